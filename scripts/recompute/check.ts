@@ -8,6 +8,7 @@ import {
   rankNames,
   type Recomputed
 } from "./compare.ts"
+import { compareMarketValues } from "./compareSupply.ts"
 import { compareLiquidity, comparePoolVolumes } from "./comparePools.ts"
 import type { Findings } from "./differences.ts"
 import { SOL } from "./legs.ts"
@@ -39,6 +40,11 @@ export const comparisons = (mints: ReadonlyArray<string>): ReadonlyArray<Compari
     (mint): Comparison =>
       (service, found, findings) =>
         comparePoolVolumes(service, found, findings, mint)
+  ),
+  ...mints.map(
+    (mint): Comparison =>
+      (service, found, findings) =>
+        compareMarketValues(service, found, findings, mint)
   ),
   ...mints.flatMap((mint) =>
     (["1h", "24h", "all"] as const).map(

@@ -90,11 +90,18 @@ export interface BarsQuery {
   readonly to: number
 }
 
+/** Candles of market values, and the supply now that they were made with. */
+export interface WireMarketValues {
+  readonly bars: ReadonlyArray<Pick<WireBar, "c" | "t">>
+  readonly supply: { readonly applied: string; readonly value: string | null } | null
+}
+
 /** A running service, or one in the same process. */
 export interface Service {
   /** The second of the newest block behind its answers. */
   newestSecond(): Promise<number>
   bars(mint: string, query: BarsQuery): Promise<ReadonlyArray<WireBar>>
+  marketValues(mint: string, query: BarsQuery): Promise<WireMarketValues>
   movement(window: WindowName, rank: string): Promise<ReadonlyArray<WireMovement>>
   overview(window: WindowName): Promise<WireOverview>
   lighthouse(): Promise<ReadonlyArray<WireMarket>>
@@ -146,6 +153,14 @@ export const httpService = (api: string, key: string): Service => {
       const query = `resolution=${resolution}&denom=${denom}&from=${from}&to=${to}&limit=1500`
       const data = await dataOf(`market/chart/${mint}?${query}${pool === undefined ? "" : `&pool=${pool}`}`)
       return (data as { bars: ReadonlyArray<WireBar> }).bars
+    },
+    marketValues: async (mint, { denom, from, resolution, to }) => {
+      const query = `resolution=${resolution}&denom=${denom}&from=${from}&to=${to}&limit=1500&mode=mcap`
+      const { data, meta } = (await ask(`market/chart/${mint}?${query}`)) as {
+        data: Pick<WireMarketValues, "bars">
+        meta: Pick<WireMarketValues, "supply">
+      }
+      return { bars: data.bars, supply: meta.supply }
     },
     movement: async (window, rank) =>
       (await pages(

@@ -19,6 +19,7 @@ import * as transfers from "./migrations/0036_transfers.ts"
 import * as tradeCosts from "./migrations/0038_trade_costs.ts"
 import * as keyUsage from "./migrations/0040_key_usage.ts"
 import * as keyAddresses from "./migrations/0041_key_addresses.ts"
+import * as supplyChanges from "./migrations/0042_supply_changes.ts"
 import * as ownerLinks from "./migrations/0044_owner_links.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
@@ -44,5 +45,6 @@ export const migrations = {
   "0038_trade_costs": tradeCosts.up,
   "0040_key_usage": keyUsage.up,
   "0041_key_addresses": keyAddresses.up,
+  "0042_supply_changes": supplyChanges.up,
   "0044_owner_links": ownerLinks.up
 }

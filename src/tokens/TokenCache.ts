@@ -15,7 +15,13 @@ export interface Observation {
 export type TokenState = { readonly observation: Observation } &
   /** Facts are null where a recording omits the mint account. */
   (
-    | { readonly _tag: "Token"; readonly facts: MintFacts | null; readonly metadata: TokenMetadata | null }
+    | {
+        readonly _tag: "Token"
+        readonly facts: MintFacts | null
+        readonly metadata: TokenMetadata | null
+        /** The slot since which every observation had this supply: that of the observation unless given. */
+        readonly supplySlot?: number
+      }
     /** No account, or not a mint. */
     | { readonly _tag: "NoToken" }
     | { readonly _tag: "Malformed"; readonly detail: string }
@@ -43,6 +49,16 @@ const stateOf = (account: OnChainAccount | null, observation: Observation): Toke
     case "NotAMint":
       return { _tag: "NoToken", observation }
   }
+}
+
+/** The state with the slot since which its supply was observed. */
+const sinceSupply = (state: TokenState, before: TokenState | null): TokenState => {
+  if (state._tag !== "Token" || state.facts === null) {
+    return state
+  }
+  const isSame = before?._tag === "Token" && before.facts?.supply === state.facts.supply
+  const { slot } = state.observation
+  return { ...state, supplySlot: isSame ? Math.min(before.supplySlot ?? slot, slot) : slot }
 }
 
 /** Mints without an account that are remembered. */
@@ -152,7 +168,7 @@ export class TokenCache {
   }
 
   #update(entry: CacheEntry, account: OnChainAccount | null, observation: Observation): void {
-    entry.state = stateOf(account, observation)
+    entry.state = sinceSupply(stateOf(account, observation), entry.state)
     if (entry.state._tag === "NoToken") {
       return this.#drop(entry, entry.state)
     }

@@ -5,6 +5,7 @@ import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decode.ts"
 import { launchesOf } from "./launches.ts"
 import { movesOf } from "./moves.ts"
+import { makeSupplyChanges } from "./blocks/supplyChanges.ts"
 import { readBlock } from "./transaction.ts"
 import type { BlockTransaction, TradeBlock } from "./blocks/TradeBlock.ts"
 import { transfersOf } from "./transfers.ts"
@@ -21,6 +22,7 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
   const { parentSlot, blockTime, transactions } = read.success
   const kept: Array<BlockTransaction> = []
   const launches: Array<Launch> = []
+  const supply = makeSupplyChanges()
   let malformed = 0
   for (const [index, entry] of transactions.entries()) {
     if (Result.isFailure(entry)) {
@@ -34,10 +36,11 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
     const changes = balanceChangesOf(transaction, trades)
     const moves = movesOf(transaction, trades, changes)
     launches.push(...launchesOf(transaction))
+    supply.add(transaction)
     if (legs.length + nets.length + unresolved + transfers.length + changes.length > 0) {
       kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, moves, unresolved })
     }
   }
   const blockTimeMs = blockTime === null ? null : blockTime * 1000
-  return { slot, parentSlot, blockTimeMs, transactions: kept, launches, malformed }
+  return { slot, parentSlot, blockTimeMs, transactions: kept, launches, supply: supply.all(), malformed }
 }

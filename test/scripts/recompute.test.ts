@@ -5,6 +5,7 @@ import { call } from "../../scripts/recompute/chain.ts"
 import { checkBars, checkLiquidity, comparisons, mostTraded } from "../../scripts/recompute/check.ts"
 import type { TradeRecord } from "../../scripts/recompute/record.ts"
 import { compareMovement } from "../../scripts/recompute/compare.ts"
+import { compareMarketValues } from "../../scripts/recompute/compareSupply.ts"
 import { makeFindings } from "../../scripts/recompute/differences.ts"
 import { followChain } from "../../scripts/recompute/follow.ts"
 import type { Service } from "../../scripts/recompute/service.ts"
@@ -63,6 +64,13 @@ const readsAt = (ms: number) =>
               ...(pool === undefined ? {} : { pool: mintOf(pool) })
             }),
             ({ data }) => data.bars
+          )
+        ),
+      marketValues: (mint, { denom, from, resolution, to }) =>
+        run(
+          Effect.map(
+            reader.chart(mintOf(mint), { resolution: resolution as "1m", denom, mode: "mcap", from, to, limit: 1500 }),
+            ({ data, knowledge }) => ({ bars: data.bars, supply: knowledge.supply })
           )
         ),
       movement: (window, rank) =>
@@ -152,6 +160,7 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       assert.isAbove(findings.compared.get("totals") ?? 0, 100)
       assert.isAbove(findings.compared.get("traders") ?? 0, 1000)
       assert.isAbove(findings.compared.get("pool volumes") ?? 0, 30)
+      assert.isAbove(findings.compared.get("market values") ?? 0, 10)
     })
   )
 
@@ -209,6 +218,12 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       yield* Effect.promise(() => compareMovement(service, { ...found, record }, findings, "5m", "volume"))
       assert.isAbove(findings.differences.length, 0)
       assert.include(findings.differences.map(({ field }) => field).join(), "trades")
+
+      const [mint = ""] = mostTraded(found.record, 1)
+      const burned = { ...found.record, supply: [{ mint, slot: 1, second: found.now, change: -1_000_000_000n }] }
+      const values = makeFindings()
+      yield* Effect.promise(() => compareMarketValues(service, { ...found, record: burned }, values, mint))
+      assert.deepStrictEqual([...new Set(values.differences.map(({ field }) => field))], ["close"])
     })
   )
 })

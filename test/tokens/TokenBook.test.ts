@@ -3,6 +3,7 @@ import { ConfigProvider, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { findProgramAddress } from "../../src/solana/programAddress.ts"
 import { metaplexAddress } from "../../src/tokens/metadata.ts"
+import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { at, ToyChain } from "../quotes/toyChain.ts"
 import { classicMint, extendedMint, extension, metadataOf, metaplexAccount } from "./mints.ts"
@@ -26,6 +27,8 @@ const withBook = <A, E>(
       )
     )
   )
+
+const supplySlot = (state: TokenState | null) => (state?._tag === "Token" ? state.supplySlot : null)
 
 describe("TokenBook", () => {
   it.effect("loads a mint on request, with slot and time of the observation", () => {
@@ -59,6 +62,10 @@ describe("TokenBook", () => {
         const state = book.read(MINT)
         assert.deepStrictEqual(state?.observation, { slot: 9, observedAtMs: 3_600_000 })
         assert.isNull(state?._tag === "Token" ? state.facts?.mintAuthority : at(1))
+        assert.strictEqual(supplySlot(state), 1, "the supply is the same since the first observation")
+        chain.write(12, classicMint(MINT, { slot: 12, supply: 8n }))
+        yield* settle
+        assert.strictEqual(supplySlot(book.read(MINT)), 12)
       })
     )
   })

@@ -52,8 +52,19 @@ export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unk
     value
   )
 
-/** Members that belong to the answer or to the process, not to the market; a repaired bar has another revision. */
-const OWN: ReadonlySet<string> = new Set(["requestId", "asOf", "observedAtMs", "expiresAtMs", "nextCursor", "revision"])
+/**
+ * Members that belong to the answer or to the process, not to the market. A repaired bar has another revision; the day of a
+ * wallet that is not over ends with the answer (`throughMs`).
+ */
+const OWN: ReadonlySet<string> = new Set([
+  "requestId",
+  "asOf",
+  "observedAtMs",
+  "expiresAtMs",
+  "nextCursor",
+  "revision",
+  "throughMs"
+])
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 

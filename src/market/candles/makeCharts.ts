@@ -14,6 +14,7 @@ import { findOutliers, NO_OUTLIERS } from "./barOutliers.ts"
 import { chartWindow } from "./chartWindow.ts"
 import { olderBars, type OlderBars, poolBars } from "./longBars.ts"
 import { chartedMint, solanaChart } from "./solanaChart.ts"
+import { supplyHistory } from "./supplyHistory.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
 /** Fails unless a token that is not in memory is known to exist. */
@@ -71,10 +72,18 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
     if (!tape.state.has(charted) && !isKnown(older)) {
       yield* notTraded(mint, state)
     }
-    const sources = { tape, tokens, older, outliers: NO_OUTLIERS }
+    const sources = { tape, tokens, older, outliers: NO_OUTLIERS, supply: null }
     const plain = solanaChart(sources, mint, request, nowMs)
     const outliers = yield* findOutliers(tape.stored(), mint, request, plain.data.bars)
-    const chart = outliers.size === 0 ? plain : solanaChart({ ...sources, outliers }, mint, request, nowMs)
+    const [first] = plain.data.bars
+    const supply =
+      request.mode === "mcap" && first !== undefined
+        ? yield* supplyHistory(tape, mint, Math.floor(first.t / 1000))
+        : null
+    const chart =
+      outliers.size === 0 && supply === null
+        ? plain
+        : solanaChart({ ...sources, outliers, supply }, mint, request, nowMs)
     return older.isMissing && chart.data.bars.length === 0
       ? yield* new ChartUnavailable({ detail: "The stored candles of this window are unavailable right now." })
       : chart

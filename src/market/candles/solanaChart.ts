@@ -2,8 +2,9 @@
 import { type Mint, SOL, USDC } from "../../domain/Address.ts"
 import type { ChartBar, ChartRequest, ChartSupply, Lacking, KnownChart } from "../../domain/market/Chart.ts"
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
-import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
+import { type ChartWindow, chartKnowledge, chartWindow, nextBucket } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
+import { type SupplyHistory, suppliesBefore } from "./supplyHistory.ts"
 import type { OutliersByBar } from "./barOutliers.ts"
 import { mayHaveOutliers, type Outliers } from "./outliers.ts"
 import { FINE_RETENTION, widthOf } from "./resolutions.ts"
@@ -16,6 +17,8 @@ export interface ChartSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   readonly older: OlderBars
   readonly outliers: OutliersByBar
+  /** The changes of its supply since the first bar; null when they are unknown. */
+  readonly supply: SupplyHistory | null
 }
 
 const MINUTE = 60
@@ -153,12 +156,27 @@ const lackingAtEnd = (sources: ChartSources, { to }: ChartWindow, nowMs: number)
   return to === null || to * 1000 > readUntilMs ? lacking : null
 }
 
-const chartSupply = (supply: Supply | null): ChartSupply => ({
+const chartSupply = (supply: Supply | null, isOfTheTime: boolean): ChartSupply => ({
   value: supply === null ? null : fromAtomic(supply.units, supply.decimals),
   basis: "total",
-  applied: "current",
+  applied: isOfTheTime ? "per_bar" : "current",
   observedAtMs: supply?.observedAtMs ?? null
 })
+
+/** The supply at the end of each bar; null where it is not known of every one. */
+const suppliesOf = (
+  { supply: history }: ChartSources,
+  supply: Supply,
+  bars: ReadonlyArray<Bar>,
+  { resolution }: ChartRequest
+): ReadonlyArray<bigint> | null =>
+  history === null
+    ? null
+    : suppliesBefore(
+        supply,
+        history,
+        bars.map(({ second }) => nextBucket(resolution, second))
+      )
 
 /** The chart of a token as of `nowMs`. A token that never traded has a chart without bars. */
 export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartRequest, nowMs: number): KnownChart => {
@@ -168,8 +186,9 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const isUnknown = mode === "mcap" && supply === null
   const charted = chartedMint(mint)
   const page = isUnknown ? NO_BARS : pageOf(sources, mint, request, window)
-  const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
-  const bars = page.bars.map((bar) => {
+  const supplies = supply === null ? null : suppliesOf(sources, supply, page.bars, request)
+  const bars = page.bars.map((bar, place) => {
+    const factor = supply === null ? 1 : uiNumber(supplies?.[place] ?? supply.units, supply.decimals)
     const found = sources.outliers.get(bar.second)
     const shown = found !== undefined && request.outliers === "exclude" ? withoutOutliers(bar, found) : bar
     return chartBar(shown, factor, found?.count ?? (mayHaveOutliers(bar) ? null : 0))
@@ -198,7 +217,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
       observedAtMs: observedAt(sources),
-      supply: mode === "mcap" ? chartSupply(supply) : null,
+      supply: mode === "mcap" ? chartSupply(supply, supplies !== null) : null,
       nowMs
     })
   }

@@ -2,7 +2,10 @@ import type { Launch } from "../../domain/market/Launch.ts"
 import type { PricedBatch } from "../tape/TradeBatch.ts"
 
 /** The part of a block that is stored. */
-export type StoredBatch = Pick<PricedBatch, "slot" | "timeMs" | "trades" | "transfers" | "launches" | "afterGap">
+export type StoredBatch = Pick<
+  PricedBatch,
+  "slot" | "timeMs" | "trades" | "transfers" | "launches" | "supply" | "afterGap"
+>
 
 /** A launch and its block. */
 export interface StoredLaunch {

@@ -7,6 +7,7 @@ import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import { makeMemoryTrades } from "./memoryTrades.ts"
 import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
+import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { Repair, TradeProgress } from "./TradeProgress.ts"
 import type { TradesFound, TradesRequest } from "./TradesRequest.ts"
@@ -43,6 +44,8 @@ export class TradeStore extends Context.Service<
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** The newest swaps of a mint in pools before a place, as far as one query searches. */
     swapsOf(request: TradesRequest): Effect.Effect<TradesFound, TradeStoreUnavailable>
+    /** Changes of the supply of a mint by block, the newest ones, in the order of the chain. */
+    supplyOf(request: SupplyRequest): Effect.Effect<StoredSupply, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */
     bars(request: StoredBarsRequest): Effect.Effect<StoredBars, TradeStoreUnavailable>
     /** The trades that a candle is made of, in the order of the chain. */

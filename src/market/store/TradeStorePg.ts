@@ -18,6 +18,8 @@ import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { PrintsRequest, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { newestChanges, type SupplyRequest } from "./StoredSupply.ts"
+import { makeSupplyTable } from "./supplyTable.ts"
 import { makeTradeNames } from "./tradeNames.ts"
 import { makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
@@ -54,6 +56,8 @@ export const settings = Config.all({
 /** The open chain and its stored progress. */
 interface Open {
   readonly id: number
+  /** The second from which on changes of supply are stored. */
+  readonly supplyFrom: number
   stored: StoredChain | null
 }
 
@@ -82,6 +86,7 @@ const make = Effect.gen(function* () {
   const turns = yield* Semaphore.make(1)
   const bars = makeBarTable(sql)
   const chains = makeChainTable(sql)
+  const supply = makeSupplyTable(sql)
   const partitions = makePartitions(sql)
   const convertTrades = makeConversion(sql, partitions)
   const state: { open: Open | null } = { open: null }
@@ -114,6 +119,7 @@ const make = Effect.gen(function* () {
           const touched = [...rows, ...repriced]
           yield* touched.length > 0 ? bars.rewrite(open.id, stored.closed, touched) : Effect.void
           yield* trades.insertLaunches(open.id, batches)
+          yield* supply.insert(open.id, batches)
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
           yield* chains.save(open.id, stored, nowMs)
           return fresh
@@ -175,6 +181,7 @@ const make = Effect.gen(function* () {
     yield* partitions.ensure([nowMs, nowMs + DAY_MS, nowMs + 2 * DAY_MS])
     yield* partitions.dropBefore("trade_rows", nowMs - Duration.toMillis(kept.trades))
     yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
+    yield* supply.dropBefore(nowMs - Duration.toMillis(kept.minutes))
     yield* sweep
   })
 
@@ -215,6 +222,15 @@ const make = Effect.gen(function* () {
     swapsOf: Effect.fn("TradeStore.swapsOf")(function* (request: TradesRequest) {
       const { id } = yield* opened
       return yield* read(pageOf(id, request))
+    }),
+    supplyOf: Effect.fn("TradeStore.supplyOf")(function* (request: SupplyRequest) {
+      const { id, stored, supplyFrom } = yield* opened
+      const keptFrom = (yield* Clock.currentTimeMillis) / 1000 - Duration.toSeconds(kept.minutes)
+      const changes = yield* read(supply.of(id, request))
+      return {
+        ...newestChanges(changes, request.most, Math.max(supplyFrom, keptFrom)),
+        toSlot: stored?.progress.slot ?? 0
+      }
     }),
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened

@@ -18,7 +18,8 @@ const Row = Schema.Struct({
   firstSlot: Schema.NullOr(Schema.Number),
   minutesTo: time,
   hoursTo: time,
-  daysTo: time
+  daysTo: time,
+  supplyFrom: time
 })
 
 /** The progress of a chain, and the time up to which its candles are closed. */
@@ -59,7 +60,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       insert into chains (genesis, is_sandbox, written_at)
       values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
       on conflict (genesis) do update set written_at = excluded.written_at
-      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to
+      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from
     `
   })
 
@@ -81,7 +82,9 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     /** The number and state of a chain, which is inserted when it is new. */
     find: Effect.fnUntraced(function* (chain: ChainIdentity, nowMs: number) {
       const [row] = yield* upsert({ ...chain, nowMs })
-      return row === undefined ? null : { id: row.id, stored: storedOf(row, yield* gaps.of(row.id)) }
+      const from = row?.supplyFrom ?? null
+      const supplyFrom = from === null ? Number.NEGATIVE_INFINITY : secondOf(from)
+      return row === undefined ? null : { id: row.id, supplyFrom, stored: storedOf(row, yield* gaps.of(row.id)) }
     }),
 
     save: (id: number, { closed, progress }: StoredChain, nowMs: number) => sql`
@@ -110,6 +113,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
           yield* sql`delete from trade_rows where chain = ${id}`
           yield* sql`delete from bars where chain = ${id}`
           yield* sql`delete from launches where chain = ${id}`
+          yield* sql`delete from supply_changes where chain = ${id}`
           yield* sql`delete from block_gaps where chain = ${id}`
           yield* sql`delete from chains where id = ${id}`
         })

@@ -6,6 +6,7 @@ import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { joinProgress, repairedProgress } from "./TradeProgress.ts"
 import { isRequested, newestFirst } from "./TradesRequest.ts"
+import { newestChanges, supplyRecordsOf } from "./StoredSupply.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
@@ -125,6 +126,12 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .slice(0, request.limit),
         searchedTo: null
       })),
+    supplyOf: ({ from, mint, most }) =>
+      Effect.map(opened, ({ blocks, progress }) => {
+        const sorted = Array.from(blocks.values()).toSorted((a, b) => a.slot - b.slot)
+        const changes = supplyRecordsOf(sorted, mint).filter(({ second }) => second >= from)
+        return { ...newestChanges(changes, most, Number.NEGATIVE_INFINITY), toSlot: progress?.slot ?? 0 }
+      }),
     bars: (request) =>
       Effect.map(opened, (stored) => {
         const found = barsOfTrades(trades(stored), request)

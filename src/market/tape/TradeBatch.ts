@@ -1,4 +1,5 @@
 import type { Launch } from "../../domain/market/Launch.ts"
+import type { SupplyChange } from "../../domain/market/SupplyChange.ts"
 import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
@@ -13,6 +14,8 @@ export interface TradeBatch {
   readonly transactions: Iterable<BlockTransaction>
   /** Null when the feed does not report launches. */
   readonly launches: ReadonlyArray<Launch> | null
+  /** Mints whose supply the block changed; absent for none. */
+  readonly supply?: ReadonlyArray<SupplyChange> | undefined
   /** True when blocks between this one and the one before were not read. */
   readonly afterGap: boolean
 }

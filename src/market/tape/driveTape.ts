@@ -32,12 +32,13 @@ export interface TapeParts {
  */
 const storableBy =
   ({ isTrader }: Pick<TapeControls, "isTrader">, watched: WatchedSet) =>
-  ({ afterGap, launches, slot, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
+  ({ afterGap, launches, slot, supply, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
     return {
       slot,
       timeMs,
       launches,
+      supply,
       afterGap,
       trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
       transfers: transfers.filter(

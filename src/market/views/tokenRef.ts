@@ -33,6 +33,9 @@ export interface Supply {
   readonly units: bigint
   readonly decimals: number
   readonly observedAtMs: number | null
+  /** The slots of the first and of the last observation with this supply and no other between them. */
+  readonly fromSlot: number
+  readonly toSlot: number
 }
 
 /** The supply; null when unknown. Wrapped SOL has none, because lamports are not minted there. */
@@ -40,5 +43,11 @@ export const supplyOf = ({ tokens }: TokenSources, mint: Mint): Supply | null =>
   const state = mint === SOL ? null : tokens.read(mint)
   return state?._tag !== "Token" || state.facts === null
     ? null
-    : { units: state.facts.supply, decimals: state.facts.decimals, observedAtMs: state.observation.observedAtMs }
+    : {
+        units: state.facts.supply,
+        decimals: state.facts.decimals,
+        observedAtMs: state.observation.observedAtMs,
+        fromSlot: state.supplySlot ?? state.observation.slot,
+        toSlot: state.observation.slot
+      }
 }

@@ -34,7 +34,7 @@ export interface Freshness {
   readonly heardAtMs: number | null
   /**
    * `live`: following. `polling`: not followed, but read as a whole at the slot. `loading`: connected, reloading what a gap
-   * missed. `down`: not connected. `recorded`: a fixed dump, never stale.
+   * missed. `down`: not connected, or without a new slot for too long, whether a node answers or not. `recorded`: a fixed dump, never stale.
    */
   readonly state: "live" | "polling" | "loading" | "down" | "recorded"
   /** Host of the node in use; absent without one. */

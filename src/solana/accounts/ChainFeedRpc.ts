@@ -43,6 +43,16 @@ const makeReads = Effect.fnUntraced(function* (settings: RpcSettings, choice: No
   return (node: RpcNode) => reads.get(node) ?? first
 })
 
+/** Logs each end of a silence of the chain. */
+const logResumptions = (state: ChainState): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    state.resumed.closeUnsafe()
+    return state.resumed.await
+  }).pipe(
+    Effect.andThen(Effect.suspend(() => Effect.logInfo("The chain goes on", { node: state.node, slot: state.slot }))),
+    Effect.forever
+  )
+
 const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const settings = yield* rpcSettings(options)
   const choice = new NodeChoice(settings.nodes)
@@ -59,16 +69,17 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
 
   const onUse = (node: RpcNode, message: string) =>
     Effect.suspend(() => {
-      const isFirst = used.node === null
+      const isQuiet = used.node === null || state.isSilent
       used.node = node
       state.node = node.host
       isUsed.openUnsafe()
-      // An application without trouble has nothing in its log.
-      return isFirst ? Effect.logDebug(message, { node: node.host }) : Effect.logInfo(message, { node: node.host })
+      // An application without trouble has nothing in its log, and a node at the slot of a halted chain has no news.
+      return isQuiet ? Effect.logDebug(message, { node: node.host }) : Effect.logInfo(message, { node: node.host })
     })
 
   const followOnce = Effect.suspend(() => {
     const node = choice.current
+    const wasSilent = state.isSilent
     const chosen = { node, rpc: rpcOf(node), rpcOf, choice, patience, onUse: onUse(node, "The chain is followed") }
     return followChain(state, chosen, settings).pipe(
       Effect.scoped,
@@ -80,10 +91,17 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
       Effect.tapError(({ reason, detail }) => {
         choice.leave(node)
         const next = choice.current.host
+        // One warning for one silence, however often the node is connected to meanwhile.
+        const isKnown = wasSilent && state.isSilent && reason === "timeout"
         return Effect.andThen(
           Metric.update(lossCount, 1),
           Effect.andThen(
-            Effect.logWarning("The chain was lost", { node: node.host, reason, detail, next }),
+            (isKnown ? Effect.logDebug : Effect.logWarning)("The chain was lost", {
+              node: node.host,
+              reason,
+              detail,
+              next
+            }),
             noteFailure("chain", `${node.host}: ${reason}, ${detail}`)
           )
         )
@@ -100,6 +118,7 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
     keepRunning("Following the chain", "chain"),
     Effect.forkScoped
   )
+  yield* logResumptions(state).pipe(keepRunning("Noting that the chain goes on"), Effect.forkScoped)
   yield* settleWhenQuiet(state).pipe(keepRunning("Emitting the writes of a slot"), Effect.forkScoped)
   const onPoll = (node: RpcNode) => onUse(node, "The accounts are read over HTTP until they can be followed")
   yield* pollWhileAway(state, { choice, rpcOf, onUse: onPoll }).pipe(

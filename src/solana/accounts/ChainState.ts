@@ -26,6 +26,8 @@ export class ChainState implements Listener {
   readonly arrived: Latch.Latch = Latch.makeUnsafe(false)
   /** Opened when the chain's clock has arrived on this connection. */
   readonly clockHeard: Latch.Latch = Latch.makeUnsafe(false)
+  /** Opened when slots arrive again after a silence. */
+  readonly resumed: Latch.Latch = Latch.makeUnsafe(false)
   /** Host of the node in use. */
   node: string | undefined
   readonly #buffer: SlotBuffer
@@ -34,6 +36,8 @@ export class ChainState implements Listener {
   readonly #commitment: Commitment
   readonly #time: Clock.Clock
   #connected = false
+  /** True from a silence of the chain until a new slot: connections and answers at the same slot end none. */
+  #isSilent = false
   // Durations are measured by the monotonic clock.
   #followedAt: number
   #connectedAt: number
@@ -70,6 +74,9 @@ export class ChainState implements Listener {
 
   freshness(): Freshness {
     const { node } = this
+    if (this.#isSilent) {
+      return { slot: this.#slot, heardAtMs: this.#heardAtMs, state: "down", node }
+    }
     if (!this.#isFollowing || this.#outbox.isLagging()) {
       return this.#polled === null
         ? { slot: this.#slot, heardAtMs: this.#heardAtMs, state: this.#connected ? "loading" : "down", node }
@@ -105,6 +112,17 @@ export class ChainState implements Listener {
     const worked = this.#hasWorked
     this.#hasWorked = false
     return worked
+  }
+
+  /** True while no new slot arrives, whether a node answers or not. */
+  get isSilent(): boolean {
+    return this.#isSilent
+  }
+
+  /** No new slot has arrived for too long. */
+  fallSilent(): void {
+    this.#isSilent = true
+    this.resumed.closeUnsafe()
   }
 
   /** Milliseconds since a new slot arrived, or since the connection if that is later. The wall clock does not matter. */
@@ -183,6 +201,7 @@ export class ChainState implements Listener {
     this.#polled = null
     this.#clockState = undefined
     this.#clock = { slot: 0, epoch: 0, unixTimestamp: 0 }
+    this.#endSilence()
     this.changed.openUnsafe()
   }
 
@@ -191,11 +210,17 @@ export class ChainState implements Listener {
     if (slot < this.#committedSlot || this.#isFollowing) {
       return false
     }
+    const isNew = slot > this.#committedSlot
     this.#committedSlot = slot
     this.#offer(this.#buffer.adopt(states))
     this.#readClock()
+    if (isNew) {
+      this.#endSilence()
+    }
     if (slot > (this.#polled?.slot ?? 0)) {
-      this.#polled = { slot, atMs: this.#time.currentTimeMillisUnsafe() }
+      // A slot that was known before the outage is as old as its receipt.
+      const nowMs = this.#time.currentTimeMillisUnsafe()
+      this.#polled = { slot, atMs: isNew ? nowMs : (this.#heardAtMs ?? nowMs) }
     }
     this.#hear(slot)
     return true
@@ -294,6 +319,14 @@ export class ChainState implements Listener {
       this.#slot = slot
       this.#heardAtMs = this.#time.currentTimeMillisUnsafe()
       this.#advancedAt = this.#monotonicMs()
+      this.#endSilence()
+    }
+  }
+
+  #endSilence(): void {
+    if (this.#isSilent) {
+      this.#isSilent = false
+      this.resumed.openUnsafe()
     }
   }
 

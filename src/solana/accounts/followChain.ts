@@ -155,9 +155,11 @@ const watch = Effect.fnUntraced(function* (state: ChainState, watchdog: Duration
   const limitMs = Duration.toMillis(watchdog)
   const check = Effect.suspend(() => {
     const silentMs = state.silentMs()
-    return silentMs >= limitMs
-      ? Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no slot in ${Duration.format(watchdog)}` }))
-      : Effect.sleep(Duration.millis(limitMs - silentMs))
+    if (silentMs < limitMs) {
+      return Effect.sleep(Duration.millis(limitMs - silentMs))
+    }
+    state.fallSilent()
+    return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no slot in ${Duration.format(watchdog)}` }))
   })
   return yield* Effect.forever(check)
 })

@@ -1,4 +1,5 @@
 import type { Launch } from "../../domain/market/Launch.ts"
+import type { SupplyChange } from "../../domain/market/SupplyChange.ts"
 import type { BalanceChange, Leg, NetTrade, Transfer } from "../../domain/market/Trade.ts"
 import type { Signature } from "../../domain/Signature.ts"
 import type { BlockHead } from "../../solana/blocks/BlockFeed.ts"
@@ -18,11 +19,13 @@ export interface BlockTransaction {
   readonly unresolved: number
 }
 
-/** A block with its trades, transfers, balance changes and launches. */
+/** A block with its trades, transfers, balance changes, launches and changes of supply. */
 export interface TradeBlock extends BlockHead {
   /** In the order of the block. They may be packed: each iteration decodes them anew, so iterate once, with `visitInParts`. */
   readonly transactions: Iterable<BlockTransaction>
   readonly launches: ReadonlyArray<Launch>
+  /** Mints whose supply the block changed. */
+  readonly supply: ReadonlyArray<SupplyChange>
   /** Transactions that could not be decoded. */
   readonly malformed: number
 }

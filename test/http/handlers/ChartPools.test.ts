@@ -25,6 +25,7 @@ const stored = {
       ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
       : memory.bars(request),
   prints: memory.prints,
+  supplyOf: memory.supplyOf,
   swapsOf: memory.swapsOf,
   keptSeconds: () => store.keptSeconds
 }

@@ -26,6 +26,7 @@ const store = { isUnavailable: false, asked: 0 }
 const stored = {
   bars: memory.bars,
   prints: memory.prints,
+  supplyOf: memory.supplyOf,
   keptSeconds: () => Number.POSITIVE_INFINITY,
   ofWallet: memory.ofWallet,
   swapsOf: (request: Parameters<typeof memory.swapsOf>[0]) =>

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { CallerLimits } from "../../../src/access/CallerLimits.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import * as Readings from "../../../src/health/Readings.ts"
@@ -8,7 +9,7 @@ import { StreamLimits } from "../../../src/http/streams/StreamLimits.ts"
 import * as MemoryAccounts from "../../support/memoryAccounts.ts"
 
 const limits = StreamLimits.layer.pipe(
-  Layer.provide([KeyStore.layerMemory(), MemoryAccounts.layer, Drain.layer]),
+  Layer.provide([KeyStore.layerMemory(), CallerLimits.layerMemory, MemoryAccounts.layer, Drain.layer]),
   Layer.provideMerge(Readings.layer)
 )
 

@@ -14,6 +14,7 @@ import { makeTradeNames } from "../../../src/market/store/tradeNames.ts"
 import { makeTradePages } from "../../../src/market/store/tradePages.ts"
 import { makeTradeTable } from "../../../src/market/store/tradeTable.ts"
 import { ofMint, tradePagesContract } from "./tradePagesContract.ts"
+import { supplyContract } from "./supplyContract.ts"
 import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
 import { transferContract } from "./transferContract.ts"
 
@@ -34,6 +35,7 @@ const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effec
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   tradeStoreContract("TradeStorePg.layer", layerPg)
+  supplyContract("changes of supply in TradeStorePg.layer", layerPg)
   transferContract("transfers in TradeStorePg.layer", layerPg)
   tradePagesContract("TradeStorePg.layer, by page", layerPg)
 })
@@ -151,6 +153,26 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       assert.deepStrictEqual(yield* left, [{ name: "real" }, { name: "sandbox" }])
       const [trades] = yield* sql`select count(*)::int as rows from trades`.pipe(Effect.flatMap((rows) => counts(rows)))
       assert.strictEqual(trades?.rows, 4)
+    })
+  )
+
+  it.live("have no change of supply from before the release that began to store them", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* sqlOf(address)
+      const chain = { genesis: "older release", isSandbox: false }
+      const store = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* store.open(chain)
+      yield* store.append([storedBlock(1, [], { supply: [{ mint: mintOf(1), change: 5n }] })])
+      const asked = { mint: mintOf(1), from: 0, most: 10 }
+      assert.isBelow((yield* store.supplyOf(asked)).from, MONDAY)
+      // As the migration leaves a chain that has blocks.
+      yield* sql`update chains set supply_from = slot_at + interval '1 second'`
+      const later = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* later.open(chain)
+      const { changes, from, toSlot } = yield* later.supplyOf(asked)
+      assert.deepStrictEqual(changes, [{ slot: 1001, second: MONDAY + 1, change: 5n }])
+      assert.deepStrictEqual([from, toSlot], [MONDAY + 2, 1001])
     })
   )
 

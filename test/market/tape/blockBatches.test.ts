@@ -6,7 +6,7 @@ import type { TradeBlock } from "../../../src/trades/blocks/TradeBlock.ts"
 
 const block = (slot: number, blockTimeMs: number | null): BlockEvent<TradeBlock> => ({
   _tag: "Block",
-  block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], launches: [], malformed: 0 }
+  block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], launches: [], supply: [], malformed: 0 }
 })
 
 it.effect("a block without a time has the time before it, and a gap is reported with the next block", () =>

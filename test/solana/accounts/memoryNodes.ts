@@ -33,7 +33,7 @@ class MemorySocket implements Socket.WebSocketLike {
   constructor(node: MemoryNode) {
     this.#node = node
     queueMicrotask(() => {
-      if (node.state === "refused") {
+      if (node.state === "refused" || node.state === "socketless") {
         this.emit("error", {})
         this.close()
       } else if (node.state === "well") {
@@ -82,8 +82,8 @@ class MemorySocket implements Socket.WebSocketLike {
 /** A node whose accounts all hold the number of the slot: states of different slots cannot be taken for one. */
 export class MemoryNode {
   slot: number
-  /** `frozen` takes calls and never answers; `refused` answers 503 and has no sockets. */
-  state: "well" | "frozen" | "refused" = "well"
+  /** `frozen` takes calls and never answers; `refused` answers 503 and has no sockets; `socketless` answers and has none. */
+  state: "well" | "frozen" | "refused" | "socketless" = "well"
   readonly sockets = new Set<MemorySocket>()
   #subscriptions = 0
 
@@ -115,10 +115,10 @@ export class MemoryNode {
     }
   }
 
-  /** The node stops to answer: `refused` cuts its connections too. */
-  fail(state: "frozen" | "refused"): void {
+  /** The node stops to answer, calls or subscriptions: all but `frozen` cut its connections too. */
+  fail(state: "frozen" | "refused" | "socketless"): void {
     this.state = state
-    if (state === "refused") {
+    if (state !== "frozen") {
       this.sockets.forEach((socket) => socket.close())
     }
   }

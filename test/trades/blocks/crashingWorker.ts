@@ -6,5 +6,13 @@ serveBlocks((slot) => {
   if (slot % 10 === 3) {
     process.exit(1)
   }
-  return packBlock({ slot, parentSlot: slot - 1, blockTimeMs: null, transactions: [], launches: [], malformed: 0 })
+  return packBlock({
+    slot,
+    parentSlot: slot - 1,
+    blockTimeMs: null,
+    transactions: [],
+    launches: [],
+    supply: [],
+    malformed: 0
+  })
 })

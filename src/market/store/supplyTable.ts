@@ -1,0 +1,72 @@
+/** The table `supply_changes`, as queries: units minted less units burned, by block and mint. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import type { StoredBatch } from "./StoredBatch.ts"
+import type { SupplyRequest } from "./StoredSupply.ts"
+import { packWallet } from "./tradeRows.ts"
+
+const Row = Schema.Struct({ slot: Schema.Number, at: Schema.Date, change: Schema.String })
+
+const list = (oid: number, values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, oid))
+
+/** The queries. */
+export const makeSupplyTable = (sql: SqlClient.SqlClient) => {
+  const newest = SqlSchema.findAll({
+    Request: Schema.Struct({
+      chain: Schema.Number,
+      mint: Schema.String,
+      fromMs: Schema.Number,
+      limit: Schema.Number
+    }),
+    Result: Row,
+    execute: ({ chain, fromMs, limit, mint }) => sql`
+      select slot, at, change::text as change from supply_changes
+      where chain = ${chain} and mint = ${PgTypes.bytea(packWallet(mint))} and at >= ${PgTypes.timestamptz(fromMs)}
+      order by slot desc limit ${limit}
+    `
+  })
+
+  return {
+    /** Adds the changes of blocks that are not there yet, in the transaction of the caller. */
+    insert: (chain: number, batches: ReadonlyArray<StoredBatch>) => {
+      const all = batches.flatMap(({ slot, supply = [], timeMs }) => supply.map((each) => ({ ...each, slot, timeMs })))
+      return all.length === 0
+        ? Effect.void
+        : sql`
+            insert into supply_changes (chain, mint, slot, at, change)
+            select ${chain}::int, mint, slot, at, change::numeric
+            from unnest(
+              ${list(
+                PgTypes.OID.bytea,
+                all.map(({ mint }) => packWallet(mint))
+              )},
+              ${list(
+                PgTypes.OID.int4,
+                all.map(({ slot }) => slot)
+              )},
+              ${list(
+                PgTypes.OID.timestamptz,
+                all.map(({ timeMs }) => timeMs)
+              )},
+              ${list(
+                PgTypes.OID.text,
+                all.map(({ change }) => String(change))
+              )}
+            ) as given (mint, slot, at, change)
+            on conflict do nothing
+          `
+    },
+
+    /** The newest changes of a mint from a second on, oldest first. */
+    of: (chain: number, { from, mint, most }: SupplyRequest) =>
+      Effect.map(newest({ chain, mint, fromMs: Math.max(0, from) * 1000, limit: most }), (rows) =>
+        rows
+          .map(({ at, change, slot }) => ({ slot, second: Math.floor(at.getTime() / 1000), change: BigInt(change) }))
+          .toReversed()
+      ),
+
+    /** Deletes changes from before a time, of every chain. */
+    dropBefore: (timeMs: number) => sql`delete from supply_changes where at < ${PgTypes.timestamptz(timeMs)}`
+  }
+}
