@@ -9,6 +9,7 @@ import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
 import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
+import { PriceHistoryGroup } from "./market/PriceAt.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
 import { RoutingGroup } from "./Routing.ts"
@@ -39,6 +40,7 @@ const contract = HttpApi.make("fathom")
   .add(TopTradersGroup)
   .add(TradesGroup)
   .add(PoolsGroup)
+  .add(PriceHistoryGroup)
   .add(WalletsGroup)
   .add(TrackingGroup)
   .add(PerpsGroup)

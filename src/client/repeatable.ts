@@ -13,6 +13,7 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "spot.exitCheck": "reads",
   "routing.route": "reads",
   "tokens.prices": "reads",
+  "priceHistory.atMany": "reads",
   "wallets.summary": "reads",
   "tracker.track": "with-key",
   "tracker.trackBatch": "with-key",

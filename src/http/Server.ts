@@ -45,6 +45,7 @@ import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
+import * as PriceAt from "./market/PriceAt.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -124,6 +125,7 @@ const handlers = Layer.mergeAll(
   TopTraders.layer,
   Trades.layer,
   Trades.poolsLayer,
+  PriceAt.layer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

@@ -6,6 +6,11 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),
+  "priceHistory.at": ({ mint }) => ({
+    params: { chain: "solana", address: mint },
+    query: { at: String(Math.floor(Date.now() / 1000) - 60) }
+  }),
+  "priceHistory.atMany": ({ mint }) => ({ body: { points: [{ mint, at: 1_700_000_000 }] } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
@@ -14,5 +19,6 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "market.stats": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "pools.facts": { 404: inSimulation({ params: { address: nowhere } }) },
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },
+  "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
   "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
 }

@@ -85,6 +85,8 @@ const noMarket = Layer.mergeAll(
     overview: () => Effect.die("this test has no market"),
     movement: () => Effect.die("this test has no market"),
     tokenStats: () => Effect.die("this test has no market"),
+    priceAt: () => Effect.die("this test has no market"),
+    pricesAt: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })
 )
