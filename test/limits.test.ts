@@ -73,6 +73,7 @@ describe("docs/limits.md", () => {
     ["URL", [MAX_URL / 1024]],
     ["prices, wallet summaries", itemsOf("PricesRequest", "mints")],
     ["prices, wallet summaries", itemsOf("WalletSummaryRequest", "wallets")],
+    ["facts of several tokens", itemsOf("TokensRequest", "addresses")],
     ["prices in the past", itemsOf("PriceHistoryRequest", "points")],
     ["exit check", itemsOf("ExitCheckRequest", "ladder")],
     ["cursor of top traders", [LIMITS.lifeMs / 1000]]
@@ -120,6 +121,7 @@ describe("docs/limits.md", () => {
       "URL",
       "prices, wallet summaries",
       "prices in the past",
+      "facts of several tokens",
       "exit check",
       "cursor of top traders",
       "slippage",

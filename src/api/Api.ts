@@ -8,6 +8,7 @@ import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
+import { TokenBatchGroup } from "./market/TokenBatch.ts"
 import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
 import { PriceHistoryGroup } from "./market/PriceAt.ts"
 import { PerpsGroup } from "./Perps.ts"
@@ -41,6 +42,7 @@ const contract = HttpApi.make("fathom")
   .add(TradesGroup)
   .add(PoolsGroup)
   .add(PriceHistoryGroup)
+  .add(TokenBatchGroup)
   .add(WalletsGroup)
   .add(TrackingGroup)
   .add(PerpsGroup)

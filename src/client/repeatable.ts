@@ -14,6 +14,7 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "routing.route": "reads",
   "tokens.prices": "reads",
   "priceHistory.atMany": "reads",
+  "tokenBatch.read": "reads",
   "wallets.summary": "reads",
   "tracker.track": "with-key",
   "tracker.trackBatch": "with-key",

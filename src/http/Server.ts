@@ -46,6 +46,7 @@ import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
 import * as PriceAt from "./market/PriceAt.ts"
+import * as TokenBatch from "./market/TokenBatch.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -126,6 +127,7 @@ const handlers = Layer.mergeAll(
   Trades.layer,
   Trades.poolsLayer,
   PriceAt.layer,
+  TokenBatch.layer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

@@ -11,6 +11,8 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
     query: { at: String(Math.floor(Date.now() / 1000) - 60) }
   }),
   "priceHistory.atMany": ({ mint }) => ({ body: { points: [{ mint, at: 1_700_000_000 }] } }),
+  "tokenBatch.list": ({ mint }) => ({ query: { addresses: `${mint},${nowhere}` } }),
+  "tokenBatch.read": ({ mint }) => ({ body: { addresses: [mint, nowhere] } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 

@@ -13,6 +13,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - A pool and its trades at \`/api/v1/pools/{address}\` and \`/trades\`. Code \`pool_not_found\` (404).
 - Statistics of a token at \`/api/v1/tokens/{chain}/{address}/stats\`: four windows with both sides, highest and lowest price.
 - The price of a token at a second at \`/api/v1/tokens/{chain}/{address}/price?at=\`, of up to 100 pairs at \`POST /api/v1/prices/history\`.
+- Facts of up to 100 tokens at \`GET /api/v1/tokens?addresses=\` and \`POST /api/v1/tokens\`.
 - Keys of the account at \`/api/v1/account/keys\`, for sessions of the app: create, change, rotate, disable, enable, revoke; the
   audit of their changes at \`/api/v1/account/audit\`, plans at \`/api/v1/account/plans\`. Codes \`key_not_found\` (404) and
   \`owner_required\` (403).
