@@ -19,6 +19,7 @@ import * as transfers from "./migrations/0036_transfers.ts"
 import * as tradeCosts from "./migrations/0038_trade_costs.ts"
 import * as keyUsage from "./migrations/0040_key_usage.ts"
 import * as keyAddresses from "./migrations/0041_key_addresses.ts"
+import * as launchCreators from "./migrations/0046_launch_creators.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -42,5 +43,6 @@ export const migrations = {
   "0036_transfers": transfers.up,
   "0038_trade_costs": tradeCosts.up,
   "0040_key_usage": keyUsage.up,
-  "0041_key_addresses": keyAddresses.up
+  "0041_key_addresses": keyAddresses.up,
+  "0046_launch_creators": launchCreators.up
 }

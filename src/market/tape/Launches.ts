@@ -9,6 +9,8 @@ export interface LaunchRecord {
   readonly pool: Address | null
   /** Its curve, also after the migration; null when the creation was not seen. */
   readonly curve: Address | null
+  /** The wallet that the launchpad names as creator; null when unknown. */
+  readonly creator: Address | null
   /** Null when the creation was not seen. */
   readonly createdAtMs: number | null
   readonly graduatedAtMs: number | null
@@ -25,7 +27,7 @@ export class Launches {
   }
 
   /** Adds a launch or a migration. */
-  add({ event, launchpad, mint, pool }: Launch, timeMs: number): void {
+  add({ creator, event, launchpad, mint, pool }: Launch, timeMs: number): void {
     const known = this.records.get(mint)
     const created = event === "created"
     this.records.delete(mint)
@@ -34,6 +36,7 @@ export class Launches {
       launchpad,
       pool: pool ?? known?.pool ?? null,
       curve: created ? pool : (known?.curve ?? null),
+      creator: creator ?? known?.creator ?? null,
       createdAtMs: created ? timeMs : (known?.createdAtMs ?? null),
       graduatedAtMs: created ? (known?.graduatedAtMs ?? null) : timeMs
     })
