@@ -10,6 +10,7 @@ import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
 import { TokenBatchGroup } from "./market/TokenBatch.ts"
 import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
+import { LaunchesGroup } from "./market/Launches.ts"
 import { PriceHistoryGroup } from "./market/PriceAt.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
@@ -43,6 +44,7 @@ const contract = HttpApi.make("fathom")
   .add(PoolsGroup)
   .add(PriceHistoryGroup)
   .add(TokenBatchGroup)
+  .add(LaunchesGroup)
   .add(WalletsGroup)
   .add(TrackingGroup)
   .add(PerpsGroup)

@@ -45,6 +45,7 @@ import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
+import * as Launches from "./market/Launches.ts"
 import * as PriceAt from "./market/PriceAt.ts"
 import * as TokenBatch from "./market/TokenBatch.ts"
 import * as Trades from "./market/Trades.ts"
@@ -128,6 +129,7 @@ const handlers = Layer.mergeAll(
   Trades.poolsLayer,
   PriceAt.layer,
   TokenBatch.layer,
+  Launches.layer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

@@ -87,6 +87,8 @@ const noMarket = Layer.mergeAll(
     tokenStats: () => Effect.die("this test has no market"),
     priceAt: () => Effect.die("this test has no market"),
     pricesAt: () => Effect.die("this test has no market"),
+    launches: () => Effect.die("this test has no market"),
+    launchOf: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })
 )

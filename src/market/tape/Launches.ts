@@ -21,6 +21,7 @@ export class Launches {
   private readonly most: number
   // In the order of their last event.
   private readonly records = new Map<Mint, LaunchRecord>()
+  private dropped: number | null = null
 
   constructor(most: number) {
     this.most = most
@@ -40,15 +41,21 @@ export class Launches {
       createdAtMs: created ? timeMs : (known?.createdAtMs ?? null),
       graduatedAtMs: created ? (known?.graduatedAtMs ?? null) : timeMs
     })
-    const [oldest] = this.records.keys()
+    const [oldest] = this.records.values()
     if (this.records.size > this.most && oldest !== undefined) {
-      this.records.delete(oldest)
+      this.records.delete(oldest.mint)
+      this.dropped = Math.max(this.dropped ?? 0, oldest.createdAtMs ?? oldest.graduatedAtMs ?? 0)
     }
   }
 
   /** The launch of a token; null when it was not seen. */
   of(mint: Mint): LaunchRecord | null {
     return this.records.get(mint) ?? null
+  }
+
+  /** The latest beginning of a launch that was dropped to make room, in milliseconds; null while none was. */
+  get droppedToMs(): number | null {
+    return this.dropped
   }
 
   /** Every launch, the one with the oldest event first. */

@@ -11,6 +11,7 @@ import {
   type ViewExpired,
   type WindowCoverage
 } from "../../domain/market/MarketViews.ts"
+import type { LaunchUnknown } from "../../domain/market/LaunchView.ts"
 import type { PriceAt, PriceMoment } from "../../domain/market/PriceAt.ts"
 import type { TokenStats } from "../../domain/market/TokenStats.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
@@ -23,6 +24,8 @@ import { makeCharts } from "../candles/makeCharts.ts"
 import { lackingNow, TradeTape } from "../tape/TradeTape.ts"
 import type { WindowName } from "../windows/windows.ts"
 import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
+import { type KnownLaunch, type LaunchList, makeLaunchReads } from "../launches/makeLaunchReads.ts"
+import type { LaunchPageRequest } from "../launches/launchPage.ts"
 import { makePricesAt } from "./pricesAt.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
@@ -60,6 +63,10 @@ export class MarketReader extends Context.Service<
     pricesAt(
       moments: ReadonlyArray<PriceMoment>
     ): Effect.Effect<MarketAnswer<ReadonlyArray<PriceAt>>, MarketUnavailable>
+    /** Launches of tokens, newest first. */
+    launches(request: LaunchPageRequest): Effect.Effect<LaunchList, MarketUnavailable>
+    /** The launch of one token, with its first buyers. */
+    launchOf(mint: Mint): Effect.Effect<KnownLaunch, LaunchUnknown | MarketUnavailable>
     /** Every market in every window. */
     readonly lighthouse: Effect.Effect<
       MarketAnswer<Lighthouse> & { readonly windowCoverage: WindowCoverage },
@@ -147,6 +154,7 @@ export class MarketReader extends Context.Service<
           ...charts,
           tokenStats,
           ...makePricesAt(tape, charts.chart),
+          ...makeLaunchReads(sources, views.contextAt, warm),
           lighthouse: Effect.map(now, views.lighthouse),
           overview: (window) => Effect.map(now, (nowMs) => views.overview(window, nowMs)),
           movement,
