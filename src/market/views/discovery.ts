@@ -32,6 +32,7 @@ export const orderOf: Readonly<Record<DiscoveryStage, string>> = {
 const MOST_EXAMINED = 1000
 /** A curve counts as graduating from this percentage on. */
 const GRADUATING: Rational = { numerator: 60n, denominator: 1n }
+
 /** The way to the end of a curve in percent; unknown when its pool is not in memory or does not show the end. */
 export const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: MeasureContext): Scalar => {
   const launch = tape.launches.of(mint)
