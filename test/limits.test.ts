@@ -66,10 +66,15 @@ describe("docs/limits.md", () => {
     ["live alerts", [alerts, MAX_EXPIRY_MS / DAY_MS]],
     ["quote streams open at a time", [streams]],
     ["tracker sockets open at a time", [sockets, ticketPolicy.lifeMs / 1000]],
-    ["wallet summaries and liquidity reads", [walletBatchPolicy.concurrent, walletBatchPolicy.starts]],
+    [
+      "wallet summaries, liquidity reads and prices in the past",
+      [walletBatchPolicy.concurrent, walletBatchPolicy.starts]
+    ],
     ["URL", [MAX_URL / 1024]],
     ["prices, wallet summaries", itemsOf("PricesRequest", "mints")],
     ["prices, wallet summaries", itemsOf("WalletSummaryRequest", "wallets")],
+    ["facts of several tokens", itemsOf("TokensRequest", "addresses")],
+    ["prices in the past", itemsOf("PriceHistoryRequest", "points")],
     ["exit check", itemsOf("ExitCheckRequest", "ladder")],
     ["cursor of top traders", [LIMITS.lifeMs / 1000]]
   ] as const)("has the numbers of %s", (name, numbers) => {
@@ -112,9 +117,11 @@ describe("docs/limits.md", () => {
       "live alerts",
       "quote streams open at a time",
       "tracker sockets open at a time",
-      "wallet summaries and liquidity reads",
+      "wallet summaries, liquidity reads and prices in the past",
       "URL",
       "prices, wallet summaries",
+      "prices in the past",
+      "facts of several tokens",
       "exit check",
       "cursor of top traders",
       "slippage",

@@ -8,7 +8,10 @@ import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
+import { TokenBatchGroup } from "./market/TokenBatch.ts"
 import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
+import { LaunchesGroup } from "./market/Launches.ts"
+import { PriceHistoryGroup } from "./market/PriceAt.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
 import { RoutingGroup } from "./Routing.ts"
@@ -39,6 +42,9 @@ const contract = HttpApi.make("fathom")
   .add(TopTradersGroup)
   .add(TradesGroup)
   .add(PoolsGroup)
+  .add(PriceHistoryGroup)
+  .add(TokenBatchGroup)
+  .add(LaunchesGroup)
   .add(WalletsGroup)
   .add(TrackingGroup)
   .add(PerpsGroup)

@@ -28,6 +28,10 @@ export const catalogue = {
     status: 404,
     message: "The pool is not in memory: ask for a token that it trades, or there is no such pool."
   },
+  launch_not_found: {
+    status: 404,
+    message: "No launch of this token was seen: it began before the record, or on no known launchpad."
+  },
   wallet_not_found: { status: 404, message: "The wallet is unknown." },
   funding_target_not_found: { status: 404, message: "The network or asset is not in the catalog of this wallet." },
   alert_not_found: { status: 404, message: "The alert is unknown." },

@@ -58,6 +58,9 @@ export class TokenNotFound extends problem<TokenNotFound>()("TokenNotFound", "to
 /** 404: The pool is not in memory, or there is none of this address. */
 export class PoolNotFound extends problem<PoolNotFound>()("PoolNotFound", "pool_not_found") {}
 
+/** 404: No launch of the token was seen. */
+export class LaunchNotFound extends problem<LaunchNotFound>()("LaunchNotFound", "launch_not_found") {}
+
 /** 404: Unknown, or not the caller's: indistinguishable. */
 export class WalletNotFound extends problem<WalletNotFound>()("WalletNotFound", "wallet_not_found") {}
 

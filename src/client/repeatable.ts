@@ -13,6 +13,8 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "spot.exitCheck": "reads",
   "routing.route": "reads",
   "tokens.prices": "reads",
+  "priceHistory.atMany": "reads",
+  "tokenBatch.read": "reads",
   "wallets.summary": "reads",
   "tracker.track": "with-key",
   "tracker.trackBatch": "with-key",

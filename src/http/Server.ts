@@ -47,6 +47,9 @@ import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
 import { InnerApp, layer as mcp, MCP_PATH } from "./mcp/McpRoute.ts"
 import * as Market from "./handlers/Market.ts"
+import * as Launches from "./market/Launches.ts"
+import * as PriceAt from "./market/PriceAt.ts"
+import * as TokenBatch from "./market/TokenBatch.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -136,6 +139,9 @@ const handlers = Layer.mergeAll(
   TopTraders.layer,
   Trades.layer,
   Trades.poolsLayer,
+  PriceAt.layer,
+  TokenBatch.layer,
+  Launches.layer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

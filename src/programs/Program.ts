@@ -66,6 +66,8 @@ export interface Pool {
    * protocol, fund, partner or creator. Absent while a vault has not been read.
    */
   readonly reserves?: readonly [bigint, bigint]
+  /** Share of the way to the end of a bonding curve, from 0 to 1. Only of curves, and where the end is known. */
+  readonly graduation?: Rate
   /**
    * Exact-input quote, to the unit what the program would pay at this clock.
    * `aToB` is the direction: true sells mintA for mintB. `amountIn` is positive and at most u64.

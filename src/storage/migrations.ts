@@ -21,6 +21,7 @@ import * as keyUsage from "./migrations/0040_key_usage.ts"
 import * as keyAddresses from "./migrations/0041_key_addresses.ts"
 import * as supplyChanges from "./migrations/0042_supply_changes.ts"
 import * as ownerLinks from "./migrations/0044_owner_links.ts"
+import * as launchCreators from "./migrations/0046_launch_creators.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -46,5 +47,6 @@ export const migrations = {
   "0040_key_usage": keyUsage.up,
   "0041_key_addresses": keyAddresses.up,
   "0042_supply_changes": supplyChanges.up,
-  "0044_owner_links": ownerLinks.up
+  "0044_owner_links": ownerLinks.up,
+  "0046_launch_creators": launchCreators.up
 }

@@ -7,6 +7,15 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),
+  "priceHistory.at": ({ mint }) => ({
+    params: { chain: "solana", address: mint },
+    query: { at: String(Math.floor(Date.now() / 1000) - 60) }
+  }),
+  "priceHistory.atMany": ({ mint }) => ({ body: { points: [{ mint, at: 1_700_000_000 }] } }),
+  "tokenBatch.list": ({ mint }) => ({ query: { addresses: `${mint},${nowhere}` } }),
+  "tokenBatch.read": ({ mint }) => ({ body: { addresses: [mint, nowhere] } }),
+  "launches.list": () => ({ query: { limit: "5" } }),
+  "launches.one": ({ launched }) => ({ params: { mint: launched } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
@@ -15,5 +24,7 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "market.stats": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "pools.facts": { 404: inSimulation({ params: { address: nowhere } }) },
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },
+  "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
+  "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
   "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
 }

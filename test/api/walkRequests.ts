@@ -52,6 +52,8 @@ export interface Offer {
   readonly asset: string
   /** A pool of the mint. */
   readonly pool: string
+  /** A mint whose launch was seen. */
+  readonly launched: string
   /** A follow of the account. */
   readonly follow: string
 }
@@ -111,7 +113,8 @@ export const anything: Offer = {
   network: "n",
   asset: "a",
   follow: "cf_none",
-  pool: nowhere
+  pool: nowhere,
+  launched: nowhere
 }
 
 export const batchOnce = {

@@ -219,7 +219,11 @@ const Pools = Schema.fromJsonString(
 
 const Follows = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
-/** Funding targets, followed wallets, and the last of the mints: the first are SOL and dollars. */
+const LaunchList = Schema.fromJsonString(
+  Schema.Struct({ data: Schema.Tuple([Schema.Struct({ token: Schema.Struct({ address: Schema.String }) })]) })
+)
+
+/** Funding targets, followed wallets, a launch, and the last of the mints: the first are SOL and dollars. */
 const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: ReadonlyArray<string>) {
   const ask = (path: string) =>
     Effect.promise(() =>
@@ -241,8 +245,19 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
     Effect.flatMap(Schema.decodeEffect(Pools)),
     Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 })
   )
+  // The simulator launches a token every few seconds.
+  const launches = yield* Effect.promise(() =>
+    fetch(`${url}/api/v1/launches?limit=1`, { headers: { authorization: `Bearer ${key}` } }).then((answer) =>
+      answer.text()
+    )
+  ).pipe(
+    Effect.flatMap(Schema.decodeEffect(LaunchList)),
+    // Few calls: the key has a budget.
+    Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 60 })
+  )
   return {
     mint,
+    launched: launches.data[0].token.address,
     pool: liquidity.data.pools[0]?.pool ?? "",
     wallet,
     network: entry?.network.id ?? "",

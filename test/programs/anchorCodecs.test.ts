@@ -35,7 +35,7 @@ describe("launches of Pump.fun", () => {
       realTokens: 3n,
       supply: 4n
     })
-    const launch: Launch = { event: "created", launchpad: "pump-fun", mint, pool }
+    const launch: Launch = { event: "created", launchpad: "pump-fun", mint, pool, creator: user }
     assert.deepStrictEqual(pumpCurveLaunches.event(eventOf(encoded)), launch)
   })
 
@@ -65,7 +65,7 @@ describe("launches of Meteora's bonding curve", () => {
       poolType: 0,
       activationPoint: 7
     })
-    const launch: Launch = { event: "created", launchpad: "meteora-dbc", mint, pool }
+    const launch: Launch = { event: "created", launchpad: "meteora-dbc", mint, pool, creator: user }
     assert.deepStrictEqual(meteoraDbcLaunches.event(eventOf(encoded)), launch)
   })
 

@@ -86,6 +86,10 @@ const noMarket = Layer.mergeAll(
     overview: () => Effect.die("this test has no market"),
     movement: () => Effect.die("this test has no market"),
     tokenStats: () => Effect.die("this test has no market"),
+    priceAt: () => Effect.die("this test has no market"),
+    pricesAt: () => Effect.die("this test has no market"),
+    launches: () => Effect.die("this test has no market"),
+    launchOf: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })
 )

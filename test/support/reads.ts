@@ -106,6 +106,8 @@ export interface Readings {
   readonly stored?: ReturnType<TradeTape["Service"]["stored"]>
   /** Blocks that it does not have yet. */
   readonly unstored?: TradeTape["Service"]["unstored"]
+  /** The second from which on bars are in memory. */
+  readonly heldSince?: TradeTape["Service"]["heldSince"]
   readonly world?: Parameters<typeof running>[0]
 }
 
@@ -113,6 +115,7 @@ export interface Readings {
 export const reading = ({
   books = makeBooks(),
   evm = EvmCandles.layerNone,
+  heldSince,
   limits = roomy,
   stored,
   unstored = () => [],
@@ -124,7 +127,9 @@ export const reading = ({
       ? manual
       : Layer.effect(
           TradeTape,
-          TradeTape.use((service) => Effect.succeed({ ...service, stored: () => stored, unstored }))
+          TradeTape.use((service) =>
+            Effect.succeed({ ...service, stored: () => stored, unstored, ...(heldSince && { heldSince }) })
+          )
         ).pipe(Layer.provide(manual))
   const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
     Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),

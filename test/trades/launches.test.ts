@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { meteoraDbc } from "../../src/programs/meteora/dbc.ts"
 import { PUMP_PROGRAM } from "../../src/programs/pump/fees.ts"
-import { type Address, addressToBytes, SOL, USDC } from "../../src/domain/Address.ts"
+import { type Address, addressToBytes, isAddress, SOL, USDC } from "../../src/domain/Address.ts"
 import { getBlock } from "../../src/simulator/node/blockMethods.ts"
 import { castOf, fundCast } from "../../src/simulator/traders/cast.ts"
 import { makeLaunches } from "../../src/simulator/traders/Launches.ts"
@@ -61,7 +61,11 @@ const inside = (program: Address, tag: string, body: Uint8Array): Call => ({
 describe("launches", () => {
   it("are read from events of Pump.fun with names of any length", () => {
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created)), [
-      { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: CURVE }
+      { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: CURVE, creator: TRADER }
+    ])
+    const byAnother = bytesOf(created, key(POOL), little(1n, 8))
+    assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, byAnother)), [
+      { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: CURVE, creator: POOL }
     ])
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, "bde95db95c94ea94", migrated)), [
       { event: "migrated", mint: TOKEN, launchpad: "pump-fun", pool: POOL }
@@ -72,7 +76,7 @@ describe("launches", () => {
     const begun = bytesOf(key(CURVE), key(named("config")), key(TRADER), key(TOKEN), "00", little(0n, 8))
     for (const tag of ["e432f655cb428625", "d589a435c14a0f6e"]) {
       assert.deepStrictEqual(launches(inside(meteoraDbc.programId, tag, begun)), [
-        { event: "created", mint: TOKEN, launchpad: "meteora-dbc", pool: CURVE }
+        { event: "created", mint: TOKEN, launchpad: "meteora-dbc", pool: CURVE, creator: TRADER }
       ])
     }
     const accounts = accountsAt(24, { 0: CURVE, 4: POOL, 13: TOKEN })
@@ -129,7 +133,9 @@ describe.each(["pump-fun", "meteora"] as const)("a simulated coin on %s", (kind)
     const coin = () => all.all().find((launched) => launched.kind === kind) ?? assert.fail("not launched")
     const launchpad = kind === "meteora" ? "meteora-dbc" : kind
     const { curve, mint } = coin()
-    assert.deepInclude(heard(), { event: "created", mint: mint.address, launchpad, pool: curve.address })
+    const { creator, ...begun } = heard().find((launch) => launch.mint === mint.address) ?? assert.fail("not heard")
+    assert.deepStrictEqual(begun, { event: "created", mint: mint.address, launchpad, pool: curve.address })
+    assert.isTrue(isAddress(creator ?? ""), "its creator is named")
     bank.produce(() => {
       for (let i = 0; i < 40 && !curve.complete(); i++) {
         sell(world, cast.whales[0] ?? cast.treasury, curve, SOL, 10_000_000_000n)

@@ -9,4 +9,6 @@ export interface Launch {
   readonly launchpad: string
   /** The curve when it was created, the pool when it migrated; null when the instruction does not say. */
   readonly pool: Address | null
+  /** The wallet that the launchpad names as creator; left out where it is not stated, as of a migration. */
+  readonly creator?: Address | undefined
 }

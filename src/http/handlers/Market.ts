@@ -8,35 +8,19 @@ import {
   type MovementQuery,
   type OverviewQuery
 } from "../../api/Market.ts"
-import { retryAfter } from "../../api/Problem.ts"
-import { ChartWarming, CursorExpired, TokenNotFound } from "../../api/problems.ts"
-import type { ChartRefusal } from "../../domain/market/Chart.ts"
+import { CursorExpired } from "../../api/problems.ts"
 import type { MarketKnowledge, MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
 import { orderOf } from "../../market/views/discovery.ts"
 import { MarketReader } from "../../market/views/MarketReader.ts"
 import { directionOf } from "../../market/views/movement.ts"
 import { STALE_AFTER_MS } from "../../market/tape/TradeTape.ts"
-import { chartRequest, unsupportedChain } from "./chartRequests.ts"
+import { chartProblem } from "../market/chartProblem.ts"
+import { chartRequest } from "./chartRequests.ts"
 import { invalid, unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import type { TokenStatsQuery } from "../../api/market/Stats.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { discoverySelectors, movementSelectors, readPin, sealedBy, writePin } from "./marketRequests.ts"
-
-const problemOf = (refusal: ChartRefusal) => {
-  switch (refusal._tag) {
-    case "ChartUnknown":
-      return new TokenNotFound()
-    case "ChartNotReady": {
-      const { retryAfterMs } = refusal
-      return retryAfterMs === null ? new ChartWarming() : retryAfter(new ChartWarming(), retryAfterMs / 1000)
-    }
-    case "ChartChainUnserved":
-      return unsupportedChain("chain must be solana: this deployment has no source of EVM candles.")
-    case "ChartUnavailable":
-      return unavailable(refusal.detail)
-  }
-}
 
 const viewProblem = (refusal: MarketUnavailable | ViewExpired) =>
   refusal._tag === "ViewExpired" ? new CursorExpired() : unavailable(refusal.detail)
@@ -69,7 +53,7 @@ export const layer = HttpApiBuilder.group(
         subject._tag === "Solana"
           ? reader.chart(subject.mint, request)
           : reader.evmChart(subject.token, subject.interval, request)
-      ).pipe(Effect.mapError(problemOf))
+      ).pipe(Effect.mapError(chartProblem))
       return {
         data,
         meta: yield* metaWith({ methodVersion: "public-chart-v1", chain: data.token.chain, ...knowledge })
@@ -82,7 +66,7 @@ export const layer = HttpApiBuilder.group(
       if (from !== null && from * 1000 >= (yield* Clock.currentTimeMillis)) {
         return yield* invalid({ in: "query", field: "from", issue: "out_of_range" }, "from must be in the past.")
       }
-      const read = yield* Effect.mapError(reader.tokenStats(mint, from), problemOf)
+      const read = yield* Effect.mapError(reader.tokenStats(mint, from), chartProblem)
       return { data: read.data, meta: yield* metaOf("public-stats-v1", read) }
     })
 

@@ -14,6 +14,10 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - Trades of a token one by one, newest first, at \`/api/v1/tokens/{chain}/{address}/trades\`, by side, wallet, pool, value and time.
 - A pool and its trades at \`/api/v1/pools/{address}\` and \`/trades\`. Code \`pool_not_found\` (404).
 - Statistics of a token at \`/api/v1/tokens/{chain}/{address}/stats\`: four windows with both sides, highest and lowest price.
+- The price of a token at a second at \`/api/v1/tokens/{chain}/{address}/price?at=\`, of up to 100 pairs at \`POST /api/v1/prices/history\`.
+- Facts of up to 100 tokens at \`GET /api/v1/tokens?addresses=\` and \`POST /api/v1/tokens\`.
+- Launches at \`/api/v1/launches\`, and one with its first buyers at \`/api/v1/launches/{mint}\`. Code \`launch_not_found\` (404).
+- Stage \`graduating\` of \`/api/v1/market/discovery\` has curves of Meteora DBC.
 - Keys of the account at \`/api/v1/account/keys\`, for sessions of the app: create, change, rotate, disable, enable, revoke; the
   audit of their changes at \`/api/v1/account/audit\`, plans at \`/api/v1/account/plans\`. Codes \`key_not_found\` (404) and
   \`owner_required\` (403).

@@ -16,7 +16,8 @@ const LaunchRow = Schema.Struct({
   event: Schema.Literals(["created", "migrated"]),
   mint: StoredAddress,
   launchpad: Schema.String,
-  pool: Schema.NullOr(StoredAddress)
+  pool: Schema.NullOr(StoredAddress),
+  creator: Schema.NullOr(StoredAddress)
 })
 
 /** Blocks of a chain in `(after, to]` from a time on. */
@@ -33,10 +34,10 @@ export interface Place {
   readonly place: number
 }
 
-const launchOf = ({ at, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
+const launchOf = ({ at, creator, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
   slot,
   timeMs: at.getTime(),
-  launch
+  launch: creator === null ? launch : { ...launch, creator }
 })
 
 /** The codec of every one of these types is known, so there is nothing to fail. */
@@ -82,7 +83,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     Request: Schema.Struct({ chain: Schema.Number, after: Schema.Number, to: Schema.Number, fromMs: Schema.Number }),
     Result: LaunchRow,
     execute: ({ after, chain, fromMs, to }) => sql`
-      select slot, at, event, mint, launchpad, pool from launches
+      select slot, at, event, mint, launchpad, pool, creator from launches
       where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
       order by slot, place
     `
@@ -92,7 +93,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     Request: Schema.Struct({ chain: Schema.Number, toMs: Schema.Number, limit: Schema.Number }),
     Result: LaunchRow,
     execute: ({ chain, limit, toMs }) => sql`
-      select slot, at, event, mint, launchpad, pool from launches
+      select slot, at, event, mint, launchpad, pool, creator from launches
       where chain = ${chain} and at < ${PgTypes.timestamptz(toMs)}
       order by slot desc, place desc limit ${limit}
     `
@@ -185,8 +186,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     return all.length === 0
       ? Effect.void
       : sql`
-          insert into launches (chain, slot, place, at, event, mint, launchpad, pool)
-          select ${chain}::int, slot, place, at, event, mint, launchpad, pool
+          insert into launches (chain, slot, place, at, event, mint, launchpad, pool, creator)
+          select ${chain}::int, slot, place, at, event, mint, launchpad, pool, creator
           from unnest(
             ${integers(all.map(({ slot }) => slot))},
             ${integers(all.map(({ place }) => place))},
@@ -194,8 +195,9 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
             ${texts(all.map(({ launch }) => launch.event))},
             ${texts(all.map(({ launch }) => launch.mint))},
             ${texts(all.map(({ launch }) => launch.launchpad))},
-            ${texts(all.map(({ launch }) => launch.pool))}
-          ) as given (slot, place, at, event, mint, launchpad, pool)
+            ${texts(all.map(({ launch }) => launch.pool))},
+            ${texts(all.map(({ launch }) => launch.creator ?? null))}
+          ) as given (slot, place, at, event, mint, launchpad, pool, creator)
           on conflict do nothing
         `
   }

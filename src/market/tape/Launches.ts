@@ -9,6 +9,8 @@ export interface LaunchRecord {
   readonly pool: Address | null
   /** Its curve, also after the migration; null when the creation was not seen. */
   readonly curve: Address | null
+  /** The wallet that the launchpad names as creator; null when unknown. */
+  readonly creator: Address | null
   /** Null when the creation was not seen. */
   readonly createdAtMs: number | null
   readonly graduatedAtMs: number | null
@@ -19,13 +21,14 @@ export class Launches {
   private readonly most: number
   // In the order of their last event.
   private readonly records = new Map<Mint, LaunchRecord>()
+  private dropped: number | null = null
 
   constructor(most: number) {
     this.most = most
   }
 
   /** Adds a launch or a migration. */
-  add({ event, launchpad, mint, pool }: Launch, timeMs: number): void {
+  add({ creator, event, launchpad, mint, pool }: Launch, timeMs: number): void {
     const known = this.records.get(mint)
     const created = event === "created"
     this.records.delete(mint)
@@ -34,18 +37,25 @@ export class Launches {
       launchpad,
       pool: pool ?? known?.pool ?? null,
       curve: created ? pool : (known?.curve ?? null),
+      creator: creator ?? known?.creator ?? null,
       createdAtMs: created ? timeMs : (known?.createdAtMs ?? null),
       graduatedAtMs: created ? (known?.graduatedAtMs ?? null) : timeMs
     })
-    const [oldest] = this.records.keys()
+    const [oldest] = this.records.values()
     if (this.records.size > this.most && oldest !== undefined) {
-      this.records.delete(oldest)
+      this.records.delete(oldest.mint)
+      this.dropped = Math.max(this.dropped ?? 0, oldest.createdAtMs ?? oldest.graduatedAtMs ?? 0)
     }
   }
 
   /** The launch of a token; null when it was not seen. */
   of(mint: Mint): LaunchRecord | null {
     return this.records.get(mint) ?? null
+  }
+
+  /** The latest beginning of a launch that was dropped to make room, in milliseconds; null while none was. */
+  get droppedToMs(): number | null {
+    return this.dropped
   }
 
   /** Every launch, the one with the oldest event first. */

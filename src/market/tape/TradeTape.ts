@@ -82,7 +82,7 @@ export class TradeTape extends Context.Service<
   TradeTape,
   {
     readonly state: MarketStateReads
-    readonly launches: Pick<Launches, "of" | "all">
+    readonly launches: Pick<Launches, "all" | "droppedToMs" | "of">
     /** The trades of the newest blocks. */
     readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped">
     /** True when the feed reports launches. */

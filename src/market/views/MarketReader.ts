@@ -11,6 +11,8 @@ import {
   type ViewExpired,
   type WindowCoverage
 } from "../../domain/market/MarketViews.ts"
+import type { LaunchUnknown } from "../../domain/market/LaunchView.ts"
+import type { PriceAt, PriceMoment } from "../../domain/market/PriceAt.ts"
 import type { TokenStats } from "../../domain/market/TokenStats.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
 import { PoolBook } from "../../pools/PoolBook.ts"
@@ -22,6 +24,9 @@ import { makeCharts } from "../candles/makeCharts.ts"
 import { lackingNow, TradeTape } from "../tape/TradeTape.ts"
 import type { WindowName } from "../windows/windows.ts"
 import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
+import { type KnownLaunch, type LaunchList, makeLaunchReads } from "../launches/makeLaunchReads.ts"
+import type { LaunchPageRequest } from "../launches/launchPage.ts"
+import { makePricesAt } from "./pricesAt.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
 import { coverageOf } from "./tokenMeasures.ts"
@@ -52,6 +57,16 @@ export class MarketReader extends Context.Service<
     evmChart(token: EvmToken, interval: EvmInterval, request: ChartRequest): Effect.Effect<KnownChart, ChartRefusal>
     /** Windows of a token, and the range of its price since a second; since the beginning of the record for null. */
     tokenStats(mint: Mint, from: number | null): Effect.Effect<MarketAnswer<TokenStats>, ChartRefusal>
+    /** The price of a token at a second, which is not later than now. */
+    priceAt(moment: PriceMoment): Effect.Effect<MarketAnswer<PriceAt>, ChartRefusal>
+    /** Prices of tokens at seconds, in order, without a value where none is known. Fails while none of them can be read. */
+    pricesAt(
+      moments: ReadonlyArray<PriceMoment>
+    ): Effect.Effect<MarketAnswer<ReadonlyArray<PriceAt>>, MarketUnavailable>
+    /** Launches of tokens, newest first. */
+    launches(request: LaunchPageRequest): Effect.Effect<LaunchList, MarketUnavailable>
+    /** The launch of one token, with its first buyers. */
+    launchOf(mint: Mint): Effect.Effect<KnownLaunch, LaunchUnknown | MarketUnavailable>
     /** Every market in every window. */
     readonly lighthouse: Effect.Effect<
       MarketAnswer<Lighthouse> & { readonly windowCoverage: WindowCoverage },
@@ -138,6 +153,8 @@ export class MarketReader extends Context.Service<
         return MarketReader.of({
           ...charts,
           tokenStats,
+          ...makePricesAt(tape, charts.chart),
+          ...makeLaunchReads(sources, views.contextAt, warm),
           lighthouse: Effect.map(now, views.lighthouse),
           overview: (window) => Effect.map(now, (nowMs) => views.overview(window, nowMs)),
           movement,

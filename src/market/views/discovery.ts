@@ -32,23 +32,19 @@ export const orderOf: Readonly<Record<DiscoveryStage, string>> = {
 const MOST_EXAMINED = 1000
 /** A curve counts as graduating from this percentage on. */
 const GRADUATING: Rational = { numerator: 60n, denominator: 1n }
-/** Tokens that every common curve of Pump.fun has to sell: `initial_real_token_reserves` of its global account. */
-const PUMP_FOR_SALE = 793_100_000_000_000n
-const PUMP_CURVE = "pump-fun-curve"
 
-/** The sold share of a curve in percent; unknown when its pool is not in memory or does not show its reserves. */
-const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: MeasureContext): Scalar => {
+/** The way to the end of a curve in percent; unknown when its pool is not in memory or does not show the end. */
+export const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: MeasureContext): Scalar => {
   const launch = tape.launches.of(mint)
   if (launch !== null && launch.graduatedAtMs !== null) {
     return known("percent", "100", life)
   }
   // Every curve sells its token for money, which is not on a curve itself.
-  const curve = isMoney(mint) ? undefined : pools.poolsOf(mint).find(({ dex }) => dex === PUMP_CURVE)
-  const left = curve === undefined ? undefined : curve.reserves?.[curve.mintA === mint ? 0 : 1]
-  if (left === undefined || left > PUMP_FOR_SALE) {
-    return unavailable("percent", "not_captured")
-  }
-  return known("percent", decimalText({ numerator: 100n * (PUMP_FOR_SALE - left), denominator: PUMP_FOR_SALE }), life)
+  const curve = isMoney(mint) ? undefined : pools.poolsOf(mint).find(({ graduation }) => graduation !== undefined)
+  const { denominator, numerator } = curve?.graduation ?? { numerator: 0n, denominator: 0n }
+  return denominator === 0n
+    ? unavailable("percent", "not_captured")
+    : known("percent", decimalText({ numerator: 100n * numerator, denominator }), life)
 }
 
 /** The short window whose wallets are compared with those of the long one. */

@@ -28,7 +28,7 @@ const startOf = (tape: Tape, { filter: { fromMs }, mints }: Request, { next, tra
 }
 
 /** The reason why trades at the newer end are missing; null when none are. */
-const lackingAtEnd = (tape: Tape, toMs: number | null, nowMs: number): CoverageReason | null => {
+export const lackingAtEnd = (tape: Tape, toMs: number | null, nowMs: number): CoverageReason | null => {
   const lacking = lackingNow(tape, nowMs)
   const readToMs = lacking === "backfill_running" ? tape.state.now * 1000 : (tape.heardAtMs() ?? 0)
   return toMs === null || toMs > readToMs ? lacking : null

@@ -126,6 +126,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
     mintB,
     slot: Math.max(pool.slot, config.slot, base.slot, quote.slot),
     ...(reserves === undefined ? {} : { reserves }),
+    graduation: { numerator: state.quoteReserve, denominator: state.migrationQuoteThreshold },
     swap: (aToB, amountIn, clock) => {
       const transfers = aToB ? selling : buying
       const fill = fillDbc(state, aToB, transfers.received(amountIn, clock.epoch), pointOf(state, clock))

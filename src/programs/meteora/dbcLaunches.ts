@@ -48,7 +48,11 @@ const migrationAt = {
   pool: dbcMigrationAccounts.indexOf("pool"),
   mint: dbcMigrationAccounts.indexOf("baseMint")
 }
-const initializeAt = { pool: dbcInitializeEvent.offsetOf("pool"), mint: dbcInitializeEvent.offsetOf("baseMint") }
+const initializeAt = {
+  pool: dbcInitializeEvent.offsetOf("pool"),
+  creator: dbcInitializeEvent.offsetOf("creator"),
+  mint: dbcInitializeEvent.offsetOf("baseMint")
+}
 
 /** The data of the instruction that opens a pool and creates its mint. */
 export const encodeDbcInitialize = (texts: readonly [name: string, symbol: string, uri: string]): Uint8Array =>
@@ -70,7 +74,8 @@ export const meteoraDbcLaunches: Launchpad = {
           event: "created",
           launchpad,
           mint: readAddress(body, initializeAt.mint),
-          pool: readAddress(body, initializeAt.pool)
+          pool: readAddress(body, initializeAt.pool),
+          creator: readAddress(body, initializeAt.creator)
         }
       : null,
   instruction: (data, accounts) => {

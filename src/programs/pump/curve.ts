@@ -23,6 +23,9 @@ const FIRST_LENGTH = 49
 /** The supply curves are ranked by, except mayhem ones, which mint more. */
 const COMMON_SUPPLY = 1_000_000_000_000_000n
 
+/** Tokens that a common curve has to sell: `initial_real_token_reserves` of the global account. */
+const FOR_SALE = 793_100_000_000_000n
+
 /** Offsets in a curve account. */
 export const curveAt = {
   virtualTokens: 8,
@@ -175,6 +178,9 @@ const decode = (
     mintB: quoteMint,
     slot: Math.max(pool.slot, coin.slot, quote.slot, fees.slot),
     reserves: [curve.realTokens, curve.realQuote],
+    ...(curve.realTokens <= FOR_SALE && {
+      graduation: { numerator: FOR_SALE - curve.realTokens, denominator: FOR_SALE }
+    }),
     swap: (aToB, amountIn) => (aToB ? sell(curve, amountIn) : buy(curve, amountIn)),
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(curve, amountOut)),
     marginalRate: (aToB) => marginalRate(curve, aToB),

@@ -73,6 +73,9 @@ const afterTexts = (body: Uint8Array): number | null => {
   return offset
 }
 
+/** Addresses behind the texts of `CreateEvent`: mint, curve, payer and creator. Events of earlier versions of the program end with the payer. */
+const createdAt = { mint: 0, curve: 32, payer: 64, creator: 96 } as const
+
 const addressAt = (body: Uint8Array, offset: number): Address | null =>
   body.length < offset + 32 ? null : readAddress(body, offset)
 
@@ -86,10 +89,13 @@ export const pumpCurveLaunches: Launchpad = {
       const mint = addressAt(body, migrationAt.mint)
       return mint === null ? null : { event: "migrated", launchpad, mint, pool: addressAt(body, migrationAt.pool) }
     }
-    const mintAt = tag === CREATE_EVENT ? afterTexts(body) : null
-    const mint = mintAt === null ? null : addressAt(body, mintAt)
-    return mintAt === null || mint === null
-      ? null
-      : { event: "created", launchpad, mint, pool: addressAt(body, mintAt + 32) }
+    const start = tag === CREATE_EVENT ? afterTexts(body) : null
+    const mint = start === null ? null : addressAt(body, start + createdAt.mint)
+    if (start === null || mint === null) {
+      return null
+    }
+    const creator = addressAt(body, start + createdAt.creator) ?? addressAt(body, start + createdAt.payer)
+    const pool = addressAt(body, start + createdAt.curve)
+    return { event: "created", launchpad, mint, pool, ...(creator !== null && { creator }) }
   }
 }

@@ -10,7 +10,7 @@ import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
 import { at, poolWith, priceAll } from "../../support/views.ts"
 
-/** Two fifths, three fifths and nine tenths of what a common curve has to sell. */
+/** Two fifths, three fifths and nine tenths of the way to the end of a curve. */
 const sold = { 1: 40n, 2: 60n, 3: 90n } as const
 const FOR_SALE = 793_100_000_000_000n
 
@@ -19,7 +19,9 @@ priceAll(books, [1, 2, 3, 4].map(mintOf))
 for (const [n, percent] of Object.entries(sold)) {
   const mint = mintOf(Number(n))
   books.tokens.set(mint, minted(10n ** 15n, 6))
-  books.pools.set(mint, [poolWith(mint, "pump-fun-curve", [(FOR_SALE * (100n - percent)) / 100n, 1_000_000n])])
+  const dex = n === "2" ? "meteora-dbc" : "pump-fun-curve"
+  const graduation = { numerator: percent, denominator: 100n }
+  books.pools.set(mint, [{ ...poolWith(mint, dex, [(FOR_SALE * (100n - percent)) / 100n, 1_000_000n]), graduation }])
 }
 
 const launched = (n: number, event: Launch["event"], launchpad = "pump-fun"): Launch => ({

@@ -280,7 +280,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
     it.effect("returns launches from before a second", () =>
       Effect.gen(function* () {
         yield* open("launches")
-        const [a, b] = [launch, { ...launch, event: "migrated", pool: mintOf(4) } as const]
+        const [a, b] = [{ ...launch, creator: mintOf(5) }, { ...launch, event: "migrated", pool: mintOf(4) } as const]
         yield* append(storedBlock(1, [], { launches: [a, b] }), storedBlock(2, [], { launches: [a] }), storedBlock(3))
         const trades = yield* TradeStore
         const before = (second: number, most: number) =>
@@ -293,6 +293,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
           timeMs: (MONDAY + 1) * 1000,
           launch: b
         })
+        assert.deepStrictEqual((yield* trades.launchesBefore(MONDAY + 3, 1))[0]?.launch, a)
       })
     )
 

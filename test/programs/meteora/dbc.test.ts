@@ -82,6 +82,12 @@ describe("meteoraDbc", () => {
     assert.deepStrictEqual(pool.swap(false, 20_000_000_003n, clock), filled(20_000_000_003n, 309_167_048_959_949n))
   })
 
+  it("shows the way to its migration: the quote that it holds of the quote that ends it", () => {
+    const halfway: ReadonlyArray<Field> = [[dbcPoolAt.quoteReserve, 1n << 60n]]
+    const { graduation } = priced(decode([...flatPool, ...halfway], flatConfig))
+    assert.deepStrictEqual(graduation, { numerator: 1n << 60n, denominator: 1n << 61n })
+  })
+
   it("fills a swap that buys nothing, as the program does", () => {
     assert.deepStrictEqual(priced(decode()).swap(true, 1009n, clock), filled(1009n, 0n))
   })

@@ -100,6 +100,14 @@ describe("pumpCurve", () => {
     assert.deepStrictEqual(priced(decode()).swap(false, 3_000_000_000n, clock).amountOut, 96_449_438_144_093n)
   })
 
+  it("shows the way to its migration: the share sold of the tokens that common curves have", () => {
+    const [start, quarter] = [0n, 198_275_000_000_000n].map((sold) => priced(decode(curveAfter(sold))).graduation)
+    assert.deepStrictEqual(start, { numerator: 0n, denominator: 793_100_000_000_000n })
+    assert.deepStrictEqual(quarter, { numerator: 198_275_000_000_000n, denominator: 793_100_000_000_000n })
+    const change = { realTokens: 800_000_000_000_000n }
+    assert.isUndefined(priced(decode(change)).graduation, "a curve that began with more")
+  })
+
   it("prices the program of January 2025 from its flat fee, rounded down", () => {
     const change = {
       virtualTokens: 451_887_348_418_477n,

@@ -1,0 +1,120 @@
+/** Launches of tokens: lists, and single ones with their first buyers. */
+import { Clock, Effect } from "effect"
+import type { Mint } from "../../domain/Address.ts"
+import { type LaunchDetail, type LaunchRow, LaunchUnknown } from "../../domain/market/LaunchView.ts"
+import { type MarketKnowledge, MarketUnavailable } from "../../domain/market/MarketViews.ts"
+import { type Coverage, incomplete } from "../../domain/Scalar.ts"
+import type { LaunchRecord } from "../tape/Launches.ts"
+import { progressOf } from "../views/discovery.ts"
+import { statusOf } from "../views/pages.ts"
+import { measureToken, type MeasureContext, type MeasureSources } from "../views/tokenMeasures.ts"
+import { tokenRef } from "../views/tokenRef.ts"
+import { lackingAtEnd } from "../views/tradesCoverage.ts"
+import { firstBuyers } from "./firstBuyers.ts"
+import { launchPage, type LaunchPageRequest, type LaunchPlace, listedAtMs } from "./launchPage.ts"
+
+/** Tokens of a page that are loaded, where values of them are not known. */
+const MOST_WARMED = 20
+
+/** A page of launches. */
+export interface LaunchList extends MarketKnowledge {
+  readonly data: ReadonlyArray<LaunchRow>
+  readonly next: LaunchPlace | null
+}
+
+/** One launch. */
+export interface KnownLaunch extends MarketKnowledge {
+  readonly data: LaunchDetail
+}
+
+const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureContext): LaunchRow => {
+  const { creator, curve, createdAtMs, graduatedAtMs, launchpad, mint, pool } = launch
+  const { changePct: _changePct, ...measures } = measureToken(sources, mint, "24h", context)
+  return {
+    token: tokenRef(sources, mint),
+    launchpad,
+    creator,
+    curve,
+    pool,
+    createdAtMs,
+    graduatedAtMs,
+    curveProgressPct: progressOf(sources, mint, context),
+    ...measures
+  }
+}
+
+const secondOf = (timeMs: number): number => Math.floor(timeMs / 1000)
+
+/** Reads of launches. `warm` loads tokens of which values are missing. */
+export const makeLaunchReads = (
+  sources: MeasureSources,
+  contextAt: (nowMs: number) => MeasureContext,
+  warm: (mints: ReadonlyArray<Mint>) => Effect.Effect<void>
+) => {
+  const { tape } = sources
+
+  const now = Effect.suspend(() => {
+    const isReported = tape.heardAtMs() === null || tape.reportsLaunches()
+    const detail = isReported ? "No block has been read yet." : "The trade feed does not report launches."
+    return tape.heardAtMs() !== null && isReported
+      ? Clock.currentTimeMillis
+      : Effect.fail(new MarketUnavailable({ detail }))
+  })
+
+  /** The coverage of the time from the oldest launch of a page, on the last page from the beginning asked for. */
+  const coverage = (
+    { fromMs, toMs }: LaunchPageRequest,
+    oldest: LaunchRecord | undefined,
+    next: LaunchPlace | null,
+    nowMs: number
+  ): Coverage => {
+    const lacking = lackingAtEnd(tape, toMs, nowMs)
+    if (lacking !== null) {
+      return incomplete(lacking)
+    }
+    const isCut = next !== null && oldest !== undefined
+    const from = isCut ? secondOf(listedAtMs(oldest)) : fromMs === null ? Number.NEGATIVE_INFINITY : secondOf(fromMs)
+    const dropped = tape.launches.droppedToMs
+    if (!isCut && dropped !== null && from * 1000 <= dropped) {
+      return incomplete("limit_clipped")
+    }
+    const end = toMs === null ? tape.state.now : Math.min(tape.state.now, secondOf(toMs - 1))
+    const { share: _share, ...read } = tape.recordedFrom(from, Math.max(from, end))
+    return read
+  }
+
+  const launches = Effect.fn("MarketReader.launches")(function* (
+    request: LaunchPageRequest
+  ): Effect.fn.Return<LaunchList, MarketUnavailable> {
+    const nowMs = yield* now
+    const context = contextAt(nowMs)
+    const { launches: found, next } = launchPage(tape.launches.all(), request)
+    const data = found.map((launch) => rowOf(sources, launch, context))
+    const lacking = data.filter(({ liquidityUsd, token }) => liquidityUsd.value === null || token.symbol === null)
+    yield* warm(lacking.slice(0, MOST_WARMED).map(({ token }) => token.address))
+    const covered = coverage(request, found.at(-1), next, nowMs)
+    return { data, next, observedAtMs: context.life.observedAtMs, status: statusOf(covered), coverage: covered }
+  })
+
+  const launchOf = Effect.fn("MarketReader.launchOf")(function* (
+    mint: Mint
+  ): Effect.fn.Return<KnownLaunch, LaunchUnknown | MarketUnavailable> {
+    const nowMs = yield* now
+    const launch = tape.launches.of(mint)
+    if (launch === null) {
+      return yield* new LaunchUnknown({ mint })
+    }
+    const context = contextAt(nowMs)
+    yield* warm([mint])
+    const buyers = yield* firstBuyers(tape, launch, nowMs)
+    const { coverage } = buyers
+    return {
+      data: { ...rowOf(sources, launch, context), firstBuyers: buyers },
+      observedAtMs: context.life.observedAtMs,
+      status: statusOf(coverage),
+      coverage
+    }
+  })
+
+  return { launches, launchOf }
+}
