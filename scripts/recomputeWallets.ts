@@ -9,7 +9,7 @@ const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
 busiest wallets (200) from balances and transfers, and compares each figure with /wallets/{wallet}/positions and /pnl/history,
 and each holding with the balances of the chain. The node has to have every block that the service has
-(SIMULATOR_BLOCKS_KEPT). A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
+(SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
 a figure differs, and prints each that does.
 `
 

@@ -2,7 +2,7 @@ import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
 import { amountSetting, countSetting } from "../domain/countSetting.ts"
 import { type Block, BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
-import type { SimWallet } from "./traders/cast.ts"
+import { RETAIL_WALLETS, type SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
 import type { CopyJournal } from "./traders/followersJournal.ts"
 import { makeMarket, type Market } from "./traders/Market.ts"
@@ -18,6 +18,7 @@ export interface SimulatorOptions {
   /** Speed of slots as a multiple of the usual one; block times follow the clock. With 0 only `advance` makes slots. */
   readonly speed: number
   readonly swapsPerSecond: number
+  readonly retailWallets: number
   /** Faults of the node from the start. */
   readonly ailment: Ailment
   /** Time at which the chain goes live, in milliseconds since the Unix epoch; now when absent. */
@@ -67,8 +68,8 @@ export class Simulator extends Context.Service<
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
   /**
-   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_HISTORY` (25 hours),
-   * `SIMULATOR_BLOCKS_KEPT` (300) and `SIMULATOR_FAULTS_...`.
+   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_RETAIL_WALLETS`
+   * (120), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300) and `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
     Simulator,
@@ -83,6 +84,7 @@ const defaults: SimulatorOptions = {
   seed: "fathom",
   speed: 1,
   swapsPerSecond: 30,
+  retailWallets: RETAIL_WALLETS,
   ailment: healthy,
   history: 0,
   blocksKept: BLOCKS_KEPT
@@ -99,6 +101,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
   speed: amountSetting("SPEED", defaults.speed),
   swapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_SWAPS),
+  retailWallets: countSetting("RETAIL_WALLETS", RETAIL_WALLETS, 1),
   history: amountSetting("HISTORY", DAY_HOURS),
   blocksKept: countSetting("BLOCKS_KEPT", BLOCKS_KEPT, 1)
 }).pipe(
@@ -109,7 +112,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
 const makeSimulator = Effect.fnUntraced(function* (
   options: SimulatorOptions
 ): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
-  const { seed, speed, swapsPerSecond, ailment, history, blocksKept } = options
+  const { seed, speed, swapsPerSecond, retailWallets, ailment, history, blocksKept } = options
   const builtAtMs = yield* Clock.currentTimeMillis
   const startUnixMs = options.startUnixMs ?? builtAtMs
   const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
@@ -120,13 +123,13 @@ const makeSimulator = Effect.fnUntraced(function* (
     startUnixMs: startUnixMs - pastSlots * SLOT_MS,
     live: speed > 0 ? { slot: startSlot, slotMs: SLOT_MS / speed } : undefined
   })
-  const market: Market = makeMarket({ seed, bank, swapsPerSecond, liveUnixMs: startUnixMs })
+  const market: Market = makeMarket({ seed, bank, swapsPerSecond, retailWallets, liveUnixMs: startUnixMs })
   const ledger = { bank, market }
   const time = yield* Clock.Clock
   const resetLedger = (): void => {
     const nowMs = speed > 0 ? time.currentTimeMillisUnsafe() : ledger.bank.unixMsOf(ledger.bank.newest().slot)
     ledger.bank = makeBank({ seed, startSlot: RESET_SLOT, startUnixMs: nowMs })
-    ledger.market = makeMarket({ seed, bank: ledger.bank, swapsPerSecond, liveUnixMs: nowMs })
+    ledger.market = makeMarket({ seed, bank: ledger.bank, swapsPerSecond, retailWallets, liveUnixMs: nowMs })
   }
   const nodes = new Set<SolanaNode>()
   const addNode = Effect.fnUntraced(function* (ailmentOfNode: Ailment) {

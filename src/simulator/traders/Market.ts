@@ -118,13 +118,15 @@ export const makeMarket = (options: {
   readonly seed: string
   readonly bank: Bank
   readonly swapsPerSecond: number
+  /** 120 when left out. */
+  readonly retailWallets?: number | undefined
   /** End of its past, in milliseconds since the Unix epoch; at once when absent. */
   readonly liveUnixMs?: number
 }): Market => {
-  const { seed, bank, swapsPerSecond } = options
+  const { seed, bank, retailWallets, swapsPerSecond } = options
   const world = makeWorld(seed, bank)
   const random = makeRandom(seed)
-  const { cast, wallets } = castOf(seed)
+  const { cast, wallets } = castOf(seed, retailWallets)
   const launches = makeLaunches({ world, random: makeRandom(`${seed} launches`), cast })
   const listingOf = makeLaunchListings(random)
   const lasting: Array<{ readonly mint: SimMint; readonly pools: ReadonlyArray<SimPool>; readonly listing: Listing }> =

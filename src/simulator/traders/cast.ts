@@ -27,13 +27,20 @@ export interface Cast {
   readonly validator: Address
 }
 
-const COUNTS = { retail: 120, whale: 6, arbitrageur: 4, sniper: 4, scalper: 3, holder: 3 }
+/** Retail wallets of a market as it is set. */
+export const RETAIL_WALLETS = 120
+
+const COUNTS = { whale: 6, arbitrageur: 4, sniper: 4, scalper: 3, holder: 3 }
 
 /** The wallets of this seed. */
-export const castOf = (seed: string): { readonly cast: Cast; readonly wallets: ReadonlyArray<SimWallet> } => {
+export const castOf = (
+  seed: string,
+  retail = RETAIL_WALLETS
+): { readonly cast: Cast; readonly wallets: ReadonlyArray<SimWallet> } => {
   const named = (label: string): SimWallet => ({ label, address: inventWallet(seed, label) })
-  const several = (kind: keyof typeof COUNTS) =>
-    Array.from({ length: COUNTS[kind] }, (_, index) => named(`${kind} ${index + 1}`))
+  const counts = { ...COUNTS, retail }
+  const several = (kind: keyof typeof counts) =>
+    Array.from({ length: counts[kind] }, (_, index) => named(`${kind} ${index + 1}`))
   const groups = {
     retail: several("retail"),
     whales: several("whale"),
