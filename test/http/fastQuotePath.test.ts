@@ -141,3 +141,36 @@ layer(world)("the fast path", (it) => {
     })
   )
 })
+
+const calls: Array<string> = []
+/** Notes the call and decides in a later turn. */
+const later = <A, E>(name: string, decision: Effect.Effect<A, E>) =>
+  Effect.andThen(
+    Effect.promise(async () => calls.push(name)),
+    decision
+  )
+
+/** Budgets that are decided elsewhere: every answer comes in a later turn. */
+const distant = Layer.effect(
+  RateLimiter,
+  Effect.map(Layer.build(RateLimiter.layerMemory), (context) => {
+    const limits = Context.get(context, RateLimiter)
+    return RateLimiter.of({
+      isImmediate: false,
+      admit: (request) => later("admit", limits.admit(request)),
+      refund: (charge) => later("refund", limits.refund(charge)),
+      peek: (key, budget) => later("peek", limits.peek(key, budget))
+    })
+  })
+)
+
+layer(running({ keys: [keyOf("a")], limiter: distant, engine: engineOver(market) }))("budgets elsewhere", (it) => {
+  it.effect("are asked once for a quote", () =>
+    Effect.gen(function* () {
+      const answer = yield* ask(`${path}?${query}`, [bearer("a")])
+      assert.match(answer, /^HTTP\/1\.1 200/u)
+      assert.strictEqual(remaining(answer), 299)
+      assert.deepStrictEqual(calls, ["admit"])
+    })
+  )
+})

@@ -9,16 +9,20 @@ import * as ValkeyRedis from "../../src/storage/valkey/ValkeyRedis.ts"
 const WINDOWS = 3
 const CLOCK = "test:clock"
 
-/** Every call moves the clock of the server by 50 ms, and the time of each admission is kept. */
+/** Every call moves the clock of the server by 50 ms, and the time of each admission is kept, unless its answer was late and it was given back. */
 const rewritten = (lua: string): string =>
   lua
+    .replace(
+      "local op, seq = ARGV[1], ARGV[2]",
+      (read) => `${read} if op == 'refund' then redis.call('HDEL', 'test:admitted', seq) end`
+    )
     .replace(
       "local t = redis.call('TIME')",
       `local us = redis.call('INCRBY', '${CLOCK}', 50000) local t = { math.floor(us / 1000000), us % 1000000 }`
     )
     .replace(
       "redis.call('ZADD', log, text(now), seq",
-      (add) => `redis.call('RPUSH', 'test:admitted', text(now)) ${add}`
+      (add) => `redis.call('HSET', 'test:admitted', seq, text(now)) ${add}`
     )
 
 const valkey = Layer.effect(

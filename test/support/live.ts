@@ -27,8 +27,8 @@ export interface LiveClient {
 }
 
 /** The service, its tape, its store, and what it holds of live connections. */
-export const liveService = (world: World = {}) => {
-  const scene = Layer.merge(feedOver(), Tickets.layerMemory)
+export const liveService = (world: World = {}, tickets = Tickets.layerMemory) => {
+  const scene = Layer.merge(feedOver(), tickets)
   return LiveSessions.layer.pipe(
     Layer.provideMerge(running({ ...world, tracker: scene, trackerFeed: scene })),
     Layer.provideMerge(scene),

@@ -5,6 +5,7 @@ import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import type { ApiScope } from "../../../src/domain/ApiKey.ts"
 import { LiveSessions } from "../../../src/tracker/LiveSessions.ts"
+import { Tickets, TicketsUnavailable } from "../../../src/tracker/tickets/Tickets.ts"
 import { keyOf } from "../../support/http.ts"
 import { closing, connectTo, happen, heard, liveService, opened, sessionOf, trackAll } from "../../support/live.ts"
 import { until } from "../../support/sse.ts"
@@ -32,6 +33,23 @@ describe("a shutdown", () => {
         yield* Fiber.join(stopping).pipe(Effect.timeout("2 seconds"))
       }).pipe(Effect.provideContext(context))
     })
+  )
+})
+
+/** Tickets of a store that is lost once they have been issued. */
+const lostTickets = Layer.effect(
+  Tickets,
+  Effect.map(Tickets, (tickets) =>
+    Tickets.of({ ...tickets, redeem: () => Effect.fail(new TicketsUnavailable({ cause: "down" })) })
+  )
+).pipe(Layer.provide(Tickets.layerMemory))
+
+describe("a ticket that cannot be looked up", () => {
+  it.live("is closed with 1012, to be tried again", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A])
+      assert.strictEqual(yield* closing(yield* connectTo(yield* sessionOf("a"))), 1012)
+    }).pipe(Effect.scoped, Effect.provide(liveService({}, lostTickets)))
   )
 })
 
