@@ -51,6 +51,7 @@ import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
 import { operationNames, requestMetrics } from "./requestMetrics.ts"
 import * as Routing from "./handlers/Routing.ts"
 import type { Settings } from "./Settings.ts"
+import * as ApiDocument from "./pages/ApiDocument.ts"
 import * as SharePage from "./pages/SharePage.ts"
 import * as Sessions from "./handlers/Sessions.ts"
 import * as Spot from "./handlers/Spot.ts"
@@ -134,7 +135,8 @@ const handlers = Layer.mergeAll(
 )
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),
+  HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)),
+  ApiDocument.layer,
   surroundings(Api)
 ).pipe(Layer.provide(middleware))
 

@@ -52,6 +52,8 @@ export interface Offer {
   readonly asset: string
   /** A pool of the mint. */
   readonly pool: string
+  /** A wallet that trades the mint. */
+  readonly trader: string
   /** A follow of the account. */
   readonly follow: string
 }
@@ -111,6 +113,7 @@ export const anything: Offer = {
   network: "n",
   asset: "a",
   follow: "cf_none",
+  trader: nowhere,
   pool: nowhere
 }
 

@@ -212,6 +212,8 @@ const Pools = Schema.fromJsonString(
   Schema.Struct({ data: Schema.Struct({ pools: Schema.Array(Schema.Struct({ pool: Schema.String })) }) })
 )
 
+const Traders = Schema.Struct({ data: Schema.Array(Schema.Struct({ wallet: Schema.String })) })
+
 const Follows = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
 /** Funding targets, followed wallets, and the last of the mints: the first are SOL and dollars. */
@@ -236,8 +238,10 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
     Effect.flatMap(Schema.decodeEffect(Pools)),
     Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 })
   )
+  const traders = yield* Schema.decodeUnknownEffect(Traders)(yield* ask(`/api/v1/tokens/solana/${mint}/top-traders`))
   return {
     mint,
+    trader: traders.data[0]?.wallet ?? "",
     pool: liquidity.data.pools[0]?.pool ?? "",
     wallet,
     network: entry?.network.id ?? "",

@@ -65,9 +65,13 @@ const replacements = (schemas: Json): ReadonlyMap<string, Json> => {
   return found
 }
 
-/** A schema without the bounds of every integer that JSON can carry exactly: they say nothing of the value. */
-const unbounded = ({ maximum, minimum, ...schema }: Json): Json => ({
+/** Control characters, as a pattern without the flag `u` has them: validators differ in it. */
+const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`
+
+/** A schema that every validator reads alike, without the bounds of an integer that are those of all exact ones. */
+const portable = ({ maximum, minimum, ...schema }: Json): Json => ({
   ...schema,
+  ...(typeof schema["pattern"] === "string" && { pattern: schema["pattern"].replaceAll(/\\p\{Cc?\}/gu, CONTROL) }),
   ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
   ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum })
 })
@@ -77,7 +81,7 @@ export const withPlainNames = (spec: Json): void => {
   const components = spec["components"] as { schemas: Json }
   const found = replacements(components.schemas)
   const change = (schema: Json): Json => {
-    const flat = unbounded(flattened(schema))
+    const flat = portable(flattened(schema))
     const reference = found.get(textOf(flat["$ref"])?.replace(PREFIX, "") ?? "")
     return reference === undefined ? flat : { ...reference, ...flat, $ref: reference["$ref"] }
   }
