@@ -1,19 +1,52 @@
-/** Writes the OpenAPI document, or fails with `--check` when the committed copy is out of date. */
+/**
+ * Writes the OpenAPI document with its examples, or fails with `--check` when the committed copy is out of date. With `--examples`
+ * the examples are recorded first: the contract walk asks a seeded market for every answer.
+ */
 import { OpenApi } from "effect/http-api"
 import { execFileSync } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
 import { Api } from "../src/api/Api.ts"
+import { type Examples, examplesOf, type Recorded } from "./openapi/examples.ts"
+import { withExamples } from "./openapi/withExamples.ts"
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
+const examplesFile = pathOf("openapi/examples.json")
 const file = pathOf("../src/api/openapi.json")
-const text = JSON.stringify(OpenApi.fromApi(Api), null, 2)
+
+const write = (path: string, text: string): void => {
+  writeFileSync(path, text)
+  execFileSync(pathOf("../node_modules/.bin/oxfmt"), ["-c", pathOf("config/oxfmt.json"), path])
+}
+
+const record = (): void => {
+  const folder = mkdtempSync(join(tmpdir(), "fathom-examples-"))
+  const recording = join(folder, "recorded.json")
+  try {
+    const args = ["run", "--config", pathOf("config/vitest.ts"), "test/api/contractWalk.test.ts"]
+    const env = { ...process.env, EXAMPLES_FILE: recording }
+    execFileSync(pathOf("../node_modules/.bin/vitest"), args, { cwd: pathOf(".."), env, stdio: "inherit" })
+    const recorded: ReadonlyArray<Recorded> = JSON.parse(readFileSync(recording, "utf8"))
+    write(examplesFile, JSON.stringify(examplesOf(recorded)))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+if (process.argv.includes("--examples")) {
+  record()
+}
+
+const examples: Examples = JSON.parse(readFileSync(examplesFile, "utf8"))
+const document = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+const text = JSON.stringify(withExamples(document, examples), null, 2)
 
 if (!process.argv.includes("--check")) {
-  writeFileSync(file, text)
-  execFileSync(pathOf("../node_modules/.bin/oxfmt"), ["-c", pathOf("config/oxfmt.json"), file])
+  write(file, text)
 } else if (!isDeepStrictEqual(JSON.parse(readFileSync(file, "utf8")), JSON.parse(text))) {
   process.stderr.write("src/api/openapi.json is stale: run npm run openapi\n")
   process.exitCode = 1

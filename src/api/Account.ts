@@ -46,7 +46,7 @@ const isDay = (text: string): boolean => {
 
 const DayParameter = Schema.String.check(
   Schema.isPattern(/^20\d{2}-\d{2}-\d{2}$/u, { expected: "a day such as 2026-11-22" }),
-  Schema.makeFilter((text) => isDay(text), { expected: "a day such as 2026-11-22" })
+  Schema.makeFilter((text) => isDay(text), { expected: "a day such as 2026-11-22", toJsonSchema: () => ({}) })
 )
 
 /** Query of the usage. */

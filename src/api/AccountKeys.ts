@@ -104,7 +104,7 @@ export const RotateKeyBody = Schema.Struct({
 /** Query of the audit. */
 export const AuditQuery = Schema.Struct(pageParameters(100, defaults.audit))
 
-const params = { id: Schema.String }
+const params = { id: Schema.String.annotate({ description: "The id of a key." }) }
 const ofKey = [KeyNotFound, DataUnavailable] as const
 
 /** The keys of the account, for sessions of the app alone. */

@@ -20,7 +20,7 @@ import { Decimal } from "../domain/Scalar.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { pageOf, pageParameters, RequestId } from "./pages.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   AlertNotFound,
   DataUnavailable,
@@ -70,20 +70,23 @@ const ConditionBody = Schema.Struct({
         `condition.operator must be ${operatorsOf(condition.metric)} for ${condition.metric}.`
       )
   ),
-  Schema.makeFilter((condition) => {
-    const isGiven = typeof condition.windowSeconds === "number"
-    if (condition.metric === "change_pct") {
-      return isGiven || refuse("windowSeconds", "missing", "condition.windowSeconds is required for change_pct.")
-    }
-    return (
-      !isGiven ||
-      refuse(
-        "windowSeconds",
-        "conflict",
-        "condition.windowSeconds must be left out or null: it applies to change_pct only."
+  Schema.makeFilter(
+    (condition) => {
+      const isGiven = typeof condition.windowSeconds === "number"
+      if (condition.metric === "change_pct") {
+        return isGiven || refuse("windowSeconds", "missing", "condition.windowSeconds is required for change_pct.")
+      }
+      return (
+        !isGiven ||
+        refuse(
+          "windowSeconds",
+          "conflict",
+          "condition.windowSeconds must be left out or null: it applies to change_pct only."
+        )
       )
-    )
-  })
+    },
+    { toJsonSchema: () => ({}) }
+  )
 )
 
 const cooldown = maybe(CooldownSeconds).annotate({
@@ -180,8 +183,8 @@ export class AlertDeleted extends Schema.Opaque<AlertDeleted>()(
 
 /** Query of alerts. */
 export const AlertsQuery = Schema.Struct({
-  status: Schema.optionalKey(AlertStatus),
-  mint: Schema.optionalKey(Address),
+  status: Schema.optionalKey(described(AlertStatus, "Only alerts of this state.")),
+  mint: Schema.optionalKey(described(Address, "Only alerts on this token.")),
   ...pageParameters(100, defaults.alerts)
 })
 
@@ -194,9 +197,16 @@ export const EventsQuery = Schema.Struct({
       }
     )
   ),
-  sinceMs: Schema.optionalKey(IntegerParameter(0, 253_402_300_799_999)),
+  sinceMs: Schema.optionalKey(
+    described(
+      IntegerParameter(0, 253_402_300_799_999),
+      "Only firings from this time on, in milliseconds since the Unix epoch."
+    )
+  ),
   ...pageParameters(100, defaults.events)
 })
+
+const alertParams = { id: Schema.String.annotate({ description: "The id of an alert." }) }
 
 const write = [AlertNotFound, DataUnavailable] as const
 
@@ -229,7 +239,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
       .annotate(OpenApi.Summary, "Firings of the last 30 days")
       .annotate(Scope, ["alerts.read"]),
     HttpApiEndpoint.get("get", "/api/v1/alerts/:id", {
-      params: { id: Schema.String },
+      params: alertParams,
       query: NoQuery,
       success: AlertAnswer,
       error: write
@@ -237,7 +247,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
       .annotate(OpenApi.Summary, "One alert")
       .annotate(Scope, ["alerts.read"]),
     HttpApiEndpoint.patch("change", "/api/v1/alerts/:id", {
-      params: { id: Schema.String },
+      params: alertParams,
       query: NoQuery,
       payload: ChangeAlertBody,
       success: AlertAnswer,
@@ -247,7 +257,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
       .annotate(OpenApi.Summary, "Change an alert")
       .annotate(Scope, ["alerts.write"]),
     HttpApiEndpoint.delete("remove", "/api/v1/alerts/:id", {
-      params: { id: Schema.String },
+      params: alertParams,
       query: NoQuery,
       success: AlertDeleted,
       error: write

@@ -77,7 +77,7 @@ export class CalloutsGroup extends HttpApiGroup.make("callouts")
       error: [InvalidCursor, DataUnavailable]
     }).annotate(OpenApi.Summary, "Active callouts"),
     HttpApiEndpoint.get("token", "/api/v1/callouts/token/:mint", {
-      params: { mint: Address },
+      params: { mint: Address.annotate({ description: "A mint: base58 of 32 bytes." }) },
       query: TokenCalloutsQuery,
       success: CalloutPage,
       error: [InvalidCursor, DataUnavailable]

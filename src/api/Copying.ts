@@ -107,15 +107,15 @@ const time = (description: string) => described(IntegerParameter(0, 253_402_300_
 
 /** Query of follows. */
 export const FollowsQuery = Schema.Struct({
-  status: Schema.optionalKey(FollowStatus),
+  status: Schema.optionalKey(described(FollowStatus, "Only follows of this state.")),
   ...pageParameters(100, defaults.follows)
 })
 
 /** Query of fills. */
 export const FillsQuery = Schema.Struct({
   followId: Schema.optionalKey(followId),
-  mint: Schema.optionalKey(Address),
-  status: Schema.optionalKey(FillStatus),
+  mint: Schema.optionalKey(described(Address, "Only fills of this token.")),
+  status: Schema.optionalKey(described(FillStatus, "Only fills of this state.")),
   sinceMs: Schema.optionalKey(time("The first millisecond of the leaders' trades.")),
   untilMs: Schema.optionalKey(time("The last millisecond of the leaders' trades.")),
   ...pageParameters(200, defaults.fills)

@@ -73,7 +73,10 @@ export const ChartQuery = Schema.Struct({
     "Unix second at which the window begins, floored to its bucket. On an EVM chain one answer spans 90 days at most: pass prevTo as `to` for those before."
   ),
   to: noted(Second, "Unix second before which the window ends, ceiled to its bucket; now unless given."),
-  limit: noted(IntegerParameter(1, 1500), `The newest so many bars, 1 to 1500; ${defaults.bars} unless given.`)
+  limit: noted(
+    IntegerParameter(1, 1500, defaults.bars),
+    `The newest so many bars, 1 to 1500; ${defaults.bars} unless given.`
+  )
 }).check(
   Schema.makeFilter(
     ({ from, to }) =>

@@ -44,7 +44,7 @@ export const PerpsQuery = Schema.Struct({
     Schema.isMaxLength(64, { expected: SYMBOLS }),
     Schema.isPattern(/^[A-Z0-9]+$/u, { expected: SYMBOLS })
   ).annotate({ description: "Base symbol in upper case, 1 to 64 characters, for example BTC." }),
-  side: Schema.Literals(["buy", "sell"]),
+  side: Schema.Literals(["buy", "sell"]).annotate({ description: "Side of the order." }),
   size: DecimalParameter.annotate({ description: `Coins as plain decimal text, above 0 and at most ${MOST_COINS}.` }),
   holdHours: Schema.optionalKey(
     DecimalParameter.annotate({

@@ -18,9 +18,11 @@ export type Issue = typeof Issue.Type
 /** One issue with one part of a request. */
 export class ErrorDetail extends Schema.Opaque<ErrorDetail>()(
   Schema.Struct({
-    in: Schema.Literals(["query", "path", "body", "header"]),
-    field: Schema.String,
-    issue: Issue
+    in: Schema.Literals(["query", "path", "body", "header"]).annotate({ description: "Part of the request." }),
+    field: Schema.String.annotate({
+      description: "Name of the parameter or header, or path of the field in the body, such as condition.metric."
+    }),
+    issue: Issue.annotate({ description: "What is wrong with it." })
   }).annotate({ identifier: "ErrorDetail", description: "One part of the request that was rejected." })
 ) {}
 
@@ -41,7 +43,9 @@ export interface Problem extends Envelope {
   retryAfter?: number
 }
 
-const requestId = Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed("")))
+const requestId = Schema.String.annotate({
+  description: "Id of this answer, as in X-Request-Id: name it in a report."
+}).pipe(Schema.withConstructorDefault(Effect.succeed("")))
 
 /** Parts of a problem beside its wire fields. */
 export interface ProblemMembers<Tag extends string> {
@@ -55,15 +59,27 @@ export const problem =
   <const Tag extends string, const Code extends ErrorCode>(tag: Tag, code: Code) => {
     const { status, message } = catalogue[code]
     const error = Schema.Struct({
-      code: Schema.tag(code),
-      message: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed<string>(message))),
-      details: Schema.optionalKey(Schema.Array(ErrorDetail))
+      code: Schema.tag(code).annotate({ description: "Stable code: branch on it, never on the message." }),
+      message: Schema.String.annotate({ description: "Explanation for people; it may change at any time." }).pipe(
+        Schema.withConstructorDefault(Effect.succeed<string>(message))
+      ),
+      details: Schema.optionalKey(
+        Schema.Array(ErrorDetail).annotate({ description: "Every part of the request that was rejected." })
+      )
     })
-    const wire = Schema.Struct({ error: error.pipe(Schema.withConstructorDefault(Effect.succeed({}))), requestId })
-    const base = Schema.Error<Self, ProblemMembers<Tag>>(tag)(wire.annotate({ identifier: tag }), {
-      httpApiStatus: status,
-      description: message
+    const wire = Schema.Struct({
+      error: error
+        .annotate({ description: "What went wrong." })
+        .pipe(Schema.withConstructorDefault(Effect.succeed({}))),
+      requestId
     })
+    const base = Schema.Error<Self, ProblemMembers<Tag>>(tag)(
+      wire.annotate({ identifier: tag, description: `${status} \`${code}\`. ${message}` }),
+      {
+        httpApiStatus: status,
+        description: message
+      }
+    )
     Reflect.defineProperty(Object(base).prototype, "_tag", { value: tag, enumerable: true })
     return base
   }

@@ -36,7 +36,7 @@ export const RouteBody = Schema.Struct({
   ),
   directOnly: Schema.optionalKey(Schema.Boolean)
 })
-  .check(Schema.makeFilter(twoMints))
+  .check(Schema.makeFilter(twoMints, { toJsonSchema: () => ({}) }))
   .annotate({ identifier: "RouteRequest", description: "One trade to route." })
 
 /** The public status of one transaction. */

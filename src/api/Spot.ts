@@ -29,7 +29,7 @@ export const defaults = {
 
 const DecimalsParameter = IntegerParameter(0, 18)
 const SlippageParameter = described(
-  IntegerParameter(1, 1000),
+  IntegerParameter(1, 1000, defaults.quoteSlippageBps),
   `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} unless given.`
 )
 /** Format of a venue label. The handler checks that the label exists. */
@@ -39,7 +39,10 @@ export const VenueLabel = Schema.String.check(
   })
 )
 
-const pair = { inputMint: Address, outputMint: Address }
+const pair = {
+  inputMint: Address.annotate({ description: "Mint of what is given." }),
+  outputMint: Address.annotate({ description: "Mint of what is received." })
+}
 
 /** Rejects a trade of a mint for itself. */
 export const twoMints = (request: { readonly inputMint: Address; readonly outputMint: Address }) =>
@@ -85,10 +88,16 @@ export const StreamQuery = Schema.Struct({
   outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quotes.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
   intervalMs: Schema.optionalKey(
-    described(IntegerParameter(250, 60_000), `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`)
+    described(
+      IntegerParameter(250, 60_000, defaults.intervalMs),
+      `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`
+    )
   ),
   durationSeconds: Schema.optionalKey(
-    described(IntegerParameter(1, 240), `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`)
+    described(
+      IntegerParameter(1, 240, defaults.durationSeconds),
+      `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`
+    )
   ),
   changesOnly: Schema.optionalKey(
     described(BooleanParameter, "Send only quotes whose proceeds or route moved; every tick is charged all the same.")
@@ -123,7 +132,7 @@ export const ExitCheckBody = Schema.Struct({
       .check(
         Schema.isMinLength(1, { expected: "1 to 8 fractions" }),
         Schema.isMaxLength(8, { expected: "1 to 8 fractions" }),
-        Schema.makeFilter(ascending)
+        Schema.makeFilter(ascending, { toJsonSchema: () => ({}) })
       )
       .annotate({ description: `Rising shares of the position; ${defaults.ladder.join(", ")} unless given.` })
   )
@@ -132,7 +141,8 @@ export const ExitCheckBody = Schema.Struct({
     Schema.makeFilter(oneAmount("decimals")),
     Schema.makeFilter(
       ({ mint, quoteMint = SOL }) =>
-        mint !== quoteMint || refuse("quoteMint", "conflict", "quoteMint, SOL unless given, must differ from mint.")
+        mint !== quoteMint || refuse("quoteMint", "conflict", "quoteMint, SOL unless given, must differ from mint."),
+      { toJsonSchema: () => ({}) }
     )
   )
   .annotate({ identifier: "ExitCheckRequest", description: "The position whose exit is to be checked." })

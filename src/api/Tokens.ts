@@ -66,7 +66,10 @@ export const PricesBody = Schema.Struct({
 /** Query of liquidity. */
 export const LiquidityQuery = Schema.Struct({
   limit: Schema.optionalKey(
-    described(IntegerParameter(1, 50), `Number of pools, deepest first, 1 to 50; ${defaultPools} unless given.`)
+    described(
+      IntegerParameter(1, 50, defaultPools),
+      `Number of pools, deepest first, 1 to 50; ${defaultPools} unless given.`
+    )
   )
 })
 

@@ -17,7 +17,7 @@ import {
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { LimitParameter } from "./cursor.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { BooleanParameter, NoQuery, UniqueList } from "./parameters.ts"
+import { BooleanParameter, described, NoQuery, UniqueList } from "./parameters.ts"
 import {
   DataUnavailable,
   IdempotencyInFlight,
@@ -35,7 +35,7 @@ export const defaults = { limit: 100, control: false } as const
 /** Path of live connections; a session issues the ticket. */
 export const REALTIME_PATH = "/api/v1/tracker/realtime"
 
-const group = Schema.optionalKey(GroupId.annotate({ description: "Only this group; all unless given." }))
+const group = Schema.optionalKey(described(GroupId, "Only this group; all unless given."))
 
 /** Wallets that an account tracks. */
 export class TrackedWallets extends Schema.Opaque<TrackedWallets>()(
@@ -167,7 +167,7 @@ export const GroupQuery = Schema.Struct({ group })
 
 /** Query of trades. */
 export const TradesQuery = Schema.Struct({
-  wallet: Schema.optionalKey(Address),
+  wallet: Schema.optionalKey(described(Address, "Only trades of this wallet.")),
   limit: Schema.optionalKey(LimitParameter(500, defaults.limit)),
   group
 })
@@ -176,7 +176,7 @@ export const TradesQuery = Schema.Struct({
 export const SessionQuery = Schema.Struct({
   group,
   control: Schema.optionalKey(
-    BooleanParameter.annotate({ description: "Adds control frames: heartbeats, notices, errors. false unless given." })
+    described(BooleanParameter, "Adds control frames: heartbeats, notices, errors; false unless given.")
   )
 })
 
@@ -211,7 +211,7 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
         "All wallets are added or none: a group or a limit that fails one fails the batch."
       ),
     HttpApiEndpoint.patch("changeWallet", "/api/v1/tracker/wallets/:wallet", {
-      params: { wallet: Address },
+      params: { wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }) },
       query: NoQuery,
       payload: TrackedWalletChange,
       success: TrackedWallet,
@@ -246,7 +246,7 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       .annotate(OpenApi.Summary, "Delete a group")
       .annotate(OpenApi.Description, "Wallets that were in no other group move to Main. Main cannot be deleted."),
     HttpApiEndpoint.delete("untrack", "/api/v1/tracker/wallets/:wallet", {
-      params: { wallet: Address },
+      params: { wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }) },
       query: NoQuery,
       success: WalletUntracked,
       error: DataUnavailable

@@ -42,7 +42,7 @@ export class WalletPnlHistoryAnswer extends Schema.Opaque<WalletPnlHistoryAnswer
   })
 ) {}
 
-const walletParams = { wallet: Address }
+const walletParams = { wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }) }
 
 /** Default number of positions of an answer. */
 export const defaultPositions = 100
@@ -59,14 +59,19 @@ const backfill = Schema.optional(
 /** Query of the positions. */
 export const PositionsQuery = Schema.Struct({
   limit: Schema.optional(
-    described(IntegerParameter(1, 500), `Most positions of the answer; ${defaultPositions} by default.`)
+    described(
+      IntegerParameter(1, 500, defaultPositions),
+      `Most positions of the answer; ${defaultPositions} by default.`
+    )
   ),
   backfill
 })
 
 /** Query of the history. */
 export const PnlHistoryQuery = Schema.Struct({
-  days: Schema.optional(described(IntegerParameter(1, 365), `Days, today included; ${defaultDays} by default.`)),
+  days: Schema.optional(
+    described(IntegerParameter(1, 365, defaultDays), `Days, today included; ${defaultDays} by default.`)
+  ),
   backfill
 })
 

@@ -13,7 +13,7 @@ export const CursorParameter = Schema.String.annotate({
 
 /** The maximum number of items of a page. */
 export const LimitParameter = (maximum: number, byDefault: number) =>
-  IntegerParameter(1, maximum).pipe(
+  IntegerParameter(1, maximum, byDefault).pipe(
     Schema.annotateEncoded({ description: `Items of a page at most, 1 to ${maximum}; ${byDefault} unless given.` })
   )
 

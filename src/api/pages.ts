@@ -16,4 +16,7 @@ export const pageOf = <Item extends Schema.Constraint, Meta extends Schema.Const
 ) => Schema.Struct({ data: Schema.Array(item), nextCursor: NextCursor, meta }).annotate(annotations)
 
 /** A request id that the document declares as a UUID. */
-export const RequestId = Schema.String.annotate({ format: "uuid" })
+export const RequestId = Schema.String.annotate({
+  format: "uuid",
+  description: "Id of this answer, as in X-Request-Id."
+})

@@ -1,6 +1,7 @@
 /** Query parameters of the contract: text in one spelling only, rejected with an `ErrorDetail`. */
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MAX_U64 } from "../domain/Amount.ts"
+import { INTEGER } from "./document/parameters.ts"
 import type { Issue } from "./Problem.ts"
 
 /**
@@ -17,11 +18,17 @@ export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String,
   Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is unknown.`)))
 )
 
-/** Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. */
-export const IntegerParameter = (minimum: number, maximum: number) =>
+/**
+ * Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. The document
+ * states an integer, with `byDefault` as its value when it is not given.
+ */
+export const IntegerParameter = (minimum: number, maximum: number, byDefault?: number) =>
   Schema.String.check(
     Schema.isPattern(/^(?:0|[1-9][0-9]{0,15})$/u, {
-      expected: `a whole number from ${minimum} to ${maximum}, in plain decimal digits`
+      expected: `a whole number from ${minimum} to ${maximum}, in plain decimal digits`,
+      toJsonSchema: () => ({
+        [INTEGER]: { minimum, maximum, ...(byDefault !== undefined && { default: byDefault }) }
+      })
     })
   )
     .annotate({ description: `A whole number from ${minimum} to ${maximum}, in plain decimal digits.` })

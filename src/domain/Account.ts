@@ -1,7 +1,10 @@
 import { Schema } from "effect"
 
 /** The rights of an account: an owner manages accounts and plans, a member only what belongs to the own account. */
-export const Role = Schema.Literals(["owner", "member"]).annotate({ identifier: "AccountRole" })
+export const Role = Schema.Literals(["owner", "member"]).annotate({
+  identifier: "AccountRole",
+  description: "Owners change plans; members read and manage keys."
+})
 export type Role = typeof Role.Type
 
 /** Id of an account: 1 to 64 letters, digits, `_` and `-`. */

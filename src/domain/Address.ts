@@ -25,7 +25,10 @@ export const isAddress = (text: string): boolean => {
 /** A Solana address: base58 of 32 bytes. */
 export const Address = Schema.String.check(
   Schema.isPattern(BASE58, { expected: "a Solana address in base58, 32 to 44 characters" }),
-  Schema.makeFilter((text) => isAddress(text) || "must be a Solana address: base58 of 32 bytes")
+  Schema.makeFilter((text) => isAddress(text) || "must be a Solana address: base58 of 32 bytes", {
+    // JSON Schema has no keyword for it; without this line the description is lost.
+    toJsonSchema: () => ({})
+  })
 )
   .pipe(Schema.brand("Address"))
   .annotate({ identifier: "Address", description: "A Solana address: base58 of 32 bytes." })

@@ -42,7 +42,9 @@ export class Coverage extends Schema.Opaque<Coverage>()(
     })
   })
     .check(
-      Schema.makeFilter(({ complete, reason }) => complete === (reason === null) || "a reason, unless it is complete")
+      Schema.makeFilter(({ complete, reason }) => complete === (reason === null) || "a reason, unless it is complete", {
+        toJsonSchema: () => ({})
+      })
     )
     .annotate({ identifier: "Coverage", description: "Whether everything that belongs here is here, and why not." })
 ) {}
@@ -85,7 +87,7 @@ const fault = ({ coverage, status, value }: typeof fields.Type): true | string =
 /** One number with everything a reader needs to judge it. */
 export class Scalar extends Schema.Opaque<Scalar>()(
   fields
-    .check(Schema.makeFilter(fault))
+    .check(Schema.makeFilter(fault, { toJsonSchema: () => ({}) }))
     .annotate({ identifier: "Scalar", description: "One number, how well it is known, since when and until when." })
 ) {}
 

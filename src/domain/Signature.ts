@@ -9,7 +9,10 @@ export const isSignature = (text: string): boolean => BASE58.test(text) && fromB
 /** A transaction's first signature, by which it is known: base58 of 64 bytes. */
 export const Signature = Schema.String.check(
   Schema.isPattern(BASE58, { expected: "a transaction signature in base58, 64 to 88 characters" }),
-  Schema.makeFilter((text) => isSignature(text) || "must be base58 of 64 bytes")
+  Schema.makeFilter((text) => isSignature(text) || "must be base58 of 64 bytes", {
+    // JSON Schema has no keyword for it; without this line the description is lost.
+    toJsonSchema: () => ({})
+  })
 )
   .pipe(Schema.brand("Signature"))
   .annotate({ identifier: "Signature", description: "A transaction signature: base58 of 64 bytes." })

@@ -57,6 +57,7 @@ import { requestLog } from "./requestLog.ts"
 import { operationNames, requestMetrics } from "./requestMetrics.ts"
 import * as Routing from "./handlers/Routing.ts"
 import type { Settings } from "./Settings.ts"
+import * as ApiDocument from "./pages/ApiDocument.ts"
 import * as SharePage from "./pages/SharePage.ts"
 import * as Sessions from "./handlers/Sessions.ts"
 import * as Spot from "./handlers/Spot.ts"
@@ -152,7 +153,8 @@ const handlers = Layer.mergeAll(
 )
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),
+  HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)),
+  ApiDocument.layer,
   mcp,
   surroundings(Api)
 ).pipe(Layer.provide(middleware))

@@ -1,5 +1,5 @@
 /** Every operation of the document of a running service, and every answer that it declares. */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it, layer, type Vitest } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { Listening } from "../../src/http/NodeServer.ts"
@@ -7,6 +7,7 @@ import { exchange } from "../support/http.ts"
 import { type Answered, type Document, judgeOf, type Operation, operationsOf } from "../support/openapi.ts"
 import { setSecond } from "../support/reads.ts"
 import { isAvailable } from "../support/TestDatabase.ts"
+import { record } from "./recording.ts"
 import { LAST_ID, type Request, type Way, unreachable, type World } from "./walkRequests.ts"
 import { valid, waysTo } from "./walkTable.ts"
 import { Asked, bare, broken, limiterless, NOW, simulated, taped, toys } from "./walkWorlds.ts"
@@ -101,9 +102,15 @@ const arrive = Effect.fnUntraced(function* (operation: Operation, status: number
     judge(operation, answer)
   }
   assert.strictEqual(answer.status, status, answer.text.slice(0, 500))
+  record(operation, request, answer, idIn(answer.text))
 })
 
-const walkAll = <E>(world: World, built: Layer.Layer<Asked, E>, excludeTestServices = false) =>
+const walkAll = <E>(
+  world: World,
+  built: Layer.Layer<Asked, E>,
+  excludeTestServices = false,
+  more: (it: Vitest.MethodsNonLive<Asked>) => void = () => {}
+) =>
   layer(built, { excludeTestServices, timeout: "60 seconds" })(`a service: ${world}`, (it) => {
     for (const operation of operations) {
       for (const [status, way] of waysTo(operation)) {
@@ -112,6 +119,8 @@ const walkAll = <E>(world: World, built: Layer.Layer<Asked, E>, excludeTestServi
         }
       }
     }
+
+    more(it)
 
     it.effect("serves the document that is walked", () =>
       Effect.gen(function* () {
@@ -150,5 +159,17 @@ walkAll("toy pools", toys)
 walkAll("tape", taped)
 
 describe.runIf(isAvailable)("of a whole service", () => {
-  walkAll("simulated", simulated, true)
+  walkAll("simulated", simulated, true, (it) => {
+    const usage = operations.find(({ id }) => id === "account.usage")
+    it.effect("account.usage answers 200 as text/csv", () =>
+      Effect.gen(function* () {
+        assert.isDefined(usage)
+        const request = { query: { from: "2026-01-01", format: "csv" } }
+        const answer = yield* send(usage, request)
+        judge(usage, answer)
+        assert.match(answer.text, /^day,/u)
+        record({ ...usage, id: "account.usage csv" }, request, answer, "")
+      })
+    )
+  })
 })

@@ -54,6 +54,8 @@ export interface Offer {
   readonly pool: string
   /** A mint whose launch was seen. */
   readonly launched: string
+  /** A wallet that trades the mint. */
+  readonly trader: string
   /** A follow of the account. */
   readonly follow: string
 }
@@ -113,6 +115,7 @@ export const anything: Offer = {
   network: "n",
   asset: "a",
   follow: "cf_none",
+  trader: nowhere,
   pool: nowhere,
   launched: nowhere
 }

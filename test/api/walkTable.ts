@@ -78,7 +78,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "market.chart": ({ mint }) => ({ params: { token: mint } }),
   "market.lighthouse": () => ({}),
   "market.overview": () => ({}),
-  "market.movement": () => ({ query: { rank: "trades" } }),
+  "market.movement": () => ({ query: { rank: "trades", window: "5m", minLiquidityUsd: "0" } }),
   "market.discovery": () => ({ query: { stage: "trending" } }),
   "tokens.facts": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "tokens.risk": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
@@ -86,9 +86,9 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tokens.prices": ({ mint }) => ({ body: { mints: [mint, SOL] } }),
   ...readCalls,
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
-  "wallets.summary": () => ({ body: { wallets: [nowhere] } }),
-  "wallets.positions": () => ({ params: { wallet: nowhere } }),
-  "wallets.pnlHistory": () => ({ params: { wallet: nowhere }, query: { days: "7" } }),
+  "wallets.summary": ({ trader }) => ({ body: { wallets: [trader] } }),
+  "wallets.positions": ({ trader }) => ({ params: { wallet: trader } }),
+  "wallets.pnlHistory": ({ trader }) => ({ params: { wallet: trader }, query: { days: "7" } }),
   "tracker.wallets": () => ({}),
   "tracker.track": () => trackNowhere,
   "tracker.trackBatch": () => ({ body: { wallets: [{ wallet: nowhere }] } }),
@@ -120,7 +120,6 @@ const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 const nothingThere = { inputMint: LONELY, outputMint: SOL, amount: "5" }
 // The native engine prices trades that begin or end in SOL.
 const withoutSol = { inputMint: TOY, outputMint: USDC, amount: "1000" }
-const unknownWallet = { walletId: "w_unknown" }
 const setAlert = { operation: "alerts.create", request: { body: alertOn(nowhere) } }
 const named = { body: alertOn(nowhere), headers: { "idempotency-key": "walked-once" } }
 const noAlert = { params: { id: "al_none" } }
@@ -276,8 +275,8 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     404: inSimulation({ params: { id: "1".repeat(64) } })
   },
   "system.ready": { 503: { world: "bare", request: {} } },
-  "accountFunding.catalog": { 404: inSimulation({ query: unknownWallet }) },
-  "accountFunding.balances": { 404: inSimulation({ query: unknownWallet }) },
+  "accountFunding.catalog": { 404: inSimulation({ query: { walletId: "w_unknown" } }) },
+  "accountFunding.balances": { 404: inSimulation({ query: { walletId: "w_unknown" } }) },
   "accountFunding.depositAddress": {
     404: inSimulation({ query: { wallet: "w_unknown", network: "n", asset: "a" } })
   },

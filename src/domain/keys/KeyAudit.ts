@@ -3,7 +3,8 @@ import { Schema } from "effect"
 
 /** The origin of an entry: a session of the app, the command line, a start beside a simulated or recorded market, or a request with the key. */
 export const ActorKind = Schema.Literals(["session", "command", "start", "key"]).annotate({
-  identifier: "KeyActorKind"
+  identifier: "KeyActorKind",
+  description: "How a change was made: by a session, a command, the start of the service, or the key itself."
 })
 
 /** The author of a change of keys. */
@@ -21,7 +22,8 @@ export const COMMAND_LINE: KeyActor = { kind: "command", accountId: null, addres
 /** A kind of change of a key; `use` is its first use from an address. */
 export const KeyAction = Schema.Literals(["create", "change", "rotate", "disable", "enable", "revoke", "use"]).annotate(
   {
-    identifier: "KeyAction"
+    identifier: "KeyAction",
+    description: "A change of a key, or its first use."
   }
 )
 export type KeyAction = typeof KeyAction.Type

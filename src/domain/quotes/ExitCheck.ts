@@ -24,7 +24,11 @@ const Pct = Schema.NullOr(Schema.Finite).annotate({ description: "Percent points
 const Proceeds = Schema.NullOr(Atomic).annotate({ description: "Net proceeds; null when nothing usable is paid." })
 
 /** Verdict on selling a position whole. */
-export const Verdict = Schema.Literals(["clean", "thin", "trapped", "no_route"]).annotate({ identifier: "Verdict" })
+export const Verdict = Schema.Literals(["clean", "thin", "trapped", "no_route"]).annotate({
+  identifier: "Verdict",
+  description:
+    "The first that holds. `no_route`: nothing buys the largest share. `trapped`: liquidity ends inside it, selling more returns less, or the full exit loses half. `thin`: the full exit loses more than 2 %, or was not measured. `clean`: otherwise."
+})
 export type Verdict = typeof Verdict.Type
 
 /** One share of the position, priced. */

@@ -95,7 +95,9 @@ export const CooldownSeconds = Schema.Int.check(
 export const AlertNote = Schema.String.check(
   Schema.isMinLength(1, { expected: "1 to 200 characters" }),
   Schema.isMaxLength(200, { expected: "1 to 200 characters" }),
-  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\u0000")) || "must be well-formed text")
+  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\u0000")) || "must be well-formed text", {
+    toJsonSchema: () => ({})
+  })
 )
 
 /** Progress of an alert between two firings. */

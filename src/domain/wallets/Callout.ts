@@ -8,7 +8,9 @@ export const CalloutId = Schema.String.check(Schema.isPattern(/^co_[\w-]{1,61}$/
 export const isCalloutId = Schema.is(CalloutId)
 
 // Text that a database and a page can hold alike: no control characters but line ends, no half surrogates.
-const wellFormed = Schema.makeFilter((text: string) => text.isWellFormed() || "must be well-formed Unicode")
+const wellFormed = Schema.makeFilter((text: string) => text.isWellFormed() || "must be well-formed Unicode", {
+  toJsonSchema: () => ({})
+})
 
 /** One line that a user wrote: 1 to 80 characters, none of them a control character. */
 const Line = Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,80}$/u), wellFormed)
@@ -24,7 +26,9 @@ export const httpsUrl = (text: string): URL | null => {
   return url?.protocol === "https:" && url.username === "" && url.password === "" ? url : null
 }
 
-const HttpsUrl = Schema.String.check(Schema.makeFilter((text) => httpsUrl(text) !== null || "must be an https URL"))
+const HttpsUrl = Schema.String.check(
+  Schema.makeFilter((text) => httpsUrl(text) !== null || "must be an https URL", { toJsonSchema: () => ({}) })
+)
 
 /** A positive price in USD as exact decimal text: at most 20 and 30 digits around the point, no trailing zeros. */
 const UsdPrice = Schema.String.check(

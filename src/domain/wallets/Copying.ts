@@ -61,7 +61,8 @@ export const Sizing = Schema.Struct({
     Schema.makeFilter(
       ({ amount, mode, ratioPct }) =>
         ((amount !== null) === (mode === "fixed") && (ratioPct !== null) === (mode === "leader_ratio")) ||
-        "an amount when fixed, a ratio otherwise"
+        "an amount when fixed, a ratio otherwise",
+      { toJsonSchema: () => ({}) }
     )
   )
   .annotate({ identifier: "CopySizing", description: "How much of one's own money goes into a copy." })

@@ -25,7 +25,8 @@ export const MAIN_GROUP = GroupId.make("grp_main")
 
 // Text that a database and a page can hold alike: no control characters, no half surrogates.
 const line = Schema.makeFilter((text: string) => text.isWellFormed() && /^\P{Cc}+$/u.test(text), {
-  expected: "at least one character, and no control characters"
+  expected: "at least one character, and no control characters",
+  toJsonSchema: () => ({ minLength: 1 })
 })
 
 /** Label of a tracked wallet: 1 to 64 characters. */
@@ -33,6 +34,7 @@ export const WalletLabel = Schema.String.check(
   line,
   Schema.makeFilter((text: string) => Array.from(text).length <= 64, {
     expected: "at most 64 characters",
+    toJsonSchema: () => ({ maxLength: 64 }),
     issue: "too_long"
   })
 ).annotate({ description: "1 to 64 characters, none of them a control character." })
@@ -42,6 +44,7 @@ export const WalletEmoji = Schema.String.check(
   line,
   Schema.makeFilter((text: string) => new TextEncoder().encode(text).length <= 16, {
     expected: "at most 16 bytes of UTF-8",
+    toJsonSchema: () => ({ maxLength: 16 }),
     issue: "too_long"
   })
 ).annotate({ description: "1 to 16 bytes of UTF-8." })
@@ -49,10 +52,12 @@ export const WalletEmoji = Schema.String.check(
 /** Notes of a tracked wallet: 1 to 500 characters; tabs and line ends are its only control characters. */
 export const WalletNotes = Schema.String.check(
   Schema.makeFilter((text: string) => text.isWellFormed() && /^[\P{Cc}\t\n]+$/u.test(text), {
-    expected: "at least one character, and no control characters but tabs and line ends"
+    expected: "at least one character, and no control characters but tabs and line ends",
+    toJsonSchema: () => ({ minLength: 1 })
   }),
   Schema.makeFilter((text: string) => Array.from(text).length <= 500, {
     expected: "at most 500 characters",
+    toJsonSchema: () => ({ maxLength: 500 }),
     issue: "too_long"
   })
 ).annotate({ description: "1 to 500 characters; tabs and line ends are the only control characters." })

@@ -43,7 +43,8 @@ const Input = ({
   readonly onChange: (value: string) => void
 }) => {
   const id = `value-${name}`
-  const { enum: choices } = resolve(schemas, schema).schema
+  const { enum: listed, type } = resolve(schemas, schema).schema
+  const choices = type === "boolean" ? [true, false] : listed
   return (
     <label for={id}>
       <span>

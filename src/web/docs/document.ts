@@ -124,7 +124,7 @@ export const isStream = (operation: OperationInfo): boolean => successOf(operati
 export const isKeyed = ({ security }: OperationInfo): boolean => (security?.length ?? 0) > 0
 
 const ADMISSION =
-  / *(?:Scope: [^.]*(?:`[^`]*`[^.]*)*\.|Any key\.|Sessions of the app only\.) (?:Costs [^.]*\.|Free of charge\.)$/u
+  / *(?:Scope: [^.]*(?:`[^`]*`[^.]*)*\.|Any key\.|No key is needed\.|Sessions of the app only\.) (?:Costs [^.]*\.|Free of charge\.)$/u
 
 /** The prose of an operation without the sentences on its scope and cost, which have fields of their own. */
 export const proseOf = ({ description = "" }: OperationInfo): string => description.replace(ADMISSION, "")

@@ -154,10 +154,8 @@ export const sampleOf = (
 
 /** Text of a parameter for a first request; empty for one that is better left out. */
 export const parameterSample = (schemas: Schemas, parameter: Parameter, living: Living): string => {
-  const { example, name, required, schema } = parameter
-  if (example !== undefined) {
-    return String(example)
-  }
+  const { name, required, schema } = parameter
+  // Examples are of the market that they were recorded with; a first request is of this one.
   if (!required && !SUGGESTED.has(name)) {
     return ""
   }
@@ -175,6 +173,7 @@ export const firstRequest = (
     values: Object.fromEntries(
       parameters.map((parameter) => [parameter.name, parameterSample(schemas, parameter, living)])
     ),
-    body: media === undefined ? null : JSON.stringify(sampleOf(schemas, media, living, true), null, 2)
+    body:
+      media === undefined ? null : JSON.stringify(sampleOf(schemas, { schema: media.schema }, living, true), null, 2)
   }
 }

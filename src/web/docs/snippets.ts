@@ -53,13 +53,13 @@ export const curlOf = (request: FilledRequest): string => {
 }
 
 const UNITS = "^(?:0|[1-9][0-9]*)$"
-const WHOLE = "^(?:0|[1-9][0-9]{0,15})$"
 const LISTS = new Set(["venues", "pools"])
 
 /** True for the texts that the client takes as `bigint`. */
 const isUnits = ({ description = "", pattern }: Schema): boolean => pattern === UNITS && description.includes("Units")
 
-const isFlag = ({ enum: values = [] }: Schema): boolean => values.length === 2 && values.includes("true")
+/** True for values that code spells without quotes. */
+const isBare = ({ type }: Schema): boolean => type === "integer" || type === "boolean"
 
 const groupsOf = (digits: string): string => digits.replaceAll(/\B(?=(?:\d{3})+$)/gu, "_")
 
@@ -75,7 +75,7 @@ const parameterText = (schemas: Schemas, { in: place, name, schema }: Parameter,
   if (/^\d+$/u.test(value) && isUnits(whole)) {
     return `${groupsOf(value)}n`
   }
-  return (whole.pattern === WHOLE && /^\d+$/u.test(value)) || isFlag(whole) ? value : JSON.stringify(value)
+  return isBare(whole) && /^(?:\d+|true|false)$/u.test(value) ? value : JSON.stringify(value)
 }
 
 const recordText = (entries: ReadonlyArray<readonly [string, string]>, indent: string): string =>

@@ -1,8 +1,12 @@
-/** Additions to the OpenAPI document: scopes, prices, and the headers of every response. */
+/** Additions to the OpenAPI document: scopes, prices, tags, descriptions, and the headers of every response. */
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
-import { Authorization, Scope, SessionOnly } from "./middleware/Authorization.ts"
-import { Budget, Cost } from "./middleware/Metering.ts"
+import { Authorization, Scope, SessionOnly } from "../middleware/Authorization.ts"
+import { Budget, Cost } from "../middleware/Metering.ts"
+import { withPlainNames } from "./names.ts"
+import { type Parameter, retype } from "./parameters.ts"
+import { type Media, withDescriptions } from "./properties.ts"
+import { ordered } from "./tags.ts"
 
 type Spec = Parameters<typeof OpenApi.Transform.Service>[0]
 type Headers = Readonly<Record<string, { readonly description: string; readonly schema: { readonly type: string } }>>
@@ -74,16 +78,17 @@ const priceOf = (budget: string | null, cost: number): string =>
   budget === null ? "Free of charge." : `Costs ${cost} of the ${budget} budget.`
 
 const SECURITY_SCHEMES = {
-  bearer: { type: "http", scheme: "bearer" },
-  apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
-  session: { type: "apiKey", in: "cookie", name: "fathom_session" }
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key, svc_..., as a bearer token. The scope that an operation needs is its x-scopes."
+  },
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same key in a header of its own." },
+  session: { type: "apiKey", in: "cookie", name: "fathom_session", description: "The session of a browser." }
 }
 
-/** A key in either header with one of the scopes, or a session of the app alone. */
-const securityOf = (accepted: ReadonlyArray<string>, isSessionOnly: boolean) => {
-  const alternatives = accepted.length === 0 ? [[]] : accepted.map((scope) => [scope])
-  return isSessionOnly ? [{ session: [] }] : alternatives.flatMap((scopes) => [{ bearer: scopes }, { apiKey: scopes }])
-}
+/** A key in either header, or a session of the app alone. Only schemes of OAuth list scopes here: see x-scopes. */
+const securityOf = (isSessionOnly: boolean) => (isSessionOnly ? [{ session: [] }] : [{ bearer: [] }, { apiKey: [] }])
 
 const scopeOf = (accepted: ReadonlyArray<string>): string =>
   accepted.length === 0 ? "Any key." : `Scope: ${accepted.map((scope) => `\`${scope}\``).join(" or ")}.`
@@ -104,10 +109,19 @@ const reopen = (schema: unknown): void => {
   Object.values(schema).forEach(reopen)
 }
 
+/** Bodies of every request and answer of a document. */
+export const mediasOf = ({ paths }: Spec): ReadonlyArray<Media> =>
+  Object.values<Spec>(paths).flatMap((methods) =>
+    Object.values<Spec>(methods).flatMap(({ requestBody, responses }) =>
+      [requestBody, ...Object.values<Spec>(responses)].flatMap((body) => Object.values<Media>(body?.content ?? {}))
+    )
+  )
+
 /** Writes the admission of every operation of the contract into its document. */
 export const withAdmission =
   <Id extends string, Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<Id, Groups>) =>
   (spec: Spec): Spec => {
+    withPlainNames(spec)
     const requested = new Set<unknown>()
     HttpApi.reflect(contract, {
       onGroup: () => undefined,
@@ -121,6 +135,7 @@ export const withAdmission =
           // A free operation has no budget to exceed.
           Reflect.deleteProperty(operation.responses, "429")
         }
+        operation.parameters?.forEach((parameter: Parameter) => retype(parameter, spec["components"].schemas))
         const mayReplay = namesRequests(operation)
         for (const [status, response] of Object.entries<Spec>(operation.responses)) {
           response["headers"] = {
@@ -130,11 +145,17 @@ export const withAdmission =
           }
         }
         requested.add(operation.requestBody?.content["application/json"].schema.$ref)
+        if (Object.keys(operation.responses).every((status) => Number(status) >= 400)) {
+          // Generators leave out what is deprecated or internal; an operation that only rejects is of no use to a client.
+          operation["x-internal"] = true
+          operation.deprecated = true
+        }
         if (!isKeyed) {
+          operation.description = [operation.description, "No key is needed. Free of charge."].filter(Boolean).join(" ")
           return
         }
         const isSessionOnly = Context.get(endpoint.annotations, SessionOnly)
-        operation.security = securityOf(accepted, isSessionOnly)
+        operation.security = securityOf(isSessionOnly)
         const admission = isSessionOnly ? "Sessions of the app only." : scopeOf(accepted)
         operation.description = [operation.description, admission, priceOf(budget, cost)].filter(Boolean).join(" ")
         operation["x-scopes"] = accepted
@@ -148,6 +169,10 @@ export const withAdmission =
         reopen(schema)
       }
     }
+    withDescriptions({ schemas: spec["components"].schemas, medias: mediasOf(spec) })
+    spec["info"] = { ...spec["info"], contact: { name: "Fathom" }, license: { name: "MIT", identifier: "MIT" } }
+    spec["servers"] = [{ url: "/", description: "The service that this document was read from." }]
+    spec["tags"] = ordered(spec["tags"])
     spec["components"].securitySchemes = SECURITY_SCHEMES
     spec["components"].headers = { ...common, ...metered, ...retryAfter, ...replayed, ...challenge, ...allow }
     return spec

@@ -1,0 +1,42 @@
+/** Titles of the groups of operations, in the order in which they are shown. */
+const titles: Readonly<Record<string, string>> = {
+  system: "Service",
+  account: "Your key",
+  spot: "Spot quotes",
+  routing: "Routing and transactions",
+  market: "Market",
+  tokens: "Tokens",
+  trades: "Trades",
+  pools: "Pools",
+  topTraders: "Top traders",
+  wallets: "Wallets",
+  tracker: "Wallet tracking",
+  alerts: "Alerts",
+  callouts: "Callouts",
+  copying: "Copy trading",
+  perps: "Perpetual futures",
+  accountFunding: "Account funding",
+  accountKeys: "Keys of the account",
+  sessions: "Sessions of the app",
+  closed: "Closed operations"
+}
+
+interface Tag {
+  readonly name: string
+}
+
+/** The tags in the order of their titles. A tag without a title fails. */
+export const ordered = <T extends Tag>(
+  tags: ReadonlyArray<T>
+): ReadonlyArray<T & { readonly "x-displayName": string }> => {
+  const places = Object.keys(titles)
+  return tags
+    .map((tag) => {
+      const title = titles[tag.name]
+      if (title === undefined) {
+        throw new Error(`The tag ${tag.name} has no title.`)
+      }
+      return { ...tag, "x-displayName": title }
+    })
+    .toSorted((a, b) => places.indexOf(a.name) - places.indexOf(b.name))
+}
