@@ -13,7 +13,7 @@ import { MAX_EXPIRY_MS, MAX_LIVE_ALERTS } from "../src/domain/wallets/Alert.ts"
 import { MAX_GROUPS, MAX_TRACKED_WALLETS } from "../src/domain/wallets/Tracker.ts"
 import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
 import { LIMITS } from "../src/market/views/TraderViews.ts"
-import { ticketPolicy } from "../src/tracker/Tickets.ts"
+import { ticketPolicy } from "../src/live/tickets.ts"
 
 const page = readFileSync("docs/limits.md", "utf8")
 const document = JSON.parse(readFileSync("src/api/openapi.json", "utf8"))

@@ -58,7 +58,8 @@ import * as System from "./handlers/System.ts"
 import * as Tokens from "./handlers/Tokens.ts"
 import * as TopTraders from "./handlers/TopTraders.ts"
 import * as Tracker from "./handlers/Tracker.ts"
-import { trackerSocket } from "./streams/TrackerSocket.ts"
+import { liveSockets } from "./streams/LiveSocket.ts"
+import { trackerSocket } from "./streams/trackerSocket.ts"
 import * as ProviderSignIn from "./pages/ProviderSignIn.ts"
 import * as WebApp from "./pages/WebApp.ts"
 import * as Wallets from "./handlers/Wallets.ts"
@@ -146,7 +147,7 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
       Effect.all([
         HttpRouter.toHttpEffect(routes),
         fastQuotePath,
-        trackerSocket,
+        Effect.flatMap(Effect.all([trackerSocket]), liveSockets),
         requestMetrics(operationNames(Api, pages))
       ]),
       ([app, fastPath, upgrade, measured]) =>
