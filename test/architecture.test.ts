@@ -16,6 +16,7 @@ const capabilities = [
   "programs",
   "quotes",
   "solana",
+  "subscriptions",
   "tokens",
   "tracker",
   "trades",
@@ -47,6 +48,8 @@ const folders: Record<string, ReadonlyArray<string>> = {
   copying: ["domain", "health", "storage", "tokens", "wallets"],
   wallets: ["domain", "health", "market", "solana", "storage", "tokens", "trades"],
   live: ["access", "accounts", "domain", "health"],
+  // The market socket: channels over the frames of `live`.
+  subscriptions: ["access", "accounts", "domain", "health", "live", "market", "pools", "solana", "tokens"],
   tracker: [
     "access",
     "accounts",
@@ -97,6 +100,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "simulator",
     "solana",
     "storage",
+    "subscriptions",
     "testing",
     "tokens",
     "tracker",

@@ -36,6 +36,8 @@ import { RiskReader } from "../tokens/RiskReader.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { TokenReader } from "../tokens/TokenReader.ts"
 import * as KeepActivity from "../tracker/keepActivity.ts"
+import { MarketFeed } from "../subscriptions/MarketFeed.ts"
+import { MarketTickets } from "../subscriptions/MarketTickets.ts"
 import { Tickets } from "../tracker/Tickets.ts"
 import { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import * as TrackerStorePg from "../tracker/TrackerStorePg.ts"
@@ -83,9 +85,13 @@ const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pro
   Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape))])
 )
 
-const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
-  Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
-)
+const reads = Layer.mergeAll(
+  MarketFeed.layer,
+  MarketReader.layer,
+  MarketTickets.layerMemory,
+  TopTraders.layer,
+  TradesReader.layer
+).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm]))
 
 const alerts = Evaluator.layer.pipe(
   Layer.provideMerge(alertStore),

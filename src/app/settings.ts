@@ -23,6 +23,7 @@ import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
 import { historyUrlSetting, rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
+import * as MarketSessions from "../subscriptions/MarketSessions.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
@@ -59,6 +60,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   mostTrades,
   backfillSettings,
   LiveSessions.limits,
+  MarketSessions.limits,
   Evaluator.settings,
   attributionFeed.terms,
   PerpsVenuesHttp.configured,

@@ -22,6 +22,9 @@ import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
+import type { MarketFeed } from "../subscriptions/MarketFeed.ts"
+import { MarketSessions } from "../subscriptions/MarketSessions.ts"
+import type { MarketTickets } from "../subscriptions/MarketTickets.ts"
 import type { RiskReader } from "../tokens/RiskReader.ts"
 import type { TokenReader } from "../tokens/TokenReader.ts"
 import { LiveSessions } from "../tracker/LiveSessions.ts"
@@ -45,6 +48,7 @@ import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
+import * as MarketRealtime from "./market/Realtime.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -59,6 +63,7 @@ import * as Tokens from "./handlers/Tokens.ts"
 import * as TopTraders from "./handlers/TopTraders.ts"
 import * as Tracker from "./handlers/Tracker.ts"
 import { liveSockets } from "./streams/LiveSocket.ts"
+import { marketSocket } from "./streams/marketSocket.ts"
 import { trackerSocket } from "./streams/trackerSocket.ts"
 import * as ProviderSignIn from "./pages/ProviderSignIn.ts"
 import * as WebApp from "./pages/WebApp.ts"
@@ -75,7 +80,9 @@ export type Capabilities =
   | FundingClient
   | Idempotency
   | KeyStore
+  | MarketFeed
   | MarketReader
+  | MarketTickets
   | OidcClient
   | PerpsVenues
   | QuoteEngine
@@ -123,6 +130,7 @@ const handlers = Layer.mergeAll(
   Market.layer,
   Tokens.layer,
   TopTraders.layer,
+  MarketRealtime.layer,
   Trades.layer,
   Trades.poolsLayer,
   Tracker.layer,
@@ -147,10 +155,10 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
       Effect.all([
         HttpRouter.toHttpEffect(routes),
         fastQuotePath,
-        Effect.flatMap(Effect.all([trackerSocket]), liveSockets),
+        Effect.flatMap(Effect.all([trackerSocket, marketSocket]), liveSockets),
         requestMetrics(operationNames(Api, pages))
       ]),
       ([app, fastPath, upgrade, measured]) =>
         serve(app, { fastPath, measured, upgrade, openPaths: openPaths(Api, pages) })
     )
-  ).pipe(Layer.provide([LiveSessions.layer, ground]))
+  ).pipe(Layer.provide([LiveSessions.layer, MarketSessions.layer, ground]))

@@ -51,6 +51,8 @@ export interface SessionParts<G extends LiveGrant, S extends HeldStream<G>> {
   readonly hasScope: (key: ApiKey) => boolean
   /** Opens the stream of a grant; null at the connection limit. */
   readonly open: (grant: G, wire: LiveWire) => Effect.Effect<(nowMs: number) => LiveConnection<S> | null, Rejection>
+  /** Work of each second while streams are open. */
+  readonly everySecond?: Effect.Effect<void>
 }
 
 /** The answers to tickets that are not admitted. */
@@ -105,7 +107,7 @@ const makeMayListen = Effect.fnUntraced(function* (hasScope: (key: ApiKey) => bo
 
 /** Ends streams with their keys and sessions, and runs the timers of connections, until the scope closes. */
 const superviseHub = Effect.fnUntraced(function* <G extends LiveGrant, S extends HeldStream<G>>(
-  { hub }: SessionParts<G, S>,
+  { everySecond = Effect.void, hub }: SessionParts<G, S>,
   mayListen: (grant: LiveGrant) => Effect.Effect<boolean | null>,
   hasStreams: Latch.Latch
 ) {
@@ -161,7 +163,10 @@ const superviseHub = Effect.fnUntraced(function* <G extends LiveGrant, S extends
   yield* rounds("checking keys", checkKeys, CHECK_KEYS_EVERY)
   yield* rounds(
     "running connection timers",
-    Effect.map(now, (nowMs) => hub.tick(nowMs)),
+    Effect.andThen(
+      Effect.map(now, (nowMs) => hub.tick(nowMs)),
+      everySecond
+    ),
     TICK_EVERY
   )
 })

@@ -3,6 +3,7 @@ import { inSimulation, nowhere, type Offer, type Request, type Way } from "./wal
 
 /** A call of each that it answers well. */
 export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
+  "marketRealtime.session": () => ({}),
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),

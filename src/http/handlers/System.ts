@@ -2,31 +2,15 @@ import { Clock, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import type { SourceFreshness } from "../../api/System.ts"
-import { type MonitoredSource, SourceMonitor } from "../../health/SourceMonitor.ts"
-import { ChainFeed, type Freshness } from "../../solana/accounts/ChainFeed.ts"
+import type { SourceFreshness } from "../../domain/market/SourceFreshness.ts"
+import { SourceMonitor } from "../../health/SourceMonitor.ts"
+import { ChainFeed } from "../../solana/accounts/ChainFeed.ts"
+import { allSources } from "../../solana/accounts/sourceFreshness.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { Drain } from "../Drain.ts"
 import { unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { Settings } from "../Settings.ts"
-
-const statuses = {
-  live: "known",
-  recorded: "known",
-  polling: "partial",
-  loading: "partial",
-  down: "unavailable"
-} as const
-
-/** Freshness of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
-const chainFreshness = ({ heardAtMs, node, state }: Freshness, nowMs: number): SourceFreshness => ({
-  source: "chain",
-  observedAtMs: heardAtMs,
-  lagMs: heardAtMs === null ? null : Math.max(0, nowMs - heardAtMs),
-  status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state],
-  ...(node !== undefined && { node })
-})
 
 /** Time for which one answer about the sources is repeated. */
 const CACHED_MS = 1000
@@ -45,20 +29,6 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
     return Effect.succeed(cached.value)
   }
 }
-/** Freshness of a store or of background work. */
-const monitoredFreshness = (
-  { estimatedTimes, node, observedAtMs, source, status, ...detail }: MonitoredSource,
-  nowMs: number
-): SourceFreshness => ({
-  ...detail,
-  source,
-  observedAtMs,
-  lagMs: observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs),
-  status,
-  ...(node !== undefined && { node }),
-  ...(estimatedTimes !== undefined && { estimatedTimes })
-})
-
 /** True for a service that no request has needed yet. */
 const isUnasked = ({ failedAtMs, observedAtMs }: SourceFreshness): boolean =>
   failedAtMs === null && observedAtMs === null
@@ -78,10 +48,7 @@ export const layer = HttpApiBuilder.group(
     const monitor = yield* SourceMonitor
     const { publicUrl } = yield* Settings
 
-    const sources = cachedFor(CACHED_MS, (nowMs) => [
-      chainFreshness(feed.freshness(), nowMs),
-      ...monitor.sources(nowMs).map((source) => monitoredFreshness(source, nowMs))
-    ])
+    const sources = cachedFor(CACHED_MS, (nowMs) => allSources(feed, monitor, nowMs))
     const freshness = () => Effect.all({ data: Clock.clockWith(sources), meta: metaWith({}) })
 
     const describe = Effect.fnUntraced(function* ({
