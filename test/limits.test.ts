@@ -13,7 +13,9 @@ import { MAX_EXPIRY_MS, MAX_LIVE_ALERTS } from "../src/domain/wallets/Alert.ts"
 import { MAX_GROUPS, MAX_TRACKED_WALLETS } from "../src/domain/wallets/Tracker.ts"
 import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
 import { LIMITS } from "../src/market/views/TraderViews.ts"
-import { ticketPolicy } from "../src/tracker/tickets/Tickets.ts"
+import { MAX_SUBSCRIPTIONS } from "../src/domain/market/MarketFrame.ts"
+import { ticketPolicy } from "../src/live/tickets.ts"
+import { MOST_MESSAGES } from "../src/subscriptions/MarketHub.ts"
 
 const page = readFileSync("docs/limits.md", "utf8")
 const document = JSON.parse(readFileSync("src/api/openapi.json", "utf8"))
@@ -66,6 +68,7 @@ describe("docs/limits.md", () => {
     ["live alerts", [alerts, MAX_EXPIRY_MS / DAY_MS]],
     ["quote streams open at a time", [streams]],
     ["tracker sockets open at a time", [sockets, ticketPolicy.lifeMs / 1000]],
+    ["market sockets open at a time", [sockets, MAX_SUBSCRIPTIONS, MOST_MESSAGES, ticketPolicy.lifeMs / 1000]],
     [
       "wallet summaries, liquidity reads and prices in the past",
       [walletBatchPolicy.concurrent, walletBatchPolicy.starts]
@@ -117,6 +120,7 @@ describe("docs/limits.md", () => {
       "live alerts",
       "quote streams open at a time",
       "tracker sockets open at a time",
+      "market sockets open at a time",
       "wallet summaries, liquidity reads and prices in the past",
       "URL",
       "prices, wallet summaries",

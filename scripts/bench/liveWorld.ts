@@ -11,7 +11,8 @@ import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
 import { Drain } from "../../src/http/Drain.ts"
 import { Listening, serve } from "../../src/http/NodeServer.ts"
 import { Settings } from "../../src/http/Settings.ts"
-import { trackerSocket } from "../../src/http/streams/TrackerSocket.ts"
+import { liveSockets } from "../../src/http/streams/LiveSocket.ts"
+import { trackerSocket } from "../../src/http/streams/trackerSocket.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
@@ -119,7 +120,7 @@ const keys = secrets.map((secret, n) => ({ secret: Redacted.make(secret), id: `k
 export const liveWorld = (replayBytes: number) =>
   Layer.effect(
     Listening,
-    Effect.flatMap(trackerSocket, (upgrade) =>
+    Effect.flatMap(Effect.flatMap(Effect.all([trackerSocket]), liveSockets), (upgrade) =>
       serve(Effect.succeed(HttpServerResponse.empty({ status: 404 })), { upgrade })
     )
   ).pipe(

@@ -8,6 +8,7 @@ import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
+import { MarketRealtimeGroup } from "./market/Realtime.ts"
 import { TokenBatchGroup } from "./market/TokenBatch.ts"
 import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
 import { LaunchesGroup } from "./market/Launches.ts"
@@ -38,6 +39,7 @@ const contract = HttpApi.make("fathom")
   .add(SpotGroup)
   .add(RoutingGroup)
   .add(MarketGroup)
+  .add(MarketRealtimeGroup)
   .add(TokensGroup)
   .add(TopTradersGroup)
   .add(TradesGroup)

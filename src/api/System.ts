@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CoverageReason } from "../domain/Scalar.ts"
+import { SourceFreshness } from "../domain/market/SourceFreshness.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { NoQuery } from "./parameters.ts"
 import { DataUnavailable } from "./problems.ts"
@@ -15,37 +15,6 @@ export class ServiceDescription extends Schema.Opaque<ServiceDescription>()(
     changelogUrl: Schema.String,
     serverTimeMs: Schema.Int
   }).annotate({ identifier: "ServiceDescription", description: "Name, version and document URLs of the service." })
-) {}
-
-/** Lag of one source. */
-export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
-  Schema.Struct({
-    source: Schema.String,
-    observedAtMs: Schema.NullOr(Schema.Int).annotate({
-      description: "Time of the last message or success of the source; null before the first."
-    }),
-    lagMs: Schema.NullOr(Schema.Int).annotate({ description: "Milliseconds since then." }),
-    status: Schema.Literals(["known", "partial", "stale", "unavailable"]),
-    node: Schema.optionalKey(Schema.String).annotate({
-      description: "Host of the node that the source is read from; absent where there is none."
-    }),
-    estimatedTimes: Schema.optionalKey(Schema.Int).annotate({
-      description:
-        "Of `block_feed`: blocks since the start of the service whose time is an estimate, because that of the node contradicts the chain's clock."
-    }),
-    slot: Schema.optionalKey(Schema.Int).annotate({ description: "Of blocks: the newest slot." }),
-    gapsOpen: Schema.optionalKey(Schema.Int).annotate({
-      description: "Of blocks: stretches of the chain that were missed and are read again."
-    }),
-    share: Schema.optionalKey(Schema.Finite).annotate({
-      description: "Of work that has an end: the part that is done, from 0 to 1."
-    }),
-    failedAtMs: Schema.optionalKey(Schema.NullOr(Schema.Int)).annotate({
-      description:
-        "Of services that are asked when a request needs them (EVM candles, perps venues, funding): time of the last failure; null before the first."
-    }),
-    reason: Schema.optionalKey(CoverageReason).annotate({ description: "Why it is not current; absent where it is." })
-  }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}
 
 /** Lag of every source. */

@@ -41,6 +41,8 @@ import { RiskReader } from "../tokens/RiskReader.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { TokenReader } from "../tokens/TokenReader.ts"
 import * as KeepActivity from "../tracker/keepActivity.ts"
+import { MarketFeed } from "../subscriptions/MarketFeed.ts"
+import { MarketTickets } from "../subscriptions/MarketTickets.ts"
 import { Tickets } from "../tracker/tickets/Tickets.ts"
 import { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import * as TrackerStorePg from "../tracker/TrackerStorePg.ts"
@@ -92,7 +94,7 @@ const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pro
   Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape))])
 )
 
-const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
+const reads = Layer.mergeAll(MarketFeed.layer, MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
 )
 
@@ -107,7 +109,14 @@ const copying = CopyReader.layer.pipe(Layer.provide([followStore, PriceBook.laye
 const sharedState = Layer.unwrap(
   Effect.flatMap(valkeyUrl, (url) =>
     Option.isNone(url)
-      ? Effect.succeed(Layer.mergeAll(RateLimiter.layerMemory, CallerLimits.layerMemory, Tickets.layerMemory))
+      ? Effect.succeed(
+          Layer.mergeAll(
+            RateLimiter.layerMemory,
+            CallerLimits.layerMemory,
+            Tickets.layerMemory,
+            MarketTickets.layerMemory
+          )
+        )
       : Effect.map(
           Effect.promise(() => import("./SharedState.ts")),
           (shared) => shared.layer(url.value)

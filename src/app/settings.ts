@@ -25,6 +25,7 @@ import { historyUrlSetting, rpcSettings, wsUrlSetting } from "../solana/rpc/rpcS
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
 import { valkeyUrl, whenDown } from "../storage/valkey/Valkey.ts"
+import * as MarketSessions from "../subscriptions/MarketSessions.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
@@ -64,6 +65,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   mostTrades,
   backfillSettings,
   LiveSessions.limits,
+  MarketSessions.limits,
   Evaluator.settings,
   attributionFeed.terms,
   PerpsVenuesHttp.configured,

@@ -10,7 +10,7 @@ import { parserOptions, handleRequests } from "./middleware/parserErrors.ts"
 import { PlainResponse } from "./PlainResponse.ts"
 import { fairTurns } from "./fairTurns.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
-import type { Upgrade } from "./streams/TrackerSocket.ts"
+import type { Upgrade } from "./streams/LiveSocket.ts"
 import { makeRequestGate, type RequestGate } from "./requestGate.ts"
 
 /** Address on which the service listens. */

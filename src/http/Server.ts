@@ -23,6 +23,9 @@ import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
+import type { MarketFeed } from "../subscriptions/MarketFeed.ts"
+import { MarketSessions } from "../subscriptions/MarketSessions.ts"
+import type { MarketTickets } from "../subscriptions/MarketTickets.ts"
 import type { RiskReader } from "../tokens/RiskReader.ts"
 import type { TokenReader } from "../tokens/TokenReader.ts"
 import { LiveSessions } from "../tracker/LiveSessions.ts"
@@ -50,6 +53,7 @@ import * as Market from "./handlers/Market.ts"
 import * as Launches from "./market/Launches.ts"
 import * as PriceAt from "./market/PriceAt.ts"
 import * as TokenBatch from "./market/TokenBatch.ts"
+import * as MarketRealtime from "./market/Realtime.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -65,7 +69,9 @@ import * as System from "./handlers/System.ts"
 import * as Tokens from "./handlers/Tokens.ts"
 import * as TopTraders from "./handlers/TopTraders.ts"
 import * as Tracker from "./handlers/Tracker.ts"
-import { trackerSocket } from "./streams/TrackerSocket.ts"
+import { liveSockets } from "./streams/LiveSocket.ts"
+import { marketSocket } from "./streams/marketSocket.ts"
+import { trackerSocket } from "./streams/trackerSocket.ts"
 import * as ReferencePages from "./pages/ReferencePages.ts"
 import * as ProviderSignIn from "./pages/ProviderSignIn.ts"
 import * as WebApp from "./pages/WebApp.ts"
@@ -83,7 +89,9 @@ export type Capabilities =
   | FundingClient
   | Idempotency
   | KeyStore
+  | MarketFeed
   | MarketReader
+  | MarketTickets
   | OidcClient
   | PerpsVenues
   | QuoteEngine
@@ -138,6 +146,7 @@ const handlers = Layer.mergeAll(
   Market.layer,
   Tokens.layer,
   TopTraders.layer,
+  MarketRealtime.layer,
   Trades.layer,
   Trades.poolsLayer,
   PriceAt.layer,
@@ -169,7 +178,7 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
       Effect.all([
         HttpRouter.toHttpEffect(routes),
         fastQuotePath,
-        trackerSocket,
+        Effect.flatMap(Effect.all([trackerSocket, marketSocket]), liveSockets),
         requestMetrics(nameOf),
         requestLog(nameOf)
       ]),
@@ -184,4 +193,4 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
           })
         )
     )
-  ).pipe(Layer.provide([LiveSessions.layer, ground, InnerApp.layer]))
+  ).pipe(Layer.provide([LiveSessions.layer, MarketSessions.layer, ground, InnerApp.layer]))

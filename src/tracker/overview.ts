@@ -8,7 +8,7 @@ import {
   type TrackerGroup,
   type TrackerStatus
 } from "../domain/wallets/Tracker.ts"
-import { type FeedHealth, healthState } from "./FeedHealth.ts"
+import { type FeedHealth, healthState } from "../live/FeedHealth.ts"
 
 /** A stored group. */
 export type KeptGroup = Omit<TrackerGroup, "walletCount">

@@ -4,6 +4,7 @@ import { inSimulation, nowhere, type Offer, type Request, type Way } from "./wal
 /** A call of each that it answers well. */
 export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "account.usage": () => ({ query: { from: "2026-01-01" } }),
+  "marketRealtime.session": () => ({}),
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),

@@ -26,6 +26,8 @@ import { ChainFeed, type Freshness } from "../../src/solana/accounts/ChainFeed.t
 import { TransactionStatus } from "../../src/solana/rpc/TransactionStatus.ts"
 import { RiskReader } from "../../src/tokens/RiskReader.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
+import { MarketFeed } from "../../src/subscriptions/MarketFeed.ts"
+import { MarketTickets } from "../../src/subscriptions/MarketTickets.ts"
 import type { Tickets } from "../../src/tracker/tickets/Tickets.ts"
 import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
@@ -94,6 +96,18 @@ const noMarket = Layer.mergeAll(
   })
 )
 
+/** A feed without blocks. */
+export const silentMarketFeed = Layer.succeed(MarketFeed, {
+  blocks: Stream.never,
+  newest: () => [],
+  lastPriceUsd: () => null,
+  launches: () => [],
+  mintOfPool: () => null,
+  newestSlot: () => 0,
+  published: () => undefined,
+  health: () => ({ ingestLagMs: null, heardAtMs: null })
+})
+
 const noTokens = Layer.mergeAll(
   Layer.succeed(TokenReader, {
     decimalsOf: () => Effect.succeed(null),
@@ -145,6 +159,7 @@ export interface World {
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly market?: Layer.Layer<MarketReader | TopTraders | TradesReader>
+  readonly marketFeed?: Layer.Layer<MarketFeed>
   readonly tracker?: Layer.Layer<TrackerStore | Tickets>
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
   readonly wallets?: Layer.Layer<WalletReader>
@@ -166,7 +181,9 @@ export type Capable =
   | FundingClient
   | Idempotency
   | KeyStore
+  | MarketFeed
   | MarketReader
+  | MarketTickets
   | OidcClient
   | PerpsVenues
   | QuoteEngine
@@ -200,6 +217,8 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.copying ?? noCopying,
     world.tokens ?? noTokens,
     world.market ?? noMarket,
+    world.marketFeed ?? silentMarketFeed,
+    MarketTickets.layerMemory,
     world.tracker ?? memoryTracker,
     world.trackerFeed ?? trackerFeed(),
     world.wallets ?? noWallets,

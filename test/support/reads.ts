@@ -10,6 +10,7 @@ import type { MarketLimits } from "../../src/market/tape/MarketState.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { MarketFeed } from "../../src/subscriptions/MarketFeed.ts"
 import { PriceBook, type UnitPrice } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
@@ -131,7 +132,7 @@ export const reading = ({
             Effect.succeed({ ...service, stored: () => stored, unstored, ...(heldSince && { heldSince }) })
           )
         ).pipe(Layer.provide(manual))
-  const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
+  const market = Layer.mergeAll(MarketFeed.layer, MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
     Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),
     Layer.provideMerge(tape)
   )
@@ -139,7 +140,7 @@ export const reading = ({
   return Layer.unwrap(
     Effect.map(Layer.build(market), (context) => {
       const built = Layer.succeedContext(context)
-      return Layer.merge(running({ ...world, market: built }), built)
+      return Layer.merge(running({ ...world, market: built, marketFeed: built }), built)
     })
   )
 }

@@ -2,13 +2,16 @@
 import type { Address } from "../../src/domain/Address.ts"
 import { MAIN_GROUP, type TrackedWallet } from "../../src/domain/wallets/Tracker.ts"
 import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
-import type { CloseCode, LiveConnection, LiveWire } from "../../src/tracker/LiveConnection.ts"
-import { copyRest, headOf, type SharedFrame } from "../../src/tracker/liveFrames.ts"
-import { type HubLimits, LiveHub } from "../../src/tracker/LiveHub.ts"
+import { copyRest, type FrameRun, headOf } from "../../src/live/frames.ts"
+import type { LiveConnection } from "../../src/live/LiveConnection.ts"
+import type { HubLimits } from "../../src/live/LiveHub.ts"
+import type { CloseCode, LiveWire } from "../../src/live/LiveWire.ts"
+import type { LiveStream } from "../../src/tracker/LiveStream.ts"
+import { TrackerHub } from "../../src/tracker/TrackerHub.ts"
 import type { Grant } from "../../src/tracker/tickets/Tickets.ts"
 import { secondOf } from "../../src/tracker/overview.ts"
 import { TrackerState } from "../../src/tracker/TrackerState.ts"
-import type { FeedHealth } from "../../src/tracker/FeedHealth.ts"
+import type { FeedHealth } from "../../src/live/FeedHealth.ts"
 import { type Marks, named, pricesOf, START } from "./liveScene.ts"
 
 /** A parsed frame. */
@@ -22,11 +25,13 @@ export class FakeWire implements LiveWire {
   closedWith: CloseCode | null = null
   unsent = { bytes: 0, frames: 0 }
 
-  send(frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number): void {
-    for (const [at, frame] of frames.entries()) {
-      const rest = Buffer.alloc(frame.length)
-      copyRest(frame, rest, 0)
-      this.texts.push(headOf(frame.type, firstSeq + at, sentAtMs) + String(rest))
+  send(runs: ReadonlyArray<FrameRun>, sentAtMs: number): void {
+    for (const { firstSeq, frames, mark } of runs) {
+      for (const [at, frame] of frames.entries()) {
+        const rest = Buffer.alloc(frame.length)
+        copyRest(frame, rest, 0)
+        this.texts.push(headOf(frame.type, firstSeq + at, sentAtMs, mark) + String(rest))
+      }
     }
   }
   sendText(text: string): void {
@@ -78,11 +83,11 @@ export class HubScene {
     pricesAt: (nowMs) => pricesOf(this.marks, nowMs),
     commitment: "confirmed"
   })
-  readonly hub: LiveHub
+  readonly hub: TrackerHub
   #streams = 0
 
   constructor(limits: Partial<HubLimits> = {}) {
-    this.hub = new LiveHub(
+    this.hub = new TrackerHub(
       {
         health: () => this.health,
         lastEventAtMs: (wallet) => this.books.lastEventAtMs(wallet),
@@ -143,7 +148,7 @@ export class HubScene {
   }
 
   /** Handles a client message. */
-  say(connection: LiveConnection, message: unknown): void {
+  say(connection: LiveConnection<LiveStream>, message: unknown): void {
     connection.message(JSON.stringify(message), this.nowMs)
   }
 

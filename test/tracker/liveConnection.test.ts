@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { slowLimits } from "../../src/tracker/LiveConnection.ts"
+import { slowLimits } from "../../src/live/LiveWire.ts"
 import { type FakeWire, HubScene } from "./hubScene.ts"
 import { blockOf, walletOf } from "./liveScene.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { DataFrame } from "../../src/domain/wallets/LiveFrame.ts"
-import { MOST_FRAME_BYTES } from "../../src/tracker/liveFrames.ts"
+import { MOST_FRAME_BYTES } from "../../src/tracker/trackerFrames.ts"
 import { FakeWire, type ReceivedFrame, HubScene, tracked } from "./hubScene.ts"
 import { blockOf, mintOf, received, START, timeOf, transactionOf, walletOf } from "./liveScene.ts"
 

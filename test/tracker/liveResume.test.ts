@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { MOST_KEPT } from "../../src/tracker/LiveStream.ts"
+import { MOST_KEPT } from "../../src/live/FrameSequence.ts"
 import { type FakeWire, type ReceivedFrame, HubScene } from "./hubScene.ts"
 import { blockOf, mintOf, walletOf } from "./liveScene.ts"
 

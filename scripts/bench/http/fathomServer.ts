@@ -34,6 +34,8 @@ import { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { RiskReader } from "../../../src/tokens/RiskReader.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
+import { MarketFeed } from "../../../src/subscriptions/MarketFeed.ts"
+import { MarketTickets } from "../../../src/subscriptions/MarketTickets.ts"
 import { Tickets } from "../../../src/tracker/tickets/Tickets.ts"
 import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
@@ -64,10 +66,13 @@ const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pro
   Layer.provide(warmMarket)
 )
 
-const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
-  Layer.provide([tape, TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]),
-  Layer.provide(warmMarket)
-)
+const market = Layer.mergeAll(
+  MarketFeed.layer,
+  MarketReader.layer,
+  MarketTickets.layerMemory,
+  TopTraders.layer,
+  TradesReader.layer
+).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]), Layer.provide(warmMarket))
 
 const copying = CopyReader.layer.pipe(
   Layer.provide([FollowStore.layerMemory, PriceBook.layer, TokenBook.layer]),

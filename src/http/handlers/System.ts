@@ -2,7 +2,8 @@ import { Clock, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import type { PartState, SourceFreshness } from "../../api/System.ts"
+import type { PartState } from "../../api/System.ts"
+import type { SourceFreshness } from "../../domain/market/SourceFreshness.ts"
 import { SourceMonitor } from "../../health/SourceMonitor.ts"
 import { ChainFeed } from "../../solana/accounts/ChainFeed.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
@@ -10,7 +11,8 @@ import { Drain } from "../Drain.ts"
 import { unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { Settings } from "../Settings.ts"
-import { partsOf, sourcesOf } from "../sources.ts"
+import { allSources } from "../../solana/accounts/sourceFreshness.ts"
+import { partsOf } from "../sources.ts"
 
 /** Time for which one answer about the sources is repeated. */
 const CACHED_MS = 1000
@@ -58,7 +60,7 @@ export const layer = HttpApiBuilder.group(
     const monitor = yield* SourceMonitor
     const { publicUrl } = yield* Settings
 
-    const sources = cachedFor(CACHED_MS, (nowMs) => sourcesOf(feed, monitor, nowMs))
+    const sources = cachedFor(CACHED_MS, (nowMs) => allSources(feed, monitor, nowMs))
     const freshness = () => Effect.all({ data: Clock.clockWith(sources), meta: metaWith({}) })
 
     const describe = Effect.fnUntraced(function* ({

@@ -27,7 +27,8 @@ import {
   TrackerGroup
 } from "../../domain/wallets/Tracker.ts"
 import { addressesOf, secondOf, statusOf, withActivity } from "../../tracker/overview.ts"
-import { ticketPolicy, Tickets, type TooManySessions } from "../../tracker/tickets/Tickets.ts"
+import { ticketPolicy, type TooManySessions } from "../../live/tickets.ts"
+import { Tickets } from "../../tracker/tickets/Tickets.ts"
 import { TrackerFeed } from "../../tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../tracker/TrackerStore.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { ErrorCode } from "../../api/catalogue.ts"
 import { asText, invalidHeader, type RawError, rawErrorResponse, type RawResponse } from "./rawResponse.ts"
-import type { Upgrade } from "../streams/TrackerSocket.ts"
+import type { Upgrade } from "../streams/LiveSocket.ts"
 
 interface ParserError extends Error {
   readonly code?: string

@@ -1,6 +1,6 @@
 import type { WebSocket, WebSocketServer } from "ws"
-import type { CloseCode, LiveWire } from "../../tracker/LiveConnection.ts"
-import { copyRest, headOf, type SharedFrame } from "../../tracker/liveFrames.ts"
+import { copyRest, type FrameRun, headOf, type SharedFrame } from "../../live/frames.ts"
+import type { CloseCode, LiveWire } from "../../live/LiveWire.ts"
 
 /** The socket of an upgraded connection. */
 export type Carrier = Parameters<WebSocketServer["handleUpgrade"]>[1]
@@ -27,18 +27,27 @@ const writeHeader = (target: Buffer, at: number, payload: number): number => {
   return target.writeUInt32BE(payload, at + 6)
 }
 
-/** Frames with consecutive numbers as WebSocket messages (RFC 6455, 5.2), in one piece. The heads are ASCII. */
-export const asMessages = (frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number): Buffer => {
-  const heads = frames.map(({ type }, at) => headOf(type, firstSeq + at, sentAtMs))
+/** A frame and its head. */
+interface Headed {
+  readonly head: string
+  readonly frame: SharedFrame
+}
+
+const headed = (runs: ReadonlyArray<FrameRun>, sentAtMs: number): ReadonlyArray<Headed> =>
+  runs.flatMap(({ firstSeq, frames, mark }) =>
+    frames.map((frame, at) => ({ head: headOf(frame.type, firstSeq + at, sentAtMs, mark), frame }))
+  )
+
+/** Numbered frames as WebSocket messages (RFC 6455, 5.2), in one piece. The heads are ASCII. */
+const asMessages = (all: ReadonlyArray<Headed>): Buffer => {
   let total = 0
-  for (const [at, { length }] of frames.entries()) {
-    const payload = (heads[at]?.length ?? 0) + length
+  for (const { frame, head } of all) {
+    const payload = head.length + frame.length
     total += headerLength(payload) + payload
   }
   const bytes = Buffer.allocUnsafe(total)
   let end = 0
-  for (const [at, frame] of frames.entries()) {
-    const head = heads[at] ?? ""
+  for (const { frame, head } of all) {
     end = writeHeader(bytes, end, head.length + frame.length)
     end += bytes.write(head, end, "latin1")
     end = copyRest(frame, bytes, end)
@@ -63,15 +72,16 @@ export class SocketWire implements LiveWire {
     this.#carrier = carrier
   }
 
-  send(frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number, again = false): void {
-    if (this.#ws.readyState !== this.#ws.OPEN || frames.length === 0) {
+  send(runs: ReadonlyArray<FrameRun>, sentAtMs: number, again = false): void {
+    const all = headed(runs, sentAtMs)
+    if (this.#ws.readyState !== this.#ws.OPEN || all.length === 0) {
       return
     }
-    const bytes = asMessages(frames, firstSeq, sentAtMs)
+    const bytes = asMessages(all)
     this.#carrier.write(bytes)
     this.#handedOver += bytes.length
     if (this.#carrier.writableLength > 0) {
-      this.#writes.push({ end: this.#handedOver, frames: again ? 0 : frames.length })
+      this.#writes.push({ end: this.#handedOver, frames: again ? 0 : all.length })
     }
   }
 

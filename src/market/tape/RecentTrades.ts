@@ -48,6 +48,20 @@ export class RecentTrades {
     return this.dropped
   }
 
+  /** The newest trades that pass a test among those of blocks up to a slot, newest first. */
+  newest(passes: (trade: TapeTrade) => boolean, toSlot: number, limit: number): ReadonlyArray<TapeTrade> {
+    const found: Array<TapeTrade> = []
+    for (const { slot, trades } of this.blocks.toReversed()) {
+      if (slot <= toSlot) {
+        found.push(...trades.filter(passes).toSorted(newestFirst))
+      }
+      if (found.length >= limit) {
+        break
+      }
+    }
+    return found.slice(0, limit)
+  }
+
   /** The newest swaps of a request among the trades held, newest first. */
   find(request: TradesRequest): ReadonlyArray<TapeTrade> {
     return this.blocks

@@ -84,7 +84,7 @@ export class TradeTape extends Context.Service<
     readonly state: MarketStateReads
     readonly launches: Pick<Launches, "all" | "droppedToMs" | "of">
     /** The trades of the newest blocks. */
-    readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped">
+    readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped" | "newest">
     /** True when the feed reports launches. */
     readonly reportsLaunches: () => boolean
     /** Decimals of a token, from the last of its trades that had them; null when none did. */

@@ -1,4 +1,4 @@
-import type { SharedFrame } from "./liveFrames.ts"
+import type { SharedFrame } from "./frames.ts"
 
 /** Age up to which a frame can be replayed, in milliseconds. */
 export const KEPT_MS = 120_000

@@ -2,24 +2,17 @@ import { Clock, Duration, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { type WebSocket, WebSocketServer } from "ws"
 import { UsageStore } from "../../access/usage/UsageStore.ts"
-import { REALTIME_PATH } from "../../api/Tracker.ts"
-import type { LiveConnection } from "../../tracker/LiveConnection.ts"
-import { LiveSessions } from "../../tracker/LiveSessions.ts"
+import type { OpenConnection, SessionBook } from "../../live/liveSessions.ts"
 import { Drain } from "../Drain.ts"
 import { invalidHeader, type RawError } from "../middleware/rawResponse.ts"
 import { Settings } from "../Settings.ts"
 import { type Carrier, SocketWire } from "./SocketWire.ts"
 
-/** Longest message of a client, in bytes. */
-const MAX_MESSAGE = 1024
 /** Time that the peer has for its close frame before the socket is destroyed. */
 const CLOSE_TIMEOUT = Duration.seconds(3)
-/** Name of the connections in the usage of keys. */
-const OPERATION = "tracker.realtime"
 const options = {
   noServer: true,
   perMessageDeflate: false,
-  maxPayload: MAX_MESSAGE,
   closeTimeout: Duration.toMillis(CLOSE_TIMEOUT)
 }
 /** Time between the shutdown notice and the closing of connections. */
@@ -66,9 +59,18 @@ const handshakeFault = ({ headers, method }: IncomingMessage): RawError | null =
   return headers["sec-websocket-protocol"] === undefined ? null : subprotocol
 }
 
-/** The upgrade handler of the tracker's live connections. An invalid ticket is answered with a close code. */
-export const trackerSocket = Effect.gen(function* () {
-  const sessions = yield* LiveSessions
+/** A path that answers WebSocket connections. */
+export interface SocketPath {
+  readonly path: string
+  /** Name of the connections in the usage of keys. */
+  readonly operation: string
+  /** Longest message of a client, in bytes. */
+  readonly maxMessage: number
+  readonly sessions: SessionBook
+}
+
+/** The upgrade handler of live connections. An invalid ticket is answered with a close code. */
+export const liveSockets = Effect.fnUntraced(function* (paths: ReadonlyArray<SocketPath>) {
   const drain = yield* Drain
   const usage = yield* UsageStore
   const { drainQuiet } = yield* Settings
@@ -76,11 +78,21 @@ export const trackerSocket = Effect.gen(function* () {
   const run = Effect.runForkWith(yield* Effect.context())
   const nowMs = () => clock.currentTimeMillisUnsafe()
 
-  const server = new WebSocketServer(options)
+  const servers = new Map(
+    paths.map((path) => [
+      path.path,
+      { ...path, server: new WebSocketServer({ ...options, maxPayload: path.maxMessage }) }
+    ])
+  )
 
-  const listen = (ws: WebSocket, connection: LiveConnection, wire: SocketWire): void => {
+  const listen = (
+    { operation, sessions }: SocketPath,
+    ws: WebSocket,
+    connection: OpenConnection,
+    wire: SocketWire
+  ): void => {
     const { accountId, keyId: id } = connection.stream.grant
-    const stop = usage.open({ id, accountId }, OPERATION, () => wire.sentBytes())
+    const stop = usage.open({ id, accountId }, operation, () => wire.sentBytes())
     const closed = () => {
       stop()
       run(sessions.closed(connection))
@@ -93,12 +105,12 @@ export const trackerSocket = Effect.gen(function* () {
     }
   }
 
-  const begin = (ws: WebSocket, wire: SocketWire, ticket: string) =>
-    Effect.map(sessions.connect(ticket, wire), (admission) => {
+  const begin = (path: SocketPath, ws: WebSocket, wire: SocketWire, ticket: string) =>
+    Effect.map(path.sessions.connect(ticket, wire), (admission) => {
       if (admission._tag === "Refused") {
         ws.close(admission.refusal.code, admission.refusal.reason)
       } else {
-        listen(ws, admission.connection, wire)
+        listen(path, ws, admission.connection, wire)
       }
       ws.resume()
     }).pipe(
@@ -111,24 +123,30 @@ export const trackerSocket = Effect.gen(function* () {
 
   const upgrade: Upgrade = (request, carrier, head) => {
     const url = urlOf(request)
-    const fault = url?.pathname === REALTIME_PATH ? handshakeFault(request) : elsewhere
-    if (url === null || fault !== null) {
+    const path = url === null ? undefined : servers.get(url.pathname)
+    const fault = path === undefined ? elsewhere : handshakeFault(request)
+    if (url === null || path === undefined || fault !== null) {
       return fault
     }
-    server.handleUpgrade(request, carrier, head, (ws) => {
+    path.server.handleUpgrade(request, carrier, head, (ws) => {
       // A broken connection is handled at its close event.
       ws.on("error", () => undefined)
       // Messages wait until the connection has been admitted.
       ws.pause()
-      run(begin(ws, new SocketWire(ws, carrier), url.searchParams.get("ticket") ?? ""))
+      run(begin(path, ws, new SocketWire(ws, carrier), url.searchParams.get("ticket") ?? ""))
     })
     return null
   }
 
-  const cutOff = Effect.sync(() => server.clients.forEach((ws) => ws.terminate()))
+  const cutOff = Effect.sync(() => servers.forEach(({ server }) => server.clients.forEach((ws) => ws.terminate())))
   yield* Effect.addFinalizer(() => cutOff)
   yield* drain.wait.pipe(
-    Effect.andThen(sessions.drain(Duration.min(DRAIN_NOTICE, drainQuiet))),
+    Effect.andThen(
+      Effect.forEach(paths, ({ sessions }) => sessions.drain(Duration.min(DRAIN_NOTICE, drainQuiet)), {
+        concurrency: "unbounded",
+        discard: true
+      })
+    ),
     Effect.andThen(Effect.delay(cutOff, "1 second")),
     Effect.forkScoped({ startImmediately: true })
   )

@@ -1,95 +1,82 @@
 import type { Address } from "../domain/Address.ts"
 import type { LiveEvent, LiveGap, SnapshotReason } from "../domain/wallets/LiveFrame.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
-import { ReplayBuffer, KEPT_MS } from "./ReplayBuffer.ts"
-import { type CloseCode, type ConnectionOwner, LiveConnection, type LiveWire } from "./LiveConnection.ts"
-import { framesOf, type SharedFrame, snapshotFrame } from "./liveFrames.ts"
-import { LiveStream, MOST_KEPT } from "./LiveStream.ts"
+import type { FeedHealth } from "../live/FeedHealth.ts"
+import type { SharedFrame } from "../live/frames.ts"
+import { MOST_KEPT } from "../live/FrameSequence.ts"
+import { type ConnectionOwner, type Fault, LiveConnection } from "../live/LiveConnection.ts"
+import { type HubLimits, LiveHub } from "../live/LiveHub.ts"
+import type { LiveWire } from "../live/LiveWire.ts"
+import type { LiveFollower } from "./LiveFollower.ts"
+import { LiveStream } from "./LiveStream.ts"
 import { secondOf } from "./overview.ts"
-import { LagMonitor } from "./LagMonitor.ts"
 import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
 import type { Grant } from "./tickets/Tickets.ts"
-import type { LiveFollower } from "./LiveFollower.ts"
+import { framesOf, snapshotFrame } from "./trackerFrames.ts"
 
-/** Connections per key; one more replaces the oldest. */
-export const MOST_PER_KEY = 5
+/** Time after the opening in which a connection may resume a stream, in milliseconds. */
+const RESUME_WITHIN_MS = 5000
 
-/** Limits of the live streams of one process. */
-export interface HubLimits {
-  /** Bytes of frames kept for replay, over all streams. */
-  readonly replayBytes: number
-  readonly sockets: number
+type Connection = LiveConnection<LiveStream>
+
+/** A request for the frames after `seq` of an earlier stream. */
+interface Resumption {
+  readonly streamId: string
+  readonly seq: number
 }
 
-/**
- * The live streams of this process and their connections. Synchronous; the caller supplies events and the time. A frame
- * is encoded once, however many streams receive it.
- */
-export class LiveHub implements LiveFollower, ConnectionOwner {
+/** The resumption that a message asks for; null when it is malformed. */
+const readResume = (message: object | null): Resumption | null => {
+  if (message === null || !("op" in message && "streamId" in message && "seq" in message)) {
+    return null
+  }
+  const { op, seq, streamId } = message
+  const isSeq = typeof seq === "number" && Number.isSafeInteger(seq) && seq >= 0
+  const isId = typeof streamId === "string" && streamId.length > 0 && streamId.length <= 64
+  return op === "resume" && isSeq && isId ? { streamId, seq } : null
+}
+
+/** The streams of the tracker. A frame is encoded once, however many streams receive it. */
+export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollower, ConnectionOwner<LiveStream> {
   readonly #sources: SnapshotSources
-  readonly #limits: HubLimits
-  readonly #replay: ReplayBuffer
-  readonly #lag = new LagMonitor()
-  readonly #streams = new Map<string, LiveStream>()
   // Streams by wallet, then by the second from which they include it.
   readonly #byWallet = new Map<Address, Map<number, Set<LiveStream>>>()
-  // Connections by key, oldest first.
-  readonly #byKey = new Map<string, Set<LiveConnection>>()
+  readonly #resumed = new WeakSet<Connection>()
 
   constructor(sources: SnapshotSources, limits: HubLimits) {
+    super(limits)
     this.#sources = sources
-    this.#limits = limits
-    this.#replay = new ReplayBuffer(limits.replayBytes)
-  }
-
-  /** Open connections. */
-  get connections(): ReadonlyArray<LiveConnection> {
-    return Array.from(this.#byKey.values()).flatMap((some) => Array.from(some))
-  }
-
-  get streams(): Iterable<LiveStream> {
-    return this.#streams.values()
-  }
-
-  /** Bytes kept for replay. */
-  get replayBytes(): number {
-    return this.#replay.bytes
   }
 
   /** Opens a stream and sends its first snapshot; null at the connection limit. */
-  open(grant: Grant, items: ReadonlyArray<TrackedWallet>, wire: LiveWire, nowMs: number): LiveConnection | null {
-    if (this.connections.length >= this.#limits.sockets) {
+  open(grant: Grant, items: ReadonlyArray<TrackedWallet>, wire: LiveWire, nowMs: number): Connection | null {
+    if (this.isFull) {
       return null
     }
     const stream = new LiveStream(grant, nowMs)
     const connection = new LiveConnection(stream, wire, this, nowMs)
     stream.connection = connection
-    this.#streams.set(grant.streamId, stream)
-    const others = this.#byKey.get(grant.keyId) ?? new Set<LiveConnection>()
-    this.#byKey.set(grant.keyId, others.add(connection))
-    // More than one where the plan has a lower limit than before. The new one is the last, and every plan has one.
-    const excess = Array.from(others).slice(0, -(grant.sockets ?? MOST_PER_KEY))
-    for (const oldest of excess) {
-      oldest.close(4409, "replaced by a newer connection")
-      this.closed(oldest, nowMs)
-    }
+    this.admit(connection, nowMs)
     this.#list(stream, items)
     this.#sendSnapshot(stream, "connect", null, nowMs)
     return connection
   }
 
-  /** Detaches a closed connection. Its stream stays available for `resume` until it expires. */
-  closed(connection: LiveConnection, nowMs: number): void {
-    const others = this.#byKey.get(connection.keyId)
-    others?.delete(connection)
-    if (others?.size === 0) {
-      this.#byKey.delete(connection.keyId)
+  handle(connection: Connection, message: object | null, nowMs: number): Fault | null {
+    const wanted = readResume(message)
+    if (wanted === null) {
+      return { code: "invalid_message", message: "Send a ping or a resume as JSON text." }
     }
-    const stream = this.#streams.get(connection.stream.grant.streamId)
-    if (stream?.connection === connection) {
-      stream.connection = null
-      stream.left = { atMs: nowMs, seq: stream.last }
+    if (this.#resumed.has(connection) || nowMs - connection.openedAtMs > RESUME_WITHIN_MS) {
+      return { code: "resume_too_late", message: "Resume once, within five seconds of connecting." }
     }
+    this.#resumed.add(connection)
+    this.#resume(connection, wanted, nowMs)
+    return null
+  }
+
+  heartbeat({ last }: LiveStream): { readonly seq: number } {
+    return { seq: last }
   }
 
   wants(wallet: Address, sinceMs?: number): boolean {
@@ -113,18 +100,18 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
       this.#send(stream, batch, nowMs)
     }
     // After delivery, because frames that do not fit are dropped at once.
-    frames.forEach((frame) => this.#replay.add(frame, nowMs))
+    frames.forEach((frame) => this.replay.add(frame, nowMs))
   }
 
   lost(gap: LiveGap): void {
-    for (const stream of this.#streams.values()) {
+    for (const stream of this.held.values()) {
       stream.pendingGap = { ...gap, fromMs: stream.pendingGap?.fromMs ?? gap.fromMs }
     }
   }
 
   /** Sends the resync snapshot of one stream that missed blocks; false when none is pending. */
   resyncOne(nowMs: number): boolean {
-    for (const stream of this.#streams.values()) {
+    for (const stream of this.held.values()) {
       if (stream.pendingGap !== null) {
         const gap = stream.pendingGap
         stream.pendingGap = null
@@ -137,15 +124,15 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
 
   /** Replaces the wallets of a stream and sends a snapshot. */
   changed(stream: LiveStream, items: ReadonlyArray<TrackedWallet>, nowMs: number): void {
-    if (this.#streams.get(stream.grant.streamId) === stream) {
+    if (this.held.get(stream.grant.streamId) === stream) {
       this.#list(stream, items)
       this.#sendSnapshot(stream, "wallets_changed", null, nowMs)
     }
   }
 
-  resume(connection: LiveConnection, streamId: string, seq: number, nowMs: number): void {
-    const begun = this.#streams.get(connection.stream.grant.streamId)
-    const old = this.#streams.get(streamId)
+  #resume(connection: Connection, { seq, streamId }: Resumption, nowMs: number): void {
+    const begun = this.held.get(connection.stream.grant.streamId)
+    const old = this.held.get(streamId)
     if (begun === undefined) {
       return
     }
@@ -168,59 +155,36 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
       stale.close(4409, "resumed elsewhere")
       this.closed(stale, nowMs)
     }
-    this.#forget(begun)
+    this.forget(begun)
     old.connection = connection
     old.left = null
     connection.stream = old
     const snapshot = snapshotFrame(
       snapshotOf(this.#sources, old, { reason: "resume", resumed: true, gap: null }, nowMs)
     )
-    connection.replay(snapshot, missed, seq, nowMs)
+    connection.replay([{ frames: snapshot, firstSeq: seq }], nowMs)
+    connection.replay([{ frames: missed, firstSeq: seq + 1 }], nowMs)
   }
 
-  /** Closes the connections whose key or session has ended with 4403 and discards their streams. */
-  revoke(hasEnded: (grant: Grant) => boolean, nowMs: number): void {
-    const ended = this.connections.filter(({ stream }) => hasEnded(stream.grant))
-    this.#closeAll(ended, 4403, "the key may no longer do this", nowMs)
-    for (const stream of Array.from(this.#streams.values())) {
-      if (hasEnded(stream.grant)) {
-        this.#forget(stream)
-      }
+  protected override health(nowMs: number): FeedHealth {
+    return this.#sources.health(nowMs)
+  }
+
+  protected override detach(connection: Connection, nowMs: number): void {
+    const stream = this.held.get(connection.stream.grant.streamId)
+    if (stream?.connection === connection) {
+      stream.connection = null
+      stream.left = { atMs: nowMs, seq: stream.last }
     }
   }
 
-  /** Sends the draining notice to every connection. */
-  announceDrain(nowMs: number): void {
-    this.connections.forEach((connection) =>
-      connection.notice("draining", "The service restarts; ask for a new session and resume.", nowMs)
-    )
+  protected override drop(stream: LiveStream): void {
+    this.#unlist(stream)
   }
 
-  /** Closes every connection. */
-  closeAll(code: CloseCode, reason: string, nowMs: number): void {
-    this.#closeAll(this.connections, code, reason, nowMs)
-  }
-
-  /** Expires replay frames and abandoned streams, and runs the timers of every connection. */
-  tick(nowMs: number): void {
-    this.#replay.expire(nowMs)
-    for (const stream of Array.from(this.#streams.values())) {
-      const { last, left } = stream
-      if (left !== null && (nowMs - left.atMs > KEPT_MS || last - left.seq > MOST_KEPT)) {
-        this.#forget(stream)
-      }
-    }
-    const health = this.#sources.health(nowMs)
-    const notice = this.#lag.check(health, nowMs)
-    for (const connection of this.connections) {
-      if (notice !== null) {
-        connection.notice(notice.code, notice.message, nowMs)
-      }
-      connection.tick(nowMs, health.ingestLagMs)
-      if (connection.closed) {
-        this.closed(connection, nowMs)
-      }
-    }
+  protected override isExpired(stream: LiveStream, nowMs: number): boolean {
+    const { last, left } = stream
+    return super.isExpired(stream, nowMs) || (left !== null && last - left.seq > MOST_KEPT)
   }
 
   /** The streams that receive the event: figures go to the streams of their `sinceMs`, others to streams that began before. */
@@ -232,17 +196,10 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     return Array.from(streams).flatMap(([sinceMs, some]) => (event.body.ts >= sinceMs ? Array.from(some) : []))
   }
 
-  #closeAll(connections: Iterable<LiveConnection>, code: CloseCode, reason: string, nowMs: number): void {
-    for (const connection of Array.from(connections)) {
-      connection.close(code, reason)
-      this.closed(connection, nowMs)
-    }
-  }
-
   #send(stream: LiveStream, frames: ReadonlyArray<SharedFrame>, nowMs: number): void {
     const first = stream.push(frames)
     const { connection } = stream
-    connection?.deliver(frames, first, nowMs)
+    connection?.deliver([{ frames, firstSeq: first }], nowMs)
     if (connection?.closed === true) {
       this.closed(connection, nowMs)
     }
@@ -251,7 +208,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   #sendSnapshot(stream: LiveStream, reason: SnapshotReason, gap: LiveGap | null, nowMs: number): void {
     const frames = snapshotFrame(snapshotOf(this.#sources, stream, { reason, resumed: false, gap }, nowMs))
     this.#send(stream, frames, nowMs)
-    frames.forEach((frame) => this.#replay.add(frame, nowMs))
+    frames.forEach((frame) => this.replay.add(frame, nowMs))
   }
 
   #list(stream: LiveStream, items: ReadonlyArray<TrackedWallet>): void {
@@ -276,10 +233,5 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
         this.#byWallet.delete(wallet)
       }
     }
-  }
-
-  #forget(stream: LiveStream): void {
-    this.#unlist(stream)
-    this.#streams.delete(stream.grant.streamId)
   }
 }

@@ -1,49 +1,10 @@
-/** Encoding of live frames. The body is encoded once and shared by all streams; only the head differs. */
-import type { ControlFrame, LiveEvent, PnlBody, SnapshotBody } from "../domain/wallets/LiveFrame.ts"
+/** Frames of the tracker. */
+import type { LiveEvent, PnlBody, SnapshotBody } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
+import { encodeFrames, HEAD_BYTES, type SharedFrame } from "../live/frames.ts"
 
 /** Maximum length of a frame, in bytes. */
 export const MOST_FRAME_BYTES = 256 * 1024
-/** Upper bound of the head, in bytes. */
-const HEAD_BYTES = 100
-
-/** A frame body without sequence number. Its bytes are dropped when it is too old to be replayed. */
-export interface SharedFrame {
-  readonly type: LiveEvent["type"] | "snapshot"
-  /** Bytes after the head. */
-  readonly length: number
-  /** Buffer shared with other frames of the same batch; null once dropped. */
-  slab: Buffer | null
-  readonly at: number
-}
-
-/** Copies the body to `target` and returns the offset after it. */
-export const copyRest = ({ at, length, slab }: SharedFrame, target: Buffer, to: number): number =>
-  to + (slab?.copy(target, to, at, at + length) ?? 0)
-
-/** Type and JSON object of a frame to encode. */
-interface UnencodedFrame {
-  readonly type: SharedFrame["type"]
-  readonly json: string
-}
-
-const COMMA = 44
-
-/** Encodes frames into one buffer, each with a comma in place of its first brace, so that a head can precede it. */
-const encode = (drafts: ReadonlyArray<UnencodedFrame>): ReadonlyArray<SharedFrame> => {
-  const slab = Buffer.allocUnsafeSlow(drafts.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0))
-  let at = 0
-  return drafts.map(({ json, type }) => {
-    const length = slab.write(json, at)
-    slab[at] = COMMA
-    at += length
-    return { type, length, slab, at: at - length }
-  })
-}
-
-/** The head of a frame. */
-export const headOf = (type: SharedFrame["type"], seq: number, sentAtMs: number): string =>
-  `{"type":"${type}","seq":${seq},"sentAtMs":${sentAtMs}`
 
 const digits = (amount: bigint | null): string | null => (amount === null ? null : amount.toString())
 
@@ -84,7 +45,7 @@ const bodyJson = (event: LiveEvent): string => {
 
 /** Events encoded as frames. */
 export const framesOf = (events: ReadonlyArray<LiveEvent>): ReadonlyArray<SharedFrame> =>
-  encode(events.map((event) => ({ type: event.type, json: bodyJson(event) })))
+  encodeFrames(events.map((event) => ({ type: event.type, json: bodyJson(event) })))
 
 /** The first texts that fit into `bytes`, commas included, as a JSON array, and the bytes left. */
 const fitting = (texts: ReadonlyArray<string>, bytes: number) => {
@@ -126,8 +87,5 @@ export const snapshotFrame = ({
   const newest = fitting(trades.map(tradeJson), sums.left)
   const positions = fitting(pnl.map(pnlJson), newest.left)
   const listed = `"wallets":${all.text},"trades":${newest.text},"pnl":${positions.text},"summaries":${sums.text}`
-  return encode([{ type: "snapshot", json: `${fixed.slice(0, -1)},${listed}}` }])
+  return encodeFrames([{ type: "snapshot", json: `${fixed.slice(0, -1)},${listed}}` }])
 }
-
-/** A control frame as text. */
-export const controlText = (frame: ControlFrame): string => JSON.stringify(frame)

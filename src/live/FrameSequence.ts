@@ -1,0 +1,38 @@
+import type { SharedFrame } from "./frames.ts"
+
+/** Frames of a sequence that can be replayed. */
+export const MOST_KEPT = 2000
+
+/** A numbered sequence of frames. */
+export class FrameSequence {
+  #frames: Array<SharedFrame> = []
+  #next = 0
+
+  /** The number of the last frame; -1 before the first. */
+  get last(): number {
+    return this.#next - 1
+  }
+
+  /** Appends frames and returns the number of the first. */
+  push(frames: ReadonlyArray<SharedFrame>): number {
+    const first = this.#next
+    for (const frame of frames) {
+      this.#frames.push(frame)
+    }
+    this.#next += frames.length
+    if (this.#frames.length > 2 * MOST_KEPT) {
+      this.#frames = this.#frames.slice(-MOST_KEPT)
+    }
+    return first
+  }
+
+  /** The frames after this number; null when one of them was dropped or the number is unknown. */
+  after(seq: number): ReadonlyArray<SharedFrame> | null {
+    const missed = this.last - seq
+    if (missed < 0 || missed > MOST_KEPT || missed > this.#frames.length) {
+      return null
+    }
+    const frames = missed === 0 ? [] : this.#frames.slice(-missed)
+    return frames.every(({ slab }) => slab !== null) ? frames : null
+  }
+}

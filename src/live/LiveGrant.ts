@@ -1,0 +1,17 @@
+/** The key, session and account that a ticket admits to one stream. */
+export interface LiveGrant {
+  readonly keyId: string
+  /** The reference of the session; null for a key. */
+  readonly session: string | null
+  readonly accountId: string
+  /** True if the client receives control frames. */
+  readonly control: boolean
+  readonly streamId: string
+  /** Connections of the key; the limit of the specification unless given. */
+  readonly sockets?: number
+}
+
+/** A stream of frames and the grant that it was opened with. */
+export interface GrantedStream<G extends LiveGrant = LiveGrant> {
+  readonly grant: G
+}

@@ -1,0 +1,90 @@
+import { Clock, Effect, Schema } from "effect"
+import { createHash } from "node:crypto"
+import { CallerLimits } from "../access/CallerLimits.ts"
+import type { LimiterUnavailable } from "../domain/Budget.ts"
+import { type RandomBytes, randomBase62, SecretSource } from "../domain/randomText.ts"
+import type { LiveGrant } from "./LiveGrant.ts"
+
+/** Lifetime of a ticket and calls per key and window. */
+export const ticketPolicy = { lifeMs: 60_000, calls: 10, windowMs: 60_000 } as const
+
+/** The key has used its session calls; the next is admitted after `retryAfterMs`. */
+export class TooManySessions extends Schema.TaggedError<TooManySessions>()("TooManySessions", {
+  retryAfterMs: Schema.Finite
+}) {}
+
+/** Tickets cannot be issued or redeemed now. */
+export class TicketsUnavailable extends Schema.TaggedError<TicketsUnavailable>()("TicketsUnavailable", {
+  cause: Schema.Defect()
+}) {}
+
+/** Single-use tickets for live connections, valid for a minute and bound to a grant. */
+export interface TicketBook<G extends LiveGrant> {
+  /** Counts one session call against ten per minute and key. A rejected call counts nothing. */
+  enter(keyId: string): Effect.Effect<void, TooManySessions | LimiterUnavailable>
+  /** Issues a ticket; only its hash is stored. */
+  issue(grant: G): Effect.Effect<{ readonly ticket: string; readonly expiresAtMs: number }, TicketsUnavailable>
+  /** The grant of a valid, unused ticket; null otherwise. */
+  redeem(ticket: string): Effect.Effect<G | null, TicketsUnavailable>
+}
+
+/** Counts the session calls of a key, of each kind of socket apart. */
+export const countCalls =
+  (limits: CallerLimits["Service"], kind: string) =>
+  (keyId: string): Effect.Effect<void, TooManySessions | LimiterUnavailable> =>
+    limits
+      .count({ kind, caller: keyId, limit: ticketPolicy.calls, windowMs: ticketPolicy.windowMs })
+      .pipe(Effect.catchTag("TooOften", ({ retryAfterMs }) => Effect.fail(new TooManySessions({ retryAfterMs }))))
+
+/** Tickets of this process only. `kind` is that of their session calls. */
+export const makeTickets = <G extends LiveGrant>(kind: string): Effect.Effect<TicketBook<G>, never, CallerLimits> =>
+  Effect.gen(function* () {
+    const random = yield* SecretSource
+    const enter = countCalls(yield* CallerLimits, kind)
+    // In order of expiry. The call limit per key bounds the size. Lives are measured by the monotonic clock.
+    const grants = new Map<string, { readonly grant: G; readonly endsAtMs: number }>()
+
+    const forget = (atMs: number) => {
+      for (const [hash, { endsAtMs }] of grants) {
+        if (endsAtMs > atMs) {
+          return
+        }
+        grants.delete(hash)
+      }
+    }
+
+    return {
+      enter,
+      issue: (grant) =>
+        Clock.clockWith((clock) => {
+          const atMs = monotonicMs(clock)
+          forget(atMs)
+          const { hash, ticket } = newTicket(random)
+          grants.set(hash, { grant, endsAtMs: atMs + ticketPolicy.lifeMs })
+          return Effect.succeed({ ticket, expiresAtMs: clock.currentTimeMillisUnsafe() + ticketPolicy.lifeMs })
+        }),
+      redeem: (ticket) =>
+        Clock.clockWith((clock) => {
+          const hash = hashOf(ticket) ?? ""
+          const held = grants.get(hash)
+          grants.delete(hash)
+          return Effect.succeed(held !== undefined && monotonicMs(clock) < held.endsAtMs ? held.grant : null)
+        })
+    }
+  })
+
+// 238 random bits.
+const TICKET_LENGTH = 40
+const TICKET = /^tkt_[0-9A-Za-z]{40}$/u
+
+const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+/** The hash under which a ticket is stored; null for a text that is no ticket. */
+export const hashOf = (ticket: string): string | null =>
+  TICKET.test(ticket) ? createHash("sha256").update(ticket).digest("base64url") : null
+
+/** A new ticket and its hash. */
+export const newTicket = (random: RandomBytes): { readonly ticket: string; readonly hash: string } => {
+  const ticket = `tkt_${randomBase62(TICKET_LENGTH, random)}`
+  return { ticket, hash: hashOf(ticket) ?? "" }
+}

@@ -1,0 +1,139 @@
+/** Live candles and prices: topics that changed, at most four times a second each. */
+import { Clock, Effect } from "effect"
+import type { ChartBar } from "../domain/market/Chart.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import type { PricedBatch } from "../market/tape/TradeBatch.ts"
+import { FrameDrafts, livePrice } from "./blockFrames.ts"
+import { jsonOf } from "./jsonOf.ts"
+import type { MarketHub } from "./MarketHub.ts"
+import { type CandleTerms, readCandles, type SnapshotSources } from "./snapshots.ts"
+import type { Topic } from "./Topic.ts"
+
+/** Least time between two frames of an open candle or a price, in milliseconds. */
+export const SPACING_MS = 250
+
+/** The candles that the readers of a topic have been sent. */
+interface CandleProgress {
+  /** Start of the newest closed candle that was sent or is in a snapshot; null before the first read. */
+  closedMs: number | null
+  /** Start of the open candle; null while there is none. */
+  openMs: number | null
+  /** Its JSON as it was sent. */
+  open: string
+}
+
+/** Topics of candles and prices that wait to be sent. */
+export class LiveCandles {
+  readonly #hub: MarketHub
+  readonly #sources: Pick<SnapshotSources, "feed" | "reader">
+  readonly #progress = new WeakMap<Topic, CandleProgress>()
+  readonly #sentAtMs = new WeakMap<Topic, number>()
+  readonly #prices = new Map<Topic, TapeTrade>()
+  readonly #candles = new Set<Topic>()
+
+  constructor(hub: MarketHub, sources: Pick<SnapshotSources, "feed" | "reader">) {
+    this.#hub = hub
+    this.#sources = sources
+  }
+
+  /** True while a topic waits. */
+  get isWaiting(): boolean {
+    return this.#prices.size + this.#candles.size > 0
+  }
+
+  /** Queues the topics that a block changed, and those whose open candle may have ended. */
+  note({ timeMs, trades }: PricedBatch, widthMsOf: (terms: CandleTerms) => number): void {
+    for (const trade of trades) {
+      if (trade.role === "pool" || trade.role === "both") {
+        for (const topic of this.#hub.topicsOf(`price:${trade.mint}`)) {
+          this.#prices.set(topic, trade)
+        }
+        for (const name of trade.pool === null ? [trade.mint] : [trade.mint, trade.pool]) {
+          for (const topic of this.#hub.topicsOf(`candles:${name}`)) {
+            this.#candles.add(topic)
+          }
+        }
+      }
+    }
+    for (const topic of this.#hub.topics) {
+      const openMs = this.#progress.get(topic)?.openMs ?? null
+      if (openMs !== null && topic.terms.channel === "candles" && timeMs >= openMs + widthMsOf(topic.terms)) {
+        this.#candles.add(topic)
+      }
+    }
+  }
+
+  /** Queues a topic whose first reader has just got its snapshot. */
+  begin(topic: Topic): void {
+    this.#candles.add(topic)
+  }
+
+  /** Sends what is due. */
+  readonly send: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    this.#sendPrices(nowMs)
+    for (const topic of Array.from(this.#candles)) {
+      if (this.#isDue(topic, nowMs)) {
+        this.#candles.delete(topic)
+        yield* this.#sendCandles(topic)
+      }
+    }
+  })
+
+  #isDue(topic: Topic, nowMs: number): boolean {
+    return nowMs - (this.#sentAtMs.get(topic) ?? Number.NEGATIVE_INFINITY) >= SPACING_MS
+  }
+
+  #sendPrices(nowMs: number): void {
+    const drafts = new FrameDrafts()
+    for (const [topic, trade] of this.#prices) {
+      if (this.#isDue(topic, nowMs)) {
+        this.#prices.delete(topic)
+        this.#sentAtMs.set(topic, nowMs)
+        drafts.add([topic], "price", () => livePrice(trade))
+      }
+    }
+    this.#hub.publish(drafts.batches, nowMs)
+  }
+
+  /** Reads the candles of a topic and sends those that changed; one that cannot be read waits for the next trade. */
+  #sendCandles(topic: Topic): Effect.Effect<void> {
+    const { terms } = topic
+    if (terms.channel !== "candles" || topic.readers.size === 0) {
+      return Effect.void
+    }
+    const progress = this.#progress.get(topic) ?? { closedMs: null, openMs: null, open: "" }
+    return readCandles(this.#sources, terms, progress.closedMs).pipe(
+      Effect.flatMap(({ data, knowledge }) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          this.#sentAtMs.set(topic, nowMs)
+          this.#publish(topic, progress, data.bars, knowledge.openBarMs, nowMs)
+        })
+      ),
+      Effect.ignore
+    )
+  }
+
+  #publish(
+    topic: Topic,
+    progress: CandleProgress,
+    bars: ReadonlyArray<ChartBar>,
+    openMs: number | null,
+    nowMs: number
+  ): void {
+    const drafts = new FrameDrafts()
+    const closed = bars.filter(({ t }) => t !== openMs)
+    // Those before the first read are in the snapshots.
+    const news = closed.filter(({ t }) => progress.closedMs !== null && t > progress.closedMs)
+    news.forEach((bar) => drafts.add([topic], "candle_closed", () => bar))
+    const open = bars.find(({ t }) => t === openMs)
+    const text = open === undefined ? "" : jsonOf(open)
+    if (text !== "" && text !== progress.open) {
+      drafts.add([topic], "candle", () => open)
+    }
+    const newest = closed.at(-1)?.t ?? null
+    const before = open === undefined ? null : open.t - 1
+    this.#progress.set(topic, { closedMs: newest ?? progress.closedMs ?? before, openMs: open?.t ?? null, open: text })
+    this.#hub.publish(drafts.batches, nowMs)
+  }
+}

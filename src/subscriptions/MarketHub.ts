@@ -1,0 +1,343 @@
+import { Result } from "effect"
+import {
+  type MarketControlFrame,
+  MAX_SUBSCRIPTIONS,
+  type ResumePoint,
+  type SubscribeMessage
+} from "../domain/market/MarketFrame.ts"
+import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
+import type { FeedHealth } from "../live/FeedHealth.ts"
+import { encodeFrames, type FrameRun, type SharedFrame } from "../live/frames.ts"
+import { type ConnectionOwner, type Fault, LiveConnection } from "../live/LiveConnection.ts"
+import { type HubLimits, LiveHub } from "../live/LiveHub.ts"
+import type { LiveWire } from "../live/LiveWire.ts"
+import { jsonOf } from "./jsonOf.ts"
+import type { MarketGrant } from "./MarketTickets.ts"
+import { readMessage } from "./readMessage.ts"
+import { type Ending, MarketStream, type Opening, type Subscription, type Terms, termsOf, Topic } from "./Topic.ts"
+
+/** Unsent bytes from which on a reader gets the newest frame of a price or a candle only. */
+export const COALESCE_FROM = 64 * 1024
+/** Messages of a connection in a minute. */
+export const MOST_MESSAGES = 300
+const MINUTE_MS = 60_000
+
+type Connection = LiveConnection<MarketStream>
+
+/** The sources of a hub. */
+export interface MarketHubSources {
+  readonly health: (nowMs: number) => FeedHealth
+  /** Takes a subscription that was accepted; `opened` or `end` follows. */
+  readonly opening: (opening: Opening) => void
+}
+
+/**
+ * The streams of the market socket. Each set of terms is one topic: its frames are encoded and numbered once, however many
+ * subscriptions read it.
+ */
+export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements ConnectionOwner<MarketStream> {
+  readonly #sources: MarketHubSources
+  readonly #topics = new Map<string, Topic>()
+  readonly #index = new Map<string, Set<Topic>>()
+  // Subscriptions that skipped frames and have not been sent the newest one.
+  readonly #behind = new Set<Subscription>()
+
+  constructor(sources: MarketHubSources, limits: HubLimits) {
+    super(limits)
+    this.#sources = sources
+  }
+
+  /** Topics in use. */
+  get topics(): Iterable<Topic> {
+    return this.#topics.values()
+  }
+
+  /** The topics of a channel that concern an address; of a whole channel by its name. */
+  topicsOf(index: string): Iterable<Topic> {
+    return this.#index.get(index) ?? []
+  }
+
+  /** Opens a stream without subscriptions; null at the connection limit. */
+  open(grant: MarketGrant, wire: LiveWire, nowMs: number): Connection | null {
+    if (this.isFull) {
+      return null
+    }
+    const stream = new MarketStream(grant, nowMs)
+    const connection = new LiveConnection(stream, wire, this, nowMs)
+    stream.connection = connection
+    this.admit(connection, nowMs)
+    this.#control(stream, {
+      type: "open",
+      streamId: grant.streamId,
+      subscriptions: MAX_SUBSCRIPTIONS,
+      sentAtMs: nowMs
+    })
+    return connection
+  }
+
+  handle(connection: Connection, message: { readonly op: unknown } | null, nowMs: number): Fault | null {
+    const { stream } = connection
+    if (nowMs - stream.messages.fromMs >= MINUTE_MS) {
+      stream.messages = { fromMs: nowMs, count: 0 }
+    }
+    if (++stream.messages.count > MOST_MESSAGES) {
+      return { code: "rate_limited", message: `Send at most ${MOST_MESSAGES} messages a minute.` }
+    }
+    const read = readMessage(message)
+    if (Result.isFailure(read)) {
+      return read.failure
+    }
+    return read.success.op === "subscribe"
+      ? this.#subscribe(stream, read.success, nowMs)
+      : this.#unsubscribe(stream, read.success.id, nowMs)
+  }
+
+  heartbeat({ subscriptions }: MarketStream): { readonly subscriptions: number } {
+    return { subscriptions: subscriptions.size }
+  }
+
+  /** True while the subscription is wanted by a connected client. */
+  isWanted(subscription: Subscription): boolean {
+    const { id, stream } = subscription
+    return stream.connection !== null && stream.subscriptions.get(id) === subscription
+  }
+
+  /** Sends the snapshot of a subscription, and the frames after the place that it resumes. Later frames follow. */
+  opened({ resume, subscription }: Opening, data: unknown, nowMs: number): void {
+    if (!this.isWanted(subscription)) {
+      return
+    }
+    const { topic } = subscription
+    const resumed = resume === null ? null : this.#resume(subscription, resume, nowMs)
+    const missed = resumed !== null && "missed" in resumed ? resumed.missed : null
+    subscription.base = missed === null ? topic.last : subscription.base
+    subscription.sent = topic.last
+    subscription.isOpen = true
+    const snapshot = this.#snapshot(
+      subscription,
+      data,
+      resumed !== null && "gap" in resumed ? resumed.gap : null,
+      missed
+    )
+    const seq = missed === null ? 0 : (resume?.seq ?? 0)
+    const { connection } = subscription.stream
+    const runs: Array<FrameRun> = [{ frames: snapshot, firstSeq: seq, mark: subscription.mark }]
+    if (missed !== null) {
+      runs.push({ frames: missed, firstSeq: seq + 1, mark: subscription.mark })
+      connection?.replay(runs, nowMs)
+    } else if (connection !== null) {
+      this.#deliver(connection, runs, nowMs)
+    }
+  }
+
+  /** Ends a subscription with a frame that gives the reason. */
+  end(subscription: Subscription, { code, message, retryAfterMs = null }: Ending, nowMs: number): void {
+    const { id, stream } = subscription
+    if (stream.subscriptions.get(id) === subscription) {
+      stream.subscriptions.delete(id)
+      this.#control(stream, { type: "ended", id, code, message, retryAfterMs, sentAtMs: nowMs })
+    }
+    this.#release(subscription)
+  }
+
+  /** Sends frames to the readers of their topics, in one write for each connection. */
+  publish(batches: ReadonlyMap<Topic, ReadonlyArray<SharedFrame>>, nowMs: number): void {
+    const runs = new Map<Connection, Array<FrameRun>>()
+    for (const [topic, frames] of batches) {
+      const first = topic.push(frames)
+      for (const subscription of topic.readers) {
+        const { connection } = subscription.stream
+        if (connection !== null && subscription.isOpen) {
+          const own = runs.get(connection) ?? []
+          runs.set(connection, own)
+          own.push(...this.#runsOf(connection, subscription, frames, first))
+        }
+      }
+    }
+    for (const [connection, own] of runs) {
+      this.#deliver(connection, own, nowMs)
+    }
+    // After delivery, because frames that do not fit are dropped at once.
+    for (const frames of batches.values()) {
+      frames.forEach((frame) => this.replay.add(frame, nowMs))
+    }
+  }
+
+  /** Sends the newest frame to readers that skipped some and have caught up. */
+  catchUp(nowMs: number): void {
+    for (const subscription of Array.from(this.#behind)) {
+      const { connection } = subscription.stream
+      if (connection === null || !subscription.topic.readers.has(subscription)) {
+        this.#behind.delete(subscription)
+      } else if (connection.unsentBytes <= COALESCE_FROM) {
+        this.#deliver(connection, this.#newestOf(subscription), nowMs)
+      }
+    }
+  }
+
+  override tick(nowMs: number): void {
+    super.tick(nowMs)
+    this.catchUp(nowMs)
+  }
+
+  protected override health(nowMs: number): FeedHealth {
+    return this.#sources.health(nowMs)
+  }
+
+  protected override detach(connection: Connection, nowMs: number): void {
+    const { stream } = connection
+    if (stream.connection === connection) {
+      stream.connection = null
+      stream.left = { atMs: nowMs }
+    }
+  }
+
+  protected override drop(stream: MarketStream): void {
+    stream.subscriptions.forEach((subscription) => this.#release(subscription))
+    stream.subscriptions.clear()
+  }
+
+  #subscribe(stream: MarketStream, message: SubscribeMessage, nowMs: number): Fault | null {
+    const { id, resume = null } = message
+    if (stream.subscriptions.has(id)) {
+      return { code: "duplicate_subscription", message: "A subscription has this id.", detail: { id, field: "id" } }
+    }
+    if (stream.subscriptions.size >= MAX_SUBSCRIPTIONS) {
+      const text = `A connection has ${MAX_SUBSCRIPTIONS} subscriptions at most.`
+      return { code: "too_many_subscriptions", message: text, detail: { id, field: null } }
+    }
+    const subscription: Subscription = {
+      id,
+      topic: this.#topicOf(termsOf(message)),
+      stream,
+      mark: `,"id":"${id}"`,
+      base: -1,
+      sent: -1,
+      isOpen: false,
+      paidUntilMs: nowMs
+    }
+    stream.subscriptions.set(id, subscription)
+    subscription.topic.readers.add(subscription)
+    this.#sources.opening({ subscription, resume })
+    return null
+  }
+
+  #unsubscribe(stream: MarketStream, id: string, nowMs: number): Fault | null {
+    const subscription = stream.subscriptions.get(id)
+    if (subscription === undefined) {
+      return { code: "unknown_subscription", message: "No subscription has this id.", detail: { id, field: "id" } }
+    }
+    this.end(subscription, { code: "unsubscribed", message: "As asked." }, nowMs)
+    return null
+  }
+
+  /** The frames after a place in an earlier stream, whose subscription this one takes over, or the gap where they are gone. */
+  #resume(
+    subscription: Subscription,
+    { seq, streamId }: ResumePoint,
+    nowMs: number
+  ): { readonly missed: ReadonlyArray<SharedFrame> } | { readonly gap: LiveGap } {
+    const { grant } = subscription.stream
+    const old = this.held.get(streamId)
+    const before = old?.subscriptions.get(subscription.id)
+    const isResumable =
+      old !== undefined &&
+      old !== subscription.stream &&
+      old.grant.accountId === grant.accountId &&
+      old.grant.keyId === grant.keyId &&
+      old.grant.session === grant.session &&
+      before?.isOpen === true &&
+      before.topic === subscription.topic
+    if (!isResumable) {
+      return { gap: { fromMs: null, toMs: nowMs, reason: "unknown_stream" } }
+    }
+    if (old.connection !== null) {
+      const { connection: stale } = old
+      stale.close(4409, "resumed elsewhere")
+      this.closed(stale, nowMs)
+    }
+    const missed = subscription.topic.after(before.base + seq)
+    subscription.base = before.base
+    old.subscriptions.delete(before.id)
+    before.topic.readers.delete(before)
+    this.#behind.delete(before)
+    return missed === null ? { gap: { fromMs: old.left?.atMs ?? null, toMs: nowMs, reason: "expired" } } : { missed }
+  }
+
+  #snapshot(
+    { topic }: Subscription,
+    data: unknown,
+    gap: LiveGap | null,
+    missed: ReadonlyArray<SharedFrame> | null
+  ): ReadonlyArray<SharedFrame> {
+    const body = { channel: topic.terms.channel, resumed: missed !== null, gap, data }
+    return encodeFrames([{ type: "snapshot", json: jsonOf(body) }])
+  }
+
+  #runsOf(
+    connection: Connection,
+    subscription: Subscription,
+    frames: ReadonlyArray<SharedFrame>,
+    first: number
+  ): ReadonlyArray<FrameRun> {
+    if (!subscription.topic.isCoalesced) {
+      subscription.sent = first + frames.length - 1
+      return [{ frames, firstSeq: first - subscription.base, mark: subscription.mark }]
+    }
+    if (connection.unsentBytes > COALESCE_FROM) {
+      this.#behind.add(subscription)
+      return []
+    }
+    return this.#newestOf(subscription)
+  }
+
+  /** The newest frame and the closed candles since the last frame that was sent. */
+  #newestOf(subscription: Subscription): ReadonlyArray<FrameRun> {
+    const { base, mark, sent, topic } = subscription
+    const missed = topic.after(sent) ?? (topic.newest === null ? [] : [topic.newest])
+    const from = topic.last - missed.length + 1
+    subscription.sent = topic.last
+    this.#behind.delete(subscription)
+    let last = sent
+    return missed.flatMap((frame, i) => {
+      if (i < missed.length - 1 && frame.type !== "candle_closed") {
+        return []
+      }
+      const skipped = from + i - last - 1
+      last = from + i
+      return [{ frames: [frame], firstSeq: last - base, mark: skipped === 0 ? mark : `${mark},"skipped":${skipped}` }]
+    })
+  }
+
+  #deliver(connection: Connection, runs: ReadonlyArray<FrameRun>, nowMs: number): void {
+    connection.deliver(runs, nowMs)
+    if (connection.closed) {
+      this.closed(connection, nowMs)
+    }
+  }
+
+  #control({ connection }: MarketStream, frame: MarketControlFrame): void {
+    connection?.control(frame)
+  }
+
+  #topicOf(terms: Terms): Topic {
+    const made = new Topic(terms)
+    const topic = this.#topics.get(made.key) ?? made
+    this.#topics.set(topic.key, topic)
+    this.#index.set(topic.index, (this.#index.get(topic.index) ?? new Set()).add(topic))
+    return topic
+  }
+
+  #release(subscription: Subscription): void {
+    const { topic } = subscription
+    topic.readers.delete(subscription)
+    this.#behind.delete(subscription)
+    const others = this.#index.get(topic.index)
+    if (topic.readers.size === 0 && others?.delete(topic) === true) {
+      this.#topics.delete(topic.key)
+      if (others.size === 0) {
+        this.#index.delete(topic.index)
+      }
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { Clock, Config, Context, Duration, Effect, Latch, Layer, Queue, Stream } from "effect"
+import type { KeyStore } from "../access/KeyStore.ts"
+import { RateLimiter } from "../access/RateLimiter.ts"
+import { UsageStore } from "../access/usage/UsageStore.ts"
+import type { SessionStore } from "../accounts/SessionStore.ts"
+import { countSetting } from "../domain/countSetting.ts"
+import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { SourceMonitor } from "../health/SourceMonitor.ts"
+import { makeSessions, round, type SessionBook } from "../live/liveSessions.ts"
+import { widthOf } from "../market/candles/resolutions.ts"
+import type { CountedBatch } from "../market/tape/TradeTape.ts"
+import { MarketReader } from "../market/views/MarketReader.ts"
+import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
+import { allSources } from "../solana/accounts/sourceFreshness.ts"
+import { blockFrames, FrameDrafts } from "./blockFrames.ts"
+import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
+import { jsonOf } from "./jsonOf.ts"
+import { LiveCandles } from "./LiveCandles.ts"
+import { MarketFeed } from "./MarketFeed.ts"
+import { MarketHub } from "./MarketHub.ts"
+import { MarketTickets } from "./MarketTickets.ts"
+import { readMovers, snapshotOf, type SnapshotSources } from "./snapshots.ts"
+import type { Opening, Topic } from "./Topic.ts"
+
+/** Live connections of the market in this process. */
+export class MarketSessions extends Context.Service<MarketSessions, SessionBook>()(
+  "fathom/subscriptions/MarketSessions"
+) {
+  /**
+   * Settings: `MARKET_SOCKETS` (10,000) limits the connections of this process, `MARKET_REPLAY_BYTES` (256 MiB) the frames
+   * kept for resume.
+   */
+  static readonly layer: Layer.Layer<
+    MarketSessions,
+    Config.ConfigError,
+    ChainFeed | KeyStore | MarketFeed | MarketReader | MarketTickets | RateLimiter | SessionStore | UsageStore
+  > = Layer.effect(
+    MarketSessions,
+    Effect.gen(function* () {
+      const feed = yield* MarketFeed
+      const chain = yield* ChainFeed
+      const monitor = yield* SourceMonitor
+      const progress: Progress = { slot: feed.newestSlot(), timeMs: null, isBroken: false }
+      const sources: SnapshotSources = {
+        feed,
+        reader: yield* MarketReader,
+        freshness: (nowMs) => allSources(chain, monitor, nowMs),
+        publishedSlot: () => progress.slot
+      }
+      const openings = yield* Queue.unbounded<Opening>()
+      const hub = new MarketHub(
+        { health: feed.health, opening: (opening) => Queue.offerUnsafe(openings, opening) },
+        yield* limits
+      )
+      const parts = { hub, limiter: yield* RateLimiter, usage: yield* UsageStore }
+      const candles = new LiveCandles(hub, sources)
+      const isWaiting = yield* Latch.make()
+      const live: LiveParts = { ...parts, candles, isWaiting, progress, sources }
+
+      yield* followBlocks(live)
+      yield* Stream.fromQueue(openings).pipe(
+        Stream.mapEffect((opening) => keepGoing("Opening a subscription")(openOne(live, opening)), {
+          concurrency: OPENINGS,
+          unordered: true
+        }),
+        Stream.runDrain,
+        keepRunning("Opening subscriptions"),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      return MarketSessions.of(
+        yield* makeSessions({
+          prefix: "fathom_market",
+          name: "market socket",
+          tickets: yield* MarketTickets,
+          hub,
+          hasScope: ({ scopes }) => scopes.includes("md.read"),
+          open: (grant, wire) => Effect.succeed((nowMs) => hub.open(grant, wire, nowMs)),
+          everySecond: pollViews(live)
+        })
+      )
+    })
+  )
+}
+
+/** Subscriptions that are opened at a time. */
+const OPENINGS = 64
+/** Time between two looks at topics that wait for their next frame. */
+const WAIT = Duration.millis(50)
+/** Time between two frames of an unchanged freshness, and between two rankings, in milliseconds. */
+const FRESHNESS_MS = 5000
+const MOVERS_MS = 2000
+const MIB = 1024 * 1024
+
+/** `MARKET_SOCKETS` (10,000) and `MARKET_REPLAY_BYTES` (256 MiB). */
+export const limits = Config.all({
+  sockets: countSetting("MARKET_SOCKETS", 10_000),
+  replayBytes: countSetting("MARKET_REPLAY_BYTES", 256 * MIB)
+})
+
+/** The blocks whose frames were published. Times in milliseconds; null before the first. */
+interface Progress {
+  slot: number
+  timeMs: number | null
+  isBroken: boolean
+}
+
+interface LiveParts extends ChargeParts {
+  readonly candles: LiveCandles
+  readonly isWaiting: Latch.Latch
+  readonly progress: Progress
+  readonly sources: SnapshotSources
+}
+
+/** Charges the first minute of a subscription and sends its snapshot, or ends it. */
+const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) {
+  const { candles, hub, isWaiting, sources } = live
+  const { subscription } = opening
+  const { topic } = subscription
+  yield* Effect.gen(function* () {
+    if (!hub.isWanted(subscription)) {
+      return
+    }
+    yield* Effect.catch(charge(live, [subscription]), (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.fail(endingOf(error, nowMs)))
+    )
+    const data = yield* snapshotOf(sources, topic.terms)
+    const nowMs = yield* Clock.currentTimeMillis
+    // In one step: no block can come between the data and the place of its snapshot.
+    hub.opened(opening, data(nowMs), nowMs)
+    if (topic.terms.channel === "candles") {
+      candles.begin(topic)
+      isWaiting.openUnsafe()
+    }
+  }).pipe(
+    Effect.catch((ending) => Effect.map(Clock.currentTimeMillis, (nowMs) => hub.end(subscription, ending, nowMs)))
+  )
+})
+
+const gapBefore = ({ batch, isAnew, missed }: CountedBatch, { isBroken, timeMs }: Progress): LiveGap | null => {
+  const isSource = batch.afterGap || isAnew
+  return timeMs === null || !(isSource || missed > 0 || isBroken)
+    ? null
+    : { fromMs: timeMs, toMs: batch.timeMs, reason: isSource ? "source_gap" : "behind" }
+}
+
+/** Publishes the frames of blocks, candles and prices until the scope closes. */
+const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, progress, sources }: LiveParts) {
+  const take = (counted: CountedBatch) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const { batch } = counted
+      const gap = gapBefore(counted, progress)
+      progress.isBroken = true
+      hub.publish(blockFrames(hub, batch, gap), nowMs)
+      candles.note(batch, ({ resolution }) => widthOf[resolution] * 1000)
+      progress.slot = batch.slot
+      progress.timeMs = batch.timeMs
+      sources.feed.published(nowMs)
+      progress.isBroken = false
+      if (candles.isWaiting) {
+        isWaiting.openUnsafe()
+      }
+    })
+  yield* sources.feed.blocks.pipe(
+    Stream.runForEach((counted) => keepGoing("Publishing a block to the market socket")(take(counted))),
+    keepRunning("Publishing blocks to the market socket"),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  const sendWaiting = Effect.gen(function* () {
+    yield* isWaiting.await
+    isWaiting.closeUnsafe()
+    yield* candles.send
+    while (candles.isWaiting) {
+      yield* Effect.sleep(WAIT)
+      yield* candles.send
+    }
+  })
+  yield* Effect.forever(round("sending candles and prices", sendWaiting)).pipe(
+    Effect.forkScoped({ startImmediately: true })
+  )
+})
+
+const statesOf = (all: ReturnType<SnapshotSources["freshness"]>): string =>
+  jsonOf(all.map(({ reason, source, status }) => [source, status, reason]))
+
+/** Publishes rankings and freshness that are due, and charges subscriptions whose minute has ended. */
+const pollViews = (live: LiveParts): Effect.Effect<void> => {
+  const { hub, sources } = live
+  const sent = new WeakMap<Topic, { readonly text: string; readonly atMs: number }>()
+  const publish = (topic: Topic, type: string, text: string, data: unknown, nowMs: number) => {
+    sent.set(topic, { text, atMs: nowMs })
+    const drafts = new FrameDrafts()
+    drafts.add([topic], type, () => data)
+    hub.publish(drafts.batches, nowMs)
+  }
+  const movers = Effect.fnUntraced(function* (topic: Topic) {
+    const { terms } = topic
+    const nowMs = yield* Clock.currentTimeMillis
+    if (terms.channel !== "movers" || nowMs - (sent.get(topic)?.atMs ?? 0) < MOVERS_MS) {
+      return
+    }
+    const data = yield* readMovers(sources, terms)
+    const text = jsonOf(data)
+    if (text !== sent.get(topic)?.text) {
+      publish(topic, "movers", text, data, yield* Clock.currentTimeMillis)
+    }
+  })
+  const freshness = (topic: Topic, nowMs: number) => {
+    const all = sources.freshness(nowMs)
+    const [text, last] = [statesOf(all), sent.get(topic)]
+    if (text !== last?.text || nowMs - last.atMs >= FRESHNESS_MS) {
+      publish(topic, "freshness", text, { sources: all }, nowMs)
+    }
+  }
+  return Effect.gen(function* () {
+    for (const topic of Array.from(hub.topicsOf("freshness"))) {
+      freshness(topic, yield* Clock.currentTimeMillis)
+    }
+    for (const topic of Array.from(hub.topicsOf("movers"))) {
+      yield* Effect.ignore(movers(topic))
+    }
+    yield* chargeDue(live)
+  })
+}

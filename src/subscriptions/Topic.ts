@@ -1,0 +1,120 @@
+import {
+  type Channel,
+  type EndCode,
+  type ResumePoint,
+  type SubscribeMessage,
+  subscriptionCosts
+} from "../domain/market/MarketFrame.ts"
+import { FrameSequence } from "../live/FrameSequence.ts"
+import type { SharedFrame } from "../live/frames.ts"
+import type { LiveConnection } from "../live/LiveConnection.ts"
+import type { MarketGrant } from "./MarketTickets.ts"
+
+type OfMessage<M> = M extends SubscribeMessage ? Omit<M, "id" | "op" | "resume"> : never
+
+/** Channel and parameters of a subscription. */
+export type Terms = OfMessage<SubscribeMessage>
+
+/** The terms of a message. */
+export const termsOf = ({ id: _id, op: _op, resume: _resume, ...terms }: SubscribeMessage): Terms => terms
+
+/** Text that is equal for equal terms. */
+export const keyOf = (terms: Terms): string =>
+  JSON.stringify(Object.entries(terms).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+/** Channels of which a slow reader gets the newest frame instead of every one. */
+const COALESCED: ReadonlySet<Channel> = new Set(["candles", "price", "movers", "freshness"])
+
+/** The key under which the feed finds a topic. */
+const indexOf = (terms: Terms): string => {
+  switch (terms.channel) {
+    case "trades":
+      return `trades:${terms.mint ?? terms.pool ?? terms.wallet ?? ""}`
+    case "candles":
+      return `candles:${terms.mint ?? terms.pool ?? ""}`
+    case "price":
+      return `price:${terms.mint}`
+    default:
+      return terms.channel
+  }
+}
+
+/** Units that the terms cost in each minute. */
+export const costOf = (terms: Terms): number => {
+  const isAll = terms.channel === "trades" && (terms.mint ?? terms.pool ?? terms.wallet) === undefined
+  return isAll ? subscriptionCosts.allTrades : subscriptionCosts[terms.channel]
+}
+
+/** The frames of one set of terms, numbered once for all of its readers. */
+export class Topic extends FrameSequence {
+  readonly key: string
+  readonly terms: Terms
+  readonly index: string
+  readonly isCoalesced: boolean
+  readonly readers = new Set<Subscription>()
+  #newest: SharedFrame | null = null
+
+  constructor(terms: Terms) {
+    super()
+    this.key = keyOf(terms)
+    this.terms = terms
+    this.index = indexOf(terms)
+    this.isCoalesced = COALESCED.has(terms.channel)
+  }
+
+  /** The last frame; null before the first. */
+  get newest(): SharedFrame | null {
+    return this.#newest
+  }
+
+  override push(frames: ReadonlyArray<SharedFrame>): number {
+    this.#newest = frames.at(-1) ?? this.#newest
+    return super.push(frames)
+  }
+}
+
+/** One subscription of a stream: a reader of a topic. Its numbers are those of the topic less `base`. */
+export interface Subscription {
+  readonly id: string
+  readonly topic: Topic
+  readonly stream: MarketStream
+  readonly mark: string
+  /** The number of the topic's frame that its snapshot stands for. */
+  base: number
+  /** The number of the last frame of the topic that was sent or skipped. */
+  sent: number
+  /** False until its snapshot is sent. */
+  isOpen: boolean
+  /** The time up to which it is paid, in milliseconds. */
+  paidUntilMs: number
+}
+
+/** The subscriptions of one client. They outlive its connection, so that a client can resume them. */
+export class MarketStream {
+  readonly grant: MarketGrant
+  readonly openedAtMs: number
+  readonly subscriptions = new Map<string, Subscription>()
+  connection: LiveConnection<MarketStream> | null = null
+  /** Time of the disconnect; null while connected. */
+  left: { readonly atMs: number } | null = null
+  /** Messages of the current minute, and its start. */
+  messages = { fromMs: 0, count: 0 }
+
+  constructor(grant: MarketGrant, nowMs: number) {
+    this.grant = grant
+    this.openedAtMs = nowMs
+  }
+}
+
+/** A subscription that waits for its charge and its snapshot. */
+export interface Opening {
+  readonly subscription: Subscription
+  readonly resume: ResumePoint | null
+}
+
+/** The end of a subscription. */
+export interface Ending {
+  readonly code: EndCode
+  readonly message: string
+  readonly retryAfterMs?: number | null
+}

@@ -1,0 +1,74 @@
+/** Charges of subscriptions to the REST budget of their keys. */
+import { Clock, Effect } from "effect"
+import type { RateLimiter } from "../access/RateLimiter.ts"
+import type { UsageStore } from "../access/usage/UsageStore.ts"
+import type { BudgetExceeded, LimiterUnavailable } from "../domain/Budget.ts"
+import type { MarketHub } from "./MarketHub.ts"
+import { costOf, type Ending, type Subscription } from "./Topic.ts"
+
+/** Name of the connections and their units in the usage of keys. */
+export const OPERATION = "market.realtime"
+
+/** The time that one charge pays, in milliseconds. */
+export const PAID_MS = 60_000
+
+/** Services and hub of charges. */
+export interface ChargeParts {
+  readonly hub: MarketHub
+  readonly limiter: RateLimiter["Service"]
+  readonly usage: UsageStore["Service"]
+}
+
+/** The end of a subscription that cannot be paid. */
+export const endingOf = (error: BudgetExceeded | LimiterUnavailable, nowMs: number): Ending =>
+  error._tag === "BudgetExceeded"
+    ? {
+        code: "rate_limited",
+        message: `The rest budget of ${error.limit} units has no room for this subscription.`,
+        retryAfterMs: Math.max(0, error.fitsAtMs - nowMs)
+      }
+    : { code: "limiter_unavailable", message: "Admission could not be decided: subscribe again." }
+
+const isDue = ({ isOpen, paidUntilMs, topic }: Subscription, nowMs: number): boolean =>
+  isOpen && paidUntilMs <= nowMs && costOf(topic.terms) > 0
+
+/** Charges the next minute of these subscriptions of one stream, all of them or none. */
+export const charge = Effect.fnUntraced(function* (
+  { limiter, usage }: ChargeParts,
+  subscriptions: ReadonlyArray<Subscription>
+): Effect.fn.Return<void, BudgetExceeded | LimiterUnavailable> {
+  const [first] = subscriptions
+  const cost = subscriptions.reduce((sum, { topic }) => sum + costOf(topic.terms), 0)
+  const nowMs = yield* Clock.currentTimeMillis
+  if (first !== undefined && cost > 0) {
+    const { accountId, keyId: id, plan } = first.stream.grant
+    yield* limiter.admit({ key: { id, plan }, budget: "rest", cost })
+    usage.addUnits({ id, accountId }, OPERATION, cost)
+  }
+  for (const subscription of subscriptions) {
+    // A minute after the last one ended, so that late charges do not add up.
+    subscription.paidUntilMs = Math.max(subscription.paidUntilMs, nowMs - PAID_MS) + PAID_MS
+  }
+})
+
+/** Charges one subscription, and ends it when it cannot be paid. One that the limiter cannot decide about goes on, unpaid. */
+const chargeOne = (parts: ChargeParts, subscription: Subscription) =>
+  Effect.catchTags(charge(parts, [subscription]), {
+    BudgetExceeded: (error) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => parts.hub.end(subscription, endingOf(error, nowMs), nowMs)),
+    LimiterUnavailable: () => Effect.void
+  })
+
+/** Charges every subscription whose minute has ended: those of a stream together, one by one where the budget is short. */
+export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
+  const nowMs = yield* Clock.currentTimeMillis
+  for (const { stream } of parts.hub.connections) {
+    const due = Array.from(stream.subscriptions.values()).filter((subscription) => isDue(subscription, nowMs))
+    yield* due.length === 0
+      ? Effect.void
+      : Effect.catchTags(charge(parts, due), {
+          BudgetExceeded: () => Effect.forEach(due, (one) => chargeOne(parts, one), { discard: true }),
+          LimiterUnavailable: () => Effect.void
+        })
+  }
+})
