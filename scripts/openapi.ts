@@ -18,12 +18,16 @@ const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta
 const examplesFile = pathOf("openapi/examples.json")
 const file = pathOf("../src/api/openapi.json")
 
+const document = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+
 const write = (path: string, text: string): void => {
   writeFileSync(path, text)
   execFileSync(pathOf("../node_modules/.bin/oxfmt"), ["-c", pathOf("config/oxfmt.json"), path])
 }
 
 const record = (): void => {
+  // The walk asks for the operations of the document.
+  write(file, JSON.stringify(document, null, 2))
   const folder = mkdtempSync(join(tmpdir(), "fathom-examples-"))
   const recording = join(folder, "recorded.json")
   try {
@@ -42,7 +46,6 @@ if (process.argv.includes("--examples")) {
 }
 
 const examples: Examples = JSON.parse(readFileSync(examplesFile, "utf8"))
-const document = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 const text = JSON.stringify(withExamples(document, examples), null, 2)
 
 if (!process.argv.includes("--check")) {

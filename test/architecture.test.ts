@@ -49,7 +49,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   wallets: ["domain", "health", "market", "solana", "storage", "tokens", "trades"],
   live: ["access", "accounts", "domain", "health", "storage"],
   // The market socket: channels over the frames of `live`.
-  subscriptions: ["access", "accounts", "domain", "health", "live", "market", "pools", "solana", "tokens"],
+  subscriptions: ["storage", "access", "accounts", "domain", "health", "live", "market", "pools", "solana", "tokens"],
   tracker: [
     "access",
     "accounts",

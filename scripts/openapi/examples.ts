@@ -88,6 +88,7 @@ const textAt = (value: unknown, name: string): string | undefined => {
 
 /** Parameters that are found in an answer: by name, the operation and the field. */
 const FOUND: Readonly<Record<string, readonly [string, string]>> = {
+  creator: ["launches.one", "creator"],
   mint: ["spot.quote", "outputMint"],
   pool: ["pools.trades", "pool"],
   pools: ["pools.trades", "pool"],

@@ -205,4 +205,7 @@ const copying = {
 }
 
 /** Descriptions by name, or by schema and name. */
-export const marketFields: Readonly<Record<string, string>> = { ...market, ...wallets, ...alerts, ...copying }
+export const marketFields: Readonly<Record<string, string>> = {
+  "LaunchDetail.firstBuyers": "Wallets that bought first, in the order of their purchases.",
+  "TokensRequest.addresses": "Mints whose facts are wanted, each once.",
+  "PriceHistoryRequest.points": "Pairs of a mint and a time, each once.", ...market, ...wallets, ...alerts, ...copying }
