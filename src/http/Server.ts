@@ -113,7 +113,7 @@ export type Capabilities =
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
 /** Paths that answer GET outside a contract. */
-const pages = [...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages, ...ReferencePages.pagesOf(Api)]
+const pages = [...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages, ...ReferencePages.pages()]
 
 /** Routes beside a contract: its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -123,7 +123,7 @@ export const surroundings = <Id extends string, Groups extends HttpApiGroup.Cons
     SharePage.layer,
     ProviderSignIn.layer,
     WebApp.layer,
-    ReferencePages.layer(api),
+    ReferencePages.layer,
     RequestLifecycle.layer(api, pages, new Set([MCP_PATH]))
   )
 

@@ -208,4 +208,9 @@ const copying = {
 export const marketFields: Readonly<Record<string, string>> = {
   "LaunchDetail.firstBuyers": "Wallets that bought first, in the order of their purchases.",
   "TokensRequest.addresses": "Mints whose facts are wanted, each once.",
-  "PriceHistoryRequest.points": "Pairs of a mint and a time, each once.", ...market, ...wallets, ...alerts, ...copying }
+  "PriceHistoryRequest.points": "Pairs of a mint and a time, each once.",
+  ...market,
+  ...wallets,
+  ...alerts,
+  ...copying
+}

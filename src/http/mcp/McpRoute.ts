@@ -5,9 +5,8 @@
 import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
 import { McpProtocol, McpSchema, McpServer } from "effect/ai"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { OpenApi } from "effect/http-api"
-import { Api } from "../../api/Api.ts"
 import { KEY_HEADER } from "../middleware/bearer.ts"
+import { contractDocument } from "../pages/ApiDocument.ts"
 import { answerBytes, type ContractDocument, type ReadTool, readTools, type ToolRequest } from "./tools.ts"
 import { answerText } from "./answerText.ts"
 
@@ -101,7 +100,7 @@ const registrations = Layer.effectDiscard(
   Effect.gen(function* () {
     const server = yield* McpServer.McpServer
     const inner = yield* InnerApp
-    for (const tool of readTools(OpenApi.fromApi(Api) as unknown as ContractDocument)) {
+    for (const tool of readTools(contractDocument() as ContractDocument)) {
       yield* server.addTool({
         tool: new McpSchema.Tool({
           name: tool.name,

@@ -6,10 +6,12 @@ import { readFileSync } from "node:fs"
 /** `src` and a package's `dist` hold it in the same place. */
 const file = new URL("../../api/openapi.json", import.meta.url)
 
-const read = (): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(JSON.parse(readFileSync(file, "utf8")))
+let read: unknown
 
-const document = Effect.runSync(Effect.cached(Effect.sync(read)))
+/** The document, read once. */
+export const contractDocument = (): unknown => (read ??= JSON.parse(readFileSync(file, "utf8")))
+
+const document = Effect.runSync(Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(contractDocument()))))
 
 /** Serves the document at `/openapi.json`. It is read once, for the first request. */
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = HttpRouter.addAll([

@@ -1,11 +1,10 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { OpenApi } from "effect/http-api"
-import { Api } from "../../../src/api/Api.ts"
+import { contractDocument } from "../../../src/http/pages/ApiDocument.ts"
 import { type ReferenceDocument, referencePages } from "../../../src/http/pages/reference.ts"
 import { call, running } from "../../support/http.ts"
 
-const document = OpenApi.fromApi(Api) as unknown as ReferenceDocument
+const document = contractDocument() as ReferenceDocument
 const pages = referencePages(document)
 
 layer(running())("the reference for machines", (it) => {
