@@ -10,14 +10,24 @@ const read = (file: string): string => readFileSync(file, "utf8")
 /** Names in the same spelling that are no metrics: two cookies and a channel of PostgreSQL. */
 const others = new Set(["fathom_session", "fathom_sign_in", "fathom_changes"])
 
+/** Names of the numbers of live connections, which each kind of socket has by its prefix. */
+const ofSockets = globSync("src/*/*.ts")
+  .flatMap((file) => Array.from(read(file).matchAll(/prefix: "(fathom_\w+)"/gu), ([, prefix = ""]) => prefix))
+  .flatMap((prefix) => {
+    others.add(prefix)
+    const suffixes = read("src/live/liveSessions.ts").matchAll(/gauge\("(\w+)"/gu)
+    return Array.from(suffixes, ([, suffix = ""]) => `${prefix}_${suffix}`)
+  })
+
 /** Metric names that the service exports. */
-const exported = new Set(
-  globSync("src/**/*.ts").flatMap((file) =>
+const exported = new Set([
+  ...ofSockets,
+  ...globSync("src/**/*.ts").flatMap((file) =>
     Array.from(read(file).matchAll(/"((?:fathom|process|nodejs)_[a-z_]+)"/gu), ([, name = ""]) => name).filter(
       (name) => !others.has(name)
     )
   )
-)
+])
 
 /** Metric names of the expressions in a file, those of histograms without their suffix. */
 const namesIn = (text: string): ReadonlyArray<string> =>

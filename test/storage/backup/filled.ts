@@ -79,7 +79,7 @@ const insertInto = (table: string, columns: ReadonlyArray<string>, n: number) =>
   const values = columns.map((column, at) => {
     const type = column.slice(column.indexOf(" ") + 1)
     return (
-      BOUND[`${table}.${names[at]}`] ?? valueOf(type.replace(/\(\d+\)| COLLATE.*/gu, "").replace(/ with.*/u, ""), n)
+      BOUND[`${table}.${names[at]}`] ?? valueOf(type.replace(/\([\d,]+\)| COLLATE.*/gu, "").replace(/ with.*/u, ""), n)
     )
   })
   return `insert into ${table} (${names.map((name) => `"${name}"`).join(", ")}) overriding system value
