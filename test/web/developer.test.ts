@@ -36,6 +36,10 @@ describe.runIf(isAvailable)("in a browser", () => {
         const { page } = yield* app.visit(yield* app.link, { signedIn: false })
         yield* Effect.promise(async () => {
           await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+          const beganMs = performance.now()
+          await page.evaluate(
+            "addEventListener('click', ({ isTrusted }) => { if (isTrusted) { globalThis.clicks = (globalThis.clicks ?? 0) + 1 } }, true)"
+          )
           await page.getByRole("button", { name: "Open my session" }).click()
           await page.locator(`a[href="/settings/developer"]`).click()
           await page.getByRole("button", { name: "New key" }).click()
@@ -48,6 +52,12 @@ describe.runIf(isAvailable)("in a browser", () => {
           const request = await copied(page, "Copy the first request")
           const { stdout } = await bash(`${exported}\n${request.replace("curl ", "curl -s ")}`)
           assert.match(stdout, /"outAmount":"\d+"/u)
+          const clicks = await page.evaluate<number>("clicks")
+          const seconds = (performance.now() - beganMs) / 1000
+          process.stderr.write(
+            `From the link of a start to an answered request: ${clicks} clicks, ${seconds.toFixed(1)} s\n`
+          )
+          assert.isAtMost(clicks, 8)
           // The second scope is one of the key.
           const { stdout: report } = await bash(
             `${exported}\ncurl -s "${app.url}/api/v1/account/key" -H "Authorization: Bearer $KEY"`

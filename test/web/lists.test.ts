@@ -34,7 +34,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("region", { name: "Wallets that are copied" }).waitFor()
           await page.getByLabel("Grouped by").selectOption("mint")
           await page.getByRole("region", { name: "Profit by token" }).waitFor()
-          await page.getByLabel("Leader", { exact: true }).selectOption({ label: "Mira Tides" })
+          await page.getByLabel("Leader", { exact: true }).selectOption({ label: "\u2068Mira Tides\u2069" })
           await page.getByText("Of Mira Tides alone").waitFor()
           await page.getByRole("region", { name: "Trades of leaders and their copies, the newest first" }).waitFor()
         })

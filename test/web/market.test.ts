@@ -71,10 +71,67 @@ describe.runIf(isAvailable)("in a browser", () => {
             ])
             assert.include(request.url(), FERN)
             assert.isAbove(await page.getByRole("row", { name: /\$/u }).count(), 3)
-            await page.getByRole("button", { name: "SOL", exact: true }).click()
+            await page.getByRole("group", { name: "Unit", exact: true }).getByRole("button", { name: "SOL" }).click()
             await page.getByRole("button", { name: "Market cap" }).click()
             await page.getByRole("img", { name: /candles of 1m: market value in SOL between/u }).waitFor(LONG)
             await settled(page)
+            await page.setViewportSize({ width: 320, height: 800 })
+            assert.strictEqual(await overflowOf(page), 0)
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "lists its trades of every pool and of one, in dollars and SOL, page by page, and what it did in windows",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { complaints, page } = yield* visit(`/t/${FERN}`)
+          yield* Effect.promise(async () => {
+            const trades = page.getByRole("region", { name: "Trades", exact: true })
+            const rows = trades.locator("tbody tr")
+            await rows.nth(49).waitFor(LONG)
+            assert.match(await rows.first().innerText(), /\$[\d.]/u)
+            await trades.getByRole("button", { name: "SOL" }).click()
+            assert.match(await rows.first().innerText(), /\d SOL/u)
+            await trades.getByRole("button", { name: "Show more" }).click()
+            await rows.nth(99).waitFor(LONG)
+            // The first page is read again while later ones are shown: nothing is twice, and time goes down.
+            await page.waitForResponse(/\/trades\?/u)
+            const times = await page.evaluate<ReadonlyArray<string>>(
+              `Array.from(document.querySelectorAll("tbody th.name > time"), (time) => time.dateTime)`
+            )
+            assert.isAtLeast(times.length, 100)
+            assert.deepStrictEqual(times, times.toSorted().toReversed())
+
+            await trades.getByRole("button", { name: "Sells" }).click()
+            await trades.getByText("sell", { exact: true }).first().waitFor(LONG)
+            assert.strictEqual(await trades.getByText("buy", { exact: true }).count(), 0)
+            const [chart, listed] = await Promise.all([
+              page.waitForRequest(/market\/chart\/[^?]*\?.*pool=/u),
+              page.waitForRequest(/\/trades\?.*pool=/u),
+              page.getByLabel("Pool", { exact: true }).selectOption({ index: 1 })
+            ])
+            const pool = new URL(chart.url()).searchParams.get("pool")
+            assert.strictEqual(new URL(listed.url()).searchParams.get("pool"), pool)
+            await trades.getByText("of the pool", { exact: false }).waitFor(LONG)
+
+            const statistics = page.getByRole("region", { name: "Statistics", exact: true })
+            for (const window of ["5m", "1h", "6h", "24h"]) {
+              await statistics.getByRole("rowheader", { name: window, exact: true }).waitFor(LONG)
+            }
+            await statistics.getByText("Highest recorded price", { exact: false }).waitFor()
+            assert.deepStrictEqual(await axeFaults(page), [])
+            const wallet = trades.locator('a[href^="/w/"]').first()
+            await wallet.click()
+            await page.getByRole("heading", { name: "Day by day" }).waitFor(LONG)
+            await page.getByRole("img", { name: /^Realized profit by day from \d{4}-/u }).waitFor(LONG)
+            await page.getByRole("img", { name: /^Value by day from/u }).waitFor()
+            await page.getByText("The days as a table").click()
+            await page.getByRole("region", { name: "Days of UTC, the newest first" }).getByRole("row").nth(1).waitFor()
+            assert.deepStrictEqual(await axeFaults(page), [])
             await page.setViewportSize({ width: 320, height: 800 })
             assert.strictEqual(await overflowOf(page), 0)
           })

@@ -4,7 +4,7 @@ import { shortDecimal } from "../../src/web/parts/numbers.ts"
 import { isolated } from "../../src/web/parts/words.ts"
 import { extrasOf } from "../../src/web/status/sources.ts"
 import { type Bar, mergedBars } from "../../src/web/token/bars.ts"
-import { spanStats } from "../../src/web/token/spanStats.ts"
+import { daysDrawn } from "../../src/web/wallet/days.ts"
 
 const MINUTE = 60_000
 
@@ -76,20 +76,6 @@ describe("candles", () => {
     )
     assert.strictEqual(mergedBars(merged, []).length, 4)
   })
-
-  it("sum up to windows, unknown where they do not reach back", () => {
-    const bars = [bar(40, 8), bar(95, 10), bar(100, 12)]
-    const [five, hour, six] = spanStats(bars, 102 * MINUTE, 30 * MINUTE)
-    assert.deepStrictEqual(five, { name: "5 min", volume: 10, trades: 2, changePct: 20 })
-    assert.deepStrictEqual(hour, { name: "1 h", volume: 20, trades: 4, changePct: 50 })
-    assert.deepStrictEqual(six, { name: "6 h", volume: null, trades: null, changePct: null })
-  })
-
-  it("count nothing as zero only where it is known", () => {
-    const [five] = spanStats([bar(1, 8)], 102 * MINUTE, null)
-    assert.deepStrictEqual(five, { name: "5 min", volume: 0, trades: 0, changePct: 0 })
-    assert.isNull(spanStats([bar(100, 8, { n: null })], 102 * MINUTE, 0)[0]?.trades)
-  })
 })
 
 describe("a source", () => {
@@ -122,5 +108,20 @@ describe("text that others wrote", () => {
 
   it("is cut between characters when it is long", () => {
     assert.strictEqual(isolated("😀".repeat(65)), `\u2068${"😀".repeat(64)}…\u2069`)
+  })
+})
+
+describe("days of a wallet", () => {
+  it("hang from one line of zero, unknown ones left out", () => {
+    assert.deepStrictEqual(daysDrawn(["3", "-1", null, "0"], 100), {
+      zero: 75,
+      bars: [{ y: 0, height: 75 }, { y: 75, height: 25 }, null, { y: 75, height: 0 }]
+    })
+  })
+
+  it("stand on the ground where nothing was lost, and hang from the top where nothing was won", () => {
+    assert.strictEqual(daysDrawn(["2", "1"], 100).zero, 100)
+    assert.strictEqual(daysDrawn(["-2"], 100).zero, 0)
+    assert.deepStrictEqual(daysDrawn([null, "0"], 100), { zero: 100, bars: [null, { y: 100, height: 0 }] })
   })
 })

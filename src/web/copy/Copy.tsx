@@ -10,7 +10,6 @@ import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { tidyDecimal } from "../parts/numbers.ts"
 import { useTitle } from "../parts/useTitle.ts"
-import { isolated } from "../parts/words.ts"
 import { Fills } from "./Fills.tsx"
 import { Profit } from "./Profit.tsx"
 
@@ -56,7 +55,7 @@ const columns: ReadonlyArray<Column<Follow>> = [
 
 const leaderName = ({ id, leader }: Follow): readonly [string, string] => [
   id,
-  leader.label === null ? `${leader.wallet.slice(0, 8)}…` : isolated(leader.label)
+  leader.label ?? `${leader.wallet.slice(0, 8)}…`
 ]
 
 /** Follows, fills and profit. */

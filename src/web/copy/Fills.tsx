@@ -9,6 +9,7 @@ import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { More } from "../parts/More.tsx"
 import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
+import { isolated } from "../parts/words.ts"
 
 type Fill = Answer<"GET /api/v1/copy/fills">["data"][number]
 
@@ -100,7 +101,7 @@ export const Fills = ({
           <SelectField
             label="Leader"
             name="followId"
-            options={[["", "Every leader"], ...follows]}
+            options={[["", "Every leader"], ...follows.map(([id, name]) => [id, isolated(name)] as const)]}
             value={followId}
             onChoose={onChoose}
           />

@@ -1,4 +1,5 @@
 import { useRoute } from "preact-iso"
+import { useState } from "preact/hooks"
 import { type Read, useRead } from "../data/useRead.ts"
 import { symbolOf } from "../market/TokenName.tsx"
 import { Loading } from "../parts/States.tsx"
@@ -12,7 +13,9 @@ import { Facts, FACTS_EVERY_MS, type FactsAnswer } from "../token/Facts.tsx"
 import { Pools } from "../token/Pools.tsx"
 import { QuoteBox } from "../token/QuoteBox.tsx"
 import { Risk } from "../token/Risk.tsx"
+import { Trades } from "../token/Trades.tsx"
 import { TopTraders } from "../token/Traders.tsx"
+import { usePools } from "../token/usePools.ts"
 import { Windows } from "../token/Windows.tsx"
 
 /** The token as a side of a trade; null while its decimals are not known. */
@@ -55,6 +58,11 @@ export const Token = () => {
     { path: { chain: "solana", address: mint } },
     FACTS_EVERY_MS
   )
+  const pools = usePools(mint)
+  const [chosen, setChosen] = useState({ mint, pool: "" })
+  // The router keeps this component from one token to the next.
+  const pool = chosen.mint === mint ? chosen.pool : ""
+  const setPool = (next: string) => setChosen({ mint, pool: next })
   const token = facts.answer?.data.token ?? null
   const title = token === null ? shortAddress(mint) : symbolOf(token)
   useTitle(isolated(title))
@@ -65,12 +73,13 @@ export const Token = () => {
       </h1>
       <div class="token-board">
         <div class="stack">
-          <Candles mint={mint} />
+          <Candles mint={mint} pools={pools.answer?.data.pools ?? []} pool={pool} onPool={setPool} />
           <Facts read={facts} />
           <Windows mint={mint} />
         </div>
         <Trading read={facts} />
-        <Pools mint={mint} />
+        <Trades mint={mint} pool={pool} />
+        <Pools read={pools} />
         <div class="wide pair">
           <TopTraders mint={mint} />
           <Risk mint={mint} />

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Choice } from "../parts/Choice.tsx"
 import { Amount, textOf } from "../parts/Amount.tsx"
+import { SelectField } from "../parts/Field.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { reasonWords, timeText } from "../parts/words.ts"
+import { reasonWords, shortAddress, timeText } from "../parts/words.ts"
 import type { Bar, ChartChoice } from "./bars.ts"
 import { type Drawing, draw } from "./drawing.ts"
+import type { Pool } from "./usePools.ts"
 import { type Bars, BARS_EVERY_MS, useBars } from "./useBars.ts"
 
 const resolutions: ReadonlyArray<readonly [ChartChoice["resolution"], string]> = [
@@ -81,12 +83,23 @@ const Canvas = ({ bars, choice }: { readonly bars: ReadonlyArray<Bar>; readonly 
   return <div class="chart" role="img" aria-label={wordsOf(bars, choice)} ref={element} />
 }
 
-/** Candles of one token that move. */
-export const Candles = ({ mint }: { readonly mint: string }) => {
+/** Candles of one token that move, over every pool or of the chosen one. */
+export const Candles = ({
+  mint,
+  onPool,
+  pool,
+  pools
+}: {
+  readonly mint: string
+  readonly pools: ReadonlyArray<Pool>
+  /** Address of the chosen pool; empty for every pool. */
+  readonly pool: string
+  readonly onPool: (pool: string) => void
+}) => {
   const [resolution, setResolution] = useState<ChartChoice["resolution"]>("1m")
   const [denom, setDenom] = useState<ChartChoice["denom"]>("usd")
   const [mode, setMode] = useState<ChartChoice["mode"]>("price")
-  const choice = { mint, resolution, denom, mode }
+  const choice = { mint, resolution, denom, mode, pool }
   const read = useBars(choice)
   return (
     <Panel
@@ -99,12 +112,22 @@ export const Candles = ({ mint }: { readonly mint: string }) => {
           <Choice label="Width of a bar" options={resolutions} value={resolution} onChange={setResolution} />
           <Choice label="Unit" options={denoms} value={denom} onChange={setDenom} />
           <Choice label="Price or market cap" options={modes} value={mode} onChange={setMode} />
+          <SelectField
+            label="Pool"
+            name="pool"
+            options={[
+              ["", "Every pool"],
+              ...pools.map(({ dex, pool: address }) => [address, `${dex}, ${shortAddress(address)}`] as const)
+            ]}
+            value={pool}
+            onChoose={onPool}
+          />
         </div>
       }
     >
       {(answer) =>
         answer.bars.length === 0 ? (
-          <Empty>This token has no trades that are kept at this width.</Empty>
+          <Empty>{pool === "" ? "This token" : "This pool"} has no trades that are kept at this width.</Empty>
         ) : (
           <>
             <Canvas bars={answer.bars} choice={choice} />

@@ -1,5 +1,4 @@
-import type { Answer } from "../data/contract.ts"
-import { useRead } from "../data/useRead.ts"
+import type { Read } from "../data/useRead.ts"
 import { Figure, Units } from "../parts/Figure.tsx"
 import { Amount } from "../parts/Amount.tsx"
 import { Panel } from "../parts/Panel.tsx"
@@ -7,11 +6,7 @@ import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { ageWords, shortAddress } from "../parts/words.ts"
 import { counterpartOf } from "./counterpart.ts"
-
-type Pool = Answer<"GET /api/v1/tokens/:chain/:address/liquidity">["data"]["pools"][number]
-
-const EVERY_MS = 15_000
-const POOLS = 20
+import { type Pool, POOLS_EVERY_MS, type PoolsAnswer } from "./usePools.ts"
 
 const Reserve = ({
   decimals,
@@ -70,31 +65,24 @@ const columnsOf = (decimals: number | null): ReadonlyArray<Column<Pool>> => [
 ]
 
 /** The pools of one token, deepest first. */
-export const Pools = ({ mint }: { readonly mint: string }) => {
-  const read = useRead(
-    "GET /api/v1/tokens/:chain/:address/liquidity",
-    { path: { chain: "solana", address: mint }, query: { limit: POOLS } },
-    EVERY_MS
-  )
-  return (
-    <Panel title="Pools" read={read} everyMs={EVERY_MS} rows={5} isWide>
-      {({ data: { pools, token, totalLiquidityUsd } }) =>
-        pools.length === 0 ? (
-          <Empty>No pool of this token is known.</Empty>
-        ) : (
-          <>
-            <p>
-              Together <Figure of={totalLiquidityUsd} short />
-            </p>
-            <Table
-              caption="Pools, deepest first"
-              columns={columnsOf(token.decimals)}
-              rows={pools}
-              keyOf={({ pool }) => pool}
-            />
-          </>
-        )
-      }
-    </Panel>
-  )
-}
+export const Pools = ({ read }: { readonly read: Read<PoolsAnswer> }) => (
+  <Panel title="Pools" read={read} everyMs={POOLS_EVERY_MS} rows={5} isWide>
+    {({ data: { pools, token, totalLiquidityUsd } }) =>
+      pools.length === 0 ? (
+        <Empty>No pool of this token is known.</Empty>
+      ) : (
+        <>
+          <p>
+            Together <Figure of={totalLiquidityUsd} short />
+          </p>
+          <Table
+            caption="Pools, deepest first"
+            columns={columnsOf(token.decimals)}
+            rows={pools}
+            keyOf={({ pool }) => pool}
+          />
+        </>
+      )
+    }
+  </Panel>
+)

@@ -16,7 +16,9 @@ export const TypedField = ({
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id}>
+        <span>{label}</span>
+      </label>
       <input
         id={id}
         value={value}

@@ -1,50 +1,58 @@
+import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
-import { Amount } from "../parts/Amount.tsx"
+import { Figure } from "../parts/Figure.tsx"
+import { When } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { type SpanStats, spanStats } from "./spanStats.ts"
 
-const EVERY_MS = 30_000
-/** A day and one hour: the bar before the longest window gives the price that it began with. */
-const BARS = 300
+type Stats = Answer<"GET /api/v1/tokens/:chain/:address/stats">["data"]
+type Span = Stats["windows"][number]
 
-const columns: ReadonlyArray<Column<SpanStats>> = [
-  { name: "Window", cell: ({ name }) => name },
-  {
-    name: "Change",
-    isNumber: true,
-    cell: ({ changePct }) => (
-      <Amount of={changePct} unit="percent" why="no price is known before the window" signed short />
-    )
-  },
-  {
-    name: "Volume",
-    isNumber: true,
-    cell: ({ volume }) => <Amount of={volume} unit="usd" why="the window is not wholly recorded" short />
-  },
-  {
-    name: "Trades",
-    isNumber: true,
-    cell: ({ trades }) => <Amount of={trades} unit="plain" why="the window is not wholly recorded" />
-  }
+const EVERY_MS = 10_000
+
+const columns: ReadonlyArray<Column<Span>> = [
+  { name: "Window", cell: ({ window }) => window },
+  { name: "Change", isNumber: true, cell: ({ changePct }) => <Figure of={changePct} signed short /> },
+  { name: "Volume", isNumber: true, cell: ({ volumeUsd }) => <Figure of={volumeUsd} short /> },
+  { name: "Bought", isNumber: true, cell: ({ buyVolumeUsd }) => <Figure of={buyVolumeUsd} short /> },
+  { name: "Sold", isNumber: true, cell: ({ sellVolumeUsd }) => <Figure of={sellVolumeUsd} short /> },
+  { name: "Buys", isNumber: true, cell: ({ buys }) => <Figure of={buys} /> },
+  { name: "Sells", isNumber: true, cell: ({ sells }) => <Figure of={sells} /> },
+  { name: "Traders", isNumber: true, cell: ({ traders }) => <Figure of={traders} /> }
 ]
 
-/** Change, volume and trades of trailing windows. */
+const Extreme = ({ of: { barMs, priceUsd } }: { readonly of: Stats["range"]["high"] }) => (
+  <>
+    <Figure of={priceUsd} />
+    {barMs !== null && (
+      <>
+        , <When atMs={barMs} />
+      </>
+    )}
+  </>
+)
+
+/** Activity of one token in trailing windows, and its highest and lowest recorded price. */
 export const Windows = ({ mint }: { readonly mint: string }) => {
   const read = useRead(
-    "GET /api/v1/market/chart/:token",
-    { path: { token: mint }, query: { resolution: "5m", limit: BARS } },
+    "GET /api/v1/tokens/:chain/:address/stats",
+    { path: { chain: "solana", address: mint } },
     EVERY_MS
   )
   return (
-    <Panel title="Windows" read={read} everyMs={EVERY_MS} rows={4}>
-      {({ data: { bars }, meta: { coverage, observedAtMs } }) => (
-        <Table
-          caption="Summed from candles of five minutes; the last one is still open."
-          columns={columns}
-          rows={spanStats(bars, observedAtMs ?? Date.now(), coverage.coveredFromMs)}
-          keyOf={({ name }) => name}
-        />
+    <Panel title="Statistics" read={read} everyMs={EVERY_MS} rows={5}>
+      {({ data: { range, windows } }) => (
+        <>
+          <Table
+            caption="Trailing windows, the last bar still open"
+            columns={columns}
+            rows={windows}
+            keyOf={({ window }) => window}
+          />
+          <p class="note">
+            Highest recorded price <Extreme of={range.high} />; lowest <Extreme of={range.low} />.
+          </p>
+        </>
       )}
     </Panel>
   )

@@ -14,6 +14,8 @@ export interface ChartChoice {
   readonly resolution: ChartData["resolution"]
   readonly denom: ChartData["denom"]
   readonly mode: ChartData["mode"]
+  /** Address of the only pool; empty for every pool. */
+  readonly pool: string
 }
 
 /** The most bars that are kept, and that one read gives. */

@@ -13,6 +13,7 @@ import { AddOne } from "../tracker/AddWallets.tsx"
 import { EditWallet } from "../tracker/EditWallet.tsx"
 import { labelsOf, type Snapshot } from "../tracker/tracked.ts"
 import { LiveState, TradeTable } from "../tracker/TradeTable.tsx"
+import { History } from "./History.tsx"
 import { Identity } from "./Identity.tsx"
 import { Made } from "./Made.tsx"
 import { Positions } from "./Positions.tsx"
@@ -116,6 +117,7 @@ export const Wallet = () => {
           {({ data }) => <Made of={data.summary} />}
         </Shown>
       </section>
+      <History key={wallet} wallet={wallet} />
       <Positions read={positions} />
       {isTracked && <Trades key={wallet} wallet={wallet} />}
     </div>

@@ -1,0 +1,29 @@
+/** Geometry of amounts by day. */
+
+/** One bar: its upper edge and its height. */
+interface DayBar {
+  readonly y: number
+  readonly height: number
+}
+
+/**
+ * Bars of decimal amounts in a drawing of this height, above and below one line of zero at `zero` from the top. Null for an
+ * amount that is not known. Amounts become floats here: they are for the eye.
+ */
+export const daysDrawn = (
+  amounts: ReadonlyArray<string | null>,
+  height: number
+): { readonly zero: number; readonly bars: ReadonlyArray<DayBar | null> } => {
+  const values = amounts.map((amount) => (amount === null ? null : Number(amount)))
+  const known = values.filter((value) => value !== null)
+  const top = Math.max(0, ...known)
+  const bottom = Math.min(0, ...known)
+  const scale = top === bottom ? 0 : height / (top - bottom)
+  const zero = scale === 0 ? height : top * scale
+  return {
+    zero,
+    bars: values.map((value) =>
+      value === null ? null : { y: zero - Math.max(0, value) * scale, height: Math.abs(value) * scale }
+    )
+  }
+}
