@@ -29,7 +29,7 @@ export const makeTradePages = (sql: SqlClient.SqlClient, table: Table, searched 
     const conditions = [
       sql`mint = (select id from trade_names where name = ${mint})`,
       sql`chain = ${chain}`,
-      sql`role <> ${roleNumber("wallet")}`,
+      sql`role not in (${roleNumber("wallet")}, ${roleNumber("transfer")})`,
       ...(before === null ? [] : [sql`(slot, place) < (${before.slot}::int, ${before.index}::int)`]),
       ...(endSlot === null ? [] : [sql`slot < ${endSlot}::int`]),
       ...(fromMs === null ? [] : [sql`at >= ${PgTypes.timestamptz(fromMs)}`]),

@@ -290,7 +290,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         sql`
           select ${columns} from ${sql(table)}
           where mint = (select id from trade_names where name = ${mint}) and chain = ${chain}
-            and slot > ${after}::int and slot <= ${to}::int and role <> 1
+            and slot > ${after}::int and slot <= ${to}::int
+            and role not in (${roleNumber("wallet")}, ${roleNumber("transfer")})
           order by slot desc, place desc limit ${limit}
         `.values,
         readTrades

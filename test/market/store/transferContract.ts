@@ -30,6 +30,21 @@ export const transferContract = <E>(name: string, store: Layer.Layer<TradeStore,
         const transfer = trade({ slot: block.slot, timeMs: block.timeMs, ...given })
         yield* store.append([{ ...block, transfers: [transfer] }, storedBlock(2, [{ role: "pool", priceUsd: 3 }])])
         assert.deepStrictEqual(Array.from(yield* store.ofWallet(transfer.wallet, 10)), [transfer, bought])
+        const everything = {
+          side: null,
+          wallet: null,
+          pool: null,
+          minUsdNanos: null,
+          fromMs: null,
+          toMs: null,
+          before: null
+        }
+        const swaps = yield* store.swapsOf({ ...everything, mint: transfer.mint, limit: 10 })
+        assert.deepStrictEqual(
+          swaps.trades.map(({ slot }) => slot),
+          [1002, 1001],
+          "transfers are no swaps"
+        )
         assert.deepStrictEqual(
           Array.from(yield* stored(100), ({ trades }) => trades.length),
           [1, 1]
