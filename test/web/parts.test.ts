@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
 import { shortDecimal } from "../../src/web/parts/numbers.ts"
 import { isolated } from "../../src/web/parts/words.ts"
-import { extrasOf } from "../../src/web/status/sources.ts"
+import { extrasOf, stateWords } from "../../src/web/status/sources.ts"
 import { type Bar, mergedBars } from "../../src/web/token/bars.ts"
 import { daysDrawn } from "../../src/web/wallet/days.ts"
 
@@ -96,6 +96,13 @@ describe("a source", () => {
       ["backfill: since", "–"],
       ["missing", "2"]
     ])
+  })
+
+  it("are not asked yet while no request has needed them", () => {
+    const venue = { source: "perps_hl", observedAtMs: null, lagMs: null, status: "unavailable" } as const
+    assert.strictEqual(stateWords({ ...venue, failedAtMs: null }), "Not asked yet")
+    assert.strictEqual(stateWords({ ...venue, failedAtMs: 7 }), "Unavailable")
+    assert.strictEqual(stateWords(venue), "Unavailable")
   })
 })
 

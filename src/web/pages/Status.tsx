@@ -5,7 +5,7 @@ import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { ageWords } from "../parts/words.ts"
-import { extrasOf, purposeOf, type SourceJson, stateWords } from "../status/sources.ts"
+import { extrasOf, isUnasked, purposeOf, type SourceJson, stateWords } from "../status/sources.ts"
 import "../style/market.css"
 
 const EVERY_MS = 3000
@@ -20,7 +20,10 @@ const columns: ReadonlyArray<Column<SourceJson>> = [
       </span>
     )
   },
-  { name: "State", cell: (source) => <span class={`state ${source.status}`}>{stateWords(source)}</span> },
+  {
+    name: "State",
+    cell: (source) => <span class={isUnasked(source) ? "soft" : `state ${source.status}`}>{stateWords(source)}</span>
+  },
   {
     name: "Lag",
     isNumber: true,

@@ -8,6 +8,8 @@ export interface SourceJson {
   readonly lagMs: number | null
   readonly status: "known" | "partial" | "stale" | "unavailable"
   readonly node?: string
+  /** Of a service that is asked when a request needs it: its last failure. */
+  readonly failedAtMs?: number | null
 }
 
 const purposes: Readonly<Record<string, string>> = {
@@ -27,7 +29,10 @@ const purposes: Readonly<Record<string, string>> = {
   backfill: "Reading of history",
   history_feed: "The node that old blocks are read from",
   evm_candles: "Candles of EVM tokens",
-  funding: "Deposits and balances"
+  funding: "Deposits and balances",
+  usage: "Counts of requests by key",
+  valkey: "Budgets and places that processes share",
+  market_socket: "Frames of the market socket"
 }
 
 /** The purpose of a source; null for one that has no description. */
@@ -41,8 +46,12 @@ const states = {
   unavailable: "Unavailable"
 } as const
 
+/** True for a service that no request has needed yet. */
+export const isUnasked = ({ failedAtMs, observedAtMs, status }: SourceJson): boolean =>
+  status === "unavailable" && failedAtMs === null && observedAtMs === null
+
 /** The state of a source in words. */
-export const stateWords = ({ status }: SourceJson): string => states[status]
+export const stateWords = (source: SourceJson): string => (isUnasked(source) ? "Not asked yet" : states[source.status])
 
 const own = new Set(["source", "observedAtMs", "lagMs", "status", "node"])
 
