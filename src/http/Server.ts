@@ -48,7 +48,8 @@ import * as JsonBody from "./middleware/JsonBody.ts"
 import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
-import { InnerApp, layer as mcp, MCP_PATH } from "./mcp/McpRoute.ts"
+import { guardSessions, MCP_PATH } from "./mcp/guardSessions.ts"
+import { InnerApp, layer as mcp } from "./mcp/McpRoute.ts"
 import * as Market from "./handlers/Market.ts"
 import * as Launches from "./market/Launches.ts"
 import * as PriceAt from "./market/PriceAt.ts"
@@ -185,7 +186,7 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
       ([app, fastPath, upgrade, measured, logged]) =>
         Effect.andThen(
           InnerApp.use((inner) => Effect.sync(() => void (inner.app = app))),
-          serve(app, {
+          serve(guardSessions(app), {
             fastPath,
             measured: (handle) => measured(logged(handle)),
             upgrade,

@@ -2,22 +2,14 @@
  * `/mcp`: the reads of the contract as tools of the Model Context Protocol over streamable HTTP. A call of a tool is the request
  * that it stands for, with the key of the caller: the same admission, budgets and answers.
  */
-import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { McpProtocol, McpSchema, McpServer } from "effect/ai"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { KEY_HEADER } from "../middleware/bearer.ts"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { contractDocument } from "../pages/ApiDocument.ts"
-import { answerBytes, type ContractDocument, type ReadTool, readTools, type ToolRequest } from "./tools.ts"
+import { answerBytes, type ContractDocument, type ReadTool, readTools } from "./tools.ts"
 import { answerText } from "./answerText.ts"
-
-/** Path of the endpoint. */
-export const MCP_PATH = "/mcp"
-
-type App = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  unknown,
-  HttpServerRequest.HttpServerRequest | Scope.Scope
->
+import { MCP_PATH } from "./guardSessions.ts"
+import { type App, answerOf } from "./innerRequests.ts"
 
 /** The service that calls of tools are answered by; set once its routes are built. */
 export class InnerApp extends Context.Service<InnerApp, { app: App | null }>()("fathom/http/mcp/McpRoute/InnerApp") {
@@ -29,38 +21,12 @@ const INSTRUCTIONS =
   "known: `status` known, partial, stale or unavailable, with its coverage; null is unknown, never zero. Send the key as " +
   "Authorization: Bearer or X-API-Key."
 
-/** Headers of the caller that the request of a tool has too. */
-const PASSED = ["authorization", KEY_HEADER, "x-forwarded-for"]
-
-const innerRequest = (outer: HttpServerRequest.HttpServerRequest, { body, method, url }: ToolRequest) => {
-  const headers = new Headers({ accept: "application/json" })
-  for (const name of PASSED) {
-    const value = outer.headers[name]
-    if (value !== undefined) {
-      headers.set(name, value)
-    }
-  }
-  if (body !== null) {
-    headers.set("content-type", "application/json")
-  }
-  const request = new Request(`http://fathom.invalid${url}`, { method, headers, ...(body !== null && { body }) })
-  return HttpServerRequest.fromWeb(request).modify({
-    url,
-    ...(Option.isSome(outer.remoteAddress) && { remoteAddress: outer.remoteAddress })
-  })
-}
-
-/** The answer of the service, with everything that it does after a handler. */
-const answered = (app: App, request: HttpServerRequest.HttpServerRequest) =>
-  Effect.gen(function* () {
-    const result = yield* Deferred.make<HttpServerResponse.HttpServerResponse>()
-    yield* HttpEffect.toHandled(app, (_, response) => Deferred.succeed(result, response)).pipe(
-      Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-      Effect.catchCause(() => Effect.void),
-      Effect.forkChild
-    )
-    const response = HttpServerResponse.toWeb(yield* Deferred.await(result))
-    return { status: response.status, headers: response.headers, text: yield* Effect.promise(() => response.text()) }
+/** The parsed body of an answer; a text where it is no JSON. */
+const bodyOf = (response: HttpServerResponse.HttpServerResponse): Effect.Effect<unknown> =>
+  Effect.promise(async () => {
+    const text = await HttpServerResponse.toWeb(response).text()
+    const isJson = response.headers["content-type"]?.startsWith("application/json") === true
+    return isJson ? (JSON.parse(text) as unknown) : text
   })
 
 const result = (text: string, isError: boolean) =>
@@ -86,10 +52,11 @@ const call = Effect.fnUntraced(function* (tool: ReadTool, args: Readonly<Record<
   if (app === null) {
     return result("503 The service is starting.", true)
   }
-  const { headers, status, text } = yield* answered(app, innerRequest(outer, tool.requestOf(args)))
-  const body: unknown = JSON.parse(text === "" ? "null" : text)
+  const response = yield* answerOf(app, outer, tool.requestOf(args))
+  const { headers, status } = response
+  const body = yield* bodyOf(response)
   if (status >= 400) {
-    return result(refusal(status, body, headers.get("retry-after")), true)
+    return result(refusal(status, body, headers["retry-after"] ?? null), true)
   }
   const wanted = Math.trunc(numberOr(args["maxBytes"], answerBytes.usual))
   const maxBytes = Math.min(answerBytes.most, Math.max(answerBytes.least, wanted))
