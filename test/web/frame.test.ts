@@ -19,6 +19,25 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
+    it.effect("ends a session while reads of a page are unanswered, which are then not made again", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { complaints, page } = yield* app.visit("/")
+        yield* Effect.promise(async () => {
+          const ended = page.waitForResponse((response) => response.request().method() === "DELETE")
+          const held = page.waitForRequest(/\/api\/v1\//u)
+          await page.route(/\/api\/v1\//u, async (route) => {
+            await ended
+            await route.continue()
+          })
+          await held
+          await page.getByRole("button", { name: "Sign out" }).click()
+          await page.getByRole("heading", { level: 1, name: "Solana market data" }).waitFor()
+        })
+        assert.deepStrictEqual(complaints, [])
+      })
+    )
+
     it.effect("has no fault of accessibility before the sign-in", () =>
       Effect.gen(function* () {
         const app = yield* App

@@ -26,8 +26,8 @@ export interface Session {
   readonly refresh: () => Promise<void>
   /** Opens a session with the token of a sign-in link. Fails with `RequestFailed`. */
   readonly signIn: (token: string) => Promise<void>
-  /** Ends this session, or every session of the account. */
-  readonly signOut: (everywhere?: boolean) => Promise<void>
+  /** Ends this session, or every session of the account, as soon as the service answers. */
+  readonly signOut: (everywhere?: boolean) => void
 }
 
 const unknownSession: Session = {
@@ -36,7 +36,7 @@ const unknownSession: Session = {
   oidc: false,
   refresh: () => Promise.resolve(),
   signIn: () => Promise.resolve(),
-  signOut: () => Promise.resolve()
+  signOut: () => {}
 }
 
 const SessionContext = createContext<Session>(unknownSession)
@@ -45,6 +45,10 @@ const SessionContext = createContext<Session>(unknownSession)
 export const useSession = (): Session => useContext(SessionContext)
 
 const PAUSE_MS = 2000
+const FIRST_SERVER_ERROR = 500
+
+const pauseAfter = (failure: RequestFailed) =>
+  new Promise<void>((resolve) => setTimeout(resolve, failure.retryAfterMs ?? PAUSE_MS))
 
 /** Repeats until the service answers: an outage is no sign-out. */
 const readSession = async (): Promise<SessionAnswer> => {
@@ -54,8 +58,26 @@ const readSession = async (): Promise<SessionAnswer> => {
     if (!(cause instanceof RequestFailed)) {
       throw cause
     }
-    await new Promise((resolve) => setTimeout(resolve, cause.retryAfterMs ?? PAUSE_MS))
+    await pauseAfter(cause)
     return readSession()
+  }
+}
+
+/** True for a request that the service may have carried out or not. */
+const isOutage = ({ status }: RequestFailed): boolean => status === 0 || status >= FIRST_SERVER_ERROR
+
+/** Repeats while the service is away. A refusal means that the session is no longer valid. */
+const endSessions = async (path: string): Promise<void> => {
+  try {
+    await send("DELETE", path)
+  } catch (cause) {
+    if (!(cause instanceof RequestFailed)) {
+      throw cause
+    }
+    if (isOutage(cause)) {
+      await pauseAfter(cause)
+      await endSessions(path)
+    }
   }
 }
 
@@ -68,19 +90,28 @@ export const SessionProvider = ({ children }: { readonly children: ComponentChil
   }, [])
   const refresh = useCallback(async () => take(await readSession()), [take])
   useEffect(() => void refresh(), [refresh])
+  const [leaving, setLeaving] = useState<"/app/session" | "/app/sessions" | null>(null)
+  // An effect runs after the pages are gone, whose reads would be refused without the session.
+  useEffect(() => {
+    const leave = async (path: string) => {
+      await endSessions(path)
+      await refresh()
+      setLeaving(null)
+    }
+    if (leaving !== null) {
+      void leave(leaving)
+    }
+  }, [leaving, refresh])
   const session = useMemo<Session>(
     () => ({
-      state: answer === null ? "unknown" : answer.account === null ? "out" : "in",
+      state: answer === null || leaving !== null ? "unknown" : answer.account === null ? "out" : "in",
       account: answer?.account ?? null,
       oidc: answer?.oidc ?? false,
       refresh,
       signIn: async (token) => take((await send("POST", "/app/session", { body: { token } })) as SessionAnswer),
-      signOut: async (everywhere = false) => {
-        await send("DELETE", everywhere ? "/app/sessions" : "/app/session")
-        await refresh()
-      }
+      signOut: (everywhere = false) => setLeaving(everywhere ? "/app/sessions" : "/app/session")
     }),
-    [answer, refresh, take]
+    [answer, leaving, refresh, take]
   )
   return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>
 }

@@ -1,25 +1,21 @@
 import { useState } from "preact/hooks"
 import { useSession } from "../data/session.tsx"
-import { useAction } from "../data/useAction.ts"
 import { useReading } from "../data/useRead.ts"
 import { AuditLog } from "../developer/AuditLog.tsx"
 import { Keys } from "../developer/Keys.tsx"
 import { readKeys } from "../developer/keys.ts"
 import { Usage } from "../developer/Usage.tsx"
-import { Failed } from "../parts/States.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import "../style/developer.css"
 
 const Sessions = () => {
   const { signOut } = useSession()
-  const { failure, isBusy, run } = useAction()
   return (
     <section class="stack" aria-labelledby="sessions">
       <h2 id="sessions">Sessions</h2>
       <p class="soft">Ends every session of this account, in every browser. Keys go on working.</p>
-      {failure !== null && <Failed failure={failure} />}
       <p>
-        <button type="button" disabled={isBusy} onClick={() => run(() => signOut(true))}>
+        <button type="button" onClick={() => signOut(true)}>
           Sign out everywhere
         </button>
       </p>

@@ -43,7 +43,7 @@ export const Header = () => {
             <a href="/settings/developer" aria-current={isAt(path, "/settings") ? "page" : undefined}>
               <bdi>{account.name}</bdi>
             </a>
-            <button type="button" class="plain" onClick={() => void signOut()}>
+            <button type="button" class="plain" onClick={() => signOut()}>
               Sign out
             </button>
           </>
