@@ -3,6 +3,7 @@ import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import v8 from "node:v8"
+import { freshBundle } from "./bundle.mjs"
 import { buildPages, isBuilt } from "./web.mjs"
 
 /** Milliseconds after which a service writes compiled code: one that is killed later keeps it too. */
@@ -35,7 +36,7 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   // Commands other than the service need no pages.
   const [first] = process.argv.slice(2)
   if ((first === undefined || first.startsWith("-")) && !isBuilt()) await buildPages()
-  await import("../src/main.ts")
+  await import(freshBundle() ?? "../src/main.ts")
 } else
   process.stderr.write(
     "Fathom needs Node 24. `npm ci` brings one for most systems; otherwise install it from nodejs.org.\n"

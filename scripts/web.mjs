@@ -7,21 +7,22 @@ const pathOf = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 /** True when the pages are built. */
 export const isBuilt = () => statSync(pathOf("../dist/web/index.html"), { throwIfNoEntry: false }) !== undefined
 
-/** The bundler; null in an installation without development packages, where the API is served without pages. */
-const bundler = async () => {
+/** Vite; null in an installation without development packages. */
+export const loadVite = async () => {
   try {
     return await import("vite")
   } catch (error) {
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error
-    process.stderr.write("The pages are not built: vite is not installed. The API is served without them.\n")
     return null
   }
 }
 
 /** Builds the pages. Hashed names, so that they can be cached for good; nothing inline, for the content security policy. */
 export const buildPages = async () => {
-  const vite = await bundler()
-  await vite?.build({
+  const vite = await loadVite()
+  if (vite === null)
+    return process.stderr.write("The pages are not built: vite is not installed. The API is served without them.\n")
+  return vite.build({
     configFile: false,
     root: pathOf("../src/web"),
     logLevel: "warn",

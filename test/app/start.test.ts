@@ -1,8 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 
 const PATIENCE_MS = 60_000
 
@@ -21,7 +22,7 @@ it(
     const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
     try {
       assert.include(helpWith(folder), "Serve the developer API")
-      assert.isAbove(globSync("**/fathom/code/**/*", { cwd: folder }).length, 100)
+      assert.isAbove(globSync("**/fathom/code/**/*", { cwd: folder }).length, 5)
       const file = join(folder, "a file")
       writeFileSync(file, "")
       assert.include(helpWith(file), "Serve the developer API")
@@ -32,15 +33,52 @@ it(
   }
 )
 
-it("has the code of a whole start compiled by npm ci", { timeout: 4 * PATIENCE_MS }, () => {
+it("starts from one bundle after npm ci, which is compiled then", { timeout: 4 * PATIENCE_MS }, () => {
   const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
   try {
     const env = { PATH: process.env["PATH"], HOME: folder, XDG_CACHE_HOME: folder, DATABASE_URL: "nonsense" }
-    const call = `import { compileStart } from "./scripts/prepare.mjs"; process.exit((await compileStart()) ? 0 : 1)`
+    const call = `
+      import { bundleService, freshBundle } from "./scripts/bundle.mjs"
+      import { compileStart } from "./scripts/prepare.mjs"
+      if (freshBundle() === null) await bundleService()
+      process.exit(freshBundle() !== null && (await compileStart()) ? 0 : 1)`
     execFileSync(process.execPath, ["--input-type=module", "-e", call], { env })
-    const compiled = globSync("**/fathom/code/**/*", { cwd: folder }).length
-    // More than the sources: modules of dependencies too.
-    assert.isAbove(compiled, globSync("src/**/*.ts").length)
+    const compiled = globSync("**/fathom/code/**/*", { cwd: folder, withFileTypes: true }).filter((file) =>
+      file.isFile()
+    )
+    // Parts of the bundle and packages outside it, and no module of the sources.
+    assert.isAbove(compiled.length, globSync("dist/service/*.js").length / 2)
+    assert.isBelow(compiled.length, globSync("src/**/*.ts").length / 2)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it("does not start from a bundle that is missing or older than a source, a removed one included", async () => {
+  const { isNewer } = (await import(pathToFileURL("scripts/bundle.mjs").href)) as {
+    readonly isNewer: (file: string, origins: ReadonlyArray<string>) => boolean
+  }
+  const folder = mkdtempSync(join(tmpdir(), "fathom-bundle-"))
+  const at = (path: string, seconds: number) => utimesSync(join(folder, path), seconds, seconds)
+  try {
+    mkdirSync(join(folder, "src/room"), { recursive: true })
+    for (const file of ["bundle.js", "packages.json", "src/room/a.ts"]) {
+      writeFileSync(join(folder, file), "")
+      at(file, 100)
+    }
+    const paths = ["src/room", "src", "bundle.js"]
+    paths.forEach((path) => at(path, 100))
+    const isFresh = () => isNewer(join(folder, "bundle.js"), [join(folder, "packages.json"), join(folder, "src")])
+    assert.isFalse(isFresh())
+    at("bundle.js", 101)
+    assert.isTrue(isFresh())
+    for (const changed of ["packages.json", "src/room/a.ts", "src/room"]) {
+      at(changed, 102)
+      assert.isFalse(isFresh(), changed)
+      at(changed, 100)
+    }
+    rmSync(join(folder, "bundle.js"))
+    assert.isFalse(isFresh())
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
