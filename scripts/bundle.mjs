@@ -8,7 +8,7 @@ import { loadVite } from "./web.mjs"
 const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url))
 const folder = pathOf("../dist/service")
 const sources = pathOf("../src")
-/** What decides the code of a bundle beside the sources: the versions of the packages. */
+/** Names the version of every package. */
 const packages = pathOf("../package-lock.json")
 
 /** The modules that a process or a thread begins with. */

@@ -11,6 +11,7 @@ import { DEFAULT_PLAN } from "../src/domain/keys/Plan.ts"
 import { USAGE_DAYS } from "../src/domain/keys/Usage.ts"
 import { MAX_EXPIRY_MS, MAX_LIVE_ALERTS } from "../src/domain/wallets/Alert.ts"
 import { MAX_GROUPS, MAX_TRACKED_WALLETS } from "../src/domain/wallets/Tracker.ts"
+import { mcpLimits } from "../src/http/mcp/guardSessions.ts"
 import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
 import { LIMITS } from "../src/market/views/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/domain/market/MarketFrame.ts"
@@ -69,6 +70,7 @@ describe("docs/limits.md", () => {
     ["quote streams open at a time", [streams]],
     ["tracker sockets open at a time", [sockets, ticketPolicy.lifeMs / 1000]],
     ["market sockets open at a time", [sockets, MAX_SUBSCRIPTIONS, MOST_MESSAGES, ticketPolicy.lifeMs / 1000]],
+    ["sessions of `/mcp`", [mcpLimits.perHolder]],
     [
       "wallet summaries, liquidity reads and prices in the past",
       [walletBatchPolicy.concurrent, walletBatchPolicy.starts]
@@ -121,6 +123,7 @@ describe("docs/limits.md", () => {
       "quote streams open at a time",
       "tracker sockets open at a time",
       "market sockets open at a time",
+      "sessions of `/mcp`",
       "wallet summaries, liquidity reads and prices in the past",
       "URL",
       "prices, wallet summaries",

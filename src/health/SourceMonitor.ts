@@ -1,5 +1,5 @@
 import { Cause, Clock, Context, Effect, Layer, type Scope } from "effect"
-import { publicDetail } from "../domain/foldedLog.ts"
+import { publicDetail } from "../domain/errorDetail.ts"
 
 /** State of one source at one time. */
 export interface SourceState {

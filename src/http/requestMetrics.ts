@@ -3,6 +3,7 @@ import { Context, Effect, Metric } from "effect"
 import { FindMyWay, type HttpRouter } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { Handle } from "./fastQuotePath.ts"
+import { MCP_PATH } from "./mcp/guardSessions.ts"
 import { routerConfig } from "./middleware/allowedMethods.ts"
 import { contextOf } from "./middleware/RequestContext.ts"
 import { CLIENT_LEFT } from "./requestLog.ts"
@@ -10,7 +11,7 @@ import { CLIENT_LEFT } from "./requestLog.ts"
 /** Upper bounds of the durations, in seconds. */
 const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** True where metrics are collected; measuring costs about a microsecond a request. */
+/** True where metrics are collected. */
 export const MeasureRequests = Context.Reference<boolean>("fathom/http/requestMetrics/MeasureRequests", {
   defaultValue: () => false
 })
@@ -19,7 +20,10 @@ type Path = Exclude<HttpRouter.PathInput, "*">
 
 const isPath = (path: string): path is Path => path.startsWith("/")
 
-/** Names of the operations at each method and URL of a contract; paths outside it are `page`, and unknown ones `none`. */
+/**
+ * Names of the operations at each method and URL of a contract. Paths outside it are `page`, the endpoint for models is `mcp`, and
+ * unknown ones are `none`.
+ */
 export const operationNames = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   pages: ReadonlyArray<Path>
@@ -36,6 +40,7 @@ export const operationNames = <Id extends string, Groups extends HttpApiGroup.Co
   for (const page of pages) {
     table.on("GET", page, "page")
   }
+  table.on(["GET", "POST", "DELETE"], MCP_PATH, "mcp")
   const known = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"])
   return (method, url) => {
     const asked = method === "HEAD" ? "GET" : method

@@ -1,6 +1,6 @@
 /** One log event as data, and as a line of text. */
 import { Array, Cause, type Logger, Predicate, References } from "effect"
-import { errorDetail } from "../domain/foldedLog.ts"
+import { errorDetail } from "../domain/errorDetail.ts"
 
 /** One log event. */
 export interface LogRecord {

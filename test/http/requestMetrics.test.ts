@@ -64,6 +64,7 @@ describe("an operation", () => {
 
   it("is a page or none outside the contract, so that callers cannot invent names", () => {
     assert.strictEqual(nameOf("GET", "/t/abc"), "page")
+    assert.strictEqual(nameOf("POST", "/mcp"), "mcp")
     assert.strictEqual(nameOf("GET", "/nowhere"), "none")
     assert.strictEqual(nameOf("BREW", "/livez"), "none")
   })

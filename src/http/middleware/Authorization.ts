@@ -20,7 +20,7 @@ import {
 } from "../../api/problems.ts"
 import type { AccountStoreUnavailable, SessionEnded } from "../../domain/Account.ts"
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
-import { foldedLog } from "../../domain/foldedLog.ts"
+import { errorDetail } from "../../domain/errorDetail.ts"
 import { Requester } from "../../pools/Requester.ts"
 import { bearerOf, KEY_HEADER } from "./bearer.ts"
 import { callerAddress } from "./clientAddress.ts"
@@ -68,8 +68,7 @@ const twoKeys = () =>
 const keysUnavailable = () => unavailable("The API key cannot be checked: try again.")
 
 const keyProblem = (
-  error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable,
-  logUnavailable: (cause: unknown) => Effect.Effect<void>
+  error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable
 ): Effect.Effect<never, InvalidApiKey | KeyDisabled | DataUnavailable> => {
   switch (error._tag) {
     case "UnknownKey":
@@ -77,7 +76,10 @@ const keyProblem = (
     case "DisabledKey":
       return Effect.fail(new KeyDisabled())
     case "KeyStoreUnavailable":
-      return Effect.andThen(logUnavailable(error.cause), Effect.fail(keysUnavailable()))
+      return Effect.andThen(
+        Effect.logError("The key store is unavailable", { detail: errorDetail(error.cause) }),
+        Effect.fail(keysUnavailable())
+      )
     case "DataUnavailable":
       return Effect.fail(error)
   }
@@ -129,7 +131,6 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
         () => new OriginNotAllowed()
       )
     }
-    const logUnavailable = foldedLog("The key store is unavailable")
 
     const verify = (
       fiber: Fiber.Fiber<unknown, unknown>,
@@ -151,7 +152,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
         ? Effect.fail(new MissingApiKey())
         : Effect.catchEager(
             withDecisionDeadlineOn(fiber, keys.authenticate(Redacted.make(secret)), keysUnavailable),
-            (error) => keyProblem(error, logUnavailable)
+            keyProblem
           )
     }
 

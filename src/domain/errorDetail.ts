@@ -1,7 +1,4 @@
-/** Words of an error for the log, and a log line for failures that come with every request. */
-import { Clock, Effect } from "effect"
-
-const FOLDED_MS = 10_000
+/** Words of an error for the log and for answers. */
 
 const ownWords = (error: Error): string => {
   if (error.message !== "") {
@@ -36,24 +33,3 @@ export const publicDetail = (cause: unknown): string =>
     )
     .replaceAll(/[\w+=-]{24,}/gu, "…")
     .slice(0, MOST_PUBLIC)
-
-/**
- * Returns a function that logs the first failure at once, in one line. Further ones are counted, and the count is logged with
- * the first failure after ten seconds.
- */
-export const foldedLog = (message: string): ((cause: unknown) => Effect.Effect<void>) => {
-  let folded = 0
-  let loggedAtMs = Number.NEGATIVE_INFINITY
-  return (cause) =>
-    Clock.clockWith((clock) => {
-      const nowMs = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-      if (nowMs - loggedAtMs < FOLDED_MS) {
-        folded++
-        return Effect.void
-      }
-      const times = folded + 1
-      folded = 0
-      loggedAtMs = nowMs
-      return Effect.logError(message, { detail: errorDetail(cause), ...(times > 1 && { times }) })
-    })
-}
