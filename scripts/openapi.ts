@@ -1,5 +1,5 @@
 /**
- * Writes the OpenAPI document with its examples, or fails with `--check` when the committed copy is out of date. With `--examples`
+ * Writes the OpenAPI document with its examples and the AsyncAPI document, or fails with `--check` when a committed copy is out of date. With `--examples`
  * the examples are recorded first: the contract walk asks a seeded market for every answer.
  */
 import { OpenApi } from "effect/http-api"
@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
 import { Api } from "../src/api/Api.ts"
+import { asyncApi } from "../src/api/live/asyncApi.ts"
 import { type Examples, examplesOf, type Recorded } from "./openapi/examples.ts"
 import { withExamples } from "./openapi/withExamples.ts"
 
@@ -17,6 +18,7 @@ const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta
 
 const examplesFile = pathOf("openapi/examples.json")
 const file = pathOf("../src/api/openapi.json")
+const liveFile = pathOf("../src/api/asyncapi.json")
 
 const document = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 
@@ -46,11 +48,17 @@ if (process.argv.includes("--examples")) {
 }
 
 const examples: Examples = JSON.parse(readFileSync(examplesFile, "utf8"))
-const text = JSON.stringify(withExamples(document, examples), null, 2)
 
-if (!process.argv.includes("--check")) {
-  write(file, text)
-} else if (!isDeepStrictEqual(JSON.parse(readFileSync(file, "utf8")), JSON.parse(text))) {
-  process.stderr.write("src/api/openapi.json is stale: run npm run openapi\n")
-  process.exitCode = 1
+const documents = [
+  [file, JSON.stringify(withExamples(document, examples), null, 2)],
+  [liveFile, JSON.stringify(asyncApi(), null, 2)]
+] as const
+
+for (const [path, text] of documents) {
+  if (!process.argv.includes("--check")) {
+    write(path, text)
+  } else if (!isDeepStrictEqual(JSON.parse(readFileSync(path, "utf8")), JSON.parse(text))) {
+    process.stderr.write(`${path} is stale: run npm run openapi\n`)
+    process.exitCode = 1
+  }
 }

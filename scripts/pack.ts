@@ -10,7 +10,9 @@ const dist = pathOf("../dist")
 rmSync(dist, { recursive: true, force: true })
 execFileSync(pathOf("../node_modules/.bin/tsc"), ["-p", pathOf("config/tsconfig.build.json")], { stdio: "inherit" })
 execFileSync(process.execPath, [pathOf("web.mjs")], { stdio: "inherit" })
-copyFileSync(pathOf("../src/api/openapi.json"), join(dist, "api/openapi.json"))
+for (const name of ["openapi.json", "asyncapi.json"]) {
+  copyFileSync(pathOf(`../src/api/${name}`), join(dist, "api", name))
+}
 
 // Threads are started from the address of a module, which the compiler leaves as it is written.
 for (const file of globSync("**/*.js", { cwd: dist })) {

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Clock, Context, Effect, FileSystem, Layer, Schedule } from "effect"
+import { Context, Effect, FileSystem, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -9,9 +9,8 @@ import { SOL, USDC } from "../src/domain/Address.ts"
 import { QuoteEngine } from "../src/quotes/QuoteEngine.ts"
 import { Listening } from "../src/http/NodeServer.ts"
 import * as SimulatedMarket from "../src/testing/SimulatedMarket.ts"
-import { keyOf, secretOf } from "./support/http.ts"
-import { happen, liveService, trackAll } from "./support/live.ts"
-import { blockOf, walletOf } from "./tracker/liveScene.ts"
+import { exampleService } from "./support/exampleService.ts"
+import { secretOf } from "./support/http.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8")
@@ -123,27 +122,6 @@ const project = Layer.effect(
   })
 )
 
-/** A tracked wallet that never stops trading. */
-const trading = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const wallet = walletOf(1)
-    yield* trackAll([wallet])
-    let slot = 0
-    const trade = Effect.gen(function* () {
-      yield* happen(blockOf(++slot, [{ wallet }], { timeMs: yield* Clock.currentTimeMillis }))
-    })
-    yield* trade.pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.forkScoped)
-  })
-)
-
-const service = Layer.unwrap(
-  Effect.map(Layer.build(SimulatedMarket.layer({ seed: "readme" })), (built) => {
-    const shared = Layer.succeedContext(built)
-    const keys = [keyOf("a", { scopes: ["md.read", "tracker.read"] })]
-    return trading.pipe(Layer.provideMerge(liveService({ keys, engine: shared, feed: shared })), Layer.merge(shared))
-  })
-)
-
 /** Output of a command that runs with the environment of the readme. */
 const said = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>) {
   const { url } = yield* Listening
@@ -163,7 +141,7 @@ const said = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<s
   return yield* Effect.promise(() => run(command, args, { env }).then(({ stdout }) => stdout))
 })
 
-const world = project.pipe(Layer.provideMerge(service), Layer.provideMerge(NodeServices.layer), Layer.orDie)
+const world = project.pipe(Layer.provideMerge(exampleService), Layer.provideMerge(NodeServices.layer), Layer.orDie)
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the readme's examples", (it) => {
   it.effect("type-check", () =>
@@ -187,7 +165,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the readme's
         // Lines of the log begin with a time: on a loaded machine the chain may be lost for a moment.
         const lines = printed.filter((line) => !line.startsWith("["))
         assert.isAtLeast(lines.length, 1)
-        assert.match(lines[0] ?? "", /^(?:one SOL is [0-9]+\.[0-9]+ USDC|(?:buy|sell) [0-9]+ of \w+)$/u)
+        assert.match(lines[0] ?? "", /^(?:one SOL is [0-9]+\.[0-9]+ USDC|(?:buy|sell) [0-9]+ of \w+|snapshot of \w+)$/u)
       })
     )
   }

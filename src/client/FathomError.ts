@@ -20,6 +20,8 @@ export type ClientCode =
   | "no_tracked_wallets"
   /** The tracker closed the socket permanently; the message has the close code. */
   | "tracker_closed"
+  /** The market socket was closed permanently; the message has the close code. */
+  | "market_closed"
 
 /** The error of a failed call: a problem of the contract, or a failure that the client detected. */
 export class FathomError extends Data.TaggedError("FathomError")<{

@@ -26,6 +26,12 @@ export class FrameSequence {
     return first
   }
 
+  /** The frames after this number that are in the sequence, dropped ones among them, and the number of the first. */
+  since(seq: number): { readonly first: number; readonly frames: ReadonlyArray<SharedFrame> } {
+    const count = Math.min(Math.max(0, this.last - seq), this.#frames.length)
+    return { first: this.#next - count, frames: count === 0 ? [] : this.#frames.slice(-count) }
+  }
+
   /** The frames after this number; null when one of them was dropped or the number is unknown. */
   after(seq: number): ReadonlyArray<SharedFrame> | null {
     const missed = this.last - seq

@@ -1,4 +1,5 @@
-import type { NoticeCode } from "../domain/wallets/LiveFrame.ts"
+import { Schema } from "effect"
+import { type NoticeCode, PingMessage } from "../domain/wallets/LiveFrame.ts"
 import { bytesOf, type FrameRun } from "./frames.ts"
 import type { GrantedStream } from "./LiveGrant.ts"
 import { type CloseCode, type LiveWire, slowLimits } from "./LiveWire.ts"
@@ -25,7 +26,7 @@ export interface Fault {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-const isId = (value: unknown): value is string => typeof value === "string" && value.length > 0 && value.length <= 64
+const isPing = Schema.is(PingMessage)
 
 /** The JSON object of a client message; null when it is malformed. */
 export const readMessage = (text: string): { readonly op: unknown } | null => {
@@ -38,10 +39,8 @@ export const readMessage = (text: string): { readonly op: unknown } | null => {
 }
 
 /** The id of a ping; undefined when the message is no well-formed ping. */
-const pingId = (message: { readonly op: unknown; readonly id?: unknown }): string | null | undefined => {
-  const { id = null, op } = message
-  return op === "ping" && (id === null || isId(id)) ? id : undefined
-}
+const pingId = (message: { readonly op: unknown }): string | null | undefined =>
+  message.op === "ping" && isPing(message) ? (message.id ?? null) : undefined
 
 /** The protocol of the messages of one kind of stream. */
 export interface ConnectionOwner<S extends GrantedStream> {

@@ -2,11 +2,12 @@
 import { Clock, Effect } from "effect"
 import type { ChartBar } from "../domain/market/Chart.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import { widthOf } from "../market/candles/resolutions.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { FrameDrafts, livePrice } from "./blockFrames.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
-import { type CandleTerms, readCandles, type SnapshotSources } from "./snapshots.ts"
+import { readCandles, type SnapshotSources } from "./snapshots.ts"
 import type { Topic } from "./Topic.ts"
 
 /** Least time between two frames of an open candle or a price, in milliseconds. */
@@ -16,8 +17,8 @@ export const SPACING_MS = 250
 interface CandleProgress {
   /** Start of the newest closed candle that was sent or is in a snapshot; null before the first read. */
   closedMs: number | null
-  /** Start of the open candle; null while there is none. */
-  openMs: number | null
+  /** End of the open candle; null while there is none. */
+  endMs: number | null
   /** Its JSON as it was sent. */
   open: string
 }
@@ -30,6 +31,8 @@ export class LiveCandles {
   readonly #sentAtMs = new WeakMap<Topic, number>()
   readonly #prices = new Map<Topic, TapeTrade>()
   readonly #candles = new Set<Topic>()
+  // Topics by the end of their open candle: a block looks at the ends alone.
+  readonly #byEnd = new Map<number, Set<Topic>>()
 
   constructor(hub: MarketHub, sources: Pick<SnapshotSources, "feed" | "reader">) {
     this.#hub = hub
@@ -42,7 +45,7 @@ export class LiveCandles {
   }
 
   /** Queues the topics that a block changed, and those whose open candle may have ended. */
-  note({ timeMs, trades }: PricedBatch, widthMsOf: (terms: CandleTerms) => number): void {
+  note({ timeMs, trades }: Pick<PricedBatch, "timeMs" | "trades">): void {
     for (const trade of trades) {
       if (trade.role === "pool" || trade.role === "both") {
         for (const topic of this.#hub.topicsOf(`price:${trade.mint}`)) {
@@ -55,12 +58,24 @@ export class LiveCandles {
         }
       }
     }
-    for (const topic of this.#hub.topics) {
-      const openMs = this.#progress.get(topic)?.openMs ?? null
-      if (openMs !== null && topic.terms.channel === "candles" && timeMs >= openMs + widthMsOf(topic.terms)) {
-        this.#candles.add(topic)
+    for (const [endMs, topics] of this.#byEnd) {
+      if (timeMs >= endMs) {
+        topics.forEach((topic) => this.#candles.add(topic))
       }
     }
+  }
+
+  /** Removes a topic without readers. */
+  forget(topic: Topic): void {
+    this.#candles.delete(topic)
+    this.#prices.delete(topic)
+    this.#setEnd(topic, null)
+    this.#progress.delete(topic)
+  }
+
+  /** Ends of open candles that each block is compared with. */
+  get ends(): number {
+    return this.#byEnd.size
   }
 
   /** Queues a topic whose first reader has just got its snapshot. */
@@ -102,25 +117,30 @@ export class LiveCandles {
     if (terms.channel !== "candles" || topic.readers.size === 0) {
       return Effect.void
     }
-    const progress = this.#progress.get(topic) ?? { closedMs: null, openMs: null, open: "" }
+    const progress = this.#progress.get(topic) ?? { closedMs: null, endMs: null, open: "" }
     return readCandles(this.#sources, terms, progress.closedMs).pipe(
       Effect.flatMap(({ data, knowledge }) =>
         Effect.map(Clock.currentTimeMillis, (nowMs) => {
           this.#sentAtMs.set(topic, nowMs)
-          this.#publish(topic, progress, data.bars, knowledge.openBarMs, nowMs)
+          // The last reader may have left meanwhile.
+          if (topic.readers.size > 0) {
+            const openMs = this.#publish(topic, progress, data.bars, knowledge.openBarMs, nowMs)
+            this.#setEnd(topic, openMs === null ? null : openMs + widthOf[terms.resolution] * 1000)
+          }
         })
       ),
       Effect.ignore
     )
   }
 
+  /** Sends what changed, and returns the start of the open candle. */
   #publish(
     topic: Topic,
     progress: CandleProgress,
     bars: ReadonlyArray<ChartBar>,
     openMs: number | null,
     nowMs: number
-  ): void {
+  ): number | null {
     const drafts = new FrameDrafts()
     const closed = bars.filter(({ t }) => t !== openMs)
     // Those before the first read are in the snapshots.
@@ -133,7 +153,28 @@ export class LiveCandles {
     }
     const newest = closed.at(-1)?.t ?? null
     const before = open === undefined ? null : open.t - 1
-    this.#progress.set(topic, { closedMs: newest ?? progress.closedMs ?? before, openMs: open?.t ?? null, open: text })
+    this.#progress.set(topic, {
+      closedMs: newest ?? progress.closedMs ?? before,
+      endMs: this.#progress.get(topic)?.endMs ?? null,
+      open: text
+    })
     this.#hub.publish(drafts.batches, nowMs)
+    return open?.t ?? null
+  }
+
+  #setEnd(topic: Topic, endMs: number | null): void {
+    const progress = this.#progress.get(topic)
+    const before = progress?.endMs ?? null
+    if (progress === undefined || before === endMs) {
+      return
+    }
+    const others = before === null ? undefined : this.#byEnd.get(before)
+    if (before !== null && others?.delete(topic) === true && others.size === 0) {
+      this.#byEnd.delete(before)
+    }
+    progress.endMs = endMs
+    if (endMs !== null) {
+      this.#byEnd.set(endMs, (this.#byEnd.get(endMs) ?? new Set()).add(topic))
+    }
   }
 }

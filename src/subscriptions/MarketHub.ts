@@ -13,6 +13,7 @@ import { type HubLimits, LiveHub } from "../live/LiveHub.ts"
 import type { LiveWire } from "../live/LiveWire.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
+import { newestRuns } from "./newestRuns.ts"
 import { readMessage } from "./readMessage.ts"
 import { type Ending, MarketStream, type Opening, type Subscription, type Terms, termsOf, Topic } from "./Topic.ts"
 
@@ -29,6 +30,8 @@ export interface MarketHubSources {
   readonly health: (nowMs: number) => FeedHealth
   /** Takes a subscription that was accepted; `opened` or `end` follows. */
   readonly opening: (opening: Opening) => void
+  /** Takes a topic that has lost its last reader. */
+  readonly released?: (topic: Topic) => void
 }
 
 /**
@@ -150,7 +153,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
         if (connection !== null && subscription.isOpen) {
           const own = runs.get(connection) ?? []
           runs.set(connection, own)
-          own.push(...this.#runsOf(connection, subscription, frames, first))
+          own.push(...this.#runsOf(connection, subscription, frames, first, nowMs))
         }
       }
     }
@@ -170,7 +173,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
       if (connection === null || !subscription.topic.readers.has(subscription)) {
         this.#behind.delete(subscription)
       } else if (connection.unsentBytes <= COALESCE_FROM) {
-        this.#deliver(connection, this.#newestOf(subscription), nowMs)
+        this.#deliver(connection, this.#newestOf(subscription, nowMs), nowMs)
       }
     }
   }
@@ -278,7 +281,8 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     connection: Connection,
     subscription: Subscription,
     frames: ReadonlyArray<SharedFrame>,
-    first: number
+    first: number,
+    nowMs: number
   ): ReadonlyArray<FrameRun> {
     if (!subscription.topic.isCoalesced) {
       subscription.sent = first + frames.length - 1
@@ -288,25 +292,14 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
       this.#behind.add(subscription)
       return []
     }
-    return this.#newestOf(subscription)
+    return this.#newestOf(subscription, nowMs)
   }
 
-  /** The newest frame and the closed candles since the last frame that was sent. */
-  #newestOf(subscription: Subscription): ReadonlyArray<FrameRun> {
-    const { base, mark, sent, topic } = subscription
-    const missed = topic.after(sent) ?? (topic.newest === null ? [] : [topic.newest])
-    const from = topic.last - missed.length + 1
-    subscription.sent = topic.last
+  #newestOf(subscription: Subscription, nowMs: number): ReadonlyArray<FrameRun> {
+    const runs = newestRuns(subscription, nowMs)
+    subscription.sent = subscription.topic.last
     this.#behind.delete(subscription)
-    let last = sent
-    return missed.flatMap((frame, i) => {
-      if (i < missed.length - 1 && frame.type !== "candle_closed") {
-        return []
-      }
-      const skipped = from + i - last - 1
-      last = from + i
-      return [{ frames: [frame], firstSeq: last - base, mark: skipped === 0 ? mark : `${mark},"skipped":${skipped}` }]
-    })
+    return runs
   }
 
   #deliver(connection: Connection, runs: ReadonlyArray<FrameRun>, nowMs: number): void {
@@ -335,6 +328,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     const others = this.#index.get(topic.index)
     if (topic.readers.size === 0 && others?.delete(topic) === true) {
       this.#topics.delete(topic.key)
+      this.#sources.released?.(topic)
       if (others.size === 0) {
         this.#index.delete(topic.index)
       }

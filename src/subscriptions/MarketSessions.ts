@@ -8,7 +8,6 @@ import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { SourceMonitor } from "../health/SourceMonitor.ts"
 import { makeSessions, round, type SessionBook } from "../live/liveSessions.ts"
-import { widthOf } from "../market/candles/resolutions.ts"
 import type { CountedBatch } from "../market/tape/TradeTape.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
@@ -50,7 +49,11 @@ export class MarketSessions extends Context.Service<MarketSessions, SessionBook>
       }
       const openings = yield* Queue.unbounded<Opening>()
       const hub = new MarketHub(
-        { health: feed.health, opening: (opening) => Queue.offerUnsafe(openings, opening) },
+        {
+          health: feed.health,
+          opening: (opening) => Queue.offerUnsafe(openings, opening),
+          released: (topic) => candles.forget(topic)
+        },
         yield* limits
       )
       const parts = { hub, limiter: yield* RateLimiter, usage: yield* UsageStore }
@@ -152,7 +155,7 @@ const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, pro
       const gap = gapBefore(counted, progress)
       progress.isBroken = true
       hub.publish(blockFrames(hub, batch, gap), nowMs)
-      candles.note(batch, ({ resolution }) => widthOf[resolution] * 1000)
+      candles.note(batch)
       progress.slot = batch.slot
       progress.timeMs = batch.timeMs
       sources.feed.published(nowMs)

@@ -6,7 +6,6 @@ import {
   subscriptionCosts
 } from "../domain/market/MarketFrame.ts"
 import { FrameSequence } from "../live/FrameSequence.ts"
-import type { SharedFrame } from "../live/frames.ts"
 import type { LiveConnection } from "../live/LiveConnection.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
 
@@ -52,7 +51,6 @@ export class Topic extends FrameSequence {
   readonly index: string
   readonly isCoalesced: boolean
   readonly readers = new Set<Subscription>()
-  #newest: SharedFrame | null = null
 
   constructor(terms: Terms) {
     super()
@@ -60,16 +58,6 @@ export class Topic extends FrameSequence {
     this.terms = terms
     this.index = indexOf(terms)
     this.isCoalesced = COALESCED.has(terms.channel)
-  }
-
-  /** The last frame; null before the first. */
-  get newest(): SharedFrame | null {
-    return this.#newest
-  }
-
-  override push(frames: ReadonlyArray<SharedFrame>): number {
-    this.#newest = frames.at(-1) ?? this.#newest
-    return super.push(frames)
   }
 }
 

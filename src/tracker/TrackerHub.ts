@@ -1,5 +1,6 @@
+import { Schema } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { LiveEvent, LiveGap, SnapshotReason } from "../domain/wallets/LiveFrame.ts"
+import { type LiveEvent, type LiveGap, ResumeMessage, type SnapshotReason } from "../domain/wallets/LiveFrame.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import type { FeedHealth } from "../live/FeedHealth.ts"
 import type { SharedFrame } from "../live/frames.ts"
@@ -19,22 +20,7 @@ const RESUME_WITHIN_MS = 5000
 
 type Connection = LiveConnection<LiveStream>
 
-/** A request for the frames after `seq` of an earlier stream. */
-interface Resumption {
-  readonly streamId: string
-  readonly seq: number
-}
-
-/** The resumption that a message asks for; null when it is malformed. */
-const readResume = (message: object | null): Resumption | null => {
-  if (message === null || !("op" in message && "streamId" in message && "seq" in message)) {
-    return null
-  }
-  const { op, seq, streamId } = message
-  const isSeq = typeof seq === "number" && Number.isSafeInteger(seq) && seq >= 0
-  const isId = typeof streamId === "string" && streamId.length > 0 && streamId.length <= 64
-  return op === "resume" && isSeq && isId ? { streamId, seq } : null
-}
+const isResume = Schema.is(ResumeMessage)
 
 /** The streams of the tracker. A frame is encoded once, however many streams receive it. */
 export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollower, ConnectionOwner<LiveStream> {
@@ -63,15 +49,14 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
   }
 
   handle(connection: Connection, message: object | null, nowMs: number): Fault | null {
-    const wanted = readResume(message)
-    if (wanted === null) {
+    if (!isResume(message)) {
       return { code: "invalid_message", message: "Send a ping or a resume as JSON text." }
     }
     if (this.#resumed.has(connection) || nowMs - connection.openedAtMs > RESUME_WITHIN_MS) {
       return { code: "resume_too_late", message: "Resume once, within five seconds of connecting." }
     }
     this.#resumed.add(connection)
-    this.#resume(connection, wanted, nowMs)
+    this.#resume(connection, message, nowMs)
     return null
   }
 
@@ -130,7 +115,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
     }
   }
 
-  #resume(connection: Connection, { seq, streamId }: Resumption, nowMs: number): void {
+  #resume(connection: Connection, { seq, streamId }: typeof ResumeMessage.Type, nowMs: number): void {
     const begun = this.held.get(connection.stream.grant.streamId)
     const old = this.held.get(streamId)
     if (begun === undefined) {

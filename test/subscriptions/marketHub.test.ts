@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MAX_SUBSCRIPTIONS } from "../../src/domain/market/MarketFrame.ts"
+import { MOST_KEPT } from "../../src/live/FrameSequence.ts"
 import { slowLimits } from "../../src/live/LiveWire.ts"
 import { KEPT_MS } from "../../src/live/ReplayBuffer.ts"
 import { COALESCE_FROM } from "../../src/subscriptions/MarketHub.ts"
@@ -186,6 +187,61 @@ describe("a slow reader", () => {
       ["candle_closed", "c", 3, 3, 2],
       ["candle_closed", "c", 5, 5, 1],
       ["candle", "c", 6, 6, undefined]
+    ])
+  })
+
+  it("of candles gets a gap for closed ones that are no longer held, and the others", () => {
+    const scene = new Scene()
+    const { say, wire } = scene.connect()
+    say({ op: "subscribe", id: "c", channel: "candles", mint: A, resolution: "1m" })
+    wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
+    const publish = (...types: ReadonlyArray<string>) =>
+      types.forEach((type, n) => scene.publish(`candles:${A}`, type, n))
+    publish("candle_closed", "candle", "candle_closed", "candle")
+    scene.nowMs += KEPT_MS + 1
+    publish("candle", "candle_closed", "candle")
+    wire.unsent = { bytes: 0, frames: 0 }
+    scene.hub.catchUp(scene.nowMs)
+    const gap = { fromMs: null, toMs: scene.nowMs, reason: "expired" }
+    assert.deepStrictEqual(brief(wire).slice(1), [
+      ["gap", "c", 3, gap, 2],
+      ["candle_closed", "c", 6, 1, 2],
+      ["candle", "c", 7, 2, undefined]
+    ])
+  })
+
+  it("of candles gets a gap where more frames were sent than are held", () => {
+    const scene = new Scene()
+    const { say, wire } = scene.connect()
+    say({ op: "subscribe", id: "c", channel: "candles", mint: A, resolution: "1m" })
+    wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
+    scene.publish(`candles:${A}`, "candle_closed", 0)
+    for (let n = 0; n < 2 * MOST_KEPT + 1; n++) {
+      scene.publish(`candles:${A}`, "candle", n)
+    }
+    wire.unsent = { bytes: 0, frames: 0 }
+    scene.hub.catchUp(scene.nowMs)
+    const types = brief(wire).map(([type]) => type)
+    assert.deepStrictEqual(types, ["snapshot", "gap", "candle"])
+  })
+
+  it("of prices gets a gap in place of a newest one that is no longer held", () => {
+    const scene = new Scene()
+    const { say, wire } = scene.connect()
+    say({ op: "subscribe", id: "p", channel: "price", mint: A })
+    say({ op: "subscribe", id: "l", channel: "launches" })
+    wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
+    scene.publish(`price:${A}`, "price", 1)
+    scene.nowMs += KEPT_MS + 1
+    scene.publish("launches", "launch", 1)
+    wire.unsent = { bytes: 0, frames: 0 }
+    scene.hub.catchUp(scene.nowMs)
+    assert.deepStrictEqual(brief(wire).at(-1), [
+      "gap",
+      "p",
+      1,
+      { fromMs: null, toMs: scene.nowMs, reason: "expired" },
+      undefined
     ])
   })
 })

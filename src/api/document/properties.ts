@@ -62,9 +62,10 @@ const eachProperty = (
 }
 
 /** Writes the descriptions of `fields` into the properties of a schema that have none of their own. */
-const describe = (schema: Schema, root: string): void =>
+const describe = (schema: Schema, root: string, own: Readonly<Record<string, string>>): void =>
   eachProperty(schema, [root], (property, place) => {
-    const meaning = fields[place.join(".")] ?? fields[place.at(-1) ?? ""]
+    const [whole, name] = [place.join("."), place.at(-1) ?? ""]
+    const meaning = own[whole] ?? fields[whole] ?? own[name] ?? fields[name]
     if (property.description === undefined && meaning !== undefined) {
       property.description = meaning
     }
@@ -73,20 +74,24 @@ const describe = (schema: Schema, root: string): void =>
 /** A body of a request or an answer. */
 export interface Media {
   readonly schema: Schema
+  /** First name of the places of its properties; `frame` unless given. */
+  readonly root?: string
 }
 
 interface Described {
   readonly schemas: Schemas
   readonly medias: ReadonlyArray<Media>
+  /** Descriptions by place or name, before those of all documents. */
+  readonly own?: Readonly<Record<string, string>>
 }
 
 /** Gives the properties of named schemas, and of schemas without a name, their descriptions. */
-export const withDescriptions = ({ medias, schemas }: Described): void => {
+export const withDescriptions = ({ medias, own = {}, schemas }: Described): void => {
   for (const [name, schema] of Object.entries(schemas)) {
-    describe(schema, name)
+    describe(schema, name, own)
   }
-  for (const { schema } of medias) {
-    describe(schema, "frame")
+  for (const { root = "frame", schema } of medias) {
+    describe(schema, root, own)
   }
 }
 
@@ -102,8 +107,8 @@ export const undescribed = ({ medias, schemas }: Described): ReadonlyArray<strin
   for (const [name, schema] of Object.entries(schemas)) {
     collect(schema, name)
   }
-  for (const { schema } of medias) {
-    collect(schema, "frame")
+  for (const { root = "frame", schema } of medias) {
+    collect(schema, root)
   }
   return found
 }

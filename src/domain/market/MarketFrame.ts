@@ -64,20 +64,22 @@ const oneSelector = Schema.makeFilter(
     return selectors.length === 1 || terms.minUsd !== undefined
       ? undefined
       : { path: ["minUsd"], issue: "One of mint, pool, wallet and minUsd is required." }
-  }
+  },
+  { toJsonSchema: () => ({ anyOf: ["mint", "pool", "wallet", "minUsd"].map((name) => ({ required: [name] })) }) }
 )
 
-const mintOrPool = Schema.makeFilter(({ mint, pool }: { readonly mint?: Address; readonly pool?: Address }) =>
-  (mint === undefined) === (pool === undefined)
-    ? { path: ["mint"], issue: "Either mint or pool is required." }
-    : undefined
+const mintOrPool = Schema.makeFilter(
+  ({ mint, pool }: { readonly mint?: Address; readonly pool?: Address }) =>
+    (mint === undefined) === (pool === undefined)
+      ? { path: ["mint"], issue: "Either mint or pool is required." }
+      : undefined,
+  { toJsonSchema: () => ({ oneOf: [{ required: ["mint"] }, { required: ["pool"] }] }) }
 )
 
-const positive = Schema.makeFilter((text: string) =>
-  /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,9})?$/u.test(text) && !/^[0.]*$/u.test(text)
-    ? undefined
-    : "minUsd must be above 0, with at most 9 fraction digits."
-)
+/** A decimal above 0 of at most 15 and 9 digits. */
+const POSITIVE = /^(?![0.]*$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,9})?$/u
+
+const positive = Schema.isPattern(POSITIVE, { expected: "above 0, with at most 9 fraction digits" })
 
 /** Name of a channel. */
 export const Channel = Schema.Literals(["trades", "candles", "price", "launches", "graduations", "movers", "freshness"])

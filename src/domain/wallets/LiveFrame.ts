@@ -23,12 +23,12 @@ export class BalanceBody extends Schema.Opaque<BalanceBody>()(
     wallet: Address,
     mint: Address,
     native: Schema.Boolean,
-    /** After the change, in the accounts that the transaction names. */
-    balance: Schema.NullOr(Atomic),
+    balance: Schema.NullOr(Atomic).annotate({
+      description: "After the change, in the accounts that the transaction names."
+    }),
     delta: Schema.NullOr(SignedAtomic),
     decimals: Schema.NullOr(Schema.Int),
-    /** At the mark of now. */
-    valueUsd: Exact,
+    valueUsd: Exact.annotate({ description: "At the mark of now." }),
     cause: Schema.Literals(["trade", "transfer", "fee", "mint", "burn", "unknown"]),
     signature: Schema.NullOr(Signature),
     slot: Schema.Int,
@@ -38,18 +38,15 @@ export class BalanceBody extends Schema.Opaque<BalanceBody>()(
 ) {}
 
 const made = {
-  /** Proceeds less average cost of what was sold. Null once any part of it is unknown; dollars, like all of these. */
-  realized: Exact,
-  /** Value less cost of what is held. */
-  unrealized: Exact,
-  /** Both together. */
-  total: Exact,
-  /** The total in percent of `costUsd`. */
-  roiPct: Exact,
-  /** Cost of all buys, front-end fees included, whether sold since or not. */
-  costUsd: Exact,
-  /** Proceeds of all sells, less front-end fees. */
-  proceedsUsd: Exact
+  realized: Exact.annotate({
+    description:
+      "Proceeds less average cost of what was sold. Null once any part of it is unknown; dollars, like all of these."
+  }),
+  unrealized: Exact.annotate({ description: "Value less cost of what is held." }),
+  total: Exact.annotate({ description: "Both together." }),
+  roiPct: Exact.annotate({ description: "The total in percent of `costUsd`." }),
+  costUsd: Exact.annotate({ description: "Cost of all buys, front-end fees included, whether sold since or not." }),
+  proceedsUsd: Exact.annotate({ description: "Proceeds of all sells, less front-end fees." })
 }
 
 const standing = {
@@ -65,10 +62,10 @@ export class PnlBody extends Schema.Opaque<PnlBody>()(
     wallet: Address,
     mint: Address,
     ...made,
-    /** Average cost of a whole token held; null while that of any unit held is unknown. */
-    avgCostUsd: Exact,
-    /** Balance on the chain; null when unknown. */
-    holding: Schema.NullOr(Atomic),
+    avgCostUsd: Exact.annotate({
+      description: "Average cost of a whole token held; null while that of any unit held is unknown."
+    }),
+    holding: Schema.NullOr(Atomic).annotate({ description: "Balance on the chain; null when unknown." }),
     quantities: PositionQuantities,
     known: KnownPositionPnl,
     decimals: Schema.NullOr(Schema.Int),
@@ -76,8 +73,7 @@ export class PnlBody extends Schema.Opaque<PnlBody>()(
     markAtMs: Schema.NullOr(Time),
     buys: Schema.Int,
     sells: Schema.Int,
-    /** False only when nothing is known to be held. */
-    open: Schema.Boolean,
+    open: Schema.Boolean.annotate({ description: "False only when nothing is known to be held." }),
     ...standing,
     trigger: Schema.Literals(["trade", "transfer", "mark", "resync"])
   })
@@ -94,8 +90,7 @@ export class PnlSummaryBody extends Schema.Opaque<PnlSummaryBody>()(
     positionsClosed: Schema.Int,
     positionsUnknownBasis: Schema.Int,
     trades: Schema.Int,
-    /** Of closed positions of which every cost is known. */
-    winRatePct: Exact,
+    winRatePct: Exact.annotate({ description: "Of closed positions of which every cost is known." }),
     known: KnownWalletPnl,
     ...standing
   })
@@ -106,11 +101,10 @@ export class LiveGap extends Schema.Opaque<LiveGap>()(
   Schema.Struct({
     fromMs: Schema.NullOr(Time),
     toMs: Time,
-    /**
-     * `source_gap`: blocks of the chain could not be read. `behind`: this service could not keep up. `expired`: the frames are
-     * no longer held. `unknown_stream`: no stream of that id can be resumed with this ticket.
-     */
-    reason: Schema.Literals(["source_gap", "behind", "expired", "unknown_stream"])
+    reason: Schema.Literals(["source_gap", "behind", "expired", "unknown_stream"]).annotate({
+      description:
+        "`source_gap`: blocks of the chain could not be read. `behind`: this service could not keep up. `expired`: the frames are no longer held. `unknown_stream`: no stream of that id can be resumed with this ticket."
+    })
   })
 ) {}
 
@@ -126,8 +120,7 @@ export class SnapshotBody extends Schema.Opaque<SnapshotBody>()(
     resumed: Schema.Boolean,
     gap: Schema.NullOr(LiveGap),
     wallets: Schema.Array(TrackedWallet),
-    /** Newest first. */
-    trades: Schema.Array(TrackerTrade),
+    trades: Schema.Array(TrackerTrade).annotate({ description: "Newest first." }),
     pnl: Schema.Array(PnlBody),
     summaries: Schema.Array(PnlSummaryBody),
     status: TrackerStatus
@@ -169,6 +162,27 @@ interface Figure {
   readonly wallet: Address
   readonly sinceMs: number
 }
+
+/** Name of a ping, or of a stream. */
+const Name = Schema.String.check(
+  Schema.isMinLength(1, { expected: "1 to 64 characters" }),
+  Schema.isMaxLength(64, { expected: "1 to 64 characters" })
+)
+
+/** A request for a pong, on any live connection. */
+export const PingMessage = Schema.Struct({
+  op: Schema.Literal("ping"),
+  id: Schema.optionalKey(Schema.NullOr(Name).annotate({ description: "Repeated in the pong; null unless given." }))
+})
+
+/** A request for the frames after one of an earlier stream of the same key. */
+export const ResumeMessage = Schema.Struct({
+  op: Schema.Literal("resume"),
+  streamId: Name.annotate({ description: "The stream of the connection before, from its snapshot." }),
+  seq: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { expected: "0 or more" })).annotate({
+    description: "Number of the last frame that was read."
+  })
+})
 
 /** Something that a wallet did or became, before it has a place in a stream. */
 export type LiveEvent =

@@ -1,19 +1,30 @@
-/** The OpenAPI document of the contract, as it is committed: with its examples. */
+/** The documents of the contract as they are committed: OpenAPI with its examples, and AsyncAPI. */
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { readFileSync } from "node:fs"
 
 /** `src` and a package's `dist` hold it in the same place. */
-const file = new URL("../../api/openapi.json", import.meta.url)
+const folder = new URL("../../api/", import.meta.url)
 
-let read: unknown
+const reading = (name: string): (() => unknown) => {
+  let read: unknown
+  return () => (read ??= JSON.parse(readFileSync(new URL(name, folder), "utf8")))
+}
 
-/** The document, read once. */
-export const contractDocument = (): unknown => (read ??= JSON.parse(readFileSync(file, "utf8")))
+/** The OpenAPI document, read once. */
+export const contractDocument = reading("openapi.json")
 
-const document = Effect.runSync(Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(contractDocument()))))
+/** The AsyncAPI document, read once. */
+export const liveDocument = reading("asyncapi.json")
 
-/** Serves the document at `/openapi.json`. It is read once, for the first request. */
+/** Paths of the documents. */
+export const pages = ["/openapi.json", "/asyncapi.json"] as const
+
+const responseOf = (document: () => unknown) =>
+  Effect.runSync(Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(document()))))
+
+/** Serves the documents. Each is read once, for its first request. */
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = HttpRouter.addAll([
-  HttpRouter.route("GET", "/openapi.json", document)
+  HttpRouter.route("GET", "/openapi.json", responseOf(contractDocument)),
+  HttpRouter.route("GET", "/asyncapi.json", responseOf(liveDocument))
 ])

@@ -1,7 +1,8 @@
 /** `/llms.txt` and the pages of the reference in Markdown below `/docs/`. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { contractDocument } from "./ApiDocument.ts"
+import { contractDocument, liveDocument } from "./ApiDocument.ts"
+import { type LiveDocument, liveReference } from "./liveReference.ts"
 import { llmsText, type ReferenceDocument, referencePages } from "./reference.ts"
 
 const markdown = (text: string) =>
@@ -12,10 +13,12 @@ const markdown = (text: string) =>
 
 const document = () => contractDocument() as ReferenceDocument
 
+const allPages = () => [...referencePages(document()), liveReference(liveDocument() as LiveDocument)]
+
 /** Paths of the documents. */
 export const pages = (): ReadonlyArray<`/${string}`> => [
   "/llms.txt",
-  ...referencePages(document()).map(({ name }): `/${string}` => `/docs/${name}`)
+  ...allPages().map(({ name }): `/${string}` => `/docs/${name}`)
 ]
 
 const pageRoute = (path: `/${string}`, page: HttpServerResponse.HttpServerResponse): HttpRouter.Route<never, never> =>
@@ -26,6 +29,6 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.sus
   const list = HttpServerResponse.text(llmsText(document()), { contentType: "text/plain; charset=utf-8" })
   return HttpRouter.addAll([
     pageRoute("/llms.txt", list),
-    ...referencePages(document()).map(({ name, text }) => pageRoute(`/docs/${name}`, markdown(text)))
+    ...allPages().map(({ name, text }) => pageRoute(`/docs/${name}`, markdown(text)))
   ])
 })

@@ -4,6 +4,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
 import { rawHeader } from "../middleware/rawHeader.ts"
+import { pages as documents } from "./ApiDocument.ts"
 import { changelog } from "./changelog.ts"
 
 /** Addresses that the browser routes. */
@@ -27,7 +28,7 @@ const FILES = "/assets/:file"
 const CHANGES = "/changelog"
 
 /** Paths that answer GET outside the contract; the document of the contract is served beside it. */
-export const pages = [...routed, FILES, CHANGES, "/openapi.json"] as const
+export const pages = [...routed, FILES, CHANGES, ...documents] as const
 
 /** The folder that `scripts/web.mjs` fills; `src` and a package's `dist` lie beside each other. */
 const folder = new URL("../../../dist/web/", import.meta.url)

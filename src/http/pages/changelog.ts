@@ -7,6 +7,9 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- The sockets and event streams as an AsyncAPI 3 document at \`/asyncapi.json\`, and in Markdown at \`/docs/live.md\`.
+- On the market socket a \`gap\` of reason \`expired\` stands for closed candles that a slow reader was not sent and that are no longer
+  held.
 - Every read as a tool of the Model Context Protocol at \`/mcp\`, by streamable HTTP, with the key of the caller. Answers are at most
   4 kB of text unless \`maxBytes\` asks for more.
 - Usage by day, key and operation at \`/api/v1/account/usage\`: requests, units, errors, bytes and stream minutes, also as CSV.

@@ -36,12 +36,20 @@ export interface MarkdownPage {
 
 const REF = "#/components/schemas/"
 
+/** The name that a schema refers to, with or without a description beside the reference. */
 const nameOf = (schema: Json): string | null => {
-  const ref = schema["$ref"]
+  const { allOf } = schema
+  const [only, ...others] = Array.isArray(allOf) ? (allOf as ReadonlyArray<Json>) : []
+  const ref = only !== undefined && others.length === 0 ? only["$ref"] : schema["$ref"]
   return typeof ref === "string" ? ref.slice(REF.length) : null
 }
 
-const resolved = (schema: Json, { components }: ReferenceDocument): Json => {
+/** Named schemas. */
+interface Named {
+  readonly components: { readonly schemas: Readonly<Record<string, Json>> }
+}
+
+const resolved = (schema: Json, { components }: Named): Json => {
   const name = nameOf(schema)
   return name === null ? schema : (components.schemas[name] ?? {})
 }
@@ -70,10 +78,12 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\
 const rowOf = (name: string, schema: Json, isRequired: boolean, description: string) =>
   `| \`${name}\` | ${cell(typeOf(schema))} | ${isRequired ? "yes" : "no"} | ${cell(description)} |`
 
-const table = (rows: ReadonlyArray<string>): ReadonlyArray<string> =>
+/** A table of properties; nothing without rows. */
+export const table = (rows: ReadonlyArray<string>): ReadonlyArray<string> =>
   rows.length === 0 ? [] : ["", "| name | type | required | meaning |", "| --- | --- | --- | --- |", ...rows]
 
-const propertiesOf = (schema: Json, document: ReferenceDocument): ReadonlyArray<string> => {
+/** The rows of the properties of a schema. */
+export const propertiesOf = (schema: Json, document: Named): ReadonlyArray<string> => {
   const whole = resolved(schema, document)
   const required = (whole["required"] ?? []) as ReadonlyArray<string>
   return Object.entries((whole["properties"] ?? {}) as Readonly<Record<string, Json>>).map(([name, property]) => {
@@ -141,11 +151,13 @@ export const llmsText = (document: ReferenceDocument): string => {
     "## Reference",
     "",
     link("reference.md", "Every operation on one page."),
+    link("live.md", "Messages of the sockets and event streams."),
     ...groups.map(({ description: said = "", name }) => link(`${name}.md`, said)),
     "",
     "## Machines",
     "",
     "- [openapi.json](/openapi.json): The contract as an OpenAPI 3.1 document.",
+    "- [asyncapi.json](/asyncapi.json): The sockets and event streams as an AsyncAPI 3 document.",
     "- [mcp](/mcp): The reads as tools of the Model Context Protocol, by streamable HTTP.",
     "",
     "## Optional",

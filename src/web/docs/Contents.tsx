@@ -7,7 +7,8 @@ export const guides = [
   ["", "Start"],
   ["errors", "Errors"],
   ["limits", "Limits"],
-  ["numbers", "Numbers"]
+  ["numbers", "Numbers"],
+  ["live", "Sockets and streams"]
 ] as const
 
 const groupWords: Readonly<Record<string, string>> = {

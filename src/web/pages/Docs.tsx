@@ -2,6 +2,7 @@ import { useRoute } from "preact-iso"
 import { Contents } from "../docs/Contents.tsx"
 import type { Reference } from "../docs/document.ts"
 import { Errors, Limits, Numbers, Start } from "../docs/guides.tsx"
+import { Live } from "../docs/Live.tsx"
 import { OperationPage } from "../docs/OperationPage.tsx"
 import { useLiving } from "../docs/useLiving.ts"
 import { useReference } from "../docs/useReference.ts"
@@ -20,6 +21,9 @@ const Content = ({ page, reference }: { readonly page: string; readonly referenc
   }
   if (page === "numbers") {
     return <Numbers />
+  }
+  if (page === "live") {
+    return <Live />
   }
   if (page !== "" && operation === undefined) {
     return <NotFound />

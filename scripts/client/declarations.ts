@@ -1,0 +1,180 @@
+/** Declarations of the client package that stand alone: every type of the contract is written out from its schema. */
+import { Schema, SchemaRepresentation } from "effect"
+import { HttpApi } from "effect/http-api"
+import { readFileSync } from "node:fs"
+import { Api } from "../../src/api/Api.ts"
+import { catalogue } from "../../src/api/catalogue.ts"
+import { ErrorDetail } from "../../src/api/Problem.ts"
+import { EndCode, MarketControlFrame, MarketDataFrame, subscribeMessages } from "../../src/domain/market/MarketFrame.ts"
+import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/domain/quotes/QuoteStream.ts"
+import { ControlFrame, DataFrame, LiveGap } from "../../src/domain/wallets/LiveFrame.ts"
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** A representation without checks and annotations, which are no part of a type. */
+const bare = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    return value.map(bare)
+  }
+  return isPlain(value)
+    ? Object.fromEntries(
+        Object.entries(value).flatMap(([key, inner]) =>
+          key === "annotations" ? [] : [[key, key === "checks" ? [] : bare(inner)]]
+        )
+      )
+    : value
+}
+
+/** The parts of one operation. */
+interface Parts {
+  readonly group: string
+  readonly name: string
+  readonly call: ReadonlyArray<readonly [string, Schema.Top]>
+  readonly success: ReadonlyArray<Schema.Top>
+  readonly summary: string
+}
+
+const operations = (): ReadonlyArray<Parts> => {
+  const found: Array<Parts> = []
+  const document = JSON.parse(readFileSync(new URL("../../src/api/openapi.json", import.meta.url), "utf8"))
+  const summaries = new Map(
+    Object.values<Record<string, { readonly operationId: string; readonly summary?: string }>>(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, summary = "" }) => [operationId, summary])
+  )
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, group }) => {
+      const { headers, identifier, params, payload, query, success } = endpoint
+      const bodies = Array.from(payload.values()).flatMap(({ schemas }) => schemas as ReadonlyArray<Schema.Top>)
+      const call = [
+        ["params", params],
+        ["query", query],
+        ["headers", headers],
+        ["payload", bodies[0]]
+      ] as const
+      found.push({
+        group: group.identifier,
+        name: identifier,
+        call: call.flatMap(([part, schema]) => (schema === undefined ? [] : [[part, schema] as const])),
+        success: Array.from(success),
+        summary: summaries.get(`${group.identifier}.${identifier}`) ?? ""
+      })
+    }
+  })
+  return found
+}
+
+const named: Readonly<Record<string, Schema.Top>> = {
+  ErrorDetail,
+  OpenFrame,
+  QuoteFrame,
+  ErrorFrame,
+  ThrottledFrame,
+  CloseFrame,
+  DataFrame,
+  ControlFrame,
+  MarketDataFrame,
+  MarketControlFrame,
+  LiveGap,
+  EndCode,
+  ...Object.fromEntries(Object.entries(subscribeMessages).map(([channel, schema]) => [`subscribe ${channel}`, schema]))
+}
+
+const QUOTE_STREAM = "spot.stream"
+
+/** A type without the quotes of its property names. */
+const plain = (text: string): string => text.replaceAll(/"([A-Za-z_$]\w*)"(\??): /gu, "$1$2: ")
+
+/** Types of schemas by key, and the declarations that they refer to. */
+const typesOf = (schemas: ReadonlyMap<string, Schema.Top>) => {
+  const asts = Array.from(schemas.values(), (schema) => Schema.toType(schema).ast)
+  const [first, ...rest] = asts
+  if (first === undefined) {
+    throw new Error("There are no schemas.")
+  }
+  const document = SchemaRepresentation.toRepresentations([first, ...rest])
+  const { codes, references } = SchemaRepresentation.toCodeDocument(
+    bare(document) as SchemaRepresentation.MultiDocument
+  )
+  if (Object.keys(references.recursives).length > 0) {
+    throw new Error("Recursive schemas have no declaration here.")
+  }
+  const types = new Map(Array.from(schemas.keys(), (key, at) => [key, plain(codes[at]?.Type ?? "unknown")]))
+  const declared = references.nonRecursives.map(({ $ref, code }) => [$ref, plain(code.Type)] as const)
+  return { types, declared }
+}
+
+/** The text of an object type without the objects inside of it. */
+const shallow = (type: string): string => {
+  let text = type.replace(/^\{/u, "").replace(/\}$/u, "")
+  while (/\{[^{}]*\}/u.test(text)) {
+    text = text.replaceAll(/\{[^{}]*\}/gu, "object")
+  }
+  return text
+}
+
+/** True for an object type of which every property may be absent. */
+const isOptional = (type: string): boolean => !/readonly [\w"-]+: /u.test(shallow(type))
+
+/** A query that takes nothing. */
+const isEmpty = (type: string): boolean => /^\{(?: readonly \[x: string\]: [^{}]*)?\s*\}$/u.test(type)
+
+const callOf = (call: ReadonlyArray<readonly [string, string]>, written: ReadonlyMap<string, string>): string => {
+  const parts = call
+    .filter(([, type]) => !isEmpty(type))
+    .map(([part, type]) => `readonly ${part}${isOptional(written.get(type) ?? type) ? "?" : ""}: ${type}`)
+  const isAllOptional = parts.every((part) => /^readonly \w+\?/u.test(part))
+  return parts.length === 0 ? "call?: {}" : `call${isAllOptional ? "?" : ""}: { ${parts.join("; ")} }`
+}
+
+const HAND_WRITTEN = readFileSync(new URL("written.d.ts", import.meta.url), "utf8")
+
+/** The text of `index.d.ts`. */
+export const declarations = (): string => {
+  const all = operations()
+  const schemas = new Map<string, Schema.Top>(Object.entries(named))
+  for (const { call, group, name, success } of all) {
+    call.forEach(([part, schema]) => schemas.set(`${group}.${name} ${part}`, schema))
+    success.forEach((schema, at) => {
+      if (`${group}.${name}` !== QUOTE_STREAM) {
+        schemas.set(`${group}.${name} success ${at}`, schema)
+      }
+    })
+  }
+  const { declared, types } = typesOf(schemas)
+  const written = new Map(declared)
+  const typeOf = (key: string) => types.get(key) ?? "unknown"
+  const groups = Array.from(new Set(all.map(({ group }) => group)), (group) => {
+    const methods = all
+      .filter((each) => each.group === group)
+      .map(({ call, name, success, summary }) => {
+        const id = `${group}.${name}`
+        const answers = [...new Set(success.map((_, at) => typeOf(`${id} success ${at}`)))].join(" | ")
+        const answer = id === QUOTE_STREAM ? "AsyncIterable<Frame>" : `Promise<${answers}>`
+        const parts = callOf(
+          call.map(([part]) => [part, typeOf(`${id} ${part}`)]),
+          written
+        )
+        return `    /** ${summary}. */\n    readonly ${name}: (${parts}, options?: CallOptions) => ${answer}`
+      })
+    return `  readonly ${group}: {\n${methods.join("\n")}\n  }`
+  })
+  const own = Object.keys(named).filter((name) => !written.has(name) && !name.includes(" "))
+  const channels = Object.keys(subscribeMessages).map((channel) => typeOf(`subscribe ${channel}`))
+  return [
+    "/** Types of the contract, written out from its schemas. */",
+    ...declared.map(([name, type]) => `export type ${name} = ${type}`),
+    ...own.map((name) => `export type ${name} = ${typeOf(name)}`),
+    `type SubscribeMessage = ${channels.join(" | ")}`,
+    `export type ErrorCode = ${Object.keys(catalogue)
+      .map((code) => JSON.stringify(code))
+      .join(" | ")}`,
+    "",
+    "/** Every call of the contract, by group. */",
+    `export interface Client {\n${groups.join("\n")}\n}`,
+    "",
+    HAND_WRITTEN
+  ].join("\n")
+}

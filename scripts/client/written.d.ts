@@ -1,0 +1,143 @@
+/** Codes of failures that the client itself detects. */
+export type ClientCode =
+  | "invalid_call"
+  | "connection_lost"
+  | "invalid_answer"
+  | "stream_silent"
+  | "stream_broken"
+  | "no_tracked_wallets"
+  | "tracker_closed"
+  | "market_closed"
+
+/** The error of a failed call: a problem of the contract, or a failure that the client detected. */
+export declare class FathomError extends Error {
+  readonly _tag: "FathomError"
+  /** Status of the response; null without a response. */
+  readonly status: number | null
+  /** Branch on this. A newer service may send codes that are not listed here. */
+  readonly code: ErrorCode | ClientCode | (string & {})
+  readonly requestId: string | null
+  /** `Retry-After` in milliseconds; null without one. */
+  readonly retryAfterMs: number | null
+  readonly details: ReadonlyArray<ErrorDetail>
+}
+
+/** A frame of the quote stream by the name of its event. */
+export type Frame =
+  | { readonly event: "open"; readonly data: OpenFrame }
+  | { readonly event: "quote"; readonly data: QuoteFrame }
+  | { readonly event: "error"; readonly data: ErrorFrame }
+  | { readonly event: "throttled"; readonly data: ThrottledFrame }
+  | { readonly event: "close"; readonly data: CloseFrame }
+
+/** Limits of attempts and delays. */
+export interface RetryPolicy {
+  /** Most attempts in total; 1 disables retries. */
+  readonly tries: number
+  /** Upper bound of the delay before the second attempt; it doubles with each further attempt. */
+  readonly firstDelayMs: number
+  readonly longestDelayMs: number
+  /** A longer `Retry-After` is not waited for: the response is returned as it is. */
+  readonly longestWaitMs: number
+}
+
+/** Options of a client. */
+export interface ClientOptions {
+  /** Base URL of the service, without `/api/v1`. */
+  readonly baseUrl: string | URL
+  /** The secret of an API key. */
+  readonly key: string
+  readonly retry?: Partial<RetryPolicy>
+  /** In place of the `fetch` of the platform. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  /** Aborts the call; its promise is rejected with the reason of the signal. */
+  readonly signal?: AbortSignal
+}
+
+/** The part of a WebSocket that the client uses. */
+export interface WebSocketLike {
+  readonly readyState: number
+  addEventListener(type: "open" | "message" | "error" | "close", listener: (event: WebSocketLikeEvent) => void): void
+  removeEventListener(type: "open" | "message" | "error" | "close", listener: (event: WebSocketLikeEvent) => void): void
+  close(code?: number, reason?: string): void
+  send(data: string | Uint8Array<ArrayBuffer>): void
+}
+
+/** An event of a `WebSocketLike`. */
+export interface WebSocketLikeEvent {
+  readonly data?: unknown
+  readonly code?: number
+  readonly reason?: string
+}
+
+/** Options of `watchTracker`. */
+export interface WatchOptions {
+  /** Only the wallets of this group; all wallets of the account unless given. */
+  readonly group?: string
+  /** Adds control frames: heartbeats and notices. */
+  readonly control?: boolean
+  /** Ends the loop with the reason of the signal. */
+  readonly signal?: AbortSignal
+  /** Replaces the `WebSocket` of the platform. */
+  readonly webSocket?: (url: string) => WebSocketLike
+}
+
+/** Missing events of the tracker, reported by the service or detected as missing frames (`lost`). */
+export interface TrackerGap {
+  readonly type: "gap"
+  readonly fromMs: number | null
+  readonly toMs: number
+  readonly reason: LiveGap["reason"] | "lost"
+}
+
+/** An event of `watchTracker`. */
+export type TrackerEvent = DataFrame | ControlFrame | TrackerGap
+
+type SubscriptionOf<M> = M extends unknown ? Omit<M, "op" | "id" | "resume"> & { readonly id?: string } : never
+
+/** A subscription of `watchMarket`: channel and parameters, with a name of its own or the number of its place in the list. */
+export type MarketSubscription = SubscriptionOf<SubscribeMessage>
+
+/** Missing events of a subscription, reported by the service or detected as missing frames (`lost`). */
+export interface MarketGap {
+  readonly type: "gap"
+  readonly id: string
+  readonly fromMs: number | null
+  readonly toMs: number
+  readonly reason: LiveGap["reason"] | "lost"
+}
+
+/** An event of `watchMarket`: a frame, the end of a subscription, or a gap between frames. */
+export type MarketEvent =
+  | Exclude<MarketDataFrame, { readonly type: "gap" }>
+  | Extract<MarketControlFrame, { readonly type: "ended" }>
+  | MarketGap
+
+/** Why a decimal text is not an amount: not written as one, or finer than the smallest unit of the token. */
+export type DecimalFault = "format" | "too_fine"
+
+/** Atomic units of a whole-token amount as text: no sign, exponent or leading zeros, at most `decimals` fraction digits. */
+export declare const toAtomic: (text: string, decimals: number) => bigint | DecimalFault
+
+/** Whole tokens of an atomic amount as exact decimal text, without trailing zeros. */
+export declare const fromAtomic: (amount: bigint, decimals: number) => string
+
+/** A client of the service. */
+export declare const createClient: (options: ClientOptions) => Client
+
+/** Live events of the tracked wallets, each trade once, across reconnections. */
+export declare const watchTracker: (
+  client: Pick<Client, "tracker">,
+  options?: WatchOptions
+) => AsyncIterable<TrackerEvent>
+
+/** Live events of subscriptions of the market, across reconnections. */
+export declare const watchMarket: (
+  client: Pick<Client, "marketRealtime">,
+  subscriptions: ReadonlyArray<MarketSubscription>,
+  options?: Pick<WatchOptions, "signal" | "webSocket">
+) => AsyncIterable<MarketEvent>

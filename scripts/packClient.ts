@@ -1,0 +1,36 @@
+/**
+ * Packs `fathom-client`, the client without dependencies, into the folder that is given or this one, and has publint and
+ * are-the-types-wrong look at the tarball, and the compiler at its types. Prints its sizes in bytes as JSON. Nothing is fetched.
+ */
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { buildClient } from "./client/build.ts"
+import { typeFaults } from "./client/typeFaults.ts"
+import { packageFaults } from "./release/packageFaults.ts"
+
+/** Bytes of the tarball. */
+const LARGEST = 300_000
+
+const destination = resolve(process.argv[2] ?? ".")
+const folder = mkdtempSync(join(tmpdir(), "fathom-client-"))
+try {
+  await buildClient(folder)
+  const told = execFileSync("npm", ["pack", "--json", "--pack-destination", destination], {
+    cwd: folder,
+    encoding: "utf8"
+  })
+  const [{ filename, files, size, unpackedSize }] = JSON.parse(told)
+  const faults = await packageFaults(new Uint8Array(readFileSync(join(destination, filename))))
+  faults.push(...typeFaults(join(folder, "index.d.ts")))
+  if (size > LARGEST) {
+    faults.push(`The tarball has ${size} bytes; ${LARGEST} at most.`)
+  }
+  const bundle = statSync(join(folder, "index.js")).size
+  process.stdout.write(`${JSON.stringify({ filename, size, unpackedSize, bundle, files: files.length })}\n`)
+  process.stderr.write(faults.map((fault) => `${fault}\n`).join(""))
+  process.exitCode = faults.length === 0 ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

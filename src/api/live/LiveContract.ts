@@ -1,0 +1,130 @@
+/** Sockets and event streams of the contract: their addresses, and the messages in both directions. */
+import { Schema } from "effect"
+import {
+  MarketControlFrame,
+  MarketDataFrame,
+  subscribeMessages,
+  subscriptionCosts,
+  UnsubscribeMessage
+} from "../../domain/market/MarketFrame.ts"
+import { ControlFrame, DataFrame, PingMessage, ResumeMessage } from "../../domain/wallets/LiveFrame.ts"
+import { MARKET_REALTIME_PATH } from "../market/Realtime.ts"
+import { StreamFrame, StreamQuery } from "../Spot.ts"
+import { REALTIME_PATH } from "../Tracker.ts"
+import { controlWords, marketWords, messageWords, quoteWords, trackerWords } from "./messageWords.ts"
+
+/** A message and its meaning. */
+export interface LiveMessage {
+  /** Its type, with its channel where types are shared: `trades snapshot`. */
+  readonly name: string
+  readonly summary: string
+  readonly schema: Schema.Top
+  /** Units a minute, or a tick; only of messages that cost some. */
+  readonly cost?: number
+}
+
+/** A socket or an event stream. */
+export interface LiveChannel {
+  readonly id: "tracker" | "market" | "quotes"
+  readonly title: string
+  readonly address: string
+  readonly transport: "socket" | "events"
+  readonly description: string
+  readonly query: Schema.Top
+  readonly scopes: ReadonlyArray<string>
+  readonly budget: "rest" | "quote" | null
+  /** Messages of the service. */
+  readonly frames: ReadonlyArray<LiveMessage>
+  /** Messages of the client; none on an event stream. */
+  readonly messages: ReadonlyArray<LiveMessage>
+}
+
+interface Typed extends Schema.Top {
+  readonly fields: {
+    readonly type: { readonly literal: string }
+    readonly channel?: { readonly literal: string }
+  }
+}
+
+const frame = (words: Readonly<Record<string, string>>, schema: Typed): LiveMessage => {
+  const { channel, type } = schema.fields
+  const name = channel === undefined ? type.literal : `${channel.literal} ${type.literal}`
+  return { name, summary: words[name] ?? "", schema }
+}
+
+const framesOf = (words: Readonly<Record<string, string>>, members: ReadonlyArray<Schema.Top>) =>
+  members.map((member) => frame(words, member as Typed))
+
+const message = (name: keyof typeof messageWords, schema: Schema.Top, cost?: number): LiveMessage => ({
+  name,
+  summary: messageWords[name],
+  schema,
+  ...(cost !== undefined && { cost })
+})
+
+const ticket = Schema.Struct({
+  ticket: Schema.String.annotate({ description: "The ticket of a session: good for one connection." })
+})
+
+const tracker: LiveChannel = {
+  id: "tracker",
+  title: "Tracked wallets",
+  address: REALTIME_PATH,
+  transport: "socket",
+  description:
+    "Trades, balances and profit of the tracked wallets of an account. `GET /api/v1/tracker/realtime/session` answers the whole address of one connection. The first frame is a snapshot; each later one has the next `seq`. Control frames are sent where the session was asked for with `control=true`.",
+  query: ticket,
+  scopes: ["tracker.read", "md.read"],
+  budget: null,
+  frames: [
+    ...framesOf(trackerWords, DataFrame.members),
+    ...framesOf({ ...controlWords, heartbeat: "The connection is alive; every 20 seconds." }, ControlFrame.members)
+  ],
+  messages: [message("resume", ResumeMessage), message("ping", PingMessage)]
+}
+
+const market: LiveChannel = {
+  id: "market",
+  title: "Market",
+  address: MARKET_REALTIME_PATH,
+  transport: "socket",
+  description:
+    "Trades, candles, prices, launches and rankings. `GET /api/v1/market/realtime/session` answers the whole address of one connection. The first frame is `open`; then each subscription is asked for by a message. Its units are charged to the `rest` budget in every minute that begins.",
+  query: ticket,
+  scopes: ["md.read"],
+  budget: "rest",
+  frames: [...framesOf(marketWords, MarketDataFrame.members), ...framesOf(controlWords, MarketControlFrame.members)],
+  messages: [
+    message("subscribe trades", subscribeMessages.trades, subscriptionCosts.trades),
+    message("subscribe candles", subscribeMessages.candles, subscriptionCosts.candles),
+    message("subscribe price", subscribeMessages.price, subscriptionCosts.price),
+    message("subscribe launches", subscribeMessages.launches, subscriptionCosts.launches),
+    message("subscribe graduations", subscribeMessages.graduations, subscriptionCosts.graduations),
+    message("subscribe movers", subscribeMessages.movers, subscriptionCosts.movers),
+    message("subscribe freshness", subscribeMessages.freshness, subscriptionCosts.freshness),
+    message("unsubscribe", UnsubscribeMessage),
+    message("ping", PingMessage)
+  ]
+}
+
+const quotes: LiveChannel = {
+  id: "quotes",
+  title: "Quotes of one trade",
+  address: "/api/v1/spot/quote/stream",
+  transport: "events",
+  description:
+    "Server-sent events: the name of an event is the name of its message, its id `streamId:seq`, its data the JSON of the message. The first is `open`, the last `close`. A comment follows every 20 seconds.",
+  query: StreamQuery,
+  scopes: ["md.read"],
+  budget: "quote",
+  frames: StreamFrame.members.map(({ fields: { data, event } }) => ({
+    name: event.literal,
+    summary: quoteWords[event.literal],
+    schema: data.to,
+    ...(event.literal === "quote" && { cost: 1 })
+  })),
+  messages: []
+}
+
+/** Every socket and event stream. */
+export const liveChannels: ReadonlyArray<LiveChannel> = [tracker, market, quotes]

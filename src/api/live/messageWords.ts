@@ -1,0 +1,64 @@
+/** Meanings of the messages of sockets and event streams, by name. */
+
+/** Frames of the tracker socket. */
+export const trackerWords = {
+  snapshot: "The whole state: wallets, newest trades, positions and profit. It replaces what the client holds.",
+  trade: "A tracked wallet traded.",
+  balance_update: "A balance of a tracked wallet changed.",
+  pnl: "The profit of one position of a tracked wallet changed.",
+  pnl_summary: "The profit of a tracked wallet changed."
+} as const
+
+/** Frames without a number, of both sockets. */
+export const controlWords = {
+  open: "The connection is open: its stream, and the subscriptions that it may have.",
+  ended: "A subscription ended, and why.",
+  heartbeat: "The connection is alive; every 20 seconds.",
+  pong: "The answer to a ping.",
+  error: "A message of the client was malformed or could not be followed.",
+  notice: "The service restarts, the reader is slow, or the data of the chain is late or in time again."
+} as const
+
+/** Numbered frames of the market socket. */
+export const marketWords = {
+  "trades snapshot": "The newest trades of a subscription.",
+  "candles snapshot": "The newest candles of a subscription.",
+  "price snapshot": "The last price of a subscription.",
+  "launches snapshot": "The newest launches.",
+  "graduations snapshot": "The newest graduations.",
+  "movers snapshot": "The ranking as it stands.",
+  "freshness snapshot": "The state of every source.",
+  trade: "A pool swap.",
+  candle: "The open candle changed; at most 4 a second.",
+  candle_closed: "A candle is final.",
+  price: "The price changed; at most 4 a second.",
+  launch: "A token was put on the curve of a launchpad.",
+  graduation: "A token left its curve for a pool.",
+  movers: "The ranking changed; at most every 2 seconds.",
+  freshness: "The state of the sources, at each change and every 5 seconds.",
+  gap: "Blocks or frames are missing before the next frame."
+} as const
+
+/** Messages of clients. */
+export const messageWords = {
+  resume: "Asks for the frames after one of an earlier stream; once, within five seconds of connecting.",
+  ping: "Asks for a pong; once a second at most.",
+  unsubscribe: "Ends a subscription.",
+  "subscribe trades":
+    "Trades of a mint, a pool or a wallet, or all of at least `minUsd`. Without mint, pool and wallet it costs 5 units a minute.",
+  "subscribe candles": "Candles of a mint or a pool.",
+  "subscribe price": "The last price of a token.",
+  "subscribe launches": "Launches on all launchpads.",
+  "subscribe graduations": "Graduations from all launchpads.",
+  "subscribe movers": "A ranking of tokens over a window.",
+  "subscribe freshness": "The state of the sources."
+} as const
+
+/** Events of the quote stream. */
+export const quoteWords = {
+  open: "The terms of the stream, and the budget before its first tick.",
+  quote: "A tick that was priced.",
+  error: "A tick that could not be priced; the stream goes on.",
+  throttled: "The budget is spent; the ticks go on when it is not.",
+  close: "The end of the stream, and what it came to."
+} as const

@@ -1,0 +1,91 @@
+/** The market's live stream across reconnections. */
+import { Effect, Schema, type Stream } from "effect"
+import type { Socket } from "effect/socket"
+import { MarketControlFrame, MarketDataFrame, type MarketSession } from "../domain/market/MarketFrame.ts"
+import type { FathomClient } from "./FathomClient.ts"
+import { asFathomError, clientError, type FathomError } from "./FathomError.ts"
+import { liveEvents, type LiveProtocol, type Taken } from "./liveEvents.ts"
+import { type MarketEvent, MarketMemory, type MarketSubscription } from "./MarketMemory.ts"
+
+const decodeFrame = Schema.decodeUnknownEffect(
+  Schema.fromJsonString(Schema.Union([MarketDataFrame, MarketControlFrame]))
+)
+
+const isData = (frame: MarketDataFrame | MarketControlFrame): frame is MarketDataFrame => "seq" in frame
+
+class MarketProtocol implements LiveProtocol<MarketEvent> {
+  readonly name = "market socket"
+  readonly closedCode = "market_closed"
+  private readonly memory: MarketMemory
+
+  constructor(subscriptions: ReadonlyArray<MarketSubscription>) {
+    this.memory = new MarketMemory(subscriptions)
+  }
+
+  get failures(): number {
+    return this.memory.failures
+  }
+
+  set failures(count: number) {
+    this.memory.failures = count
+  }
+
+  opening(): ReadonlyArray<string> {
+    return this.memory.opening()
+  }
+
+  readonly take = (text: string): Effect.Effect<Taken<MarketEvent>, FathomError> =>
+    decodeFrame(text).pipe(
+      Effect.mapError(({ message }) => clientError("invalid_answer", message)),
+      Effect.flatMap((frame) =>
+        isData(frame) ? Effect.succeed({ events: this.memory.take(frame) }) : this.control(frame)
+      )
+    )
+
+  private control(frame: MarketControlFrame): Effect.Effect<Taken<MarketEvent>, FathomError> {
+    switch (frame.type) {
+      case "open":
+        this.memory.open(frame.streamId)
+        return Effect.succeed({ events: [] })
+      case "ended":
+        return Effect.succeed(this.ended(frame))
+      case "error":
+        return frame.code === "rate_limited"
+          ? Effect.succeed({ events: [], isBroken: true })
+          : Effect.fail(clientError("invalid_call", frame.message))
+      default:
+        return Effect.succeed({ events: [] })
+    }
+  }
+
+  private ended(frame: MarketControlFrame & { readonly type: "ended" }): Taken<MarketEvent> {
+    const again = this.memory.ended(frame)
+    if (again === null) {
+      return { events: this.memory.isOver ? [frame, null] : [frame] }
+    }
+    return { events: [frame], later: { message: () => this.memory.messageOf(again.id), afterMs: again.afterMs } }
+  }
+}
+
+/** Options of `marketEvents`. */
+export interface MarketEventsOptions {
+  readonly session: Effect.Effect<MarketSession, FathomError>
+  readonly subscriptions: ReadonlyArray<MarketSubscription>
+}
+
+/**
+ * Every frame of the subscriptions across reconnections; a lost connection is resumed where each of them stopped. A `gap`
+ * marks events that could not be recovered. An `ended` subscription is asked for again where waiting helps; the stream ends
+ * once none goes on. Fails when the service rejects permanently, or a subscription is malformed.
+ */
+export const marketEvents = ({
+  session,
+  subscriptions
+}: MarketEventsOptions): Stream.Stream<MarketEvent, FathomError, Socket.WebSocketConstructor> =>
+  liveEvents(session, () => new MarketProtocol(subscriptions))
+
+/** The session request of the Effect client for `marketEvents`. */
+export const marketSession = (client: FathomClient["Service"]): Effect.Effect<MarketSession, FathomError> =>
+  client.marketRealtime
+    .session({ query: {} })
+    .pipe(Effect.catch((failure) => Effect.flatMap(asFathomError(failure, undefined), Effect.fail)))

@@ -1,0 +1,36 @@
+/** Frames for a slow reader of a coalesced channel, once it has caught up. */
+import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
+import type { FrameRun, SharedFrame } from "../live/frames.ts"
+import { jsonOf } from "./jsonOf.ts"
+import type { Subscription } from "./Topic.ts"
+
+/** The frame that stands for others that are no longer held. */
+const expiredFrame = (nowMs: number): SharedFrame => {
+  const data: LiveGap = { fromMs: null, toMs: nowMs, reason: "expired" }
+  const json = jsonOf({ data })
+  return { type: "gap", length: Buffer.byteLength(json), slab: Buffer.from(json.replace("{", ",")), at: 0 }
+}
+
+/** Frames that a reader of newest frames is sent too: no later one stands for them. */
+const WHOLE: ReadonlySet<string> = new Set(["candle_closed", "gap"])
+
+/**
+ * The newest frame, and the closed candles and gaps since the last frame that was sent. A gap stands for those of them that
+ * are no longer held.
+ */
+export const newestRuns = ({ base, mark, sent, topic }: Subscription, nowMs: number): ReadonlyArray<FrameRun> => {
+  const { first, frames } = topic.since(sent)
+  const isSent = ({ type }: SharedFrame, i: number) => i === frames.length - 1 || WHOLE.has(type)
+  const forgotten = topic.terms.channel === "candles" && first > sent + 1 ? first - 1 : -1
+  const lost = frames.findLastIndex((frame, i) => frame.slab === null && isSent(frame, i))
+  const gap = lost === -1 ? forgotten : first + lost
+  const chosen = frames.flatMap((frame, i) =>
+    first + i > gap && isSent(frame, i) ? [[first + i, frame] as const] : []
+  )
+  let last = sent
+  return [...(gap === -1 ? [] : [[gap, expiredFrame(nowMs)] as const]), ...chosen].map(([number, frame]) => {
+    const skipped = number - last - 1
+    last = number
+    return { frames: [frame], firstSeq: number - base, mark: skipped === 0 ? mark : `${mark},"skipped":${skipped}` }
+  })
+}

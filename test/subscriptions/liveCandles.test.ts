@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ChartBar } from "../../src/domain/market/Chart.ts"
+import { LiveCandles } from "../../src/subscriptions/LiveCandles.ts"
+import type { SnapshotSources } from "../../src/subscriptions/snapshots.ts"
+import type { Topic } from "../../src/subscriptions/Topic.ts"
+import { mintOf } from "../market/tape/tape.ts"
+import { brief, Scene } from "./marketScene.ts"
+
+const MINUTE_MS = 60_000
+const START = 1_700_000_040_000
+
+/** Candles of any token: one bar a minute up to this many, the last one open. */
+const charts = (count: () => number) =>
+  ({
+    feed: { mintOfPool: () => null },
+    reader: {
+      chart: () =>
+        Effect.sync(() => ({
+          data: { bars: Array.from({ length: count() }, (_, n) => ({ t: START + n * MINUTE_MS })) as Array<ChartBar> },
+          knowledge: { openBarMs: START + (count() - 1) * MINUTE_MS }
+        }))
+    }
+  }) as unknown as SnapshotSources
+
+describe("live candles", () => {
+  it.effect("compare a block with each end of an open candle once, however many topics have it", () =>
+    Effect.gen(function* () {
+      const scene = new Scene()
+      let bars = 1
+      const candles = new LiveCandles(
+        scene.hub,
+        charts(() => bars)
+      )
+      const { say, wire } = scene.connect()
+      const topics: Array<Topic> = []
+      for (let n = 0; n < 50; n++) {
+        say({ op: "subscribe", id: `c${n}`, channel: "candles", mint: mintOf(n), resolution: "1m" })
+      }
+      topics.push(...scene.hub.topics)
+      topics.forEach((topic) => candles.begin(topic))
+      yield* candles.send
+      assert.strictEqual(candles.ends, 1)
+      assert.isFalse(candles.isWaiting)
+
+      candles.note({ timeMs: START + MINUTE_MS - 1, trades: [] })
+      assert.isFalse(candles.isWaiting)
+      bars = 2
+      candles.note({ timeMs: START + MINUTE_MS, trades: [] })
+      assert.isTrue(candles.isWaiting)
+      // Not before 250 ms have passed since the frames before: the topics wait.
+      topics.slice(1).forEach((topic) => candles.forget(topic))
+      assert.strictEqual(candles.ends, 1)
+      topics.slice(0, 1).forEach((topic) => candles.forget(topic))
+      assert.strictEqual(candles.ends, 0)
+      assert.isFalse(candles.isWaiting)
+      assert.isAbove(brief(wire).filter(([type]) => type === "candle").length, 0)
+    })
+  )
+})
