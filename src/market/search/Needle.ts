@@ -84,8 +84,9 @@ export class Needle {
   readonly sought: ReadonlySet<string>
   readonly least: number
   readonly swapped: ReadonlyArray<string>
-  /** Trigrams that a match without a typo has at least. */
+  /** Trigrams that a text shares at least which it is a part of, and which it begins or of which it begins words. */
   readonly whole: number
+  readonly beginning: number
 
   constructor(text: string) {
     this.text = text.trim()
@@ -98,6 +99,7 @@ export class Needle {
     this.least = least
     this.swapped = swappedIn(this.words)
     this.whole = start.size === 1 ? 1 : this.trigrams.size - Math.max(3, this.words.length)
+    this.beginning = start.size === 1 ? 1 : this.trigrams.size - this.words.length
     this.isAddress = ADDRESS_TEXT.test(this.text) && this.text.length >= LEAST_ADDRESS
   }
 
@@ -110,14 +112,26 @@ export class Needle {
   }
 
   private matchOfNames(token: IndexedToken, shared: number): TokenMatch | null {
-    const { plain, skeleton } = this
+    const { skeleton } = this
     if (token.names === null || skeleton === "") {
       return null
     }
-    // All but a typo leaves of a text every trigram inside of it.
-    if (shared < this.whole) {
-      return this.isTypoOf(token, shared) ? "typo" : null
+    const match = shared >= this.beginning ? this.matchOfBeginning(token) : null
+    if (match !== null) {
+      return match
     }
+    if (
+      shared >= this.whole &&
+      skeleton.length >= LEAST_PART &&
+      (token.symbolSkeleton.includes(skeleton) || token.nameSkeleton.includes(skeleton))
+    ) {
+      return "part"
+    }
+    return this.isTypoOf(token, shared) ? "typo" : null
+  }
+
+  private matchOfBeginning(token: IndexedToken): TokenMatch | null {
+    const { plain, skeleton } = this
     if (token.symbol === plain || token.name === plain) {
       return token.symbol === plain ? "symbol" : "name"
     }
@@ -133,13 +147,7 @@ export class Needle {
     ) {
       return "name_prefix"
     }
-    if (
-      skeleton.length >= LEAST_PART &&
-      (token.symbolSkeleton.includes(skeleton) || token.nameSkeleton.includes(skeleton))
-    ) {
-      return "part"
-    }
-    return this.isTypoOf(token, shared) ? "typo" : null
+    return null
   }
 
   private isTypoOf(token: IndexedToken, shared: number): boolean {
