@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import { walletBatchPolicy } from "../src/access/WalletBatch.ts"
 import { usageDefaults, UsageQuery } from "../src/api/Account.ts"
 import { QuoteQuery, StreamQuery } from "../src/api/Spot.ts"
+import { SearchQuery } from "../src/api/market/Search.ts"
 import { SOL, USDC } from "../src/domain/Address.ts"
 import { MAX_ACTIVE_KEYS } from "../src/domain/ApiKey.ts"
 import { DEFAULT_PLAN } from "../src/domain/keys/Plan.ts"
@@ -51,6 +52,9 @@ const itemsOf = (schema: string, field: string): readonly [number, number] => {
   return [minItems, maxItems]
 }
 
+const isText = (length: number): boolean =>
+  Option.isSome(Schema.decodeUnknownOption(SearchQuery)({ q: "x".repeat(length) }))
+
 const DAY_MS = 86_400_000
 const { alerts, quote, rest, sockets, streams, trackedWallets, windowSeconds } = DEFAULT_PLAN
 
@@ -96,6 +100,8 @@ describe("docs/limits.md", () => {
     const [leastMs = 0, mostMs = 0, leastSeconds = 0, mostSeconds = 0] = numbersIn(rows.get("quote stream"))
     assertBounds(StreamQuery, "intervalMs", leastMs, mostMs)
     assertBounds(StreamQuery, "durationSeconds", leastSeconds, mostSeconds)
+    const [leastText = 0, mostText = 0] = numbersIn(rows.get("text of a search"))
+    assert.deepStrictEqual([leastText - 1, leastText, mostText, mostText + 1].map(isText), [false, true, true, false])
     const [mostRows = 0, csvRows, days] = numbersIn(rows.get("usage"))
     assertBounds(UsageQuery, "limit", 1, mostRows)
     assert.deepStrictEqual([csvRows, days], [usageDefaults.csvRows, USAGE_DAYS])
@@ -132,6 +138,7 @@ describe("docs/limits.md", () => {
       "exit check",
       "cursor of top traders",
       "slippage",
+      "text of a search",
       "quote stream",
       "usage"
     ])

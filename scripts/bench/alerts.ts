@@ -24,7 +24,12 @@ const FIRING = 2000
 
 const addressOf = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(7).fill(n, 0, 4))
 
-const books = Layer.succeed(TokenBook, { read: () => null, commitment: "confirmed", warm: () => Effect.void })
+const books = Layer.succeed(TokenBook, {
+  read: () => null,
+  named: () => [],
+  commitment: "confirmed",
+  warm: () => Effect.void
+})
 
 const prices = Layer.succeed(PriceBook, {
   at: () => ({

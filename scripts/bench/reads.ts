@@ -55,7 +55,7 @@ const pool = (mint: Address): Pool => ({
 const price = { sol: { numerator: 1n, denominator: 7n }, usd: { numerator: 3n, denominator: 20n } }
 
 const books = Layer.mergeAll(
-  Layer.succeed(TokenBook, { read: () => null, commitment: "confirmed", warm: () => Effect.void }),
+  Layer.succeed(TokenBook, { read: () => null, named: () => [], commitment: "confirmed", warm: () => Effect.void }),
   Layer.succeed(PoolBook, {
     between: () => null,
     poolsOf: (mint) => [pool(mint)],

@@ -105,6 +105,7 @@ const CHOSEN = {
   chain: "solana",
   launchpad: "pump-fun",
   venues: "orca-whirlpool,raydium-cpmm",
+  venue: "orca-whirlpool,raydium-cpmm",
   "perps.quote venues": "hl,velocity",
   "account.usage to": "2026-12-31",
   uiAmount: "1.5",

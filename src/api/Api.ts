@@ -12,6 +12,7 @@ import { MarketRealtimeGroup } from "./market/Realtime.ts"
 import { TokenBatchGroup } from "./market/TokenBatch.ts"
 import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
 import { LaunchesGroup } from "./market/Launches.ts"
+import { SearchGroup } from "./market/Search.ts"
 import { PriceHistoryGroup } from "./market/PriceAt.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
@@ -47,6 +48,7 @@ const contract = HttpApi.make("fathom")
   .add(PriceHistoryGroup)
   .add(TokenBatchGroup)
   .add(LaunchesGroup)
+  .add(SearchGroup)
   .add(WalletsGroup)
   .add(TrackingGroup)
   .add(PerpsGroup)

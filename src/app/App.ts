@@ -28,6 +28,7 @@ import { WatchedWallets } from "../market/tape/WatchedWallets.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import { TopTraders } from "../market/views/TopTraders.ts"
 import { TradesReader } from "../market/views/TradesReader.ts"
+import { TokenSearch } from "../market/search/TokenSearch.ts"
 import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
@@ -94,9 +95,13 @@ const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pro
   Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape))])
 )
 
-const reads = Layer.mergeAll(MarketFeed.layer, MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
-  Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
-)
+const reads = Layer.mergeAll(
+  MarketFeed.layer,
+  MarketReader.layer,
+  TokenSearch.layer,
+  TopTraders.layer,
+  TradesReader.layer
+).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm]))
 
 const alerts = Evaluator.layer.pipe(
   Layer.provideMerge(alertStore),

@@ -11,6 +11,7 @@ import { Settings } from "../http/Settings.ts"
 import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { recordSettings } from "../market/store/recordTrades.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
+import { searchTokens } from "../market/search/TokenSearch.ts"
 import { repairSettings } from "../market/repair/RepairWorker.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
 import * as AdminServer from "../observability/AdminServer.ts"
@@ -62,6 +63,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   TradeStorePg.settings,
   recordSettings,
   repairSettings,
+  searchTokens,
   mostTrades,
   backfillSettings,
   LiveSessions.limits,

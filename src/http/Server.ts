@@ -18,6 +18,7 @@ import type { CopyReader } from "../copying/CopyReader.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
 import type { MarketReader } from "../market/views/MarketReader.ts"
 import type { TopTraders as TraderRankings } from "../market/views/TopTraders.ts"
+import type { TokenSearch } from "../market/search/TokenSearch.ts"
 import type { TradesReader } from "../market/views/TradesReader.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
@@ -52,6 +53,7 @@ import { guardSessions, MCP_PATH } from "./mcp/guardSessions.ts"
 import { InnerApp, layer as mcp } from "./mcp/McpRoute.ts"
 import * as Market from "./handlers/Market.ts"
 import * as Launches from "./market/Launches.ts"
+import * as Search from "./market/Search.ts"
 import * as PriceAt from "./market/PriceAt.ts"
 import * as TokenBatch from "./market/TokenBatch.ts"
 import * as MarketRealtime from "./market/Realtime.ts"
@@ -103,6 +105,7 @@ export type Capabilities =
   | TokenReader
   | TrackerFeed
   | TrackerStore
+  | TokenSearch
   | TradesReader
   | TraderRankings
   | TransactionStatus
@@ -153,6 +156,7 @@ const handlers = Layer.mergeAll(
   PriceAt.layer,
   TokenBatch.layer,
   Launches.layer,
+  Search.layer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

@@ -6,7 +6,7 @@ import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
 import type { Commitment } from "../solana/Commitment.ts"
-import { metaplexAddress } from "./metadata.ts"
+import { metaplexAddress, type TokenMetadata } from "./metadata.ts"
 import { TokenCache, type TokenState } from "./TokenCache.ts"
 
 /** Decoded mint accounts in memory, each with slot and time of its observation. */
@@ -15,6 +15,8 @@ export class TokenBook extends Context.Service<
   {
     /** State of the mint; null while it is not loaded. Synchronous. */
     readonly read: (mint: Mint) => TokenState | null
+    /** Every mint in memory with its metadata, if it has any. Does not count as a use. */
+    readonly named: () => Iterable<readonly [Mint, TokenMetadata | null]>
     /** Commitment of all observations. */
     readonly commitment: Commitment
     /** Queues the mint for loading and following, and returns. Idempotent. */
@@ -78,7 +80,12 @@ export class TokenBook extends Context.Service<
             : Effect.void
         )
 
-      return TokenBook.of({ read: (mint) => cache.read(mint), commitment: feed.commitment, warm })
+      return TokenBook.of({
+        read: (mint) => cache.read(mint),
+        named: () => cache.named(),
+        commitment: feed.commitment,
+        warm
+      })
     })
   ).pipe(Layer.provide(ChainHub.layer))
 }

@@ -101,6 +101,15 @@ export class TokenCache {
     return state?._tag === "Token" && state.metadata === null ? { ...state, metadata: metaplex } : state
   }
 
+  /** Every loaded mint with its metadata; null without any. Does not count as a use. */
+  *named(): Iterable<readonly [Mint, TokenMetadata | null]> {
+    for (const { metaplex, mint, state } of this.#entries.values()) {
+      if (state?._tag === "Token") {
+        yield [mint, state.metadata ?? metaplex]
+      }
+    }
+  }
+
   /** Adds the mint; false when it is cached already, or remembered as absent. */
   add(mint: Mint): boolean {
     if (this.#entries.has(mint) || this.#absentState(mint) !== null) {

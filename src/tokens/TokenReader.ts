@@ -18,9 +18,9 @@ import {
 import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ActivityReader } from "./ActivityReader.ts"
+import { authoritiesOf } from "./authorities.ts"
 import { baseMintOf, depthOf, poolRow } from "./liquidity.ts"
 import { PriceBook, type UnitPrice } from "./PriceBook.ts"
-import { isFresh, proofOf } from "./risk.ts"
 import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
 import { TokenBook } from "./TokenBook.ts"
 import type { TokenState } from "./TokenCache.ts"
@@ -115,7 +115,7 @@ export class TokenReader extends Context.Service<
             data: {
               token,
               supply,
-              ...authoritiesOf(state, tokens.commitment, nowMs),
+              ...authoritiesOf({ ...state, commitment: tokens.commitment }, nowMs),
               ...scalars,
               firstSeenAtMs,
               createdAtMs
@@ -241,20 +241,3 @@ const refOf = (mint: Mint, state: Token): TokenRef => ({
 /** The token as far as its state is in memory. */
 const tokenRefOf = (mint: Mint, state: TokenState | null): TokenRef =>
   state?._tag === "Token" ? refOf(mint, state) : { ...bareToken(mint), decimals: decimalsOf(mint, state) }
-
-/** Authorities of the token, where a current proof exists by the rules of the risk signals. */
-const authoritiesOf = (
-  { facts, observation }: Token,
-  commitment: TokenBook["Service"]["commitment"],
-  nowMs: number
-): Pick<TokenFacts, "tokenProgram" | "mintAuthority" | "freezeAuthority" | "authoritiesKnown" | "extensions"> => {
-  const proof = proofOf(facts === null ? null : { ...facts, ...observation, commitment })
-  const authoritiesKnown = proof !== null && isFresh(proof, nowMs)
-  return {
-    tokenProgram: facts?.tokenProgram ?? null,
-    mintAuthority: authoritiesKnown ? proof.mintAuthority : null,
-    freezeAuthority: authoritiesKnown ? proof.freezeAuthority : null,
-    authoritiesKnown,
-    extensions: facts?.extensions ?? null
-  }
-}

@@ -46,6 +46,7 @@ const priceBook = ({ medians, pooled }: Mints) =>
 const tokenBook = ({ known, warmed }: Mints) =>
   Layer.succeed(TokenBook, {
     read: (mint) => known.get(mint) ?? null,
+    named: () => [],
     commitment: "confirmed",
     warm: (mint) => Effect.sync(() => void warmed.add(mint))
   })

@@ -1,5 +1,5 @@
 /** The calls of the reads of usage, single trades and pools, and the setup of their own answers. */
-import { inSimulation, nowhere, type Offer, type Request, type Way } from "./walkRequests.ts"
+import { inSimulation, nowhere, onTape, type Offer, type Request, type Way } from "./walkRequests.ts"
 
 /** A call of each that it answers well. */
 export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
@@ -17,6 +17,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tokenBatch.read": ({ mint }) => ({ body: { addresses: [mint, nowhere] } }),
   "launches.list": () => ({ query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
+  "search.tokens": () => ({ query: { q: "usdc", limit: "5" } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
@@ -27,5 +28,6 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },
   "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
   "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
+  "search.tokens": { 409: onTape({ query: { q: "xmpl", limit: "1" } }, 63) },
   "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
 }

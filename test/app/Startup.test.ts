@@ -31,6 +31,7 @@ const tokenScene = () => {
     TokenBook,
     TokenBook.of({
       read: (mint) => (loaded.has(mint) ? state : null),
+      named: () => [],
       commitment: "confirmed",
       warm: (mint) => Effect.sync(() => void asked.add(mint))
     })
@@ -43,6 +44,7 @@ const allTokens = Layer.succeed(
   TokenBook,
   TokenBook.of({
     read: () => ({ _tag: "NoToken", observation: { slot: 1, observedAtMs: 1 } }),
+    named: () => [],
     commitment: "confirmed",
     warm: () => Effect.void
   })

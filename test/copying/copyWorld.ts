@@ -40,6 +40,7 @@ const namesOf = ({ symbol = () => null, warmed = () => undefined }: CopyMarket) 
       const metadata = { name, symbol: name, uri: null }
       return name === null ? null : { _tag: "Token", facts: null, metadata, observation }
     },
+    named: () => [],
     commitment: "confirmed",
     warm: (mint) => Effect.sync(() => warmed(mint))
   })

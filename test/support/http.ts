@@ -16,6 +16,7 @@ import { CopyReader } from "../../src/copying/CopyReader.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { MarketReader } from "../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../src/market/views/TopTraders.ts"
+import { TokenSearch } from "../../src/market/search/TokenSearch.ts"
 import { TradesReader } from "../../src/market/views/TradesReader.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
@@ -77,6 +78,7 @@ const noEngine = Layer.succeed(QuoteEngine, {
 
 const noMarket = Layer.mergeAll(
   Layer.succeed(TopTraders, { rank: () => Effect.die("this test has no market") }),
+  Layer.succeed(TokenSearch, { search: () => Effect.die("this test has no market") }),
   Layer.succeed(TradesReader, {
     ofToken: () => Effect.die("this test has no market"),
     ofPool: () => Effect.die("this test has no market")
@@ -158,7 +160,7 @@ export interface World {
   readonly copying?: Layer.Layer<CopyReader>
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
-  readonly market?: Layer.Layer<MarketReader | TopTraders | TradesReader>
+  readonly market?: Layer.Layer<MarketReader | TokenSearch | TopTraders | TradesReader>
   readonly marketFeed?: Layer.Layer<MarketFeed>
   readonly tracker?: Layer.Layer<TrackerStore | Tickets>
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
@@ -196,6 +198,7 @@ export type Capable =
   | TopTraders
   | TrackerFeed
   | TrackerStore
+  | TokenSearch
   | TradesReader
   | TransactionStatus
   | UsageStore

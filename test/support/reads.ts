@@ -2,9 +2,11 @@
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Pool } from "../../src/programs/Program.ts"
+import { Address } from "../../src/domain/Address.ts"
 import { EvmCandles } from "../../src/market/candles/EvmCandles.ts"
 import { MarketReader } from "../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../src/market/views/TopTraders.ts"
+import { TokenSearch } from "../../src/market/search/TokenSearch.ts"
 import { TradesReader } from "../../src/market/views/TradesReader.ts"
 import type { MarketLimits } from "../../src/market/tape/MarketState.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
@@ -61,6 +63,11 @@ const tokenBook = (books: Books) =>
       }
       return books.tokens.get(mint) ?? null
     },
+    named: () =>
+      Array.from(
+        books.tokens,
+        ([mint, state]) => [Address.make(mint), state._tag === "Token" ? state.metadata : null] as const
+      ),
     commitment: "confirmed",
     warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
   })
@@ -132,10 +139,13 @@ export const reading = ({
             Effect.succeed({ ...service, stored: () => stored, unstored, ...(heldSince && { heldSince }) })
           )
         ).pipe(Layer.provide(manual))
-  const market = Layer.mergeAll(MarketFeed.layer, MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
-    Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),
-    Layer.provideMerge(tape)
-  )
+  const market = Layer.mergeAll(
+    MarketFeed.layer,
+    MarketReader.layer,
+    TokenSearch.layer,
+    TopTraders.layer,
+    TradesReader.layer
+  ).pipe(Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]), Layer.provideMerge(tape))
   // The service and the test write to and read from one tape.
   return Layer.unwrap(
     Effect.map(Layer.build(market), (context) => {

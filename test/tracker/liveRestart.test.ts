@@ -84,7 +84,12 @@ const start = Effect.fnUntraced(function* (store: TradeStore["Service"], watches
     list: () => Effect.succeed([])
   })
   const prices = Layer.succeed(PriceBook, { at: (nowMs) => pricesOf({ usd: 2n }, nowMs), warm: () => Effect.void })
-  const tokens = Layer.succeed(TokenBook, { read: () => named, commitment: "confirmed", warm: () => Effect.void })
+  const tokens = Layer.succeed(TokenBook, {
+    read: () => named,
+    named: () => [],
+    commitment: "confirmed",
+    warm: () => Effect.void
+  })
   const watched = Layer.effect(
     WatchedWallets,
     WatchList.useSync(({ has }) => ({ has }))

@@ -171,7 +171,12 @@ export const feedOver = (marks: Marks = { usd: 1n }, tape: Layer.Layer<TradeTape
     Layer.provideMerge([
       tape,
       Layer.succeed(PriceBook, { at: (nowMs: number) => pricesOf(marks, nowMs), warm: () => Effect.void }),
-      Layer.succeed(TokenBook, { read: () => named, commitment: "confirmed", warm: () => Effect.void }),
+      Layer.succeed(TokenBook, {
+        read: () => named,
+        named: () => [],
+        commitment: "confirmed",
+        warm: () => Effect.void
+      }),
       TrackerStoreMemory.layer
     ]),
     Layer.provideMerge(WatchList.layer)

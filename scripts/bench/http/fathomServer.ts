@@ -16,6 +16,7 @@ import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
 import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
+import { TokenSearch } from "../../../src/market/search/TokenSearch.ts"
 import { TradesReader } from "../../../src/market/views/TradesReader.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
@@ -70,6 +71,7 @@ const market = Layer.mergeAll(
   MarketFeed.layer,
   MarketReader.layer,
   MarketTickets.layerMemory,
+  TokenSearch.layer,
   TopTraders.layer,
   TradesReader.layer
 ).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]), Layer.provide(warmMarket))

@@ -10,6 +10,7 @@ const titles: Readonly<Record<string, string>> = {
   tokenBatch: "Tokens in batches",
   priceHistory: "Prices in the past",
   launches: "Launches",
+  search: "Search",
   trades: "Trades",
   pools: "Pools",
   topTraders: "Top traders",

@@ -8,22 +8,19 @@ import {
   type MovementQuery,
   type OverviewQuery
 } from "../../api/Market.ts"
-import { CursorExpired } from "../../api/problems.ts"
-import type { MarketKnowledge, MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
+import type { MarketKnowledge, MarketUnavailable } from "../../domain/market/MarketViews.ts"
 import { orderOf } from "../../market/views/discovery.ts"
 import { MarketReader } from "../../market/views/MarketReader.ts"
 import { directionOf } from "../../market/views/movement.ts"
 import { STALE_AFTER_MS } from "../../market/tape/TradeTape.ts"
 import { chartProblem } from "../market/chartProblem.ts"
+import { viewProblem } from "../market/viewProblem.ts"
 import { chartRequest } from "./chartRequests.ts"
 import { invalid, unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import type { TokenStatsQuery } from "../../api/market/Stats.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { discoverySelectors, movementSelectors, readPin, sealedBy, writePin } from "./marketRequests.ts"
-
-const viewProblem = (refusal: MarketUnavailable | ViewExpired) =>
-  refusal._tag === "ViewExpired" ? new CursorExpired() : unavailable(refusal.detail)
 
 const marketUnavailable = ({ detail }: MarketUnavailable) => unavailable(detail)
 

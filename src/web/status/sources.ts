@@ -21,6 +21,7 @@ const purposes: Readonly<Record<string, string>> = {
   alerts: "Evaluation of alerts",
   callouts: "Callouts and their results",
   tracker: "Trades of tracked wallets",
+  search: "Names of tokens",
   wallets: "Index of wallets",
   wallet_history: "Reading of wallets' earlier trades",
   follows: "Copy trading",

@@ -218,7 +218,7 @@ const request = { resolution: "1h", denom: "usd", mode: "price", from: null, to:
 const chartsOf = (tape: TradeTape["Service"]) =>
   Effect.gen(function* () {
     const evm = Context.get(yield* Layer.build(EvmCandles.layerNone), EvmCandles)
-    const tokens = TokenBook.of({ read: () => null, commitment: "confirmed", warm: () => Effect.void })
+    const tokens = TokenBook.of({ read: () => null, named: () => [], commitment: "confirmed", warm: () => Effect.void })
     return makeCharts(tape, tokens, evm)
   })
 
