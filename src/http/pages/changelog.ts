@@ -7,6 +7,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- Reads of the market after a restart of the service are answered at once, over what was seen (\`partial\`, \`backfill_running\`), not 503.
 - Every read as a tool of the Model Context Protocol at \`/mcp\`, by streamable HTTP, with the key of the caller. Answers are at most
   4 kB of text unless \`maxBytes\` asks for more.
 - Usage by day, key and operation at \`/api/v1/account/usage\`: requests, units, errors, bytes and stream minutes, also as CSV.
