@@ -70,7 +70,7 @@ export class WalletReader extends Context.Service<
       const identities = yield* IdentityStore
       const ledger = yield* LedgerReader
       const prices = yield* PriceBook
-      const { state: market } = yield* TradeTape
+      const tape = yield* TradeTape
 
       /** The projection of a wallet; null when the ledger is unavailable or its answer is inconsistent. */
       const projectionOf = (wallet: Address, nowMs: number) =>
@@ -231,7 +231,7 @@ export class WalletReader extends Context.Service<
         options: WalletReadOptions = {}
       ) {
         const { holdings, marks, nowMs, state } = yield* stateOf(wallet, options)
-        const candles = dailyCloses(market, nowMs, days)
+        const candles = dailyCloses(tape.state, nowMs, days)
         const priceAt: HistoryRequest["priceAt"] = (position, dayMs) =>
           nowMs - dayMs < DAY_MS ? (marks.get(position.mint) ?? null) : candles(position, dayMs)
         return { ...state, days: dailyPnl(holdings?.events ?? [], { days, nowMs, priceAt }) }

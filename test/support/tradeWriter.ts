@@ -1,7 +1,7 @@
 /**
  * A program that runs the tapes of some chains on a store until it is killed. Chains are scripted: every slot has a block,
- * with the same three trades. It prints, with the chain's name before it, the number of trades on a tape after its
- * first new block, and the stored progress.
+ * with the same three trades. It prints, with the chain's name before it, the number of trades on a tape at a new
+ * block once all are restored, and the stored progress.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schedule, Stream } from "effect"
@@ -77,10 +77,11 @@ const telling = (genesis: string) =>
 const follow = (genesis: string) => {
   const tape = TradeTape.layer.pipe(Layer.provide([feedOf(genesis), prices, telling(genesis)]))
   const followed = Effect.gen(function* () {
-    const { applied, state } = yield* TradeTape
-    yield* applied.pipe(
+    const tape = yield* TradeTape
+    yield* tape.applied.pipe(
+      Stream.filter(() => !tape.isRestoring()),
       Stream.take(1),
-      Stream.runForEach(({ slot }) => say(genesis, "tape", slot, state.window(mintOf(1), "24h")?.trades ?? 0))
+      Stream.runForEach(() => say(genesis, "tape", tape.newestSlot(), tape.state.window(mintOf(1), "24h")?.trades ?? 0))
     )
     yield* Effect.never
   })

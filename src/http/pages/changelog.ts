@@ -10,6 +10,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - The sockets and event streams as an AsyncAPI 3 document at \`/asyncapi.json\`, and in Markdown at \`/docs/live.md\`.
 - On the market socket a \`gap\` of reason \`expired\` stands for closed candles that a slow reader was not sent and that are no longer
   held.
+- Reads of the market after a restart of the service are answered at once, over what was seen (\`partial\`, \`backfill_running\`), not 503.
 - Every read as a tool of the Model Context Protocol at \`/mcp\`, by streamable HTTP, with the key of the caller. Answers are at most
   4 kB of text unless \`maxBytes\` asks for more.
 - Usage by day, key and operation at \`/api/v1/account/usage\`: requests, units, errors, bytes and stream minutes, also as CSV.

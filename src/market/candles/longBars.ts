@@ -18,7 +18,7 @@ export interface OlderBars {
   readonly bars: StoredBars | null
   /** True when older bars are stored that the store did not return in time. */
   readonly isMissing: boolean
-  /** True for bars of one pool: memory has none of them. */
+  /** True when memory has none of the bars: those of one pool, and all of them while memory is restored. */
   readonly isWhole: boolean
 }
 
@@ -89,17 +89,17 @@ const withUnstored = (
   return { cells, isCut: made.isCut || bars.isCut, readToMs: last.timeMs, readToSlot: last.slot }
 }
 
-/** The bars of one pool, from the store and from the blocks that are not stored yet: first among recent trades, then among all. */
-export const poolBars = (
+/** The bars from the store and from the blocks that are not stored yet, none from memory: first among recent trades, then among all. */
+export const wholeBars = (
   stored: Pick<TradeStore["Service"], "bars">,
   unstored: ReadonlyArray<StoredBatch>,
-  { mint, pool }: { readonly mint: Mint; readonly pool: Address },
+  ofWhat: { readonly mint: Mint; readonly pool?: Address },
   { from, limit, resolution, to }: ChartWindow,
   nowMs: number
 ) =>
   Effect.gen(function* () {
     const before = to ?? nextBucket(resolution, Math.floor(nowMs / 1000))
-    const request = { mint, pool, resolution, from, before, limit: limit + 1 }
+    const request = { ...ofWhat, resolution, from, before, limit: limit + 1 }
     const near = bucketStart(resolution, before - FIRST_REACH * limit * widthOf[resolution])
     const first = near > (from ?? 0) ? yield* stored.bars({ ...request, from: near }) : null
     const bars = first?.isCut === true ? first : yield* stored.bars(request)

@@ -12,7 +12,7 @@ import type { EvmCandles, EvmInterval } from "./EvmCandles.ts"
 import { evmChart, type EvmToken, planEvmChart } from "./evmChart.ts"
 import { findOutliers, NO_OUTLIERS } from "./barOutliers.ts"
 import { chartWindow } from "./chartWindow.ts"
-import { olderBars, type OlderBars, poolBars } from "./longBars.ts"
+import { olderBars, type OlderBars, wholeBars } from "./longBars.ts"
 import { chartedMint, solanaChart } from "./solanaChart.ts"
 import { supplyHistory } from "./supplyHistory.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
@@ -33,7 +33,7 @@ const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>):
 
 const isKnown = ({ bars, isMissing }: OlderBars): boolean => isMissing || (bars?.cells.length ?? 0) > 0
 
-/** The bars that the store gives to a chart: those before memory, or those of a pool. */
+/** The bars that the store gives to a chart: those before memory, or all, of a pool or while memory is restored. */
 const storedBars = (
   tape: TradeTape["Service"],
   mint: Mint,
@@ -42,14 +42,14 @@ const storedBars = (
 ): Effect.Effect<OlderBars, ChartUnavailable> => {
   const { pool } = request
   const window = chartWindow(request)
-  if (pool === undefined) {
+  const stored = tape.stored()
+  if (pool === undefined && (stored === null || !tape.isRestoring())) {
     return olderBars(tape, mint, window, nowMs)
   }
-  const stored = tape.stored()
   return stored === null
     ? Effect.fail(new ChartUnavailable({ detail: "No store has the trades of single pools." }))
     : // Before the store is read, so that no block is in neither.
-      poolBars(stored, tape.unstored(), { mint, pool }, window, nowMs)
+      wholeBars(stored, tape.unstored(), pool === undefined ? { mint } : { mint, pool }, window, nowMs)
 }
 
 /** The charts of a market reader. */

@@ -94,8 +94,11 @@ const holdsBefore = ({ state }: TradeTape["Service"], mint: Mint, { from, resolu
 }
 
 /** For how many seconds the bars of a chart are kept; those of one pool as long as trades. */
-const keptSeconds = ({ older, tape }: ChartSources, resolution: ChartRequest["resolution"]): number => {
-  const stored = tape.stored()?.keptSeconds(older.isWhole ? "1s" : resolution) ?? FOREVER
+const keptSeconds = (
+  { tape }: ChartSources,
+  { pool, resolution }: Pick<ChartRequest, "pool" | "resolution">
+): number => {
+  const stored = tape.stored()?.keptSeconds(pool === undefined ? resolution : "1s") ?? FOREVER
   return Math.min(stored, widthOf[resolution] < MINUTE ? FINE_RETENTION : FOREVER)
 }
 
@@ -103,10 +106,11 @@ const keptSeconds = ({ older, tape }: ChartSources, resolution: ChartRequest["re
 const lackingBefore = (
   sources: ChartSources,
   mint: Mint,
-  window: ChartWindow,
+  request: ChartRequest,
   page: BarPage,
   nowMs: number
 ): Lacking => {
+  const window = chartWindow(request)
   const [first] = page.bars
   const { older, tape } = sources
   const { from, resolution } = window
@@ -115,8 +119,8 @@ const lackingBefore = (
   }
   const stored = tape.stored()
   const isFine = widthOf[resolution] < MINUTE
-  const start = older.isWhole ? Math.max(from ?? 0, tape.firstRead()) : from
-  if (start !== null && start < nowMs / 1000 - keptSeconds(sources, resolution)) {
+  const start = request.pool === undefined ? from : Math.max(from ?? 0, tape.firstRead())
+  if (start !== null && start < nowMs / 1000 - keptSeconds(sources, request)) {
     return "resolution_retention"
   }
   if (older.isMissing) {
@@ -138,7 +142,7 @@ const sourceFrom = ({ older, tape }: ChartSources, mint: Mint, { resolution }: C
   return Number.isFinite(from) ? from : null
 }
 
-/** The time that the bars show; that of the store for bars of one pool. Null before the first block. */
+/** The time that the bars show; that of the store for bars that are all from there. Null before the first block. */
 const observedAt = ({ older, tape }: ChartSources): number | null => {
   const heardAtMs = tape.heardAtMs()
   const readToMs = older.isWhole ? (older.bars?.readToMs ?? 0) : tape.state.now * 1000
@@ -198,7 +202,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
   const lacking: Lacking = isUnknown
     ? "supply_unknown"
-    : (silent ?? lackingBefore(sources, charted, window, page, nowMs) ?? unpriced)
+    : (silent ?? lackingBefore(sources, charted, request, page, nowMs) ?? unpriced)
   return {
     data: {
       token: tokenRef(sources, mint),

@@ -2,12 +2,12 @@
 import { countSetting } from "../../domain/countSetting.ts"
 import { Clock, Config, Duration, Effect } from "effect"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
-import { restoreTape } from "../store/restoreTape.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
-import { priceAgain, type PricingParts, stored } from "./priceAgain.ts"
+import { priceAgain, type PricingParts } from "./priceAgain.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
 import type { TradeFeed } from "../tape/TradeFeed.ts"
 import { type ReadBack, readBack } from "./readBack.ts"
+import { type RebuildParts, rebuildTape } from "./rebuildTape.ts"
 import { nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
 
 /** The pace and the reach of repairs. */
@@ -19,11 +19,9 @@ export interface RepairSettings {
 }
 
 /** The parts that a repair works with. */
-export interface RepairParts extends PricingParts {
+export interface RepairParts extends PricingParts, Pick<RebuildParts, "most"> {
   readonly feed: TradeFeed["Service"]
-  readonly tape: Pick<TapeControls, "backfilling" | "newest" | "rebuild" | "revise">
-  /** The most trades and launches that memory is rebuilt from. */
-  readonly most: { readonly trades: number; readonly launches: number }
+  readonly tape: RebuildParts["tape"] & Pick<TapeControls, "backfilling">
 }
 
 /** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, else none). */
@@ -66,28 +64,6 @@ const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: num
   }
 }
 
-/** Rebuilds memory from the store once everything on the tape is stored. */
-const rebuild = Effect.fnUntraced(function* ({ durable, most, store, tape }: RepairParts) {
-  const last = { slot: 0, from: 0 }
-  yield* tape.rebuild(
-    Effect.fnUntraced(function* (add) {
-      yield* stored(durable, tape.newest())
-      const progress = yield* store.progress
-      if (progress === null) {
-        return yield* Effect.die(new Error("nothing is stored"))
-      }
-      const nowMs = yield* Clock.currentTimeMillis
-      const restored = yield* restoreTape(store, progress, most, (batch) => {
-        add(batch, nowMs)
-        last.slot = Math.max(last.slot, batch.slot)
-      })
-      last.from = restored.from
-      return { progress, slot: Math.max(last.slot, progress.slot), from: restored.from }
-    }, Effect.orDie)
-  )
-  tape.revise(yield* Effect.orDie(store.revised(last.from)))
-})
-
 /** A step of the worker: it reads at most one stretch and returns the time to wait before the next. */
 export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, settings: RepairSettings) {
   const { feed, store, tape } = parts
@@ -126,7 +102,9 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
       return
     }
     work.isBehind = false
-    const [took] = yield* Effect.timed(Effect.onError(rebuild(parts), () => Effect.sync(() => (work.isBehind = true))))
+    const [took] = yield* Effect.timed(
+      Effect.onError(rebuildTape(parts), () => Effect.sync(() => (work.isBehind = true)))
+    )
     const pause = Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
     work.nextRebuildMs = (yield* Clock.currentTimeMillis) + pause
     yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })

@@ -41,6 +41,6 @@ export interface StoredBars {
   readonly isCut: boolean
   /** Time of the newest stored block, in milliseconds; absent when none is stored. */
   readonly readToMs?: number
-  /** Its slot: bars of a pool are made of the trades up to and including it. */
+  /** Its slot: the newest bars are made of the trades up to and including it. */
   readonly readToSlot?: number
 }

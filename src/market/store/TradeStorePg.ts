@@ -235,7 +235,7 @@ const make = Effect.gen(function* () {
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened
       const closed = stored?.closed ?? closedBefore(0)
-      // Blocks may be stored while this reads: those of a pool are cut to the slot that is given with them.
+      // Blocks may be stored while this reads: trades are cut to the slot that is given with them.
       const { slot, timeMs } = stored?.progress ?? { slot: 0, timeMs: 0 }
       const found = yield* read(bars.read(id, closed, { ...request, toSlot: slot }))
       return stored === null ? found : { ...found, readToMs: timeMs, readToSlot: slot }

@@ -32,7 +32,7 @@ export const closedAfter = (known: ClosedTo, second: number): ClosedTo => {
   return { minutes, hours, days: Math.max(known.days, floorTo(hours, DAY)) }
 }
 
-/** Selects bars; those of a pool from trades up to and including a slot. */
+/** Selects bars; what they have of trades is of those up to and including a slot. */
 interface CutBarsRequest extends StoredBarsRequest {
   readonly toSlot: number
 }
@@ -108,8 +108,9 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     closed: ClosedTo,
     { before, from, mint, pool, resolution, toSlot }: CutBarsRequest
   ) => {
+    const upTo = sql`mint = ${mint} and slot <= ${toSlot}::int`
     if (pool !== undefined) {
-      return [sql`${trades(chain, from ?? 0, before)} and mint = ${mint} and pool = ${pool} and slot <= ${toSlot}::int`]
+      return [sql`${trades(chain, from ?? 0, before)} and ${upTo} and pool = ${pool}`]
     }
     const level = levelOf(resolution)
     const steps = [
@@ -128,7 +129,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
         start = end
       }
     }
-    return start < before ? [...parts, sql`${trades(chain, start, before)} and mint = ${mint}`] : parts
+    return start < before ? [...parts, sql`${trades(chain, start, before)} and ${upTo}`] : parts
   }
 
   return {

@@ -1,5 +1,5 @@
 /** Restores the market state of the process before from the store. */
-import { Effect, Schedule, Stream } from "effect"
+import { Clock, Effect, Schedule, Stream } from "effect"
 import { floorTo } from "../candles/resolutions.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { StoredBatch } from "./StoredBatch.ts"
@@ -19,14 +19,14 @@ export interface Restored {
 }
 
 /**
- * Passes every stored block to `take`, oldest first: launches from before the trades come ahead of them. Yields between two
+ * Passes every stored block to `take` with the local time, oldest first: launches from before the trades come ahead of them. Yields between two
  * blocks. Retries while the store is unavailable, whatever the cause, and continues after the last block.
  */
 export const restoreTape = Effect.fnUntraced(function* (
-  store: TradeStore["Service"],
+  store: Pick<TradeStore["Service"], "launchesBefore" | "since">,
   progress: TradeProgress,
   most: { readonly trades: number; readonly launches: number },
-  take: (batch: StoredBatch) => void
+  take: (batch: StoredBatch, nowMs: number) => void
 ) {
   const second = restoredFrom(progress)
   const state = { second, after: 0, most: most.trades, first: Number.POSITIVE_INFINITY, trades: 0 }
@@ -36,13 +36,13 @@ export const restoreTape = Effect.fnUntraced(function* (
   for (const { launch, slot, timeMs } of yield* store
     .launchesBefore(second, most.launches)
     .pipe(Effect.sandbox, logged, Effect.retry(again))) {
-    take({ slot, timeMs, trades: [], launches: [launch], afterGap: false })
+    take({ slot, timeMs, trades: [], launches: [launch], afterGap: false }, yield* Clock.currentTimeMillis)
   }
   yield* Effect.suspend(() =>
     store.since(state).pipe(
       Stream.runForEach((batch) =>
-        Effect.suspend(() => {
-          take(batch)
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+          take(batch, nowMs)
           const at = Math.floor(batch.timeMs / 1000)
           state.first = Math.min(state.first, at)
           state.second = at

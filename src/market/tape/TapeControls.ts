@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 import type { RevisedBar } from "../store/StoredBars.ts"
-import type { StoredBatch } from "../store/StoredBatch.ts"
+import type { StoredBatch, StoredLaunch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
@@ -10,8 +10,6 @@ import type { PricedBatch } from "./TradeBatch.ts"
 export interface TapeControls {
   /** Applies a new block and publishes it. */
   readonly apply: (batch: PricedBatch) => Effect.Effect<unknown>
-  /** Applies a stored block without publishing it. */
-  readonly replay: (batch: StoredBatch, nowMs: number) => void
   /** Marks the bars that changed after they were closed. */
   readonly revise: (bars: ReadonlyArray<RevisedBar>) => void
   /** Makes the store available to readers. */
@@ -20,7 +18,7 @@ export interface TapeControls {
   readonly keepUnstored: (unstored: () => ReadonlyArray<StoredBatch>) => void
   /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */
   readonly backfilling: (fromMs: number | null) => void
-  /** True when the market state has trades of the wallet in the mint. */
+  /** True when the market state may have trades of the wallet in the mint: for every one while stored blocks are restored. */
   readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
   /** The newest slot on the tape; 0 before the first. */
   readonly newest: () => number
@@ -37,6 +35,9 @@ export interface TapeControls {
   ) => Effect.Effect<void>
   /** Empties the tape: its trades are of a chain that no node serves any more. */
   readonly startAnew: () => void
-  /** Ends the restore: everything from a second on is held again. `nowMs` is the local time. */
-  readonly resume: (progress: TradeProgress, from: number, nowMs: number) => void
+  /**
+   * Continues after the stored blocks. Of these memory has only the launches until the next `rebuild`. `nowMs` is the local
+   * time.
+   */
+  readonly resume: (progress: TradeProgress, launches: ReadonlyArray<StoredLaunch>, nowMs: number) => void
 }

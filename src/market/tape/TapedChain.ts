@@ -39,8 +39,10 @@ export interface TapedChain {
   readonly continuity: Continuity
   readonly decimals: ReturnType<typeof rememberDecimals>
   heardAtMs: number | null
-  /** The local time at which a restore ended: the blocks since are caught up with; null without one. */
+  /** The local time at which the tape continued after stored blocks, whose successors are caught up with; null otherwise. */
   resumedAtMs: number | null
+  /** True while stored blocks are not in memory yet. */
+  isRestoring: boolean
   /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
   heldFrom: number
   store: TradeStore["Service"] | null
@@ -61,6 +63,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
     decimals: rememberDecimals(state),
     heardAtMs: null,
     resumedAtMs: null,
+    isRestoring: false,
     heldFrom: Number.NEGATIVE_INFINITY,
     store: null,
     unstored: () => [],
@@ -91,7 +94,7 @@ export const shownFrom =
   ({ share, ...coverage }: Coverage): Coverage =>
     share === undefined || share < least ? coverage : { ...coverage, share }
 
-/** Ends the restore of a chain: everything from a second on is held again. */
+/** Continues a chain after its stored blocks, of which those from a second on are in memory. */
 export const resumeChain = (chain: TapedChain, progress: TradeProgress, from: number): void => {
   chain.continuity.restore(progress)
   chain.heldFrom = from
@@ -113,5 +116,6 @@ export const coverageOf = (chain: TapedChain, from: number, to: number, heldFrom
   if (from >= heldFrom) {
     return read
   }
-  return covering(read.reason ?? "limit_clipped", continuity.seen(heldFrom, to) / Math.max(1, to - from + 1))
+  const lacking = chain.isRestoring ? "backfill_running" : "limit_clipped"
+  return covering(read.reason ?? lacking, continuity.seen(heldFrom, to) / Math.max(1, to - from + 1))
 }

@@ -40,7 +40,7 @@ const blocksState = (tape: TradeTape["Service"], nowMs: number): SourceState => 
   const lacking = lackingNow(tape, nowMs)
   const gaps = tape.gaps()
   const gapsOpen = gaps.filter(({ state }) => state === "open").length
-  const reason = lacking ?? (gapsOpen > 0 ? "source_gap" : null)
+  const reason = lacking ?? (gapsOpen > 0 ? "source_gap" : tape.isRestoring() ? "backfill_running" : null)
   return {
     observedAtMs: tape.heardAtMs(),
     status: reason === null ? "known" : reason === "not_captured" ? "unavailable" : "partial",
@@ -91,8 +91,10 @@ export class TradeTape extends Context.Service<
     readonly decimalsOf: (mint: Mint) => number | null
     /** The local time at which the last block arrived; null before the first. */
     readonly heardAtMs: () => number | null
-    /** The local time of the last arrival of a block or, when later, of the end of the restore; null before either. */
+    /** The local time of the last arrival of a block or, when later, of the continuation after stored ones; null before either. */
     readonly aliveAtMs: () => number | null
+    /** True while stored blocks are read into memory: the store has them, and windows are those of the blocks since. */
+    readonly isRestoring: () => boolean
     /** The first second from which on every block is in memory; infinite before the first block. */
     readonly since: () => number
     /** The coverage of the time since a second, up to the newest block or this one, for data that is kept longer than the windows. */
@@ -137,7 +139,7 @@ export class TradeTape extends Context.Service<
     )
 
   /**
-   * A tape that restores stored trades, follows the feed and stores its blocks. Its bounds are set by `TAPE_TOKENS` (60,000),
+   * A tape that follows the feed after the stored blocks, stores its blocks, and reads the stored ones into memory meanwhile. Its bounds are set by `TAPE_TOKENS` (60,000),
    * `TAPE_BARS` (800,000 of each stored width) and `TAPE_WALLETS` (1,000,000); `TAPE_TRADES` (4,000,000) are restored.
    */
   static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
@@ -171,6 +173,9 @@ export const limits = Config.all({
   trades: countSetting("TAPE_TRADES", defaultLimits.trades),
   traders: countSetting("TAPE_WALLETS", defaultLimits.traders)
 })
+
+/** Blocks that a rebuild applies in one step: more than come meanwhile, so that it ends also while many are caught up with. */
+const MOST_AT_ONCE = 8
 
 /** The number of batches that a subscriber may be behind before it loses the oldest. */
 export const SUBSCRIBER_BUFFER = 1024
@@ -217,6 +222,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     heardAtMs: () => chain.heardAtMs,
     aliveAtMs: () =>
       chain.heardAtMs === null ? chain.resumedAtMs : Math.max(chain.heardAtMs, chain.resumedAtMs ?? chain.heardAtMs),
+    isRestoring: () => chain.isRestoring,
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
@@ -262,7 +268,6 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
 
   const controls: TapeControls = {
     apply: service.apply,
-    replay: (batch, nowMs) => addBlock(chain, batch, nowMs),
     revise: (bars) => bars.forEach((bar) => chain.state.revise(bar)),
     keep: (store) => {
       chain.store = store
@@ -270,14 +275,17 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     keepUnstored: (unstored) => {
       chain.unstored = unstored
     },
-    resume: (progress, from, nowMs) => {
-      resumeChain(chain, progress, from)
+    resume: (progress, launches, nowMs) => {
+      // Blocks that come may share their second with the last stored one.
+      resumeChain(chain, progress, Math.floor(progress.timeMs / 1000) + 1)
+      launches.forEach(({ launch, timeMs }) => chain.launches.add(launch, timeMs))
       chain.resumedAtMs = nowMs
+      chain.isRestoring = true
     },
     backfilling: (fromMs) => {
       chain.backfillFromMs = fromMs
     },
-    isTrader: (trade) => chain.state.isTrader(trade),
+    isTrader: (trade) => chain.isRestoring || chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
     startAnew: () => {
       sent.chain++
@@ -285,13 +293,13 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     },
     rebuild: Effect.fnUntraced(
       function* (stored) {
-        tail = []
+        const since: Array<PricedBatch> = []
+        tail = since
         const next = { ...emptyChain(bounds), store: chain.store, unstored: chain.unstored }
         const { from, progress, slot } = yield* stored((batch, nowMs) => addBlock(next, batch, nowMs))
         resumeChain(next, progress, from)
         const nowMs = yield* Clock.currentTimeMillis
-        // In one step: no block can come between the last of these and the exchange.
-        for (const batch of tail) {
+        const add = (batch: PricedBatch): void => {
           if (batch.slot > progress.slot) {
             next.continuity.read(batch)
           }
@@ -299,6 +307,14 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
             addBlock(next, batch, nowMs)
           }
         }
+        let done = 0
+        while (since.length - done > MOST_AT_ONCE) {
+          since.slice(done, done + MOST_AT_ONCE).forEach(add)
+          done += MOST_AT_ONCE
+          yield* Effect.yieldNow
+        }
+        // In one step: no block can come between the last of these and the exchange.
+        since.slice(done).forEach(add)
         next.heardAtMs = chain.heardAtMs
         next.resumedAtMs = chain.resumedAtMs
         next.backfillFromMs = chain.backfillFromMs

@@ -1,4 +1,4 @@
-/** The phases of a tape: stored trades are restored, then the feed continues after them and its blocks are stored. */
+/** The phases of a tape: the feed continues after the stored blocks and its blocks are stored, while memory is restored beside. */
 import { type Cause, Clock, type Config, Duration, Effect, Option, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
@@ -8,7 +8,8 @@ import { makeBlockPricing, pricingAfter } from "./priceBlocks.ts"
 import { MOST_SWAPS } from "./SolPrice.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
-import { restoreTape } from "../store/restoreTape.ts"
+import { rebuildTape } from "../repair/rebuildTape.ts"
+import { LATE_SECONDS } from "../windows/windows.ts"
 import type { MarketLimits } from "./MarketState.ts"
 import type { TapeControls } from "./TapeControls.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
@@ -75,8 +76,8 @@ const driveChain = Effect.fnUntraced(function* (
     yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
   }
 
-  /** Restores the stored trades; returns the slot to continue after. */
-  const restore = Effect.gen(function* () {
+  /** Continues after the stored trades; returns the progress that they made, null without any. */
+  const resume = Effect.gen(function* () {
     const progress =
       chain === null
         ? null
@@ -89,28 +90,18 @@ const driveChain = Effect.fnUntraced(function* (
       tape.keep(store)
     }
     if (progress === null) {
-      return 0
+      return null
     }
-    const nowMs = yield* Clock.currentTimeMillis
-    const most = { trades: limits.trades, launches: limits.tokens }
-    const [took, restored] = yield* Effect.timed(
-      restoreTape(store, progress, most, (batch) => {
-        tape.replay(batch, nowMs)
-      })
-    )
     const again = { schedule: Schedule.spaced("1 second") }
-    tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(again)))
     pricing.recall(yield* store.solSwaps(progress.slot, MOST_SWAPS).pipe(Effect.sandbox, Effect.retry(again)))
-    tape.resume(progress, restored.from, yield* Clock.currentTimeMillis)
-    yield* Effect.logInfo("The market is restored", {
-      trades: restored.trades,
-      slot: progress.slot,
-      took: Duration.format(took)
-    })
-    return progress.slot
+    const end = Math.floor(progress.timeMs / 1000) + LATE_SECONDS
+    const launches = yield* store.launchesBefore(end, limits.tokens).pipe(Effect.sandbox, Effect.retry(again))
+    tape.resume(progress, launches, yield* Clock.currentTimeMillis)
+    return progress
   })
 
-  const after = yield* restore
+  const progress = yield* resume
+  const after = progress?.slot ?? 0
   const reread = (slot: number) =>
     Stream.unwrap(
       Effect.map(pricingAfter(store, prices, slot), (again) =>
@@ -127,13 +118,17 @@ const driveChain = Effect.fnUntraced(function* (
     tape.keepUnstored(recorder.unstored)
     const most = { trades: limits.trades, launches: limits.tokens }
     const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
-    const step = yield* makeRepairs(
-      { feed, store, prices, live: pricing, tape, storable, most, durable: recorder.durable },
-      { rate: repair.rate, history }
+    const parts = { feed, store, prices, live: pricing, tape, storable, most, durable: recorder.durable }
+    const step = yield* makeRepairs(parts, { rate: repair.rate, history })
+    const restored = Effect.flatMap(Effect.timed(rebuildTape(parts)), ([took, trades]) =>
+      Effect.logInfo("The market is restored", { trades, slot: after, took: Duration.format(took) })
     )
-    yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(
-      keepRunning("Reading missing blocks again", "backfill"),
-      Effect.forkScoped
+    // Begins before the first block comes, so that none is missing from memory afterwards.
+    yield* (progress === null ? Effect.void : keepRunning("Restoring the market", "blocks")(restored)).pipe(
+      Effect.andThen(
+        Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(keepRunning("Reading missing blocks again", "backfill"))
+      ),
+      Effect.forkScoped({ startImmediately: true })
     )
   }
 

@@ -50,7 +50,8 @@ export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect
         const covered = mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, "24h", nowMs)
         const life = lifeNow(tape, nowMs)
         const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
-        const seen = tape.state.seen(mint)
+        // Stored trades that are not in memory yet may be older.
+        const seen = tape.isRestoring() ? null : tape.state.seen(mint)
         return {
           volume24hUsd: volumeScalar({ nanos: volumeUsdNanos, trades, unpriced }, covered, life, "observed_swaps_only"),
           holders: unavailable("count", "not_captured"),

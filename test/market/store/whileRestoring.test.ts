@@ -1,0 +1,179 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Latch, Layer, type Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { SOL } from "../../../src/domain/Address.ts"
+import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
+import { makeCharts } from "../../../src/market/candles/makeCharts.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { findTrades } from "../../../src/market/views/findTrades.ts"
+import { measureToken, windowStart } from "../../../src/market/views/tokenMeasures.ts"
+import { TokenBook } from "../../../src/tokens/TokenBook.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import { layerPg } from "../../support/tradeStores.ts"
+import { answersOf, FIRST, process, slots, timeOf } from "../repair/chain.ts"
+import { mintOf, MONDAY } from "../tape/tape.ts"
+
+const STOPPED = FIRST + 170
+const LAST = FIRST + 200
+
+const tokens = TokenBook.of({ read: () => null, commitment: "confirmed", warm: () => Effect.void })
+const clock = { slot: 1, epoch: 0, unixTimestamp: MONDAY }
+const noPools = { isLoaded: () => false, leftOut: () => 0, poolsOf: () => [] }
+
+/** The store with blocks that are read only once the latch is open. */
+const gated = (store: TradeStore["Service"], open: Latch.Latch) =>
+  TradeStore.of({ ...store, since: (request) => Stream.unwrap(Effect.as(open.await, store.since(request))) })
+
+/** The answers that the store can give; wallets of a bar that is made of two parts are unknown. */
+const storedAnswers = Effect.fnUntraced(function* (tape: TradeTape["Service"]) {
+  const evm = Context.get(yield* Layer.build(EvmCandles.layerNone), EvmCandles)
+  const { chart } = makeCharts(tape, tokens, evm)
+  const filter = { side: null, wallet: null, pool: null, minUsdNanos: null, fromMs: null, toMs: null }
+  const mints = [mintOf(0), mintOf(1), mintOf(2)]
+  return {
+    charts: yield* Effect.forEach(mints, (mint) =>
+      Effect.forEach(["1s", "1m", "15m", "1h", "1d"] as const, (resolution) =>
+        Effect.map(
+          chart(mint, { resolution, denom: "usd", mode: "price", from: null, to: null, limit: 1000 }),
+          ({ data, knowledge }) => ({
+            bars: data.bars.map(({ revision: _revision, traders: _traders, ...bar }) => bar),
+            coverage: knowledge.coverage.reason
+          })
+        )
+      )
+    ),
+    trades: yield* Effect.forEach(mints, (mint) =>
+      Effect.map(findTrades(tape, { mints: [mint], filter, before: null, limit: 500 }), ({ trades }) => trades)
+    ),
+    launches: Array.from(tape.launches.all())
+  }
+})
+
+/** Until the block of a slot is on the tape and stored. */
+const untilRead = (tape: TradeTape["Service"], slot: number, pause: Effect.Effect<void>) =>
+  Effect.repeat(Effect.andThen(TestClock.adjust("100 millis"), pause), {
+    until: () => tape.newestSlot() === slot && tape.unstored().length === 0,
+    times: 5000
+  })
+
+const untilRestored = (tape: TradeTape["Service"], pause: Effect.Effect<void>) =>
+  Effect.repeat(Effect.andThen(TestClock.adjust("100 millis"), pause), {
+    until: () => !tape.isRestoring(),
+    times: 5000
+  })
+
+const measuresOf = (tape: TradeTape["Service"], nowMs: number) => {
+  const life = { observedAtMs: nowMs, expiresAtMs: null }
+  const prices = { of: () => null, lifetime: life, isStale: false, silentMs: 0, clock }
+  const sources = { tape, tokens, pools: noPools }
+  return (["5m", "24h"] as const).map((window) => {
+    const { changePct, trades, traders, volumeUsd } = measureToken(sources, SOL, window, { nowMs, prices, life })
+    return [changePct, trades, traders, volumeUsd]
+  })
+}
+
+/** `pause` gives time to a store that is another process. */
+const scene = Effect.fnUntraced(function* (store: TradeStore["Service"], pause: Effect.Effect<void>, begin = FIRST) {
+  yield* TestClock.setTime(timeOf(FIRST))
+  const whole = yield* process(store, () => null, {}, pause)
+  yield* whole.read(slots(begin, LAST))
+  yield* untilRead(whole.tape, LAST, pause)
+  const expected = { ...(yield* answersOf(whole.tape, store)), ...(yield* storedAnswers(whole.tape)) }
+  const measures = measuresOf(whole.tape, timeOf(LAST))
+  yield* whole.end
+  return { expected, measures }
+})
+
+const whileRestoring = Effect.fnUntraced(function* (
+  stores: Effect.Effect<TradeStore["Service"], never, Scope.Scope>,
+  pause: Effect.Effect<void> = Effect.void,
+  begin = FIRST
+) {
+  yield* TestClock.setTime(timeOf(FIRST))
+  const { expected } = yield* scene(yield* stores, pause, begin)
+  yield* TestClock.setTime(timeOf(FIRST))
+  const store = yield* stores
+  const first = yield* process(store, () => null, {}, pause)
+  yield* first.read(slots(begin, STOPPED))
+  yield* untilRead(first.tape, STOPPED, pause)
+  yield* first.end
+  const open = Latch.makeUnsafe(false)
+  const { end, read, tape } = yield* process(gated(store, open), () => null, {}, pause)
+  assert.isTrue(tape.isRestoring())
+  yield* read(slots(STOPPED + 1, LAST))
+  yield* untilRead(tape, LAST, pause)
+  assert.isTrue(tape.isRestoring())
+  const found = yield* storedAnswers(tape)
+  for (const key of Object.keys(found) as ReadonlyArray<keyof typeof found>) {
+    assert.deepStrictEqual(found[key], expected[key], key)
+  }
+  return { tape, read, open, end }
+})
+
+const memory = Effect.map(Layer.build(Layer.fresh(TradeStore.layerMemory)), (context) =>
+  Context.get(context, TradeStore)
+)
+
+describe("reads while stored trades are read into memory", () => {
+  it.effect("are those of the store, or of the blocks since, with their share", () =>
+    Effect.gen(function* () {
+      const { end, open, read, tape } = yield* whileRestoring(memory)
+      // One minute of the five was read by this process, and as little of the day.
+      const covered = (window: "5m" | "24h") => tape.coverageFrom(windowStart(tape, window), timeOf(LAST))
+      assert.deepStrictEqual(covered("24h"), { complete: false, reason: "not_captured" })
+      assert.deepStrictEqual(covered("5m"), { complete: false, reason: "backfill_running" })
+      const [short] = measuresOf(tape, timeOf(LAST))
+      short?.forEach(({ coverage, value }) =>
+        assert.deepStrictEqual([value, coverage.reason], [null, "backfill_running"])
+      )
+      // Most of the five minutes: a value over what was seen, with its share.
+      yield* read(slots(LAST + 1, LAST + 80))
+      const now = timeOf(LAST + 80)
+      const { reason, share } = tape.coverageFrom(windowStart(tape, "5m"), now)
+      assert.strictEqual(reason, "backfill_running")
+      assert.isAbove(share ?? 0, 0.5)
+      assert.isBelow(share ?? 1, 0.75)
+      const [seen] = measuresOf(tape, now)
+      assert.deepStrictEqual([seen?.[1]?.status, seen?.[1]?.coverage.reason], ["partial", "backfill_running"])
+      yield* open.open
+      yield* untilRestored(tape, Effect.void)
+      assert.strictEqual(tape.coverageFrom(windowStart(tape, "5m"), now).reason, null)
+      yield* end
+    })
+  )
+
+  it.effect("are followed by those of a process that never stopped", () =>
+    Effect.gen(function* () {
+      const { expected, measures } = yield* scene(yield* memory, Effect.void)
+      yield* TestClock.setTime(timeOf(FIRST))
+      const store = yield* memory
+      const first = yield* process(store)
+      yield* first.read(slots(FIRST, STOPPED))
+      yield* first.end
+      const open = Latch.makeUnsafe(false)
+      const { end, read, tape } = yield* process(gated(store, open))
+      yield* read(slots(STOPPED + 1, LAST - 3))
+      yield* open.open
+      yield* read(slots(LAST - 2, LAST))
+      yield* untilRestored(tape, Effect.void)
+      const found = { ...(yield* answersOf(tape, store)), ...(yield* storedAnswers(tape)) }
+      for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
+        assert.deepStrictEqual(found[key], expected[key], key)
+      }
+      assert.deepStrictEqual(measuresOf(tape, timeOf(LAST)), measures)
+      yield* end
+    })
+  )
+})
+
+describe.runIf(TestDatabase.isAvailable)("reads while stored trades are read from a database", () => {
+  const stores = Effect.map(Layer.build(Layer.fresh(layerPg)), (context) => Context.get(context, TradeStore))
+  const pause = TestClock.withLive(Effect.sleep("2 millis"))
+
+  it.effect(
+    "are those of the store, or of the blocks since, with their share",
+    () => whileRestoring(Effect.orDie(stores), pause, FIRST + 150),
+    120_000
+  )
+})
