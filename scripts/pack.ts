@@ -11,6 +11,7 @@ rmSync(dist, { recursive: true, force: true })
 execFileSync(pathOf("../node_modules/.bin/tsc"), ["-p", pathOf("config/tsconfig.build.json")], { stdio: "inherit" })
 execFileSync(process.execPath, [pathOf("web.mjs")], { stdio: "inherit" })
 copyFileSync(pathOf("../src/api/openapi.json"), join(dist, "api/openapi.json"))
+copyFileSync(pathOf("../src/solana/geyser/geyser.proto"), join(dist, "solana/geyser/geyser.proto"))
 
 // Threads are started from the address of a module, which the compiler leaves as it is written.
 for (const file of globSync("**/*.js", { cwd: dist })) {

@@ -143,6 +143,8 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "tracker",
     "wallets"
   ],
+  "@grpc/grpc-js": ["simulator", "solana"],
+  "@grpc/proto-loader": ["solana"],
   "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "storage", "testing"],
   "@effect/sql-pg": ["access", "accounts", "alerts", "callouts", "copying", "market", "storage", "tracker", "wallets"],
   "node:child_process": ["storage"],
@@ -159,6 +161,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:stream": ["http", "storage"],
   "node:stream/promises": ["storage"],
   "node:v8": ["trades"],
+  "node:url": ["solana"],
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access", "http", "storage"],
   "lightweight-charts": ["web"],
