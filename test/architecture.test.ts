@@ -309,6 +309,17 @@ describe("a service that shares nothing", () => {
   })
 })
 
+const importsGrpc = (file: string) => importsOf(file).some((path) => path.startsWith("@grpc/"))
+
+describe("a service without a Geyser", () => {
+  it("loads nothing of gRPC", () => {
+    const loaded = loadedWith("src/main.ts", "src/app/App.ts", "src/app/Simulated.ts", "src/simulator/Simulator.ts")
+    assert.include([...loaded], "src/solana/geyser/GeyserSlots.ts")
+    assert.deepStrictEqual([...loaded].filter(importsGrpc), [])
+    assert.isTrue(importsGrpc("src/solana/geyser/geyserStream.ts"))
+  })
+})
+
 describe("a command", () => {
   const loaded = loadedWith("src/main.ts")
 
