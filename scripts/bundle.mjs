@@ -15,7 +15,8 @@ const packages = pathOf("../package-lock.json")
 const entries = {
   main: pathOf("../src/main.ts"),
   simulatorWorker: pathOf("../src/simulator/simulatorWorker.ts"),
-  blockWorker: pathOf("../src/trades/blockWorker.ts")
+  blockWorker: pathOf("../src/trades/blockWorker.ts"),
+  geyserWorker: pathOf("../src/trades/blocks/geyserWorker.ts")
 }
 
 /** Written last, so that a bundle whose build was interrupted is none. */
@@ -43,7 +44,7 @@ const addresses = {
   transform: (code, id) => {
     if (id.startsWith("\0") || !code.includes("import.meta.url")) return null
     const own = relative(folder, id.split("?", 1)[0]).split(sep).join("/")
-    return code.replaceAll(/new URL\("\.\/(\w+)\.ts", import\.meta\.url\)|import\.meta\.url/gu, (_, thread) =>
+    return code.replaceAll(/new URL\("\.\/(?:\w+\/)*(\w+)\.ts", import\.meta\.url\)|import\.meta\.url/gu, (_, thread) =>
       thread === undefined ? `new URL("${own}", import.meta.url).href` : `new URL("./${thread}.js", import.meta.url)`
     )
   }

@@ -7,15 +7,18 @@ import { fileURLToPath } from "node:url"
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const dist = pathOf("../dist")
 
-rmSync(dist, { recursive: true, force: true })
+// The bundle may be running, and no package holds it.
+for (const path of globSync("*", { cwd: dist, exclude: ["service"] })) {
+  rmSync(join(dist, path), { recursive: true })
+}
 execFileSync(pathOf("../node_modules/.bin/tsc"), ["-p", pathOf("config/tsconfig.build.json")], { stdio: "inherit" })
 execFileSync(process.execPath, [pathOf("web.mjs")], { stdio: "inherit" })
-for (const name of ["openapi.json", "asyncapi.json"]) {
-  copyFileSync(pathOf(`../src/api/${name}`), join(dist, "api", name))
+for (const file of ["api/openapi.json", "api/asyncapi.json", "solana/geyser/geyser.proto"]) {
+  copyFileSync(pathOf(`../src/${file}`), join(dist, file))
 }
 
 // Threads are started from the address of a module, which the compiler leaves as it is written.
-for (const file of globSync("**/*.js", { cwd: dist })) {
+for (const file of globSync("**/*.js", { cwd: dist, exclude: ["service/**"] })) {
   const path = join(dist, file)
   const text = readFileSync(path, "utf8")
   const built = text.replaceAll(/new URL\("(\.[^"]*)\.ts", import\.meta\.url\)/gu, 'new URL("$1.js", import.meta.url)')

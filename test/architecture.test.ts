@@ -143,6 +143,8 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "tracker",
     "wallets"
   ],
+  "@grpc/grpc-js": ["simulator", "solana"],
+  "@grpc/proto-loader": ["solana"],
   "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "storage", "testing"],
   "@effect/sql-pg": ["access", "accounts", "alerts", "callouts", "copying", "market", "storage", "tracker", "wallets"],
   "node:child_process": ["storage"],
@@ -159,6 +161,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:stream": ["http", "storage"],
   "node:stream/promises": ["storage"],
   "node:v8": ["trades"],
+  "node:url": ["solana"],
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access", "http", "storage"],
   "lightweight-charts": ["web"],
@@ -303,6 +306,17 @@ describe("a service that shares nothing", () => {
     )
     assert.deepStrictEqual(loaded.filter(importsClient), [])
     assert.isTrue(importsClient("src/storage/valkey/ValkeyRedis.ts"))
+  })
+})
+
+const importsGrpc = (file: string) => importsOf(file).some((path) => path.startsWith("@grpc/"))
+
+describe("a service without a Geyser", () => {
+  it("loads nothing of gRPC", () => {
+    const loaded = loadedWith("src/main.ts", "src/app/App.ts", "src/app/Simulated.ts", "src/simulator/Simulator.ts")
+    assert.include([...loaded], "src/solana/geyser/GeyserSlots.ts")
+    assert.deepStrictEqual([...loaded].filter(importsGrpc), [])
+    assert.isTrue(importsGrpc("src/solana/geyser/geyserStream.ts"))
   })
 })
 

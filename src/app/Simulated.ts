@@ -11,22 +11,29 @@ import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSou
 import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
 import { FundingService } from "../simulator/venues/FundingService.ts"
 import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
+import type { BlockFeedOptions } from "../solana/blocks/BlockFeedRpc.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { DemoData, sourceOf } from "./MarketSource.ts"
 
+/** The blocks of the simulated chain, streamed where it has a Geyser. */
+const blocksOf = (geyserUrl: string | null, options: Partial<BlockFeedOptions>) =>
+  geyserUrl === null
+    ? TradeBlocks.layerRpc(options)
+    : TradeBlocks.layerGeyser({ ...options, geyser: { url: geyserUrl } })
+
 /** The simulated chain, read by the same clients as a real node. */
 export const market = Layer.unwrap(
-  Effect.map(SimulatorThread, ({ mints, pastSlots, rpcUrl, wsUrl }) =>
+  Effect.map(SimulatorThread, ({ geyserUrl, mints, pastSlots, rpcUrl, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
       TransactionHistoryRpc.layer({ rpcUrl }),
       TradeFeed.layerSandbox.pipe(
         Layer.provide(
-          TradeBlocks.layerRpc({
+          blocksOf(geyserUrl, {
             rpcUrl,
             ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } })
           })

@@ -34,12 +34,12 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
     )
   )
 
-/** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
+/** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`; blocks from the Geyser at `GEYSER_URL` where it is set. */
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
   TransactionStatusRpc.layer(),
   TransactionHistoryRpc.layer(),
-  TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layerRpc())),
+  TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layer)),
   sourceOf({ description: "a Solana node", sandbox: false }, [USDC])
 )
 

@@ -22,7 +22,9 @@ import * as poolDiscovery from "../pools/poolDiscovery.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
-import { historyUrlSetting, rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
+import { geyserPatience } from "../solana/geyser/BlockFeedGeyser.ts"
+import { geyserEndpoints } from "../solana/geyser/geyserSettings.ts"
+import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
 import { valkeyUrl, whenDown } from "../storage/valkey/Valkey.ts"
@@ -49,6 +51,9 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   wsUrlSetting,
   historyUrlSetting,
   blockSettings,
+  // A node answers what a Geyser does not have.
+  Config.flatMap(geyserEndpoints(), ({ length }) => (length === 0 ? Config.succeed([]) : rpcUrlSetting)),
+  geyserPatience,
   statusTimeout,
   staleAfter,
   quoteEngine,

@@ -6,6 +6,7 @@ import { RETAIL_WALLETS, type SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
 import type { CopyJournal } from "./traders/followersJournal.ts"
 import { makeMarket, type Market } from "./traders/Market.ts"
+import type { GeyserAilment, GeyserNode } from "./node/GeyserNode.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { keepPace } from "./traders/pace.ts"
 import { catchUp, livePast, readerPace, readsFirst, slotsOf } from "./traders/past.ts"
@@ -27,6 +28,8 @@ export interface SimulatorOptions {
   readonly history: number
   /** Blocks that the nodes keep. With more than 300 the past is made without waiting for its reader, and is kept. */
   readonly blocksKept: number
+  /** The source of new blocks for the service: calls of the node, or the stream of a Geyser. */
+  readonly source: "rpc" | "geyser"
 }
 
 // Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
@@ -53,6 +56,8 @@ export class Simulator extends Context.Service<
     readonly faults: Faults
     /** Another node of the same chain until the scope closes, with its own faults; only those of the first one halt the chain. */
     addNode(ailment: Ailment): Effect.Effect<SolanaNode, HttpServerError.ServeError, Scope.Scope>
+    /** A Geyser of the chain until the scope closes. Without one, nothing of gRPC is loaded. */
+    addGeyser(ailment?: Partial<GeyserAilment>): Effect.Effect<GeyserNode, never, Scope.Scope>
     /** Follows and fills of the simulated account that copies some of the wallets. */
     readonly copies: CopyJournal
     /** Makes this many slots at once, independently of the clock. */
@@ -69,7 +74,7 @@ export class Simulator extends Context.Service<
 
   /**
    * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_RETAIL_WALLETS`
-   * (120), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300) and `SIMULATOR_FAULTS_...`.
+   * (120), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300), `SIMULATOR_SOURCE` (rpc) and `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
     Simulator,
@@ -87,7 +92,8 @@ const defaults: SimulatorOptions = {
   retailWallets: RETAIL_WALLETS,
   ailment: healthy,
   history: 0,
-  blocksKept: BLOCKS_KEPT
+  blocksKept: BLOCKS_KEPT,
+  source: "rpc"
 }
 
 /** Every five seconds one: 18,000 in the past, whose making takes a few seconds of a core. */
@@ -103,7 +109,8 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   swapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_SWAPS),
   retailWallets: countSetting("RETAIL_WALLETS", RETAIL_WALLETS, 1),
   history: amountSetting("HISTORY", DAY_HOURS),
-  blocksKept: countSetting("BLOCKS_KEPT", BLOCKS_KEPT, 1)
+  blocksKept: countSetting("BLOCKS_KEPT", BLOCKS_KEPT, 1),
+  source: Config.Literals(["rpc", "geyser"], "SOURCE").pipe(Config.withDefault(defaults.source))
 }).pipe(
   Config.nested("SIMULATOR"),
   Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))
@@ -141,6 +148,16 @@ const makeSimulator = Effect.fnUntraced(function* (
     return node
   })
   const { faults, lastReadMs, rpcUrl, wsUrl } = yield* addNode(ailment)
+  const geysers = new Set<GeyserNode>()
+  const addGeyser = Effect.fnUntraced(function* (ailmentOfGeyser: Partial<GeyserAilment> = {}) {
+    const { healthyGeyser, makeGeyserNode } = yield* Effect.promise(() => import("./node/GeyserNode.ts"))
+    const geyser = yield* makeGeyserNode(() => ledger.bank, { ...healthyGeyser, ...ailmentOfGeyser })
+    yield* Effect.acquireRelease(
+      Effect.sync(() => geysers.add(geyser)),
+      () => Effect.sync(() => geysers.delete(geyser))
+    )
+    return geyser
+  })
   const publish = (block: Block): void => nodes.forEach((node) => node.publish(block))
 
   const step = (): void => {
@@ -150,6 +167,8 @@ const makeSimulator = Effect.fnUntraced(function* (
     }
     const block = ledger.market.advance()
     publish(block)
+    // The past is not streamed: it is made no faster than a reader asks for it.
+    geysers.forEach((geyser) => geyser.publish(block))
     nodes.forEach((node) => node.faults.strike(block.slot))
   }
   const past = livePast(bank, market, startSlot)
@@ -181,6 +200,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     pools: () => ledger.market.pools(),
     faults,
     addNode,
+    addGeyser,
     copies: market.copies,
     advance: (slots) =>
       Effect.sync(() => {

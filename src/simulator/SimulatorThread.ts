@@ -16,6 +16,8 @@ export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {
 export interface SimulatorPlace {
   readonly rpcUrl: string
   readonly wsUrl: string
+  /** The endpoint of the Geyser; null without one. */
+  readonly geyserUrl: string | null
   readonly pastSlots: number
   readonly mints: ReadonlyArray<SimMint>
   readonly wallets: ReadonlyArray<SimWallet>

@@ -10,13 +10,18 @@ const fills = new MessageChannel()
 
 const post = (place: SimulatorPlace): void => parentPort?.postMessage(place, [place.fills])
 
-const serve = Simulator.use(({ copies, mints, pastSlots, rpcUrl, wallets, wsUrl }) => {
+const serve = Effect.gen(function* () {
+  const { addGeyser, copies, mints, pastSlots, rpcUrl, wallets, wsUrl } = yield* Simulator
+  const geyserUrl = settings.source === "geyser" ? (yield* addGeyser()).url : null
   copies.listen((fill) => fills.port1.postMessage(fill))
-  post({ rpcUrl, wsUrl, pastSlots, wallets, mints: mints(), follows: copies.follows, fills: fills.port2 })
-  return Effect.never
+  post({ rpcUrl, wsUrl, geyserUrl, pastSlots, wallets, mints: mints(), follows: copies.follows, fills: fills.port2 })
+  return yield* Effect.never
 })
 
 // An unhandled failure ends the thread, which `SimulatorThread` reports.
 void Effect.runPromise(
-  Effect.provide(serve, Simulator.layer({ ...settings, ailment: { ...ailment, lag: Duration.millis(lagMs) } }))
+  Effect.provide(
+    Effect.scoped(serve),
+    Simulator.layer({ ...settings, ailment: { ...ailment, lag: Duration.millis(lagMs) } })
+  )
 )

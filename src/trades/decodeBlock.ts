@@ -13,6 +13,9 @@ import { transfersOf } from "./transfers.ts"
 /** The module that the thread which reads blocks runs. */
 export const blockWorker: URL = new URL("./blockWorker.ts", import.meta.url)
 
+/** The module that the thread which reads a Geyser runs. */
+export const geyserWorker: URL = new URL("./blocks/geyserWorker.ts", import.meta.url)
+
 /** The block; null when the result is not one. Transactions that only paid their fee, as failed ones do, keep their balance change. */
 export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null => {
   const read = readBlock(slot, answer)
@@ -24,12 +27,13 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
   const launches: Array<Launch> = []
   const supply = makeSupplyChanges()
   let malformed = 0
-  for (const [index, entry] of transactions.entries()) {
+  for (const [place, entry] of transactions.entries()) {
     if (Result.isFailure(entry)) {
       malformed += 1
       continue
     }
     const transaction = entry.success
+    const index = transaction.indexInBlock ?? place
     const trades = decodeTrades(transaction)
     const { legs, nets, unresolved } = trades
     const transfers = transfersOf(transaction, trades)

@@ -158,6 +158,10 @@ export interface Block {
   readonly transactions: ReadonlyArray<Result.Result<Transaction, MalformedTransaction>>
 }
 
+/** The position that an entry states, as in blocks without their votes; else its place in the list. */
+const positionOf = (entry: unknown, place: number): number =>
+  isFields(entry) && isCount(entry["index"]) ? entry["index"] : place
+
 /** The answer of `getBlock` with full transaction details. The slot is the one of the request: the answer does not contain it. */
 export const readBlock = (slot: number, answer: unknown): Result.Result<Block, MalformedTransaction> => {
   if (!isFields(answer) || !Array.isArray(answer["transactions"]) || !isCount(answer["parentSlot"])) {
@@ -169,7 +173,9 @@ export const readBlock = (slot: number, answer: unknown): Result.Result<Block, M
     slot,
     parentSlot,
     blockTime,
-    transactions: transactions.map((entry, indexInBlock) => readEntry(entry, { slot, blockTime, indexInBlock }))
+    transactions: transactions.map((entry, place) =>
+      readEntry(entry, { slot, blockTime, indexInBlock: positionOf(entry, place) })
+    )
   })
 }
 

@@ -49,16 +49,22 @@ describe("checkedSettings", () => {
     })
   )
 
-  it.effect.each(["PORT", "TAPE_BARS", "SIMULATOR_SPEED", "SOLANA_RPC_TIMEOUT", "FUNDING_TIMEOUT"])(
-    "refuses a bad %s",
-    (name) =>
-      Effect.gen(function* () {
-        const env = { [name]: "bad" }
-        const error = yield* Effect.flip(checkedSettings).pipe(
-          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
-        )
-        assert.include(error.message, name.slice(name.lastIndexOf("_") + 1))
-      })
+  it.effect.each([
+    "PORT",
+    "TAPE_BARS",
+    "SIMULATOR_SPEED",
+    "SOLANA_RPC_TIMEOUT",
+    "FUNDING_TIMEOUT",
+    "GEYSER_URL",
+    "GEYSER_TOKEN"
+  ])("refuses a bad %s", (name) =>
+    Effect.gen(function* () {
+      const env = { [name]: "bad" }
+      const error = yield* Effect.flip(checkedSettings).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+      )
+      assert.include(error.message, name.slice(name.lastIndexOf("_") + 1))
+    })
   )
 
   it.effect.each([

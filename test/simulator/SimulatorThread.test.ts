@@ -13,13 +13,14 @@ describe("SimulatorThread", () => {
     Effect.gen(function* () {
       const life = yield* Scope.make()
       const built = SimulatorThread.layerConfig.pipe(Layer.provide(settings(quiet)))
-      const { mints, pastSlots, rpcUrl, wallets } = Context.get(
+      const { geyserUrl, mints, pastSlots, rpcUrl, wallets } = Context.get(
         yield* Layer.buildWithScope(built, life),
         SimulatorThread
       )
       assert.strictEqual(mints[0]?.address, SOL)
       assert.isTrue(wallets.some(({ label }) => label === "treasury"))
       assert.strictEqual(pastSlots, 90)
+      assert.isNull(geyserUrl)
       const slot = at(yield* call(rpcUrl, "getSlot"), "result")
       const first = at(yield* call(rpcUrl, "getFirstAvailableBlock"), "result")
       assert.strictEqual(Number(slot) - Number(first), pastSlots - 1)
@@ -27,6 +28,17 @@ describe("SimulatorThread", () => {
       const refused = yield* Effect.promise(() => fetch(rpcUrl).catch((error: unknown) => error))
       assert.instanceOf(refused, Error)
     })
+  )
+
+  it.live("serves a Geyser where its settings want one", () =>
+    Effect.gen(function* () {
+      const { geyserUrl } = yield* SimulatorThread
+      assert.match(geyserUrl ?? "", /^http:\/\/127\.0\.0\.1:\d+$/u)
+    }).pipe(
+      Effect.provide(
+        SimulatorThread.layerConfig.pipe(Layer.provide(settings({ ...quiet, SIMULATOR_SOURCE: "geyser" })))
+      )
+    )
   )
 
   it.live("has the faults of its settings", () =>

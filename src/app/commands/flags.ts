@@ -13,5 +13,6 @@ export const settings = (flags: Readonly<Record<string, Option.Option<string | n
   const given = Object.entries(flags).flatMap(([name, value]) =>
     Option.isSome(value) ? [[name, String(value.value)] as const] : []
   )
-  return ConfigProvider.layerAdd(ConfigProvider.fromUnknown(Object.fromEntries(given)), { asPrimary: true })
+  // As in the environment, so that a name reaches nested settings too.
+  return ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: Object.fromEntries(given) }), { asPrimary: true })
 }

@@ -39,15 +39,28 @@ const flags = {
     Flag.withDescription("Folder of the embedded database (DATA_DIR, .fathom)"),
     Flag.optional
   ),
+  source: Flag.Literals("source", ["rpc", "geyser"]).pipe(
+    Flag.withDescription(
+      "How blocks of the simulated market are read: by calls, or as a gRPC stream (SIMULATOR_SOURCE)"
+    ),
+    Flag.optional
+  ),
   accounts
 }
 
 /** The service; the command without a name. */
-export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile }) =>
+export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile, source }) =>
   preflight.pipe(
     Effect.andThen(process.stdout.isTTY ? shownStart(Layer.launch(service)) : Layer.launch(service)),
     Effect.provide(
-      settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ACCOUNTS_DIR: accounts })
+      settings({
+        PORT: port,
+        HOST: host,
+        READY_FILE: readyFile,
+        DATA_DIR: dataDir,
+        ACCOUNTS_DIR: accounts,
+        SIMULATOR_SOURCE: source
+      })
     )
   )
 ).pipe(

@@ -33,7 +33,7 @@ const innerTexts = ({ steps }: Call, indexOf: IndexOf, height: number): Readonly
   )
 
 /** Calls that ran: all of a successful transaction, and those up to the failure of a failed one. */
-const ran = ({ calls, error }: Receipt): ReadonlyArray<Call> =>
+export const ran = ({ calls, error }: Receipt): ReadonlyArray<Call> =>
   error === null ? calls : calls.slice(0, error.index + 1)
 
 const innerGroups = (receipt: Receipt, indexOf: IndexOf): string =>

@@ -10,6 +10,7 @@ import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
 import { BlockNodes } from "./blockNodes.ts"
 import { BlockTimes } from "./blockTime.ts"
+import type { SlotStream } from "./SlotStream.ts"
 
 /** Settings of a block feed; they win over the environment. */
 export interface BlockFeedOptions extends RpcOptions {
@@ -125,6 +126,31 @@ const makeHistory = Effect.fnUntraced(function* <Message, Block extends BlockHea
   return { read, list: (from: number, limit: number) => Effect.orElseSucceed(list(from, limit), () => []) }
 })
 
+/** The interval at which a node is asked for its chain, its clock and its newest slot beside a stream. */
+const STREAM_COMPARED_EVERY = Duration.seconds(10)
+
+/** The blocks of a stream where it has them, else those of the nodes. */
+const streamedSource = <Message, Block extends BlockHead>(
+  slots: SlotStream<Message>,
+  nodes: BlockSource<Block>,
+  made: (message: Message) => Effect.Effect<Block>
+): BlockSource<Block> => ({
+  newest: slots.newest(nodes.newest),
+  list: (from, limit) =>
+    Option.match(slots.list(from, limit), { onNone: () => nodes.list(from, limit), onSome: Effect.succeed }),
+  firstAvailable: nodes.firstAvailable,
+  read: (slot) => Effect.flatMap(slots.read(slot), Option.match({ onNone: () => nodes.read(slot), onSome: made }))
+})
+
+/** Asks a node now and then, which also finds a chain that was replaced. Never ends. */
+const compareStream = <Block extends BlockHead>(
+  slots: SlotStream<unknown>,
+  { newest }: BlockSource<Block>
+): Effect.Effect<never> =>
+  Effect.forever(
+    Effect.andThen(Effect.ignore(Effect.flatMap(newest, slots.compare)), Effect.sleep(STREAM_COMPARED_EVERY))
+  )
+
 /** The content of a slot at the first of two readers that has it. It is gone only when neither has it any more. */
 const firstContent = <Block extends BlockHead>(
   history: Effect.Effect<SlotContent<Block>>,
@@ -138,12 +164,13 @@ const firstContent = <Block extends BlockHead>(
 
 /**
  * The blocks of the nodes at `SOLANA_RPC_URL`, or those the options name, in the form that `unpack` makes of the messages
- * of the decoder in the worker module. Single blocks are read from the nodes at `HISTORY_RPC_URL` first. No request is made
- * before `follow` runs.
+ * of the decoder in the worker module. Single blocks are read from the nodes at `HISTORY_RPC_URL` first. With a stream, the
+ * nodes give only what it does not have. No request is made before `follow` runs.
  */
 export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
   options: BlockFeedOptions,
-  unpack: (message: Message) => Block
+  unpack: (message: Message) => Block,
+  slots: SlotStream<Message> | null = null
 ) {
   const rpc = yield* rpcSettings(options)
   const settings = { ...(yield* blockSettings), ...options.blocks }
@@ -154,7 +181,7 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
     choice,
     unpack
   )
-  const feedFreshness = (): Freshness => ({ ...progress.freshness(), node: nodes.host })
+  const feedFreshness = (): Freshness => ({ ...progress.freshness(), node: slots?.host() ?? nodes.host })
   const source: BlockSource<Block> = {
     newest: nodes.newest(),
     list,
@@ -171,8 +198,15 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
     follow: (after) =>
       Stream.suspend(() => {
         nodes.begin()
-        return followBlocks(source, progress, settings, after).pipe(
-          Stream.interruptWhen(Effect.raceFirst(nodes.replaced.await, nodes.watchLag))
+        const isEnded = Effect.raceFirst(nodes.replaced.await, nodes.watchLag)
+        if (slots === null) {
+          return followBlocks(source, progress, settings, after).pipe(Stream.interruptWhen(isEnded))
+        }
+        const streamed = streamedSource(slots, source, (message) => times.timed(unpack(message)))
+        // The stream itself waits for the next slot.
+        return Stream.fromEffectDrain(slots.begin(after)).pipe(
+          Stream.concat(followBlocks(streamed, progress, { ...settings, poll: Duration.zero }, after)),
+          Stream.interruptWhen(Effect.raceFirst(isEnded, compareStream(slots, source)))
         )
       }),
     read: (slot) => (history === null ? contentOf(slot) : firstContent(history.read(slot), contentOf(slot))),

@@ -1,8 +1,10 @@
-import { type Config, Context, Layer } from "effect"
+import { type Config, Context, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
 import type { BlockFeed } from "../../solana/blocks/BlockFeed.ts"
 import { type BlockFeedOptions, makeBlockFeed } from "../../solana/blocks/BlockFeedRpc.ts"
-import { blockWorker } from "../decodeBlock.ts"
+import { type GeyserFeedOptions, makeGeyserFeed } from "../../solana/geyser/BlockFeedGeyser.ts"
+import { geyserEndpoints } from "../../solana/geyser/geyserSettings.ts"
+import { blockWorker, geyserWorker } from "../decodeBlock.ts"
 import { unpackBlock } from "./PackedTransactions.ts"
 import type { TradeBlock } from "./TradeBlock.ts"
 
@@ -18,4 +20,18 @@ export class TradeBlocks extends Context.Service<TradeBlocks, BlockFeed<TradeBlo
     options: Partial<BlockFeedOptions> = {}
   ): Layer.Layer<TradeBlocks, Config.ConfigError, HttpClient.HttpClient> =>
     Layer.effect(TradeBlocks, makeBlockFeed({ worker: blockWorker, ...options }, unpackBlock))
+
+  /** The blocks that the endpoints at `GEYSER_URL`, or those of the options, stream; from the node what they do not have. */
+  static readonly layerGeyser = (
+    options: Partial<GeyserFeedOptions> = {}
+  ): Layer.Layer<TradeBlocks, Config.ConfigError, HttpClient.HttpClient> =>
+    Layer.effect(TradeBlocks, makeGeyserFeed({ worker: blockWorker, geyserWorker, ...options }, unpackBlock))
+
+  /** The blocks of the endpoints at `GEYSER_URL` where there are any, else those of the node. */
+  static readonly layer: Layer.Layer<TradeBlocks, Config.ConfigError, HttpClient.HttpClient> = Layer.unwrap(
+    Effect.map(
+      Effect.suspend(() => geyserEndpoints()),
+      (endpoints) => (endpoints.length === 0 ? TradeBlocks.layerRpc() : TradeBlocks.layerGeyser())
+    )
+  )
 }

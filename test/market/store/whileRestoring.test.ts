@@ -17,7 +17,7 @@ import { mintOf, MONDAY } from "../tape/tape.ts"
 const STOPPED = FIRST + 170
 const LAST = FIRST + 200
 
-const tokens = TokenBook.of({ read: () => null, commitment: "confirmed", warm: () => Effect.void })
+const tokens = TokenBook.of({ read: () => null, named: () => [], commitment: "confirmed", warm: () => Effect.void })
 const clock = { slot: 1, epoch: 0, unixTimestamp: MONDAY }
 const noPools = { isLoaded: () => false, leftOut: () => 0, poolsOf: () => [] }
 

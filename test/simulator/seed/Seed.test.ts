@@ -29,6 +29,7 @@ const thread = Layer.effect(
     Effect.map(({ port2 }) => ({
       rpcUrl: "",
       wsUrl: "",
+      geyserUrl: null,
       pastSlots: 0,
       mints,
       wallets,

@@ -1,0 +1,32 @@
+import { Config, Duration, Effect } from "effect"
+import type { BlockHead } from "../blocks/BlockFeed.ts"
+import { type BlockFeedOptions, blockSettings, makeBlockFeed } from "../blocks/BlockFeedRpc.ts"
+import { makeGeyserSlots } from "./GeyserSlots.ts"
+import { geyserEndpoints, type GeyserOptions } from "./geyserSettings.ts"
+
+/** Settings of a block feed with a stream. */
+export interface GeyserFeedOptions extends BlockFeedOptions {
+  readonly geyser?: (GeyserOptions & { readonly patience?: Duration.Duration | undefined }) | undefined
+  /** The module that the thread of the stream runs: it calls `serveGeyser` with a decoder. */
+  readonly geyserWorker: URL
+}
+
+/** Time that a slot may take to become whole before a node is asked: `GEYSER_PATIENCE` (5 s). */
+export const geyserPatience: Config.Config<Duration.Duration> = Config.Duration("GEYSER_PATIENCE").pipe(
+  Config.withDefault(Duration.seconds(5))
+)
+
+/**
+ * The blocks that the Geyser endpoints at `GEYSER_URL`, or those of the options, stream. What they do not have, or not in
+ * time, is read from the nodes as by `makeBlockFeed`, as are single blocks.
+ */
+export const makeGeyserFeed = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
+  { geyser, geyserWorker, ...options }: GeyserFeedOptions,
+  unpack: (message: Message) => Block
+) {
+  const endpoints = yield* geyserEndpoints(geyser)
+  const { poll } = { ...(yield* blockSettings), ...options.blocks }
+  const patience = geyser?.patience ?? (yield* geyserPatience)
+  const slots = yield* makeGeyserSlots<Message>({ worker: geyserWorker, endpoints, patience, poll })
+  return yield* makeBlockFeed(options, unpack, slots)
+})

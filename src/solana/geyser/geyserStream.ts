@@ -1,0 +1,123 @@
+/** One stream of a Geyser, and the question from which slot on it can replay. */
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js"
+import { Effect, type Scope } from "effect"
+import type { GeyserTarget } from "./geyserMessages.ts"
+import { replayInfoMethod, subscribeMethod } from "./geyserService.ts"
+import { type GeyserRequest, type GeyserUpdate, isUpdate } from "./geyserUpdates.ts"
+import { CONFIRMED } from "./slotParts.ts"
+
+/** The end of a stream. `range`: the endpoint cannot replay from the wanted slot. */
+export interface StreamEnd {
+  readonly reason: "range" | "failure"
+  readonly detail: string
+}
+
+/** Pauses and resumes a running stream. */
+export interface StreamFlow {
+  readonly pause: () => void
+  readonly resume: () => void
+}
+
+/** Bytes on their way: a few slots of a busy chain. */
+const WINDOW = 16 * 2 ** 20
+const ANSWER_LIMIT_MS = 5_000
+
+const options = {
+  "grpc.max_receive_message_length": -1,
+  "grpc-node.flow_control_window": WINDOW
+}
+
+/** A connection to an endpoint until the scope closes. */
+export const connect = ({ url }: GeyserTarget): Effect.Effect<Client, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { host, hostname, port, protocol } = new URL(url)
+      const isPlain = protocol === "http:"
+      const address = port === "" ? `${hostname}:${isPlain ? 80 : 443}` : host
+      return new Client(address, isPlain ? credentials.createInsecure() : credentials.createSsl(), options)
+    }),
+    (client) => Effect.sync(() => client.close())
+  )
+
+const metadataOf = ({ token }: GeyserTarget): Metadata => {
+  const metadata = new Metadata()
+  if (token !== null) {
+    metadata.set("x-token", token)
+  }
+  return metadata
+}
+
+/**
+ * Transactions that are not votes, the heads of blocks, and slots, all confirmed. The head counts votes too, so their
+ * statuses come instead of them: a hundred bytes each. Never `blocks`: a replay does not have them.
+ */
+const requestFrom = (from: number | null): GeyserRequest => ({
+  slots: { slots: { filterByCommitment: true } },
+  transactions: { transactions: { vote: false } },
+  transactionsStatus: { votes: { vote: true } },
+  blocksMeta: { heads: {} },
+  commitment: CONFIRMED,
+  ...(from !== null && { fromSlot: String(from) })
+})
+
+const endOf = ({ code, details }: ServiceError, from: number | null): StreamEnd => {
+  // Servers differ in the code that they give a slot they no longer have, or replay that they do not offer.
+  const isRange = from !== null && (code === status.OUT_OF_RANGE || /from_slot|not available|replay/iu.test(details))
+  return { reason: isRange ? "range" : "failure", detail: `${status[code] ?? code}: ${details}` }
+}
+
+/** Streams from a slot on, or from now on, until the stream ends or the fiber is interrupted. */
+export const stream = (
+  client: Client,
+  target: GeyserTarget,
+  from: number | null,
+  {
+    onStart,
+    onUpdate
+  }: { readonly onStart: (flow: StreamFlow) => void; readonly onUpdate: (update: GeyserUpdate) => void }
+): Effect.Effect<StreamEnd> =>
+  Effect.callback<StreamEnd>((resume) => {
+    const { path, requestSerialize, responseDeserialize } = subscribeMethod
+    const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadataOf(target))
+    let isOpen = true
+    call.on("data", (message: unknown) => {
+      // Updates that had already come when the stream was given up.
+      if (!isOpen || !isUpdate(message)) {
+        return
+      }
+      if (message.ping !== undefined) {
+        // Balancers in between close a connection on which the client is silent.
+        call.write({ ping: { id: 1 } })
+      }
+      onUpdate(message)
+    })
+    call.on("error", (error: ServiceError) => resume(Effect.succeed(endOf(error, from))))
+    call.on("end", () => resume(Effect.succeed({ reason: "failure", detail: "the stream has ended" })))
+    onStart({ pause: () => call.pause(), resume: () => call.resume() })
+    call.write(requestFrom(from))
+    return Effect.sync(() => {
+      isOpen = false
+      call.cancel()
+    })
+  })
+
+/** The oldest slot that the endpoint can replay; null when it does not say. */
+export const firstAvailable = (client: Client, target: GeyserTarget): Effect.Effect<number | null> =>
+  Effect.callback<number | null>((resume) => {
+    const { path, requestSerialize, responseDeserialize } = replayInfoMethod
+    const deadline = { deadline: performance.timeOrigin + performance.now() + ANSWER_LIMIT_MS }
+    const call = client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      {},
+      metadataOf(target),
+      deadline,
+      (error, answer) => {
+        const first: unknown =
+          error === null && answer !== undefined ? Reflect.get(answer, "firstAvailable") : undefined
+        resume(Effect.succeed(typeof first === "string" ? Number(first) : null))
+      }
+    )
+    return Effect.sync(() => call.cancel())
+  })

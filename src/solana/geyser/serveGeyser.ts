@@ -1,0 +1,206 @@
+/** The thread that reads a Geyser: puts slots together, decodes them and sends them to the thread that started this one. */
+import { Duration, Effect, Fiber } from "effect"
+import { parentPort, workerData } from "node:worker_threads"
+import type { PackedReply } from "../blocks/blockMessages.ts"
+import { connect, firstAvailable, stream, type StreamEnd, type StreamFlow } from "./geyserStream.ts"
+import type { GeyserCommand, GeyserEvent, GeyserTarget, GeyserWorkerSettings } from "./geyserMessages.ts"
+import type { GeyserTransaction, GeyserUpdate } from "./geyserUpdates.ts"
+import { SlotAssembly, type WholeSlot } from "./SlotAssembly.ts"
+import { blockAnswer, linkOf, partOf } from "./slotParts.ts"
+
+/** Decodes and packs the answer of `getBlock`; null when it is not a block. Pure. */
+export type DecodeSlot<Message> = (slot: number, answer: unknown) => PackedReply<Message> | null
+
+/** Whole slots that were sent and not taken: with more than these the stream pauses, and goes on with half of them. */
+const MOST_UNTAKEN = 64
+/** Slots that pass between the answer from which slot on can be replayed and the request. */
+const RANGE_MARGIN = 8
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+
+/** One reading, from `follow` to the next one. */
+class GeyserRun<Message> {
+  readonly #assembly = new SlotAssembly<GeyserTransaction>()
+  readonly #post: (event: GeyserEvent<Message>, transfer?: Array<ArrayBuffer>) => void
+  readonly #decode: DecodeSlot<Message>
+  readonly #run: number
+  readonly #start: number | null
+  #flow: StreamFlow | null = null
+  #isPaused = false
+  /** Updates of the stream in use. */
+  heard = 0
+
+  constructor(
+    { from, run }: { readonly run: number; readonly from: number | null },
+    decode: DecodeSlot<Message>,
+    post: (event: GeyserEvent<Message>, transfer?: Array<ArrayBuffer>) => void
+  ) {
+    this.#run = run
+    this.#start = from
+    this.#decode = decode
+    this.#post = post
+  }
+
+  /** The slot at which the next stream begins; null for the newest one. */
+  get from(): number | null {
+    return this.#assembly.resumeAt ?? this.#start
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  begin(flow: StreamFlow): void {
+    this.#flow = flow
+    this.#isPaused = false
+    this.heard = 0
+  }
+
+  /** Takes an update of a stream that was requested from this slot on. */
+  take(update: GeyserUpdate, { host }: GeyserTarget, from: number | null): void {
+    const link = linkOf(update)
+    const part = partOf(update)
+    const slot = link?.slot ?? (part?._tag === "transaction" ? part.slot : null)
+    if (slot !== null) {
+      this.heard += 1
+      if (this.heard === 1) {
+        this.#post({ _tag: "began", run: this.#run, from: from ?? slot, host })
+      }
+    }
+    if (link !== null) {
+      this.#post({ _tag: "slot", run: this.#run, ...link })
+    }
+    const whole = part === null ? null : this.#assembly.add(part)
+    if (whole !== null) {
+      this.#send(whole)
+      this.#regulate()
+    }
+  }
+
+  taken(below: number): void {
+    this.#assembly.forgetBefore(below)
+    this.#regulate()
+  }
+
+  ended({ host }: GeyserTarget, { detail }: StreamEnd): void {
+    this.#flow = null
+    this.#post({ _tag: "ended", run: this.#run, host, detail })
+  }
+
+  #send(whole: WholeSlot<GeyserTransaction>): void {
+    const { slot } = whole.head
+    const packed = this.#packed(whole)
+    if (packed === null) {
+      this.#post({ _tag: "unreadable", run: this.#run, slot })
+    } else {
+      this.#post({ _tag: "block", run: this.#run, slot, message: packed.message }, packed.transfer)
+    }
+  }
+
+  #packed(whole: WholeSlot<GeyserTransaction>): PackedReply<Message> | null {
+    try {
+      return this.#decode(whole.head.slot, blockAnswer(whole))
+    } catch {
+      // A decoder that throws costs one block, which is read from a node instead.
+      return null
+    }
+  }
+
+  #regulate(): void {
+    const { kept } = this.#assembly
+    if (!this.#isPaused && kept > MOST_UNTAKEN) {
+      this.#isPaused = true
+      this.#flow?.pause()
+    } else if (this.#isPaused && kept <= MOST_UNTAKEN / 2) {
+      this.#isPaused = false
+      this.#flow?.resume()
+    }
+  }
+}
+
+/** Returns when a stream has had no update for so long, unless it is paused. */
+const silence = Effect.fnUntraced(function* (run: Pick<GeyserRun<never>, "heard" | "isPaused">, silenceMs: number) {
+  let known = -1
+  while (run.isPaused || run.heard !== known) {
+    known = run.heard
+    yield* Effect.sleep(Duration.millis(silenceMs))
+  }
+  return { reason: "failure", detail: `no update for ${silenceMs} ms` } satisfies StreamEnd
+})
+
+/** One stream to its end. */
+const readOnce = <Message>(
+  run: GeyserRun<Message>,
+  target: GeyserTarget,
+  from: number | null,
+  silenceMs: number
+): Effect.Effect<{ readonly end: StreamEnd; readonly replayFrom: number | null }> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const client = yield* connect(target)
+      const reading = stream(client, target, from, {
+        onStart: (flow) => run.begin(flow),
+        onUpdate: (update) => run.take(update, target, from)
+      })
+      const end: StreamEnd = yield* Effect.raceFirst(reading, silence(run, silenceMs))
+      run.ended(target, end)
+      const first = end.reason === "range" ? yield* firstAvailable(client, target) : null
+      return { end, replayFrom: first === null ? null : first + RANGE_MARGIN }
+    })
+  )
+
+/** Streams one after the other, each from where the one before stopped, as far as the endpoint has it. Never returns. */
+const readForever = Effect.fnUntraced(function* <Message>(
+  run: GeyserRun<Message>,
+  { silenceMs, targets }: GeyserWorkerSettings
+): Effect.fn.Return<never> {
+  let place = 0
+  let failures = 0
+  // The slot to begin at when the wanted one is out of range; null for the newest one, undefined for the wanted one.
+  let instead: number | null | undefined
+  for (;;) {
+    const target = targets[place % targets.length] ?? { host: "", url: "", token: null }
+    const wanted = run.from
+    const { end, replayFrom } = yield* readOnce(run, target, instead === undefined ? wanted : instead, silenceMs)
+    if (run.heard === 0 && end.reason === "range") {
+      instead = replayFrom !== null && instead === undefined && replayFrom > (wanted ?? 0) ? replayFrom : null
+      continue
+    }
+    instead = undefined
+    place += 1
+    failures = run.heard > 0 ? 0 : failures + 1
+    yield* Effect.sleep(Duration.millis(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10))))
+  }
+})
+
+/** Reads a Geyser for the thread that started this one, until it is terminated. Called by the entry of a worker only. */
+export const serveGeyser = <Message>(decode: DecodeSlot<Message>): void => {
+  const port = parentPort
+  if (port === null) {
+    return
+  }
+  const settings: GeyserWorkerSettings = workerData
+  let targets = settings.targets
+  let run: GeyserRun<Message> | null = null
+  let reading: Fiber.Fiber<never> | null = null
+  const start = () => {
+    const previous = reading
+    const current = run
+    if (current !== null) {
+      const stopped = previous === null ? Effect.void : Fiber.interrupt(previous)
+      reading = Effect.runFork(Effect.andThen(stopped, readForever(current, { ...settings, targets })))
+    }
+  }
+  port.on("message", (command: GeyserCommand) => {
+    switch (command._tag) {
+      case "follow":
+        run = new GeyserRun(command, decode, (event, transfer = []) => port.postMessage(event, transfer))
+        return start()
+      case "taken":
+        return run?.taken(command.below)
+      case "leave":
+        targets = [...targets.slice(1), ...targets.slice(0, 1)]
+        return start()
+    }
+  })
+}
