@@ -17,6 +17,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tokenBatch.read": ({ mint }) => ({ body: { addresses: [mint, nowhere] } }),
   "launches.list": () => ({ query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
+  "tokens.holders": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
@@ -27,5 +28,6 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },
   "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
   "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
+  "tokens.holders": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
 }
