@@ -4,14 +4,11 @@ import type { TokenProgram } from "../domain/market/Token.ts"
 import type { HolderFigures } from "../domain/market/TokenHolders.ts"
 import { type Coverage, type CoverageReason, type Lifetime, type Scalar, unavailable } from "../domain/Scalar.ts"
 
-/** The largest number of owners that are listed. */
-export const MOST_LISTED = 100
-
 /** Which holders are asked for. */
 export interface HoldersRequest {
   readonly mint: Mint
   readonly tokenProgram: TokenProgram
-  /** Owners to list, at most `MOST_LISTED`. */
+  /** Owners to list, a hundred at most. */
   readonly limit: number
   readonly nowMs: number
 }

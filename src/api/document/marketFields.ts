@@ -46,8 +46,6 @@ const market = {
   totalLiquidityUsd: "Liquidity of all pools of the token, in USD.",
   volume24hUsd: "Volume of the last 24 hours, in USD.",
   holders: "Wallets that hold the token, counted.",
-  "TokenHolders.state": "State of the figures.",
-  "HolderRow.kind": "Kind of the owner.",
   launchpad: "Key of the launchpad; null when unknown.",
   graduatedAtMs: "Time of the graduation, in milliseconds since the Unix epoch; null before it, or when unknown.",
   curveProgressPct: "Progress on the curve, in percent of what graduation takes.",
