@@ -4,6 +4,7 @@ import { Option, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { walletBatchPolicy } from "../src/access/WalletBatch.ts"
 import { usageDefaults, UsageQuery } from "../src/api/Account.ts"
+import { HoldersQuery } from "../src/api/market/Holders.ts"
 import { QuoteQuery, StreamQuery } from "../src/api/Spot.ts"
 import { SearchQuery } from "../src/api/market/Search.ts"
 import { SOL, USDC } from "../src/domain/Address.ts"
@@ -95,6 +96,8 @@ describe("docs/limits.md", () => {
   })
 
   it("has the ends of parameters", () => {
+    const [fewest = 0, most = 0] = numbersIn(rows.get("holders of a token"))
+    assertBounds(HoldersQuery, "limit", fewest, most)
     const [leastBps = 0, mostBps = 0] = numbersIn(rows.get("slippage"))
     assertBounds(QuoteQuery, "slippageBps", leastBps, mostBps)
     const [leastMs = 0, mostMs = 0, leastSeconds = 0, mostSeconds = 0] = numbersIn(rows.get("quote stream"))
@@ -135,6 +138,7 @@ describe("docs/limits.md", () => {
       "prices, wallet summaries",
       "prices in the past",
       "facts of several tokens",
+      "holders of a token",
       "exit check",
       "cursor of top traders",
       "slippage",

@@ -5,6 +5,7 @@ import { Coverage, Status } from "../domain/Scalar.ts"
 import { MintPrice, TokenFacts, TokenLiquidity } from "../domain/market/Token.ts"
 import { TokenRisk } from "../domain/market/TokenRisk.ts"
 import { Authorization } from "./middleware/Authorization.ts"
+import { HoldersQuery, TokenHoldersAnswer } from "./market/Holders.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { described, IntegerParameter, NoQuery, tokenParams, UniqueList } from "./parameters.ts"
 import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./problems.ts"
@@ -94,6 +95,12 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
       success: TokenLiquidityAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Pools of one token; shares the wallet-batch admission of its caller"),
+    HttpApiEndpoint.get("holders", "/api/v1/tokens/:chain/:address/holders", {
+      params: tokenParams,
+      query: HoldersQuery,
+      success: TokenHoldersAnswer,
+      error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Holders of one token: their number, the largest of them, and concentration"),
     HttpApiEndpoint.post("prices", "/api/v1/prices", {
       query: NoQuery,
       payload: PricesBody,

@@ -21,6 +21,7 @@ import { noteStates } from "../http/sources.ts"
 import * as requestLog from "../http/requestLog.ts"
 import { MeasureRequests } from "../http/requestMetrics.ts"
 import { Settings } from "../http/Settings.ts"
+import * as FollowHolders from "../market/holders/followHolders.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
 import * as tokenActivity from "../market/views/tokenActivity.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
@@ -82,6 +83,8 @@ const watchedWallets = Layer.effect(
 ).pipe(Layer.provide(WatchList.layer))
 const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore, watchedWallets]))
 
+const holders = FollowHolders.layer.pipe(Layer.provide(tape))
+
 const calloutStore = CalloutStorePg.layer.pipe(Layer.provide(Database.layer))
 const alertStore = AlertStorePg.layer.pipe(Layer.provide(Database.layer))
 const followStore = FollowStorePg.layer.pipe(Layer.provide(Database.layer))
@@ -92,7 +95,7 @@ const identityStore = Layer.effectDiscard(loadIdentities).pipe(
 )
 
 const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
-  Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape))])
+  Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape)), holders])
 )
 
 const reads = Layer.mergeAll(
@@ -101,7 +104,7 @@ const reads = Layer.mergeAll(
   TokenSearch.layer,
   TopTraders.layer,
   TradesReader.layer
-).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm]))
+).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm, holders]))
 
 const alerts = Evaluator.layer.pipe(
   Layer.provideMerge(alertStore),

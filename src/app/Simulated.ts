@@ -12,6 +12,7 @@ import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
 import { FundingService } from "../simulator/venues/FundingService.ts"
 import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
 import type { BlockFeedOptions } from "../solana/blocks/BlockFeedRpc.ts"
+import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
@@ -29,6 +30,7 @@ export const market = Layer.unwrap(
   Effect.map(SimulatorThread, ({ geyserUrl, mints, pastSlots, rpcUrl, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
+      AccountScanRpc.layer({ rpcUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
       TransactionHistoryRpc.layer({ rpcUrl }),
       TradeFeed.layerSandbox.pipe(

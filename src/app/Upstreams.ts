@@ -13,6 +13,8 @@ import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import { recordedMints, standInMints } from "../pools/recordedMints.ts"
 import { layerRemoved } from "../simulator/seed/identities.ts"
 import type { SeededPorts } from "../simulator/seed/Seed.ts"
+import { AccountScan } from "../solana/accounts/AccountScan.ts"
+import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
@@ -37,6 +39,7 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`; blocks from the Geyser at `GEYSER_URL` where it is set. */
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
+  AccountScanRpc.layer(),
   TransactionStatusRpc.layer(),
   TransactionHistoryRpc.layer(),
   TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layer)),
@@ -53,6 +56,7 @@ const recording = (folder: string) =>
   ).pipe(
     Layer.provideMerge([
       ChainFeedDump.layer(folder, { complete: standInMints }),
+      AccountScan.layerUnreachable,
       TransactionStatus.layerUnreachable,
       TransactionHistory.layerUnreachable,
       TradeFeed.layerSilent
@@ -60,7 +64,7 @@ const recording = (folder: string) =>
   )
 
 type Market = Layer.Layer<
-  ChainFeed | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
+  AccountScan | ChainFeed | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
   Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >

@@ -1,6 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { Effect, Layer } from "effect"
+import * as FollowHolders from "../market/holders/followHolders.ts"
 import { EvmCandles } from "../market/candles/EvmCandles.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import { TradeFeed } from "../market/tape/TradeFeed.ts"
@@ -9,6 +10,7 @@ import { TradeTape } from "../market/tape/TradeTape.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
+import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
@@ -39,12 +41,18 @@ const trades = TradeTape.layer.pipe(
   Layer.provide(client)
 )
 
+const scan = Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => AccountScanRpc.layer({ rpcUrl }))).pipe(
+  Layer.provide(client)
+)
+
 /**
- * The same with its trades: `TradeTape` streams each block once it is priced, and `MarketReader` reads the tape.
+ * The same with its trades: `TradeTape` streams each block once it is priced, `MarketReader` reads the tape, and
+ * `HolderReader` follows the holders of tokens.
  */
 export const layerWithTrades = (options: Partial<SimulatorOptions> = {}) =>
   MarketReader.layer.pipe(
     Layer.provide(EvmCandles.layerNone),
+    Layer.provideMerge(FollowHolders.layer.pipe(Layer.provide(scan))),
     Layer.provideMerge(trades),
     Layer.provideMerge([PriceBook.layer, TokenBook.layer]),
     Layer.provideMerge(layer(options))

@@ -17,8 +17,10 @@ import {
 } from "../domain/market/Token.ts"
 import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
+import type { TokenHolders } from "../domain/market/TokenHolders.ts"
 import { ActivityReader } from "./ActivityReader.ts"
 import { authoritiesOf } from "./authorities.ts"
+import { HolderReader, unknownFigures } from "./HolderReader.ts"
 import { baseMintOf, depthOf, poolRow } from "./liquidity.ts"
 import { PriceBook, type UnitPrice } from "./PriceBook.ts"
 import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
@@ -42,6 +44,8 @@ export class TokenReader extends Context.Service<
     decimalsOf(mint: Mint): Effect.Effect<number | null>
     /** The deepest `limit` pools of the token; the sum is of all. */
     liquidityOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenLiquidity>, TokenRefusal>
+    /** Holders of the token, the `limit` largest of them listed. The token is followed from now on. */
+    holdersOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenHolders>, TokenRefusal>
     /** One pool in memory, from the side of its token. */
     poolOf(pool: Address): Effect.Effect<TokenReading<PoolFacts>, UnknownPool>
     /** One row for every mint, in order. */
@@ -56,6 +60,7 @@ export class TokenReader extends Context.Service<
         const priceBook = yield* PriceBook
         const pools = yield* PoolBook
         const activity = yield* ActivityReader
+        const holders = yield* HolderReader
 
         // The pools first: they bound the cold mints of a key.
         const warm = Effect.fnUntraced(function* (mint: Mint) {
@@ -158,6 +163,28 @@ export class TokenReader extends Context.Service<
           }
         })
 
+        const holdersOf = Effect.fn("TokenReader.holdersOf")(function* (mint: Mint, limit: number) {
+          const state = yield* tokenAt(mint)
+          if (!pools.isLoaded(mint)) {
+            // Pools are left out of concentrations.
+            yield* pools.warm(mint)
+          }
+          const nowMs = yield* Clock.currentTimeMillis
+          const tokenProgram = state.facts?.tokenProgram ?? null
+          const figures =
+            tokenProgram === null
+              ? unknownFigures("not_captured")
+              : holders.holdersOf({ mint, tokenProgram, limit, nowMs })
+          return {
+            data: { token: refOf(mint, state), ...figures },
+            knowledge: {
+              status: figures.holders.status,
+              coverage: figures.holders.coverage,
+              observedAtMs: figures.holders.observedAtMs
+            }
+          }
+        })
+
         const poolOf = Effect.fn("TokenReader.poolOf")(function* (address: Address) {
           const pool = pools.poolAt(address)
           if (pool === null) {
@@ -204,7 +231,7 @@ export class TokenReader extends Context.Service<
           return { data, knowledge: knowledgeOf(scalars, null) }
         })
 
-        return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, poolOf, pricesOf })
+        return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, holdersOf, poolOf, pricesOf })
       })
     )
 }

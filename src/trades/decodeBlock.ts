@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { Launch } from "../domain/market/Launch.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decode.ts"
+import { makeHoldings } from "./blocks/holdings.ts"
 import { launchesOf } from "./launches.ts"
 import { movesOf } from "./moves.ts"
 import { makeSupplyChanges } from "./blocks/supplyChanges.ts"
@@ -26,6 +27,7 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
   const kept: Array<BlockTransaction> = []
   const launches: Array<Launch> = []
   const supply = makeSupplyChanges()
+  const holdings = makeHoldings()
   let malformed = 0
   for (const [place, entry] of transactions.entries()) {
     if (Result.isFailure(entry)) {
@@ -41,10 +43,21 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
     const moves = movesOf(transaction, trades, changes)
     launches.push(...launchesOf(transaction))
     supply.add(transaction)
+    holdings.add(transaction)
     if (legs.length + nets.length + unresolved + transfers.length + changes.length > 0) {
       kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, moves, unresolved })
     }
   }
   const blockTimeMs = blockTime === null ? null : blockTime * 1000
-  return { slot, parentSlot, blockTimeMs, transactions: kept, launches, supply: supply.all(), malformed }
+  return {
+    slot,
+    parentSlot,
+    blockTimeMs,
+    transactions: kept,
+    launches,
+    supply: supply.all(),
+    // Those of a block that was read in part would be wrong.
+    ...(malformed === 0 && { holdings: holdings.all() }),
+    malformed
+  }
 }

@@ -9,6 +9,8 @@ export interface TokenAccount {
   readonly mint: Mint
   /** Owner; null when the node does not name it, as before 2021. */
   readonly owner: Address | null
+  /** Its owner after the transaction, where that is another one. */
+  readonly ownerAfter?: Address
   /** Null when neither the balances nor the mint itself determine them. */
   readonly decimals: number | null
   /** Its token program; null when the node does not name it. */
@@ -48,6 +50,9 @@ const readBalance = (entry: unknown, keys: ReadonlyArray<Address>): Balance | nu
   }
 }
 
+const isAnother = (before: Address | null | undefined, after: Address | null): after is Address =>
+  (before ?? null) !== null && after !== null && before !== after
+
 /** Adds one list of balances. False when it is malformed. */
 const addBalances = (
   accounts: Map<Address, TokenAccount>,
@@ -69,7 +74,13 @@ const addBalances = (
       account.address,
       when === "before"
         ? { ...account, before: amount, after: 0n }
-        : { ...account, owner: known?.owner ?? account.owner, before: known?.before ?? 0n, after: amount }
+        : {
+            ...account,
+            owner: known?.owner ?? account.owner,
+            before: known?.before ?? 0n,
+            after: amount,
+            ...(isAnother(known?.owner, account.owner) && { ownerAfter: account.owner })
+          }
     )
   }
   return true

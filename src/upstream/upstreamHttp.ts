@@ -2,9 +2,9 @@
  * One request to an upstream over HTTP. Redirects are not followed, bodies are read to a limit, requests are not traced,
  * and failures name neither the address nor the headers of a request, which may hold credentials.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Stream } from "effect"
 import { FetchHttpClient, type Headers, HttpClient, type HttpClientRequest } from "effect/http"
-import { boundedText } from "./boundedText.ts"
+import { boundedText, type UnusableText } from "./boundedText.ts"
 import { retryAfterMs } from "./retryAfter.ts"
 import { UpstreamFailure } from "./UpstreamFailure.ts"
 
@@ -36,23 +36,30 @@ const ONLY_OK: ReadonlyArray<number> = [200]
 const reasonOf = (status: number): UpstreamFailure["reason"] =>
   status === 429 ? "rate_limited" : status >= 500 || status === 408 ? "unreachable" : "malformed"
 
-/** The exchange over the HTTP client in context. */
-export const makeExchange: Effect.Effect<Exchange, never, HttpClient.HttpClient> = Effect.map(
-  HttpClient.HttpClient,
-  (client): Exchange =>
-    Effect.fnUntraced(
-      function* (request, { maxBytes, statuses = ONLY_OK }) {
-        const { headers, status, stream } = yield* client.execute(request)
-        const body = boundedText(stream, maxBytes)
-        const waitMs = retryAfterMs(headers["retry-after"], yield* Clock.currentTimeMillis)
-        if (!statuses.includes(status)) {
-          // An unread body would keep its connection.
-          yield* Effect.ignore(body)
-          const retryAfter = waitMs === null || waitMs === 0 ? {} : { retryAfterMs: waitMs }
-          return yield* new UpstreamFailure({ reason: reasonOf(status), detail: `HTTP ${status}`, ...retryAfter })
-        }
-        return { status, headers, text: yield* body, retryAfterMs: waitMs }
-      },
+/** Reads the bytes of a body. */
+export type BodyRead<A> = <E>(bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<A, E | UnusableText>
+
+/** Bytes of the longest body of a failure. */
+const MOST_OF_FAILURE = 65_536
+
+const exchangeOver =
+  (client: HttpClient.HttpClient) =>
+  <A>(
+    request: HttpClientRequest.HttpClientRequest,
+    read: BodyRead<A>,
+    statuses: ReadonlyArray<number> = ONLY_OK
+  ): Effect.Effect<Omit<Reply, "text"> & { readonly body: A }, UpstreamFailure> =>
+    Effect.gen(function* () {
+      const { headers, status, stream } = yield* client.execute(request)
+      const waitMs = retryAfterMs(headers["retry-after"], yield* Clock.currentTimeMillis)
+      if (!statuses.includes(status)) {
+        // An unread body would keep its connection.
+        yield* Effect.ignore(boundedText(stream, MOST_OF_FAILURE))
+        const retryAfter = waitMs === null || waitMs === 0 ? {} : { retryAfterMs: waitMs }
+        return yield* new UpstreamFailure({ reason: reasonOf(status), detail: `HTTP ${status}`, ...retryAfter })
+      }
+      return { status, headers, body: yield* read(stream), retryAfterMs: waitMs }
+    }).pipe(
       Effect.scoped,
       Effect.catchTags({
         HttpClientError: ({ reason }) =>
@@ -62,4 +69,22 @@ export const makeExchange: Effect.Effect<Exchange, never, HttpClient.HttpClient>
       Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
       Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
     )
+
+/** The exchange over the HTTP client in context. */
+export const makeExchange: Effect.Effect<Exchange, never, HttpClient.HttpClient> = Effect.map(
+  HttpClient.HttpClient,
+  (client): Exchange =>
+    (request, { maxBytes, statuses }) =>
+      Effect.map(
+        exchangeOver(client)(request, (bytes) => boundedText(bytes, maxBytes), statuses),
+        ({ body, ...reply }) => ({ ...reply, text: body })
+      )
+)
+
+/** The exchange of a body that is read while it arrives, with status 200; the reader bounds it. */
+export const makeReadingExchange = Effect.map(
+  HttpClient.HttpClient,
+  (client) =>
+    <A>(request: HttpClientRequest.HttpClientRequest, read: BodyRead<A>): Effect.Effect<A, UpstreamFailure> =>
+      Effect.map(exchangeOver(client)(request, read), ({ body }) => body)
 )

@@ -18,6 +18,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "launches.list": () => ({ query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
   "search.tokens": () => ({ query: { q: "usdc", limit: "5" } }),
+  "tokens.holders": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
@@ -29,5 +30,6 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
   "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
   "search.tokens": { 409: onTape({ query: { q: "xmpl", limit: "1" } }, 63) },
+  "tokens.holders": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
 }

@@ -115,6 +115,7 @@ const noTokens = Layer.mergeAll(
     decimalsOf: () => Effect.succeed(null),
     factsOf: () => Effect.die("this test has no tokens"),
     liquidityOf: () => Effect.die("this test has no tokens"),
+    holdersOf: () => Effect.die("this test has no tokens"),
     poolOf: () => Effect.die("this test has no tokens"),
     pricesOf: () => Effect.die("this test has no tokens")
   }),

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
+import { type HoldersQuery, mostHolders } from "../../api/market/Holders.ts"
 import { retryAfter } from "../../api/Problem.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { DataUnavailable, TokenNotFound } from "../../api/problems.ts"
@@ -30,6 +32,14 @@ const problemOf = (refusal: TokenRefusal) => {
 const metaOf = <const Version extends string>(methodVersion: Version, knowledge: Knowledge) =>
   metaWith({ methodVersion, chain: "solana", ...knowledge })
 
+/** Adds `Retry-After` to an answer that will be better after this long: whole seconds, at least one. */
+const retryLater = (afterMs: number) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(
+      HttpServerResponse.setHeader(response, "retry-after", String(Math.max(1, Math.ceil(afterMs / 1000))))
+    )
+  )
+
 export const layer = HttpApiBuilder.group(
   Api,
   "tokens",
@@ -57,11 +67,21 @@ export const layer = HttpApiBuilder.group(
       return { data, meta: yield* metaOf("public-liquidity-v1", knowledge) }
     }, Effect.scoped)
 
+    const holders = Effect.fnUntraced(function* (input: TokenPath & { readonly query: typeof HoldersQuery.Type }) {
+      const mint = yield* mintOf(input)
+      const { limit = mostHolders } = input.query
+      const { data, knowledge } = yield* Effect.mapError(tokens.holdersOf(mint, limit), problemOf)
+      if (data.retryAfterMs !== null) {
+        yield* retryLater(data.retryAfterMs)
+      }
+      return { data, meta: yield* metaOf("public-holders-v1", knowledge) }
+    })
+
     const prices = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof PricesBody.Type }) {
       const { data, knowledge } = yield* tokens.pricesOf(payload.mints)
       return { data, meta: yield* metaOf("public-price-v1", knowledge), nextCursor: null }
     })
 
-    return handlers.handleAll({ facts, risk, liquidity, prices })
+    return handlers.handleAll({ facts, risk, liquidity, holders, prices })
   })
 )

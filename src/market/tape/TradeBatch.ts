@@ -1,5 +1,6 @@
 import type { Launch } from "../../domain/market/Launch.ts"
 import type { SupplyChange } from "../../domain/market/SupplyChange.ts"
+import type { BlockHoldings } from "../../trades/blocks/holdings.ts"
 import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
@@ -16,6 +17,8 @@ export interface TradeBatch {
   readonly launches: ReadonlyArray<Launch> | null
   /** Mints whose supply the block changed; absent for none. */
   readonly supply?: ReadonlyArray<SupplyChange> | undefined
+  /** Changes of token holdings; absent when the feed does not report them, or not all of the block. */
+  readonly holdings?: BlockHoldings | undefined
   /** True when blocks between this one and the one before were not read. */
   readonly afterGap: boolean
 }

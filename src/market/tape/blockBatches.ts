@@ -14,7 +14,7 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
       state.missing = true
       return Stream.empty
     }
-    const { blockTimeEstimated, blockTimeMs, launches, slot, supply, transactions } = event.block
+    const { blockTimeEstimated, blockTimeMs, holdings, launches, slot, supply, transactions } = event.block
     const timeMs = blockTimeMs ?? state.lastMs
     if (timeMs === null) {
       state.missing = true
@@ -23,6 +23,15 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
     const afterGap = state.missing
     state.lastMs = timeMs
     state.missing = false
-    return Stream.succeed({ slot, timeMs, transactions, launches, supply, afterGap, timeEstimated: blockTimeEstimated })
+    return Stream.succeed({
+      slot,
+      timeMs,
+      transactions,
+      launches,
+      supply,
+      holdings,
+      afterGap,
+      timeEstimated: blockTimeEstimated
+    })
   }
 }

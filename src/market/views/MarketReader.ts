@@ -16,6 +16,7 @@ import type { PriceAt, PriceMoment } from "../../domain/market/PriceAt.ts"
 import type { TokenStats } from "../../domain/market/TokenStats.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
 import { PoolBook } from "../../pools/PoolBook.ts"
+import { HolderReader } from "../../tokens/HolderReader.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { TokenBook } from "../../tokens/TokenBook.ts"
 import { EvmCandles, type EvmInterval } from "../candles/EvmCandles.ts"
@@ -94,7 +95,8 @@ export class MarketReader extends Context.Service<
         const tokens = yield* TokenBook
         const prices = yield* PriceBook
         const pools = yield* PoolBook
-        const sources = { tape, tokens, prices, pools }
+        const holders = yield* HolderReader
+        const sources = { tape, tokens, prices, pools, holders }
         const views = makeMarketViews(sources)
 
         /** Loads tokens with incomplete rows, so that later rows are complete. */

@@ -101,7 +101,7 @@ const candidates = (tape: TradeTape["Service"], { stage, window }: DiscoverySele
   }
 }
 
-const HOLDERS = unavailable("count", "not_captured")
+const NO_HOLDERS = unavailable("count", "not_captured")
 
 const rowOf = (
   sources: MeasureSources,
@@ -120,7 +120,7 @@ const rowOf = (
     graduatedAtMs: launch?.graduatedAtMs ?? null,
     curveProgressPct: progressOf(sources, mint, context),
     ...measures,
-    holders: HOLDERS,
+    holders: sources.holders?.countOf(mint, context.nowMs) ?? NO_HOLDERS,
     trendBasis: stage === "trending" ? "traders_growth" : null
   }
 }
@@ -139,6 +139,14 @@ const passesFilters = (
     minHolders === null ? true : isAtLeast(row.holders, minHolders)
   ])
   return checks.has(false) ? false : checks.has(null) ? null : true
+}
+
+/** Follows the holders of a token, so that a later page knows them, while that drops no other token. */
+const followHolders = ({ holders, tokens }: MeasureSources, mint: Mint, { nowMs }: MeasureContext): void => {
+  const state = tokens.read(mint)
+  if (state?._tag === "Token" && state.facts !== null) {
+    holders?.suggest(mint, state.facts.tokenProgram, nowMs)
+  }
 }
 
 const byProgress = (a: DiscoveryRow, b: DiscoveryRow): number =>
@@ -163,6 +171,9 @@ export const discoveryView = Effect.fnUntraced(function* (
     const row = rowOf(sources, mint, selectors, context)
     if (row.liquidityUsd.value === null && unloaded.length < MOST_WARMED) {
       unloaded.push(mint)
+    }
+    if (selectors.minHolders !== null && row.holders.value === null) {
+      followHolders(sources, mint, context)
     }
     const isIncluded = passesFilters(row, selectors)
     if (isIncluded === null) {

@@ -1,8 +1,9 @@
 /** The activity of tokens, from the trades that were seen. */
 import { Effect, Layer } from "effect"
 import { type Address, type Mint, USDC } from "../../domain/Address.ts"
-import { incomplete, unavailable } from "../../domain/Scalar.ts"
+import { incomplete } from "../../domain/Scalar.ts"
 import { ActivityReader } from "../../tokens/ActivityReader.ts"
+import { HolderReader } from "../../tokens/HolderReader.ts"
 import { NOT_CAPTURED, volumeScalar } from "./measures.ts"
 import { coverageOf, lifeNow, windowStart } from "./tokenMeasures.ts"
 import { TradeTape } from "../tape/TradeTape.ts"
@@ -26,11 +27,13 @@ const poolCreatedAtMs = (
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b)
 
-/** From observed swaps and launches. Holders are unknown: blocks show who trades, not who holds. */
+/** From observed swaps and launches, and holders of tokens that are followed. */
 export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect(
   ActivityReader,
-  Effect.map(TradeTape, (tape) =>
-    ActivityReader.of({
+  Effect.gen(function* () {
+    const tape = yield* TradeTape
+    const { countOf } = yield* HolderReader
+    return ActivityReader.of({
       poolCreatedAtMs: (mint, pool) => poolCreatedAtMs(tape, mint, pool),
       poolVolume24hUsd: (mint, pool, nowMs) => {
         const { trades, unpriced, volumeUsdNanos } = tape.state.pools.read(pool, tape.state.now)
@@ -54,11 +57,11 @@ export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect
         const seen = tape.isRestoring() ? null : tape.state.seen(mint)
         return {
           volume24hUsd: volumeScalar({ nanos: volumeUsdNanos, trades, unpriced }, covered, life, "observed_swaps_only"),
-          holders: unavailable("count", "not_captured"),
+          holders: countOf(mint, nowMs),
           firstSeenAtMs: earlier(createdAtMs, seen === null ? null : seen.first * 1000),
           createdAtMs
         }
       }
     })
-  )
+  })
 )

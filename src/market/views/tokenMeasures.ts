@@ -6,6 +6,7 @@ import { type Coverage, type Lifetime, type Scalar, unavailable } from "../../do
 import type { PriceMethod } from "../../domain/market/MarketViews.ts"
 import type { PoolBook } from "../../pools/PoolBook.ts"
 import { depthOf } from "../../tokens/liquidity.ts"
+import type { HolderReads } from "../../tokens/HolderReader.ts"
 import type { Prices } from "../../tokens/PriceBook.ts"
 import { marketCapScalar, priceScalar, usdScalar } from "../../tokens/scalars.ts"
 import { lifetimeAt, measured, priceChange, priceRational, volumeScalar } from "./measures.ts"
@@ -18,6 +19,8 @@ import { windowFrom, type WindowName, windowIndex } from "../windows/windows.ts"
 /** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
   readonly tape: TradeTape["Service"]
+  /** The number of holders; none are known unless given. */
+  readonly holders?: Pick<HolderReads, "countOf" | "suggest"> | undefined
   readonly pools: Pick<PoolBook["Service"], "isLoaded" | "leftOut" | "poolsOf">
 }
 

@@ -30,7 +30,8 @@ const readAnswer =
   (result: unknown) =>
     Schema.decodeUnknownEffect(schema)(result).pipe(Effect.mapError(() => invalid(method, "an unexpected result")))
 
-const filtersOf = ({ dataSize, matches }: ProgramQuery): ReadonlyArray<unknown> => [
+/** The filters of a query as a node takes them. */
+export const filtersOf = ({ dataSize, matches }: ProgramQuery): ReadonlyArray<unknown> => [
   ...(dataSize === undefined ? [] : [{ dataSize }]),
   ...matches.map(({ offset, bytes }) => ({
     memcmp: { offset, bytes: Buffer.from(bytes).toString("base64"), encoding: "base64" }

@@ -28,7 +28,8 @@ const TOO_MANY: ReadonlySet<number> = new Set([429, -32429])
 
 const invalid = (detail: string) => new ChainUnavailable({ reason: "invalid", detail })
 
-const resultOf = (method: string, body: string): Result.Result<unknown, ChainUnavailable> => {
+/** The result of a JSON-RPC response; its error as a failure. */
+export const resultOf = (method: string, body: string): Result.Result<unknown, ChainUnavailable> => {
   const response = decodeResponse(parseJson(body))
   if (Result.isFailure(response)) {
     return Result.fail(invalid(`${method}: not a JSON-RPC response`))

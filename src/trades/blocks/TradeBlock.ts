@@ -2,6 +2,7 @@ import type { Launch } from "../../domain/market/Launch.ts"
 import type { SupplyChange } from "../../domain/market/SupplyChange.ts"
 import type { BalanceChange, Leg, NetTrade, Transfer } from "../../domain/market/Trade.ts"
 import type { Signature } from "../../domain/Signature.ts"
+import type { BlockHoldings } from "./holdings.ts"
 import type { BlockHead } from "../../solana/blocks/BlockFeed.ts"
 
 /** The decoded parts of one successful transaction, where it has any, or the fee of a failed one. */
@@ -26,6 +27,8 @@ export interface TradeBlock extends BlockHead {
   readonly launches: ReadonlyArray<Launch>
   /** Mints whose supply the block changed. */
   readonly supply: ReadonlyArray<SupplyChange>
+  /** Changes of token holdings; absent when transactions could not be decoded. */
+  readonly holdings?: BlockHoldings | undefined
   /** Transactions that could not be decoded. */
   readonly malformed: number
 }

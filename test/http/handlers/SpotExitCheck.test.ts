@@ -264,6 +264,7 @@ const known = Layer.mergeAll(
     factsOf: () => refuse,
     decimalsOf: (mint) => Effect.succeed(decimals.get(mint) ?? null),
     liquidityOf: () => refuse,
+    holdersOf: () => Effect.die("not asked"),
     poolOf: () => refuse,
     pricesOf: () => refuse
   }),

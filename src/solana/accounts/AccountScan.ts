@@ -1,0 +1,32 @@
+import { Context, Effect, Layer } from "effect"
+import { ChainUnavailable, type ProgramQuery } from "./ChainFeed.ts"
+
+/** Selects accounts of a program, and the part of their data that is read. */
+export interface ScanQuery extends ProgramQuery {
+  /** Bytes of the data of each account. */
+  readonly slice: { readonly offset: number; readonly length: number }
+  /** The least slot of the answer; 0 for any. */
+  readonly minSlot: number
+}
+
+/** The end of a scan: the slot of all its accounts, or null when the visitor ended it. */
+export interface ScanEnd {
+  readonly slot: number | null
+}
+
+/** Accounts of a program one after the other: the whole list, which may have millions, is never in memory. */
+export class AccountScan extends Context.Service<
+  AccountScan,
+  {
+    /**
+     * Visits the part of the data of each account; false ends the scan. Makes one attempt, with a deadline, and may fail
+     * after visits. Fails as `invalid` where the source does not answer such requests.
+     */
+    scan(query: ScanQuery, visit: (data: Uint8Array) => boolean): Effect.Effect<ScanEnd, ChainUnavailable>
+  }
+>()("fathom/solana/accounts/AccountScan") {
+  /** Without a node to scan. */
+  static readonly layerUnreachable: Layer.Layer<AccountScan> = Layer.sync(AccountScan, () =>
+    AccountScan.of({ scan: () => Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "no node is read" })) })
+  )
+}

@@ -1,0 +1,113 @@
+import { type Config, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { type HttpClient, HttpClientRequest } from "effect/http"
+import { withDeadline } from "../../upstream/protection.ts"
+import { makeReadingExchange } from "../../upstream/upstreamHttp.ts"
+import { UnusableText } from "../../upstream/boundedText.ts"
+import { blockCommitment } from "../Commitment.ts"
+import { NodeChoice } from "../rpc/NodeChoice.ts"
+import { isOfNode, resultOf } from "../rpc/rpcHttp.ts"
+import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
+import { filtersOf } from "../rpc/SolanaRpcHttp.ts"
+import { bytesFromBase64, Slot } from "./accountJson.ts"
+import { AccountScan, type ScanEnd, type ScanQuery } from "./AccountScan.ts"
+import { ChainUnavailable } from "./ChainFeed.ts"
+import { ListElements } from "./listElements.ts"
+
+const METHOD = "getProgramAccounts"
+
+const decodeEnvelope = Schema.decodeUnknownEffect(
+  Schema.Struct({ context: Schema.Struct({ slot: Slot }), value: Schema.Tuple([]) })
+)
+const decodeElement = Schema.decodeUnknownSync(
+  Schema.Struct({ account: Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }) })
+)
+
+const invalid = (detail: string) => new ChainUnavailable({ reason: "invalid", detail: `${METHOD}: ${detail}` })
+
+/** The data of one element; throws when it is not an account with so many bytes. */
+const dataOf = (element: string, length: number): Uint8Array => {
+  const [text] = decodeElement(JSON.parse(element)).account.data
+  const data = bytesFromBase64(text)
+  if (data === null || data.length !== length) {
+    throw new RangeError("an account without the bytes asked for")
+  }
+  return data
+}
+
+/** Reads the body; its text without the accounts, or null when the visitor ended the scan. */
+const reading =
+  ({ slice }: ScanQuery, visit: (data: Uint8Array) => boolean) =>
+  <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string | null, E | UnusableText> =>
+    Effect.suspend(() => {
+      const state = { isEnded: false }
+      const elements = new ListElements((element) => {
+        state.isEnded ||= !visit(dataOf(element, slice.length))
+      })
+      return bytes.pipe(
+        Stream.mapEffect((chunk) =>
+          Effect.try({
+            try: () => elements.add(chunk),
+            catch: () => new UnusableText({ detail: "an answer in an unknown form" })
+          })
+        ),
+        Stream.takeUntil(() => state.isEnded),
+        Stream.runDrain,
+        Effect.map(() => (state.isEnded ? null : elements.rest()))
+      )
+    })
+
+const make = Effect.fnUntraced(function* (options: RpcOptions) {
+  const settings = yield* rpcSettings(options)
+  const exchange = yield* makeReadingExchange
+  const choice = new NodeChoice(settings.nodes)
+  const commitment = blockCommitment(settings.commitment)
+
+  const scan = Effect.fn("AccountScan.scan")(function* (query: ScanQuery, visit: (data: Uint8Array) => boolean) {
+    const node = choice.current
+    const wanted = {
+      commitment,
+      encoding: "base64",
+      withContext: true,
+      filters: filtersOf(query),
+      dataSlice: query.slice,
+      ...(query.minSlot > 0 && { minContextSlot: query.minSlot })
+    }
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: METHOD, params: [query.programId, wanted] })
+    const request = HttpClientRequest.bodyText(
+      HttpClientRequest.post(Redacted.value(node.rpcUrl)),
+      body,
+      "application/json"
+    )
+    return yield* exchange(request, reading(query, visit)).pipe(
+      withDeadline(settings.scanTimeout),
+      Effect.mapError(
+        ({ detail, reason, retryAfterMs }) =>
+          new ChainUnavailable({
+            reason: reason === "malformed" ? "invalid" : reason,
+            detail: `${METHOD}: ${detail}`,
+            ...(retryAfterMs !== undefined && { retryAfterMs })
+          })
+      ),
+      Effect.flatMap((rest): Effect.Effect<ScanEnd, ChainUnavailable> =>
+        rest === null
+          ? Effect.succeed({ slot: null })
+          : Effect.fromResult(resultOf(METHOD, rest)).pipe(
+              Effect.flatMap((result) =>
+                Effect.mapError(decodeEnvelope(result), () => invalid("an unexpected result"))
+              ),
+              Effect.map(({ context }) => ({ slot: context.slot }))
+            )
+      ),
+      Effect.tapError((failure) => Effect.sync(() => (isOfNode(failure) ? choice.leave(node) : undefined)))
+    )
+  })
+
+  return AccountScan.of({ scan })
+})
+
+/**
+ * Scans the nodes at `SOLANA_RPC_URL`, or those the options name: the first, and the next one after a failure of the node. The
+ * deadline is `SOLANA_SCAN_TIMEOUT`. Answers are of confirmed blocks at least.
+ */
+export const layer = (options: RpcOptions = {}): Layer.Layer<AccountScan, Config.ConfigError, HttpClient.HttpClient> =>
+  Layer.effect(AccountScan, make(options))

@@ -1,0 +1,68 @@
+import { Context } from "effect"
+import type { Address, Mint } from "../domain/Address.ts"
+import type { TokenProgram } from "../domain/market/Token.ts"
+import type { HolderFigures } from "../domain/market/TokenHolders.ts"
+import { type Coverage, type CoverageReason, type Lifetime, type Scalar, unavailable } from "../domain/Scalar.ts"
+
+/** Which holders are asked for. */
+export interface HoldersRequest {
+  readonly mint: Mint
+  readonly tokenProgram: TokenProgram
+  /** Owners to list, a hundred at most. */
+  readonly limit: number
+  readonly nowMs: number
+}
+
+/** Holdings of a token of which figures are known. */
+export interface KnownHoldings {
+  /** Units in all token accounts. */
+  readonly total: bigint
+  readonly holders: number
+  readonly amountOf: (owner: Address) => bigint
+  /** The sum of the largest owners that are no pool, curve or burn address. */
+  readonly largest: (count: number) => bigint
+  /** Completeness of the list of pools and curves that are left out. */
+  readonly poolCoverage: Coverage
+  readonly life: Lifetime
+  /** Null when the holdings are complete. */
+  readonly lacking: CoverageReason | null
+}
+
+/** Holders of tokens. */
+export interface HolderReads {
+  /** Figures of a token, which is followed from now on. Synchronous: accounts that are not in memory are queued to be read. */
+  readonly holdersOf: (request: HoldersRequest) => HolderFigures
+  /** Holdings of a token that is followed already; null for any other. */
+  readonly knownOf: (mint: Mint, nowMs: number) => KnownHoldings | null
+  /** The number of holders; unavailable for a token that is not followed. */
+  readonly countOf: (mint: Mint, nowMs: number) => Scalar
+  /** Follows a token if there is room without dropping another. */
+  readonly suggest: (mint: Mint, tokenProgram: TokenProgram, nowMs: number) => void
+}
+
+/** The figures while nothing is known, with the reason. */
+export const unknownFigures = (
+  reason: CoverageReason,
+  state: HolderFigures["state"] = "unavailable",
+  retryAfterMs: number | null = null
+): HolderFigures => ({
+  state,
+  retryAfterMs,
+  slot: null,
+  holders: unavailable("count", reason),
+  heldAmount: null,
+  top10Pct: unavailable("percent", reason),
+  top50Pct: unavailable("percent", reason),
+  excludedPct: unavailable("percent", reason),
+  top: null
+})
+
+/** The holders of tokens; unknown unless provided. */
+export const HolderReader = Context.Reference<HolderReads>("fathom/tokens/HolderReader", {
+  defaultValue: () => ({
+    holdersOf: () => unknownFigures("not_captured"),
+    knownOf: () => null,
+    countOf: () => unavailable("count", "not_captured"),
+    suggest: () => undefined
+  })
+})
