@@ -12,6 +12,7 @@ import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
 import { FundingService } from "../simulator/venues/FundingService.ts"
 import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
@@ -24,6 +25,7 @@ export const market = Layer.unwrap(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
       TransactionHistoryRpc.layer({ rpcUrl }),
+      TokenAccountsRpc.layer({ rpcUrl }),
       TradeFeed.layerSandbox.pipe(
         Layer.provide(
           TradeBlocks.layerRpc({

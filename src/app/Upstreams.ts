@@ -16,6 +16,8 @@ import type { SeededPorts } from "../simulator/seed/Seed.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import { TokenAccounts } from "../solana/rpc/TokenAccounts.ts"
+import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
@@ -39,6 +41,7 @@ const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
   TransactionStatusRpc.layer(),
   TransactionHistoryRpc.layer(),
+  TokenAccountsRpc.layer(),
   TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layerRpc())),
   sourceOf({ description: "a Solana node", sandbox: false }, [USDC])
 )
@@ -55,12 +58,13 @@ const recording = (folder: string) =>
       ChainFeedDump.layer(folder, { complete: standInMints }),
       TransactionStatus.layerUnreachable,
       TransactionHistory.layerUnreachable,
+      TokenAccounts.layerUnreachable,
       TradeFeed.layerSilent
     ])
   )
 
 type Market = Layer.Layer<
-  ChainFeed | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
+  ChainFeed | TokenAccounts | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
   Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >

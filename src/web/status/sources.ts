@@ -22,6 +22,7 @@ const purposes: Readonly<Record<string, string>> = {
   callouts: "Callouts and their results",
   tracker: "Trades of tracked wallets",
   wallets: "Index of wallets",
+  wallet_accounts: "Reading of wallets' token accounts",
   wallet_history: "Reading of wallets' earlier trades",
   follows: "Copy trading",
   keys: "API keys",
