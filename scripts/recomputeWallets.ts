@@ -1,13 +1,14 @@
 /** Recomputes positions and profits of wallets from raw blocks, and compares them with a running service. Uses nothing of `src/`. */
 import { parseArgs } from "node:util"
 import { blocksOf, call, slotsBetween } from "./recompute/chain.ts"
+import { listAccounts } from "./recompute/heldAccounts.ts"
 import type { WalletDifference } from "./recompute/compareWallets.ts"
 import { busiest, checkWallet, makeReading, type ReadService } from "./recompute/wallets.ts"
 
 const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY [--wallets N] [--rounds N] [--json]
 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
-busiest wallets (200) from balances and transfers, and compares each figure with /wallets/{wallet}/positions and /pnl/history,
+busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions and /pnl/history,
 and each holding with the balances of the chain. The node has to have every block that the service has
 (SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
 a figure differs, and prints each that does.
@@ -60,7 +61,7 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
     state.from = to + 1
   }
   await readBlocks()
-  const wallets = busiest(reading.books, Number(values.wallets))
+  const wallets = busiest(reading, Number(values.wallets))
   const equal = new Map<string, number>()
   let differences: ReadonlyArray<WalletDifference> = []
   for (let round = 0; round < Number(values.rounds) && equal.size < wallets.length; round++) {
@@ -68,7 +69,7 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
     differences = []
     for (const wallet of wallets.filter((each) => !equal.has(each))) {
       await readBlocks()
-      const compared = await checkWallet(reading, wallet, read)
+      const compared = await checkWallet(reading, wallet, read, (of) => listAccounts(rpc, of))
       differences = [...differences, ...compared.differences]
       if (compared.differences.length === 0) {
         equal.set(wallet, compared.figures)
@@ -87,7 +88,7 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
   process.stdout.write(
     values.json
       ? `${JSON.stringify(report)}\n`
-      : `${report.blocks} blocks of ${report.minutes} minutes, ${report.events} events, ${report.transfers} transfers, ${report.tokenSwaps} swaps of two tokens; ${report.figures} figures of ${report.equal} of ${report.wallets} wallets are equal, ${report.different} differ\n${report.differences.map((each) => `  ${JSON.stringify(each)}\n`).join("")}`
+      : `${report.blocks} blocks of ${report.minutes} minutes, ${report.events} events, ${report.transfers} transfers, ${report.partial} events that name a part of the accounts, ${report.tokenSwaps} swaps of two tokens; ${report.figures} figures of ${report.equal} of ${report.wallets} wallets are equal, ${report.different} differ\n${report.differences.map((each) => `  ${JSON.stringify(each)}\n`).join("")}`
   )
   return report.equal === report.wallets && report.figures > 0 ? 0 : 1
 }

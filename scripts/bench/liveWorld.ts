@@ -24,6 +24,7 @@ import { secrets } from "./http/world.ts"
 import { warmMarket } from "./warmPools.ts"
 import * as MemoryAccounts from "../../test/support/memoryAccounts.ts"
 import * as MemoryUsage from "../../test/support/memoryUsage.ts"
+import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
 import * as TrackerStoreMemory from "../../test/support/TrackerStoreMemory.ts"
 
 /** Wallets that each socket tracks. */
@@ -129,6 +130,7 @@ export const liveWorld = (replayBytes: number) =>
     Layer.provideMerge([
       TrackerStoreMemory.layer,
       TradeTape.layerManual(smallTape),
+      WalletAccounts.layerNamed,
       TokenBook.layer,
       PriceBook.layer,
       KeyStore.layerMemory({ keys }),

@@ -21,6 +21,7 @@ import * as Database from "../../src/storage/Database.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import * as IdentityStorePg from "../../src/wallets/IdentityStorePg.ts"
+import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
@@ -111,7 +112,7 @@ const stores = Layer.mergeAll(TradeStorePg.layer, IdentityStorePg.layer).pipe(
 )
 
 const reader = WalletReader.layer.pipe(
-  Layer.provide([WalletIndex.layerStored, LedgerReader.layerNone, prices]),
+  Layer.provide([WalletIndex.layerStored, LedgerReader.layerNone, WalletAccounts.layerNamed, prices]),
   Layer.provideMerge(TradeTape.layerManual())
 )
 

@@ -90,8 +90,10 @@ const sell = (position: RawPosition, { amount, nanos }: RawTrade): void => {
   position.knownVolume += nanos === null ? 0n : (nanos * known) / amount
 }
 
+type Balances = Pick<WalletEvent, "after" | "before" | "trades">
+
 /** Applies one transaction: what comes counts before what goes, and what no trade explains was received or sent. */
-const apply = (position: RawPosition, { after, before, trades }: WalletEvent): void => {
+const apply = (position: RawPosition, { after, before, trades }: Balances): void => {
   const seen = allOf(position.lots)
   if (before < seen) {
     take(position.lots, seen - before)
@@ -110,17 +112,23 @@ const apply = (position: RawPosition, { after, before, trades }: WalletEvent): v
   position.holding = after
 }
 
-/** Positions by wallet and mint. A position begins with the first trade of its mint. */
-export type Books = Map<string, Map<string, RawPosition>>
+/** Positions of one wallet by mint. A position begins with the first trade of its mint. */
+export type Book = ReadonlyMap<string, RawPosition>
 
-/** Adds the next event in the order of the chain. */
-export const addEvent = (books: Books, event: WalletEvent): void => {
-  const positions = books.get(event.wallet) ?? new Map<string, RawPosition>()
-  const known = positions.get(event.mint)
-  if (known === undefined && event.trades.length === 0) {
-    return
+/** The positions after these events, in the order of the chain; `whole` gives the balances over all accounts. */
+export const bookOf = (
+  events: ReadonlyArray<WalletEvent>,
+  whole: (event: WalletEvent) => { readonly before: bigint; readonly after: bigint }
+): Book => {
+  const positions = new Map<string, RawPosition>()
+  for (const event of events) {
+    const balances = whole(event)
+    const known = positions.get(event.mint)
+    if (known !== undefined || event.trades.length > 0) {
+      const position = known ?? newPosition()
+      apply(position, { ...balances, trades: event.trades })
+      positions.set(event.mint, position)
+    }
   }
-  const position = known ?? newPosition()
-  apply(position, event)
-  books.set(event.wallet, positions.set(event.mint, position))
+  return positions
 }

@@ -11,12 +11,20 @@ export interface RawTrade {
   readonly nanos: bigint | null
 }
 
-/** A wallet's holding of one mint before and after one transaction, and its trades there. */
+/** Units of one token account before and after a transaction. */
+export interface AccountChange {
+  readonly address: string
+  readonly before: bigint
+  readonly after: bigint
+}
+
+/** The token accounts of one mint of a wallet that one transaction names, with their sums, and its trades there. */
 export interface WalletEvent {
   readonly wallet: string
   readonly mint: string
   readonly before: bigint
   readonly after: bigint
+  readonly accounts: ReadonlyArray<AccountChange>
   readonly trades: ReadonlyArray<RawTrade>
 }
 
@@ -32,17 +40,24 @@ interface MintTrade extends RawTrade {
 const isMoney = (mint: string): boolean => mint === SOL || DOLLARS.includes(mint)
 
 /** Sums over the token accounts of the transaction, by owner and mint. */
-const sumsOf = ({ meta }: RawTransaction) => {
-  const sums = new Map<string, { owner: string; mint: string; before: bigint; after: bigint }>()
+const sumsOf = ({ meta }: RawTransaction, keys: ReadonlyArray<string>) => {
+  const sums = new Map<string, { owner: string; mint: string; accounts: Map<string, AccountChange> }>()
   const add = (side: "before" | "after") => (balance: (typeof meta.preTokenBalances)[number]) => {
     const owner = balance.owner ?? ""
     const key = `${owner} ${balance.mint}`
-    const sum = sums.get(key) ?? { owner, mint: balance.mint, before: 0n, after: 0n }
-    sums.set(key, { ...sum, [side]: sum[side] + BigInt(balance.uiTokenAmount.amount) })
+    const sum = sums.get(key) ?? { owner, mint: balance.mint, accounts: new Map<string, AccountChange>() }
+    const address = keys[balance.accountIndex] ?? ""
+    const account = sum.accounts.get(address) ?? { address, before: 0n, after: 0n }
+    sum.accounts.set(address, { ...account, [side]: BigInt(balance.uiTokenAmount.amount) })
+    sums.set(key, sum)
   }
   meta.preTokenBalances.forEach(add("before"))
   meta.postTokenBalances.forEach(add("after"))
-  return Array.from(sums.values())
+  return Array.from(sums.values(), ({ accounts, ...of }) => {
+    const all = Array.from(accounts.values())
+    const sum = (side: "before" | "after") => all.reduce((total, each) => total + each[side], 0n)
+    return { ...of, accounts: all, before: sum("before"), after: sum("after") }
+  })
 }
 
 /** Lamports that the fee payer got, less those it paid, without the network fee and the rent of accounts that it opened. */
@@ -131,7 +146,7 @@ export const eventsOf = (
   rate: Fraction | null
 ): ReadonlyArray<WalletEvent> => {
   const [payer = ""] = read.keys
-  const sums = sumsOf(read.raw)
+  const sums = sumsOf(read.raw, read.keys)
   const lamports = lamportsOf(read.raw)
   const changeOf = (mint: string) => {
     const sum = sums.find((each) => each.owner === payer && each.mint === mint)
@@ -141,12 +156,13 @@ export const eventsOf = (
   const trades = exchangesOf(read, legs, changeOf, rate)
   return sums
     .filter(({ mint }) => !isMoney(mint))
-    .map(({ after, before, mint, owner }) => ({
+    .map(({ accounts, after, before, mint, owner }) => ({
       wallet: owner,
       mint,
+      accounts,
       before,
       after,
       trades: owner === payer ? trades.filter((trade) => trade.mint === mint) : []
     }))
-    .filter(({ after, before, trades: own }) => after !== before || own.length > 0)
+    .filter(({ accounts, trades: own }) => accounts.some(({ after, before }) => after !== before) || own.length > 0)
 }

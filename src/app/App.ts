@@ -51,6 +51,7 @@ import * as TrackerStorePg from "../tracker/TrackerStorePg.ts"
 import { WatchList } from "../tracker/WatchList.ts"
 import * as HistoryStorePg from "../wallets/HistoryStorePg.ts"
 import * as IdentityStorePg from "../wallets/IdentityStorePg.ts"
+import { WalletAccounts } from "../wallets/accounts/WalletAccounts.ts"
 import { LedgerReader } from "../wallets/LedgerReader.ts"
 import { loadIdentities } from "../wallets/reviewedIdentities.ts"
 import { WalletIndex } from "../wallets/WalletIndex.ts"
@@ -132,10 +133,12 @@ const sharedState = Layer.unwrap(
   )
 )
 
+const walletAccounts = WalletAccounts.layer.pipe(Layer.provide(tape))
+
 const tracker = KeepActivity.layer.pipe(
   Layer.provideMerge([trackerStore, TrackerFeed.layer]),
   Layer.provideMerge(WatchList.layer),
-  Layer.provide([tape, TokenBook.layer, PriceBook.layer])
+  Layer.provide([tape, TokenBook.layer, PriceBook.layer, walletAccounts])
 )
 
 const ledger = LedgerReader.layerBackfill.pipe(Layer.provide(HistoryStorePg.layer.pipe(Layer.provide(Database.layer))))
@@ -146,7 +149,8 @@ const wallets = WalletReader.layer.pipe(
     ledger,
     WalletIndex.layerStored.pipe(Layer.provide([tape, tradeStore])),
     PriceBook.layer,
-    tape
+    tape,
+    walletAccounts
   ])
 )
 

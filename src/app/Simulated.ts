@@ -14,6 +14,7 @@ import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator
 import type { BlockFeedOptions } from "../solana/blocks/BlockFeedRpc.ts"
 import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
@@ -33,6 +34,7 @@ export const market = Layer.unwrap(
       AccountScanRpc.layer({ rpcUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
       TransactionHistoryRpc.layer({ rpcUrl }),
+      TokenAccountsRpc.layer({ rpcUrl }),
       TradeFeed.layerSandbox.pipe(
         Layer.provide(
           blocksOf(geyserUrl, {

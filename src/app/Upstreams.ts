@@ -18,6 +18,8 @@ import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import { TokenAccounts } from "../solana/rpc/TokenAccounts.ts"
+import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
@@ -42,6 +44,7 @@ const node = Layer.mergeAll(
   AccountScanRpc.layer(),
   TransactionStatusRpc.layer(),
   TransactionHistoryRpc.layer(),
+  TokenAccountsRpc.layer(),
   TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layer)),
   sourceOf({ description: "a Solana node", sandbox: false }, [USDC])
 )
@@ -59,12 +62,13 @@ const recording = (folder: string) =>
       AccountScan.layerUnreachable,
       TransactionStatus.layerUnreachable,
       TransactionHistory.layerUnreachable,
+      TokenAccounts.layerUnreachable,
       TradeFeed.layerSilent
     ])
   )
 
 type Market = Layer.Layer<
-  AccountScan | ChainFeed | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
+  AccountScan | ChainFeed | TokenAccounts | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
   Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >

@@ -32,6 +32,7 @@ import * as MarketSessions from "../subscriptions/MarketSessions.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
+import { accountsRate } from "../wallets/accounts/WalletAccounts.ts"
 import { backfillSettings } from "../wallets/backfill.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
 import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
@@ -71,6 +72,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   searchTokens,
   mostTrades,
   backfillSettings,
+  accountsRate,
   LiveSessions.limits,
   MarketSessions.limits,
   Evaluator.settings,

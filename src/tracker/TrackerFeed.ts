@@ -10,7 +10,9 @@ import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
 import { visitInParts } from "../trades/blocks/PackedTransactions.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { RestoredWallets, storedGapMs, storedTradesOf } from "./books/restoredTrades.ts"
+import { WalletAccounts } from "../wallets/accounts/WalletAccounts.ts"
+import { RestoreReads } from "./books/RestoreReads.ts"
+import { afterGapsMs, RestoredWallets, storedGapMs, storedTradesOf } from "./books/restoredTrades.ts"
 import { TrackerState } from "./TrackerState.ts"
 import type { FeedHealth } from "../live/FeedHealth.ts"
 import type { LiveFollower } from "./LiveFollower.ts"
@@ -40,16 +42,22 @@ export class TrackerFeed extends Context.Service<
   }
 >()("fathom/tracker/TrackerFeed") {
   /** From the batches applied to the tape, for the wallets of the watch list. */
-  static readonly layer: Layer.Layer<TrackerFeed, never, TradeTape | PriceBook | TokenBook | WatchList> = Layer.effect(
+  static readonly layer: Layer.Layer<
+    TrackerFeed,
+    never,
+    TradeTape | PriceBook | TokenBook | WatchList | WalletAccounts
+  > = Layer.effect(
     TrackerFeed,
     Effect.gen(function* () {
       const tape = yield* TradeTape
       const prices = yield* PriceBook
       const tokens = yield* TokenBook
       const watched = yield* WatchList
+      const accounts = yield* WalletAccounts
       const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
       const followers = new Set<LiveFollower>()
-      const restored = new RestoredWallets(watched)
+      const needsAccounts = (wallet: Address) => accounts.of(wallet) !== "named"
+      const restored = new RestoredWallets({ ...watched, needsAccounts })
       const state = new TrackerState({
         sincesOf: (wallet) => watched.sincesOf(wallet),
         isRestored: (wallet) => restored.has(wallet),
@@ -62,6 +70,16 @@ export class TrackerFeed extends Context.Service<
         atMs: null,
         isBroken: false,
         restoreAtMs: 0
+      }
+
+      const reads = new RestoreReads(accounts)
+      /** Changes of these wallets were missed: they are restored from a new read of their accounts. */
+      const misses = (wallets: ReadonlyArray<Address>) => {
+        for (const wallet of wallets) {
+          restored.broken(wallet)
+          reads.done(wallet)
+          state.unread(wallet, "backfill_running")
+        }
       }
 
       const wants = (wallet: Address, sinceMs?: number) => {
@@ -93,17 +111,36 @@ export class TrackerFeed extends Context.Service<
       /** Restores ledgers up to the block; those that fail are tried again before a later one. */
       const restore = Effect.fnUntraced(function* ({ slot }: PricedBatch) {
         const waiting = restored.waiting()
+        reads.ask(waiting)
         if (waiting.length === 0 || (yield* Clock.currentTimeMillis) < progress.restoreAtMs) {
           return
         }
         state.noteGap(storedGapMs(tape))
-        const one = (since: WalletSince) =>
-          Effect.map(storedTradesOf(tape, since, slot), (stored) => {
+        // A read of a slot that was not applied yet waits for a later block.
+        const ready = waiting.flatMap((since) => {
+          const read = reads.of(since.wallet)
+          return read === "waiting" || (typeof read === "object" && read.lastSlot >= slot) ? [] : [{ since, read }]
+        })
+        const one = ({ read, since }: (typeof ready)[number]) =>
+          Effect.gen(function* () {
+            const { wallet } = since
+            const afterSlot = typeof read === "object" ? read.lastSlot : Number.POSITIVE_INFINITY
+            const stored = yield* storedTradesOf(tape, since, { slot, afterSlot })
+            const fromMs = afterGapsMs(tape)
+            if (typeof read === "object" && read.chainMs < fromMs) {
+              return misses([wallet])
+            }
             // Marked first, so that the ledger counts as whole once it is read.
             restored.restored(since)
-            state.restore(since.wallet, stored)
+            const fits = state.restore(wallet, stored, typeof read === "object" ? { read, fromMs } : null)
+            reads.done(wallet)
+            if (!fits) {
+              misses([wallet])
+            } else if (read === "unavailable") {
+              state.unread(wallet, "not_captured")
+            }
           })
-        yield* Effect.forEach(waiting, one, { concurrency: RESTORED_AT_ONCE, discard: true }).pipe(
+        yield* Effect.forEach(ready, one, { concurrency: RESTORED_AT_ONCE, discard: true }).pipe(
           Effect.timeout(RESTORE_TIME),
           Effect.catchCause((cause) =>
             Effect.map(Clock.currentTimeMillis, (nowMs) => (progress.restoreAtMs = nowMs + RESTORE_AGAIN_MS)).pipe(
@@ -114,14 +151,18 @@ export class TrackerFeed extends Context.Service<
       })
 
       const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
+        const afterGap = batch.afterGap || isBehind
+        if (afterGap) {
+          misses(Array.from(watched.wallets()).filter((wallet) => typeof accounts.of(wallet) === "object"))
+        }
         yield* restore(batch)
         const transactions = yield* concerning(batch)
         const nowMs = yield* Clock.currentTimeMillis
-        const afterGap = batch.afterGap || isBehind
         const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, wants)
         if (newestMs !== null && afterGap) {
           reportGap(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
         }
+        misses(state.takeBroken())
         newestMs = batch.timeMs
         restored.applied(batch.timeMs)
         send(events, nowMs)
@@ -133,6 +174,8 @@ export class TrackerFeed extends Context.Service<
       })
 
       const startAnew = () => {
+        accounts.startAnew()
+        reads.startAnew()
         state.startAnew()
         restored.startAnew()
       }

@@ -19,9 +19,11 @@ import {
   type TradeCommitment
 } from "./trackerTrades.ts"
 import { positionEventsOf, type TransactionUpdate } from "./books/positionEvents.ts"
+import { wholeEvents, type WholeRequest } from "../wallets/accounts/wholeEvents.ts"
 import { eventsOf } from "../wallets/ledger.ts"
+import { RunningUnits } from "./books/RunningUnits.ts"
 import type { StoredTrades } from "./books/restoredTrades.ts"
-import { type HeldPosition, PnlBook } from "./books/WalletLedger.ts"
+import { type HeldPosition, PnlBook, type UnreadReason } from "./books/WalletLedger.ts"
 import { WalletLedgers } from "./books/WalletLedgers.ts"
 
 /** Inputs of the tracker state, read synchronously. */
@@ -34,6 +36,9 @@ export interface TrackerSources {
   readonly pricesAt: (nowMs: number) => Prices
   readonly commitment: TradeCommitment
 }
+
+/** The token accounts of a wallet, and the time from which on its stored trades and transfers are whole. */
+export type RestoredAccounts = Pick<WholeRequest, "fromMs" | "read">
 
 /** The effect of a block on tracked wallets: events to send, wallets and mints involved. */
 export interface BlockUpdate {
@@ -48,6 +53,9 @@ export class TrackerState {
   readonly #mostTrades: number | undefined
   #ledgers: WalletLedgers
   #figures: LiveFigures
+  /** Units of wallets whose token accounts were read. */
+  readonly #running = new Map<Address, RunningUnits>()
+  readonly #broken = new Set<Address>()
   /** Time of the newest block after a gap: history before it may be incomplete. */
   #gapMs = 0
 
@@ -60,20 +68,34 @@ export class TrackerState {
 
   /** The slots of another chain follow: nothing of the one before holds. */
   startAnew(): void {
+    this.#running.clear()
     this.#ledgers = new WalletLedgers(this.#mostTrades)
     this.#figures = new LiveFigures(this.#ledgers)
   }
 
-  /** Builds the ledger of a wallet from stored trades and transfers, oldest first, all before the next block. */
-  restore(wallet: Address, { isClipped, trades }: StoredTrades): void {
+  /**
+   * Builds the ledger of a wallet from stored trades and transfers, oldest first, all before the next block, and from the
+   * read of its token accounts, unless those that transactions name are all. False when the read does not fit the trades.
+   */
+  restore(wallet: Address, { isClipped, trades }: StoredTrades, accounts: RestoredAccounts | null = null): boolean {
+    const stored = eventsOf(trades)
+    const whole = accounts === null ? null : wholeEvents(stored, { ...accounts, isComplete: true })
+    if (whole !== null && whole.unread.size > 0) {
+      return false
+    }
     const ledger = this.#ledgers.renew(wallet)
     for (const trade of trades) {
       if (trade.role !== "transfer") {
         this.#ledgers.add(ledger, trade)
       }
     }
-    ledger.restore(eventsOf(trades), this.#sources.sincesOf(wallet), isClipped)
+    ledger.restore(whole?.events ?? stored, this.#sources.sincesOf(wallet), isClipped)
+    if (accounts !== null && whole !== null) {
+      ledger.settle(whole.units)
+      this.#running.set(wallet, new RunningUnits(accounts.read, whole.units))
+    }
     this.#figures.enqueueBooks(ledger.books.values())
+    return true
   }
 
   /** Blocks before this time may be missing from what is restored, in milliseconds. */
@@ -120,6 +142,21 @@ export class TrackerState {
     return { events: pass.events, wallets, mints }
   }
 
+  /** The units that a wallet holds are not known from now on, until a restore. */
+  unread(wallet: Address, reason: UnreadReason): void {
+    this.#running.delete(wallet)
+    const ledger = this.#ledgers.of(wallet)
+    ledger.unread(reason)
+    this.#figures.enqueueBooks(ledger.books.values())
+  }
+
+  /** The wallets of which a change was missed since the last call: their accounts have to be read again. */
+  takeBroken(): ReadonlyArray<Address> {
+    const broken = Array.from(this.#broken)
+    this.#broken.clear()
+    return broken
+  }
+
   /** Queued figures whose interval has passed. */
   due(nowMs: number, wants: FigurePass["wants"]): ReadonlyArray<LiveEvent> {
     const pass = this.#passAt(nowMs, wants)
@@ -131,6 +168,11 @@ export class TrackerState {
   forget(): void {
     this.#ledgers.keep(this.#sources.sincesOf)
     this.#figures.reset()
+    for (const wallet of this.#running.keys()) {
+      if (!this.#isTracked(wallet)) {
+        this.#running.delete(wallet)
+      }
+    }
   }
 
   tradesOf(wallets: ReadonlyArray<WalletSince>, limit: number): RecentTrades {
@@ -211,7 +253,12 @@ export class TrackerState {
       if (!this.#isRestored(wallet)) {
         return []
       }
-      const touched = this.#ledgers.of(wallet).apply(event, this.#sources.sincesOf(wallet))
+      const running = this.#running.get(wallet)
+      const whole = running?.take(event) ?? event
+      if (running?.isBroken === true) {
+        this.#broken.add(wallet)
+      }
+      const touched = this.#ledgers.of(wallet).apply(whole, this.#sources.sincesOf(wallet))
       touched.forEach((held) => (held.due = event.trades.length > 0 || held.due === "trade" ? "trade" : "transfer"))
       return touched
     })

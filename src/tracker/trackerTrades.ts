@@ -107,9 +107,12 @@ export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark:
   }
 })
 
-/** Coverage of a book: `source_gap` before missing blocks, `limit_clipped` after drops, else observed swaps only. */
-const coverageOf = ({ clipped, sinceMs }: PnlBook, gapMs: number): Coverage =>
-  incomplete(sinceMs < gapMs ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only")
+/**
+ * Coverage of a book: `backfill_running` or `not_captured` without the token accounts, `source_gap` before missing blocks,
+ * `limit_clipped` after drops, else observed swaps only.
+ */
+const coverageOf = ({ clipped, sinceMs, unread }: PnlBook, gapMs: number): Coverage =>
+  incomplete(unread ?? (sinceMs < gapMs ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only"))
 
 /** Sums as decimal text, in the order of the contract. */
 const sumsOf = (pnl: Pick<WalletPnl, "cost" | "proceeds" | "realized" | "roiPct" | "total" | "unrealized">) => ({

@@ -1,5 +1,7 @@
 /** The token accounts of a transaction, as they were before and after it. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import { readAddress, readU64 } from "../programs/math/bytes.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
 import type { Instruction } from "./instructions.ts"
 import { amountFromDigits, type Fields, isCount, isFields, looksLikeAddress } from "./json.ts"
 
@@ -114,4 +116,23 @@ export const readTokenAccounts = (
   }
   addOpened(accounts, instructions)
   return accounts
+}
+
+/** The programs whose accounts hold tokens. */
+export const TOKEN_PROGRAMS: readonly [Address, Address] = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM]
+
+/** Bytes of a token account that have its mint, owner and amount. */
+export const BALANCE_LENGTH = 72
+
+/** Units by mint over these accounts, empty ones included; null when one is of another owner. */
+export const unitsByMint = (owner: Address, accounts: ReadonlyArray<Uint8Array>): ReadonlyMap<Mint, bigint> | null => {
+  const units = new Map<Mint, bigint>()
+  for (const data of accounts) {
+    if (readAddress(data, 32) !== owner) {
+      return null
+    }
+    const mint = readAddress(data, 0)
+    units.set(mint, (units.get(mint) ?? 0n) + readU64(data, 64))
+  }
+  return units
 }

@@ -9,7 +9,9 @@ import { within } from "../storage/deadline.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { identityOf } from "./identity.ts"
 import { IdentityStore } from "./IdentityStore.ts"
-import { eventsOf, isOpen, type Position, positionsAfter } from "./ledger.ts"
+import { type AccountedEvents, accountedEvents, accountedPositions } from "./accounts/accountedEvents.ts"
+import { WalletAccounts } from "./accounts/WalletAccounts.ts"
+import { isOpen, type Position } from "./ledger.ts"
 import { backfillBody, joinHistory } from "./joinHistory.ts"
 import { faultOf, LedgerReader } from "./LedgerReader.ts"
 import { linkedEvents } from "./ownerLinks.ts"
@@ -62,7 +64,7 @@ export class WalletReader extends Context.Service<
   static readonly layer: Layer.Layer<
     WalletReader,
     never,
-    WalletIndex | IdentityStore | LedgerReader | PriceBook | TradeTape
+    WalletIndex | IdentityStore | LedgerReader | PriceBook | TradeTape | WalletAccounts
   > = Layer.effect(
     WalletReader,
     Effect.gen(function* () {
@@ -70,6 +72,7 @@ export class WalletReader extends Context.Service<
       const identities = yield* IdentityStore
       const ledger = yield* LedgerReader
       const prices = yield* PriceBook
+      const accounts = yield* WalletAccounts
       const tape = yield* TradeTape
 
       /** The projection of a wallet; null when the ledger is unavailable or its answer is inconsistent. */
@@ -122,14 +125,16 @@ export class WalletReader extends Context.Service<
       ) {
         const projection = yield* projectionOf(wallet, nowMs)
         const { backfill, history } = yield* historyWith(wallet, share)
-        const trades = history?.trades ?? []
-        const others = yield* Effect.forEach(trades.length === 0 ? [] : linked, (other) =>
-          Effect.map(historyWith(other, share), (found) => [other, found.history?.trades ?? []] as const)
+        const own = accountedEvents(tape, accounts, { wallet, history, progress: backfill })
+        const others = yield* Effect.forEach(own.events.length === 0 ? [] : linked, (other) =>
+          Effect.map(historyWith(other, share), (found) => {
+            const held = { wallet: other, history: found.history, progress: found.backfill }
+            return [other, accountedEvents(tape, accounts, held)] as const
+          })
         )
-        const events =
-          others.length === 0 ? eventsOf(trades) : linkedEvents(wallet, new Map([[wallet, trades], ...others]))
-        const positions = projection === null ? Array.from(positionsAfter(events).values()) : []
-        return { projection, history, events, positions, backfill }
+        const events = withLots(wallet, own, others)
+        const positions = projection === null ? accountedPositions(events, own) : []
+        return { projection, history, events, positions, backfill, accounts: own }
       })
 
       /** Holdings that were read in time. Fails when every read failed; a timeout alone is not a failure. */
@@ -234,12 +239,27 @@ export class WalletReader extends Context.Service<
         const candles = dailyCloses(tape.state, nowMs, days)
         const priceAt: HistoryRequest["priceAt"] = (position, dayMs) =>
           nowMs - dayMs < DAY_MS ? (marks.get(position.mint) ?? null) : candles(position, dayMs)
-        return { ...state, days: dailyPnl(holdings?.events ?? [], { days, nowMs, priceAt }) }
+        const { isUnread, units } = holdings?.accounts ?? { isUnread: () => false, units: null }
+        const unitsOf = (mint: Mint) => units?.get(mint) ?? null
+        return { ...state, days: dailyPnl(holdings?.events ?? [], { days, nowMs, priceAt, isUnread, unitsOf }) }
       })
 
       return WalletReader.of({ rowsOf, positionsOf, pnlHistoryOf })
     })
   )
+}
+
+/** The events of a wallet with the lots that came from wallets of its owner, of those whose balances are known. */
+const withLots = (
+  wallet: Address,
+  own: AccountedEvents,
+  others: ReadonlyArray<readonly [Address, AccountedEvents]>
+): AccountedEvents["events"] => {
+  const known = others.flatMap(([other, { events, isUnread }]) => {
+    const whole = events.filter(({ mint }) => !isUnread(mint))
+    return whole.length === 0 ? [] : [[other, whole] as const]
+  })
+  return known.length === 0 ? own.events : linkedEvents(wallet, new Map([[wallet, own.events], ...known]))
 }
 
 const [PARTIAL, UNAVAILABLE] = ["partial", "unavailable"] as const

@@ -179,7 +179,7 @@ const addTrade = (draft: Draft, trade: WalletTrade): void => {
 }
 
 /** Gives the lots `before` units: what is missing was there before, what is too much went unseen. */
-const open = (draft: Draft, before: bigint): void => {
+export const openUnits = (draft: Draft, before: bigint): void => {
   const seen = unitsOf(draft.lots)
   draft.held = before
   if (before > seen) {
@@ -231,7 +231,7 @@ export const addEvent = (draft: Draft, event: MintEvent): Lots => {
     return NO_LOTS
   }
   const other = otherUnits(balance, trades)
-  open(draft, balance.before)
+  openUnits(draft, balance.before)
   if (other > 0n) {
     receive(draft, other, arrived)
   }

@@ -1,15 +1,6 @@
 /** Transfers between wallets of one owner: the cost of the units goes with them. Pure. */
 import type { Address, Mint } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import {
-  addEvent,
-  beginsPosition,
-  type Draft,
-  emptyPosition,
-  type EventOfMint,
-  eventsOf,
-  unexplained
-} from "./ledger.ts"
+import { addEvent, beginsPosition, type Draft, emptyPosition, type EventOfMint, unexplained } from "./ledger.ts"
 import { addLots, type Lots, NO_LOTS, takeLots, unitsOf } from "./lots.ts"
 
 interface WalletEvent {
@@ -24,22 +15,22 @@ const sendersFirst = (events: ReadonlyArray<WalletEvent>): ReadonlyArray<WalletE
 ]
 
 /**
- * The events of a wallet, with the lots that came from other wallets of its owner in the same transaction; `trades` are those
+ * The events of a wallet, with the lots that came from other wallets of its owner in the same transaction; `events` are those
  * of each of them, the wallet included. Units that a wallet sent go to the receivers in proportion, as a sale takes them; those
  * that did not arrive take their cost away.
  */
 export const linkedEvents = (
   wallet: Address,
-  trades: ReadonlyMap<Address, ReadonlyArray<TapeTrade>>
+  events: ReadonlyMap<Address, ReadonlyArray<EventOfMint>>
 ): ReadonlyArray<EventOfMint> => {
-  const all = Array.from(trades)
-    .flatMap(([owned, of]) => eventsOf(of).map((event): WalletEvent => ({ wallet: owned, event })))
+  const all = Array.from(events)
+    .flatMap(([owned, of]) => of.map((event): WalletEvent => ({ wallet: owned, event })))
     .toSorted((a, b) => a.event.slot - b.event.slot || a.event.index - b.event.index)
   const positions = new Map<string, Draft>()
   const own: Array<EventOfMint> = []
-  for (const [, events] of Map.groupBy(all, ({ event }) => event.signature)) {
+  for (const [, together] of Map.groupBy(all, ({ event }) => event.signature)) {
     const sent = new Map<Mint, Lots>()
-    for (const each of sendersFirst(events)) {
+    for (const each of sendersFirst(together)) {
       const { mint } = each.event
       const pool = takeLots(sent.get(mint) ?? NO_LOTS, leastOf(unexplained(each.event), sent.get(mint)))
       sent.set(mint, pool.left)

@@ -4,6 +4,7 @@ import { numberText, tenTo } from "../domain/decimal.ts"
 import type { Rational } from "../domain/rational.ts"
 import type { WalletDay } from "../domain/wallets/WalletPositions.ts"
 import { applyEvent, beginsPosition, emptyPosition, type MintEvent, type Position } from "./ledger.ts"
+import { unreadPosition } from "./accounts/wholeEvents.ts"
 import { sumOf, usdText, usdTextOrNull, valueOf } from "./pnl.ts"
 
 const DAY_MS = 86_400_000
@@ -16,6 +17,10 @@ export interface HistoryRequest {
   readonly days: number
   /** Micro-dollars for one smallest unit at the end of a day that begins at this time; null when unknown. */
   readonly priceAt: (position: Position, dayMs: number) => Rational | null
+  /** True for mints of which the units held are not known. */
+  readonly isUnread?: (mint: Mint) => boolean
+  /** Units held now, where they were read; null where the events have them. */
+  readonly unitsOf?: (mint: Mint) => bigint | null
 }
 
 /** Sums of one day, in nano-dollars. */
@@ -59,7 +64,7 @@ const rowOf = (dayMs: number, sums: DaySums, value: bigint | null, nowMs: number
 /** The days from the first event on, the oldest first; events come in chain order. Empty without events. */
 export const dailyPnl = (
   events: ReadonlyArray<MintEvent & { readonly mint: Mint }>,
-  { days, nowMs, priceAt }: HistoryRequest
+  { days, isUnread = () => false, nowMs, priceAt, unitsOf = () => null }: HistoryRequest
 ): ReadonlyArray<WalletDay> => {
   const [first] = events
   if (first === undefined) {
@@ -74,12 +79,17 @@ export const dailyPnl = (
     for (let event = events[at]; event !== undefined && event.timeMs < dayMs + DAY_MS; event = events[++at]) {
       const known = positions.get(event.mint)
       if (known !== undefined || beginsPosition(event)) {
-        const after = applied(known ?? emptyPosition(event.mint), event)
+        const next = applied(known ?? emptyPosition(event.mint), event)
+        const after = isUnread(event.mint) ? unreadPosition(next) : next
         positions.set(event.mint, after)
         sums = event.timeMs < dayMs ? sums : added(sums, event, after)
       }
     }
-    const values = Array.from(positions.values(), (position) => valueOf(position.held, priceAt(position, dayMs)))
+    const isToday = dayMs === dayOf(nowMs)
+    const values = Array.from(positions.values(), (position) => {
+      const units = isToday && !isUnread(position.mint) ? unitsOf(position.mint) : null
+      return valueOf(units ?? position.held, priceAt(position, dayMs))
+    })
     rows.push(rowOf(dayMs, sums, sumOf(values), nowMs))
   }
   return rows

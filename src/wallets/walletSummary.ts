@@ -8,6 +8,7 @@ import type {
   WalletIndexCoverage,
   WalletSummary
 } from "../domain/wallets/WalletSummary.ts"
+import type { AccountedEvents } from "./accounts/accountedEvents.ts"
 import type { HistoryProgress } from "./historyProgress.ts"
 import { historyReason, isWholeLife } from "./joinHistory.ts"
 import { type EventOfMint, isBasisKnown, isOpen, type Position } from "./ledger.ts"
@@ -38,6 +39,8 @@ export interface Holdings {
   readonly projection: LedgerProjection | null
   /** The progress of reading the wallet's transactions; null when that was never asked for. */
   readonly backfill: HistoryProgress | null
+  /** The state of the balances. */
+  readonly accounts: Pick<AccountedEvents, "isUnread" | "status" | "units">
 }
 
 /** Marks, time and share of a summary. Marks in micro-dollars per smallest unit; a mint without an entry has no mark. */
@@ -92,6 +95,7 @@ const indexOf = (history: WalletHistory | null, { events }: WalletShare): Wallet
 const coverageOf = (positions: ReadonlyArray<Position>, { marks }: Valuation) => {
   const open = positions.filter(isOpen)
   return {
+    holdings: shareOf(positions.filter(({ held }) => held !== null).length, positions.length),
     costBasis: shareOf(positions.filter(isBasisKnown).length, positions.length),
     valuation: shareOf(open.filter(({ mint }) => marks.has(mint)).length, open.length)
   }
@@ -145,7 +149,7 @@ export const positionsThatCount = ({ positions, projection }: Holdings): Readonl
 
 /** The summary of a wallet in the contract's type; null when no data is held. */
 export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletSummary | null => {
-  const { backfill, history, projection } = holdings
+  const { accounts, backfill, history, projection } = holdings
   const positions = positionsThatCount(holdings)
   const basis = projection === null ? history && observed(holdings, history, valuation) : native(projection, valuation)
   if (basis === null) {
@@ -157,7 +161,12 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
     chain: "solana",
     complete: false,
     status: "partial",
-    reason: projection === null ? historyReason(backfill, history) : "not_captured",
+    reason:
+      projection !== null
+        ? "not_captured"
+        : accounts.status === "waiting"
+          ? "backfill_running"
+          : historyReason(backfill, history),
     // Blocks are read once confirmed; later orphaning is not reported.
     orphanedEvents: null,
     transfersIncluded: false,

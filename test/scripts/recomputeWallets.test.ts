@@ -1,6 +1,8 @@
 /** Positions and profits of wallets against a computation from raw blocks that shares no code with them, over HTTP. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Layer, Stream } from "effect"
+import { Clock, ConfigProvider, Effect, Layer, Stream } from "effect"
+import { listAccounts } from "../../scripts/recompute/heldAccounts.ts"
 import { blocksOf, call as rpc, slotsBetween } from "../../scripts/recompute/chain.ts"
 import {
   busiest,
@@ -9,12 +11,14 @@ import {
   type ReadService,
   type WalletReading
 } from "../../scripts/recompute/wallets.ts"
-import type { Mint } from "../../src/domain/Address.ts"
+import type { Address, Mint } from "../../src/domain/Address.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
+import * as TokenAccountsRpc from "../../src/solana/rpc/TokenAccountsRpc.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
+import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
@@ -35,10 +39,12 @@ const readFrom =
 /** Compares the busiest wallets, and returns the number of figures. */
 const compareAll = Effect.fnUntraced(function* (reading: WalletReading) {
   const { url } = yield* Listening
+  const { rpcUrl } = yield* Simulator
   return yield* Effect.promise(async () => {
     let figures = 0
-    for (const wallet of busiest(reading.books, WALLETS)) {
-      const compared = await checkWallet(reading, wallet, readFrom(url))
+    const read = readFrom(url)
+    for (const wallet of busiest(reading, WALLETS)) {
+      const compared = await checkWallet(reading, wallet, read, (of) => listAccounts(rpcUrl, of))
       assert.deepStrictEqual(compared.differences, [])
       figures += compared.figures
     }
@@ -49,8 +55,18 @@ const compareAll = Effect.fnUntraced(function* (reading: WalletReading) {
 // Blocks of the future are not accepted, so the chain begins ten minutes ago.
 const startUnixMs = Date.now() - 600_000
 
+const accounts = WalletAccounts.layer.pipe(
+  Layer.provide(
+    Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => TokenAccountsRpc.layer({ rpcUrl }))).pipe(
+      Layer.provide(NodeHttpClient.layerUndici)
+    )
+  ),
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ WALLET_ACCOUNTS_RATE: 200 })))
+)
+
 const market = WalletReader.layer.pipe(
   Layer.provide([IdentityStore.layerMemory, LedgerReader.layerNone, WalletIndex.layerMemory]),
+  Layer.provideMerge(accounts),
   Layer.provideMerge(layerWithTrades({ seed: "wallets", speed: 0, swapsPerSecond: 20, startUnixMs }))
 )
 
@@ -85,7 +101,7 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
           yield* applied(to)
           from = to
         }
-        const mints = new Set(Array.from(reading.books.values()).flatMap((positions) => Array.from(positions.keys())))
+        const mints = new Set(Array.from(reading.events.values()).flatMap((events) => events.map(({ mint }) => mint)))
         const prices = yield* PriceBook
         yield* Effect.forEach(mints, (mint) => prices.warm(mint as Mint), { discard: true })
         const hasMarks = Effect.map(Clock.currentTimeMillis, (nowMs) => {
@@ -96,11 +112,19 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
           Effect.andThen(hasMarks),
           Effect.repeat({ until: (has) => has, times: 500 })
         )
+        const accounts = yield* WalletAccounts
+        const asked = busiest(reading, WALLETS).map((wallet) => wallet as Address)
+        accounts.ask(asked)
+        yield* Effect.sleep("50 millis").pipe(
+          Effect.andThen(Effect.sync(() => asked.every((wallet) => typeof accounts.of(wallet) === "object"))),
+          Effect.repeat({ until: (isRead) => isRead, times: 1000 })
+        )
         const compared = yield* compareAll(reading).pipe(
           Effect.provide(running({ wallets: Layer.succeed(WalletReader, wallets), keys: [keyOf("a")] }))
         )
         assert.isAbove(compared, 500)
         assert.isAbove(reading.counts.transfers, 10)
+        assert.isAbove(reading.counts.partial, 10)
         assert.isAbove(reading.counts.tokenSwaps, 10)
       }),
     120_000

@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { toBase58 } from "../../src/domain/base58.ts"
-import { SOL, USDC } from "../../src/domain/Address.ts"
+import { Address, SOL, USDC } from "../../src/domain/Address.ts"
 import { PLACES, tapeTradesOf } from "../../src/market/tape/tapeTrades.ts"
-import type { Block } from "../../src/simulator/chain/Bank.ts"
+import type { Bank, Block } from "../../src/simulator/chain/Bank.ts"
 import { balanceOf, mintOf } from "../../src/simulator/chain/tokens.ts"
 import { isTokenAccount } from "../../src/simulator/chain/World.ts"
 import { getBlock } from "../../src/simulator/node/blockMethods.ts"
 import { decodeBlock } from "../../src/trades/decodeBlock.ts"
 import { TrackerState } from "../../src/tracker/TrackerState.ts"
+import { AccountsRead } from "../../src/wallets/accounts/wholeEvents.ts"
 import { newMarket } from "../simulator/chain/chains.ts"
 import { named, pricesOf } from "./liveScene.ts"
 
@@ -25,6 +26,27 @@ interface Plain {
   realized: bigint | null
   knownRealized: bigint
   trades: number
+}
+
+const newPlain = (unknown: bigint): Plain => ({
+  known: 0n,
+  cost: 0n,
+  unknown,
+  realized: 0n,
+  knownRealized: 0n,
+  trades: 0
+})
+
+/** Units of every owner and mint over all of its token accounts. */
+const balancesOf = (bank: Bank): ReadonlyMap<string, bigint> => {
+  const balances = new Map<string, bigint>()
+  for (const account of bank.accounts()) {
+    if (isTokenAccount(account) && account.data.length >= 165) {
+      const key = `${toBase58(account.data.subarray(32, 64))} ${mintOf(account)}`
+      balances.set(key, (balances.get(key) ?? 0n) + balanceOf(account))
+    }
+  }
+  return balances
 }
 
 /** Takes so many units in proportion; returns the known ones and their cost. */
@@ -93,6 +115,7 @@ const dealsOf = (swaps: Block["transactions"][number]["swaps"]): ReadonlyArray<D
 
 const applyPlain = (
   books: Map<string, Plain>,
+  begin: ReadonlyMap<string, bigint>,
   raw: RawTransaction,
   { swaps, wallet }: Block["transactions"][number]
 ) => {
@@ -105,7 +128,7 @@ const applyPlain = (
     if (isMoney(mint) || (from === to && own.length === 0)) {
       continue
     }
-    const plain = books.get(key) ?? { known: 0n, cost: 0n, unknown: from, realized: 0n, knownRealized: 0n, trades: 0 }
+    const plain = books.get(key) ?? newPlain(begin.get(key) ?? 0n)
     books.set(key, plain)
     const other = own.reduce((rest, { amount, isBuy }) => rest - (isBuy ? amount : -amount), to - from)
     plain.unknown += other > 0n ? other : 0n
@@ -151,11 +174,24 @@ describe("positions of a simulated market", () => {
         commitment: "confirmed"
       })
       const books = new Map<string, Plain>()
-      for (let n = 0; n < UNSEEN + SEEN; n++) {
+      for (let n = 0; n < UNSEEN; n++) {
+        market.advance()
+      }
+      // The token accounts of each wallet, as a node lists them.
+      const begin = balancesOf(bank)
+      const { slot, unixTimestamp } = bank.newest()
+      const times = { atMs: unixTimestamp * 1000, chainMs: unixTimestamp * 1000 }
+      for (const wallet of wallets) {
+        const own = Array.from(begin).filter(([key]) => key.startsWith(`${wallet} `))
+        const units = new Map(own.map(([key, of]) => [Address.make(key.split(" ")[1] ?? ""), of] as const))
+        state.restore(
+          wallet,
+          { trades: [], isClipped: false },
+          { read: new AccountsRead([{ slot, units }], times), fromMs: 0 }
+        )
+      }
+      for (let n = 0; n < SEEN; n++) {
         const block = market.advance()
-        if (n < UNSEEN) {
-          continue
-        }
         const text = Result.getOrThrow(
           getBlock(bank, [block.slot, { maxSupportedTransactionVersion: 0, rewards: false }])
         )
@@ -163,7 +199,7 @@ describe("positions of a simulated market", () => {
         for (const [index, transaction] of block.transactions.entries()) {
           const given = raw.transactions[index]
           if (given !== undefined && given.meta.err === null) {
-            applyPlain(books, given, transaction)
+            applyPlain(books, begin, given, transaction)
           }
         }
         const decoded = decodeBlock(block.slot, JSON.parse(text))
@@ -184,13 +220,7 @@ describe("positions of a simulated market", () => {
         state.apply(batch, timeMs, () => false)
       }
 
-      const balances = new Map<string, bigint>()
-      for (const account of bank.accounts()) {
-        if (isTokenAccount(account) && account.data.length >= 165) {
-          const key = `${toBase58(account.data.subarray(32, 64))} ${mintOf(account)}`
-          balances.set(key, (balances.get(key) ?? 0n) + balanceOf(account))
-        }
-      }
+      const balances = balancesOf(bank)
       const sinces = wallets.map((wallet) => ({ wallet, sinceMs: 0 }))
       const { pnl } = state.pnlSnapshotOf(sinces, 100_000, bank.clock().unixTimestamp * 1000)
       assert.isAbove(pnl.length, 100)

@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { Address } from "../../src/domain/Address.ts"
 import { toBase58 } from "../../src/domain/base58.ts"
 import { SLOT_MS, type Bank } from "../../src/simulator/chain/Bank.ts"
-import { balanceOf, mintOf } from "../../src/simulator/chain/tokens.ts"
+import { balanceOf, mintOf, ownerOf } from "../../src/simulator/chain/tokens.ts"
 import { isTokenAccount } from "../../src/simulator/chain/World.ts"
 import { getBlock } from "../../src/simulator/node/blockMethods.ts"
 import { tapeTradesOf } from "../../src/market/tape/tapeTrades.ts"
 import { decodeBlock } from "../../src/trades/decodeBlock.ts"
 import { isMoney } from "../../src/trades/sides.ts"
 import { TrackerState } from "../../src/tracker/TrackerState.ts"
+import { AccountsRead } from "../../src/wallets/accounts/wholeEvents.ts"
 import { newMarket } from "../simulator/chain/chains.ts"
 import { named, pricesOf } from "./liveScene.ts"
 
@@ -30,6 +32,12 @@ const balancesOf = (bank: Bank): ReadonlyMap<string, bigint> => {
   }
   return balances
 }
+
+/** Units of an owner and a mint over all token accounts. */
+const balanceIn = (bank: Bank, owner: Address, mint: Address): bigint =>
+  Array.from(bank.ownedBy(bank.must(mint).owner))
+    .filter((account) => account.data.length >= 165 && ownerOf(account) === owner && mintOf(account) === mint)
+    .reduce((sum, account) => sum + balanceOf(account), 0n)
 
 const ownersOf = (balances: ReadonlyMap<string, bigint>): ReadonlySet<string> =>
   new Set(Array.from(balances).flatMap(([key, units]) => (units > 0n ? [key.split(" ")[0] ?? ""] : [])))
@@ -53,6 +61,22 @@ describe("half an hour of the simulated market as it is set", () => {
       })
       /** Wallets with units of which the cost was not seen: there before, or come by a transfer. */
       const unknown = new Set(ownersOf(balancesOf(bank)))
+      // The wallets have been followed from the newest block on, with a read of their token accounts there.
+      const begin = balancesOf(bank)
+      const { slot: readSlot, unixTimestamp } = bank.newest()
+      const times = { atMs: unixTimestamp * 1000, chainMs: unixTimestamp * 1000 }
+      const several = new Set(
+        market.wallets.flatMap(({ address, label }, index) =>
+          label.startsWith("retail") && index % 8 === 3 ? [address] : []
+        )
+      )
+      let inSeveral = 0
+      for (const wallet of wallets) {
+        const own = Array.from(begin).filter(([key]) => key.startsWith(`${wallet} `))
+        const units = new Map(own.map(([key, of]) => [Address.make(key.split(" ")[1] ?? ""), of] as const))
+        const read = new AccountsRead([{ slot: readSlot, units }], times)
+        assert.isTrue(state.restore(wallet, { trades: [], isClipped: false }, { read, fromMs: 0 }))
+      }
       let timeMs = 0
       for (let passed = 0; passed < SEEN_MS; passed += SLOT_MS) {
         const block = market.advance()
@@ -62,6 +86,9 @@ describe("half an hour of the simulated market as it is set", () => {
         timeMs = block.unixTimestamp * 1000
         const transactions = Array.from(decodeBlock(block.slot, JSON.parse(text))?.transactions ?? [])
         for (const { changes, index } of transactions) {
+          for (const { after, mint, owner } of changes) {
+            inSeveral += !isMoney(mint) && several.has(owner) && after !== balanceIn(bank, owner, mint) ? 1 : 0
+          }
           const made = block.transactions[index]
           for (const { delta, mint, native, owner } of changes) {
             if (!native && !isMoney(mint) && delta > 0n && (made?.wallet !== owner || made.swaps.length === 0)) {
@@ -98,6 +125,8 @@ describe("half an hour of the simulated market as it is set", () => {
           counts.partly += total === null ? 1 : 0
         }
       }
+      assert.deepStrictEqual(state.takeBroken(), [])
+      assert.isAbove(inSeveral, 10)
       assert.isAbove(counts.strict, 20)
       assert.isAbove(counts.partly, 0)
     }

@@ -11,6 +11,7 @@ import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import { type Watch, WatchList } from "../../src/tracker/WatchList.ts"
+import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
 import { leg, netOf, transactionOf } from "../market/tape/decoded.ts"
 import { seededRandom } from "../market/tape/tape.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
@@ -97,7 +98,7 @@ const start = Effect.fnUntraced(function* (store: TradeStore["Service"], watches
   const config = ConfigProvider.layer(ConfigProvider.fromUnknown({}))
   const layer = TrackerFeed.layer.pipe(
     Layer.provideMerge(TradeTape.layer),
-    Layer.provide([feed, prices, tokens, watched, Layer.succeed(TradeStore, store), config]),
+    Layer.provide([WalletAccounts.layerNamed, feed, prices, tokens, watched, Layer.succeed(TradeStore, store), config]),
     Layer.provideMerge(WatchList.layer)
   )
   const context = yield* Layer.buildWithScope(layer, scope)

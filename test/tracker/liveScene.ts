@@ -13,6 +13,7 @@ import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
+import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
 import * as TrackerStoreMemory from "../support/TrackerStoreMemory.ts"
 
 /** Time of block 1. */
@@ -165,11 +166,16 @@ export const named: TokenState = {
   }
 }
 
-/** The feed over a manual tape and a store in memory. */
-export const feedOver = (marks: Marks = { usd: 1n }, tape: Layer.Layer<TradeTape> = TradeTape.layerManual()) =>
+/** The feed over a manual tape and a store in memory; the accounts that transactions name are all, unless others are given. */
+export const feedOver = (
+  marks: Marks = { usd: 1n },
+  tape: Layer.Layer<TradeTape> = TradeTape.layerManual(),
+  accounts: Layer.Layer<WalletAccounts> = WalletAccounts.layerNamed
+) =>
   TrackerFeed.layer.pipe(
     Layer.provideMerge([
       tape,
+      accounts,
       Layer.succeed(PriceBook, { at: (nowMs: number) => pricesOf(marks, nowMs), warm: () => Effect.void }),
       Layer.succeed(TokenBook, {
         read: () => named,

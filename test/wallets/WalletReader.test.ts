@@ -114,6 +114,7 @@ describe("rows of wallets", () => {
             observedEvents: 2,
             undatedEvents: 0,
             exclusions,
+            holdings: { complete: true, known: 1, status: "known", total: 1 },
             costBasis: { complete: true, known: 1, status: "known", total: 1 },
             valuation: { complete: true, known: 1, status: "known", total: 1 },
             fees: { complete: false, known: 0, status: "unavailable", total: 2 },

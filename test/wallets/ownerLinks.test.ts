@@ -37,12 +37,15 @@ const trade = (wallet: Address, slot: number, delta: bigint, after: bigint, doll
   })
 
 const linked = (wallet: Address, trades: ReadonlyArray<TapeTrade>) =>
-  positionsAfter(
-    linkedEvents(
-      wallet,
-      Map.groupBy(trades, (each) => each.wallet)
+  positionsAfter(linkedEvents(wallet, byWallet(trades))).get(MINT)
+
+const byWallet = (trades: ReadonlyArray<TapeTrade>) =>
+  new Map(
+    Array.from(
+      Map.groupBy(trades, ({ wallet }) => wallet),
+      ([wallet, own]) => [wallet, eventsOf(own)]
     )
-  ).get(MINT)
+  )
 
 const sum = (values: ReadonlyArray<bigint | null>) => values.reduce<bigint>((all, each) => all + (each ?? 0n), 0n)
 
@@ -133,13 +136,7 @@ describe("a transfer between wallets of one owner", () => {
   it("changes nothing for wallets without such transfers", () => {
     const trades = [trade(WALLET, 1, 100n, 100n, 50), trade(OTHER, 1, 7n, 7n, 3), moved(WALLET, 2, -60n, 40n)]
     const own = trades.filter(({ wallet }) => wallet === WALLET)
-    assert.deepStrictEqual(
-      linkedEvents(
-        WALLET,
-        Map.groupBy(trades, ({ wallet }) => wallet)
-      ),
-      eventsOf(own)
-    )
+    assert.deepStrictEqual(linkedEvents(WALLET, byWallet(trades)), eventsOf(own))
   })
 
   it.effect("counts in the answers for both, where an identity names the owner", () => {

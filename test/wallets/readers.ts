@@ -5,6 +5,7 @@ import type { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
+import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
@@ -26,6 +27,7 @@ export interface Findings {
   readonly history?: LedgerReader["Service"]["historyOf"]
   readonly backfill?: LedgerReader["Service"]["backfill"]
   readonly tape?: Layer.Layer<TradeTape>
+  readonly accounts?: Layer.Layer<WalletAccounts>
   readonly asked?: { lookups: number; readonly mints: Array<Mint> }
 }
 
@@ -85,6 +87,7 @@ export const readerOver = (findings: Findings): Layer.Layer<WalletReader> =>
         historyOf: findings.history ?? (() => Effect.succeed(null)),
         backfill: findings.backfill ?? (() => Effect.void)
       }),
+      findings.accounts ?? WalletAccounts.layerNamed,
       findings.tape ?? TradeTape.layerManual(),
       Layer.succeed(WalletIndex, { read: findings.index ?? indexOf(findings.trades) })
     ])

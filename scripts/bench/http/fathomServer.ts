@@ -42,6 +42,7 @@ import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
 import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
+import { WalletAccounts } from "../../../src/wallets/accounts/WalletAccounts.ts"
 import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
@@ -91,6 +92,7 @@ const wallets = WalletReader.layer.pipe(
   Layer.provide([
     IdentityStore.layerMemory,
     LedgerReader.layerNone,
+    WalletAccounts.layerNamed,
     PriceBook.layer,
     tape,
     WalletIndex.layerMemory.pipe(Layer.provide(tape))
@@ -99,7 +101,7 @@ const wallets = WalletReader.layer.pipe(
 )
 
 const tracker = Layer.mergeAll(TrackerStoreMemory.layer, TrackerFeed.layer, Tickets.layerMemory).pipe(
-  Layer.provide([WatchList.layer, tape, PriceBook.layer, TokenBook.layer]),
+  Layer.provide([WatchList.layer, WalletAccounts.layerNamed, tape, PriceBook.layer, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 

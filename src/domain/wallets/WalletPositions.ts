@@ -34,7 +34,10 @@ export class WalletPosition extends Schema.Opaque<WalletPosition>()(
     proceedsUsd: usd("Proceeds of all sells, less front-end fees."),
     avgCostUsd: usd("Average cost of a whole token held; null while that of any unit held is unknown."),
     valueUsd: usd("Value of what is held at the mark."),
-    holding: Schema.NullOr(Atomic).annotate({ description: "Balance after the last trade seen; null when unknown." }),
+    holding: Schema.NullOr(Atomic).annotate({
+      description:
+        "Balance over all token accounts of the wallet after the last trade seen; null until they were read, or when unknown."
+    }),
     quantities: PositionQuantities,
     known: KnownPositionPnl,
     markUsd: usd("Price of a whole token."),

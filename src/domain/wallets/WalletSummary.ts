@@ -66,7 +66,9 @@ export class WalletHistoryCoverage extends Schema.Opaque<WalletHistoryCoverage>(
     source: Schema.String,
     status: Status,
     reason: Schema.NullOr(CoverageReason).annotate({
-      description: "Why not all of the wallet's life is covered: backfill_running while it is read from the chain."
+      description:
+        "Why not all of the wallet's life is covered: backfill_running while it, or the wallet's token accounts, are read " +
+        "from the chain."
     }),
     fromMs: TimeOrNull,
     throughMs: TimeOrNull,
@@ -77,6 +79,11 @@ export class WalletHistoryCoverage extends Schema.Opaque<WalletHistoryCoverage>(
     undatedEvents: CountOrNull,
     transfersIncluded: Schema.Boolean,
     exclusions: Schema.Array(Schema.String),
+    holdings: CoverageShare.annotate({
+      description:
+        "Positions of which the balance is known: the sum over all token accounts of the wallet, which are read from the chain " +
+        "once the wallet is asked for. Until then reason is backfill_running, and holding and the sums that need it are null."
+    }),
     costBasis: CoverageShare.annotate({ description: "Positions of which every cost is known." }),
     fees: CoverageShare.annotate({ description: "Events of which the network fee is counted." }),
     history: CoverageShare.annotate({ description: "Events of the wallet's whole life." }),

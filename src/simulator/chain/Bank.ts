@@ -46,6 +46,8 @@ export interface Bank {
   readonly must: (address: Address) => OnChainAccount
   /** Replaces an account in the slot being built. */
   readonly put: (account: NewAccount) => void
+  /** Removes an account in the slot being built. */
+  readonly remove: (address: Address) => void
   /** Accounts owned by the program. */
   readonly ownedBy: (owner: Address) => Iterable<OnChainAccount>
   /** All accounts. */
@@ -135,6 +137,16 @@ export const makeBank = (options: {
     written.set(account.address, stamped)
   }
 
+  const remove = (address: Address): void => {
+    const before = must(address)
+    if (!journal.has(address)) {
+      journal.set(address, before)
+    }
+    owners.get(before.owner)?.delete(address)
+    accounts.delete(address)
+    written.delete(address)
+  }
+
   const must = (address: Address): OnChainAccount => {
     const account = accounts.get(address)
     if (account === undefined) {
@@ -185,6 +197,7 @@ export const makeBank = (options: {
     get: (address) => accounts.get(address),
     must,
     put,
+    remove,
     ownedBy: (owner) => owners.get(owner)?.values() ?? [],
     accounts: () => accounts.values(),
     takeJournal: () => {

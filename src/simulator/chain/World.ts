@@ -47,7 +47,15 @@ export interface World {
   readonly purseAddress: (wallet: Address, mint: Mint) => Address
   /** The account where a wallet keeps a mint: itself for SOL, else a token account, which this creates when needed. */
   readonly purse: (wallet: Address, mint: Mint) => Address
-  /** Units of a mint that a wallet holds. */
+  /** Creates a further token account of a wallet, and returns its address. */
+  readonly openFurther: (wallet: Address, mint: Mint) => Address
+  /** The addresses at which a wallet has or had token accounts of a mint; `purse` is one of them. */
+  readonly accountsOf: (wallet: Address, mint: Mint) => ReadonlyArray<Address>
+  /** Makes another token account of a wallet its purse. */
+  readonly useAccount: (wallet: Address, mint: Mint, account: Address) => void
+  /** Closes an empty token account; its rent goes to its owner. */
+  readonly close: (account: Address, owner: Address) => void
+  /** Units of a mint in the purse of a wallet. */
   readonly holding: (wallet: Address, mint: Mint) => bigint
 }
 
@@ -87,6 +95,7 @@ const withLamports = (account: OnChainAccount, delta: bigint): OnChainAccount =>
 /** A world on a bank that holds no money. */
 export const makeWorld = (seed: string, bank: Bank): World => {
   const purses = new Map<string, Address>()
+  const furthers = new Map<string, ReadonlyArray<Address>>()
   const wrappers = new Map<Address, Address>()
   const derive = makeDeriveAddress()
   let turns = 0
@@ -166,6 +175,27 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     return address
   }
 
+  const accountsOf: World["accountsOf"] = (wallet, mint) => {
+    const further = furthers.get(`${wallet}:${mint}`) ?? []
+    const purse = purseAddress(wallet, mint)
+    return further.length === 0 ? [purse] : further
+  }
+
+  const openFurther: World["openFurther"] = (wallet, mint) => {
+    const accounts = accountsOf(wallet, mint)
+    const address = inventAddress(seed, `purse ${wallet}:${mint} ${accounts.length}`)
+    furthers.set(`${wallet}:${mint}`, [...accounts, address])
+    trace.push({ kind: "purse", account: address, wallet, mint })
+    paidBy(wallet, () => create(newTokenAccount(address, bank.must(mint), wallet)))
+    return address
+  }
+
+  const close: World["close"] = (account, owner) => {
+    const { lamports } = bank.must(account)
+    bank.remove(account)
+    bank.put(withLamports(bank.must(owner), lamports))
+  }
+
   const holding: World["holding"] = (wallet, mint) => {
     const account = bank.get(purseAddress(wallet, mint))
     if (account === undefined) {
@@ -198,6 +228,10 @@ export const makeWorld = (seed: string, bank: Bank): World => {
       return taken
     },
     purseAddress,
+    openFurther,
+    accountsOf,
+    useAccount: (wallet, mint, account) => void purses.set(`${wallet}:${mint}`, account),
+    close,
     wrapped,
     nextTurn: () => turns++,
     tables: makeLookupTables((index) => inventAddress(seed, `lookup table ${index}`)),

@@ -97,8 +97,9 @@ export const mintTo = (program: Address, mint: Mint, to: Address, authority: Add
 /** The balance of a wrapped SOL account after lamports came in. */
 export const syncNative = (account: Address): Call => token(TOKEN_PROGRAM, "SyncNative", [writes(account)], u8(17))
 
-const closeAccount = (account: Address, owner: Address): Call =>
-  token(TOKEN_PROGRAM, "CloseAccount", [writes(account), writes(owner), signs(owner)], u8(9))
+/** Closes a token account, whose lamports go to its owner. */
+export const closeAccount = (account: Address, owner: Address, program: Address = TOKEN_PROGRAM): Call =>
+  token(program, "CloseAccount", [writes(account), writes(owner), signs(owner)], u8(9))
 
 /** A wallet's account for a mint, made if it is missing: then with the calls inside that make it. */
 export const openAssociated = (

@@ -140,6 +140,17 @@ export const balanceOf = (account: OnChainAccount): bigint => readU64(account.da
 /** The mint of a token account. */
 export const mintOf = (account: OnChainAccount): Mint => readAddress(account.data, 0)
 
+/** The wallet that owns a token account. */
+export const ownerOf = (account: OnChainAccount): Address => readAddress(account.data, 32)
+
+const TOKEN_ACCOUNT_SIZE = 165
+const TYPE_ACCOUNT = 2
+
+/** True for token accounts. Sizes distinguish one from a mint, except with extensions, where Token-2022 marks the type. */
+export const holdsTokens = ({ data, owner }: OnChainAccount): boolean =>
+  (owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM) &&
+  (data.length === TOKEN_ACCOUNT_SIZE || data[ACCOUNT_TYPE_AT] === TYPE_ACCOUNT)
+
 /** Fees withheld in a token account: part of the supply, not of any balance. */
 export const heldBackIn = (account: OnChainAccount): bigint =>
   account.data.length > EXTENSIONS_AT + 8 ? readU64(account.data, EXTENSIONS_AT + 8) : 0n

@@ -1,7 +1,6 @@
 /** Transactions of the actions of wallets: budget, accounts opened and closed, instructions, fee and receipt. */
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { readAddress } from "../../programs/math/bytes.ts"
 import { type Call, unitsOf } from "./Call.ts"
 import type { Deed, RecordedSwap } from "./Ledger.ts"
 import { compileMessage, isWritable, type LookupTables } from "./message.ts"
@@ -9,6 +8,7 @@ import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
 import { isRouted } from "../../programs/jupiter/route.ts"
 import { routeCall } from "./route.ts"
 import {
+  closeAccount,
   computeBudget,
   openAssociated,
   transferChecked,
@@ -16,7 +16,7 @@ import {
   wrapAssociated,
   wrapSeeded
 } from "./standardCalls.ts"
-import { balanceOf, mintOf, transferFeeOf, withheldOf } from "./tokens.ts"
+import { balanceOf, holdsTokens, mintOf, ownerOf, transferFeeOf, withheldOf } from "./tokens.ts"
 import { type Carried, paymentCall, failingSwap, type Wrapper } from "../traders/trade.ts"
 import { decimalsOf, type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
 
@@ -40,16 +40,8 @@ interface Order {
   readonly unitLimit: number
 }
 
-// Sizes distinguish a token account from a mint, except with extensions, where Token-2022 marks the type.
-const TOKEN_ACCOUNT_SIZE = 165
-const TYPE_AT = 165
-const TYPE_ACCOUNT = 2
-
 /** Lamports of an account that is only read and does not exist on the simulated chain, such as a program. */
 const PROGRAM_LAMPORTS = 1n
-
-const holdsTokens = (account: OnChainAccount): boolean =>
-  isTokenAccount(account) && (account.data.length === TOKEN_ACCOUNT_SIZE || account.data[TYPE_AT] === TYPE_ACCOUNT)
 
 const tokenBalances = (
   world: World,
@@ -66,7 +58,7 @@ const tokenBalances = (
       {
         index,
         mint,
-        owner: readAddress(account.data, 32),
+        owner: ownerOf(account),
         program: account.owner,
         amount: balanceOf(account),
         decimals: decimalsOf(world, mint)
@@ -201,8 +193,8 @@ export const tradeDeed = (
   return deedOf(world, parties, "trade", calls, { swaps: carried.map(recorded), routed })
 }
 
-/** The transaction of the payments since the trace was last taken. */
-export const transferDeed = (world: World, parties: Parties): Deed => {
+/** The transaction of the payments since the trace was last taken, which then closes token accounts that they emptied. */
+export const transferDeed = (world: World, parties: Parties, emptied: ReadonlyArray<Address> = []): Deed => {
   const trace = world.takeTrace()
   const transfers = trace.filter(isPaid).flatMap((payment) => {
     const call = paymentCall(world, payment, "seeded", (transfer) => {
@@ -211,7 +203,11 @@ export const transferDeed = (world: World, parties: Parties): Deed => {
     })
     return call === null ? [] : [call]
   })
-  const calls = [...openings(world, trace), ...transfers]
+  const closings = emptied.map((account) => {
+    world.close(account, parties.wallet)
+    return closeAccount(account, parties.wallet)
+  })
+  const calls = [...openings(world, trace), ...transfers, ...closings]
   return deedOf(world, parties, "transfer", calls)
 }
 

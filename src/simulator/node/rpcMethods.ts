@@ -17,8 +17,8 @@ import {
 } from "./blockMethods.ts"
 import type { BlockFault } from "./blockFaults.ts"
 import { invalidParams, methodNotFound, type RpcCall, type RpcFailure } from "./jsonRpc.ts"
-import { matchesFilter, readAddress, readOptions, readTexts, type RpcOptions } from "./rpcParams.ts"
-import { balanceOf, mintOf, uiAmountText } from "../chain/tokens.ts"
+import { matchesFilter, readAddress, readOptions, readTexts, readTokenFilter, type RpcOptions } from "./rpcParams.ts"
+import { balanceOf, holdsTokens, mintOf, ownerOf, uiAmountText } from "../chain/tokens.ts"
 
 /** The reported version of the node's software. */
 const API_VERSION = "3.1.0"
@@ -114,6 +114,25 @@ const getTokenAccountBalance: Method = (state, [address, config]) =>
     )
   })
 
+/** Token accounts of a wallet by mint or by token program, as a validator with an index of accounts lists them. */
+const getTokenAccountsByOwner: Method = (state, [owner, filter, config]) =>
+  Result.gen(function* () {
+    const wanted = yield* options(state, config)
+    const wallet = yield* readAddress(owner)
+    const { mint, program } = yield* readTokenFilter(filter)
+    const programs = program === null ? [TOKEN_PROGRAM, TOKEN_2022_PROGRAM] : [program]
+    if (!programs.every(isTokenProgram)) {
+      return yield* Result.fail(invalidParams("Invalid param: unrecognized Token program id"))
+    }
+    const values: Array<string> = []
+    for (const account of programs.flatMap((each) => Array.from(state.bank.ownedBy(each)))) {
+      if (holdsTokens(account) && ownerOf(account) === wallet && (mint === null || mintOf(account) === mint)) {
+        values.push(`{"account":${yield* encoded(state, account, wanted)},"pubkey":"${account.address}"}`)
+      }
+    }
+    return withContext(state, `[${values.join(",")}]`)
+  })
+
 const getSignatureStatuses: Method = (state, [signatures, config]) =>
   Result.gen(function* () {
     yield* options(state, config)
@@ -149,6 +168,7 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getProgramAccounts", getProgramAccounts],
   ["getBalance", getBalance],
   ["getTokenAccountBalance", getTokenAccountBalance],
+  ["getTokenAccountsByOwner", getTokenAccountsByOwner],
   ["getSignatureStatuses", getSignatureStatuses],
   ["getBlock", ({ bank, timeOfBlock }, params) => getBlock(bank, params, timeOfBlock)],
   ["getBlocks", ({ bank }, params) => getBlocks(bank, params)],

@@ -103,6 +103,23 @@ export const readAddress = (value: unknown): Result.Result<Address, RpcFailure> 
     : Result.fail(invalidParams(fromBase58(value) === null ? "Invalid param: Invalid" : "Invalid param: WrongSize"))
 }
 
+const decodeTokenFilter = Schema.decodeUnknownResult(
+  Schema.Union([Schema.Struct({ mint: Schema.String }), Schema.Struct({ programId: Schema.String })])
+)
+
+/** The mint or the token program that token accounts are of. */
+export const readTokenFilter = (
+  value: unknown
+): Result.Result<{ readonly mint: Address | null; readonly program: Address | null }, RpcFailure> =>
+  Result.gen(function* () {
+    const filter = yield* Result.mapError(decodeTokenFilter(value), (error) =>
+      invalidParams(`Invalid params: ${error.message}.`)
+    )
+    return "mint" in filter
+      ? { mint: yield* readAddress(filter.mint), program: null }
+      : { mint: null, program: yield* readAddress(filter.programId) }
+  })
+
 /** A list of texts, of at most `limit`. */
 export const readTexts = (value: unknown, limit: number): Result.Result<ReadonlyArray<string>, RpcFailure> => {
   const texts = Result.mapError(decodeAddresses(value), (error) => invalidParams(`Invalid params: ${error.message}.`))

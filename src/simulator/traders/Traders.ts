@@ -4,6 +4,7 @@ import type { Cast } from "./cast.ts"
 import type { Deed } from "../chain/Ledger.ts"
 import { makeHabits } from "./habits.ts"
 import { makeRandom, type Random } from "./Random.ts"
+import { makeOwnAccounts } from "./ownAccounts.ts"
 import { type Listing, makeRetail } from "./retail.ts"
 import { isRouted } from "../../programs/jupiter/route.ts"
 import { type Carried, depthOf, otherMint, priceOf, reserveOf, sell } from "./trade.ts"
@@ -136,6 +137,8 @@ export const makeTraders = (options: {
     made: (wallet, swap) => record(wallet, [swap])
   })
 
+  const actOnOwnAccounts = makeOwnAccounts({ world, random: makeRandom(`${world.seed} own accounts`), cast })
+
   const align = ({ mint, pools }: Listing, likelihood: number): number => {
     const wallet = random.pick(cast.arbitrageurs)
     return pools.length > 1 && random.chance(likelihood)
@@ -216,6 +219,12 @@ export const makeTraders = (options: {
     swaps += actByHabit(
       now.map(({ listing }) => listing),
       slots
+    )
+    deeds.push(
+      ...actOnOwnAccounts(
+        now.map(({ listing }) => listing),
+        slots
+      )
     )
     const money = pace.swaps > 0 ? moneyDue(now, slot) : undefined
     swaps += money === undefined ? 0 : gamble(now, pace, money)

@@ -1,12 +1,16 @@
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { TapeTrade } from "../../market/tape/TapeTrade.ts"
 import type { Rational } from "../../domain/rational.ts"
+import { settledPosition, unreadPosition } from "../../wallets/accounts/wholeEvents.ts"
 import { applyEvent, emptyPosition, isOpen, isTraded, type MintEvent, type Position } from "../../wallets/ledger.ts"
 
 /** Newest trades held per wallet, and newest changes of its positions. */
 export const TRADES_PER_WALLET = 250
 /** Positions held per book; beyond it those that were never traded are dropped first, then closed ones, the oldest first. */
 export const POSITIONS_PER_BOOK = 500
+
+/** Reason for units that are not known: token accounts that are still read, or cannot be. */
+export type UnreadReason = "backfill_running" | "not_captured"
 
 /** Cause of a figure update. */
 export type Trigger = "trade" | "transfer" | "mark" | "resync"
@@ -43,6 +47,8 @@ export class PnlBook {
   readonly positions = new Map<Mint, HeldPosition>()
   /** True if a position, or a trade since `sinceMs`, is missing. */
   clipped: boolean
+  /** The reason why the units held are not known: the token accounts are still read, or cannot be; null when they are known. */
+  unread: UnreadReason | null = null
   summarySentAtMs = Number.NEGATIVE_INFINITY
 
   constructor(wallet: Address, sinceMs: number, clipped = false) {
@@ -54,7 +60,8 @@ export class PnlBook {
   /** Applies the next event and returns its position. */
   take(event: PositionEvent): HeldPosition {
     const held = this.positions.get(event.mint) ?? new HeldPosition(this, event.mint)
-    held.position = applyEvent(held.position, event)
+    const position = applyEvent(held.position, event)
+    held.position = this.unread === null ? position : unreadPosition(position)
     this.positions.delete(event.mint)
     this.positions.set(event.mint, held)
     this.#clip()
@@ -88,9 +95,19 @@ export class WalletLedger {
   lastEventAtMs: number | null = null
   truncated = false
   #eventsTruncated = false
+  #unread: UnreadReason | null = null
 
   constructor(wallet: Address) {
     this.wallet = wallet
+  }
+
+  /** The units held are not known from now on. */
+  unread(reason: UnreadReason): void {
+    this.#unread = reason
+    for (const book of this.books.values()) {
+      book.unread = reason
+      book.positions.forEach((held) => (held.position = unreadPosition(held.position)))
+    }
   }
 
   /** Adds the next trade. */
@@ -123,6 +140,15 @@ export class WalletLedger {
     }
   }
 
+  /** Gives every position the units that the chain has after its last event. */
+  settle(units: ReadonlyMap<Mint, bigint>): void {
+    for (const { positions } of this.books.values()) {
+      for (const [mint, held] of positions) {
+        held.position = settledPosition(held.position, units.get(mint) ?? held.position.held ?? 0n)
+      }
+    }
+  }
+
   /** The book of that second, built from the held events if new. */
   bookSince(sinceMs: number): PnlBook {
     const known = this.books.get(sinceMs)
@@ -131,6 +157,7 @@ export class WalletLedger {
     }
     const [oldest] = this.events
     const book = new PnlBook(this.wallet, sinceMs, this.#eventsTruncated && (oldest?.timeMs ?? 0) >= sinceMs)
+    book.unread = this.#unread
     for (const event of this.events) {
       if (event.timeMs >= sinceMs) {
         book.take(event)

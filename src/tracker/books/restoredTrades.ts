@@ -22,14 +22,21 @@ export type RestoreSource = Pick<TradeTape["Service"], "firstRead" | "gaps" | "s
 
 const idOf = ({ index, slot }: TapeTrade): string => `${slot} ${index}`
 
+/** The place of a restore: before the block of `slot`, with everything after `afterSlot`. */
+export interface RestorePlace {
+  readonly slot: number
+  /** The slot at which the accounts of the wallet were read; infinite where they were not. */
+  readonly afterSlot: number
+}
+
 /**
- * The trades and transfers of a wallet since a time that come before a slot: the newest 10,000 of the store, and those of
- * blocks that wait to be stored. Without a store there are none.
+ * The trades and transfers of a wallet since a time, or after a slot, that come before another: the newest 10,000 of the store,
+ * and those of blocks that wait to be stored. Without a store there are none.
  */
 export const storedTradesOf = Effect.fnUntraced(function* (
   tape: RestoreSource,
   { sinceMs, wallet }: WalletSince,
-  slot: number
+  { afterSlot, slot }: RestorePlace
 ) {
   const store = tape.stored()
   if (store === null) {
@@ -41,14 +48,16 @@ export const storedTradesOf = Effect.fnUntraced(function* (
     .flatMap(({ trades, transfers = [] }) => [...trades, ...transfers])
     .filter((trade) => trade.wallet === wallet && trade.role !== "pool")
   const newest = yield* store.ofWallet(wallet, TRADES_PER_WALLET)
-  const isEnough = newest.length < TRADES_PER_WALLET || (newest.at(-1)?.timeMs ?? 0) < sinceMs
+  const isWanted = (trade: TapeTrade | undefined) =>
+    trade !== undefined && (trade.timeMs >= sinceMs || trade.slot > afterSlot)
+  const isEnough = newest.length < TRADES_PER_WALLET || !isWanted(newest.at(-1))
   const stored = isEnough ? newest : yield* store.ofWallet(wallet, MOST_RESTORED)
   const known = new Set(stored.map(idOf))
   const found: StoredTrades = {
     trades: [...stored, ...waiting.filter((trade) => !known.has(idOf(trade)))]
-      .filter((trade) => trade.slot < slot && trade.timeMs >= sinceMs)
+      .filter((trade) => trade.slot < slot && isWanted(trade))
       .toSorted(byChainOrder),
-    isClipped: stored.length >= MOST_RESTORED && (stored.at(-1)?.timeMs ?? 0) >= sinceMs
+    isClipped: stored.length >= MOST_RESTORED && isWanted(stored.at(-1))
   }
   return found
 })
@@ -61,16 +70,22 @@ export const storedGapMs = (tape: RestoreSource): number => {
     : tape.gaps().reduce((gapMs, { toSecond }) => Math.max(gapMs, toSecond * 1000), begins * 1000)
 }
 
+/** The time after the last gap in the blocks that are stored, in milliseconds; zero without one. */
+export const afterGapsMs = (tape: Pick<RestoreSource, "gaps">): number =>
+  tape.gaps().reduce((afterMs, { toSecond }) => Math.max(afterMs, (toSecond + 1) * 1000), 0)
+
 /** The tracked wallets, read synchronously. */
 export interface WatchedSeconds {
   readonly wallets: () => Iterable<Address>
   readonly sincesOf: (wallet: Address) => ReadonlySet<number>
   readonly revision: () => number
+  /** True for wallets whose token accounts have to be read before anything of them is known; left out where none have. */
+  readonly needsAccounts?: (wallet: Address) => boolean
 }
 
 /**
  * The wallets whose ledgers hold everything since they are tracked. A wallet that is tracked from a later second than that
- * of the newest block needs no restore.
+ * of the newest block needs no restore, unless its token accounts have to be read.
  */
 export class RestoredWallets {
   readonly #watched: WatchedSeconds
@@ -90,7 +105,7 @@ export class RestoredWallets {
     const sinceMs = this.#sinceOf(wallet)
     return (
       Number.isFinite(sinceMs) &&
-      ((this.#wholeSince.get(wallet) ?? Infinity) <= sinceMs || sinceMs > (this.#newestMs ?? Infinity))
+      ((this.#wholeSince.get(wallet) ?? Infinity) <= sinceMs || this.#isLater(wallet, sinceMs))
     )
   }
 
@@ -109,6 +124,12 @@ export class RestoredWallets {
     this.#wholeSince.set(wallet, sinceMs)
   }
 
+  /** The ledger of the wallet is not whole any more. */
+  broken(wallet: Address): void {
+    this.#wholeSince.delete(wallet)
+    this.#revision = null
+  }
+
   /** A block of this time was applied. */
   applied(timeMs: number): void {
     this.#newestMs = Math.max(this.#newestMs ?? 0, timeMs)
@@ -119,6 +140,10 @@ export class RestoredWallets {
     this.#wholeSince.clear()
     this.#revision = null
     this.#newestMs = null
+  }
+
+  #isLater(wallet: Address, sinceMs: number): boolean {
+    return sinceMs > (this.#newestMs ?? Infinity) && this.#watched.needsAccounts?.(wallet) !== true
   }
 
   #sinceOf(wallet: Address): number {
@@ -135,7 +160,7 @@ export class RestoredWallets {
     const waiting: Array<WalletSince> = []
     for (const wallet of this.#watched.wallets()) {
       const sinceMs = this.#sinceOf(wallet)
-      if (sinceMs > (this.#newestMs ?? Infinity)) {
+      if (this.#isLater(wallet, sinceMs)) {
         this.#wholeSince.set(wallet, Math.min(sinceMs, this.#wholeSince.get(wallet) ?? Infinity))
       } else if (!this.has(wallet)) {
         waiting.push({ wallet, sinceMs })

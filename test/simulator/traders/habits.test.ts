@@ -12,7 +12,7 @@ const isBuy = ({ inputMint }: Deed) => inputMint === SOL
 const coinOf = ({ inputMint, outputMint }: Deed) => (inputMint === SOL ? outputMint : inputMint)
 
 describe("wallets with habits", () => {
-  const { bank, market } = newMarket("habits", 0.2)
+  const { bank, market } = newMarket("habits 5", 0.2)
   const opened = new Set(market.mints().map(({ address }) => address))
   const begun = bank.newest().slot
   const deeds = new Map<string, Array<Deed>>()

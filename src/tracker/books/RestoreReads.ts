@@ -1,0 +1,38 @@
+/** Reads of the token accounts of wallets that wait for their restore. */
+import type { Address } from "../../domain/Address.ts"
+import type { AccountsState, WalletAccounts } from "../../wallets/accounts/WalletAccounts.ts"
+import type { WalletSince } from "../WalletSince.ts"
+
+/** Asks once for each restore: the read has to be newer than the time since which the changes of the wallet are stored. */
+export class RestoreReads {
+  readonly #accounts: WalletAccounts["Service"]
+  readonly #asked = new Set<Address>()
+
+  constructor(accounts: WalletAccounts["Service"]) {
+    this.#accounts = accounts
+  }
+
+  /** Asks for the wallets of which no read was asked for since their last restore. */
+  ask(waiting: ReadonlyArray<WalletSince>): void {
+    for (const { wallet } of waiting) {
+      if (!this.#asked.has(wallet) && this.#accounts.of(wallet) !== "named") {
+        this.#accounts.again(wallet)
+        this.#asked.add(wallet)
+      }
+    }
+  }
+
+  /** The read that was asked for. */
+  of(wallet: Address): AccountsState {
+    return this.#accounts.of(wallet)
+  }
+
+  /** The restore is done, or begins from the start. */
+  done(wallet: Address): void {
+    this.#asked.delete(wallet)
+  }
+
+  startAnew(): void {
+    this.#asked.clear()
+  }
+}

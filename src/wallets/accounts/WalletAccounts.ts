@@ -1,0 +1,204 @@
+import { Clock, type Config, Context, Duration, Effect, Layer } from "effect"
+import type { Address } from "../../domain/Address.ts"
+import { countSetting } from "../../domain/countSetting.ts"
+import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
+import { noteFailure, SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
+import { TradeTape } from "../../market/tape/TradeTape.ts"
+import { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
+import { TokenAccounts } from "../../solana/rpc/TokenAccounts.ts"
+import { BALANCE_LENGTH, TOKEN_PROGRAMS, unitsByMint } from "../../trades/tokenAccounts.ts"
+import { AccountsRead } from "./wholeEvents.ts"
+
+/**
+ * `waiting` until they are read, `unavailable` when the node does not give them. `named`: every account of a wallet is named by
+ * its transactions, so that nothing has to be read.
+ */
+export type AccountsState = AccountsRead | "waiting" | "unavailable" | "named"
+
+/**
+ * Token accounts of wallets, read from the node in the background: a block names only those that a transaction touches. A wallet
+ * is read when it is asked for; no caller waits. In memory, at most 20,000 wallets, those asked for longest ago dropped first.
+ */
+export class WalletAccounts extends Context.Service<
+  WalletAccounts,
+  {
+    /** The last read of a wallet, or the reason why there is none. */
+    of(wallet: Address): AccountsState
+    /** Asks for reads of wallets that were not read yet. */
+    ask(wallets: Iterable<Address>): void
+    /** Asks for a new read; until then the wallet waits. */
+    again(wallet: Address): void
+    /** Another chain follows: nothing that was read holds. */
+    startAnew(): void
+  }
+>()("fathom/wallets/accounts/WalletAccounts") {
+  /** For markets without a node that lists the accounts: those that transactions name are taken for all. */
+  static readonly layerNamed: Layer.Layer<WalletAccounts> = Layer.succeed(WalletAccounts, {
+    of: () => "named",
+    ask: () => undefined,
+    again: () => undefined,
+    startAnew: () => undefined
+  })
+
+  /** Reads `WALLET_ACCOUNTS_RATE` (5) wallets a second at most; with 0 none, and no balance is known. */
+  static readonly layer: Layer.Layer<WalletAccounts, Config.ConfigError, TokenAccounts | TradeTape> = Layer.effect(
+    WalletAccounts,
+    Effect.gen(function* () {
+      const rate = yield* accountsRate
+      const node = yield* TokenAccounts
+      const tape = yield* TradeTape
+      const reads = new AccountReads()
+      const step = Effect.fnUntraced(function* (): Effect.fn.Return<Duration.Duration> {
+        const wallet = reads.next()
+        if (wallet === null) {
+          return IDLE
+        }
+        const { era } = reads
+        const atMs = yield* Clock.currentTimeMillis
+        const chainMs = tape.state.now * 1000
+        const read = readOne(node, wallet).pipe(
+          Effect.map((programs) => reads.keep(wallet, era, new AccountsRead(programs, { atMs, chainMs }))),
+          Effect.as(Duration.millis(1000 / rate)),
+          Effect.catch((failure) =>
+            Effect.gen(function* () {
+              const isRefused = failure.reason === "invalid"
+              reads.fail(wallet, isRefused ? atMs : null)
+              yield* Effect.logWarning("Token accounts of a wallet cannot be read", failure)
+              yield* noteFailure(SOURCE, failure)
+              const pause = Duration.millis(failure.retryAfterMs ?? 0)
+              return isRefused ? Duration.millis(1000 / rate) : Duration.max(UNAVAILABLE_PAUSE, pause)
+            })
+          )
+        )
+        return yield* read
+      })
+      const loop = Effect.suspend(step).pipe(
+        keepGoing("Reading token accounts of wallets"),
+        Effect.flatMap((pause) => Effect.sleep(pause ?? IDLE)),
+        Effect.forever
+      )
+      if (rate > 0) {
+        yield* loop.pipe(keepRunning("Reading token accounts of wallets", SOURCE), Effect.forkScoped)
+        yield* (yield* SourceMonitor).report(SOURCE, () => reads.state())
+      }
+      return WalletAccounts.of({
+        of: (wallet) => (rate === 0 ? "unavailable" : reads.of(wallet)),
+        ask: (wallets) => (rate === 0 ? undefined : reads.ask(wallets)),
+        again: (wallet) => (rate === 0 ? undefined : reads.again(wallet)),
+        startAnew: () => reads.startAnew()
+      })
+    })
+  )
+}
+
+/** `WALLET_ACCOUNTS_RATE` (5): wallets a second whose token accounts are read. */
+export const accountsRate: Config.Config<number> = countSetting("WALLET_ACCOUNTS_RATE", 5)
+
+const SOURCE = "wallet_accounts"
+const IDLE = Duration.millis(100)
+const UNAVAILABLE_PAUSE = Duration.seconds(5)
+/** A wallet that the node refused to read is read again after this time, when it is asked for. */
+const REFUSED_MS = 600_000
+const MOST_WALLETS = 20_000
+/** Wallets that wait for a read; further ones are not taken up until later. */
+const MOST_WAITING = 10_000
+
+/** The accounts of a wallet under both token programs. */
+const readOne = Effect.fnUntraced(function* (
+  node: TokenAccounts["Service"],
+  owner: Address
+): Effect.fn.Return<ConstructorParameters<typeof AccountsRead>[0], ChainUnavailable> {
+  const programs = []
+  for (const program of TOKEN_PROGRAMS) {
+    const { accounts, slot } = yield* node.ofOwner({ owner, program, length: BALANCE_LENGTH })
+    const units = unitsByMint(owner, accounts)
+    if (units === null) {
+      return yield* new ChainUnavailable({ reason: "invalid", detail: "token accounts of another owner" })
+    }
+    programs.push({ slot, units })
+  }
+  return programs
+})
+
+/** The wallets read and those that wait. */
+class AccountReads {
+  readonly #known = new Map<Address, AccountsRead>()
+  readonly #waiting = new Set<Address>()
+  readonly #refusedAtMs = new Map<Address, number>()
+  #okAtMs: number | null = null
+  #isFailing = false
+  /** Grows with each new chain: a read that began before does not count. */
+  era = 0
+
+  of(wallet: Address): AccountsState {
+    const waits = this.#waiting.has(wallet)
+    return (waits ? undefined : this.#known.get(wallet)) ?? (this.#refusedAtMs.has(wallet) ? "unavailable" : "waiting")
+  }
+
+  ask(wallets: Iterable<Address>): void {
+    for (const wallet of wallets) {
+      const known = this.#known.get(wallet)
+      if (known !== undefined) {
+        this.#known.delete(wallet)
+        this.#known.set(wallet, known)
+      } else if (!this.#refusedAtMs.has(wallet)) {
+        this.again(wallet)
+      }
+    }
+  }
+
+  again(wallet: Address): void {
+    if (this.#waiting.size < MOST_WAITING) {
+      this.#waiting.add(wallet)
+    }
+  }
+
+  /** The wallet that waits the longest. */
+  next(): Address | null {
+    return this.#waiting.values().next().value ?? null
+  }
+
+  keep(wallet: Address, era: number, read: AccountsRead): void {
+    if (era !== this.era) {
+      return
+    }
+    this.#waiting.delete(wallet)
+    this.#refusedAtMs.delete(wallet)
+    this.#known.delete(wallet)
+    this.#known.set(wallet, read)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MOST_WALLETS && oldest !== undefined) {
+      this.#known.delete(oldest)
+    }
+    this.#okAtMs = read.atMs
+    this.#isFailing = false
+  }
+
+  /** A refusal of one wallet at a time, or a failure of the node, for which the wallet keeps its place. */
+  fail(wallet: Address, refusedAtMs: number | null): void {
+    this.#isFailing = refusedAtMs === null
+    if (refusedAtMs === null) {
+      return
+    }
+    this.#waiting.delete(wallet)
+    this.#known.delete(wallet)
+    for (const [other, atMs] of this.#refusedAtMs) {
+      if (atMs < refusedAtMs - REFUSED_MS) {
+        this.#refusedAtMs.delete(other)
+      }
+    }
+    this.#refusedAtMs.set(wallet, refusedAtMs)
+  }
+
+  startAnew(): void {
+    this.era++
+    this.#known.clear()
+    this.#refusedAtMs.clear()
+  }
+
+  state(): SourceState {
+    const waits = this.#waiting.size > 0
+    const status = this.#isFailing ? "stale" : waits ? "partial" : "known"
+    return { observedAtMs: this.#okAtMs, status, ...(waits && { reason: "backfill_running" as const }) }
+  }
+}

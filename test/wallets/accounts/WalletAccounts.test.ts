@@ -1,0 +1,99 @@
+import { assert, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import type { Address } from "../../../src/domain/Address.ts"
+import { fromBase58 } from "../../../src/domain/base58.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { ChainUnavailable } from "../../../src/solana/accounts/ChainFeed.ts"
+import { type OwnedRequest, TokenAccounts } from "../../../src/solana/rpc/TokenAccounts.ts"
+import { TOKEN_PROGRAMS } from "../../../src/trades/tokenAccounts.ts"
+import { WalletAccounts } from "../../../src/wallets/accounts/WalletAccounts.ts"
+import { MINT, OTHER, WALLET, walletOf } from "../trades.ts"
+
+const account = (owner: Address, units: bigint): Uint8Array => {
+  const data = new Uint8Array(72)
+  data.set(fromBase58(MINT) ?? [], 0)
+  data.set(fromBase58(owner) ?? [], 32)
+  new DataView(data.buffer).setBigUint64(64, units, true)
+  return data
+}
+
+/** A service over a node that answers at slots 7 and 8, with the requests that it got; `fails` makes it refuse a wallet. */
+const over = (rate: number, fails: (owner: Address) => ChainUnavailable | null = () => null) => {
+  const requests: Array<OwnedRequest> = []
+  const node = Layer.succeed(TokenAccounts, {
+    ofOwner: (request) => {
+      requests.push(request)
+      const failure = fails(request.owner)
+      const isFirst = request.program === TOKEN_PROGRAMS[0]
+      return failure === null
+        ? Effect.succeed({
+            slot: isFirst ? 7 : 8,
+            accounts: isFirst ? [account(request.owner, 3n), account(request.owner, 4n)] : []
+          })
+        : Effect.fail(failure)
+    }
+  })
+  const config = ConfigProvider.layer(ConfigProvider.fromUnknown({ WALLET_ACCOUNTS_RATE: rate }))
+  return { requests, layer: WalletAccounts.layer.pipe(Layer.provide([node, TradeTape.layerManual(), config])) }
+}
+
+const failure = (reason: "invalid" | "unreachable") => new ChainUnavailable({ reason, detail: "no" })
+
+it.effect("reads the accounts of a wallet once, under both programs, at the rate that is set", () => {
+  const { layer, requests } = over(2)
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    const wallets = [WALLET, OTHER, walletOf(1), walletOf(2)]
+    accounts.ask([...wallets, WALLET])
+    assert.strictEqual(accounts.of(WALLET), "waiting")
+    yield* TestClock.adjust("1 second")
+    assert.isAtMost(requests.length, 6)
+    yield* TestClock.adjust("2 seconds")
+    accounts.ask(wallets)
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual(
+      requests.map(({ owner }) => owner),
+      wallets.flatMap((wallet) => [wallet, wallet])
+    )
+    const read = accounts.of(WALLET)
+    assert.isTrue(typeof read === "object")
+    if (typeof read === "object") {
+      assert.deepStrictEqual(read.of(MINT), { units: 7n, slot: 7 })
+      assert.deepStrictEqual(read.of(OTHER), { units: 0n, slot: 8 })
+    }
+    accounts.again(WALLET)
+    assert.strictEqual(accounts.of(WALLET), "waiting")
+    yield* TestClock.adjust("1 second")
+    assert.lengthOf(requests, 10)
+    accounts.startAnew()
+    assert.strictEqual(accounts.of(WALLET), "waiting")
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("passes over a wallet that the node refuses, and waits while the node is away", () => {
+  const away = { is: true }
+  const { layer } = over(10, (owner) =>
+    owner === OTHER ? failure("invalid") : away.is ? failure("unreachable") : null
+  )
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    accounts.ask([OTHER, WALLET])
+    yield* TestClock.adjust("3 seconds")
+    assert.deepStrictEqual([accounts.of(OTHER), accounts.of(WALLET)], ["unavailable", "waiting"])
+    away.is = false
+    yield* TestClock.adjust("6 seconds")
+    assert.isTrue(typeof accounts.of(WALLET) === "object")
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("reads nothing with a rate of zero", () => {
+  const { layer, requests } = over(0)
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    accounts.ask([WALLET])
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(accounts.of(WALLET), "unavailable")
+    assert.lengthOf(requests, 0)
+  }).pipe(Effect.provide(layer))
+})
