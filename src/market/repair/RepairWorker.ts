@@ -34,8 +34,8 @@ export const repairSettings = Config.all({
 
 const IDLE = Duration.seconds(1)
 /** Memory is rebuilt at most this often, and for at most a tenth of the time. */
-const REBUILD_MS = 30_000
-const REBUILD_SHARE = 10
+export const REBUILD_MS = 30_000
+export const REBUILD_SHARE = 10
 const LOGGED_MS = 30_000
 
 /** The state of a worker. */
@@ -67,7 +67,12 @@ const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: num
 }
 
 /** Rebuilds memory from the store once everything on the tape is stored. */
-const rebuild = Effect.fnUntraced(function* ({ durable, most, store, tape }: RepairParts) {
+export const rebuild = Effect.fnUntraced(function* ({
+  durable,
+  most,
+  store,
+  tape
+}: Pick<RepairParts, "durable" | "most" | "store" | "tape">) {
   const last = { slot: 0, from: 0 }
   yield* tape.rebuild(
     Effect.fnUntraced(function* (add) {

@@ -14,7 +14,7 @@ import type { TapeControls } from "./TapeControls.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import { type WatchedSet, WatchedWallets } from "./WatchedWallets.ts"
-import type { TradeStore } from "../store/TradeStore.ts"
+import type { StoreAccess, TradeStore } from "../store/TradeStore.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { PricedBatch, TradeBatch } from "./TradeBatch.ts"
 
@@ -30,7 +30,7 @@ export interface TapeParts {
  * The stored part of a block: trades that the market state rejects are not stored, nor transfers of a mint that their wallet
  * has not traded, unless it is watched.
  */
-const storableBy =
+export const storableBy =
   ({ isTrader }: Pick<TapeControls, "isTrader">, watched: WatchedSet) =>
   ({ afterGap, launches, slot, supply, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
@@ -58,6 +58,44 @@ export interface TapeSettings {
 /** The history that is read beside a node. */
 const DEFAULT_HISTORY = Duration.hours(24)
 
+/** The time before now of which blocks are read backwards; null for none. */
+export const historyOf = (chain: ChainIdentity | null, { history }: TapeSettings["repair"]): Duration.Duration | null =>
+  Option.getOrElse(history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
+
+/** Opens the chain and restores its stored trades; returns the slot to continue after. Waits while the store is unavailable. */
+export const restoreStored = Effect.fnUntraced(function* (
+  { store, tape }: Pick<TapeParts, "store" | "tape">,
+  chain: ChainIdentity,
+  limits: MarketLimits,
+  access: StoreAccess = "shared"
+) {
+  const again = { schedule: Schedule.spaced("1 second") }
+  const progress = yield* store.open(chain, access).pipe(
+    Effect.sandbox,
+    Effect.tapError((cause) => Effect.logWarning("Trades cannot be stored", cause)),
+    Effect.retry(again)
+  )
+  tape.keep(store)
+  if (progress === null) {
+    return 0
+  }
+  const nowMs = yield* Clock.currentTimeMillis
+  const most = { trades: limits.trades, launches: limits.tokens }
+  const [took, restored] = yield* Effect.timed(
+    restoreTape(store, progress, most, (batch) => {
+      tape.replay(batch, nowMs)
+    })
+  )
+  tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(again)))
+  tape.resume(progress, restored.from, yield* Clock.currentTimeMillis)
+  yield* Effect.logInfo("The market is restored", {
+    trades: restored.trades,
+    slot: progress.slot,
+    took: Duration.format(took)
+  })
+  return progress.slot
+})
+
 const NOT_STORED: SourceState = { observedAtMs: null, status: "unavailable" }
 
 /** Runs until the blocks of the chain end. A block that cannot be applied is logged and left out, as a gap before the next one. */
@@ -75,42 +113,11 @@ const driveChain = Effect.fnUntraced(function* (
     yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
   }
 
-  /** Restores the stored trades; returns the slot to continue after. */
-  const restore = Effect.gen(function* () {
-    const progress =
-      chain === null
-        ? null
-        : yield* store.open(chain).pipe(
-            Effect.sandbox,
-            Effect.tapError((cause) => Effect.logWarning("Trades cannot be stored", cause)),
-            Effect.retry({ schedule: Schedule.spaced("1 second") })
-          )
-    if (chain !== null) {
-      tape.keep(store)
-    }
-    if (progress === null) {
-      return 0
-    }
-    const nowMs = yield* Clock.currentTimeMillis
-    const most = { trades: limits.trades, launches: limits.tokens }
-    const [took, restored] = yield* Effect.timed(
-      restoreTape(store, progress, most, (batch) => {
-        tape.replay(batch, nowMs)
-      })
-    )
+  const after = chain === null ? 0 : yield* restoreStored({ store, tape }, chain, limits)
+  if (after > 0) {
     const again = { schedule: Schedule.spaced("1 second") }
-    tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(again)))
-    pricing.recall(yield* store.solSwaps(progress.slot, MOST_SWAPS).pipe(Effect.sandbox, Effect.retry(again)))
-    tape.resume(progress, restored.from, yield* Clock.currentTimeMillis)
-    yield* Effect.logInfo("The market is restored", {
-      trades: restored.trades,
-      slot: progress.slot,
-      took: Duration.format(took)
-    })
-    return progress.slot
-  })
-
-  const after = yield* restore
+    pricing.recall(yield* store.solSwaps(after, MOST_SWAPS).pipe(Effect.sandbox, Effect.retry(again)))
+  }
   const reread = (slot: number) =>
     Stream.unwrap(
       Effect.map(pricingAfter(store, prices, slot), (again) =>
@@ -126,10 +133,9 @@ const driveChain = Effect.fnUntraced(function* (
   if (recorder !== null) {
     tape.keepUnstored(recorder.unstored)
     const most = { trades: limits.trades, launches: limits.tokens }
-    const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
     const step = yield* makeRepairs(
       { feed, store, prices, live: pricing, tape, storable, most, durable: recorder.durable },
-      { rate: repair.rate, history }
+      { rate: repair.rate, history: historyOf(chain, repair) }
     )
     yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(
       keepRunning("Reading missing blocks again", "backfill"),
