@@ -32,6 +32,7 @@ import * as LiveSessions from "../tracker/LiveSessions.ts"
 import { backfillSettings } from "../wallets/backfill.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
 import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
+import { role } from "./role.ts"
 
 const all: ReadonlyArray<Config.Config<unknown>> = [
   AdminServer.settings,
@@ -39,6 +40,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   requestLog.settings,
   Traces.settings,
   Database.settings,
+  role,
   valkeyUrl,
   whenDown,
   KeyStorePg.settings,

@@ -35,6 +35,10 @@ const flags = {
     Flag.withDescription("File to write once the first quote can be answered (READY_FILE)"),
     Flag.optional
   ),
+  role: Flag.Literals("role", ["all", "ingest", "api", "live", "keeper"]).pipe(
+    Flag.withDescription("Part of a service that several processes make up (ROLE, all)"),
+    Flag.optional
+  ),
   dataDir: Flag.String("data-dir").pipe(
     Flag.withDescription("Folder of the embedded database (DATA_DIR, .fathom)"),
     Flag.optional
@@ -43,11 +47,11 @@ const flags = {
 }
 
 /** The service; the command without a name. */
-export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile }) =>
+export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile, role }) =>
   preflight.pipe(
     Effect.andThen(process.stdout.isTTY ? shownStart(Layer.launch(service)) : Layer.launch(service)),
     Effect.provide(
-      settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ACCOUNTS_DIR: accounts })
+      settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ROLE: role, ACCOUNTS_DIR: accounts })
     )
   )
 ).pipe(

@@ -79,7 +79,7 @@ const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>
 
 const quietly = keepGoing("Cleaning up the trade store")
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const sql = yield* SqlClient.SqlClient
   const kept = yield* settings
   const scope = yield* Effect.scope
@@ -210,11 +210,13 @@ const make = Effect.gen(function* () {
     yield* sweep
   })
 
-  yield* quietly(tidying(tidy())).pipe(
-    Effect.repeat(Schedule.spaced("5 minutes")),
-    keepRunning("Cleaning up the trade store"),
-    Effect.forkScoped
-  )
+  if (cleansUp) {
+    yield* quietly(tidying(tidy())).pipe(
+      Effect.repeat(Schedule.spaced("5 minutes")),
+      keepRunning("Cleaning up the trade store"),
+      Effect.forkScoped
+    )
+  }
 
   return TradeStore.of({
     open: Effect.fn("TradeStore.open")(function* (chain: ChainIdentity, access: StoreAccess = "shared") {
@@ -225,7 +227,7 @@ const make = Effect.gen(function* () {
       const term = access === "sole" ? yield* write(chains.claim(id)) : null
       const found = { ...(yield* write(chains.find(chain, nowMs))), isRead: access === "read", term }
       state.open = found
-      yield* Effect.forkIn(quietly(tidying(sweep)), scope)
+      yield* cleansUp ? Effect.forkIn(quietly(tidying(sweep)), scope) : Effect.void
       return found.stored?.progress ?? null
     }, turns.withPermit),
     append,
@@ -285,5 +287,10 @@ const make = Effect.gen(function* () {
   })
 })
 
+type TradeStoreLayer = Layer.Layer<TradeStore, Config.ConfigError, SqlClient.SqlClient>
+
 /** Trades in the tables `trade_rows`, `launches` and `bars`. */
-export const layer: Layer.Layer<TradeStore, Config.ConfigError, SqlClient.SqlClient> = Layer.effect(TradeStore, make)
+export const layer: TradeStoreLayer = Layer.effect(TradeStore, make(true))
+
+/** The same where another process makes partitions ahead and drops those that are too old. */
+export const layerWithoutCleanup: TradeStoreLayer = Layer.effect(TradeStore, make(false))
