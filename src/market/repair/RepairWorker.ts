@@ -73,7 +73,7 @@ export const rebuild = Effect.fnUntraced(function* ({
   store,
   tape
 }: Pick<RepairParts, "durable" | "most" | "store" | "tape">) {
-  const last = { slot: 0, from: 0 }
+  const last = { from: 0 }
   yield* tape.rebuild(
     Effect.fnUntraced(function* (add) {
       yield* stored(durable, tape.newest())
@@ -83,11 +83,13 @@ export const rebuild = Effect.fnUntraced(function* ({
       }
       const nowMs = yield* Clock.currentTimeMillis
       const restored = yield* restoreTape(store, progress, most, (batch) => {
-        add(batch, nowMs)
-        last.slot = Math.max(last.slot, batch.slot)
+        // Later ones were stored meanwhile and are on the tape, or come yet.
+        if (batch.slot <= progress.slot) {
+          add(batch, nowMs)
+        }
       })
       last.from = restored.from
-      return { progress, slot: Math.max(last.slot, progress.slot), from: restored.from }
+      return { progress, slot: progress.slot, from: restored.from }
     }, Effect.orDie)
   )
   tape.revise(yield* Effect.orDie(store.revised(last.from)))

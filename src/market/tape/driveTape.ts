@@ -83,7 +83,10 @@ export const restoreStored = Effect.fnUntraced(function* (
   const most = { trades: limits.trades, launches: limits.tokens }
   const [took, restored] = yield* Effect.timed(
     restoreTape(store, progress, most, (batch) => {
-      tape.replay(batch, nowMs)
+      // Blocks that another process has stored meanwhile come again from the feed.
+      if (batch.slot <= progress.slot) {
+        tape.replay(batch, nowMs)
+      }
     })
   )
   tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(again)))
