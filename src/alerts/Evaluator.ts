@@ -39,6 +39,8 @@ type Occasion =
   | { readonly _tag: "Changed"; readonly ids: ReadonlyArray<string> | null }
   | { readonly _tag: "Tick" | "Purge" }
 
+type EvaluatorLayer = Layer.Layer<Evaluator, Config.ConfigError, AlertStore | PriceBook | TradeTape | TokenBook>
+
 /** Watches every active alert: with each block the tokens it traded, and all of them from time to time. */
 export class Evaluator extends Context.Service<
   Evaluator,
@@ -59,7 +61,12 @@ export class Evaluator extends Context.Service<
    * the store is unavailable nothing fires. Blocks older than a minute never fire. Blocks that were lost because evaluation
    * fell more than 1,024 behind are counted and logged, and every alert is evaluated at once with the current values.
    */
-  static readonly layer: Layer.Layer<Evaluator, Config.ConfigError, AlertStore | PriceBook | TradeTape | TokenBook> =
+  static readonly layer: EvaluatorLayer = Layer.suspend(() => Evaluator.layerOf(true))
+
+  /** The current values alone, where another process evaluates the alerts of the store. */
+  static readonly layerReads: EvaluatorLayer = Layer.suspend(() => Evaluator.layerOf(false))
+
+  private static readonly layerOf = (evaluates: boolean): EvaluatorLayer =>
     Layer.effect(
       Evaluator,
       Effect.gen(function* () {
@@ -190,6 +197,32 @@ export class Evaluator extends Context.Service<
           }
         }
 
+        const evaluator = Evaluator.of({
+          now: (mint, measure, nowMs) => metrics.now(mint, measure, nowMs),
+          placeOf: (mint) => metrics.placeOf(mint),
+          take: (alert) =>
+            Effect.andThen(
+              Effect.sync(() => evaluates && list.put(alert)),
+              Effect.flatMap(Clock.currentTimeMillis, (nowMs) => warm(alert.mint, alert.condition, nowMs))
+            ),
+          drop: (id) => Effect.sync(() => list.drop(id))
+        })
+        if (!evaluates) {
+          yield* tape.appliedCounted.pipe(
+            Stream.runForEach(({ batch, isAnew }) =>
+              Effect.sync(() => {
+                if (isAnew) {
+                  metrics.startAnew()
+                }
+                metrics.note(batch)
+              })
+            ),
+            keepRunning("Noting the places of trades"),
+            Effect.forkScoped({ startImmediately: true })
+          )
+          return evaluator
+        }
+
         const occasions = Stream.mergeAll(
           [
             Stream.map(tape.appliedCounted, (counted): Occasion => ({ _tag: "Block", ...counted })),
@@ -213,16 +246,7 @@ export class Evaluator extends Context.Service<
           return state.status === "known" && hasLost ? { ...state, status: "partial" } : state
         })
 
-        return Evaluator.of({
-          now: (mint, measure, nowMs) => metrics.now(mint, measure, nowMs),
-          placeOf: (mint) => metrics.placeOf(mint),
-          take: (alert) =>
-            Effect.andThen(
-              Effect.sync(() => list.put(alert)),
-              Effect.flatMap(Clock.currentTimeMillis, (nowMs) => warm(alert.mint, alert.condition, nowMs))
-            ),
-          drop: (id) => Effect.sync(() => list.drop(id))
-        })
+        return evaluator
       })
     )
 }

@@ -59,6 +59,7 @@ import { WalletReader } from "../wallets/WalletReader.ts"
 import { accountStores } from "./accountStore.ts"
 import { keyStore } from "./keyStore.ts"
 import { quoteEngine } from "./marketSettings.ts"
+import { isKeeper, role } from "./role.ts"
 import * as Startup from "./Startup.ts"
 import { evm, funding, market, perps, seed } from "./Upstreams.ts"
 
@@ -77,12 +78,26 @@ export const standaloneQuotes = quotes.pipe(Layer.provide(platform))
 /** The same with the market's mints on their way into memory. */
 const loadedQuotes = Startup.preloaded.pipe(Layer.provide(TokenBook.layer), Layer.provideMerge(quotes))
 
-const tradeStore = TradeStorePg.layer.pipe(Layer.provide(Database.layer))
+/** A layer for the processes that evaluate and clean up, another for the others. */
+const byDuty = <A, E, R>(keeper: Layer.Layer<A, E, R>, other: Layer.Layer<A, E, R>) =>
+  Layer.unwrap(Effect.map(isKeeper, (keeps) => (keeps ? keeper : other)))
+
+const tradeStore = byDuty(TradeStorePg.layer, TradeStorePg.layerWithoutCleanup).pipe(Layer.provide(Database.layer))
 const watchedWallets = Layer.effect(
   WatchedWallets,
   WatchList.useSync(({ has }) => ({ has }))
 ).pipe(Layer.provide(WatchList.layer))
-const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore, watchedWallets]))
+const roleTape = Layer.unwrap(
+  Effect.gen(function* () {
+    const [own, url] = [yield* role, yield* valkeyUrl]
+    if (own === "all" || Option.isNone(url)) {
+      return TradeTape.layer
+    }
+    const shared = yield* Effect.promise(() => import("./RoleTape.ts"))
+    return shared.layer(url.value, own === "ingest")
+  })
+)
+const tape = roleTape.pipe(Layer.provide([PriceBook.layer, tradeStore, watchedWallets]))
 
 const holders = FollowHolders.layer.pipe(Layer.provide(tape))
 
@@ -107,7 +122,7 @@ const reads = Layer.mergeAll(
   TradesReader.layer
 ).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm, holders]))
 
-const alerts = Evaluator.layer.pipe(
+const alerts = byDuty(Evaluator.layer, Evaluator.layerReads).pipe(
   Layer.provideMerge(alertStore),
   Layer.provide([tape, TokenBook.layer, PriceBook.layer])
 )
@@ -135,7 +150,7 @@ const sharedState = Layer.unwrap(
 
 const walletAccounts = WalletAccounts.layer.pipe(Layer.provide(tape))
 
-const tracker = KeepActivity.layer.pipe(
+const tracker = byDuty(KeepActivity.layer, Layer.empty).pipe(
   Layer.provideMerge([trackerStore, TrackerFeed.layer]),
   Layer.provideMerge(WatchList.layer),
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, walletAccounts])

@@ -11,6 +11,7 @@ import { Settings } from "../http/Settings.ts"
 import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { recordSettings } from "../market/store/recordTrades.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
+import { holderLimits } from "../market/holders/followHolders.ts"
 import { searchTokens } from "../market/search/TokenSearch.ts"
 import { repairSettings } from "../market/repair/RepairWorker.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
@@ -36,6 +37,7 @@ import { accountsRate } from "../wallets/accounts/WalletAccounts.ts"
 import { backfillSettings } from "../wallets/backfill.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
 import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
+import { role } from "./role.ts"
 
 const all: ReadonlyArray<Config.Config<unknown>> = [
   AdminServer.settings,
@@ -43,6 +45,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   requestLog.settings,
   Traces.settings,
   Database.settings,
+  role,
   valkeyUrl,
   whenDown,
   KeyStorePg.settings,
@@ -70,6 +73,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   recordSettings,
   repairSettings,
   searchTokens,
+  holderLimits,
   mostTrades,
   backfillSettings,
   accountsRate,

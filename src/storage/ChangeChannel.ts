@@ -4,6 +4,7 @@ import type { SqlError, Statement } from "effect/sql"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { SourceMonitor } from "../health/SourceMonitor.ts"
 import { within } from "./deadline.ts"
+import { sessionConfig } from "./directUrl.ts"
 
 const CHANNEL = "fathom_changes"
 const BEAT_EVERY_MS = 250
@@ -79,6 +80,7 @@ interface Subscription extends ChangeHandlers {
 
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
+  const config = yield* sessionConfig(sql)
   const clock = yield* Clock.Clock
   const monitor = yield* SourceMonitor
   const scope = yield* Effect.scope
@@ -116,7 +118,7 @@ const make = Effect.gen(function* () {
       // Closed after the connection: UNLISTEN on a connection that does not answer would never end.
       const listening = yield* Effect.acquireRelease(Scope.make(), (held) => Scope.close(held, Exit.void))
       const connection = yield* PgConnection.make({
-        ...sql.config,
+        ...config,
         connectTimeout: isStarting() ? START_TIMEOUT_MS : CONNECT_TIMEOUT_MS
       })
       const pinned = yield* Scope.provide(connection.pin, listening)

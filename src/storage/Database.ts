@@ -9,6 +9,7 @@ import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, holdsDatabase, NoDatabase, prepareFolder } from "./dataFolder.ts"
 import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
 import { within } from "./deadline.ts"
+import { directUrl } from "./directUrl.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrate, type SchemaTooNew } from "./schema.ts"
 
@@ -18,6 +19,7 @@ export const dataDir: Config.Config<string> = Config.String("DATA_DIR").pipe(Con
 /** Settings of the connections, and of the server where there is one. */
 export const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
+  directUrl,
   dataDir,
   /** Beside these, each process holds one connection for the change channel. */
   poolSize: rangeSetting("DATABASE_POOL_SIZE", 10, { minimum: 1, maximum: 1000 }),
@@ -81,7 +83,7 @@ export const isThere: Effect.Effect<void, Config.ConfigError | NoDatabase> = Eff
 })
 
 const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.start) {
-  const { dataDir, url, ...rest } = yield* settings
+  const { dataDir, directUrl: _direct, url, ...rest } = yield* settings
   yield* check
   if (Option.isSome(url)) {
     return yield* makeClient({ ...clientConfig(rest), url: url.value })

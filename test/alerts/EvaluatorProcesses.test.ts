@@ -69,4 +69,30 @@ describe("an evaluator beside other processes", () => {
       assert.deepStrictEqual(yield* Effect.provide(fired, store), ["al_both 11", "al_both 12"])
     })
   )
+
+  it.effect("fires in the process that evaluates, and never in one that has the current values alone", () =>
+    Effect.gen(function* () {
+      const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layerShared))
+      const reads = yield* Layer.build(Layer.fresh(alerting(store, { evaluator: Evaluator.layerReads })))
+      const before = yield* Effect.provideContext(
+        Evaluator.useSync(({ placeOf }) => placeOf(mintOf(1))),
+        reads
+      )
+      yield* Effect.provideContext(priced(0, [9]), reads)
+      yield* Effect.provideContext(set("al_read"), reads)
+      yield* Effect.provideContext(priced(1, [11]), reads)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* Effect.provide(fired, store), [])
+      const after = yield* Effect.provideContext(
+        Evaluator.useSync(({ placeOf }) => placeOf(mintOf(1))),
+        reads
+      )
+      assert.isAbove(after, before)
+      const keeper = yield* Layer.build(Layer.fresh(alerting(store)))
+      yield* settle
+      yield* Effect.provideContext(priced(20, [9]), keeper)
+      yield* Effect.provideContext(priced(21, [12]), keeper)
+      assert.deepStrictEqual(yield* Effect.provide(fired, store), ["al_read 12"])
+    })
+  )
 })

@@ -61,14 +61,16 @@ export const alerting = <E>(
   {
     mints = makeMints(),
     settings = {},
-    tape = TradeTape.layerManual()
+    tape = TradeTape.layerManual(),
+    evaluator = Evaluator.layer
   }: {
+    readonly evaluator?: typeof Evaluator.layer
     readonly mints?: Mints
     readonly settings?: Record<string, string>
     readonly tape?: Layer.Layer<TradeTape>
   } = {}
 ) =>
-  Evaluator.layer.pipe(
+  evaluator.pipe(
     Layer.provideMerge(Layer.merge(store, tape)),
     // A tick every two seconds would run very often between the beginning of time and now.
     Layer.provide(Layer.effectDiscard(begin)),

@@ -112,6 +112,7 @@ describe("checkedSettings", () => {
         "ADMIN_HOST",
         "DATABASE_URL",
         "DATA_DIR",
+        "DATABASE_DIRECT_URL",
         "SIMULATOR_SEED",
         "SIMULATOR_FUNDING_UNREAD"
       ])

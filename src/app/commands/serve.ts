@@ -35,6 +35,10 @@ const flags = {
     Flag.withDescription("File to write once the first quote can be answered (READY_FILE)"),
     Flag.optional
   ),
+  role: Flag.Literals("role", ["all", "ingest", "api", "live", "keeper"]).pipe(
+    Flag.withDescription("Part of a service that several processes make up (ROLE, all)"),
+    Flag.optional
+  ),
   dataDir: Flag.String("data-dir").pipe(
     Flag.withDescription("Folder of the embedded database (DATA_DIR, .fathom)"),
     Flag.optional
@@ -49,7 +53,7 @@ const flags = {
 }
 
 /** The service; the command without a name. */
-export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile, source }) =>
+export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile, role, source }) =>
   preflight.pipe(
     Effect.andThen(process.stdout.isTTY ? shownStart(Layer.launch(service)) : Layer.launch(service)),
     Effect.provide(
@@ -58,6 +62,7 @@ export const command = Command.make("fathom", flags, ({ accounts, dataDir, host,
         HOST: host,
         READY_FILE: readyFile,
         DATA_DIR: dataDir,
+        ROLE: role,
         ACCOUNTS_DIR: accounts,
         SIMULATOR_SOURCE: source
       })

@@ -32,8 +32,8 @@ export const repairSettings = Config.all({
 
 const IDLE = Duration.seconds(1)
 /** Memory is rebuilt at most this often, and for at most a tenth of the time. */
-const REBUILD_MS = 30_000
-const REBUILD_SHARE = 10
+export const REBUILD_MS = 30_000
+export const REBUILD_SHARE = 10
 const LOGGED_MS = 30_000
 
 /** The state of a worker. */

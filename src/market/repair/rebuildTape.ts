@@ -1,5 +1,6 @@
 /** Reads everything that is stored into memory. */
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
+import { keepRunning } from "../../health/keepRunning.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
 import { restoreTape } from "../store/restoreTape.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
@@ -17,7 +18,7 @@ export interface RebuildParts {
 
 /** Replaces memory by what the store has, once everything on the tape is stored. Returns the number of trades. */
 export const rebuildTape = Effect.fnUntraced(function* ({ durable, most, store, tape }: RebuildParts) {
-  const done = { trades: 0, slot: 0, from: 0 }
+  const done = { trades: 0, from: 0 }
   yield* tape.rebuild(
     Effect.fnUntraced(function* (add) {
       yield* stored(durable, tape.newest())
@@ -26,14 +27,25 @@ export const rebuildTape = Effect.fnUntraced(function* ({ durable, most, store, 
         return yield* Effect.die(new Error("nothing is stored"))
       }
       const { from, trades } = yield* restoreTape(store, progress, most, (batch, nowMs) => {
-        add(batch, nowMs)
-        done.slot = Math.max(done.slot, batch.slot)
+        // Later ones were stored meanwhile: they are on the tape, or come yet.
+        if (batch.slot <= progress.slot) {
+          add(batch, nowMs)
+        }
       })
       done.from = from
       done.trades = trades
-      return { progress, slot: Math.max(done.slot, progress.slot), from }
+      return { progress, slot: progress.slot, from }
     }, Effect.orDie)
   )
   tape.revise(yield* Effect.orDie(store.revised(done.from)))
   return done.trades
 })
+
+/** Fills memory after a start. Begins before the first block comes, so that none is missing from memory afterwards. */
+export const fillTape = (parts: RebuildParts): Effect.Effect<void> =>
+  Effect.timed(rebuildTape(parts)).pipe(
+    Effect.flatMap(([took, trades]) =>
+      Effect.logInfo("The market is restored", { trades, took: Duration.format(took) })
+    ),
+    keepRunning("Restoring the market", "blocks")
+  )

@@ -13,14 +13,23 @@ import type { Repair, TradeProgress } from "./TradeProgress.ts"
 import type { TradesFound, TradesRequest } from "./TradesRequest.ts"
 
 /**
+ * The way in which a process uses a chain: `shared` writes beside others, `sole` is the only writer until another process
+ * claims to be, and fails from then on, `read` writes nothing and finds what others have written.
+ */
+export type StoreAccess = "read" | "shared" | "sole"
+
+/**
  * Trades, launches and candles that outlive the process, of one chain at a time. A trade is identified by its slot and its
  * place in it. Until a chain is opened every method fails.
  */
 export class TradeStore extends Context.Service<
   TradeStore,
   {
-    /** Selects the chain of all other methods, and returns its stored progress; null when nothing of it is stored. */
-    open(chain: ChainIdentity): Effect.Effect<TradeProgress | null, TradeStoreUnavailable>
+    /**
+     * Selects the chain of all other methods, and returns its stored progress; null when nothing of it is stored. The access
+     * is `shared` unless another is given; opening again changes it.
+     */
+    open(chain: ChainIdentity, access?: StoreAccess): Effect.Effect<TradeProgress | null, TradeStoreUnavailable>
     /**
      * Stores blocks whole, all of them or none, with the progress they make; durable when it returns. Blocks may come
      * again, and trades that are there stay as they are. For one writer at a time.

@@ -13,7 +13,7 @@ import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
 import { joinProgress, type Repair, repairedProgress } from "./TradeProgress.ts"
-import { TradeStore } from "./TradeStore.ts"
+import { type StoreAccess, TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { PrintsRequest, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
@@ -56,6 +56,10 @@ export const settings = Config.all({
 /** The open chain and its stored progress. */
 interface Open {
   readonly id: number
+  /** True where other processes write, so that the progress has to be read. */
+  readonly isRead: boolean
+  /** The number under which this process is the only writer; null where it is not. */
+  readonly term: number | null
   /** The second from which on changes of supply are stored. */
   readonly supplyFrom: number
   stored: StoredChain | null
@@ -75,7 +79,7 @@ const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>
 
 const quietly = keepGoing("Cleaning up the trade store")
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const sql = yield* SqlClient.SqlClient
   const kept = yield* settings
   const scope = yield* Effect.scope
@@ -99,6 +103,27 @@ const make = Effect.gen(function* () {
     state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
   )
 
+  /** The open chain with its progress as it is now. */
+  const current = Effect.flatMap(opened, (open) =>
+    open.isRead ? Effect.map(read(chains.read(open.id)), (stored): Open => ({ ...open, stored })) : Effect.succeed(open)
+  )
+
+  const writable = Effect.flatMap(opened, (open) =>
+    open.isRead ? Effect.fail(unavailable(new Error("the chain is open for reading"))) : Effect.succeed(open)
+  )
+
+  /** A transaction of a writer of a chain. */
+  const writing = <A, E>({ id, term }: Open, effect: Effect.Effect<A, E>) =>
+    transaction(
+      sql,
+      Effect.gen(function* () {
+        if (term !== null && !(yield* chains.holdTerm(id, term))) {
+          return yield* unavailable(new Error("another process writes the chain"))
+        }
+        return yield* effect
+      })
+    )
+
   /** Stores blocks together with the state that they lead to; closed candles that they change are made anew. */
   const store = Effect.fnUntraced(function* (
     open: Open,
@@ -110,8 +135,8 @@ const make = Effect.gen(function* () {
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure([...rows, ...batches].map(({ timeMs }) => timeMs)))
     const fresh = yield* write(
-      transaction(
-        sql,
+      writing(
+        open,
         Effect.gen(function* () {
           const all = [...rows, ...batches.flatMap(({ transfers = [] }) => transfers)]
           const fresh = all.length > 0 ? yield* trades.insertTrades(open.id, all) : []
@@ -131,7 +156,7 @@ const make = Effect.gen(function* () {
   })
 
   const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
-    const open = yield* opened
+    const open = yield* writable
     const stored = advanced(open.stored, batches)
     if (stored !== null) {
       yield* store(open, batches, stored)
@@ -139,7 +164,7 @@ const make = Effect.gen(function* () {
   }, turns.withPermit)
 
   const repair = Effect.fn("TradeStore.repair")(function* (given: Repair) {
-    const open = yield* opened
+    const open = yield* writable
     const { batches } = given
     if (open.stored === null) {
       return
@@ -150,7 +175,7 @@ const make = Effect.gen(function* () {
 
   // The writer closes after every append, so there is never much to close.
   const closeBars = Effect.gen(function* () {
-    const open = yield* opened
+    const open = yield* writable
     const { stored } = open
     if (stored === null) {
       return
@@ -161,8 +186,8 @@ const make = Effect.gen(function* () {
     }
     const nowMs = yield* Clock.currentTimeMillis
     yield* write(
-      transaction(
-        sql,
+      writing(
+        open,
         Effect.andThen(bars.close(open.id, stored.closed, closed), chains.save(open.id, { ...stored, closed }, nowMs))
       )
     )
@@ -185,27 +210,32 @@ const make = Effect.gen(function* () {
     yield* sweep
   })
 
-  yield* quietly(tidying(tidy())).pipe(
-    Effect.repeat(Schedule.spaced("5 minutes")),
-    keepRunning("Cleaning up the trade store"),
-    Effect.forkScoped
-  )
+  if (cleansUp) {
+    yield* quietly(tidying(tidy())).pipe(
+      Effect.repeat(Schedule.spaced("5 minutes")),
+      keepRunning("Cleaning up the trade store"),
+      Effect.forkScoped
+    )
+  }
 
   return TradeStore.of({
-    open: Effect.fn("TradeStore.open")(function* (chain: ChainIdentity) {
+    open: Effect.fn("TradeStore.open")(function* (chain: ChainIdentity, access: StoreAccess = "shared") {
       const nowMs = yield* Clock.currentTimeMillis
       yield* converting(convertTrades(nowMs - Duration.toMillis(kept.trades)))
-      const found = yield* write(chains.find(chain, nowMs))
+      const { id } = yield* write(chains.find(chain, nowMs))
+      // Claimed before the progress is read: no other process makes any from then on.
+      const term = access === "sole" ? yield* write(chains.claim(id)) : null
+      const found = { ...(yield* write(chains.find(chain, nowMs))), isRead: access === "read", term }
       state.open = found
-      yield* Effect.forkIn(quietly(tidying(sweep)), scope)
-      return found?.stored?.progress ?? null
-    }),
+      yield* cleansUp ? Effect.forkIn(quietly(tidying(sweep)), scope) : Effect.void
+      return found.stored?.progress ?? null
+    }, turns.withPermit),
     append,
     repair,
-    progress: Effect.map(opened, ({ stored }) => stored?.progress ?? null),
+    progress: Effect.map(current, ({ stored }) => stored?.progress ?? null),
     since: (request: RestoreRequest) =>
       Stream.unwrap(
-        Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, request, write))
+        Effect.map(current, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, request, write))
       ),
     launchesBefore: Effect.fn("TradeStore.launchesBefore")(function* (second: number, most: number) {
       const { id } = yield* opened
@@ -224,7 +254,7 @@ const make = Effect.gen(function* () {
       return yield* read(pageOf(id, request))
     }),
     supplyOf: Effect.fn("TradeStore.supplyOf")(function* (request: SupplyRequest) {
-      const { id, stored, supplyFrom } = yield* opened
+      const { id, stored, supplyFrom } = yield* current
       const keptFrom = (yield* Clock.currentTimeMillis) / 1000 - Duration.toSeconds(kept.minutes)
       const changes = yield* read(supply.of(id, request))
       return {
@@ -233,7 +263,7 @@ const make = Effect.gen(function* () {
       }
     }),
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
-      const { id, stored } = yield* opened
+      const { id, stored } = yield* current
       const closed = stored?.closed ?? closedBefore(0)
       // Blocks may be stored while this reads: trades are cut to the slot that is given with them.
       const { slot, timeMs } = stored?.progress ?? { slot: 0, timeMs: 0 }
@@ -257,5 +287,10 @@ const make = Effect.gen(function* () {
   })
 })
 
+type TradeStoreLayer = Layer.Layer<TradeStore, Config.ConfigError, SqlClient.SqlClient>
+
 /** Trades in the tables `trade_rows`, `launches` and `bars`. */
-export const layer: Layer.Layer<TradeStore, Config.ConfigError, SqlClient.SqlClient> = Layer.effect(TradeStore, make)
+export const layer: TradeStoreLayer = Layer.effect(TradeStore, make(true))
+
+/** The same where another process makes partitions ahead and drops those that are too old. */
+export const layerWithoutCleanup: TradeStoreLayer = Layer.effect(TradeStore, make(false))

@@ -73,18 +73,63 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     `
   })
 
+  const byId = SqlSchema.findAll({
+    Request: Schema.Number,
+    Result: Row,
+    execute: (id) => sql`
+      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from
+      from chains where id = ${id}
+    `
+  })
+
+  const Term = Schema.Struct({ term: Schema.Number })
+  const claimed = SqlSchema.findAll({
+    Request: Schema.Number,
+    Result: Term,
+    execute: (id) => sql`update chains set term = term + 1 where id = ${id} returning term::int`
+  })
+  const held = SqlSchema.findAll({
+    Request: Schema.Number,
+    Result: Term,
+    execute: (id) => sql`select term::int from chains where id = ${id} for update`
+  })
+
   const gaps = makeGapTable(sql)
 
   return {
     /** The gaps of a chain. */
     gaps,
 
+    /** The state of a chain as it is now; null when nothing of it is stored. */
+    read: Effect.fnUntraced(function* (id: number) {
+      const [row] = yield* byId(id)
+      return row === undefined ? null : storedOf(row, yield* gaps.of(id))
+    }),
+
+    /** Makes the caller the only writer of a chain, and returns the number of its term. Waits for a write that is not committed. */
+    claim: Effect.fnUntraced(function* (id: number) {
+      const [row] = yield* claimed(id)
+      return row?.term ?? null
+    }),
+
+    /**
+     * Fails in a transaction of a writer whose term has ended, and keeps others from claiming the chain until it is committed.
+     * A writer that stands still loses its transaction, so that the next one does not wait for it.
+     */
+    holdTerm: Effect.fnUntraced(function* (id: number, term: number) {
+      yield* sql`select set_config('idle_in_transaction_session_timeout', '3s', true)`
+      const [row] = yield* held(id)
+      return row?.term === term
+    }),
+
     /** The number and state of a chain, which is inserted when it is new. */
     find: Effect.fnUntraced(function* (chain: ChainIdentity, nowMs: number) {
       const [row] = yield* upsert({ ...chain, nowMs })
-      const from = row?.supplyFrom ?? null
-      const supplyFrom = from === null ? Number.NEGATIVE_INFINITY : secondOf(from)
-      return row === undefined ? null : { id: row.id, supplyFrom, stored: storedOf(row, yield* gaps.of(row.id)) }
+      if (row === undefined) {
+        return yield* Effect.die(new Error("a chain was inserted without a row"))
+      }
+      const supplyFrom = row.supplyFrom === null ? Number.NEGATIVE_INFINITY : secondOf(row.supplyFrom)
+      return { id: row.id, supplyFrom, stored: storedOf(row, yield* gaps.of(row.id)) }
     }),
 
     save: (id: number, { closed, progress }: StoredChain, nowMs: number) => sql`

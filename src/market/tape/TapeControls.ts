@@ -22,6 +22,8 @@ export interface TapeControls {
   readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
   /** The newest slot on the tape; 0 before the first. */
   readonly newest: () => number
+  /** The first second from which on blocks are on the tape, infinite before the first, and the gaps since then. */
+  readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom">
   /**
    * Replaces the content by that of the store and the blocks since. `stored` passes every stored block to its argument and
    * returns the progress that it restored, the newest slot among them, and the second from which on all are there.

@@ -1,10 +1,10 @@
-import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
+import { Clock, Config, Context, Effect, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
 import { amountSetting, countSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
-import { driveTape } from "./driveTape.ts"
+import { driveTape, type TapeParts, type TapeSettings } from "./driveTape.ts"
 import type { TapeControls } from "./TapeControls.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
@@ -142,20 +142,30 @@ export class TradeTape extends Context.Service<
    * A tape that follows the feed after the stored blocks, stores its blocks, and reads the stored ones into memory meanwhile. Its bounds are set by `TAPE_TOKENS` (60,000),
    * `TAPE_BARS` (800,000 of each stored width) and `TAPE_WALLETS` (1,000,000); `TAPE_TRADES` (4,000,000) are restored.
    */
-  static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
-    TradeTape,
-    Effect.gen(function* () {
-      const bounds = yield* limits
-      const { controls, service } = yield* makeTape(bounds, yield* leastCoverage)
-      const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
-      yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(service, nowMs))
-      yield* driveTape(parts, bounds, { record: yield* recordSettings, repair: yield* repairSettings }).pipe(
-        Effect.tapDefect((defect) => Effect.logError("The tape stopped: stored trades could not be restored", defect)),
-        Effect.forkScoped({ startImmediately: true })
-      )
-      return service
-    })
+  static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.suspend(
+    () => TradeTape.layerDriven(driveTape)
   )
+
+  /** A tape with the same bounds that is written by this effect. */
+  static readonly layerDriven = <R>(
+    drive: (parts: TapeParts, bounds: MarketLimits, settings: TapeSettings) => Effect.Effect<void, unknown, R>
+  ): Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook | Exclude<R, Scope.Scope>> =>
+    Layer.effect(
+      TradeTape,
+      Effect.gen(function* () {
+        const bounds = yield* limits
+        const { controls, service } = yield* makeTape(bounds, yield* leastCoverage)
+        const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
+        yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(service, nowMs))
+        yield* drive(parts, bounds, { record: yield* recordSettings, repair: yield* repairSettings }).pipe(
+          Effect.tapDefect((defect) =>
+            Effect.logError("The tape stopped: stored trades could not be restored", defect)
+          ),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        return service
+      })
+    )
 }
 
 const defaultLimits: MarketLimits = { tokens: 60_000, bars: 800_000, trades: 4_000_000, traders: 1_000_000 }
@@ -206,6 +216,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
   const sent = { number: 0, chain: 0 }
   const reports = { launches: false }
   const counts = { blocks: 0, trades: 0 }
+  const rebuilding = yield* Semaphore.make(1)
 
   const service: TradeTape["Service"] = TradeTape.of({
     get state() {
@@ -287,6 +298,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     },
     isTrader: (trade) => chain.isRestoring || chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
+    missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead }),
     startAnew: () => {
       sent.chain++
       chain = emptyChain(bounds)
@@ -320,7 +332,8 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
         next.backfillFromMs = chain.backfillFromMs
         chain = next
       },
-      Effect.ensuring(Effect.sync(() => (tail = null)))
+      Effect.ensuring(Effect.sync(() => (tail = null))),
+      rebuilding.withPermit
     )
   }
   return { service, controls }

@@ -8,14 +8,14 @@ import { makeBlockPricing, pricingAfter } from "./priceBlocks.ts"
 import { MOST_SWAPS } from "./SolPrice.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
-import { rebuildTape } from "../repair/rebuildTape.ts"
+import { fillTape } from "../repair/rebuildTape.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 import type { MarketLimits } from "./MarketState.ts"
 import type { TapeControls } from "./TapeControls.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import { type WatchedSet, WatchedWallets } from "./WatchedWallets.ts"
-import type { TradeStore } from "../store/TradeStore.ts"
+import type { StoreAccess, TradeStore } from "../store/TradeStore.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { PricedBatch, TradeBatch } from "./TradeBatch.ts"
 
@@ -31,7 +31,7 @@ export interface TapeParts {
  * The stored part of a block: trades that the market state rejects are not stored, nor transfers of a mint that their wallet
  * has not traded, unless it is watched.
  */
-const storableBy =
+export const storableBy =
   ({ isTrader }: Pick<TapeControls, "isTrader">, watched: WatchedSet) =>
   ({ afterGap, launches, slot, supply, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
@@ -59,6 +59,35 @@ export interface TapeSettings {
 /** The history that is read beside a node. */
 const DEFAULT_HISTORY = Duration.hours(24)
 
+/** The time before now of which blocks are read backwards; null for none. */
+export const historyOf = (chain: ChainIdentity | null, { history }: TapeSettings["repair"]): Duration.Duration | null =>
+  Option.getOrElse(history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
+
+/**
+ * Opens the chain and continues after its stored blocks, of which memory has the launches alone until it is rebuilt. Returns
+ * their progress, null where nothing is stored. Waits while the store is unavailable.
+ */
+export const resumeStored = Effect.fnUntraced(function* (
+  { store, tape }: Pick<TapeParts, "store" | "tape">,
+  chain: ChainIdentity,
+  limits: MarketLimits,
+  access: StoreAccess = "shared"
+) {
+  const again = { schedule: Schedule.spaced("1 second") }
+  const progress = yield* store.open(chain, access).pipe(
+    Effect.sandbox,
+    Effect.tapError((cause) => Effect.logWarning("Trades cannot be stored", cause)),
+    Effect.retry(again)
+  )
+  tape.keep(store)
+  if (progress !== null) {
+    const end = Math.floor(progress.timeMs / 1000) + LATE_SECONDS
+    const launches = yield* store.launchesBefore(end, limits.tokens).pipe(Effect.sandbox, Effect.retry(again))
+    tape.resume(progress, launches, yield* Clock.currentTimeMillis)
+  }
+  return progress
+})
+
 const NOT_STORED: SourceState = { observedAtMs: null, status: "unavailable" }
 
 /** Runs until the blocks of the chain end. A block that cannot be applied is logged and left out, as a gap before the next one. */
@@ -76,32 +105,12 @@ const driveChain = Effect.fnUntraced(function* (
     yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
   }
 
-  /** Continues after the stored trades; returns the progress that they made, null without any. */
-  const resume = Effect.gen(function* () {
-    const progress =
-      chain === null
-        ? null
-        : yield* store.open(chain).pipe(
-            Effect.sandbox,
-            Effect.tapError((cause) => Effect.logWarning("Trades cannot be stored", cause)),
-            Effect.retry({ schedule: Schedule.spaced("1 second") })
-          )
-    if (chain !== null) {
-      tape.keep(store)
-    }
-    if (progress === null) {
-      return null
-    }
-    const again = { schedule: Schedule.spaced("1 second") }
-    pricing.recall(yield* store.solSwaps(progress.slot, MOST_SWAPS).pipe(Effect.sandbox, Effect.retry(again)))
-    const end = Math.floor(progress.timeMs / 1000) + LATE_SECONDS
-    const launches = yield* store.launchesBefore(end, limits.tokens).pipe(Effect.sandbox, Effect.retry(again))
-    tape.resume(progress, launches, yield* Clock.currentTimeMillis)
-    return progress
-  })
-
-  const progress = yield* resume
+  const progress = chain === null ? null : yield* resumeStored({ store, tape }, chain, limits)
   const after = progress?.slot ?? 0
+  if (progress !== null) {
+    const again = { schedule: Schedule.spaced("1 second") }
+    pricing.recall(yield* store.solSwaps(after, MOST_SWAPS).pipe(Effect.sandbox, Effect.retry(again)))
+  }
   const reread = (slot: number) =>
     Stream.unwrap(
       Effect.map(pricingAfter(store, prices, slot), (again) =>
@@ -117,14 +126,9 @@ const driveChain = Effect.fnUntraced(function* (
   if (recorder !== null) {
     tape.keepUnstored(recorder.unstored)
     const most = { trades: limits.trades, launches: limits.tokens }
-    const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
     const parts = { feed, store, prices, live: pricing, tape, storable, most, durable: recorder.durable }
-    const step = yield* makeRepairs(parts, { rate: repair.rate, history })
-    const restored = Effect.flatMap(Effect.timed(rebuildTape(parts)), ([took, trades]) =>
-      Effect.logInfo("The market is restored", { trades, slot: after, took: Duration.format(took) })
-    )
-    // Begins before the first block comes, so that none is missing from memory afterwards.
-    yield* (progress === null ? Effect.void : keepRunning("Restoring the market", "blocks")(restored)).pipe(
+    const step = yield* makeRepairs(parts, { rate: repair.rate, history: historyOf(chain, repair) })
+    yield* (progress === null ? Effect.void : fillTape(parts)).pipe(
       Effect.andThen(
         Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(keepRunning("Reading missing blocks again", "backfill"))
       ),

@@ -96,18 +96,22 @@ const unpack = ({ movements, trading }: PackedPart): ReadonlyArray<BlockTransact
 
 /** The packed transactions. Each iteration makes the objects anew. */
 export class PackedTransactions implements Iterable<BlockTransaction> {
-  readonly #parts: ReadonlyArray<PackedPart>
+  readonly parts: ReadonlyArray<PackedPart>
 
   constructor(parts: ReadonlyArray<PackedPart>) {
-    this.#parts = parts
+    this.parts = parts
   }
 
   *[Symbol.iterator](): Iterator<BlockTransaction> {
-    for (const part of this.#parts) {
+    for (const part of this.parts) {
       yield* unpack(part)
     }
   }
 }
+
+/** The transactions in parts, as they are when they are packed already. */
+export const packedParts = (transactions: Iterable<BlockTransaction>): ReadonlyArray<PackedPart> =>
+  transactions instanceof PackedTransactions ? transactions.parts : packTransactions(Array.from(transactions))
 
 /** A block with its transactions packed. */
 export interface PackedBlock {

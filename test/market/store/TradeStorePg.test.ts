@@ -84,6 +84,48 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
     })
   )
 
+  it.live("are found by a reader as another process writes them, which writes nothing itself", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const chain = { genesis: "followed", isSandbox: false }
+      const writer = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      const reader = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* writer.open(chain)
+      assert.isNull(yield* reader.open(chain, "read"))
+      const blocks = [0, 30, 90, 4000].map((second) => storedBlock(second, [{ priceUsd: second + 1 }]))
+      yield* writer.append(blocks)
+      yield* writer.closeBars
+      assert.strictEqual((yield* reader.progress)?.slot, 5000)
+      const request = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 9001, limit: 10 } as const
+      assert.deepStrictEqual(yield* reader.bars(request), yield* writer.bars(request))
+      assert.deepStrictEqual(
+        Array.from(yield* Stream.runCollect(reader.since({ second: 0, after: 0, most: 10 }))),
+        blocks
+      )
+      assert.include(`${(yield* Effect.flip(reader.append(blocks))).cause}`, "open for reading")
+      assert.include(`${(yield* Effect.flip(reader.closeBars)).cause}`, "open for reading")
+    })
+  )
+
+  it.live("are written by the last process alone that claimed to be the only writer", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const chain = { genesis: "claimed", isSandbox: false }
+      const first = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      const second = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* first.open(chain, "sole")
+      yield* first.append([storedBlock(0, [{}])])
+      assert.strictEqual((yield* second.open(chain, "sole"))?.slot, 1000)
+      yield* second.append([storedBlock(30, [{}]), storedBlock(90, [{}])])
+      // Without the term it would set the progress back.
+      assert.include(`${(yield* Effect.flip(first.append([storedBlock(30, [{}])]))).cause}`, "another process writes")
+      yield* first.open(chain, "read")
+      assert.strictEqual((yield* first.progress)?.slot, 1090)
+      yield* second.append([storedBlock(120, [{}])])
+      assert.strictEqual((yield* second.progress)?.slot, 1120)
+    })
+  )
+
   it.live(
     "that come late enter the closed candles of every width, whose revision rises by them and by nothing else",
     () =>

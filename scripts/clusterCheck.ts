@@ -1,0 +1,107 @@
+/**
+ * Answers of a service of several processes against those of one process on the same simulated chain:
+ * `npm run cluster:check -- --json [--blocks 60] [--replicas api,live,keeper]`. The process that reads the chain is killed meanwhile. Then the chain halts, and
+ * every answer of a process of each role is compared. Exits with 1 unless all are equal.
+ */
+import { Effect, Fiber, Logger, Redacted, Schedule } from "effect"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { report } from "./bench/report.ts"
+import { type Asked, at, compare, type Difference, questionsOf, sourceState } from "./chaos/repair/answers.ts"
+import { startChain } from "./chaos/repair/startChain.ts"
+import { embedded, issueUnlimited, keyStore, query, service } from "./chaos/service.ts"
+import { PROCESSES, startParts } from "./cluster/parts.ts"
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean" },
+    blocks: { type: "string", default: "60" },
+    replicas: { type: "string", default: "api,live,keeper" }
+  }
+})
+const blocks = Number(values.blocks)
+const roles = PROCESSES.filter((role) => role === "ingest" || values.replicas.split(",").includes(role))
+const SAMPLE_WALLETS = 10
+
+const settings = {
+  HISTORY: "0 seconds",
+  STALE_AFTER: "1 hour",
+  SOLANA_BLOCK_CATCH_UP: "5000",
+  SOLANA_WATCHDOG: "1 hour"
+}
+
+const slotOf = (asked: Asked) => Effect.promise(async () => Number(at(await sourceState(asked, "blocks"), "slot") ?? 0))
+
+/** Waits until a process has a slot, and returns the time that it took in milliseconds. */
+const reaches = Effect.fnUntraced(function* (what: string, asked: Asked, slot: number) {
+  const begunMs = performance.now()
+  yield* Effect.catchCause(slotOf(asked), () => Effect.succeed(0)).pipe(
+    Effect.repeat({ until: (newest) => newest >= slot, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeout("3 minutes"),
+    Effect.catchTag("TimeoutError", () => Effect.die(new Error(`${what} did not reach slot ${slot}`)))
+  )
+  return Math.round(performance.now() - begunMs)
+})
+
+const run = Effect.gen(function* () {
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-cluster-"))),
+    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  )
+  const chain = yield* startChain({ history: 0, swapsPerSecond: 20 })
+  const first = yield* chain.newest
+  const mints = yield* chain.command({})
+  const node = { ...settings, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
+
+  mkdirSync(join(folder, "all"))
+  const alone = embedded(join(folder, "all"))
+  const one = yield* service(join(folder, "all"), { ...node, ...alone.settings })
+  const { secret } = yield* issueUnlimited("cluster").pipe(Effect.provide(keyStore(alone.url)), Effect.orDie)
+  const all: Asked = { baseUrl: one.baseUrl, secret: Redacted.value(secret) }
+  const parts = yield* startParts(folder, node, roles)
+  const askedOf = ({ baseUrl }: { readonly baseUrl: string }): Asked => ({ baseUrl, secret: parts.secret })
+  const replicas = parts.processes.filter(({ role }) => role !== "ingest")
+  const [leader, standby] = parts.processes.filter(({ role }) => role === "ingest")
+  const [api] = replicas
+  if (leader === undefined || standby === undefined || api === undefined) {
+    return yield* Effect.die(new Error("a process is missing"))
+  }
+
+  yield* reaches("the first process of api", askedOf(api), first + blocks)
+  const killedAt = yield* slotOf(askedOf(api))
+  yield* leader.kill
+  const recoveredMs = yield* reaches("api after the leader was killed", askedOf(api), killedAt + 2)
+  yield* reaches("one process", all, killedAt + 10)
+
+  yield* chain.command({ healthy: { halted: true } })
+  const last = yield* chain.newest
+  yield* Effect.forEach([...replicas, standby], (part) => reaches(part.role, askedOf(part), last))
+  yield* reaches("one process", all, last)
+  const wallets = chain.wallets.slice(0, SAMPLE_WALLETS)
+  const answers: Record<string, { compared: number; differences: number; first: ReadonlyArray<Difference> }> = {}
+  for (const part of [...replicas, standby]) {
+    for (const [name, questions] of Object.entries(questionsOf(mints, wallets))) {
+      const { compared, found } = yield* Effect.promise(() => compare([all, askedOf(part)], questions)).pipe(
+        Effect.repeat({ until: (each) => each.found.length === 0, times: 5, schedule: Schedule.spaced("2 seconds") })
+      )
+      answers[`${part.role} ${name}`] = { compared, differences: found.length, first: found.slice(0, 4) }
+    }
+  }
+  const rows = "select count(*)::int as rows, count(distinct (slot, place))::int as places from trade_rows"
+  const [stored] = yield* query<{ rows: number; places: number }>(parts.database.url, rows)
+  const [expected] = yield* query<{ rows: number; places: number }>(alone.url, rows)
+  const compared = Object.values(answers).reduce((sum, each) => sum + each.compared, 0)
+  const differences = Object.values(answers).reduce((sum, each) => sum + each.differences, 0)
+  return { blocks: last - first, recoveredMs, compared, differences, stored, expected, answers }
+})
+
+const fiber = Effect.runFork(Effect.scoped(run).pipe(Effect.provide(Logger.layer([]))))
+// The processes that it started end with it.
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => fiber.interruptUnsafe())
+}
+const result = await Effect.runPromise(Fiber.join(fiber))
+report("cluster:check", result)
+process.exit(result.differences === 0 && result.compared > 0 ? 0 : 1)

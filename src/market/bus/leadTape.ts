@@ -1,0 +1,101 @@
+/** The work of the one process that reads the chain: it appends the blocks to the bus and stores them. */
+import { Clock, Effect, Ref, Schedule, Stream } from "effect"
+import { keepRunning } from "../../health/keepRunning.ts"
+import type { BlockBus } from "../../storage/bus/BlockBus.ts"
+import { stored } from "../repair/priceAgain.ts"
+import { makeRepairs } from "../repair/RepairWorker.ts"
+import type { ChainIdentity } from "../store/ChainIdentity.ts"
+import { makeRecorder } from "../store/recordTrades.ts"
+import { historyOf, storableBy, type TapeParts, type TapeSettings } from "../tape/driveTape.ts"
+import type { MarketLimits } from "../tape/MarketState.ts"
+import { type BlockPricing, makeBlockPricing, pricingAfter } from "../tape/priceBlocks.ts"
+import { WatchedWallets } from "../tape/WatchedWallets.ts"
+import { decodeBlock, encodeBlock } from "./blockMessage.ts"
+import type { Following } from "./followTape.ts"
+
+const RETRY_EVERY = "300 millis"
+
+/**
+ * Leads until it is interrupted, or fails once another process has appended. The blocks that are applied and stored are those
+ * of the bus, so a block is the same in every process and in the store, by each of its leaders. Blocks of a leader before that
+ * were not stored are stored first.
+ */
+export const leadChain = Effect.fnUntraced(function* (
+  { feed, prices, store, tape }: TapeParts,
+  bus: BlockBus["Service"],
+  chain: ChainIdentity,
+  limits: MarketLimits,
+  { record, repair }: TapeSettings,
+  following: Following
+) {
+  const storable = storableBy(tape, yield* WatchedWallets)
+  following.isLeading = true
+  following.isReading = false
+  yield* Effect.addFinalizer(() => Effect.sync(() => (following.isLeading = false)))
+  const after = (yield* store.open(chain, "sole"))?.slot ?? 0
+  yield* Effect.logInfo("This process reads the chain", { after })
+  yield* Effect.addFinalizer(() => Effect.logInfo("This process does not read the chain any more"))
+
+  /** The blocks of the bus as they are stored, once they are applied: the transfers of a wallet depend on its trades before. */
+  const blocksAfter = (slot: number) =>
+    bus.follow(chain.genesis, slot).pipe(
+      Stream.mapEffect(
+        Effect.fnUntraced(function* (entry) {
+          yield* Effect.sync(() => tape.newest()).pipe(
+            Effect.repeat({ until: (newest) => newest >= entry.slot, schedule: Schedule.spaced("5 millis") })
+          )
+          const batch = decodeBlock(entry.bytes)
+          const afterGap = batch.afterGap || entry.isAfterGap
+          return storable({ ...batch, afterGap }, yield* Clock.currentTimeMillis)
+        })
+      )
+    )
+  const recorder = yield* makeRecorder(store, { after, reread: blocksAfter }, record)
+  const offered = { slot: after }
+  yield* Effect.suspend(() =>
+    Stream.runForEach(blocksAfter(offered.slot), (batch) => {
+      offered.slot = batch.slot
+      return recorder.offer(batch)
+    })
+  ).pipe(keepRunning("Storing the blocks of the bus", "trades"), Effect.forkScoped)
+
+  const pricing = yield* Ref.make<BlockPricing>(makeBlockPricing(prices))
+  const live = {
+    newest: () => Ref.getUnsafe(pricing).newest(),
+    recall: (trades: Parameters<BlockPricing["recall"]>[0]) => Ref.getUnsafe(pricing).recall(trades)
+  }
+  const most = { trades: limits.trades, launches: limits.tokens }
+  const step = yield* makeRepairs(
+    { feed, store, prices, live, tape, storable, most, durable: recorder.durable },
+    { rate: repair.rate, history: historyOf(chain, repair) }
+  )
+  yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(
+    keepRunning("Reading missing blocks again", "backfill"),
+    Effect.forkScoped
+  )
+
+  const relay = Effect.gen(function* () {
+    const newest = (yield* bus.newest(chain.genesis)) ?? 0
+    // The bus may have lost blocks that are stored or applied.
+    const from = Math.max(newest, after, tape.newest())
+    yield* stored(recorder.durable, Math.max(newest, after))
+    const next = yield* pricingAfter(store, prices, from)
+    yield* Ref.set(pricing, next)
+    const position = { slot: from }
+    yield* Stream.runForEach(
+      feed.batches(from),
+      Effect.fnUntraced(function* (batch) {
+        const bytes = encodeBlock(yield* next.price(batch))
+        yield* bus.append(chain.genesis, { after: position.slot, slot: batch.slot, bytes })
+        position.slot = batch.slot
+      })
+    )
+  })
+  // After a failed append the newest block of the bus decides on from which block it goes on.
+  yield* relay.pipe(
+    Effect.retry({
+      schedule: Schedule.spaced(RETRY_EVERY),
+      while: (failure) => failure === "waiting" || failure._tag !== "AppendRefused"
+    })
+  )
+}, Effect.scoped)

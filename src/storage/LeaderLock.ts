@@ -1,0 +1,42 @@
+/** One leader among processes that share a database: the one that holds an advisory lock of PostgreSQL. */
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Duration, Effect, Schedule, Schema } from "effect"
+import { within } from "./deadline.ts"
+import { sessionConfig } from "./directUrl.ts"
+
+/** The session that holds the lock has ended or does not answer. */
+export class LeadershipLost extends Schema.TaggedError<LeadershipLost>()("LeadershipLost", {
+  cause: Schema.Defect()
+}) {}
+
+/**
+ * The server ends a session that is silent for this long, so that a process that stands still leads no more. It may go on for
+ * a moment: what it writes has to be refused by a term or by a compare-and-append.
+ */
+const SESSION_TIMEOUT_MS = 3000
+const BEAT_EVERY = Duration.millis(500)
+const BEAT_TIMEOUT = Duration.seconds(2)
+const CONNECT_TIMEOUT_MS = 2000
+
+const lost = (cause: unknown) => new LeadershipLost({ cause })
+
+/**
+ * Waits until this process is the only one that holds the lock, then runs the effect. Ends with it, or fails once the lock is
+ * lost; the lock is released either way. It is held by a connection of its own.
+ */
+export const whileLeading = Effect.fnUntraced(function* <A, E, R>(lock: number, lead: Effect.Effect<A, E, R>) {
+  const sql = yield* PgClient.PgClient
+  const config = yield* sessionConfig(sql)
+  const connection = yield* Effect.mapError(
+    PgConnection.make({ ...config, connectTimeout: CONNECT_TIMEOUT_MS, applicationName: "fathom-leader" }),
+    lost
+  )
+  const ask = (text: string, ...values: ReadonlyArray<unknown>) =>
+    Effect.mapError(within(BEAT_TIMEOUT, lost)(connection.query(text, values)), lost)
+  yield* ask(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`)
+  yield* ask("select pg_try_advisory_lock($1::bigint) as is_held", lock).pipe(
+    Effect.repeat({ until: ({ rows }) => rows[0]?.["is_held"] === true, schedule: Schedule.spaced(BEAT_EVERY) })
+  )
+  const beat = Effect.repeat(ask("select 1"), Schedule.spaced(BEAT_EVERY))
+  return yield* Effect.raceFirst(lead, Effect.andThen(beat, Effect.never))
+}, Effect.scoped)

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
+import { whileLeading } from "../../src/storage/LeaderLock.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { until } from "../support/sse.ts"
+
+const LOCK = 7_000_001
+
+describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
+  it.live("lets one lead at a time, and the next one once the first has ended", () =>
+    Effect.gen(function* () {
+      const done = yield* Deferred.make<void>()
+      const leading: Array<string> = []
+      const lead = (name: string) =>
+        whileLeading(
+          LOCK,
+          Effect.andThen(
+            Effect.sync(() => leading.push(name)),
+            Deferred.await(done)
+          )
+        )
+      const first = yield* Effect.forkChild(lead("first"))
+      yield* until("a leader", () => leading.length === 1)
+      const second = yield* Effect.forkChild(lead("second"))
+      // A third session sees that the second has asked and does not have it.
+      const sql = yield* PgClient.PgClient
+      yield* sql`select from pg_stat_activity where query like '%pg_try_advisory_lock%' and application_name = 'fathom-leader'`.pipe(
+        Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("10 millis") })
+      )
+      assert.deepStrictEqual(leading, ["first"])
+      yield* Fiber.interrupt(first)
+      yield* until("the next leader", () => leading.length === 2)
+      yield* Deferred.succeed(done, undefined)
+      yield* Fiber.join(second)
+      assert.deepStrictEqual(leading, ["first", "second"])
+    }).pipe(Effect.provide(TestDatabase.layer))
+  )
+
+  it.live("fails once its session has ended, and interrupts what it led", () =>
+    Effect.gen(function* () {
+      const leads = yield* Deferred.make<void>()
+      const ended = yield* Deferred.make<void>()
+      const leading = yield* Effect.forkChild(
+        Effect.flip(
+          whileLeading(
+            LOCK,
+            Effect.andThen(Deferred.succeed(leads, undefined), Effect.never).pipe(
+              Effect.onInterrupt(() => Deferred.succeed(ended, undefined))
+            )
+          )
+        )
+      )
+      yield* Deferred.await(leads)
+      const sql = yield* PgClient.PgClient
+      yield* sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'fathom-leader' and datname = current_database()
+      `
+      assert.strictEqual((yield* Fiber.join(leading))._tag, "LeadershipLost")
+      yield* Deferred.await(ended)
+    }).pipe(Effect.provide(Layer.fresh(TestDatabase.layer)))
+  )
+})

@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer, Schedule, Stream } from "effect"
+import { BlockBus } from "../../../src/storage/bus/BlockBus.ts"
+import * as BlockBusValkey from "../../../src/storage/valkey/BlockBusValkey.ts"
+import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
+import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
+import { emptied, isAvailable, server, sharedServer } from "../../support/valkey.ts"
+import { block, blockBusContract, entries } from "./blockBusContract.ts"
+
+blockBusContract("BlockBus.layerMemory", (kept) => BlockBus.layerMemory(kept))
+
+describe.runIf(isAvailable)("BlockBusValkey", () => {
+  const shared = sharedServer()
+
+  blockBusContract("BlockBusValkey.layer", (kept) =>
+    Layer.unwrap(
+      Effect.map(Valkey, () => BlockBusValkey.layer(shared().url, kept)).pipe(
+        Effect.provide(emptied(shared).pipe(Layer.provide(SourceMonitor.layer)))
+      )
+    )
+  )
+})
+
+const patiently = { schedule: Schedule.spaced("20 millis"), times: 500 }
+
+describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
+  /** A bus, and a reader that notes the slots that it has. */
+  const watched = Effect.gen(function* () {
+    const own = yield* server
+    const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
+    const slots: Array<readonly [number, boolean]> = []
+    yield* bus.follow("a", 0).pipe(
+      Stream.runForEach(({ isAfterGap, slot }) => Effect.sync(() => void slots.push([slot, isAfterGap]))),
+      Effect.forkScoped
+    )
+    const reach = (slot: number) =>
+      Effect.sync(() => slots.at(-1)?.[0]).pipe(
+        Effect.repeat({ until: (newest) => newest === slot, schedule: Schedule.spaced("10 millis") })
+      )
+    return { own, bus, slots, reach }
+  })
+
+  it.live("fails to append, reads on once it is back, and has a gap where it lost blocks", () =>
+    Effect.gen(function* () {
+      const { bus, own, reach, slots } = yield* watched
+      yield* bus.append("a", block(0, 1))
+      yield* reach(1)
+      yield* own.kill
+      assert.strictEqual((yield* Effect.flip(bus.append("a", block(1, 2))))._tag, "BusUnavailable")
+      assert.strictEqual((yield* Effect.flip(bus.newest("a")))._tag, "BusUnavailable")
+      yield* own.start
+      assert.isNull(yield* Effect.retry(bus.newest("a"), patiently))
+      yield* bus.append("a", block(1, 2))
+      yield* reach(2)
+      yield* bus.append("a", block(5, 6))
+      yield* reach(6)
+      assert.deepStrictEqual(slots, [
+        [1, false],
+        [2, false],
+        [6, true]
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "abandons a server that stands still, and goes on with the blocks that it has then",
+    () =>
+      Effect.gen(function* () {
+        const { bus, own, reach, slots } = yield* watched
+        yield* bus.append("a", block(0, 1))
+        yield* reach(1)
+        yield* own.freeze
+        const late = yield* Effect.forkChild(Effect.exit(bus.append("a", block(1, 2))))
+        assert.strictEqual((yield* Fiber.join(late))._tag, "Failure")
+        yield* own.thaw
+        // The command may have been carried out: the newest block decides.
+        const newest = yield* Effect.retry(bus.newest("a"), patiently)
+        yield* newest === 1 ? Effect.ignore(bus.append("a", block(1, 2))) : Effect.void
+        yield* bus.append("a", block(2, 3))
+        yield* reach(3)
+        assert.deepStrictEqual(slots, [
+          [1, false],
+          [2, false],
+          [3, false]
+        ])
+        assert.deepStrictEqual(yield* entries(bus, 1, 2), [
+          [2, false, 2],
+          [3, false, 3]
+        ])
+      }).pipe(Effect.scoped),
+    30_000
+  )
+
+  it.live("is built while there is no server, and reads once there is one", () =>
+    Effect.gen(function* () {
+      const own = yield* server
+      yield* own.kill
+      const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
+      const reading = yield* Effect.forkChild(entries(bus, 0, 1), { startImmediately: true })
+      yield* own.start
+      yield* Effect.retry(bus.append("a", block(0, 1)), patiently)
+      assert.deepStrictEqual(yield* Fiber.join(reading), [[1, false, 1]])
+      assert.isNotNull(bus.heardAtMs())
+    }).pipe(Effect.scoped)
+  )
+})
