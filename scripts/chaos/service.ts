@@ -127,8 +127,12 @@ interface Ready {
   readonly mints: ReadonlyArray<string>
 }
 
-/** The service as a process of its own; its output goes to `service.log`. */
-export const service = Effect.fnUntraced(function* (folder: string, settings: Readonly<Record<string, string>>) {
+/** The service as a process of its own, with flags of Node and a channel for messages; its output goes to `service.log`. */
+export const service = Effect.fnUntraced(function* (
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  flags: ReadonlyArray<string> = []
+) {
   const file = join(folder, "ready.json")
   // That of a process that was killed.
   rmSync(file, { force: true })
@@ -136,9 +140,9 @@ export const service = Effect.fnUntraced(function* (folder: string, settings: Re
   const main = new URL("../../src/main.ts", import.meta.url).pathname
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [main, "--port", "0", "--ready-file", file], {
+      spawn(process.execPath, [...flags, main, "--port", "0", "--ready-file", file], {
         env: { PATH: process.env["PATH"], SIMULATOR_HISTORY: "1", ...settings },
-        stdio: ["ignore", log, log]
+        stdio: flags.length === 0 ? ["ignore", log, log] : ["ignore", log, log, "ipc"]
       })
     ),
     (started) =>
@@ -164,7 +168,13 @@ export const service = Effect.fnUntraced(function* (folder: string, settings: Re
       child.kill(signal)
       return Processes.ended(child)
     })
-  return { ...content, stop: end("SIGTERM"), kill: end("SIGKILL"), output: () => linesOf(join(folder, "service.log")) }
+  return {
+    ...content,
+    child,
+    stop: end("SIGTERM"),
+    kill: end("SIGKILL"),
+    output: () => linesOf(join(folder, "service.log"))
+  }
 })
 
 /** One query on a connection of its own, tried again for ten seconds. */
