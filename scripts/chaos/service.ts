@@ -114,11 +114,20 @@ export const external = Effect.fnUntraced(function* (folder: string) {
   return server
 })
 
+/** Children of a process; each backend of a server is a session of its own, so that no signal to a group reaches them all. */
+const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number)
+
 /** Stops every process of the server of a data folder from running, or has them go on. */
 export const pause = (data: string, isPaused: boolean) =>
   Effect.sync(() => {
     const pid = readyPid(data)
-    return pid !== null && Processes.signal(-pid, isPaused ? "SIGSTOP" : "SIGCONT")
+    if (pid !== null) {
+      const signal = isPaused ? "SIGSTOP" : "SIGCONT"
+      // The first process makes no others once it is stopped.
+      Processes.signal(pid, signal)
+      childrenOf(pid).forEach((child) => Processes.signal(child, signal))
+    }
   })
 
 /** Content of the ready file. */

@@ -1,6 +1,7 @@
 /**
  * Loaded into the process of the service by `--import`: answers the process that started it with processor time of the main
- * thread, and with memory after a collection in every thread and the delay of the event loop since the answer before.
+ * thread, and with memory after a collection in every thread and the delay of the event loop since the answer before. As
+ * faults, it holds the event loop for a while (`busy`) and takes memory (`ballast`), which `unload` returns.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { BroadcastChannel, isMainThread } from "node:worker_threads"
@@ -15,7 +16,7 @@ const MB = 2 ** 20
 /** A question of the parent process. */
 export interface ProbeQuestion {
   readonly id: number
-  readonly ask: "memory" | "processor"
+  readonly ask: "ballast" | "busy" | "memory" | "processor" | "unload"
 }
 
 /** Memory in megabytes after a collection, and delays of the event loop in milliseconds. */
@@ -65,6 +66,24 @@ const processor = (): ProcessorAnswer => {
   return { micros: system + user }
 }
 
+/** Time for which the event loop is held at once, and memory that is taken at once. */
+const BUSY_MS = 400
+const BALLAST_BYTES = 200 * MB
+const ballast: Array<Buffer> = []
+
+const holdLoop = (): void => {
+  const until = performance.now() + BUSY_MS
+  while (performance.now() < until) {
+    // Nothing else runs meanwhile.
+  }
+}
+
+const faults = {
+  busy: holdLoop,
+  ballast: () => void ballast.push(Buffer.alloc(BALLAST_BYTES, 1)),
+  unload: () => void ballast.splice(0)
+}
+
 const answerParent = () => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
@@ -84,6 +103,9 @@ const answerParent = () => {
   process.on("message", (question: ProbeQuestion) => {
     const reply = (answer: MemoryAnswer | ProcessorAnswer) => process.send?.({ id: question.id, ...answer })
     if (question.ask === "processor") {
+      reply(processor())
+    } else if (question.ask !== "memory") {
+      faults[question.ask]()
       reply(processor())
     } else {
       void memory().then(reply)

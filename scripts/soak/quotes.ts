@@ -30,6 +30,8 @@ export const makeProbe = (child: ChildProcess) => {
       setTimeout(() => waiting.delete(id) && resume(null), PATIENCE_MS).unref()
     })
   return {
+    /** Provokes a fault in the process. */
+    provoke: async (fault: Exclude<ProbeQuestion["ask"], "memory" | "processor">) => void (await ask(fault)),
     memory: async () => (await ask("memory")) as MemoryAnswer | null,
     processorMs: async () => {
       const answer = (await ask("processor")) as ProcessorAnswer | null
