@@ -29,9 +29,12 @@ for (const [file = "", text = ""] of [...texts, ["CHANGELOG.md", release.changel
 
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
-run("npm", "pack", "--silent", "--pack-destination", out)
+// Its own scripts would start the service too.
+run(process.execPath, join(root, "scripts/pack.ts"))
+run("npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", out)
 // A commit of the files as they are now, which no branch names; without changes it is empty.
-const tree = run("git", "stash", "create").trim() || "HEAD"
+const author = ["-c", "user.name=release", "-c", "user.email=release@localhost"]
+const tree = run("git", ...author, "stash", "create").trim() || "HEAD"
 const source = `fathom-${version}`
 run("git", "archive", `--prefix=${source}/`, "-o", join(out, `${source}-source.tar.gz`), tree)
 writeFileSync(join(out, "sbom.cdx.json"), run("npm", "sbom", "--package-lock-only", "--sbom-format", "cyclonedx"))

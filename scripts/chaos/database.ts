@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { addressFromBytes } from "../../src/domain/Address.ts"
+import { packSignature } from "../../src/market/store/tradeRows.ts"
 import * as Processes from "../../src/storage/processes.ts"
 import { report } from "../bench/report.ts"
 import { embedded, external, issue, type Kind, keyStore, pause, query, ready, readyPid, service } from "./service.ts"
@@ -32,7 +33,7 @@ interface Caller {
   readonly secret: string
 }
 
-/** Acknowledged writes by table, trades that were served, and answers by status. */
+/** Acknowledged writes by table, packed signatures of trades that were served, and answers by status. */
 const makeRecord = () => ({
   acknowledged: { tracked_wallets: new Set<string>(), alerts: new Set<string>(), api_keys: new Set<string>() },
   served: new Set<string>(),
@@ -111,7 +112,7 @@ const readTrades = Effect.fnUntraced(function* (base: string, callers: ReadonlyA
   }
   const answer = noted(record, "GET trades", yield* send(base, caller, "/api/v1/tracker/trades?limit=500"))
   for (const { signature } of answer?.trades ?? []) {
-    record.served.add(signature)
+    record.served.add(Buffer.from(packSignature(signature)).toString("hex"))
   }
   return answer !== null
 })
@@ -164,7 +165,7 @@ const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
     const lastStartMs = yield* Clock.currentTimeMillis
     const unstored = Effect.gen(function* () {
       yield* readTrades(base, reader, record)
-      return yield* missingOf(server.url, "trades", "signature", record.served)
+      return yield* missingOf(server.url, "trades", "encode(signature, 'hex')", record.served)
     })
     // Includes the trades that happened while the database was down. Later ones are still on their way.
     yield* Effect.forEach(Array.from({ length: 20 }), () =>
@@ -173,7 +174,7 @@ const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
       )
     )
     const before = new Set(record.served)
-    const missing = yield* missingOf(server.url, "trades", "signature", before).pipe(
+    const missing = yield* missingOf(server.url, "trades", "encode(signature, 'hex')", before).pipe(
       Effect.repeat({ until: (count) => count === 0, schedule: Schedule.spaced("100 millis"), times: 200 })
     )
     const storedAfterMs = (yield* Clock.currentTimeMillis) - lastStartMs

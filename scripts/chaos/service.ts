@@ -114,11 +114,20 @@ export const external = Effect.fnUntraced(function* (folder: string) {
   return server
 })
 
+/** Children of a process; each backend of a server is a session of its own, so that no signal to a group reaches them all. */
+const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number)
+
 /** Stops every process of the server of a data folder from running, or has them go on. */
 export const pause = (data: string, isPaused: boolean) =>
   Effect.sync(() => {
     const pid = readyPid(data)
-    return pid !== null && Processes.signal(-pid, isPaused ? "SIGSTOP" : "SIGCONT")
+    if (pid !== null) {
+      const signal = isPaused ? "SIGSTOP" : "SIGCONT"
+      // The first process makes no others once it is stopped.
+      Processes.signal(pid, signal)
+      childrenOf(pid).forEach((child) => Processes.signal(child, signal))
+    }
   })
 
 /** Content of the ready file. */
@@ -127,8 +136,12 @@ interface Ready {
   readonly mints: ReadonlyArray<string>
 }
 
-/** The service as a process of its own; its output goes to `service.log`. */
-export const service = Effect.fnUntraced(function* (folder: string, settings: Readonly<Record<string, string>>) {
+/** The service as a process of its own, with flags of Node and a channel for messages; its output goes to `service.log`. */
+export const service = Effect.fnUntraced(function* (
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  flags: ReadonlyArray<string> = []
+) {
   const file = join(folder, "ready.json")
   // That of a process that was killed.
   rmSync(file, { force: true })
@@ -136,9 +149,9 @@ export const service = Effect.fnUntraced(function* (folder: string, settings: Re
   const main = new URL("../../src/main.ts", import.meta.url).pathname
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [main, "--port", "0", "--ready-file", file], {
+      spawn(process.execPath, [...flags, main, "--port", "0", "--ready-file", file], {
         env: { PATH: process.env["PATH"], SIMULATOR_HISTORY: "1", ...settings },
-        stdio: ["ignore", log, log]
+        stdio: flags.length === 0 ? ["ignore", log, log] : ["ignore", log, log, "ipc"]
       })
     ),
     (started) =>
@@ -164,7 +177,13 @@ export const service = Effect.fnUntraced(function* (folder: string, settings: Re
       child.kill(signal)
       return Processes.ended(child)
     })
-  return { ...content, stop: end("SIGTERM"), kill: end("SIGKILL"), output: () => linesOf(join(folder, "service.log")) }
+  return {
+    ...content,
+    child,
+    stop: end("SIGTERM"),
+    kill: end("SIGKILL"),
+    output: () => linesOf(join(folder, "service.log"))
+  }
 })
 
 /** One query on a connection of its own, tried again for ten seconds. */

@@ -69,7 +69,11 @@ const refusal = (folder: string): string | null => {
   const version = existsSync(versionFile) ? readFileSync(versionFile, "utf8").trim() : null
   const own = majorVersion()
   if (version !== null && own !== null && version !== own) {
-    return `it was written by PostgreSQL ${version}, and this package comes with PostgreSQL ${own}`
+    return (
+      `it was written by PostgreSQL ${version}, and this package comes with PostgreSQL ${own}. To move it, run ` +
+      "`npm run data -- backup FILE` of the version that wrote it, and `npm run data -- restore FILE` of this one " +
+      "with a new DATA_DIR"
+    )
   }
   // Before the attempt to write, which would fail too and name no size.
   const space = spaceRefusal(folder, version === null)

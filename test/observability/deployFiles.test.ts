@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { globSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { stagesOf } from "../../scripts/deploy/check/dockerfile.ts"
 
 const FOLDER = "scripts/deploy/monitoring"
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0
@@ -57,6 +58,85 @@ describe("the files of monitoring", () => {
   it.skipIf(!hasPromtool)("are accepted by promtool, which is skipped where it is not installed", () => {
     const { status, stderr } = spawnSync("promtool", ["check", "rules", `${FOLDER}/alerts.yml`], { encoding: "utf8" })
     assert.deepStrictEqual({ status, stderr }, { status: 0, stderr: "" })
+  })
+})
+
+describe("the files of delivery", () => {
+  const DEPLOY = "scripts/deploy"
+  const documented = read("docs/settings.md")
+  /** Variables that are not of the service. */
+  const foreign = new Set(["NODE_ENV", "XDG_CACHE_HOME"])
+  const stages = stagesOf(read(`${DEPLOY}/Dockerfile`))
+
+  const names = {
+    Dockerfile: stages.flatMap(({ env }) => Object.keys(env)),
+    "compose.yaml": Array.from(
+      /environment:\n(?<block>(?: {6}[^\n]+\n)+)/u
+        .exec(read(`${DEPLOY}/compose.yaml`))
+        ?.groups?.["block"]?.matchAll(/^ {6}([A-Z_]+):/gmu) ?? [],
+      ([, name = ""]) => name
+    ),
+    "fathom.service": Array.from(
+      /^Environment=(.*)$/mu.exec(read(`${DEPLOY}/fathom.service`))?.[1]?.matchAll(/([A-Z_]+)=/gu) ?? [],
+      ([, name = ""]) => name
+    ),
+    "kubernetes/fathom.yaml": Array.from(
+      read(`${DEPLOY}/kubernetes/fathom.yaml`).matchAll(/name: ([A-Z_]+),|from-literal=([A-Z_]+)=/gu),
+      ([, name, secret]) => name ?? secret ?? ""
+    )
+  }
+
+  it.each(Object.entries(names))("set only settings that exist: %s", (_, found) => {
+    assert.isNotEmpty(found)
+    assert.deepStrictEqual(
+      found.filter((name) => !foreign.has(name) && !documented.includes(`\`${name}\``)),
+      []
+    )
+  })
+
+  it("copy only files that are there, and that the build is given", () => {
+    const given = read(`${DEPLOY}/Dockerfile.dockerignore`)
+      .split("\n")
+      .flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []))
+    const copied = stages.flatMap(({ steps }) =>
+      steps.flatMap((step) => (step.kind === "copy" && step.from === null ? step.sources : []))
+    )
+    assert.isNotEmpty(copied)
+    assert.deepStrictEqual(
+      copied.filter((path) => !existsSync(path) || !given.some((each) => path === each || path.startsWith(`${each}/`))),
+      []
+    )
+  })
+
+  it("give a stop longer than the drain may take", () => {
+    const [, drain = ""] = /`DRAIN_LIMIT` .*`(\d+) seconds` \|/u.exec(documented) ?? []
+    const stops = [
+      /stop_grace_period: (\d+)s/u.exec(read(`${DEPLOY}/compose.yaml`)),
+      /TimeoutStopSec=(\d+)/u.exec(read(`${DEPLOY}/fathom.service`)),
+      /terminationGracePeriodSeconds: (\d+)/u.exec(read(`${DEPLOY}/kubernetes/fathom.yaml`))
+    ].map((found) => Number(found?.[1]))
+    assert.isAbove(Number(drain), 0)
+    assert.deepStrictEqual(
+      stops.filter((seconds) => !(seconds >= Number(drain) + 10)),
+      []
+    )
+  })
+
+  it("ask paths that the service answers without a key", () => {
+    const asked = [`${DEPLOY}/Dockerfile`, `${DEPLOY}/kubernetes/fathom.yaml`].flatMap((file) =>
+      Array.from(
+        read(file).matchAll(/path: (\/\w+), port: http|\+ '(\/\w+)'/gu),
+        ([, probe, health]) => probe ?? health ?? ""
+      )
+    )
+    assert.lengthOf(asked, 4)
+    const documentedPaths = new Set(
+      Array.from(read("docs/operating.md").matchAll(/^\| `(\/\w+)` \|/gmu), ([, path]) => path)
+    )
+    assert.deepStrictEqual(
+      asked.filter((path) => !documentedPaths.has(path)),
+      []
+    )
   })
 })
 

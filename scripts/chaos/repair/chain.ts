@@ -15,6 +15,8 @@ const print = (value: object) => process.stdout.write(`${JSON.stringify(value)}\
 export interface ChainCommand {
   readonly healthy?: Partial<Omit<Ailment, "lag">>
   readonly ailing?: Partial<Omit<Ailment, "lag">>
+  /** Cuts every WebSocket of the other one. */
+  readonly dropSockets?: boolean
 }
 
 const serve = Effect.gen(function* () {
@@ -24,6 +26,9 @@ const serve = Effect.gen(function* () {
   createInterface(process.stdin).on("line", (line) => {
     const command: ChainCommand = JSON.parse(line)
     Effect.runSync(Effect.andThen(faults.set(command.healthy ?? {}), ailing.faults.set(command.ailing ?? {})))
+    if (command.dropSockets === true) {
+      Effect.runSync(ailing.faults.dropSockets)
+    }
     print({ mints: mints().map(({ address }) => address) })
   })
   return yield* Effect.never

@@ -101,7 +101,7 @@ describe("fathom", () => {
       const { code, output } = yield* run(["--port", "0", "--data-dir", path])
       assert.match(
         output,
-        /^fathom: .*postgres cannot hold the database: it was written by PostgreSQL 12, and this package comes with PostgreSQL \d+\. Set DATA_DIR to .*\n$/u
+        /^fathom: .*postgres cannot hold the database: it was written by PostgreSQL 12, and this package comes with PostgreSQL \d+\. To move it, run `npm run data -- backup FILE` of the version that wrote it, and `npm run data -- restore FILE` of this one with a new DATA_DIR\. Set DATA_DIR to .*\n$/u
       )
       assert.strictEqual(code, 1)
       assert.deepStrictEqual(readdirSync(cluster), ["PG_VERSION"])

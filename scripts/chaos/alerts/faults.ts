@@ -1,0 +1,46 @@
+/** The faults of the runbooks, and the rules that must fire on each. */
+
+/** One fault of a running service. */
+export interface FaultKind {
+  readonly fault:
+    | "blocks that the node cuts in half"
+    | "database that does not answer"
+    | "disk of the database full"
+    | "event loop held"
+    | "killed process"
+    | "memory taken"
+    | "node lost"
+    | "none"
+    | "readers that do not read"
+  /** Rules that must fire; others may. */
+  readonly fires: ReadonlyArray<string>
+  /** Seconds from the begin of the fault to its last scrape. */
+  readonly seconds: number
+  /** Multiplies a number that a short run cannot reach: as of so many times the clients. */
+  readonly scaled?: { readonly metric: string; readonly by: number }
+  /** Times that each scrape stands in the test: as of a fault that is slower by so much. */
+  readonly stretch?: number
+}
+
+/** In the order in which they are provoked. */
+export const faults: ReadonlyArray<FaultKind> = [
+  { fault: "none", fires: [], seconds: 15 },
+  { fault: "blocks that the node cuts in half", fires: ["FathomGapsOpen"], seconds: 30 },
+  { fault: "node lost", fires: ["FathomBlocksLag", "FathomChainLost"], seconds: 45 },
+  {
+    fault: "database that does not answer",
+    // Requests with a key wait until their deadline.
+    fires: ["FathomDatabaseLost", "FathomServerErrors", "FathomSlowQuotes", "FathomStoreLags"],
+    seconds: 30
+  },
+  { fault: "event loop held", fires: ["FathomLoopDelayed"], seconds: 30 },
+  {
+    fault: "readers that do not read",
+    fires: ["FathomSlowReaders"],
+    seconds: 20,
+    scaled: { metric: "fathom_market_unsent_bytes", by: 1000 }
+  },
+  { fault: "memory taken", fires: ["FathomMemoryGrows"], seconds: 50, stretch: 60 },
+  { fault: "disk of the database full", fires: ["FathomStoreLags"], seconds: 40 },
+  { fault: "killed process", fires: ["FathomDown"], seconds: 15 }
+]
