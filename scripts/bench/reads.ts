@@ -61,6 +61,7 @@ const books = Layer.mergeAll(
     poolsOf: (mint) => [pool(mint)],
     isLoaded: () => true,
     leftOut: () => 0,
+    learn: () => undefined,
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: () => Effect.succeed({ _tag: "Loaded" })

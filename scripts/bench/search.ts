@@ -84,6 +84,7 @@ const books = Layer.mergeAll(
     poolsOf: (mint) => pools.get(mint) ?? [],
     isLoaded: (mint) => traded.has(mint),
     leftOut: () => 0,
+    learn: () => undefined,
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: () => Effect.succeed({ _tag: "Loaded" })

@@ -97,6 +97,7 @@ const book = Layer.succeed(
     poolsOf: () => warmPools,
     isLoaded: () => true,
     leftOut: () => 0,
+    learn: () => undefined,
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => warmPools },
     warm: () => Effect.succeed({ _tag: "Loaded" })

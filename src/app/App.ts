@@ -22,6 +22,7 @@ import * as requestLog from "../http/requestLog.ts"
 import { MeasureRequests } from "../http/requestMetrics.ts"
 import { Settings } from "../http/Settings.ts"
 import * as FollowHolders from "../market/holders/followHolders.ts"
+import * as LearnPools from "../market/tape/LearnPools.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
 import * as tokenActivity from "../market/views/tokenActivity.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
@@ -99,6 +100,8 @@ const roleTape = Layer.unwrap(
 )
 const tape = roleTape.pipe(Layer.provide([PriceBook.layer, tradeStore, watchedWallets]))
 
+const newPools = LearnPools.layer.pipe(Layer.provide(tape))
+
 const holders = FollowHolders.layer.pipe(Layer.provide(tape))
 
 const calloutStore = CalloutStorePg.layer.pipe(Layer.provide(Database.layer))
@@ -169,7 +172,18 @@ const wallets = WalletReader.layer.pipe(
   ])
 )
 
-const capabilities = Layer.mergeAll(tokens, tracker, calloutStore, copying, reads, alerts, wallets, funding, perps)
+const capabilities = Layer.mergeAll(
+  tokens,
+  tracker,
+  calloutStore,
+  copying,
+  reads,
+  alerts,
+  wallets,
+  funding,
+  perps,
+  newPools
+)
 
 const access = Layer.mergeAll(
   keyStore,

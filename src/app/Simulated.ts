@@ -17,6 +17,7 @@ import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
+import { DefaultSearchRate } from "../pools/SearchPace.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { DemoData, sourceOf } from "./MarketSource.ts"
 
@@ -31,6 +32,7 @@ export const market = Layer.unwrap(
   Effect.map(SimulatorThread, ({ geyserUrl, mints, pastSlots, rpcUrl, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
+      Layer.succeed(DefaultSearchRate, null),
       AccountScanRpc.layer({ rpcUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
       TransactionHistoryRpc.layer({ rpcUrl }),

@@ -10,6 +10,7 @@ import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { TradeFeed } from "../market/tape/TradeFeed.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
+import { DefaultSearchRate } from "../pools/SearchPace.ts"
 import { recordedMints, standInMints } from "../pools/recordedMints.ts"
 import { layerRemoved } from "../simulator/seed/identities.ts"
 import type { SeededPorts } from "../simulator/seed/Seed.ts"
@@ -59,6 +60,7 @@ const recording = (folder: string) =>
   ).pipe(
     Layer.provideMerge([
       ChainFeedDump.layer(folder, { complete: standInMints }),
+      Layer.succeed(DefaultSearchRate, null),
       AccountScan.layerUnreachable,
       TransactionStatus.layerUnreachable,
       TransactionHistory.layerUnreachable,

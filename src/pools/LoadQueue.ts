@@ -80,16 +80,19 @@ export class LoadQueue {
   readonly #counts = new Map<RequesterId, number>()
   /** Mints being searched again. */
   readonly #searched = new Set<Mint>()
-  #paceMs = FIRST_PACE_MS
+  #paceMs: number
   #checkMs = FIRST_CHECK_MS
 
   constructor(options: {
     readonly workers: number
     /** Workers that may search loaded mints again at a time. */
     readonly refreshing: number
+    /** The first guess of the time of a load, before one has been measured. */
+    readonly firstPaceMs?: number | undefined
   }) {
     this.#workers = options.workers
     this.#refreshing = options.refreshing
+    this.#paceMs = options.firstPaceMs ?? FIRST_PACE_MS
   }
 
   /** Queues an asked mint; false when the requester has too many pending already. Asking again changes nothing. */

@@ -38,12 +38,14 @@ export class PoolBook extends Context.Service<
      * `Requester`) may have 32 mints pending; asked mints are loaded before any is searched again, and keys take turns.
      */
     warm(mint: Mint): Effect.Effect<Loading>
+    /** Notes a pool that a trade of a mint names. A loaded mint that lacks it gets it soon, without a search. */
+    learn(mint: Mint, pool: Address): void
   }
 >()("fathom/pools/PoolBook") {
   /**
    * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) bounds the watched pools of one mint (those with the largest reserves are kept), `WARM_MINTS` (2000)
-   * the mints in memory (first out those not used since they were loaded, then the least recently used), `POOL_REFRESH` (60 s) is the interval between two discoveries of
-   * the pools of a warm mint.
+   * the mints in memory (first out those not used since they were loaded, then the least recently used), `POOL_REFRESH` (60 s) is the least interval between two discoveries of
+   * the pools of a warm mint, `DISCOVERY_RATE` (5 beside a node) the searches a second, of which a mint needs one for each filter of a program.
    */
   static readonly layerPrograms = (
     served: ReadonlyArray<Program>
@@ -80,6 +82,7 @@ export class PoolBook extends Context.Service<
           leftOut: (mint) => cache.leftOut(mint),
           poolAt: (address) => cache.poolAt(address),
           graph: { partnersOf: (mint) => cache.partnersOf(mint), poolsBetween: (a, b) => cache.pairOf(a, b).pools },
+          learn: discovery.learn,
           // Most pools trade SOL: they are loaded with the other mint.
           warm: (mint) => (mint === SOL ? Effect.succeed({ _tag: "Loaded" }) : discovery.warm(mint))
         })

@@ -113,6 +113,29 @@ export class PoolCache {
     this.#release(mint, before)
   }
 
+  /** True for a mint whose pools have been read and do not have this one among them. */
+  lacks(mint: Mint, pool: Address): boolean {
+    return this.isReady(mint) && this.#entries.get(pool)?.wantedFor.has(mint) !== true
+  }
+
+  /** Adds a pool to those of a mint; false when the mint is not in memory, or has so many that the pool is left out. */
+  addPool(mint: Mint, found: FoundPool, most: number): boolean {
+    const wanted = this.#wanted.get(mint)
+    if (wanted === undefined) {
+      return false
+    }
+    if (wanted.entries.length >= most) {
+      wanted.leftOut += 1
+      return false
+    }
+    const entry = this.#entryOf(found)
+    if (!entry.wantedFor.has(mint)) {
+      entry.wantedFor.add(mint)
+      wanted.entries = [...wanted.entries, entry]
+    }
+    return true
+  }
+
   /** Makes the pools of the mint visible to readers. */
   setReady(mint: Mint): void {
     const wanted = this.#wanted.get(mint)

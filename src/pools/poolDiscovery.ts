@@ -1,5 +1,5 @@
 /** Searches the pools of a mint on demand and again at an interval, because pools are created. */
-import { Clock, Config, Duration, Effect, Exit, Latch, Schedule, type Scope } from "effect"
+import { Clock, Config, Duration, Effect, Exit, Latch, Option, Schedule, Schema, type Scope } from "effect"
 import { countSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
@@ -11,12 +11,13 @@ import { type Load, LoadQueue } from "./LoadQueue.ts"
 import { mayBeMint } from "./mayBeMint.ts"
 import type { PoolCache } from "./PoolCache.ts"
 import { lamportPrice, measureOf, rankPools, uniquePools } from "./poolRanking.ts"
+import { type LearnPool, learnPools } from "./learnPools.ts"
 import { Requester } from "./Requester.ts"
+import { DefaultSearchRate, makeSearchPace } from "./SearchPace.ts"
 import type { PoolRefresh } from "./refreshPools.ts"
 
-const WORKERS = 12
-/** Workers that search loaded mints again, of which there are many and every minute: the others are for asked mints. */
-const REFRESHING = 4
+/** Mints that are loaded at a time, and among them those that are searched again, of which there are many and every minute. */
+const UNPACED = { workers: 12, refreshing: 4 }
 /** Asked mints that are checked with one read, and such reads in flight. */
 const CHECKED_TOGETHER = 100
 const CHECKERS = 2
@@ -27,13 +28,19 @@ const ABSENT_FOR = Duration.seconds(60)
 /** A pool that cannot be read within this time does not hold up the others of its mint. */
 const READ_DEADLINE = Duration.seconds(10)
 
+const IsRate = Schema.makeFilter((value: number) => value > 0 || "must be a number above 0")
+
 const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
 
-/** `POOLS_PER_MINT` (512), `WARM_MINTS` (2,000) and `POOL_REFRESH` (60 s). */
+/** The same where searches are paced: those of one mint end before the next begin. */
+const PACED = { workers: 3, refreshing: 1 }
+
+/** `POOLS_PER_MINT` (512), `WARM_MINTS` (2,000), `POOL_REFRESH` (60 s) and `DISCOVERY_RATE`. */
 export const settings = Config.all({
   poolsPerMint: countSetting("POOLS_PER_MINT", 512),
   mints: countSetting("WARM_MINTS", 2000),
-  refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60)))
+  refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60))),
+  rate: Config.option(Config.schema(Schema.NumberFromString.check(IsRate), "DISCOVERY_RATE"))
 })
 
 interface Search {
@@ -68,6 +75,8 @@ export type Loading =
 export interface PoolDiscovery {
   /** Queues the mint on behalf of the `Requester`. */
   readonly warm: (mint: Mint) => Effect.Effect<Loading>
+  /** Notes a pool that a trade of a mint names: a loaded mint that lacks it gets it soon. */
+  readonly learn: LearnPool
   /** True for a mint that was found to have no account or no pool, and is remembered for a while. */
   readonly isAbsent: (mint: Mint) => boolean
 }
@@ -82,18 +91,26 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   derive: DeriveAddress,
   poolRefresh: PoolRefresh
 ): Effect.fn.Return<PoolDiscovery, Config.ConfigError, Scope.Scope> {
-  const { poolsPerMint, mints, refresh } = yield* settings
+  const { mints, poolsPerMint, rate, refresh } = yield* settings
+  const perSecond = Option.getOrElse(rate, yield* Effect.map(DefaultSearchRate, (byDefault) => () => byDefault))
+  const pace = yield* makeSearchPace(perSecond)
   const clock = yield* Clock.Clock
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-  const queue = new LoadQueue({ workers: WORKERS, refreshing: REFRESHING })
+  const { refreshing, workers } = perSecond === null ? UNPACED : PACED
+  const searches = searchesFor(programs, SOL).length
+  const queue = new LoadQueue({
+    workers,
+    refreshing,
+    firstPaceMs: perSecond === null ? undefined : (searches / perSecond) * 1000
+  })
   const absent = new AbsentMints(Duration.toMillis(ABSENT_FOR), nowMs)
   // Mints that the service itself needs stay in memory without pools too.
   const kept = new Set<Mint>()
   const queued = yield* Latch.make()
   const unchecked = yield* Latch.make()
 
-  const search = Effect.fnUntraced(function* ({ program, query }: Search) {
-    const { accounts } = yield* feed.accountsOf(query).pipe(Effect.retry(backoff))
+  const search = Effect.fnUntraced(function* ({ program, query }: Search, isAsked: boolean) {
+    const { accounts } = yield* pace(isAsked).pipe(Effect.andThen(feed.accountsOf(query)), Effect.retry(backoff))
     return Array.from(accounts.values()).flatMap((account) =>
       account !== null && program.isPool(account)
         ? [{ program, address: account.address, account, foundBy: undefined }]
@@ -118,7 +135,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
 
   const discover = Effect.fn("PoolBook.load")(function* ({ isAsked, mint }: Load) {
     const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
-    const found = yield* Effect.forEach(searchesFor(programs, mint), search, { concurrency })
+    const found = yield* Effect.forEach(searchesFor(programs, mint), (each) => search(each, isAsked), { concurrency })
     const derived = derivedFor(programs, mint, derive)
     const all = uniquePools(derived.concat(found.flat()))
     const ranked = all.length > poolsPerMint ? yield* rankByReserves(mint, all) : all
@@ -187,7 +204,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   yield* work.pipe(
     Effect.forever,
     keepRunning("Loading pools"),
-    Effect.replicateEffect(WORKERS, { concurrency: WORKERS }),
+    Effect.replicateEffect(workers, { concurrency: workers }),
     Effect.forkScoped
   )
 
@@ -220,5 +237,6 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
       return Effect.succeed({ _tag: "Queued", readyInMs: queue.readyInMs(mint) })
     })
 
-  return { warm, isAbsent: (mint) => absent.has(mint) }
+  const learn = yield* learnPools(cache, feed, programs, poolsPerMint, poolRefresh.wake)
+  return { warm, learn, isAbsent: (mint) => absent.has(mint) }
 })

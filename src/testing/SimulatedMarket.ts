@@ -7,6 +7,7 @@ import { MarketReader } from "../market/views/MarketReader.ts"
 import { TradeFeed } from "../market/tape/TradeFeed.ts"
 import { TradeStore } from "../market/store/TradeStore.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
+import { DefaultSearchRate } from "../pools/SearchPace.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
@@ -31,7 +32,7 @@ export const layer = (options: Partial<SimulatorOptions> = {}) =>
       Layer.unwrap(Effect.map(Simulator, ({ rpcUrl, wsUrl }) => ChainFeedRpc.layer({ rpcUrl, wsUrl })))
     ),
     Layer.provideMerge(Simulator.layer(options)),
-    Layer.provide(client)
+    Layer.provide([client, Layer.succeed(DefaultSearchRate, null)])
   )
 
 /** The tape of its blocks, which are decoded in a worker thread. Trades are kept in memory only. */

@@ -17,6 +17,7 @@ const book = PoolBook.of({
   poolsOf: () => [],
   isLoaded: (mint) => mint !== COLD,
   leftOut: () => 0,
+  learn: () => undefined,
   poolAt: () => null,
   graph: { partnersOf: () => [], poolsBetween: () => [] },
   warm: () => Effect.succeed({ _tag: "Loaded" })

@@ -37,7 +37,7 @@ export const withBook = <A, E>(
     Effect.provide(
       PoolBook.layerPrograms(programs).pipe(
         Layer.provide(chain.layer),
-        Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ DISCOVERY_RATE: "100000", ...settings })))
       )
     )
   )

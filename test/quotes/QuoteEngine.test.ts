@@ -32,6 +32,7 @@ const bookOf = (known: MintPools, warmed: Array<string> = []) =>
       poolsOf: () => known.pools,
       isLoaded: (mint) => mint === TOKEN || mint === SOL,
       leftOut: () => 0,
+      learn: () => undefined,
       poolAt: () => null,
       graph: { partnersOf: () => [], poolsBetween: () => known.pools },
       warm: (mint) =>

@@ -33,6 +33,7 @@ const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>;
       poolsOf: () => pools,
       isLoaded: (mint) => loaded.includes(mint),
       leftOut: () => 0,
+      learn: () => undefined,
       poolAt: () => null,
       graph: graphOf(pools),
       warm: (mint) =>

@@ -119,6 +119,7 @@ export class ToyChain {
   searches = 0
   reads = 0
   failures = 0
+  readFailures = 0
   fresh: Freshness = { slot: 1, heardAtMs: 0, state: "live" }
   time: ChainClock = { slot: 1, epoch: 0, unixTimestamp: 0 }
   commitment: Commitment = "confirmed"
@@ -176,9 +177,16 @@ export class ToyChain {
           return Effect.succeed({ slot: 1, accounts: new Map(found.map((account) => [account.address, account])) })
         }),
       read: (addresses) =>
-        Effect.sync(() => {
+        Effect.suspend(() => {
           this.reads++
-          return { slot: 1, accounts: new Map(addresses.map((address) => [address, this.mintAt(address)])) }
+          if (this.readFailures > 0) {
+            this.readFailures--
+            return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "toy" }))
+          }
+          return Effect.succeed({
+            slot: 1,
+            accounts: new Map(addresses.map((address) => [address, this.mintAt(address)]))
+          })
         }),
       watch: (addresses) =>
         Effect.sync(() => {

@@ -72,6 +72,7 @@ const bookOf = (market: Market, graph: PoolGraph = { partnersOf: () => [], pools
       poolsOf: () => [],
       isLoaded: (mint) => mint !== COLD,
       leftOut: () => 0,
+      learn: () => undefined,
       poolAt: () => null,
       graph,
       warm: (mint) =>

@@ -79,6 +79,7 @@ const poolBook = (books: Books) =>
     poolsOf: (mint) => books.pools.get(mint) ?? [],
     isLoaded: (mint) => books.pools.has(mint),
     leftOut: () => 0,
+    learn: () => undefined,
     poolAt: (address) =>
       Array.from(books.pools.values())
         .flat()

@@ -42,6 +42,7 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
       poolsOf: (mint) => toy.pools.filter((pool) => trades(pool, mint)),
       isLoaded,
       leftOut: () => 0,
+      learn: () => undefined,
       poolAt: (address) => toy.pools.find((pool) => pool.address === address) ?? null,
       graph: {
         partnersOf: (mint) =>

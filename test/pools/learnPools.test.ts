@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { SOL } from "../../src/domain/Address.ts"
+import { at, toyPool, vault } from "../quotes/toyChain.ts"
+import { chainWithOnePool, OTHER, POOL, POOL_2, settle, TOKEN, VAULT_A2, VAULT_B2, withBook } from "./bookScene.ts"
+
+const created = [
+  toyPool({ address: POOL_2, mintA: TOKEN, mintB: SOL, vaultA: VAULT_A2, vaultB: VAULT_B2 }),
+  vault(VAULT_A2, 10n),
+  vault(VAULT_B2, 10n)
+]
+
+describe("a pool that a trade names", () => {
+  it.effect("is quoted without another search", () => {
+    const chain = chainWithOnePool()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(TOKEN)
+        yield* settle
+        const { searches } = chain
+        chain.put(...created)
+        book.learn(TOKEN, POOL_2)
+        yield* settle
+        assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 2)
+        assert.strictEqual(chain.searches, searches)
+      })
+    )
+  })
+
+  it.effect("is read once, whether it is known, of another mint or no pool", () => {
+    const chain = chainWithOnePool().put(...created)
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          const { reads } = chain
+          for (let turn = 0; turn < 3; turn++) {
+            book.learn(TOKEN, POOL)
+            book.learn(OTHER, POOL_2)
+            book.learn(TOKEN, at(99))
+            yield* settle
+          }
+          assert.strictEqual(chain.reads - reads, 1)
+        }),
+      { POOL_REFRESH: "1 hour" }
+    )
+  })
+
+  it.effect("is left out, and counted, beyond the pools that a mint may have", () => {
+    const chain = chainWithOnePool()
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          chain.put(...created)
+          book.learn(TOKEN, POOL_2)
+          yield* settle
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+          assert.strictEqual(book.leftOut(TOKEN), 1)
+        }),
+      { POOLS_PER_MINT: "1" }
+    )
+  })
+
+  it.effect("is read when a later trade names it, after a failure of the node", () => {
+    const chain = chainWithOnePool()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(TOKEN)
+        yield* settle
+        chain.put(...created)
+        chain.readFailures = 1
+        book.learn(TOKEN, POOL_2)
+        yield* settle
+        assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+        book.learn(TOKEN, POOL_2)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 2)
+      })
+    )
+  })
+})
