@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util"
 import { folderSource } from "./prove/folderSource.ts"
 import { nodeSource } from "./prove/nodeSource.ts"
-import { isProven, type ProgramProof, proveAll } from "./prove/proof.ts"
+import { hasPassed, type ProgramProof, proveAll } from "./prove/proof.ts"
 import { seededRandom } from "./prove/record.ts"
 import { loadRuntime } from "./prove/runtime.ts"
 import type { ProofSource } from "./prove/sources.ts"
@@ -79,7 +79,8 @@ const line = (row: ProgramProof): string => {
 
 const print = (rows: ReadonlyArray<ProgramProof>, json: boolean): void => {
   if (json) {
-    process.stdout.write(`${JSON.stringify({ proven: isProven(rows), programs: rows })}\n`)
+    const unproven = rows.flatMap((row) => (row.unproven === null ? [] : [row.dex]))
+    process.stdout.write(`${JSON.stringify({ passed: hasPassed(rows), unproven, programs: rows })}\n`)
     return
   }
   for (const row of rows) {
@@ -109,7 +110,7 @@ const main = async (): Promise<number> => {
   }
   const rows = await proveAll(source, makeRuntime, settings)
   print(rows, values.json)
-  return isProven(rows) ? 0 : 1
+  return hasPassed(rows) ? 0 : 1
 }
 
 try {

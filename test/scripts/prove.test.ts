@@ -11,7 +11,7 @@ import { derive } from "../../scripts/exactness/world.ts"
 import { programOf, readProgram } from "../../scripts/prove/deployed.ts"
 import { folderSource } from "../../scripts/prove/folderSource.ts"
 import { nodeSource } from "../../scripts/prove/nodeSource.ts"
-import { isProven, type ProofSettings, proveAll } from "../../scripts/prove/proof.ts"
+import { hasPassed, type ProofSettings, proveAll } from "../../scripts/prove/proof.ts"
 import { seededRandom } from "../../scripts/prove/record.ts"
 import { type Execution, loadRuntime, type Runtime } from "../../scripts/prove/runtime.ts"
 import type { ProofSource } from "../../scripts/prove/sources.ts"
@@ -94,6 +94,14 @@ const rowOf = async (makeRuntime: () => Runtime) => {
   return { row, rows }
 }
 
+/** A runtime that cannot execute at all. */
+const makeFailing = (): Runtime => ({
+  ...programPaying(() => null)(),
+  simulate: () => {
+    throw new Error("account too large")
+  }
+})
+
 describe("a proof", () => {
   it("counts swaps that were executed as quoted, and names programs that are not proven", async () => {
     const { row, rows } = await rowOf(programPaying((amountOut) => amountOut))
@@ -101,7 +109,7 @@ describe("a proof", () => {
     assert.deepInclude(row, { exact: row.cases, wrong: 0, errorsWrong: 0, fixtures: [], unproven: null })
     assert.strictEqual(row.cases + row.errorsRefused, 16)
     assert.strictEqual(row.deployedAtSlot, 77)
-    assert.isTrue(isProven(rows))
+    assert.isTrue(hasPassed(rows))
     assert.strictEqual(rows.find(({ dex }) => dex === "meteora-dlmm")?.unproven, "no pool was found")
     assert.include(rows.find(({ dex }) => dex === "pumpswap")?.unproven ?? "", "not built")
   })
@@ -110,17 +118,35 @@ describe("a proof", () => {
     const { row, rows } = await rowOf(programPaying((amountOut) => (amountOut > 1000n ? amountOut - 1n : amountOut)))
     assert.isAbove(row.wrong, 0)
     assert.isBelow(row.wrong, row.cases)
-    assert.isFalse(isProven(rows))
+    assert.isFalse(hasPassed(rows))
     const [path = ""] = row.fixtures
     const { cases, wrong } = check(readFixture(path), () => undefined)
     assert.deepStrictEqual([cases, wrong], [row.wrong, row.wrong])
+  })
+
+  it("keeps a fixture of each state where a pool is given in several", async () => {
+    const twice: ProofSource = {
+      ...onePool,
+      pools: async (...given) =>
+        Array.from({ length: 2 }, async () => onePool.pools(...given)).reduce(async (all, one) => [
+          ...(await all),
+          ...(await one)
+        ])
+    }
+    const rows = await proveAll(
+      twice,
+      programPaying(() => null),
+      settings()
+    )
+    const paths = rows.flatMap(({ fixtures }) => fixtures)
+    assert.strictEqual(new Set(paths).size, 2)
   })
 
   it("counts a swap that is quoted and that the program rejects as wrong", async () => {
     const { row, rows } = await rowOf(programPaying(() => null))
     assert.isAbove(row.errorsWrong, 0)
     assert.strictEqual(row.cases, 0)
-    assert.isFalse(isProven(rows))
+    assert.isFalse(hasPassed(rows))
     const [path = ""] = row.fixtures
     assert.strictEqual(check(readFixture(path), () => undefined).errorsWrong, row.errorsWrong)
   })
@@ -131,8 +157,14 @@ describe("a proof", () => {
       programPaying(() => null),
       settings()
     )
-    assert.isFalse(isProven(rows))
+    assert.isFalse(hasPassed(rows))
     assert.include(rows.find((one) => one.programId === programId)?.unproven ?? "", `${programId}.so`)
+  })
+
+  it("leaves a pool out that the runtime fails on, with the cause", async () => {
+    const { row } = await rowOf(makeFailing)
+    assert.deepStrictEqual(row.left, [{ pool: pool?.address ?? "", reason: "account too large" }])
+    assert.strictEqual(row.unproven, "no pool could be executed")
   })
 
   it("refuses in words where the runtime is absent", () => {
