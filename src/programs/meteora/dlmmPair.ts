@@ -42,6 +42,7 @@ export const dlmmPairAt = {
   protocolFeeY: 224,
   /** Two of them, 144 bytes each, beginning with the mint; an unused one is all zero. */
   rewards: 264,
+  oracle: 552,
   bitmap: 584,
   activationPoint: 816,
   tokenFlagX: 880,

@@ -72,22 +72,35 @@ const twoHopSwapV2Accounts = [
   "tokenOwnerAccountOutput"
 ] as const
 
+const swapData = (
+  swap: { readonly second: boolean; readonly aToB: boolean },
+  amounts: { readonly specified: bigint; readonly threshold: bigint; readonly isInput: boolean }
+): Uint8Array =>
+  pack(
+    hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP),
+    u64(amounts.specified),
+    u64(amounts.threshold),
+    u128(swap.aToB ? whirlpoolGrid.lowestSqrtPrice : whirlpoolGrid.highestSqrtPrice),
+    bool(amounts.isInput),
+    bool(swap.aToB),
+    ...(swap.second ? [u8(0)] : [])
+  )
+
 /** Data of an exact-input `swap` or `swap_v2` whose price limit is the program's last price. */
 export const encodeWhirlpoolSwap = (swap: {
   readonly second: boolean
   readonly amountIn: bigint
   readonly minimumOut: bigint
   readonly aToB: boolean
-}): Uint8Array =>
-  pack(
-    hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP),
-    u64(swap.amountIn),
-    u64(swap.minimumOut),
-    u128(swap.aToB ? whirlpoolGrid.lowestSqrtPrice : whirlpoolGrid.highestSqrtPrice),
-    bool(true),
-    bool(swap.aToB),
-    ...(swap.second ? [u8(0)] : [])
-  )
+}): Uint8Array => swapData(swap, { specified: swap.amountIn, threshold: swap.minimumOut, isInput: true })
+
+/** Data of an exact-output `swap` or `swap_v2` whose price limit is the program's last price. */
+export const encodeWhirlpoolSwapOut = (swap: {
+  readonly second: boolean
+  readonly amountOut: bigint
+  readonly maximumIn: bigint
+  readonly aToB: boolean
+}): Uint8Array => swapData(swap, { specified: swap.amountOut, threshold: swap.maximumIn, isInput: false })
 
 /** Amounts of the event, and the bytes up to the last of them. */
 const eventOffsets = { inputAmount: 73, outputAmount: 81, inputTransferFee: 89 } as const

@@ -23,7 +23,10 @@ const compact = (value: number): Uint8Array => {
 const counted = (values: ReadonlyArray<number>): Uint8Array => pack(compact(values.length), Uint8Array.from(values))
 
 /** The transaction as it was sent. */
-export const wireOf = ({ message, calls, blockhash }: Receipt, signatures: ReadonlyArray<string>): Uint8Array => {
+export const wireOf = (
+  { message, calls, blockhash }: Pick<Receipt, "message" | "calls" | "blockhash">,
+  signatures: ReadonlyArray<string>
+): Uint8Array => {
   const { version, keys, signers, readonlySigners, readonlyOthers, lookups, loadedWritable, loadedReadonly } = message
   const places = new Map(keys.map((key, index) => [key, index]))
   const place = (address: (typeof keys)[number]) => places.get(address) ?? 0

@@ -1,0 +1,33 @@
+/** Programs and pools from files: PROGRAM_ID.so, and fixtures of `npm run exactness`. */
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { readFixture } from "../exactness/fixture.ts"
+import { programOf } from "./deployed.ts"
+import type { PoolSnapshot } from "./record.ts"
+import type { ProofSource } from "./sources.ts"
+
+/** The pools of the fixtures in `accounts`, and the programs in `programs`. */
+export const folderSource = (programs: string, accounts: string): ProofSource => ({
+  program: async (programId) => {
+    const path = join(programs, `${programId}.so`)
+    if (!existsSync(path)) {
+      throw new Error(`no ${path}`)
+    }
+    return programOf(readFileSync(path))
+  },
+  pools: async ({ program }, count) => {
+    const found: Array<PoolSnapshot> = []
+    for (const path of globSync(join(accounts, "*.json")).toSorted()) {
+      if (found.length >= count) {
+        break
+      }
+      const fixture = readFixture(path)
+      for (const pool of fixture.accounts.values()) {
+        if (program.isPool(pool) && found.length < count) {
+          found.push({ pool, accounts: fixture.accounts, clock: fixture.clockOf({}) })
+        }
+      }
+    }
+    return found
+  }
+})

@@ -1,0 +1,146 @@
+/**
+ * Programs and pools from a node over JSON-RPC, by calls that every provider allows: pools are those that the program's newest
+ * transactions name, because a scan of all of them is refused by most.
+ */
+import { Duration, Effect, Redacted, Result } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { type Address, addressOf } from "../../src/domain/Address.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
+import { accountFromJson } from "../../src/solana/accounts/accountJson.ts"
+import { CLOCK, readClock } from "../../src/solana/clockSysvar.ts"
+import { makeRpcCall } from "../../src/solana/rpc/rpcHttp.ts"
+import { derive } from "../exactness/world.ts"
+import { readProgram } from "./deployed.ts"
+import type { PoolSnapshot } from "./record.ts"
+import type { ProofSource } from "./sources.ts"
+import type { Venue } from "./venues.ts"
+
+/** The most accounts of one `getMultipleAccounts`. */
+const AT_ONCE = 100
+/** Transactions looked through for each pool wanted, and the least in all. */
+const TRANSACTIONS_PER_POOL = 5
+const LEAST_TRANSACTIONS = 20
+/** Rounds of reading until a pool names no further account. */
+const ROUNDS = 5
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+const fieldOf = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+const addressesOf = (value: unknown): ReadonlyArray<Address> =>
+  listOf(value).flatMap((text) => (typeof text === "string" ? (addressOf(text) ?? []) : []))
+
+/** Every account that a transaction of `getTransaction` names. */
+const accountsNamedBy = (transaction: unknown): ReadonlyArray<Address> => {
+  const loaded = fieldOf(fieldOf(transaction, "meta"), "loadedAddresses")
+  const message = fieldOf(fieldOf(transaction, "transaction"), "message")
+  return [
+    ...addressesOf(fieldOf(message, "accountKeys")),
+    ...addressesOf(fieldOf(loaded, "writable")),
+    ...addressesOf(fieldOf(loaded, "readonly"))
+  ]
+}
+
+/** Accounts read together; null for one that does not exist. */
+type AccountsRead = ReadonlyMap<string, OnChainAccount | null>
+type ReadAccounts = (addresses: ReadonlyArray<Address>) => Promise<AccountsRead>
+
+const settings = { concurrency: 4, retries: 5, timeout: Duration.seconds(60) }
+
+const makeCalls = async (url: string) => {
+  const node = { host: new URL(url).host, rpcUrl: Redacted.make(url), wsUrl: Redacted.make(url) }
+  const rpc = await Effect.runPromise(
+    makeRpcCall(settings, { node: () => node }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+  const call = (method: string, params: ReadonlyArray<unknown>): Promise<unknown> =>
+    Effect.runPromise(Effect.mapError(rpc(method, params), ({ detail }) => new Error(detail)))
+  const read: ReadAccounts = async (addresses) => {
+    const options = { encoding: "base64", commitment: "confirmed" }
+    const response = await call("getMultipleAccounts", [addresses, options])
+    const slot = Number(fieldOf(fieldOf(response, "context"), "slot"))
+    const values = listOf(fieldOf(response, "value"))
+    if (values.length !== addresses.length) {
+      throw new Error(`getMultipleAccounts: ${values.length} accounts for ${addresses.length} addresses`)
+    }
+    return new Map(
+      addresses.map((address, index) => {
+        const state = accountFromJson(address, slot, values[index])
+        if (Result.isFailure(state)) {
+          throw new Error(`getMultipleAccounts: ${address}: ${state.failure}`)
+        }
+        return [address, state.success.account] as const
+      })
+    )
+  }
+  return { call, read }
+}
+
+/** The pool with everything that its price and its swaps need, from one response. Null when it names more than that holds. */
+const snapshotOf = async (venue: Venue, address: Address, read: ReadAccounts): Promise<PoolSnapshot | null> => {
+  let wanted: ReadonlySet<Address> = new Set([CLOCK, address])
+  for (let round = 0; round < ROUNDS && wanted.size <= AT_ONCE; round++) {
+    const found = await read([...wanted])
+    const pool = found.get(address)
+    const clock = readClock(found.get(CLOCK)?.data ?? new Uint8Array(0))
+    if (!pool || clock === null) {
+      return null
+    }
+    const needed = [
+      ...Object.values(venue.sides(pool)),
+      ...venue.program.needs(pool, (one) => found.get(one), derive),
+      ...venue.swapNeeds(pool, derive)
+    ]
+    const missing = needed.filter((one) => !wanted.has(one))
+    if (missing.length === 0) {
+      const existing = [...found].flatMap(([key, account]) =>
+        account === null || key === CLOCK ? [] : [[key, account] as const]
+      )
+      return { pool, accounts: new Map(existing), clock }
+    }
+    wanted = new Set([...wanted, ...missing])
+  }
+  return null
+}
+
+/** Programs and pools of the node at this address. */
+export const nodeSource = async (url: string): Promise<ProofSource> => {
+  const { call, read } = await makeCalls(url)
+
+  const poolsIn = async ({ program }: Venue, signature: unknown): Promise<ReadonlyArray<Address>> => {
+    const options = { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 }
+    const named = [...new Set(accountsNamedBy(await call("getTransaction", [signature, options])))]
+    const pools: Array<Address> = []
+    for (let from = 0; from < named.length; from += AT_ONCE) {
+      const accounts = await read(named.slice(from, from + AT_ONCE))
+      pools.push(...[...accounts.values()].flatMap((one) => (one !== null && program.isPool(one) ? [one.address] : [])))
+    }
+    return pools
+  }
+
+  const pools = async (venue: Venue, count: number): Promise<ReadonlyArray<PoolSnapshot>> => {
+    const limit = Math.min(1000, LEAST_TRANSACTIONS + TRANSACTIONS_PER_POOL * count)
+    const options = { limit, commitment: "confirmed" }
+    const signatures = listOf(await call("getSignaturesForAddress", [venue.program.programId, options]))
+    const seen = new Set<Address>()
+    const found: Array<PoolSnapshot> = []
+    for (const entry of signatures) {
+      if (found.length >= count) {
+        break
+      }
+      for (const address of await poolsIn(venue, fieldOf(entry, "signature"))) {
+        if (!seen.has(address) && found.length < count) {
+          seen.add(address)
+          const snapshot = await snapshotOf(venue, address, read)
+          found.push(...(snapshot === null ? [] : [snapshot]))
+        }
+      }
+    }
+    return found
+  }
+
+  return {
+    program: (programId) => readProgram(programId, async (address) => (await read([address])).get(address) ?? null),
+    pools
+  }
+}
