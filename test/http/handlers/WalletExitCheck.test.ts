@@ -1,11 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { readFileSync } from "node:fs"
-import { TestClock } from "effect/testing"
 import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import { ExitCheck } from "../../../src/domain/quotes/ExitCheck.ts"
 import { WalletExitCheck } from "../../../src/domain/quotes/WalletExit.ts"
-import { QuoteEngine } from "../../../src/quotes/QuoteEngine.ts"
 import { WalletIndexUnavailable } from "../../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
@@ -270,35 +268,6 @@ layer(running({ keys, engine: engineOver(market), wallets }))("POST /api/v1/spot
       assertInvalid(answer, "", "type")
       assert.strictEqual(answer.json("error.message"), "The body must be an object.")
       assert.strictEqual((yield* send({ wallet: WALLET }, "z")).status, 403)
-    })
-  )
-})
-
-/** The native engine, each call of which takes a second. */
-const slowEngine = Layer.effect(
-  QuoteEngine,
-  Effect.map(QuoteEngine, (engine) =>
-    QuoteEngine.of({
-      ...engine,
-      quoteAll: (requests) => Effect.tap(engine.quoteAll(requests), TestClock.adjust("1 second"))
-    })
-  )
-).pipe(Layer.provide(engineOver(makeMarket())))
-
-layer(running({ engine: slowEngine, wallets }))("the time of a wallet's exit check", (it) => {
-  it.effect("is bounded: positions that are not reached are named and not charged", () =>
-    Effect.gen(function* () {
-      const answer = yield* send({ wallet: WALLET })
-      const check = yield* decoded(answer)
-      assert.deepStrictEqual(check.positions.map(({ state }) => state).slice(0, 5), [
-        "checked",
-        "checked",
-        "not_reached",
-        "not_reached",
-        "not_reached"
-      ])
-      assert.strictEqual(check.counts.notReached, 3)
-      assert.strictEqual(answer.headers.get("x-ratelimit-cost"), "12")
     })
   )
 })
