@@ -4,6 +4,7 @@ import { Address, SOL } from "../domain/Address.ts"
 import { Decimals, SlippageBps } from "../domain/Amount.ts"
 import { ExitCheck } from "../domain/quotes/ExitCheck.ts"
 import { SpotQuote } from "../domain/quotes/Quote.ts"
+import { WalletExitCheck } from "../domain/quotes/WalletExit.ts"
 import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../domain/quotes/QuoteStream.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
@@ -23,6 +24,8 @@ export const defaults = {
   quoteSlippageBps: 50,
   exitSlippageBps: 100,
   ladder: [0.01, 0.1, 0.25, 0.5, 0.75, 1],
+  exitPositions: 50,
+  maxImpactPct: 2,
   intervalMs: 2000,
   durationSeconds: 60
 } as const
@@ -113,6 +116,19 @@ const ascending = (ladder: ReadonlyArray<number>) => {
   return refuse(String(wrong), issue, "ladder must rise from rung to rung.")
 }
 
+const Ladder = Schema.Array(
+  Schema.Finite.check(
+    Schema.isGreaterThan(0, { expected: "above 0 and at most 1" }),
+    Schema.isLessThanOrEqualTo(1, { expected: "above 0 and at most 1" })
+  )
+)
+  .check(
+    Schema.isMinLength(1, { expected: "1 to 8 fractions" }),
+    Schema.isMaxLength(8, { expected: "1 to 8 fractions" }),
+    Schema.makeFilter(ascending, { toJsonSchema: () => ({}) })
+  )
+  .annotate({ description: `Rising shares of the position; ${defaults.ladder.join(", ")} unless given.` })
+
 /** The position whose exit is to be checked. */
 export const ExitCheckBody = Schema.Struct({
   mint: Address,
@@ -122,20 +138,7 @@ export const ExitCheckBody = Schema.Struct({
   decimals: Schema.optionalKey(Decimals),
   quoteDecimals: Schema.optionalKey(Decimals),
   slippageBps: Schema.optionalKey(SlippageBps),
-  ladder: Schema.optionalKey(
-    Schema.Array(
-      Schema.Finite.check(
-        Schema.isGreaterThan(0, { expected: "above 0 and at most 1" }),
-        Schema.isLessThanOrEqualTo(1, { expected: "above 0 and at most 1" })
-      )
-    )
-      .check(
-        Schema.isMinLength(1, { expected: "1 to 8 fractions" }),
-        Schema.isMaxLength(8, { expected: "1 to 8 fractions" }),
-        Schema.makeFilter(ascending, { toJsonSchema: () => ({}) })
-      )
-      .annotate({ description: `Rising shares of the position; ${defaults.ladder.join(", ")} unless given.` })
-  )
+  ladder: Schema.optionalKey(Ladder)
 })
   .check(
     Schema.makeFilter(oneAmount("decimals")),
@@ -146,6 +149,29 @@ export const ExitCheckBody = Schema.Struct({
     )
   )
   .annotate({ identifier: "ExitCheckRequest", description: "The position whose exit is to be checked." })
+
+const impact = { expected: "above 0 and at most 50" }
+
+/** The wallet whose positions are to be checked. */
+export const WalletExitBody = Schema.Struct({
+  wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }),
+  quoteMint: Schema.optionalKey(Address.annotate({ description: "Mint of the proceeds; SOL unless given." })),
+  quoteDecimals: Schema.optionalKey(Decimals),
+  slippageBps: Schema.optionalKey(SlippageBps),
+  ladder: Schema.optionalKey(Ladder),
+  maxImpactPct: Schema.optionalKey(
+    Schema.Finite.check(Schema.isGreaterThan(0, impact), Schema.isLessThanOrEqualTo(50, impact)).annotate({
+      description: `The impact within which the total is summed, in percent against the smallest rung; ${defaults.maxImpactPct} unless given.`
+    })
+  ),
+  limit: Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 1, maximum: defaults.exitPositions }, { expected: "a whole number from 1 to 50" })
+    ).annotate({
+      description: `Most positions of the answer, the most valuable first; ${defaults.exitPositions} unless given.`
+    })
+  )
+}).annotate({ identifier: "WalletExitRequest", description: "The wallet whose positions are to be checked." })
 
 const frame = <const Name extends string, Data extends Schema.Top>(event: Name, data: Data) =>
   Schema.Struct({
@@ -178,12 +204,15 @@ export class SpotGroup extends HttpApiGroup.make("spot")
     }).annotate(OpenApi.Summary, "Stream quotes of one trade"),
     HttpApiEndpoint.post("exitCheck", "/api/v1/spot/exit-check", {
       query: NoQuery,
-      payload: ExitCheckBody,
-      success: ExitCheck,
+      payload: Schema.Union([ExitCheckBody, WalletExitBody]),
+      success: Schema.Union([ExitCheck, WalletExitCheck]),
       error: [StateNotLoaded, StateTooOld, RateLimited, DataUnavailable]
     })
       .middleware(JsonBody)
-      .annotate(OpenApi.Summary, "Quotes for selling shares of a position, up to all of it")
+      .annotate(
+        OpenApi.Summary,
+        "Quotes for selling shares of a position, or of each position of a wallet, up to all of it"
+      )
   )
   .annotateEndpoints(Budget, "quote")
   .middleware(Authorization)

@@ -140,11 +140,10 @@ export const verdictOf = (
 }
 
 /**
- * The largest rung that sells within 2 %; nothing is interpolated between rungs. Rungs from the first that returns less than a
- * smaller one are out. Null for a ladder of one rung, which has nothing to be measured against. The whole position is within
- * 2 % exactly when the verdict is `clean`.
+ * The largest rung that sells within `maxPct`; nothing is interpolated between rungs. Rungs from the first that returns less
+ * than a smaller one are out. Null for a ladder of one rung, which has nothing to be measured against.
  */
-export const largestClean = (rungs: ReadonlyArray<Rung>): Rung | null => {
+export const largestWithin = (rungs: ReadonlyArray<Rung>, maxPct: number): Rung | null => {
   if (rungs.length < 2) {
     return null
   }
@@ -152,9 +151,12 @@ export const largestClean = (rungs: ReadonlyArray<Rung>): Rung | null => {
   return (
     rungs
       .slice(0, end === -1 ? undefined : end)
-      .findLast(({ realizedImpactPct }) => realizedImpactPct !== null && realizedImpactPct <= CLEAN_PCT) ?? null
+      .findLast(({ realizedImpactPct }) => realizedImpactPct !== null && realizedImpactPct <= maxPct) ?? null
   )
 }
+
+/** The largest rung that sells within 2 %. The whole position is within 2 % exactly when the verdict is `clean`. */
+export const largestClean = (rungs: ReadonlyArray<Rung>): Rung | null => largestWithin(rungs, CLEAN_PCT)
 
 const summaryOf = (rungs: ReadonlyArray<Rung>): ExitSummary => {
   const full = fullOf(rungs)

@@ -171,5 +171,16 @@ describe.runIf(isAvailable)("of a whole service", () => {
         record({ ...usage, id: "account.usage csv" }, request, answer, "")
       })
     )
+    const exit = operations.find(({ id }) => id === "spot.exitCheck")
+    it.effect("spot.exitCheck answers 200 of a wallet", () =>
+      Effect.gen(function* () {
+        const { offer } = yield* Asked
+        assert.isDefined(exit)
+        assert.isNotNull(offer)
+        const answer = yield* send(exit, { body: { wallet: offer.trader, limit: 3 } })
+        judge(exit, answer)
+        assert.match(answer.text, /"counts":/u)
+      })
+    )
   })
 })

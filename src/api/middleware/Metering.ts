@@ -34,5 +34,10 @@ export class Meter extends Context.Service<
      * up-front charge too.
      */
     raiseTo(units: number): Effect.Effect<void, RateLimited | LimiterUnavailable>
+    /**
+     * Lowers the price of this request to `units` in total, for work that was charged and not done. A lower price is
+     * unchanged. Rejected, with nothing charged, when another request takes the room while the price is exchanged.
+     */
+    lowerTo(units: number): Effect.Effect<void, RateLimited | LimiterUnavailable>
   }
 >()("fathom/api/middleware/Metering/Meter") {}

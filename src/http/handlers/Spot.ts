@@ -16,7 +16,8 @@ import {
   StateNotLoaded,
   StateTooOld
 } from "../../api/problems.ts"
-import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../../api/Spot.ts"
+import type { ExitCheckBody, QuoteQuery, StreamQuery, WalletExitBody } from "../../api/Spot.ts"
+import { type Mint, SOL } from "../../domain/Address.ts"
 import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
@@ -30,6 +31,7 @@ import { openStream } from "../streams/openStream.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
 import { invalid, tooManyColdMints } from "../problems.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
+import { makeWalletExit } from "./walletExit.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 
 const problemOf = (refusal: QuoteRefusal) => {
@@ -88,14 +90,18 @@ const handlers = HttpApiBuilder.group(
         Effect.map(quoteResponse)
       )
 
-    const check = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof ExitCheckBody.Type }) {
+    const checkWallet = yield* makeWalletExit
+
+    const requireExitMint = (quoteMint: Mint) =>
+      engine.exitMint !== null && quoteMint !== engine.exitMint
+        ? notMeasured("quoteMint", `quoteMint must be ${engine.exitMint}: exits are measured in SOL only here.`)
+        : Effect.void
+
+    const checkPosition = Effect.fnUntraced(function* (payload: typeof ExitCheckBody.Type) {
       const { body } = yield* RequestContext
       const position = yield* exitPosition(payload, body?.numberText("uiAmount"))
       const { ladder, mint, quoteMint, slippageBps } = position
-      const { exitMint } = engine
-      if (exitMint !== null && quoteMint !== exitMint) {
-        return yield* notMeasured("quoteMint", `quoteMint must be ${exitMint}: exits are measured in SOL only here.`)
-      }
+      yield* requireExitMint(quoteMint)
       const meter = yield* Meter
       yield* meter.raiseTo(ladder.length)
       const quoteDecimals = position.quoteDecimals ?? (yield* tokens.decimalsOf(quoteMint))
@@ -107,6 +113,11 @@ const handlers = HttpApiBuilder.group(
       const decimals = position.decimals ?? (yield* tokens.decimalsOf(mint))
       return exitCheck({ ...position, decimals, quoteDecimals }, quotes)
     })
+
+    const check = ({ payload }: { readonly payload: typeof ExitCheckBody.Type | typeof WalletExitBody.Type }) =>
+      "wallet" in payload
+        ? Effect.andThen(requireExitMint(payload.quoteMint ?? SOL), checkWallet(payload))
+        : checkPosition(payload)
 
     const stream = Effect.fnUntraced(function* ({
       query,

@@ -77,6 +77,13 @@ export const tickRequest = ({
   outputDecimals: outputDecimals ?? undefined
 })
 
+/** Decimals of the proceeds as far as the request states them: SOL's are known. */
+export const quoteDecimalsOf = ({
+  quoteDecimals,
+  quoteMint = SOL
+}: Pick<typeof ExitCheckBody.Type, "quoteDecimals" | "quoteMint">): number | null =>
+  quoteDecimals ?? (quoteMint === SOL ? SOL_DECIMALS : null)
+
 /** The position of `POST /spot/exit-check`. `uiAmount` is the text of that field as it was sent. */
 export const exitPosition = Effect.fnUntraced(function* (body: typeof ExitCheckBody.Type, uiAmount = "") {
   const { decimals = null, ladder = defaults.ladder, mint, quoteMint = SOL } = body
@@ -92,7 +99,7 @@ export const exitPosition = Effect.fnUntraced(function* (body: typeof ExitCheckB
     quoteMint,
     amount,
     decimals,
-    quoteDecimals: body.quoteDecimals ?? (quoteMint === SOL ? SOL_DECIMALS : null),
+    quoteDecimals: quoteDecimalsOf(body),
     slippageBps: body.slippageBps ?? defaults.exitSlippageBps,
     ladder: rungs
   }

@@ -20,7 +20,7 @@ const ofType = (ast: SchemaAST.AST): string => {
     case "Literal":
       return String(ast.literal)
     case "Union":
-      return anyOf(ast.types.map(expectation))
+      return anyOf(Array.from(new Set(ast.types.map(expectation))))
     case "Null":
       return "null"
     case "Boolean":

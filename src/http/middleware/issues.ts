@@ -1,5 +1,5 @@
 /** Translation of schema issues into error details of the contract. */
-import { Schema, type SchemaIssue } from "effect"
+import { Schema, SchemaAST, type SchemaIssue } from "effect"
 import { type ErrorDetail, Issue } from "../../api/Problem.ts"
 import { InvalidRequest } from "../../api/problems.ts"
 import { expectation, readable } from "./expectation.ts"
@@ -94,6 +94,33 @@ const describe = (
   }
 }
 
+/** The number of fields of an object schema that were sent, where a required one outweighs all others; null for another schema. */
+const likeness = (member: SchemaAST.AST, sent: object): number | null => {
+  const encoded = SchemaAST.toEncoded(member)
+  if (encoded._tag !== "Objects") {
+    return null
+  }
+  const known = encoded.propertySignatures.filter(({ name }) => Object.hasOwn(sent, name))
+  const required = known.filter(({ type }) => !SchemaAST.isOptional(type))
+  return required.length * (Object.keys(sent).length + 1) + known.length
+}
+
+/**
+ * The issue of the member of a union that was meant: the only one, or among objects the one of which the most fields were
+ * sent, the first of equals. Undefined when that cannot be decided.
+ */
+const issueOfMember = ({ ast, issues }: SchemaIssue.AnyOf, input: unknown): SchemaIssue.Issue | undefined => {
+  if (issues.length < 2) {
+    return issues[0]
+  }
+  if (typeof input !== "object" || input === null || issues.length !== ast.types.length) {
+    return undefined
+  }
+  const scores = ast.types.map((member) => likeness(member, input))
+  const best = Math.max(...scores.map((score) => score ?? -1))
+  return scores.includes(null) ? undefined : issues[scores.indexOf(best)]
+}
+
 const objections = (found: SchemaIssue.Issue, source: Source, path: Path): ReadonlyArray<Objection> => {
   switch (found._tag) {
     case "Pointer":
@@ -117,10 +144,9 @@ const objections = (found: SchemaIssue.Issue, source: Source, path: Path): Reado
       return [describe(source, path, isIssue(issue) ? issue : "format", found.annotations)]
     }
     default: {
-      // A payload is declared as a union of one; with several members it is unknown which one was meant.
-      const [only, ...others] = "issues" in found ? found.issues : []
-      if (only !== undefined && others.length === 0) {
-        return objections(only, source, path)
+      const meant = found._tag === "AnyOf" ? issueOfMember(found, valueAt(source.input, path)) : undefined
+      if (meant !== undefined) {
+        return objections(meant, source, path)
       }
       const allowed = "ast" in found ? expectation(found.ast) : undefined
       return [describe(source, path, issueOfMismatch(source, path), { expected: allowed })]

@@ -72,14 +72,15 @@ const failUnavailable = (error: { readonly cause?: unknown }): Effect.Effect<nev
     ? Effect.fail(unavailable())
     : Effect.andThen(Effect.logError("The limiter is unavailable", error.cause), Effect.fail(unavailable()))
 
-/** Refunds the charges of the request before it is rejected. */
-const rollback = (terms: Terms, refused: BudgetExceeded) =>
+/** Refunds the charges of the request. */
+const refundAll = (terms: Terms) =>
   Effect.forEach(terms.context.charges.splice(0), (charge) =>
     withDecisionDeadline(terms.limiter.refund(charge), unavailable)
-  ).pipe(
-    Effect.catchTag("LimiterUnavailable", unavailable),
-    Effect.flatMap((states) => reject(terms.context, refused, states.at(-1) ?? refused))
-  )
+  ).pipe(Effect.catchTag("LimiterUnavailable", unavailable))
+
+/** Refunds the charges of the request before it is rejected. */
+const rollback = (terms: Terms, refused: BudgetExceeded) =>
+  refundAll(terms).pipe(Effect.flatMap((states) => reject(terms.context, refused, states.at(-1) ?? refused)))
 
 const raise = (terms: Terms, budget: BudgetName, units: number) => {
   const due = units - (terms.context.reading?.cost ?? 0)
@@ -91,7 +92,18 @@ const raise = (terms: Terms, budget: BudgetName, units: number) => {
       )
 }
 
-const freeMeter: Meter["Service"] = { charge: null, raiseTo: () => Effect.void }
+/** Refunds the charges and charges `units` in their place. Rejected where another request took the room in between. */
+const lower = (terms: Terms, budget: BudgetName, units: number) =>
+  units >= (terms.context.reading?.cost ?? 0)
+    ? Effect.void
+    : Effect.flatMap(refundAll(terms), () => admit(terms, budget, units)).pipe(
+        Effect.map((charge) => void recordCharge(terms.context, charge)),
+        Effect.catch((error): Effect.Effect<never, RateLimited | LimiterUnavailable> =>
+          error._tag === "BudgetExceeded" ? Effect.fail(reject(terms.context, error, error)) : failUnavailable(error)
+        )
+      )
+
+const freeMeter: Meter["Service"] = { charge: null, raiseTo: () => Effect.void, lowerTo: () => Effect.void }
 
 /** Charges the up-front cost and returns the meter of the request. */
 export const makeMeter = (terms: Terms): Effect.Effect<Meter["Service"], RateLimited | LimiterUnavailable> => {
@@ -106,6 +118,7 @@ export const makeMeter = (terms: Terms): Effect.Effect<Meter["Service"], RateLim
   )
   return Effect.mapEager(admitted, (charge) => ({
     charge: recordCharge(context, charge),
-    raiseTo: (units: number) => Effect.suspend(() => raise(terms, budget, units))
+    raiseTo: (units: number) => Effect.suspend(() => raise(terms, budget, units)),
+    lowerTo: (units: number) => Effect.suspend(() => lower(terms, budget, units))
   }))
 }

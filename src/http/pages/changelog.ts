@@ -7,6 +7,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- \`POST /api/v1/spot/exit-check\` takes \`{"wallet": ...}\` in place of a position: a ladder for each of up to 50 open positions, and
+  what they bring within \`maxImpactPct\`. A unit of \`quote\` for each rung priced.
 - The sockets and event streams as an AsyncAPI 3 document at \`/asyncapi.json\`, and in Markdown at \`/docs/live.md\`.
 - On the market socket a \`gap\` of reason \`expired\` stands for closed candles that a slow reader was not sent and that are no longer
   held.

@@ -10,7 +10,7 @@ import { type Column, Table } from "../parts/Table.tsx"
 import type { Counterpart } from "./counterpart.ts"
 import { TypedField } from "./TypedField.tsx"
 
-type ExitCheck = Answer<"POST /api/v1/spot/exit-check">
+type ExitCheck = Extract<Answer<"POST /api/v1/spot/exit-check">, { readonly rungs: unknown }>
 type Rung = ExitCheck["rungs"][number]
 
 const verdicts: Readonly<Record<ExitCheck["summary"]["verdict"], string>> = {
@@ -95,7 +95,10 @@ export const ExitLadder = ({ counter, token }: { readonly token: Counterpart; re
         decimals: token.decimals,
         quoteDecimals: counter.decimals
       }
-      run(() => call("POST /api/v1/spot/exit-check", { body }), setCheck)
+      run(
+        () => call("POST /api/v1/spot/exit-check", { body }),
+        (answer) => "rungs" in answer && setCheck(answer)
+      )
     }
   }
   return (

@@ -1,0 +1,175 @@
+/** The exit report of a wallet: one ladder for each open position. Pure. */
+import { numberText, shareOf, uiNumber } from "../domain/decimal.ts"
+import type { Mint } from "../domain/Address.ts"
+import type { ExitCheck, Position } from "../domain/quotes/ExitCheck.ts"
+import type {
+  WalletExitCounts,
+  WalletExitPosition,
+  WalletExitState,
+  WalletExitTotal,
+  WithinImpact
+} from "../domain/quotes/WalletExit.ts"
+import type { WalletPosition } from "../domain/wallets/WalletPositions.ts"
+import { largestWithin } from "./exitCheck.ts"
+
+/** Terms of the check, the same for every position. */
+export interface WalletExitTerms {
+  readonly quoteMint: Mint
+  readonly quoteDecimals: number | null
+  readonly slippageBps: number
+  readonly ladder: ReadonlyArray<number>
+  readonly maxImpactPct: number
+  /** Most positions of the report. */
+  readonly limit: number
+}
+
+/** A position of the wallet in the check. */
+export interface PlannedExit {
+  readonly held: WalletPosition
+  /** Null where nothing is to be priced; `state` is the reason. */
+  readonly position: Position | null
+  readonly state: WalletExitState
+}
+
+/** Result of a position of which the ladder was to be priced. */
+export interface ExitOutcome {
+  readonly state: WalletExitState
+  readonly exit: ExitCheck | null
+  readonly detail: string | null
+  readonly retryInMs: number | null
+}
+
+const details: Partial<Record<WalletExitState, string>> = {
+  unknown_balance: "The balance of the wallet is not known.",
+  quote_mint: "The position is held in the mint of the proceeds.",
+  too_small: "No share of the ladder comes to one atomic unit."
+}
+
+// Values order the list only; no amount is made of them.
+const valueOf = ({ valueUsd }: WalletPosition): number => (valueUsd === null ? -1 : Number(valueUsd))
+
+/** Open positions: those of known balance first, then by value, then by the time of the last trade, then by mint. */
+const inOrder = (positions: ReadonlyArray<WalletPosition>): ReadonlyArray<WalletPosition> =>
+  positions
+    .filter(({ open }) => open)
+    .toSorted(
+      (a, b) =>
+        Number(b.holding !== null) - Number(a.holding !== null) ||
+        valueOf(b) - valueOf(a) ||
+        (b.lastAtMs ?? 0) - (a.lastAtMs ?? 0) ||
+        (a.mint < b.mint ? -1 : 1)
+    )
+
+const planOf = (held: WalletPosition, terms: WalletExitTerms): PlannedExit => {
+  const { decimals, holding: amount, mint } = held
+  const { ladder, quoteDecimals, quoteMint, slippageBps } = terms
+  if (amount === null) {
+    return { held, position: null, state: "unknown_balance" }
+  }
+  if (mint === quoteMint) {
+    return { held, position: null, state: "quote_mint" }
+  }
+  const rungs = ladder
+    .map((fraction) => ({ fraction, amount: shareOf(amount, numberText(fraction) ?? "") ?? 0n }))
+    .filter((rung) => rung.amount > 0n)
+  return rungs.length === 0
+    ? { held, position: null, state: "too_small" }
+    : {
+        held,
+        position: { mint, quoteMint, amount, decimals, quoteDecimals, slippageBps, ladder: rungs },
+        state: "not_reached"
+      }
+}
+
+/** The first open positions, and how many there are. Rungs that come to nothing are left out of their ladder. */
+export const plannedExits = (
+  positions: ReadonlyArray<WalletPosition>,
+  terms: WalletExitTerms
+): { readonly planned: ReadonlyArray<PlannedExit>; readonly open: number } => {
+  const open = inOrder(positions)
+  return { planned: open.slice(0, terms.limit).map((held) => planOf(held, terms)), open: open.length }
+}
+
+/** Rungs of the positions. */
+export const rungsIn = (positions: ReadonlyArray<Pick<PlannedExit, "position">>): number =>
+  positions.reduce((sum, { position }) => sum + (position?.ladder.length ?? 0), 0)
+
+const withinOf = (exit: ExitCheck, maxImpactPct: number): WithinImpact | null => {
+  const rung = largestWithin(exit.rungs, maxImpactPct)
+  return rung === null || rung.outAmount === null
+    ? null
+    : { fraction: rung.fraction, amount: rung.amount, outAmount: rung.outAmount, outUiAmount: rung.outUiAmount }
+}
+
+/** A position of the report. Without an outcome it has the state of its plan. */
+export const walletExitPosition = (
+  { held, state }: PlannedExit,
+  outcome: ExitOutcome | null,
+  maxImpactPct: number
+): WalletExitPosition => {
+  const exit = outcome?.exit ?? null
+  return {
+    mint: held.mint,
+    state: outcome?.state ?? state,
+    detail: outcome === null ? (details[state] ?? null) : outcome.detail,
+    retryInMs: outcome?.retryInMs ?? null,
+    amount: held.holding,
+    decimals: exit?.decimals ?? held.decimals,
+    valueUsd: held.valueUsd,
+    within: exit === null ? null : withinOf(exit, maxImpactPct),
+    exit
+  }
+}
+
+/** Open positions by state; the sum of the others is `open`. */
+export const countsOf = (positions: ReadonlyArray<WalletExitPosition>, open: number): WalletExitCounts => {
+  const of = (wanted: WalletExitState) => positions.filter(({ state }) => state === wanted).length
+  return {
+    open,
+    checked: of("checked"),
+    unknownBalance: of("unknown_balance"),
+    quoteMint: of("quote_mint"),
+    tooSmall: of("too_small"),
+    loading: of("loading"),
+    deferred: of("deferred"),
+    notSupported: of("not_supported"),
+    notReached: of("not_reached"),
+    leftOut: open - positions.length
+  }
+}
+
+/** Proceeds of a position within the impact: zero when nothing buys any share of it, null when they were not measured. */
+const proceedsWithin = ({ exit, within }: WalletExitPosition): bigint | null => {
+  if (within !== null) {
+    return within.outAmount
+  }
+  return exit !== null && exit.rungs.every(({ error }) => error === "no_route") ? 0n : null
+}
+
+const sumOf = (amounts: ReadonlyArray<bigint>): bigint | null =>
+  amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0n)
+
+const uiOf = (amount: bigint | null, decimals: number | null): number | null =>
+  amount === null || decimals === null ? null : uiNumber(amount, decimals)
+
+/** Sums over the positions of the report; `isKnown` when the positions of the wallet were read. */
+export const totalOf = (
+  positions: ReadonlyArray<WalletExitPosition>,
+  { maxImpactPct, quoteDecimals }: WalletExitTerms,
+  { isKnown, open }: { readonly open: number; readonly isKnown: boolean }
+): WalletExitTotal => {
+  const within = positions.map(proceedsWithin).filter((amount) => amount !== null)
+  const whole = positions.flatMap(({ exit }) => exit?.summary.fullExitOutAmount ?? [])
+  const outAmount = sumOf(within)
+  const fullExitOutAmount = sumOf(whole)
+  return {
+    maxImpactPct,
+    outAmount,
+    outUiAmount: uiOf(outAmount, quoteDecimals),
+    measured: within.length,
+    complete: isKnown && within.length === open,
+    fullExitOutAmount,
+    fullExitOutUiAmount: uiOf(fullExitOutAmount, quoteDecimals),
+    fullExits: whole.length
+  }
+}
