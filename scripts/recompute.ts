@@ -1,20 +1,23 @@
 /** Recomputes a running service's figures from raw blocks and accounts. Uses nothing of `src/`. */
 import { parseArgs } from "node:util"
 import { call } from "./recompute/chain.ts"
-import { checkBars, checkLiquidity, type Comparison, comparisons, mostTraded } from "./recompute/check.ts"
-import { type Findings, makeFindings } from "./recompute/differences.ts"
+import { checkBars, checkLiquidity, comparisons, mostTraded } from "./recompute/check.ts"
+import { makeFindings } from "./recompute/differences.ts"
 import { followChain } from "./recompute/follow.ts"
-import { httpService, type Service } from "./recompute/service.ts"
+import { compareAtOneSlot } from "./recompute/oneSlot.ts"
+import { httpService } from "./recompute/service.ts"
 
 const help = `Usage: npm run recompute -- --rpc URL --api URL --key KEY [--minutes N] [--mints N] [--whole] [--json]
 
 Reads the blocks of the last N minutes (30) over JSON-RPC, makes the trades from the transfers into and out of the vaults of
 each swap, and compares with the service: candles of the N most traded mints (20) and of their busiest pools, in dollars and
 in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders;
-reserves and value of pools from their vaults. Only windows within the blocks read are compared. With --whole every block of
-the node is read, which must be those that the service began with, and results at cost are compared too. Swaps of programs
-that publish no layout are not seen. Exits with 1 when a figure differs, and prints each that does, and when the node has
-too few blocks to compare a candle.
+reserves and value of pools from their vaults. An answer is compared with the blocks up to its slot, and asked for again when
+a block came meanwhile; other callers of the same rankings can make it that of 2 seconds before. Only windows within the
+blocks read are compared. With --whole every block of the node is read, which must be those that the service began with;
+longer windows are then compared where the service states them, and results at cost too. Swaps of programs that publish no
+layout are not seen. Exits with 1 when a figure differs, and prints each that does, and when the node has too few blocks to
+compare a candle.
 `
 
 const MINUTE = 60
@@ -22,10 +25,6 @@ const MINUTE = 60
 const BEFORE_SECONDS = 300
 /** Milliseconds of a slot, at least. */
 const SLOT_MS = 380
-/** Seconds that the time of a block may be ahead of its arrival. */
-const AHEAD_SECONDS = 2
-/** Seconds for which the service may show one answer to several callers. */
-const SHARED_SECONDS = 3
 
 const { values } = parseArgs({
   options: {
@@ -40,43 +39,6 @@ const { values } = parseArgs({
   }
 })
 
-/** Every answer of a service once, however often it is asked for. */
-const once = (service: Service): Service => {
-  const answers = new Map<string, unknown>()
-  return new Proxy(service, {
-    get:
-      (of, name: keyof Service) =>
-      (...request: ReadonlyArray<never>) => {
-        const key = JSON.stringify([name, ...request])
-        const answer = answers.get(key) ?? Reflect.apply(of[name], of, request)
-        answers.set(key, answer)
-        return answer
-      }
-  })
-}
-
-/** Adds the comparison with the block that the answer was made after: the one with the fewest differences. */
-const compareAtBest = async (
-  service: Service,
-  chain: ReturnType<typeof followChain>,
-  findings: Findings,
-  compare: Comparison
-): Promise<void> => {
-  const answers = once(service)
-  const beganAt = await service.newestSecond()
-  await compare(answers, chain.after(), makeFindings())
-  const endedAt = (await service.newestSecond()) + AHEAD_SECONDS
-  await chain.readPast(endedAt)
-  let best: Findings | null = null
-  for (const block of chain.blocks.filter(({ second }) => second >= beganAt - SHARED_SECONDS && second <= endedAt)) {
-    const found = makeFindings()
-    await compare(answers, chain.after(block, values.whole), found)
-    best = best === null || found.differences.length < best.differences.length ? found : best
-  }
-  findings.differences.push(...(best?.differences ?? []))
-  best?.compared.forEach((count, kind) => findings.compared.set(kind, (findings.compared.get(kind) ?? 0) + count))
-}
-
 const main = async (rpc: string, api: string, key: string): Promise<number> => {
   const service = httpService(api, key)
   const newest = (await call(rpc, "getSlot", [{ commitment: "confirmed" }])) as number
@@ -90,7 +52,7 @@ const main = async (rpc: string, api: string, key: string): Promise<number> => {
   const closed = Math.floor((chain.blocks.at(-1)?.second ?? 0) / MINUTE - 1) * MINUTE
   await checkBars(service, { ...chain.after(undefined, values.whole), closedTo: closed }, findings, mints)
   for (const compare of comparisons(mints)) {
-    await compareAtBest(service, chain, findings, compare)
+    await compareAtOneSlot(service, chain, findings, compare, values.whole)
   }
   const moving = await checkLiquidity(service, rpc, chain.after().record, findings, mints)
   const { record } = chain.after()

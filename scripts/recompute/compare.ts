@@ -87,6 +87,13 @@ export const compareBars = async (
 export const reaches = ({ from, isWhole, now }: Recomputed, window: WindowName): boolean =>
   isWhole || beginOf(WINDOWS[window].width, WINDOWS[window].bucket, now) >= from
 
+/**
+ * True when the service has to state a window: every trade of it is in the record, or the service states its total. Of a window
+ * that began long before its record it states nothing.
+ */
+export const isStated = async (service: Service, found: Recomputed, window: WindowName): Promise<boolean> =>
+  reaches({ ...found, isWhole: false }, window) || (await service.overview(window)).activity.trades.value !== null
+
 const changeOf = ({ last, start }: RawWindow): number | null =>
   start === null || last === null ? null : (100 * (last - start)) / start
 
@@ -130,11 +137,13 @@ export const compareMovement = async (
   if (valueOf === undefined || !reaches(found, window)) {
     return
   }
-  const windows = new Map(tokenWindows(found.record, window, found.now).map((each) => [each.mint, each]))
   const isKnown = (mint: string) => !found.record.unknown.has(mint)
   const rows = (await service.movement(window, rank)).filter(({ token }) => isKnown(token.address))
+  const windows = new Map(tokenWindows(found.record, window, found.now).map((each) => [each.mint, each]))
+  const shown = new Set(rows.map(({ token }) => token.address))
+  const isWholeRanking = await isStated(service, found, window)
   const values = Array.from(windows.values())
-    .filter(({ mint }) => isKnown(mint))
+    .filter(({ mint }) => isKnown(mint) && (isWholeRanking || shown.has(mint)))
     .flatMap((each) => valueOf(each) ?? [])
     .toSorted((a, b) => b - a)
   rows.forEach((row, place) => {
@@ -163,7 +172,7 @@ const changePct = (before: number, after: number): number | null =>
 
 /** The totals of the market in a window. */
 export const compareOverview = async (service: Service, found: Recomputed, findings: Findings, window: WindowName) => {
-  if (!reaches(found, window)) {
+  if (!reaches(found, window) || !(await isStated(service, found, window))) {
     return
   }
   const { activity, breadth, change, launches } = await service.overview(window)
@@ -203,7 +212,7 @@ export const compareLighthouse = async (
   window: WindowName,
   keys: ReadonlyArray<string>
 ) => {
-  if (!reaches(found, window)) {
+  if (!reaches(found, window) || !(await isStated(service, found, window))) {
     return
   }
   const markets = await service.lighthouse()
@@ -237,12 +246,12 @@ export const compareTraders = async (
   if (!isReached || record.unknown.has(mint) || record.unexplained.has(mint) || decimals === undefined) {
     return
   }
+  const rows = await service.topTraders(mint, window)
   const wanted = tradersOf(
     record.wallets.filter((trade) => trade.mint === mint),
     window,
     found.now
   )
-  const rows = await service.topTraders(mint, window)
   findings.number("traders", `${mint} ${window}`, "wallets", rows.length, wanted.length)
   wanted.forEach((trader, place) => {
     const row = rows.find(({ wallet }) => wallet === trader.wallet)

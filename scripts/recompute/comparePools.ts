@@ -1,5 +1,5 @@
 /** Comparisons of the pools of a token: reserves, value and volume. */
-import { reaches, type Recomputed } from "./compare.ts"
+import { isStated, reaches, type Recomputed } from "./compare.ts"
 import { type Findings, isClose, numberOf, unitsOf } from "./differences.ts"
 import { SOL } from "./legs.ts"
 import type { Service, WirePool } from "./service.ts"
@@ -38,7 +38,7 @@ export const compareLiquidity = (
 
 /** The volume of each pool of a token in 24 hours. Null where none of its swaps has a value. */
 export const comparePoolVolumes = async (service: Service, found: Recomputed, findings: Findings, mint: string) => {
-  if (!reaches(found, "24h") || found.record.unknown.has(mint)) {
+  if (!reaches(found, "24h") || found.record.unknown.has(mint) || !(await isStated(service, found, "24h"))) {
     return
   }
   const from = beginOf(WINDOWS["24h"].width, WINDOWS["24h"].bucket, found.now)

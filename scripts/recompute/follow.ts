@@ -4,7 +4,7 @@ import type { Recomputed } from "./compare.ts"
 import { emptyRecord, makeReader, type TradeRecord } from "./record.ts"
 
 /** A block that was read. */
-interface Read {
+export interface Block {
   readonly slot: number
   readonly second: number
 }
@@ -12,9 +12,9 @@ interface Read {
 /** Swaps of SOL of so many seconds before it price a trade. */
 const PRICED_SECONDS = 300
 
-/** Most tries to find a block later than a second, and the wait between two. */
-const TRIES = 60
-const WAIT_MS = 500
+/** Most tries to read a slot, and the wait between two. */
+const TRIES = 300
+const WAIT_MS = 100
 
 /** The record up to and including a slot. */
 const upTo = (record: TradeRecord, slot: number): TradeRecord => {
@@ -32,8 +32,8 @@ const upTo = (record: TradeRecord, slot: number): TradeRecord => {
 export const followChain = (rpc: string, first: number) => {
   const record = emptyRecord()
   const read = makeReader(record)
-  const blocks: Array<Read> = []
-  const state = { next: first, wholeFrom: Number.NaN, fromGenesis: false }
+  const blocks: Array<Block> = []
+  const state = { next: first, read: 0, wholeFrom: Number.NaN, fromGenesis: false }
   const readOn = async (): Promise<void> => {
     const newest = (await call(rpc, "getSlot", [{ commitment: "confirmed" }])) as number
     for await (const block of blocksOf(rpc, await slotsBetween(rpc, state.next, newest))) {
@@ -47,20 +47,24 @@ export const followChain = (rpc: string, first: number) => {
       blocks.push({ slot: block.slot, second: block.blockTime })
       state.next = block.slot + 1
     }
+    state.read = newest
   }
   return {
     blocks,
     /** Reads up to the newest block. */
     readOn,
-    /** Reads until a block is later than a second. */
-    readPast: async (second: number): Promise<void> => {
-      for (let tries = 0; tries < TRIES && (blocks.at(-1)?.second ?? 0) <= second; tries++) {
+    /** Reads up to a slot, which the node may reach later; throws when it does not. */
+    readTo: async (slot: number): Promise<void> => {
+      for (let tries = 0; state.read < slot; tries++) {
+        if (tries === TRIES) {
+          throw new Error(`The node has not reached slot ${slot}.`)
+        }
         await new Promise((resolve) => setTimeout(resolve, tries === 0 ? 0 : WAIT_MS))
         await readOn()
       }
     },
     /** The record as it was after a block, the newest unless given. */
-    after: ({ second, slot }: Read = blocks.at(-1) ?? { slot: 0, second: 0 }, isWhole = false): Recomputed => ({
+    after: ({ second, slot }: Block = blocks.at(-1) ?? { slot: 0, second: 0 }, isWhole = false): Recomputed => ({
       record: upTo(record, slot),
       now: second,
       from: state.wholeFrom + (isWhole ? 0 : PRICED_SECONDS),
@@ -68,3 +72,6 @@ export const followChain = (rpc: string, first: number) => {
     })
   }
 }
+
+/** The blocks of a node, and the record of them. */
+export type Chain = ReturnType<typeof followChain>

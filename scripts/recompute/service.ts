@@ -98,8 +98,8 @@ export interface WireMarketValues {
 
 /** A running service, or one in the same process. */
 export interface Service {
-  /** The second of the newest block behind its answers. */
-  newestSecond(): Promise<number>
+  /** The newest slot that its answers show: no older than at the time of the call. */
+  newestSlot(): Promise<number>
   bars(mint: string, query: BarsQuery): Promise<ReadonlyArray<WireBar>>
   marketValues(mint: string, query: BarsQuery): Promise<WireMarketValues>
   movement(window: WindowName, rank: string): Promise<ReadonlyArray<WireMovement>>
@@ -113,6 +113,14 @@ export interface Service {
 
 /** Attempts of a read that the service has no answer to yet, or none for so many callers. */
 const TRIES = 10
+
+/** Milliseconds for which the service may repeat its newest slot. */
+const REPEATED_MS = 120
+
+interface WireSource {
+  readonly source: string
+  readonly slot?: number
+}
 
 /** A service over HTTP, with a key that may read the market. */
 export const httpService = (api: string, key: string): Service => {
@@ -145,9 +153,10 @@ export const httpService = (api: string, key: string): Service => {
     }
   }
   return {
-    newestSecond: async () => {
-      const { meta } = (await ask("market/overview?window=5m")) as { meta: { observedAtMs: number } }
-      return Math.floor(meta.observedAtMs / 1000)
+    newestSlot: async () => {
+      await new Promise((resolve) => setTimeout(resolve, REPEATED_MS))
+      const sources = (await dataOf("freshness")) as ReadonlyArray<WireSource>
+      return sources.find(({ source }) => source === "blocks")?.slot ?? 0
     },
     bars: async (mint, { denom, from, pool, resolution, to }) => {
       const query = `resolution=${resolution}&denom=${denom}&from=${from}&to=${to}&limit=1500`

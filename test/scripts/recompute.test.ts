@@ -4,7 +4,7 @@ import { Clock, ConfigProvider, Effect, Layer, Schedule } from "effect"
 import { call } from "../../scripts/recompute/chain.ts"
 import { checkBars, checkLiquidity, comparisons, mostTraded } from "../../scripts/recompute/check.ts"
 import type { TradeRecord } from "../../scripts/recompute/record.ts"
-import { compareMovement } from "../../scripts/recompute/compare.ts"
+import { compareLighthouse, compareMovement, compareOverview } from "../../scripts/recompute/compare.ts"
 import { compareMarketValues } from "../../scripts/recompute/compareSupply.ts"
 import { makeFindings } from "../../scripts/recompute/differences.ts"
 import { followChain } from "../../scripts/recompute/follow.ts"
@@ -46,11 +46,12 @@ const mintOf = (mint: string) => Address.make(mint)
 const readsAt = (ms: number) =>
   Effect.gen(function* () {
     const [reader, traders, tokens] = [yield* MarketReader, yield* TopTraders, yield* TokenReader]
+    const tape = yield* TradeTape
     const context = yield* Effect.context<never>()
     const run = <A, E>(read: Effect.Effect<A, E>) =>
       Effect.runPromiseWith(context)(Effect.provideService(read, Clock.Clock, clockAt(ms)))
     const service: Service = {
-      newestSecond: async () => Math.floor(ms / 1000),
+      newestSlot: async () => tape.newestSlot(),
       bars: (mint, { denom, from, pool, resolution, to }) =>
         run(
           Effect.map(
@@ -224,6 +225,32 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       const values = makeFindings()
       yield* Effect.promise(() => compareMarketValues(service, { ...found, record: burned }, values, mint))
       assert.deepStrictEqual([...new Set(values.differences.map(({ field }) => field))], ["close"])
+    })
+  )
+
+  it.effect("leaves a window out that began before the record, where the service states nothing of it", () =>
+    Effect.gen(function* () {
+      const { found, service } = yield* bothRead
+      const overview: Service["overview"] = async (window) => {
+        const stated = await service.overview(window)
+        const trades = { ...stated.activity.trades, value: null }
+        return { ...stated, activity: { ...stated.activity, trades } }
+      }
+      const unstated: Service = { ...service, overview, movement: async () => [], lighthouse: async () => [] }
+      const differencesOf = async (of: typeof found) => {
+        const findings = makeFindings()
+        await compareOverview(unstated, of, findings, "1h")
+        await compareLighthouse(unstated, of, findings, "1h", ["all"])
+        await compareMovement(unstated, of, findings, "1h", "volume")
+        return Array.from(new Set(findings.differences.map((each) => each.of)))
+      }
+      assert.deepStrictEqual(yield* Effect.promise(() => differencesOf(found)), [])
+      const covered = { ...found, from: found.now - 7200 }
+      assert.deepStrictEqual(yield* Effect.promise(() => differencesOf(covered)), [
+        "overview 1h",
+        "lighthouse all 1h",
+        "volume 1h"
+      ])
     })
   )
 })

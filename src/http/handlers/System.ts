@@ -15,7 +15,7 @@ import { allSources } from "../../solana/accounts/sourceFreshness.ts"
 import { partsOf } from "../sources.ts"
 
 /** Time for which one answer about the sources is repeated. */
-const CACHED_MS = 1000
+const CACHED_MS = 100
 
 /**
  * Computes a value from the time in milliseconds and repeats it for `ttlMs` of the monotonic clock: a wall clock that is set
