@@ -21,6 +21,7 @@ import type { TopTraders as TraderRankings } from "../market/views/TopTraders.ts
 import type { TradesReader } from "../market/views/TradesReader.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
+import { QuoteTicks } from "../quotes/QuoteTicks.ts"
 import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import type { MarketFeed } from "../subscriptions/MarketFeed.ts"
@@ -194,4 +195,7 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
           })
         )
     )
-  ).pipe(Layer.provide([LiveSessions.layer, MarketSessions.layer, ground, InnerApp.layer]))
+  ).pipe(
+    Layer.provide([LiveSessions.layer, MarketSessions.layer, ground, InnerApp.layer]),
+    Layer.provide(QuoteTicks.layer)
+  )

@@ -110,7 +110,7 @@ const priceOf = ({ feed, publishedSlot }: SnapshotSources, mint: Mint): LivePric
  */
 export const snapshotOf = (
   sources: SnapshotSources,
-  terms: Terms
+  terms: Exclude<Terms, { readonly channel: "quote" }>
 ): Effect.Effect<(nowMs: number) => unknown, SnapshotRefusal> => {
   const { feed, freshness, publishedSlot } = sources
   switch (terms.channel) {

@@ -89,7 +89,7 @@ const market: LiveChannel = {
   address: MARKET_REALTIME_PATH,
   transport: "socket",
   description:
-    "Trades, candles, prices, launches and rankings. `GET /api/v1/market/realtime/session` answers the whole address of one connection. The first frame is `open`; then each subscription is asked for by a message. Its units are charged to the `rest` budget in every minute that begins.",
+    "Trades, candles, prices, quotes, launches and rankings. `GET /api/v1/market/realtime/session` answers the whole address of one connection. The first frame is `open`; then each subscription is asked for by a message. Its units are charged to the `rest` budget in every minute that begins.",
   query: ticket,
   scopes: ["md.read"],
   budget: "rest",
@@ -101,6 +101,7 @@ const market: LiveChannel = {
     message("subscribe launches", subscribeMessages.launches, subscriptionCosts.launches),
     message("subscribe graduations", subscribeMessages.graduations, subscriptionCosts.graduations),
     message("subscribe movers", subscribeMessages.movers, subscriptionCosts.movers),
+    message("subscribe quote", subscribeMessages.quote),
     message("subscribe freshness", subscribeMessages.freshness, subscriptionCosts.freshness),
     message("unsubscribe", UnsubscribeMessage),
     message("ping", PingMessage)

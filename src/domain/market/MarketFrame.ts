@@ -1,6 +1,8 @@
 /** Messages and frames of the market socket, as on the wire. */
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
+import { AmountText, Decimals, SlippageBps } from "../Amount.ts"
+import { failedTick, INTERVAL, quoteTick, throttledTick, tickDefaults } from "../quotes/QuoteStream.ts"
 import { LiveGap, NoticeCode } from "../wallets/LiveFrame.ts"
 import { Coverage, Decimal, Status } from "../Scalar.ts"
 import { SourceFreshness } from "./SourceFreshness.ts"
@@ -11,7 +13,7 @@ import { TokenTrade } from "./TokenTrade.ts"
 /** Subscriptions of one market socket. */
 export const MAX_SUBSCRIPTIONS = 100
 
-/** Units of the REST budget that a subscription costs in each minute that begins; `allTrades` without a selector. */
+/** Units of the REST budget that a subscription costs in each minute that begins; `allTrades` without a selector. A quote costs a unit of the quote budget for each tick instead. */
 export const subscriptionCosts = {
   trades: 1,
   allTrades: 5,
@@ -20,6 +22,7 @@ export const subscriptionCosts = {
   launches: 1,
   graduations: 1,
   movers: 2,
+  quote: 0,
   freshness: 0
 } as const
 
@@ -76,13 +79,28 @@ const mintOrPool = Schema.makeFilter(
   { toJsonSchema: () => ({ oneOf: [{ required: ["mint"] }, { required: ["pool"] }] }) }
 )
 
+const twoMints = Schema.makeFilter(
+  ({ inputMint, outputMint }: { readonly inputMint: Address; readonly outputMint: Address }) =>
+    inputMint === outputMint ? { path: ["outputMint"], issue: "outputMint must differ from inputMint." } : undefined,
+  { toJsonSchema: () => ({}) }
+)
+
 /** A decimal above 0 of at most 15 and 9 digits. */
 const POSITIVE = /^(?![0.]*$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,9})?$/u
 
 const positive = Schema.isPattern(POSITIVE, { expected: "above 0, with at most 9 fraction digits" })
 
 /** Name of a channel. */
-export const Channel = Schema.Literals(["trades", "candles", "price", "launches", "graduations", "movers", "freshness"])
+export const Channel = Schema.Literals([
+  "trades",
+  "candles",
+  "price",
+  "launches",
+  "graduations",
+  "movers",
+  "quote",
+  "freshness"
+])
 export type Channel = typeof Channel.Type
 
 /** Subscriptions as clients send them, by channel. */
@@ -116,6 +134,25 @@ export const subscribeMessages = {
     window: MarketWindow,
     rank: Schema.optionalKey(MovementRank.annotate({ description: "gainers unless given." }))
   }),
+  quote: Schema.Struct({
+    ...named,
+    channel: Schema.Literal("quote"),
+    inputMint: Address.annotate({ description: "Mint of what is given." }),
+    outputMint: Address.annotate({ description: "Mint of what is received." }),
+    amount: AmountText,
+    outputDecimals: Schema.optionalKey(Decimals),
+    slippageBps: Schema.optionalKey(SlippageBps),
+    intervalMs: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween(INTERVAL, { expected: "a whole number from 250 to 60000" })).annotate({
+        description: `Milliseconds from tick to tick; ${tickDefaults.intervalMs} unless given.`
+      })
+    ),
+    changesOnly: Schema.optionalKey(
+      Schema.Boolean.annotate({
+        description: "Send only quotes whose proceeds or route moved; every tick is charged all the same."
+      })
+    )
+  }).check(twoMints),
   freshness: Schema.Struct({ ...named, channel: Schema.Literal("freshness") })
 } as const
 export type SubscribeMessage = (typeof subscribeMessages)[Channel]["Type"]
@@ -155,6 +192,11 @@ const movers = Schema.Struct({
   coverage: Coverage
 })
 
+/** A tick of a quote that was priced. */
+export class LiveQuote extends Schema.Opaque<LiveQuote>()(
+  Schema.Struct(quoteTick).annotate({ identifier: "LiveQuote", description: "A tick that was priced." })
+) {}
+
 /** Data of the snapshot of each channel. */
 export const snapshotData = {
   trades: Schema.Struct({
@@ -169,6 +211,7 @@ export const snapshotData = {
   launches: Schema.Struct({ launches: Schema.Array(LiveLaunch) }),
   graduations: Schema.Struct({ graduations: Schema.Array(LiveLaunch) }),
   movers,
+  quote: LiveQuote,
   freshness: Schema.Struct({ sources: Schema.Array(SourceFreshness) })
 } as const
 
@@ -204,6 +247,7 @@ export const MarketDataFrame = Schema.Union([
   snapshotOf("launches", snapshotData.launches),
   snapshotOf("graduations", snapshotData.graduations),
   snapshotOf("movers", snapshotData.movers),
+  snapshotOf("quote", snapshotData.quote),
   snapshotOf("freshness", snapshotData.freshness),
   dataOf("trade", TokenTrade),
   dataOf("candle", ChartBar),
@@ -212,6 +256,9 @@ export const MarketDataFrame = Schema.Union([
   dataOf("launch", LiveLaunch),
   dataOf("graduation", LiveLaunch),
   dataOf("movers", movers),
+  dataOf("quote", LiveQuote),
+  dataOf("quote_error", Schema.Struct(failedTick)),
+  dataOf("quote_throttled", Schema.Struct(throttledTick)),
   dataOf("freshness", snapshotData.freshness),
   dataOf("gap", LiveGap)
 ])
@@ -223,7 +270,11 @@ export const EndCode = Schema.Literals([
   "rate_limited",
   "limiter_unavailable",
   "not_found",
-  "data_unavailable"
+  "data_unavailable",
+  "no_route",
+  "state_cold",
+  "state_stale",
+  "route_not_supported"
 ])
 export type EndCode = typeof EndCode.Type
 

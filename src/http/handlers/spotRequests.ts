@@ -62,21 +62,6 @@ export const streamTerms = (query: typeof StreamQuery.Type): StreamTerms => ({
   changesOnly: query.changesOnly ?? false
 })
 
-/** The quote request of every tick of a stream. */
-export const tickRequest = ({
-  amount,
-  inputMint,
-  outputDecimals,
-  outputMint,
-  slippageBps
-}: StreamTerms): QuoteRequest => ({
-  inputMint,
-  outputMint,
-  amount,
-  slippageBps,
-  outputDecimals: outputDecimals ?? undefined
-})
-
 /** The position of `POST /spot/exit-check`. `uiAmount` is the text of that field as it was sent. */
 export const exitPosition = Effect.fnUntraced(function* (body: typeof ExitCheckBody.Type, uiAmount = "") {
   const { decimals = null, ladder = defaults.ladder, mint, quoteMint = SOL } = body

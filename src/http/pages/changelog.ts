@@ -7,6 +7,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- Channel \`quote\` of the market socket: one trade priced on a grid, each tick for a unit of the \`quote\` budget.
 - The sockets and event streams as an AsyncAPI 3 document at \`/asyncapi.json\`, and in Markdown at \`/docs/live.md\`.
 - On the market socket a \`gap\` of reason \`expired\` stands for closed candles that a slow reader was not sent and that are no longer
   held.
