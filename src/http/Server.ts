@@ -56,6 +56,7 @@ import * as Launches from "./market/Launches.ts"
 import * as PriceAt from "./market/PriceAt.ts"
 import * as TokenBatch from "./market/TokenBatch.ts"
 import * as MarketRealtime from "./market/Realtime.ts"
+import * as MarketStreams from "./market/Streams.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -149,6 +150,7 @@ const handlers = Layer.mergeAll(
   Tokens.layer,
   TopTraders.layer,
   MarketRealtime.layer,
+  MarketStreams.layer,
   Trades.layer,
   Trades.poolsLayer,
   PriceAt.layer,

@@ -229,7 +229,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
       base: -1,
       sent: -1,
       isOpen: false,
-      paidUntilMs: nowMs
+      paidUntilMs: stream.grant.paidUntilMs ?? nowMs
     }
     stream.subscriptions.set(id, subscription)
     subscription.topic.readers.add(subscription)

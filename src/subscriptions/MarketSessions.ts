@@ -20,12 +20,12 @@ import { LiveCandles } from "./LiveCandles.ts"
 import { type LiveQuotes, makeLiveQuotes } from "./LiveQuotes.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 import { MarketHub } from "./MarketHub.ts"
-import { MarketTickets } from "./MarketTickets.ts"
+import { type MarketGrant, MarketTickets } from "./MarketTickets.ts"
 import { readMovers, snapshotOf, type SnapshotSources } from "./snapshots.ts"
 import type { Opening, Topic } from "./Topic.ts"
 
 /** Live connections of the market in this process. */
-export class MarketSessions extends Context.Service<MarketSessions, SessionBook>()(
+export class MarketSessions extends Context.Service<MarketSessions, SessionBook<MarketGrant>>()(
   "fathom/subscriptions/MarketSessions"
 ) {
   /**
@@ -143,9 +143,11 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
     if (topic.terms.channel === "quote") {
       return yield* quotes.open(opening)
     }
-    yield* Effect.catch(charge(live, [subscription]), (error) =>
-      Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.fail(endingOf(error, nowMs)))
-    )
+    if (subscription.paidUntilMs <= (yield* Clock.currentTimeMillis)) {
+      yield* Effect.catch(charge(live, [subscription]), (error) =>
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.fail(endingOf(error, nowMs)))
+      )
+    }
     const data = yield* snapshotOf(sources, topic.terms)
     const nowMs = yield* Clock.currentTimeMillis
     // In one step: no block can come between the data and the place of its snapshot.

@@ -43,6 +43,13 @@ export const marketWords = {
   gap: "Blocks or frames are missing before the next frame."
 } as const
 
+/** Events of the streams of trades and candles. */
+export const eventWords: Readonly<Record<string, string>> = {
+  ...marketWords,
+  notice: controlWords.notice,
+  close: "The end of the stream, and why."
+}
+
 /** Messages of clients. */
 export const messageWords = {
   resume: "Asks for the frames after one of an earlier stream; once, within five seconds of connecting.",

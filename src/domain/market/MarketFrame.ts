@@ -8,6 +8,7 @@ import { Coverage, Decimal, Status } from "../Scalar.ts"
 import { SourceFreshness } from "./SourceFreshness.ts"
 import { ChartBar, ChartDenom, ChartResolution } from "./Chart.ts"
 import { MarketWindow, MovementRank, MovementRow } from "./MarketViews.ts"
+import { mintOrPool, oneSelector, twoMints } from "./subscriptionRules.ts"
 import { TokenTrade } from "./TokenTrade.ts"
 
 /** Subscriptions of one market socket. */
@@ -52,38 +53,6 @@ const named = {
 }
 
 const optionalAddress = Schema.optionalKey(Address)
-
-const oneSelector = Schema.makeFilter(
-  (terms: {
-    readonly mint?: Address
-    readonly pool?: Address
-    readonly wallet?: Address
-    readonly minUsd?: string
-  }) => {
-    const selectors = [terms.mint, terms.pool, terms.wallet].filter((one) => one !== undefined)
-    if (selectors.length > 1) {
-      return { path: ["mint"], issue: "One of mint, pool and wallet may be given." }
-    }
-    return selectors.length === 1 || terms.minUsd !== undefined
-      ? undefined
-      : { path: ["minUsd"], issue: "One of mint, pool, wallet and minUsd is required." }
-  },
-  { toJsonSchema: () => ({ anyOf: ["mint", "pool", "wallet", "minUsd"].map((name) => ({ required: [name] })) }) }
-)
-
-const mintOrPool = Schema.makeFilter(
-  ({ mint, pool }: { readonly mint?: Address; readonly pool?: Address }) =>
-    (mint === undefined) === (pool === undefined)
-      ? { path: ["mint"], issue: "Either mint or pool is required." }
-      : undefined,
-  { toJsonSchema: () => ({ oneOf: [{ required: ["mint"] }, { required: ["pool"] }] }) }
-)
-
-const twoMints = Schema.makeFilter(
-  ({ inputMint, outputMint }: { readonly inputMint: Address; readonly outputMint: Address }) =>
-    inputMint === outputMint ? { path: ["outputMint"], issue: "outputMint must differ from inputMint." } : undefined,
-  { toJsonSchema: () => ({}) }
-)
 
 /** A decimal above 0 of at most 15 and 9 digits. */
 const POSITIVE = /^(?![0.]*$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,9})?$/u
@@ -239,19 +208,31 @@ const snapshotOf = <C extends Channel, D extends Schema.Top>(channel: C, data: D
 const dataOf = <T extends string, D extends Schema.Top>(type: T, data: D) =>
   Schema.Struct({ type: Schema.Literal(type), ...numbered, data })
 
+/** Frames of the channels that event streams carry too. */
+export const tradeFrames = {
+  snapshot: snapshotOf("trades", snapshotData.trades),
+  trade: dataOf("trade", TokenTrade)
+} as const
+export const candleFrames = {
+  snapshot: snapshotOf("candles", snapshotData.candles),
+  candle: dataOf("candle", ChartBar),
+  closed: dataOf("candle_closed", ChartBar)
+} as const
+export const gapFrame = dataOf("gap", LiveGap)
+
 /** A frame that has its number in a subscription. */
 export const MarketDataFrame = Schema.Union([
-  snapshotOf("trades", snapshotData.trades),
-  snapshotOf("candles", snapshotData.candles),
+  tradeFrames.snapshot,
+  candleFrames.snapshot,
   snapshotOf("price", snapshotData.price),
   snapshotOf("launches", snapshotData.launches),
   snapshotOf("graduations", snapshotData.graduations),
   snapshotOf("movers", snapshotData.movers),
   snapshotOf("quote", snapshotData.quote),
   snapshotOf("freshness", snapshotData.freshness),
-  dataOf("trade", TokenTrade),
-  dataOf("candle", ChartBar),
-  dataOf("candle_closed", ChartBar),
+  tradeFrames.trade,
+  candleFrames.candle,
+  candleFrames.closed,
   dataOf("price", LivePrice),
   dataOf("launch", LiveLaunch),
   dataOf("graduation", LiveLaunch),
@@ -260,7 +241,7 @@ export const MarketDataFrame = Schema.Union([
   dataOf("quote_error", Schema.Struct(failedTick)),
   dataOf("quote_throttled", Schema.Struct(throttledTick)),
   dataOf("freshness", snapshotData.freshness),
-  dataOf("gap", LiveGap)
+  gapFrame
 ])
 export type MarketDataFrame = typeof MarketDataFrame.Type
 
@@ -277,6 +258,14 @@ export const EndCode = Schema.Literals([
   "route_not_supported"
 ])
 export type EndCode = typeof EndCode.Type
+
+/** A frame about the stream itself. */
+export const noticeFrame = Schema.Struct({
+  type: Schema.Literal("notice"),
+  code: NoticeCode,
+  message: Schema.String,
+  sentAtMs: Schema.Int
+})
 
 /** Codes of the errors of client messages. */
 export const MessageErrorCode = Schema.Literals([
@@ -318,7 +307,7 @@ export const MarketControlFrame = Schema.Union([
     ingestLagMs: Schema.NullOr(Schema.Int)
   }),
   Schema.Struct({ type: Schema.Literal("pong"), id: Schema.NullOr(Schema.String), sentAtMs: Schema.Int }),
-  Schema.Struct({ type: Schema.Literal("notice"), code: NoticeCode, message: Schema.String, sentAtMs: Schema.Int })
+  noticeFrame
 ])
 export type MarketControlFrame = typeof MarketControlFrame.Type
 
