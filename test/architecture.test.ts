@@ -49,7 +49,19 @@ const folders: Record<string, ReadonlyArray<string>> = {
   wallets: ["domain", "health", "market", "solana", "storage", "tokens", "trades"],
   live: ["access", "accounts", "domain", "health", "storage"],
   // The market socket: channels over the frames of `live`.
-  subscriptions: ["storage", "access", "accounts", "domain", "health", "live", "market", "pools", "solana", "tokens"],
+  subscriptions: [
+    "storage",
+    "access",
+    "accounts",
+    "domain",
+    "health",
+    "live",
+    "market",
+    "pools",
+    "quotes",
+    "solana",
+    "tokens"
+  ],
   tracker: [
     "access",
     "accounts",

@@ -3,6 +3,7 @@ import { Schema, SchemaRepresentation } from "effect"
 import { HttpApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
+import { CandlesEvent, TradesEvent } from "../../src/api/market/Streams.ts"
 import { catalogue } from "../../src/api/catalogue.ts"
 import { ErrorDetail } from "../../src/api/Problem.ts"
 import { EndCode, MarketControlFrame, MarketDataFrame, subscribeMessages } from "../../src/domain/market/MarketFrame.ts"
@@ -79,10 +80,17 @@ const named: Readonly<Record<string, Schema.Top>> = {
   MarketControlFrame,
   LiveGap,
   EndCode,
+  TradesEvent,
+  CandlesEvent,
   ...Object.fromEntries(Object.entries(subscribeMessages).map(([channel, schema]) => [`subscribe ${channel}`, schema]))
 }
 
-const QUOTE_STREAM = "spot.stream"
+/** Names of the events of each stream. */
+const streams: Readonly<Record<string, string>> = {
+  "spot.stream": "Frame",
+  "marketStreams.trades": "TradesEvent",
+  "marketStreams.candles": "CandlesEvent"
+}
 
 /** A type without the quotes of its property names. */
 const plain = (text: string): string => text.replaceAll(/"([A-Za-z_$]\w*)"(\??): /gu, "$1$2: ")
@@ -138,7 +146,7 @@ export const declarations = (): string => {
   for (const { call, group, name, success } of all) {
     call.forEach(([part, schema]) => schemas.set(`${group}.${name} ${part}`, schema))
     success.forEach((schema, at) => {
-      if (`${group}.${name}` !== QUOTE_STREAM) {
+      if (!Object.hasOwn(streams, `${group}.${name}`)) {
         schemas.set(`${group}.${name} success ${at}`, schema)
       }
     })
@@ -152,7 +160,8 @@ export const declarations = (): string => {
       .map(({ call, name, success, summary }) => {
         const id = `${group}.${name}`
         const answers = [...new Set(success.map((_, at) => typeOf(`${id} success ${at}`)))].join(" | ")
-        const answer = id === QUOTE_STREAM ? "AsyncIterable<Frame>" : `Promise<${answers}>`
+        const events = streams[id]
+        const answer = events === undefined ? `Promise<${answers}>` : `AsyncIterable<${events}>`
         const parts = callOf(
           call.map(([part]) => [part, typeOf(`${id} ${part}`)]),
           written

@@ -51,9 +51,9 @@ const reduced = (value: unknown, key = ""): unknown => {
   return typeof value === "string" ? value.replaceAll(SECRET, "svc_live_EXAMPLE") : value
 }
 
-/** The first quote of a stream, as its schema has it: the fields of one event. */
-const firstQuote = (text: string): unknown => {
-  const frame = text.split("\n\n").find((each) => each.includes("event: quote")) ?? ""
+/** The first quote or snapshot of a stream, as its schema has it: the fields of one event. */
+const firstEvent = (text: string): unknown => {
+  const frame = text.split("\n\n").find((each) => /^event: (?:quote|snapshot)$/mu.test(each)) ?? ""
   const fields = frame.split("\n").map((line): [string, string] => {
     const colon = line.indexOf(": ")
     return [line.slice(0, colon), line.slice(colon + 2)]
@@ -65,7 +65,7 @@ const answerOf = ({ text, type }: Recorded): unknown => {
   if (type === "application/json") {
     return reduced(JSON.parse(text))
   }
-  return type === "text/event-stream" ? firstQuote(text) : text.split("\n").slice(0, 3).join("\n")
+  return type === "text/event-stream" ? firstEvent(text) : text.split("\n").slice(0, 3).join("\n")
 }
 
 /** The first text under one of the names, anywhere in a value. */
@@ -117,6 +117,7 @@ const CHOSEN = {
   maxHops: "2",
   inputDecimals: "9",
   outputDecimals: "6",
+  "last-event-id": "str_7Qm2xVb9LkT4sWz8RcYp1e:41",
   "Idempotency-Key": "2026-11-22-first-try"
 } as const
 

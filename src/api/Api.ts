@@ -9,6 +9,7 @@ import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
 import { MarketRealtimeGroup } from "./market/Realtime.ts"
+import { MarketStreamsGroup } from "./market/Streams.ts"
 import { TokenBatchGroup } from "./market/TokenBatch.ts"
 import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
 import { LaunchesGroup } from "./market/Launches.ts"
@@ -41,6 +42,7 @@ const contract = HttpApi.make("fathom")
   .add(RoutingGroup)
   .add(MarketGroup)
   .add(MarketRealtimeGroup)
+  .add(MarketStreamsGroup)
   .add(TokensGroup)
   .add(TopTradersGroup)
   .add(TradesGroup)

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { Decimals, SlippageBps } from "../domain/Amount.ts"
+import { AmountText, Decimals, SlippageBps } from "../domain/Amount.ts"
 import { SpotQuote } from "../domain/quotes/Quote.ts"
 import { TransactionReport } from "../domain/TransactionReport.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { AmountText, NoQuery, UniqueList } from "./parameters.ts"
+import { NoQuery, UniqueList } from "./parameters.ts"
 import {
   InvalidSignature,
   RateLimited,

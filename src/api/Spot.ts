@@ -1,15 +1,23 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, SOL } from "../domain/Address.ts"
-import { Decimals, SlippageBps } from "../domain/Amount.ts"
+import { AmountText, Decimals, SlippageBps } from "../domain/Amount.ts"
 import { ExitCheck } from "../domain/quotes/ExitCheck.ts"
 import { SpotQuote } from "../domain/quotes/Quote.ts"
 import { WalletExitCheck } from "../domain/quotes/WalletExit.ts"
-import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../domain/quotes/QuoteStream.ts"
+import {
+  CloseFrame,
+  ErrorFrame,
+  OpenFrame,
+  QuoteFrame,
+  INTERVAL,
+  ThrottledFrame,
+  tickDefaults
+} from "../domain/quotes/QuoteStream.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { AmountText, BooleanParameter, CommaList, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { BooleanParameter, CommaList, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   DataUnavailable,
   RateLimited,
@@ -21,12 +29,12 @@ import {
 
 /** Default values of optional parameters. */
 export const defaults = {
-  quoteSlippageBps: 50,
+  quoteSlippageBps: tickDefaults.slippageBps,
   exitSlippageBps: 100,
   ladder: [0.01, 0.1, 0.25, 0.5, 0.75, 1],
   exitPositions: 50,
   maxImpactPct: 2,
-  intervalMs: 2000,
+  intervalMs: tickDefaults.intervalMs,
   durationSeconds: 60
 } as const
 
@@ -92,7 +100,7 @@ export const StreamQuery = Schema.Struct({
   slippageBps: Schema.optionalKey(SlippageParameter),
   intervalMs: Schema.optionalKey(
     described(
-      IntegerParameter(250, 60_000, defaults.intervalMs),
+      IntegerParameter(INTERVAL.minimum, INTERVAL.maximum, defaults.intervalMs),
       `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`
     )
   ),

@@ -1,6 +1,5 @@
 /** Query parameters of the contract: text in one spelling only, rejected with an `ErrorDetail`. */
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { MAX_U64 } from "../domain/Amount.ts"
 import { INTEGER } from "./document/parameters.ts"
 import type { Issue } from "./Problem.ts"
 
@@ -90,20 +89,5 @@ export const CommaList = <Item extends Schema.Codec<string, string>>(item: Item,
         decode: (text: string): ReadonlyArray<string> => text.split(","),
         encode: (items) => items.join(",")
       })
-    )
-  )
-
-const AMOUNTS = `a whole number from 1 to ${MAX_U64}, in plain decimal digits`
-
-/** Units of a mint as plain decimal digits: at least 1, and no more than a token account can hold. */
-export const AmountText = Schema.String.check(
-  Schema.isMaxLength(128, { expected: AMOUNTS }),
-  Schema.isPattern(/^(?:0|[1-9][0-9]*)$/u, { expected: AMOUNTS })
-)
-  .annotate({ identifier: "AmountText", description: "Units of a mint as decimal digits, 1 to 18446744073709551615." })
-  .pipe(
-    Schema.decodeTo(
-      Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: MAX_U64 }, { expected: AMOUNTS })),
-      SchemaTransformation.bigintFromString
     )
   )

@@ -35,7 +35,13 @@ interface Place {
 }
 
 /** Ends after which a subscription is asked for again. */
-const PASSING: ReadonlySet<string> = new Set(["rate_limited", "limiter_unavailable", "data_unavailable"])
+const PASSING: ReadonlySet<string> = new Set([
+  "rate_limited",
+  "limiter_unavailable",
+  "data_unavailable",
+  "state_cold",
+  "state_stale"
+])
 /** Least pause before it is, in milliseconds. */
 const PAUSE_MS = 2000
 
@@ -69,7 +75,8 @@ export class MarketMemory {
   /** The message that asks for a subscription, from its place if it has one. */
   messageOf(id: string): string {
     const place = this.places.get(id)
-    return JSON.stringify({ ...place?.message, ...(place?.at != null && { resume: place.at }) })
+    const message = { ...place?.message, ...(place?.at != null && { resume: place.at }) }
+    return JSON.stringify(message, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
   }
 
   /** Takes the stream of a new connection. */

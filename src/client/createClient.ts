@@ -3,10 +3,11 @@ import { type Brand, Cause, Context, Effect, Exit, Stream } from "effect"
 import { FetchHttpClient, HttpClient, type HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import type { Api } from "../api/Api.ts"
+import type { StreamFrame } from "../api/Spot.ts"
 import type { Frame } from "../domain/quotes/QuoteStream.ts"
 import { asFathomError } from "./FathomError.ts"
 import { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
-import { framesOf } from "./quoteFrames.ts"
+import { eventsOf, streamDecoders } from "./quoteFrames.ts"
 
 /** Options of one call. */
 export interface CallOptions {
@@ -35,9 +36,15 @@ export type Call<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", E
   Part<"headers", E["~Headers"]["Type"]> &
   Part<"payload", E["~Payload"]["Type"]>
 
+type FrameOf<Events> = Events extends typeof StreamFrame
+  ? Frame
+  : Events extends { readonly Type: infer Event }
+    ? Event
+    : never
+
 type Answer<E extends HttpApiEndpoint.ConstraintRequest> =
-  E["~Success"] extends HttpApiSchema.StreamSse<infer _Events, infer _Error, infer _Value>
-    ? AsyncIterable<Frame>
+  E["~Success"] extends HttpApiSchema.StreamSse<infer Events, infer _Error, infer _Value>
+    ? AsyncIterable<FrameOf<Events>>
     : Promise<HttpApiClient.SuccessType<E["~Success"]>>
 
 type Method<E extends HttpApiEndpoint.ConstraintRequest> =
@@ -53,7 +60,7 @@ type Endpoints<Group extends HttpApiGroup.Constraint> = Group["endpoints"] exten
 
 type GroupsOf<A> = A extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
 
-/** Every call of the contract, by group. Calls return promises; the quote stream returns an async iterable. */
+/** Every call of the contract, by group. Calls return promises; streams return an async iterable of their events. */
 export type Client = {
   readonly [Group in GroupsOf<typeof Api> as HttpApiGroup.Identifier<Group>]: Endpoints<Group>
 }
@@ -86,7 +93,7 @@ type Send = (call: object) => Effect.Effect<unknown, unknown>
 const sendCall = (send: Send, call: object | undefined) =>
   Effect.suspend(() => {
     const last: LastResponse = { response: undefined }
-    return send({ query: {}, ...call }).pipe(
+    return send({ query: {}, headers: {}, ...call }).pipe(
       Effect.provideService(CurrentCall, last),
       Effect.catch((failure) => Effect.flatMap(asFathomError(failure, last.response), Effect.fail))
     )
@@ -121,17 +128,21 @@ export const iterableOf = <A>(stream: Stream.Stream<A, unknown>, signal: AbortSi
 type Sends = Readonly<Record<string, Readonly<Record<string, Send>>>>
 type Pair = readonly [unknown, HttpClientResponse.HttpClientResponse]
 
-const quoteFrames = (send: Send, call: object | undefined): Stream.Stream<Frame, unknown> =>
+type StreamId = keyof typeof streamDecoders
+
+const isStreamId = (id: string): id is StreamId => Object.hasOwn(streamDecoders, id)
+
+const streamFrames = (id: StreamId, send: Send, call: object | undefined): Stream.Stream<unknown, unknown> =>
   sendCall(send, { ...call, responseMode: "decoded-and-response" }).pipe(
     // This mode returns the decoded value and its response. The frames are read from the bytes, because heartbeats between
     // them reset the silence timeout.
-    Effect.map((pair) => framesOf((pair as Pair)[1].stream)),
+    Effect.map((pair) => eventsOf<{ readonly event: string }, unknown>((pair as Pair)[1].stream, streamDecoders[id])),
     Stream.unwrap
   )
 
 const methodOf = (id: string, send: Send) =>
-  id === "spot.stream"
-    ? (call?: object, { signal }: CallOptions = {}) => iterableOf(quoteFrames(send, call), signal)
+  isStreamId(id)
+    ? (call?: object, { signal }: CallOptions = {}) => iterableOf(streamFrames(id, send, call), signal)
     : (call?: object, { signal }: CallOptions = {}) => run(sendCall(send, call), signal)
 
 const httpClient = (fetch: ClientOptions["fetch"]): HttpClient.HttpClient => {

@@ -1,6 +1,7 @@
-/** The frames of a quote stream from the bytes of its answer. */
+/** The frames of event streams from the bytes of their answers. */
 import { Effect, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
+import { CandlesEvent, TradesEvent } from "../api/market/Streams.ts"
 import { StreamFrame } from "../api/Spot.ts"
 import type { Frame } from "../domain/quotes/QuoteStream.ts"
 import type { FathomClient } from "./FathomClient.ts"
@@ -12,7 +13,21 @@ export const SILENCE = "50 seconds"
 /** Bytes; longer than any frame. */
 const LONGEST_FRAME = 1024 * 1024
 
-const decodeFrame = Schema.decodeUnknownEffect(StreamFrame)
+/** A frame by the name of its event; `close` is the last one of every stream. */
+interface AnyFrame {
+  readonly event: string
+}
+
+type Decode<A> = (event: Sse.Event) => Effect.Effect<A, Schema.SchemaError>
+
+const decodeFrame: Decode<Frame> = Schema.decodeUnknownEffect(StreamFrame)
+
+/** Decoders of the events of each stream of the contract by operation id. */
+export const streamDecoders = {
+  "spot.stream": decodeFrame,
+  "marketStreams.trades": Schema.decodeUnknownEffect(TradesEvent),
+  "marketStreams.candles": Schema.decodeUnknownEffect(CandlesEvent)
+} as const
 
 const silent = () =>
   Stream.fail(clientError("stream_silent", `The stream sent neither frames nor heartbeats for ${SILENCE}.`))
@@ -42,18 +57,25 @@ const events = (text: Stream.Stream<string, FathomError>): Stream.Stream<Sse.Eve
  * too long, with `stream_broken` when the bytes end before `close`, and with `invalid_answer` at a frame that does not fit
  * the contract.
  */
-export const framesOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Frame, FathomError> =>
+export const eventsOf = <A extends AnyFrame, E>(
+  bytes: Stream.Stream<Uint8Array, E>,
+  decode: Decode<A>
+): Stream.Stream<A, FathomError> =>
   bytes.pipe(
     Stream.mapError(broken),
     Stream.timeoutOrElse({ duration: SILENCE, orElse: silent }),
     Stream.decodeText,
     events,
     Stream.mapEffect((event) =>
-      Effect.mapError(decodeFrame(event), ({ message }) => clientError("invalid_answer", message, 200))
+      Effect.mapError(decode(event), ({ message }) => clientError("invalid_answer", message, 200))
     ),
     Stream.concat(Stream.fail(clientError("stream_broken", "The stream ended without its last frame."))),
     Stream.takeUntil(({ event }) => event === "close")
   )
+
+/** `eventsOf` for a quote stream. */
+export const framesOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Frame, FathomError> =>
+  eventsOf(bytes, decodeFrame)
 
 type StreamQuery = Parameters<FathomClient["Service"]["spot"]["stream"]>[0]["query"]
 

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 
 /** The largest amount a Solana token account can hold. */
 export const MAX_U64 = 2n ** 64n - 1n
@@ -11,6 +11,21 @@ export const Atomic = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualT
   })
 )
 export type Atomic = typeof Atomic.Type
+
+const AMOUNTS = `a whole number from 1 to ${MAX_U64}, in plain decimal digits`
+
+/** Units of a mint as plain decimal digits: at least 1, and no more than a token account can hold. */
+export const AmountText = Schema.String.check(
+  Schema.isMaxLength(128, { expected: AMOUNTS }),
+  Schema.isPattern(/^(?:0|[1-9][0-9]*)$/u, { expected: AMOUNTS })
+)
+  .annotate({ identifier: "AmountText", description: "Units of a mint as decimal digits, 1 to 18446744073709551615." })
+  .pipe(
+    Schema.decodeTo(
+      Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: MAX_U64 }, { expected: AMOUNTS })),
+      SchemaTransformation.bigintFromString
+    )
+  )
 
 /** Hundredths of a percent that a caller allows a price to move: 1 to 1000. */
 export const SlippageBps = Schema.Int.check(

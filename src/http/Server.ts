@@ -22,6 +22,7 @@ import type { TokenSearch } from "../market/search/TokenSearch.ts"
 import type { TradesReader } from "../market/views/TradesReader.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
+import { QuoteTicks } from "../quotes/QuoteTicks.ts"
 import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import type { MarketFeed } from "../subscriptions/MarketFeed.ts"
@@ -57,6 +58,7 @@ import * as Search from "./market/Search.ts"
 import * as PriceAt from "./market/PriceAt.ts"
 import * as TokenBatch from "./market/TokenBatch.ts"
 import * as MarketRealtime from "./market/Realtime.ts"
+import * as MarketStreams from "./market/Streams.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -151,6 +153,7 @@ const handlers = Layer.mergeAll(
   Tokens.layer,
   TopTraders.layer,
   MarketRealtime.layer,
+  MarketStreams.layer,
   Trades.layer,
   Trades.poolsLayer,
   PriceAt.layer,
@@ -198,4 +201,7 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
           })
         )
     )
-  ).pipe(Layer.provide([LiveSessions.layer, MarketSessions.layer, ground, InnerApp.layer]))
+  ).pipe(
+    Layer.provide([LiveSessions.layer, MarketSessions.layer, ground, InnerApp.layer]),
+    Layer.provide(QuoteTicks.layer)
+  )

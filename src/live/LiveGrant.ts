@@ -7,8 +7,8 @@ export interface LiveGrant {
   /** True if the client receives control frames. */
   readonly control: boolean
   readonly streamId: string
-  /** Connections of the key; the limit of the specification unless given. */
-  readonly sockets?: number
+  /** Connections of the key; the limit of the specification unless given, null for a connection that was counted elsewhere. */
+  readonly sockets?: number | null
 }
 
 /** A stream of frames and the grant that it was opened with. */

@@ -77,8 +77,12 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
     const others = this.#byKey.get(grant.keyId) ?? new Set<LiveConnection<S>>()
     this.#byKey.set(grant.keyId, others.add(connection))
     this.#open++
+    if (grant.sockets === null) {
+      return
+    }
+    const counted = Array.from(others).filter(({ stream }) => stream.grant.sockets !== null)
     // More than one where the plan has a lower limit than before. The new one is the last, and every plan has one.
-    const excess = Array.from(others).slice(0, -(grant.sockets ?? MOST_PER_KEY))
+    const excess = counted.slice(0, -(grant.sockets ?? MOST_PER_KEY))
     for (const oldest of excess) {
       oldest.close(4409, "replaced by a newer connection")
       this.closed(oldest, nowMs)

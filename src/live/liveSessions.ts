@@ -29,9 +29,11 @@ export type Admission =
   | { readonly _tag: "Refused"; readonly refusal: Rejection }
 
 /** Live connections of one socket path in this process. */
-export interface SessionBook {
+export interface SessionBook<in G extends LiveGrant = never> {
   /** Redeems a ticket and opens its stream. */
   connect(ticket: string, wire: LiveWire): Effect.Effect<Admission>
+  /** Opens a stream for a caller that was admitted already. */
+  enter(grant: G, wire: LiveWire): Effect.Effect<Admission>
   /** Detaches a connection whose socket is closed. */
   closed(connection: OpenConnection): Effect.Effect<void>
   /** Sends the draining notice, waits, and closes every connection with 1012. New ones are rejected. */
@@ -174,7 +176,7 @@ const superviseHub = Effect.fnUntraced(function* <G extends LiveGrant, S extends
 /** The live connections of a hub until the scope closes. */
 export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S extends HeldStream<G>>(
   parts: SessionParts<G, S>
-): Effect.fn.Return<SessionBook, never, KeyStore | SessionStore | Scope.Scope> {
+): Effect.fn.Return<SessionBook<G>, never, KeyStore | SessionStore | Scope.Scope> {
   const { hub, tickets } = parts
   const mayListen = yield* makeMayListen(parts.hasScope)
   const hasStreams = yield* Latch.make()
@@ -183,7 +185,7 @@ export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S 
   yield* reportLive(parts)
   yield* superviseHub(parts, mayListen, hasStreams)
 
-  const admit = Effect.fnUntraced(function* (ticket: string, wire: LiveWire) {
+  const redeem = Effect.fnUntraced(function* (ticket: string) {
     if (draining.begun) {
       return yield* Effect.fail<Rejection>(refusals.restarting)
     }
@@ -192,6 +194,13 @@ export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S 
     )
     if (grant === null) {
       return yield* Effect.fail<Rejection>(refusals.ticket)
+    }
+    return grant
+  })
+
+  const admit = Effect.fnUntraced(function* (grant: G, wire: LiveWire) {
+    if (draining.begun) {
+      return yield* Effect.fail<Rejection>(refusals.restarting)
     }
     const open = yield* parts.open(grant, wire)
     const allowed = yield* mayListen(grant)
@@ -205,15 +214,18 @@ export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S 
   })
   const opened = new WeakMap<object, LiveConnection<S>>()
 
+  const admission = (connecting: Effect.Effect<LiveConnection<S>, Rejection>): Effect.Effect<Admission> =>
+    Effect.match(connecting, {
+      onFailure: (refusal): Admission => ({ _tag: "Refused", refusal }),
+      onSuccess: (connection): Admission => {
+        opened.set(connection, connection)
+        return { _tag: "Connected", connection }
+      }
+    })
+
   return {
-    connect: (ticket, wire) =>
-      Effect.match(admit(ticket, wire), {
-        onFailure: (refusal): Admission => ({ _tag: "Refused", refusal }),
-        onSuccess: (connection): Admission => {
-          opened.set(connection, connection)
-          return { _tag: "Connected", connection }
-        }
-      }),
+    connect: (ticket, wire) => admission(Effect.flatMap(redeem(ticket), (grant) => admit(grant, wire))),
+    enter: (grant, wire) => admission(admit(grant, wire)),
     closed: (connection) =>
       Effect.map(now, (nowMs) => {
         const own = opened.get(connection)

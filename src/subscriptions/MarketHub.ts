@@ -15,7 +15,16 @@ import { jsonOf } from "./jsonOf.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
 import { newestRuns } from "./newestRuns.ts"
 import { readMessage } from "./readMessage.ts"
-import { type Ending, MarketStream, type Opening, type Subscription, type Terms, termsOf, Topic } from "./Topic.ts"
+import {
+  type Ending,
+  keyOf,
+  MarketStream,
+  type Opening,
+  type Subscription,
+  type Terms,
+  termsOf,
+  Topic
+} from "./Topic.ts"
 
 /** Unsent bytes from which on a reader gets the newest frame of a price or a candle only. */
 export const COALESCE_FROM = 64 * 1024
@@ -32,6 +41,8 @@ export interface MarketHubSources {
   readonly opening: (opening: Opening) => void
   /** Takes a topic that has lost its last reader. */
   readonly released?: (topic: Topic) => void
+  /** Takes a stream whose connection is closed. */
+  readonly detached?: (stream: MarketStream) => void
 }
 
 /**
@@ -192,6 +203,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     if (stream.connection === connection) {
       stream.connection = null
       stream.left = { atMs: nowMs }
+      this.#sources.detached?.(stream)
     }
   }
 
@@ -211,13 +223,13 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     }
     const subscription: Subscription = {
       id,
-      topic: this.#topicOf(termsOf(message)),
+      topic: this.#topicOf(termsOf(message), message.channel === "quote" ? `${stream.grant.streamId} ${id} ` : ""),
       stream,
       mark: `,"id":"${id}"`,
       base: -1,
       sent: -1,
       isOpen: false,
-      paidUntilMs: nowMs
+      paidUntilMs: stream.grant.paidUntilMs ?? nowMs
     }
     stream.subscriptions.set(id, subscription)
     subscription.topic.readers.add(subscription)
@@ -250,7 +262,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
       old.grant.keyId === grant.keyId &&
       old.grant.session === grant.session &&
       before?.isOpen === true &&
-      before.topic === subscription.topic
+      keyOf(before.topic.terms) === keyOf(subscription.topic.terms)
     if (!isResumable) {
       return { gap: { fromMs: null, toMs: nowMs, reason: "unknown_stream" } }
     }
@@ -259,11 +271,11 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
       stale.close(4409, "resumed elsewhere")
       this.closed(stale, nowMs)
     }
-    const missed = subscription.topic.after(before.base + seq)
+    // The ticks of a quote end with their connection: there are none to go on with.
+    const missed = before.topic === subscription.topic ? subscription.topic.after(before.base + seq) : null
     subscription.base = before.base
     old.subscriptions.delete(before.id)
-    before.topic.readers.delete(before)
-    this.#behind.delete(before)
+    this.#release(before)
     return missed === null ? { gap: { fromMs: old.left?.atMs ?? null, toMs: nowMs, reason: "expired" } } : { missed }
   }
 
@@ -313,8 +325,8 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     connection?.control(frame)
   }
 
-  #topicOf(terms: Terms): Topic {
-    const made = new Topic(terms)
+  #topicOf(terms: Terms, owner: string): Topic {
+    const made = new Topic(terms, owner)
     const topic = this.#topics.get(made.key) ?? made
     this.#topics.set(topic.key, topic)
     this.#index.set(topic.index, (this.#index.get(topic.index) ?? new Set()).add(topic))

@@ -10,20 +10,22 @@ import { SourceMonitor } from "../health/SourceMonitor.ts"
 import { makeSessions, round, type SessionBook } from "../live/liveSessions.ts"
 import type { CountedBatch } from "../market/tape/TradeTape.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
+import type { QuoteTicks } from "../quotes/QuoteTicks.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { allSources } from "../solana/accounts/sourceFreshness.ts"
 import { blockFrames, FrameDrafts } from "./blockFrames.ts"
 import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
 import { jsonOf } from "./jsonOf.ts"
 import { LiveCandles } from "./LiveCandles.ts"
+import { type LiveQuotes, makeLiveQuotes } from "./LiveQuotes.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 import { MarketHub } from "./MarketHub.ts"
-import { MarketTickets } from "./MarketTickets.ts"
+import { type MarketGrant, MarketTickets } from "./MarketTickets.ts"
 import { readMovers, snapshotOf, type SnapshotSources } from "./snapshots.ts"
 import type { Opening, Topic } from "./Topic.ts"
 
 /** Live connections of the market in this process. */
-export class MarketSessions extends Context.Service<MarketSessions, SessionBook>()(
+export class MarketSessions extends Context.Service<MarketSessions, SessionBook<MarketGrant>>()(
   "fathom/subscriptions/MarketSessions"
 ) {
   /**
@@ -33,7 +35,15 @@ export class MarketSessions extends Context.Service<MarketSessions, SessionBook>
   static readonly layer: Layer.Layer<
     MarketSessions,
     Config.ConfigError,
-    ChainFeed | KeyStore | MarketFeed | MarketReader | MarketTickets | RateLimiter | SessionStore | UsageStore
+    | ChainFeed
+    | KeyStore
+    | MarketFeed
+    | MarketReader
+    | MarketTickets
+    | QuoteTicks
+    | RateLimiter
+    | SessionStore
+    | UsageStore
   > = Layer.effect(
     MarketSessions,
     Effect.gen(function* () {
@@ -52,14 +62,19 @@ export class MarketSessions extends Context.Service<MarketSessions, SessionBook>
         {
           health: feed.health,
           opening: (opening) => Queue.offerUnsafe(openings, opening),
-          released: (topic) => candles.forget(topic)
+          released: (topic) => {
+            candles.forget(topic)
+            quotes.stop(topic)
+          },
+          detached: (stream) => quotes.detached(stream)
         },
         yield* limits
       )
       const parts = { hub, limiter: yield* RateLimiter, usage: yield* UsageStore }
       const candles = new LiveCandles(hub, sources)
+      const quotes = yield* makeLiveQuotes(parts)
       const isWaiting = yield* Latch.make()
-      const live: LiveParts = { ...parts, candles, isWaiting, progress, sources }
+      const live: LiveParts = { ...parts, candles, isWaiting, progress, quotes, sources }
 
       yield* followBlocks(live)
       yield* Stream.fromQueue(openings).pipe(
@@ -112,21 +127,27 @@ interface LiveParts extends ChargeParts {
   readonly candles: LiveCandles
   readonly isWaiting: Latch.Latch
   readonly progress: Progress
+  readonly quotes: LiveQuotes
   readonly sources: SnapshotSources
 }
 
 /** Charges the first minute of a subscription and sends its snapshot, or ends it. */
 const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) {
-  const { candles, hub, isWaiting, sources } = live
+  const { candles, hub, isWaiting, quotes, sources } = live
   const { subscription } = opening
   const { topic } = subscription
   yield* Effect.gen(function* () {
     if (!hub.isWanted(subscription)) {
       return
     }
-    yield* Effect.catch(charge(live, [subscription]), (error) =>
-      Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.fail(endingOf(error, nowMs)))
-    )
+    if (topic.terms.channel === "quote") {
+      return yield* quotes.open(opening)
+    }
+    if (subscription.paidUntilMs <= (yield* Clock.currentTimeMillis)) {
+      yield* Effect.catch(charge(live, [subscription]), (error) =>
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.fail(endingOf(error, nowMs)))
+      )
+    }
     const data = yield* snapshotOf(sources, topic.terms)
     const nowMs = yield* Clock.currentTimeMillis
     // In one step: no block can come between the data and the place of its snapshot.

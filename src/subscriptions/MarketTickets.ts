@@ -14,8 +14,12 @@ export class MarketGrant extends Schema.Opaque<MarketGrant>()(
     accountId: Schema.String,
     control: Schema.Boolean.annotate({ description: "True if the client receives control frames." }),
     streamId: Schema.String,
-    sockets: Schema.optionalKey(Schema.Int).annotate({
-      description: "Connections of the key; the limit of the specification unless given."
+    sockets: Schema.optionalKey(Schema.NullOr(Schema.Int)).annotate({
+      description:
+        "Connections of the key; the limit of the specification unless given, null for a connection that was counted elsewhere."
+    }),
+    paidUntilMs: Schema.optionalKey(Schema.Int).annotate({
+      description: "Time up to which the first subscriptions are paid by the request that opened the stream."
     }),
     plan: Plan
   })

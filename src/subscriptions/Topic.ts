@@ -7,6 +7,7 @@ import {
 } from "../domain/market/MarketFrame.ts"
 import { FrameSequence } from "../live/FrameSequence.ts"
 import type { LiveConnection } from "../live/LiveConnection.ts"
+import { jsonOf } from "./jsonOf.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
 
 type OfMessage<M> = M extends SubscribeMessage ? Omit<M, "id" | "op" | "resume"> : never
@@ -18,11 +19,10 @@ export type Terms = OfMessage<SubscribeMessage>
 export const termsOf = ({ id: _id, op: _op, resume: _resume, ...terms }: SubscribeMessage): Terms => terms
 
 /** Text that is equal for equal terms. */
-export const keyOf = (terms: Terms): string =>
-  JSON.stringify(Object.entries(terms).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+export const keyOf = (terms: Terms): string => jsonOf(Object.entries(terms).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 /** Channels of which a slow reader gets the newest frame instead of every one. */
-const COALESCED: ReadonlySet<Channel> = new Set(["candles", "price", "movers", "freshness"])
+const COALESCED: ReadonlySet<Channel> = new Set(["candles", "price", "movers", "quote", "freshness"])
 
 /** The key under which the feed finds a topic. */
 const indexOf = (terms: Terms): string => {
@@ -44,7 +44,7 @@ export const costOf = (terms: Terms): number => {
   return isAll ? subscriptionCosts.allTrades : subscriptionCosts[terms.channel]
 }
 
-/** The frames of one set of terms, numbered once for all of its readers. */
+/** The frames of one set of terms, numbered once for all of its readers. The ticks of a quote have one reader, who pays for them. */
 export class Topic extends FrameSequence {
   readonly key: string
   readonly terms: Terms
@@ -52,9 +52,10 @@ export class Topic extends FrameSequence {
   readonly isCoalesced: boolean
   readonly readers = new Set<Subscription>()
 
-  constructor(terms: Terms) {
+  /** `owner` is the name of the only reader; empty for a topic of any number of readers. */
+  constructor(terms: Terms, owner: string) {
     super()
-    this.key = keyOf(terms)
+    this.key = `${owner}${keyOf(terms)}`
     this.terms = terms
     this.index = indexOf(terms)
     this.isCoalesced = COALESCED.has(terms.channel)

@@ -24,7 +24,7 @@ export const endingOf = (error: BudgetExceeded | LimiterUnavailable, nowMs: numb
   error._tag === "BudgetExceeded"
     ? {
         code: "rate_limited",
-        message: `The rest budget of ${error.limit} units has no room for this subscription.`,
+        message: `The ${error.budget} budget of ${error.limit} units has no room for this subscription.`,
         retryAfterMs: Math.max(0, error.fitsAtMs - nowMs)
       }
     : { code: "limiter_unavailable", message: "Admission could not be decided: subscribe again." }

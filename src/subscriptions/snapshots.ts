@@ -16,6 +16,8 @@ import type { Terms } from "./Topic.ts"
 export interface SnapshotRefusal {
   readonly code: EndCode
   readonly message: string
+  /** Time after which it may be known; missing where that is not known. */
+  readonly retryAfterMs?: number | null
 }
 
 /** The sources of snapshots. */
@@ -42,7 +44,7 @@ const chartProblem = (refusal: ChartRefusal): SnapshotRefusal => {
     case "ChartUnknown":
       return { code: "not_found", message: "The token is unknown." }
     case "ChartNotReady":
-      return unavailable("The token is being loaded: subscribe again.")
+      return { ...unavailable("The token is being loaded: subscribe again."), retryAfterMs: refusal.retryAfterMs }
     case "ChartChainUnserved":
       return unavailable("The chain has no candles here.")
     case "ChartUnavailable":
@@ -110,7 +112,7 @@ const priceOf = ({ feed, publishedSlot }: SnapshotSources, mint: Mint): LivePric
  */
 export const snapshotOf = (
   sources: SnapshotSources,
-  terms: Terms
+  terms: Exclude<Terms, { readonly channel: "quote" }>
 ): Effect.Effect<(nowMs: number) => unknown, SnapshotRefusal> => {
   const { feed, freshness, publishedSlot } = sources
   switch (terms.channel) {

@@ -8,6 +8,7 @@ import { undescribed } from "../../src/api/document/properties.ts"
 import { asyncApi } from "../../src/api/live/asyncApi.ts"
 import { liveChannels } from "../../src/api/live/LiveContract.ts"
 import { liveFields } from "../../src/api/document/liveFields.ts"
+import { SOL } from "../../src/domain/Address.ts"
 import { readMessage } from "../../src/subscriptions/readMessage.ts"
 import { A, Scene, trades } from "../subscriptions/marketScene.ts"
 
@@ -84,6 +85,10 @@ describe("messages of clients", () => {
     ["Candles", subscribe("candles", { mint: A, pool: A, resolution: "1m" })],
     ["Candles", subscribe("candles", { resolution: "1m" })],
     ["Candles", subscribe("candles", { mint: A, resolution: "7m" })],
+    ["Quote", subscribe("quote", { inputMint: A, outputMint: SOL, amount: "1" })],
+    ["Quote", subscribe("quote", { inputMint: A, outputMint: SOL, amount: "1", intervalMs: 249 })],
+    ["Quote", subscribe("quote", { inputMint: A, outputMint: SOL, amount: 1 })],
+    ["Quote", subscribe("quote", { inputMint: A, outputMint: SOL })],
     ["Movers", subscribe("movers", { window: "1h" })],
     ["Movers", subscribe("movers", {})]
   ]

@@ -5,6 +5,8 @@ import { inSimulation, nowhere, onTape, type Offer, type Request, type Way } fro
 export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "account.usage": () => ({ query: { from: "2026-01-01" } }),
   "marketRealtime.session": () => ({}),
+  "marketStreams.trades": ({ mint }) => ({ query: { mint, durationSeconds: "1" } }),
+  "marketStreams.candles": ({ mint }) => ({ query: { mint, resolution: "1m", durationSeconds: "1" } }),
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),
@@ -24,6 +26,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
 
 /** Answers that only some of them have. */
 export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
+  "marketStreams.candles": { 404: inSimulation({ query: { mint: nowhere, resolution: "1m" } }) },
   "market.stats": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "pools.facts": { 404: inSimulation({ params: { address: nowhere } }) },
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },

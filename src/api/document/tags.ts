@@ -6,6 +6,7 @@ const titles: Readonly<Record<string, string>> = {
   routing: "Routing and transactions",
   market: "Market",
   marketRealtime: "Market socket",
+  marketStreams: "Market event streams",
   tokens: "Tokens",
   tokenBatch: "Tokens in batches",
   priceHistory: "Prices in the past",

@@ -9,9 +9,17 @@ import {
 } from "../../domain/market/MarketFrame.ts"
 import { ControlFrame, DataFrame, PingMessage, ResumeMessage } from "../../domain/wallets/LiveFrame.ts"
 import { MARKET_REALTIME_PATH } from "../market/Realtime.ts"
+import {
+  CANDLES_STREAM_PATH,
+  CandlesEvent,
+  CandlesStreamQuery,
+  TRADES_STREAM_PATH,
+  TradesEvent,
+  TradesStreamQuery
+} from "../market/Streams.ts"
 import { StreamFrame, StreamQuery } from "../Spot.ts"
 import { REALTIME_PATH } from "../Tracker.ts"
-import { controlWords, marketWords, messageWords, quoteWords, trackerWords } from "./messageWords.ts"
+import { controlWords, eventWords, marketWords, messageWords, quoteWords, trackerWords } from "./messageWords.ts"
 
 /** A message and its meaning. */
 export interface LiveMessage {
@@ -25,7 +33,7 @@ export interface LiveMessage {
 
 /** A socket or an event stream. */
 export interface LiveChannel {
-  readonly id: "tracker" | "market" | "quotes"
+  readonly id: "tracker" | "market" | "quotes" | "tradeEvents" | "candleEvents"
   readonly title: string
   readonly address: string
   readonly transport: "socket" | "events"
@@ -89,7 +97,7 @@ const market: LiveChannel = {
   address: MARKET_REALTIME_PATH,
   transport: "socket",
   description:
-    "Trades, candles, prices, launches and rankings. `GET /api/v1/market/realtime/session` answers the whole address of one connection. The first frame is `open`; then each subscription is asked for by a message. Its units are charged to the `rest` budget in every minute that begins.",
+    "Trades, candles, prices, quotes, launches and rankings. `GET /api/v1/market/realtime/session` answers the whole address of one connection. The first frame is `open`; then each subscription is asked for by a message. Its units are charged to the `rest` budget in every minute that begins.",
   query: ticket,
   scopes: ["md.read"],
   budget: "rest",
@@ -101,6 +109,7 @@ const market: LiveChannel = {
     message("subscribe launches", subscribeMessages.launches, subscriptionCosts.launches),
     message("subscribe graduations", subscribeMessages.graduations, subscriptionCosts.graduations),
     message("subscribe movers", subscribeMessages.movers, subscriptionCosts.movers),
+    message("subscribe quote", subscribeMessages.quote),
     message("subscribe freshness", subscribeMessages.freshness, subscriptionCosts.freshness),
     message("unsubscribe", UnsubscribeMessage),
     message("ping", PingMessage)
@@ -126,5 +135,44 @@ const quotes: LiveChannel = {
   messages: []
 }
 
+interface EventSchema {
+  readonly fields: { readonly event: { readonly literal: string }; readonly data: { readonly to: Schema.Top } }
+}
+
+const marketEvents =
+  "Event names and data are those of the market socket, ids `streamId:seq`. The last event is `close`."
+
+const eventFrames = (channel: "candles" | "trades", members: ReadonlyArray<EventSchema>): ReadonlyArray<LiveMessage> =>
+  members.map(({ fields: { data, event } }) => {
+    const name = event.literal === "snapshot" ? `${channel} snapshot` : event.literal
+    return { name, summary: eventWords[name] ?? "", schema: data.to }
+  })
+
+const tradeEvents: LiveChannel = {
+  id: "tradeEvents",
+  title: "Trades as events",
+  address: TRADES_STREAM_PATH,
+  transport: "events",
+  description: `Server-sent events of the channel \`trades\`. ${marketEvents}`,
+  query: TradesStreamQuery,
+  scopes: ["md.read"],
+  budget: "rest",
+  frames: eventFrames("trades", TradesEvent.members),
+  messages: []
+}
+
+const candleEvents: LiveChannel = {
+  id: "candleEvents",
+  title: "Candles as events",
+  address: CANDLES_STREAM_PATH,
+  transport: "events",
+  description: `Server-sent events of the channel \`candles\`. ${marketEvents}`,
+  query: CandlesStreamQuery,
+  scopes: ["md.read"],
+  budget: "rest",
+  frames: eventFrames("candles", CandlesEvent.members),
+  messages: []
+}
+
 /** Every socket and event stream. */
-export const liveChannels: ReadonlyArray<LiveChannel> = [tracker, market, quotes]
+export const liveChannels: ReadonlyArray<LiveChannel> = [tracker, market, quotes, tradeEvents, candleEvents]

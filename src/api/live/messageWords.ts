@@ -27,6 +27,7 @@ export const marketWords = {
   "launches snapshot": "The newest launches.",
   "graduations snapshot": "The newest graduations.",
   "movers snapshot": "The ranking as it stands.",
+  "quote snapshot": "The first tick of a quote.",
   "freshness snapshot": "The state of every source.",
   trade: "A pool swap.",
   candle: "The open candle changed; at most 4 a second.",
@@ -35,9 +36,19 @@ export const marketWords = {
   launch: "A token was put on the curve of a launchpad.",
   graduation: "A token left its curve for a pool.",
   movers: "The ranking changed; at most every 2 seconds.",
+  quote: "A tick of a quote was priced.",
+  quote_error: "A tick could not be priced; the quote goes on.",
+  quote_throttled: "The quote budget is spent; the ticks go on when it is not.",
   freshness: "The state of the sources, at each change and every 5 seconds.",
   gap: "Blocks or frames are missing before the next frame."
 } as const
+
+/** Events of the streams of trades and candles. */
+export const eventWords: Readonly<Record<string, string>> = {
+  ...marketWords,
+  notice: controlWords.notice,
+  close: "The end of the stream, and why."
+}
 
 /** Messages of clients. */
 export const messageWords = {
@@ -51,6 +62,8 @@ export const messageWords = {
   "subscribe launches": "Launches on all launchpads.",
   "subscribe graduations": "Graduations from all launchpads.",
   "subscribe movers": "A ranking of tokens over a window.",
+  "subscribe quote":
+    "Quotes of one trade, priced on a grid. Each tick costs 1 unit of the `quote` budget, and nothing by the minute. A tick every 2000 milliseconds with a slippage of 50 basis points unless given.",
   "subscribe freshness": "The state of the sources."
 } as const
 

@@ -20,8 +20,8 @@ export class MarketRealtimeGroup extends HttpApiGroup.make("marketRealtime")
       .annotate(OpenApi.Summary, "A ticket for a market connection; ten a minute")
       .annotate(
         OpenApi.Description,
-        `The socket takes \`{"op":"subscribe","id","channel",...}\` and \`{"op":"unsubscribe","id"}\`, ${MAX_SUBSCRIPTIONS} subscriptions at a time. Each costs units of the \`rest\` budget in every minute that begins: trades of a mint, pool or wallet ${trades}, of all above \`minUsd\` ${allTrades}, candles ${candles}, price ${price}, launches ${launches}, graduations ${graduations}, movers ${movers}, freshness ${freshness}. Without room in the budget a subscription ends with a frame that says so.`
+        `The socket takes \`{"op":"subscribe","id","channel",...}\` and \`{"op":"unsubscribe","id"}\`, ${MAX_SUBSCRIPTIONS} subscriptions at a time. Each costs units of the \`rest\` budget in every minute that begins: trades of a mint, pool or wallet ${trades}, of all above \`minUsd\` ${allTrades}, candles ${candles}, price ${price}, launches ${launches}, graduations ${graduations}, movers ${movers}, freshness ${freshness}; each tick of a quote costs 1 unit of the \`quote\` budget instead. Without room in the budget a subscription ends with a frame that says so.`
       )
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Live trades, candles, prices and rankings over a WebSocket.") {}
+  .annotate(OpenApi.Description, "Live trades, candles, prices, quotes and rankings over a WebSocket.") {}

@@ -1,17 +1,20 @@
 /** Messages and frames of the market socket, as on the wire. */
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
+import { AmountText, Decimals, SlippageBps } from "../Amount.ts"
+import { failedTick, INTERVAL, quoteTick, throttledTick, tickDefaults } from "../quotes/QuoteStream.ts"
 import { LiveGap, NoticeCode } from "../wallets/LiveFrame.ts"
 import { Coverage, Decimal, Status } from "../Scalar.ts"
 import { SourceFreshness } from "./SourceFreshness.ts"
 import { ChartBar, ChartDenom, ChartResolution } from "./Chart.ts"
 import { MarketWindow, MovementRank, MovementRow } from "./MarketViews.ts"
+import { mintOrPool, oneSelector, twoMints } from "./subscriptionRules.ts"
 import { TokenTrade } from "./TokenTrade.ts"
 
 /** Subscriptions of one market socket. */
 export const MAX_SUBSCRIPTIONS = 100
 
-/** Units of the REST budget that a subscription costs in each minute that begins; `allTrades` without a selector. */
+/** Units of the REST budget that a subscription costs in each minute that begins; `allTrades` without a selector. A quote costs a unit of the quote budget for each tick instead. */
 export const subscriptionCosts = {
   trades: 1,
   allTrades: 5,
@@ -20,6 +23,7 @@ export const subscriptionCosts = {
   launches: 1,
   graduations: 1,
   movers: 2,
+  quote: 0,
   freshness: 0
 } as const
 
@@ -50,39 +54,22 @@ const named = {
 
 const optionalAddress = Schema.optionalKey(Address)
 
-const oneSelector = Schema.makeFilter(
-  (terms: {
-    readonly mint?: Address
-    readonly pool?: Address
-    readonly wallet?: Address
-    readonly minUsd?: string
-  }) => {
-    const selectors = [terms.mint, terms.pool, terms.wallet].filter((one) => one !== undefined)
-    if (selectors.length > 1) {
-      return { path: ["mint"], issue: "One of mint, pool and wallet may be given." }
-    }
-    return selectors.length === 1 || terms.minUsd !== undefined
-      ? undefined
-      : { path: ["minUsd"], issue: "One of mint, pool, wallet and minUsd is required." }
-  },
-  { toJsonSchema: () => ({ anyOf: ["mint", "pool", "wallet", "minUsd"].map((name) => ({ required: [name] })) }) }
-)
-
-const mintOrPool = Schema.makeFilter(
-  ({ mint, pool }: { readonly mint?: Address; readonly pool?: Address }) =>
-    (mint === undefined) === (pool === undefined)
-      ? { path: ["mint"], issue: "Either mint or pool is required." }
-      : undefined,
-  { toJsonSchema: () => ({ oneOf: [{ required: ["mint"] }, { required: ["pool"] }] }) }
-)
-
 /** A decimal above 0 of at most 15 and 9 digits. */
 const POSITIVE = /^(?![0.]*$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,9})?$/u
 
 const positive = Schema.isPattern(POSITIVE, { expected: "above 0, with at most 9 fraction digits" })
 
 /** Name of a channel. */
-export const Channel = Schema.Literals(["trades", "candles", "price", "launches", "graduations", "movers", "freshness"])
+export const Channel = Schema.Literals([
+  "trades",
+  "candles",
+  "price",
+  "launches",
+  "graduations",
+  "movers",
+  "quote",
+  "freshness"
+])
 export type Channel = typeof Channel.Type
 
 /** Subscriptions as clients send them, by channel. */
@@ -116,6 +103,25 @@ export const subscribeMessages = {
     window: MarketWindow,
     rank: Schema.optionalKey(MovementRank.annotate({ description: "gainers unless given." }))
   }),
+  quote: Schema.Struct({
+    ...named,
+    channel: Schema.Literal("quote"),
+    inputMint: Address.annotate({ description: "Mint of what is given." }),
+    outputMint: Address.annotate({ description: "Mint of what is received." }),
+    amount: AmountText,
+    outputDecimals: Schema.optionalKey(Decimals),
+    slippageBps: Schema.optionalKey(SlippageBps),
+    intervalMs: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween(INTERVAL, { expected: "a whole number from 250 to 60000" })).annotate({
+        description: `Milliseconds from tick to tick; ${tickDefaults.intervalMs} unless given.`
+      })
+    ),
+    changesOnly: Schema.optionalKey(
+      Schema.Boolean.annotate({
+        description: "Send only quotes whose proceeds or route moved; every tick is charged all the same."
+      })
+    )
+  }).check(twoMints),
   freshness: Schema.Struct({ ...named, channel: Schema.Literal("freshness") })
 } as const
 export type SubscribeMessage = (typeof subscribeMessages)[Channel]["Type"]
@@ -155,6 +161,11 @@ const movers = Schema.Struct({
   coverage: Coverage
 })
 
+/** A tick of a quote that was priced. */
+export class LiveQuote extends Schema.Opaque<LiveQuote>()(
+  Schema.Struct(quoteTick).annotate({ identifier: "LiveQuote", description: "A tick that was priced." })
+) {}
+
 /** Data of the snapshot of each channel. */
 export const snapshotData = {
   trades: Schema.Struct({
@@ -169,6 +180,7 @@ export const snapshotData = {
   launches: Schema.Struct({ launches: Schema.Array(LiveLaunch) }),
   graduations: Schema.Struct({ graduations: Schema.Array(LiveLaunch) }),
   movers,
+  quote: LiveQuote,
   freshness: Schema.Struct({ sources: Schema.Array(SourceFreshness) })
 } as const
 
@@ -196,24 +208,40 @@ const snapshotOf = <C extends Channel, D extends Schema.Top>(channel: C, data: D
 const dataOf = <T extends string, D extends Schema.Top>(type: T, data: D) =>
   Schema.Struct({ type: Schema.Literal(type), ...numbered, data })
 
+/** Frames of the channels that event streams carry too. */
+export const tradeFrames = {
+  snapshot: snapshotOf("trades", snapshotData.trades),
+  trade: dataOf("trade", TokenTrade)
+} as const
+export const candleFrames = {
+  snapshot: snapshotOf("candles", snapshotData.candles),
+  candle: dataOf("candle", ChartBar),
+  closed: dataOf("candle_closed", ChartBar)
+} as const
+export const gapFrame = dataOf("gap", LiveGap)
+
 /** A frame that has its number in a subscription. */
 export const MarketDataFrame = Schema.Union([
-  snapshotOf("trades", snapshotData.trades),
-  snapshotOf("candles", snapshotData.candles),
+  tradeFrames.snapshot,
+  candleFrames.snapshot,
   snapshotOf("price", snapshotData.price),
   snapshotOf("launches", snapshotData.launches),
   snapshotOf("graduations", snapshotData.graduations),
   snapshotOf("movers", snapshotData.movers),
+  snapshotOf("quote", snapshotData.quote),
   snapshotOf("freshness", snapshotData.freshness),
-  dataOf("trade", TokenTrade),
-  dataOf("candle", ChartBar),
-  dataOf("candle_closed", ChartBar),
+  tradeFrames.trade,
+  candleFrames.candle,
+  candleFrames.closed,
   dataOf("price", LivePrice),
   dataOf("launch", LiveLaunch),
   dataOf("graduation", LiveLaunch),
   dataOf("movers", movers),
+  dataOf("quote", LiveQuote),
+  dataOf("quote_error", Schema.Struct(failedTick)),
+  dataOf("quote_throttled", Schema.Struct(throttledTick)),
   dataOf("freshness", snapshotData.freshness),
-  dataOf("gap", LiveGap)
+  gapFrame
 ])
 export type MarketDataFrame = typeof MarketDataFrame.Type
 
@@ -223,9 +251,21 @@ export const EndCode = Schema.Literals([
   "rate_limited",
   "limiter_unavailable",
   "not_found",
-  "data_unavailable"
+  "data_unavailable",
+  "no_route",
+  "state_cold",
+  "state_stale",
+  "route_not_supported"
 ])
 export type EndCode = typeof EndCode.Type
+
+/** A frame about the stream itself. */
+export const noticeFrame = Schema.Struct({
+  type: Schema.Literal("notice"),
+  code: NoticeCode,
+  message: Schema.String,
+  sentAtMs: Schema.Int
+})
 
 /** Codes of the errors of client messages. */
 export const MessageErrorCode = Schema.Literals([
@@ -267,7 +307,7 @@ export const MarketControlFrame = Schema.Union([
     ingestLagMs: Schema.NullOr(Schema.Int)
   }),
   Schema.Struct({ type: Schema.Literal("pong"), id: Schema.NullOr(Schema.String), sentAtMs: Schema.Int }),
-  Schema.Struct({ type: Schema.Literal("notice"), code: NoticeCode, message: Schema.String, sentAtMs: Schema.Int })
+  noticeFrame
 ])
 export type MarketControlFrame = typeof MarketControlFrame.Type
 

@@ -11,6 +11,12 @@ const base = {
 
 const tick = Schema.Int.annotate({ description: "Number of the grid point: `open` plus this many intervals." })
 
+/** Milliseconds from tick to tick. */
+export const INTERVAL = { minimum: 250, maximum: 60_000 } as const
+
+/** Slippage and interval of ticks unless given. */
+export const tickDefaults = { slippageBps: 50, intervalMs: 2000 } as const
+
 /** Request of a quote stream. Times are in the unit of their name. */
 export class StreamTerms extends Schema.Opaque<StreamTerms>()(
   Schema.Struct({
@@ -40,39 +46,54 @@ export class OpenFrame extends Schema.Opaque<OpenFrame>()(
 export const Change = Schema.Literals(["outAmount", "route", "clamped", "first"])
 export type Change = typeof Change.Type
 
+/** Fields of a tick that was priced, without its place in a stream. */
+export const quoteTick = {
+  tick,
+  changed: Schema.Array(Change),
+  budgetRemaining: Schema.Int,
+  quote: SpotQuote
+} as const
+
+/** Fields of a tick that was not. */
+export const failedTick = {
+  tick,
+  error: Schema.Struct({ code: Schema.String, message: Schema.String }),
+  requestId: Schema.String,
+  retryable: Schema.Boolean
+} as const
+
+/** Fields of a tick that did not fit into the budget. */
+export const throttledTick = {
+  tick,
+  limit: Schema.Int,
+  remaining: Schema.Int,
+  resetAtMs: Schema.Int.annotate({ description: "When a unit is free again." }),
+  retryAfterMs: Schema.Int,
+  nextTickAtMs: Schema.Int.annotate({ description: "The first grid point from then on." })
+} as const
+
 /** A tick that was priced. */
 export class QuoteFrame extends Schema.Opaque<QuoteFrame>()(
-  Schema.Struct({
-    ...base,
-    tick,
-    changed: Schema.Array(Change),
-    budgetRemaining: Schema.Int,
-    quote: SpotQuote
-  }).annotate({ identifier: "QuoteFrame", description: "A tick that was priced." })
+  Schema.Struct({ ...base, ...quoteTick }).annotate({
+    identifier: "QuoteFrame",
+    description: "A tick that was priced."
+  })
 ) {}
 
 /** A tick that was not; the stream goes on. */
 export class ErrorFrame extends Schema.Opaque<ErrorFrame>()(
-  Schema.Struct({
-    ...base,
-    tick,
-    error: Schema.Struct({ code: Schema.String, message: Schema.String }),
-    requestId: Schema.String,
-    retryable: Schema.Boolean
-  }).annotate({ identifier: "ErrorFrame", description: "A tick that could not be priced; the stream goes on." })
+  Schema.Struct({ ...base, ...failedTick }).annotate({
+    identifier: "ErrorFrame",
+    description: "A tick that could not be priced; the stream goes on."
+  })
 ) {}
 
 /** The budget is spent. Sent once until a tick is admitted again. */
 export class ThrottledFrame extends Schema.Opaque<ThrottledFrame>()(
-  Schema.Struct({
-    ...base,
-    tick,
-    limit: Schema.Int,
-    remaining: Schema.Int,
-    resetAtMs: Schema.Int.annotate({ description: "When a unit is free again." }),
-    retryAfterMs: Schema.Int,
-    nextTickAtMs: Schema.Int.annotate({ description: "The first grid point from then on." })
-  }).annotate({ identifier: "ThrottledFrame", description: "The budget is spent; ticks resume when it is not." })
+  Schema.Struct({ ...base, ...throttledTick }).annotate({
+    identifier: "ThrottledFrame",
+    description: "The budget is spent; ticks resume when it is not."
+  })
 ) {}
 
 /** Why a stream ended. */

@@ -22,8 +22,7 @@ import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import { sharedQuotes } from "../../quotes/sharedQuotes.ts"
-import { makeTimerWheel } from "../../quotes/timerWheel.ts"
+import { QuoteTicks } from "../../quotes/QuoteTicks.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { admittedSession } from "../middleware/sessionCookie.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
@@ -81,7 +80,7 @@ const handlers = HttpApiBuilder.group(
     const engine = yield* QuoteEngine
     const accounting = { limiter: yield* RateLimiter, usage: yield* UsageStore, operation: "spot.stream" }
     const streams = yield* StreamLimits
-    const pricing = { quote: engine.quote, tickQuote: sharedQuotes(engine.quote), wheel: yield* makeTimerWheel }
+    const ticks = yield* QuoteTicks
     const tokens = yield* TokenReader
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
@@ -137,7 +136,7 @@ const handlers = HttpApiBuilder.group(
         session: admittedSession(request, key)
       })
       const start = { charge, slot, terms: streamTerms(query) }
-      return yield* Effect.mapError(openStream(pricing, accounting, start), problemOf)
+      return yield* Effect.mapError(openStream(ticks, accounting, start), problemOf)
     })
 
     return handlers.handleAll({ quote, stream, exitCheck: check })

@@ -62,21 +62,6 @@ export const streamTerms = (query: typeof StreamQuery.Type): StreamTerms => ({
   changesOnly: query.changesOnly ?? false
 })
 
-/** The quote request of every tick of a stream. */
-export const tickRequest = ({
-  amount,
-  inputMint,
-  outputDecimals,
-  outputMint,
-  slippageBps
-}: StreamTerms): QuoteRequest => ({
-  inputMint,
-  outputMint,
-  amount,
-  slippageBps,
-  outputDecimals: outputDecimals ?? undefined
-})
-
 /** Decimals of the proceeds as far as the request states them: SOL's are known. */
 export const quoteDecimalsOf = ({
   quoteDecimals,

@@ -47,14 +47,15 @@ export interface ContractDocument {
 const READS_BY_POST = new Set([
   "routing.route",
   "spot.exitCheck",
-  "tokens.batch",
+  "tokenBatch.read",
   "tokens.prices",
-  "prices.history",
+  "priceHistory.atMany",
   "wallets.summary"
 ])
 
 /** GET operations that are no plain read: streams, tickets, probes, sessions of the app. */
-const OTHERS = /^(?:accountKeys|closed|sessions|system)\.|\.stream$|^(?:market|tracker)\.session$/u
+const OTHERS =
+  /^(?:accountKeys|closed|marketStreams|sessions|system)\.|\.stream$|^(?:marketRealtime|tracker)\.session$/u
 
 const isRead = (method: string, { operationId = "" }: Operation): boolean =>
   method === "get" ? !OTHERS.test(operationId) : READS_BY_POST.has(operationId)

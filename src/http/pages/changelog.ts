@@ -9,6 +9,9 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 - \`POST /api/v1/spot/exit-check\` takes \`{"wallet": ...}\` in place of a position: a ladder for each of up to 50 open positions, and
   what they bring within \`maxImpactPct\`. A unit of \`quote\` for each rung priced.
+- Trades and candles as server-sent events at \`/api/v1/market/trades/stream\` and \`/api/v1/market/candles/stream\`: the frames, units and
+  resumption of the market socket.
+- Channel \`quote\` of the market socket: one trade priced on a grid, each tick for a unit of the \`quote\` budget.
 - The sockets and event streams as an AsyncAPI 3 document at \`/asyncapi.json\`, and in Markdown at \`/docs/live.md\`.
 - On the market socket a \`gap\` of reason \`expired\` stands for closed candles that a slow reader was not sent and that are no longer
   held.

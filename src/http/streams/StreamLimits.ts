@@ -5,13 +5,17 @@ import { endsSession, SessionStore } from "../../accounts/SessionStore.ts"
 import type { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
 import type { Caller } from "../../domain/Budget.ts"
 import type { Plan } from "../../domain/keys/Plan.ts"
-import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { Readings } from "../../health/Readings.ts"
 import { limited, limiterUnavailable } from "../problems.ts"
 
 type Ending = "server_shutdown" | "key_revoked"
+
+/** A stream that can be ended from outside. */
+export interface EndableStream {
+  close(ending: Ending, nowMs: number): void
+}
 
 /** The holder of a stream: the key, or the credential of an account's sessions, and which of those sessions. */
 export interface StreamHolder {
@@ -24,7 +28,7 @@ export interface StreamHolder {
 /** One slot of a key for a stream. It can be ended before its stream is attached. */
 export class StreamSlot {
   readonly holder: StreamHolder
-  #session: QuoteSession | undefined
+  #session: EndableStream | undefined
   #ending: Ending | undefined
 
   constructor(holder: StreamHolder) {
@@ -36,7 +40,7 @@ export class StreamSlot {
   }
 
   /** Attaches the stream, whose first frames have been sent. */
-  attach(session: QuoteSession, nowMs: number): void {
+  attach(session: EndableStream, nowMs: number): void {
     this.#session = session
     if (this.#ending !== undefined) {
       session.close(this.#ending, nowMs)
@@ -52,7 +56,7 @@ export class StreamSlot {
 
 const tooMany = ({ streams }: Plan) => limited("stream", `A key may have ${streams} streams open at a time.`)
 
-/** The open quote streams of this process, limited per key over all processes that share limits, and ended by revocation, the end of a session and shutdown. */
+/** The open event streams of this process, limited per key over all processes that share limits, and ended by revocation, the end of a session and shutdown. */
 export class StreamLimits extends Context.Service<
   StreamLimits,
   {
@@ -78,7 +82,7 @@ export class StreamLimits extends Context.Service<
           })
 
         yield* (yield* Readings).report(
-          { name: "fathom_quote_streams", help: "Open quote streams.", kind: "gauge" },
+          { name: "fathom_quote_streams", help: "Open event streams of quotes, trades and candles.", kind: "gauge" },
           () => slots.values().reduce((sum, { size }) => sum + size, 0)
         )
 

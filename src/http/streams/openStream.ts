@@ -6,13 +6,12 @@ import type { UsageStore } from "../../access/usage/UsageStore.ts"
 import { type Charge, LimiterUnavailable } from "../../domain/Budget.ts"
 import type { QuoteRefusal } from "../../domain/quotes/Quote.ts"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
-import type { QuoteEngine } from "../../quotes/QuoteEngine.ts"
+import { type QuoteTicks, tickRequest } from "../../quotes/QuoteTicks.ts"
 import { runTicks, type TickMeter } from "../../quotes/runTicks.ts"
-import { monotonicMs, type TimerWheel } from "../../quotes/timerWheel.ts"
+import { monotonicMs } from "../../quotes/timerWheel.ts"
 import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
 import type { StreamHolder, StreamSlot } from "./StreamLimits.ts"
 import { streamSession } from "./quoteStream.ts"
-import { tickRequest } from "../handlers/spotRequests.ts"
 
 /** Input of a new stream. */
 export interface StreamStart {
@@ -20,13 +19,6 @@ export interface StreamStart {
   readonly slot: StreamSlot
   /** The charge of the first tick. */
   readonly charge: Charge
-}
-
-/** Prices of a stream: of its first tick, which decides about the request, and of the later ones, with their timers. */
-export interface StreamPricing {
-  readonly quote: QuoteEngine["Service"]["quote"]
-  readonly tickQuote: QuoteEngine["Service"]["quote"]
-  readonly wheel: TimerWheel
 }
 
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
@@ -51,7 +43,7 @@ const tickMeter = ({ limiter, operation, usage }: StreamAccounting, { accountId,
 
 /** The response that carries the stream. Fails when the first tick cannot be priced. */
 export const openStream = Effect.fnUntraced(function* (
-  { quote, tickQuote, wheel }: StreamPricing,
+  { quote, tickQuote, wheel }: QuoteTicks["Service"],
   accounting: StreamAccounting,
   { charge, slot, terms }: StreamStart
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, QuoteRefusal, Scope.Scope> {

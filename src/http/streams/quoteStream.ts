@@ -13,7 +13,7 @@ const HEARTBEAT = Duration.seconds(20)
 /** Time that a reader has for the last frames before its connection is cut. */
 const CLOSE_GRACE = Duration.seconds(5)
 
-const RETRY = "retry: 3000\n\n"
+export const RETRY = "retry: 3000\n\n"
 const HEARTBEAT_COMMENT = ": hb\n\n"
 
 /** A session and the response that carries it. */
@@ -23,6 +23,29 @@ export interface StreamedSession {
   /** Bytes handed to the response so far. */
   readonly sentBytes: () => number
 }
+
+/** Inputs of `watchStream`. */
+export interface StreamWatch {
+  /** Open once the last frame is written. */
+  readonly over: Latch.Latch
+  /** The fiber that writes the response. */
+  readonly request: Fiber.Fiber<unknown, unknown>
+  /** Writes a comment that shows the stream to be alive. */
+  readonly beat: (comment: string) => void
+}
+
+/** Writes heartbeats until the stream is over, and cuts off a reader that has not taken the last frame in time. */
+export const watchStream = Effect.fnUntraced(function* ({ beat, over, request }: StreamWatch) {
+  while (Option.isNone(yield* Effect.timeoutOption(over.await, HEARTBEAT))) {
+    beat(HEARTBEAT_COMMENT)
+  }
+  yield* Effect.sleep(CLOSE_GRACE)
+  request.interruptUnsafe()
+})
+
+/** The response of a stream of events. */
+export const eventResponse = (events: Readable): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.raw(events, { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } })
 
 /**
  * Makes a session whose frames leave with the response. Both end with the scope; `request` is the fiber that writes the
@@ -55,20 +78,11 @@ export const streamSession = Effect.fnUntraced(function* (
     return true
   })
 
-  const supervise = Effect.gen(function* () {
-    while (Option.isNone(yield* Effect.timeoutOption(over.await, HEARTBEAT))) {
-      if (frames.readableLength < BACKLOG) {
-        push(HEARTBEAT_COMMENT)
-      }
+  const beat = (comment: string) => {
+    if (frames.readableLength < BACKLOG) {
+      push(comment)
     }
-    yield* Effect.sleep(CLOSE_GRACE)
-    request.interruptUnsafe()
-  })
-  yield* Effect.forkScoped(supervise)
-
-  const response = HttpServerResponse.raw(frames, {
-    contentType: "text/event-stream",
-    headers: { "x-accel-buffering": "no" }
-  })
-  return { session, response, sentBytes: () => sent }
+  }
+  yield* Effect.forkScoped(watchStream({ over, request, beat }))
+  return { session, response: eventResponse(frames), sentBytes: () => sent }
 })

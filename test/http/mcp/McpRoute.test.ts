@@ -71,10 +71,18 @@ layer(world)("/mcp", (it) => {
       assert.strictEqual(client.getServerVersion()?.name, "fathom")
       const { tools } = yield* Effect.promise(() => client.listTools())
       const names = tools.map(({ name }) => name)
-      for (const name of ["spot_quote", "market_chart", "wallets_summary", "tokens_prices", "perps_quote"]) {
+      for (const name of [
+        "spot_quote",
+        "market_chart",
+        "wallets_summary",
+        "tokens_prices",
+        "tokenBatch_read",
+        "priceHistory_atMany",
+        "perps_quote"
+      ]) {
         assert.include(names, name)
       }
-      assert.isEmpty(names.filter((name) => /accountKeys|stream|closed|create|sessions/u.test(name)))
+      assert.isEmpty(names.filter((name) => /accountKeys|[sS]tream|_session$|closed|create|sessions/u.test(name)))
       const tool = tools.find(({ name }) => name === "spot_quote")
       assert.includeMembers(Array.from(tool?.inputSchema.required ?? []), ["inputMint", "outputMint"])
       assert.include(tool?.description, "quote budget")

@@ -154,7 +154,8 @@ describe("the search", () => {
     assert.deepInclude(top("outAmount"), { kind: "field", name: "outAmount" })
     assert.deepInclude(top("slippagebps"), { kind: "parameter", name: "slippageBps" })
     assert.deepInclude(top("no_route"), { kind: "error", name: "no_route" })
-    assert.strictEqual(top("candles")?.operation, "market.chart")
+    assert.strictEqual(top("candles")?.operation, "marketStreams.candles")
+    assert.strictEqual(top("chart")?.operation, "market.chart")
   })
 
   it("needs every word, and finds nothing for none", () => {
