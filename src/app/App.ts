@@ -49,6 +49,7 @@ import { MarketTickets } from "../subscriptions/MarketTickets.ts"
 import { Tickets } from "../tracker/tickets/Tickets.ts"
 import { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import * as TrackerStorePg from "../tracker/TrackerStorePg.ts"
+import * as OwnerLinks from "../tracker/OwnerLinks.ts"
 import { WatchList } from "../tracker/WatchList.ts"
 import * as HistoryStorePg from "../wallets/HistoryStorePg.ts"
 import * as IdentityStorePg from "../wallets/IdentityStorePg.ts"
@@ -86,7 +87,7 @@ const byDuty = <A, E, R>(keeper: Layer.Layer<A, E, R>, other: Layer.Layer<A, E, 
 const tradeStore = byDuty(TradeStorePg.layer, TradeStorePg.layerWithoutCleanup).pipe(Layer.provide(Database.layer))
 const watchedWallets = Layer.effect(
   WatchedWallets,
-  WatchList.useSync(({ has }) => ({ has }))
+  WatchList.useSync(({ follows }) => ({ has: follows }))
 ).pipe(Layer.provide(WatchList.layer))
 const roleTape = Layer.unwrap(
   Effect.gen(function* () {
@@ -154,7 +155,7 @@ const sharedState = Layer.unwrap(
 const walletAccounts = WalletAccounts.layer.pipe(Layer.provide(tape))
 
 const tracker = byDuty(KeepActivity.layer, Layer.empty).pipe(
-  Layer.provideMerge([trackerStore, TrackerFeed.layer]),
+  Layer.provideMerge([trackerStore, TrackerFeed.layer, OwnerLinks.layer.pipe(Layer.provide(identityStore))]),
   Layer.provideMerge(WatchList.layer),
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, walletAccounts])
 )

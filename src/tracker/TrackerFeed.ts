@@ -66,19 +66,48 @@ export class TrackerFeed extends Context.Service<
         commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
       })
       let newestMs: number | null = null
-      const progress: { atMs: number | null; isBroken: boolean; restoreAtMs: number } = {
+      const progress: { atMs: number | null; isBroken: boolean; restoreAtMs: number; linksRevision: number } = {
         atMs: null,
         isBroken: false,
-        restoreAtMs: 0
+        restoreAtMs: 0,
+        linksRevision: 0
       }
 
       const reads = new RestoreReads(accounts)
+      /** The other wallets of owners that the ledgers are built with. */
+      const linked = new Map<Address, ReadonlyArray<Address>>()
+      const groupOf = (wallet: Address) => [wallet, ...(linked.get(wallet) ?? [])]
       /** Changes of these wallets were missed: they are restored from a new read of their accounts. */
       const misses = (wallets: ReadonlyArray<Address>) => {
         for (const wallet of wallets) {
           restored.broken(wallet)
-          reads.done(wallet)
-          state.unread(wallet, "backfill_running")
+          groupOf(wallet).forEach((each) => reads.done(each))
+          // Nothing has happened yet to a wallet that needs no restore.
+          if (!restored.has(wallet)) {
+            state.unread(wallet, "backfill_running")
+          }
+        }
+      }
+      /** Wallets of which the owner has other wallets now are restored with these. */
+      const relink = () => {
+        if (watched.linksRevision() === progress.linksRevision) {
+          return
+        }
+        progress.linksRevision = watched.linksRevision()
+        for (const wallet of watched.wallets()) {
+          const links = watched.linksOf(wallet)
+          if (String(links) !== String(linked.get(wallet) ?? [])) {
+            linked.set(wallet, links)
+            state.link(wallet, links)
+            misses([wallet])
+            // Without a store, nothing from before can be restored.
+            state.noteGap(tape.stored() === null && newestMs !== null ? newestMs + 1000 : 0)
+          }
+        }
+        for (const wallet of linked.keys()) {
+          if (!watched.has(wallet)) {
+            linked.delete(wallet)
+          }
         }
       }
 
@@ -100,7 +129,7 @@ export class TrackerFeed extends Context.Service<
         const found: Array<BlockTransaction> = []
         if (watched.size() > 0) {
           yield* visitInParts(transactions, (transaction) => {
-            if (transaction.changes.some(({ owner }) => watched.has(owner))) {
+            if (transaction.changes.some(({ owner }) => watched.follows(owner))) {
               found.push(transaction)
             }
           })
@@ -111,35 +140,43 @@ export class TrackerFeed extends Context.Service<
       /** Restores ledgers up to the block; those that fail are tried again before a later one. */
       const restore = Effect.fnUntraced(function* ({ slot }: PricedBatch) {
         const waiting = restored.waiting()
-        reads.ask(waiting)
+        reads.ask(waiting.flatMap(({ wallet }) => groupOf(wallet)))
         if (waiting.length === 0 || (yield* Clock.currentTimeMillis) < progress.restoreAtMs) {
           return
         }
         state.noteGap(storedGapMs(tape))
         // A read of a slot that was not applied yet waits for a later block.
-        const ready = waiting.flatMap((since) => {
-          const read = reads.of(since.wallet)
-          return read === "waiting" || (typeof read === "object" && read.lastSlot >= slot) ? [] : [{ since, read }]
-        })
-        const one = ({ read, since }: (typeof ready)[number]) =>
-          Effect.gen(function* () {
-            const { wallet } = since
-            const afterSlot = typeof read === "object" ? read.lastSlot : Number.POSITIVE_INFINITY
-            const stored = yield* storedTradesOf(tape, since, { slot, afterSlot })
-            const fromMs = afterGapsMs(tape)
-            if (typeof read === "object" && read.chainMs < fromMs) {
-              return misses([wallet])
-            }
-            // Marked first, so that the ledger counts as whole once it is read.
-            restored.restored(since)
-            const fits = state.restore(wallet, stored, typeof read === "object" ? { read, fromMs } : null)
-            reads.done(wallet)
-            if (!fits) {
-              misses([wallet])
-            } else if (read === "unavailable") {
-              state.unread(wallet, "not_captured")
-            }
+        const ready = waiting.filter(({ wallet }) =>
+          groupOf(wallet).every((each) => {
+            const read = reads.of(each)
+            return read !== "waiting" && !(typeof read === "object" && read.lastSlot >= slot)
           })
+        )
+        const storedOf = Effect.fnUntraced(function* ({ sinceMs, wallet }: WalletSince) {
+          const read = reads.of(wallet)
+          const afterSlot = typeof read === "object" ? read.lastSlot : Number.POSITIVE_INFINITY
+          const stored = yield* storedTradesOf(tape, { sinceMs, wallet }, { slot, afterSlot })
+          const fromMs = afterGapsMs(tape)
+          return { wallet, stored, read, accounts: typeof read === "object" ? { read, fromMs } : null }
+        })
+        const one = Effect.fnUntraced(function* ({ sinceMs, wallet }: WalletSince) {
+          const own = yield* storedOf({ sinceMs, wallet })
+          const links = yield* Effect.forEach(linked.get(wallet) ?? [], (other) => storedOf({ sinceMs, wallet: other }))
+          // The cost of what comes from a wallet whose balances are not known is not known either.
+          const others = links.filter(({ read }) => read !== "unavailable")
+          if ([own, ...others].some(({ accounts: of }) => of !== null && of.read.chainMs < of.fromMs)) {
+            return misses([wallet])
+          }
+          // Marked first, so that the ledger counts as whole once it is read.
+          restored.restored({ sinceMs, wallet })
+          const fits = state.restore(wallet, own.stored, own.accounts, others)
+          groupOf(wallet).forEach((each) => reads.done(each))
+          if (!fits) {
+            misses([wallet])
+          } else if (own.read === "unavailable") {
+            state.unread(wallet, "not_captured")
+          }
+        })
         yield* Effect.forEach(ready, one, { concurrency: RESTORED_AT_ONCE, discard: true }).pipe(
           Effect.timeout(RESTORE_TIME),
           Effect.catchCause((cause) =>
@@ -155,6 +192,7 @@ export class TrackerFeed extends Context.Service<
         if (afterGap) {
           misses(Array.from(watched.wallets()).filter((wallet) => typeof accounts.of(wallet) === "object"))
         }
+        relink()
         yield* restore(batch)
         const transactions = yield* concerning(batch)
         const nowMs = yield* Clock.currentTimeMillis

@@ -19,9 +19,7 @@ import {
   type TradeCommitment
 } from "./trackerTrades.ts"
 import { positionEventsOf, type TransactionUpdate } from "./books/positionEvents.ts"
-import { wholeEvents, type WholeRequest } from "../wallets/accounts/wholeEvents.ts"
-import { eventsOf } from "../wallets/ledger.ts"
-import { RunningUnits } from "./books/RunningUnits.ts"
+import { OwnerGroups, type OtherStored, type RestoredAccounts, restoredOwner } from "./books/OwnerGroups.ts"
 import type { StoredTrades } from "./books/restoredTrades.ts"
 import { type HeldPosition, PnlBook, type UnreadReason } from "./books/WalletLedger.ts"
 import { WalletLedgers } from "./books/WalletLedgers.ts"
@@ -37,9 +35,6 @@ export interface TrackerSources {
   readonly commitment: TradeCommitment
 }
 
-/** The token accounts of a wallet, and the time from which on its stored trades and transfers are whole. */
-export type RestoredAccounts = Pick<WholeRequest, "fromMs" | "read">
-
 /** The effect of a block on tracked wallets: events to send, wallets and mints involved. */
 export interface BlockUpdate {
   readonly events: ReadonlyArray<LiveEvent>
@@ -53,8 +48,7 @@ export class TrackerState {
   readonly #mostTrades: number | undefined
   #ledgers: WalletLedgers
   #figures: LiveFigures
-  /** Units of wallets whose token accounts were read. */
-  readonly #running = new Map<Address, RunningUnits>()
+  readonly #owners = new OwnerGroups()
   readonly #broken = new Set<Address>()
   /** Time of the newest block after a gap: history before it may be incomplete. */
   #gapMs = 0
@@ -68,34 +62,50 @@ export class TrackerState {
 
   /** The slots of another chain follow: nothing of the one before holds. */
   startAnew(): void {
-    this.#running.clear()
+    this.#owners.startAnew()
     this.#ledgers = new WalletLedgers(this.#mostTrades)
     this.#figures = new LiveFigures(this.#ledgers)
   }
 
   /**
    * Builds the ledger of a wallet from stored trades and transfers, oldest first, all before the next block, and from the
-   * read of its token accounts, unless those that transactions name are all. False when the read does not fit the trades.
+   * read of its token accounts, unless those that transactions name are all. `others` are further wallets of its owner. False
+   * when a read does not fit the trades.
    */
-  restore(wallet: Address, { isClipped, trades }: StoredTrades, accounts: RestoredAccounts | null = null): boolean {
-    const stored = eventsOf(trades)
-    const whole = accounts === null ? null : wholeEvents(stored, { ...accounts, isComplete: true })
-    if (whole !== null && whole.unread.size > 0) {
+  restore(
+    wallet: Address,
+    stored: StoredTrades,
+    accounts: RestoredAccounts | null = null,
+    others: ReadonlyArray<OtherStored> = []
+  ): boolean {
+    const owner = restoredOwner([{ wallet, stored, accounts }, ...others])
+    if (owner === null) {
       return false
     }
     const ledger = this.#ledgers.renew(wallet)
-    for (const trade of trades) {
+    for (const trade of stored.trades) {
       if (trade.role !== "transfer") {
         this.#ledgers.add(ledger, trade)
       }
     }
-    ledger.restore(whole?.events ?? stored, this.#sources.sincesOf(wallet), isClipped)
-    if (accounts !== null && whole !== null) {
-      ledger.settle(whole.units)
-      this.#running.set(wallet, new RunningUnits(accounts.read, whole.units))
+    const isClipped = [stored, ...others.map((other) => other.stored)].some((each) => each.isClipped)
+    ledger.restore(owner.transactions, this.#sources.sincesOf(wallet), isClipped)
+    const running = owner.running.get(wallet)
+    if (running !== undefined) {
+      ledger.settle(running.units())
     }
+    this.#owners.run(wallet, owner.running)
+    this.link(
+      wallet,
+      others.map((other) => other.wallet)
+    )
     this.#figures.enqueueBooks(ledger.books.values())
     return true
+  }
+
+  /** Names the other wallets of the owner, none of which has changed since the wallet is tracked. */
+  link(wallet: Address, others: ReadonlyArray<Address>): void {
+    this.#owners.link(wallet, others)
   }
 
   /** Blocks before this time may be missing from what is restored, in milliseconds. */
@@ -120,10 +130,12 @@ export class TrackerState {
       const { trades, transaction } = update
       const indexes = new Map<Address, number>()
       for (const trade of trades) {
-        wallets.add(trade.wallet)
-        mints.add(trade.mint)
-        indexes.set(trade.wallet, trade.index)
-        this.#trade(trade, pass)
+        if (this.#isTracked(trade.wallet)) {
+          wallets.add(trade.wallet)
+          mints.add(trade.mint)
+          indexes.set(trade.wallet, trade.index)
+          this.#trade(trade, pass)
+        }
       }
       touched.push(...this.#applyEvents(update, batch.timeMs))
       for (const { owner } of transaction?.changes ?? []) {
@@ -144,7 +156,7 @@ export class TrackerState {
 
   /** The units that a wallet holds are not known from now on, until a restore. */
   unread(wallet: Address, reason: UnreadReason): void {
-    this.#running.delete(wallet)
+    this.#owners.stop(wallet)
     const ledger = this.#ledgers.of(wallet)
     ledger.unread(reason)
     this.#figures.enqueueBooks(ledger.books.values())
@@ -168,11 +180,7 @@ export class TrackerState {
   forget(): void {
     this.#ledgers.keep(this.#sources.sincesOf)
     this.#figures.reset()
-    for (const wallet of this.#running.keys()) {
-      if (!this.#isTracked(wallet)) {
-        this.#running.delete(wallet)
-      }
-    }
+    this.#owners.keep((wallet) => this.#isTracked(wallet))
   }
 
   tradesOf(wallets: ReadonlyArray<WalletSince>, limit: number): RecentTrades {
@@ -232,6 +240,10 @@ export class TrackerState {
     return this.#sources.sincesOf(wallet).size > 0
   }
 
+  #isFollowed(wallet: Address): boolean {
+    return this.#isTracked(wallet) || this.#owners.concerns(wallet)
+  }
+
   #passAt(nowMs: number, wants: FigurePass["wants"]): FigurePass {
     return { nowMs, wants, marks: this.#marksAt(nowMs), gapMs: this.#gapMs, events: [] }
   }
@@ -248,18 +260,22 @@ export class TrackerState {
 
   /** Applies a transaction to the positions of its wallets, and returns those. */
   #applyEvents(update: TransactionUpdate, timeMs: number): ReadonlyArray<HeldPosition> {
-    const events = positionEventsOf(update, timeMs, (wallet) => this.#isTracked(wallet))
-    return events.flatMap(({ event, wallet }) => {
+    const all = positionEventsOf(update, timeMs, (wallet) => this.#isFollowed(wallet))
+    const traded = new Set(update.trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
+    const groups = this.#owners.byTracked(all, (wallet) => this.#isTracked(wallet))
+    return Array.from(groups).flatMap(([wallet, together]) => {
       if (!this.#isRestored(wallet)) {
         return []
       }
-      const running = this.#running.get(wallet)
-      const whole = running?.take(event) ?? event
-      if (running?.isBroken === true) {
+      const { events, isBroken } = this.#owners.whole(wallet, together)
+      if (isBroken) {
         this.#broken.add(wallet)
       }
-      const touched = this.#ledgers.of(wallet).apply(whole, this.#sources.sincesOf(wallet))
-      touched.forEach((held) => (held.due = event.trades.length > 0 || held.due === "trade" ? "trade" : "transfer"))
+      const touched = this.#ledgers.of(wallet).apply(events, this.#sources.sincesOf(wallet))
+      for (const held of touched) {
+        const isTrade = traded.has(`${wallet} ${held.position.mint}`) || held.due === "trade"
+        held.due = isTrade ? "trade" : "transfer"
+      }
       return touched
     })
   }
@@ -303,12 +319,12 @@ export class TrackerState {
       return update
     }
     for (const trade of trades) {
-      if (trade.role !== "pool" && this.#isTracked(trade.wallet)) {
+      if (trade.role !== "pool" && this.#isFollowed(trade.wallet)) {
         updateAt(Math.floor(trade.index / PLACES)).trades.push(trade)
       }
     }
     for (const transaction of transactions) {
-      if (transaction.changes.some(({ owner }) => this.#isTracked(owner))) {
+      if (transaction.changes.some(({ owner }) => this.#isFollowed(owner))) {
         updateAt(transaction.index).transaction = transaction
       }
     }

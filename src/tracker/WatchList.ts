@@ -25,6 +25,14 @@ export class WatchList extends Context.Service<
     wallets(): Iterable<Address>
     /** A number that grows whenever a wallet or a second may have come or gone. */
     revision(): number
+    /** Other wallets of the owner of a tracked wallet, as far as they were read. */
+    linksOf(wallet: Address): ReadonlyArray<Address>
+    /** True for a tracked wallet and for other wallets of its owner. */
+    follows(wallet: Address): boolean
+    /** A number that grows whenever links have changed. */
+    linksRevision(): number
+    /** Replaces the links of these wallets; those that are not tracked any more lose theirs. */
+    link(links: ReadonlyMap<Address, ReadonlyArray<Address>>): void
     /** Adds a wallet. Called by the store only. */
     add(watch: Watch): void
     /** Replaces the list. Wallets added after `since`, a `mark()`, stay. */
@@ -42,6 +50,20 @@ export class WatchList extends Context.Service<
       // Oldest first. A `replace` with rows read before an addition must not remove it.
       let added: Array<{ readonly watch: Watch; readonly at: number }> = []
 
+      const links = new Map<Address, ReadonlyArray<Address>>()
+      let linked = new Set<Address>()
+      let relinked = 0
+
+      const setLinks = (wallet: Address, of: ReadonlyArray<Address>): boolean => {
+        const isSame = String(links.get(wallet) ?? []) === String(of)
+        if (of.length === 0) {
+          links.delete(wallet)
+        } else {
+          links.set(wallet, of)
+        }
+        return !isSame
+      }
+
       const put = (list: Map<Address, Set<number>>, { addedAtMs, wallet }: Watch) =>
         list.set(wallet, (list.get(wallet) ?? new Set<number>()).add(secondOf(addedAtMs)))
 
@@ -51,6 +73,18 @@ export class WatchList extends Context.Service<
         size: () => listed.size,
         wallets: () => listed.keys(),
         revision: () => additions + replacements,
+        linksOf: (wallet) => links.get(wallet) ?? [],
+        follows: (wallet) => listed.has(wallet) || linked.has(wallet),
+        linksRevision: () => relinked,
+        link: (read) => {
+          const gone = Array.from(links.keys()).filter((wallet) => !listed.has(wallet))
+          const next = [...read, ...gone.map((wallet) => [wallet, []] as const)]
+          const changed = next.filter(([wallet, of]) => setLinks(wallet, listed.has(wallet) ? of : []))
+          if (changed.length > 0) {
+            relinked++
+            linked = new Set(Array.from(links.values()).flat())
+          }
+        },
         add: (watch) => {
           added.push({ watch, at: ++additions })
           put(listed, watch)

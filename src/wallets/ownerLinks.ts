@@ -1,18 +1,72 @@
 /** Transfers between wallets of one owner: the cost of the units goes with them. Pure. */
 import type { Address, Mint } from "../domain/Address.ts"
-import { addEvent, beginsPosition, type Draft, emptyPosition, type EventOfMint, unexplained } from "./ledger.ts"
+import {
+  addEvent,
+  beginsPosition,
+  type Draft,
+  emptyPosition,
+  type EventOfMint,
+  type MintEvent,
+  unexplained
+} from "./ledger.ts"
 import { addLots, type Lots, NO_LOTS, takeLots, unitsOf } from "./lots.ts"
 
-interface WalletEvent {
+/** An event of one wallet. */
+export interface WalletEvent<E extends MintEvent> {
   readonly wallet: Address
-  readonly event: EventOfMint
+  readonly event: E
 }
 
 /** Senders before receivers, in the order given. */
-const sendersFirst = (events: ReadonlyArray<WalletEvent>): ReadonlyArray<WalletEvent> => [
+const sendersFirst = <E extends MintEvent>(events: ReadonlyArray<WalletEvent<E>>): ReadonlyArray<WalletEvent<E>> => [
   ...events.filter(({ event }) => unexplained(event) <= 0n),
   ...events.filter(({ event }) => unexplained(event) > 0n)
 ]
+
+/**
+ * Applies the events that wallets of one owner have in one transaction. `add` applies an event and returns the lots sent: they
+ * go to the later receivers of the mint, in proportion.
+ */
+export const passLots = <E extends MintEvent & Pick<EventOfMint, "mint">>(
+  together: ReadonlyArray<WalletEvent<E>>,
+  add: (wallet: Address, event: E) => Lots
+): void => {
+  const sent = new Map<Mint, Lots>()
+  for (const { event, wallet } of sendersFirst(together)) {
+    const { mint } = event
+    const pool = takeLots(sent.get(mint) ?? NO_LOTS, leastOf(unexplained(event), sent.get(mint)))
+    const lots = add(wallet, unitsOf(pool.taken) === 0n ? event : { ...event, arrived: pool.taken })
+    sent.set(mint, addLots(pool.left, lots))
+  }
+}
+
+/** Positions of wallets by their mints. A position begins with a trade, or with lots of the same owner. */
+export class OwnerPositions {
+  readonly #positions = new Map<string, Draft>()
+  readonly #most: number
+
+  /** At most `most` positions: those that changed the longest ago are dropped first. */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most
+  }
+
+  /** Applies the next event, and returns the lots sent. */
+  add(wallet: Address, event: MintEvent & Pick<EventOfMint, "mint">): Lots {
+    const key = `${wallet} ${event.mint}`
+    const known = this.#positions.get(key)
+    if (known === undefined && !beginsPosition(event)) {
+      return NO_LOTS
+    }
+    const draft: Draft = known ?? emptyPosition(event.mint)
+    this.#positions.delete(key)
+    this.#positions.set(key, draft)
+    const [oldest] = this.#positions.keys()
+    if (this.#positions.size > this.#most && oldest !== undefined) {
+      this.#positions.delete(oldest)
+    }
+    return addEvent(draft, event)
+  }
+}
 
 /**
  * The events of a wallet, with the lots that came from other wallets of its owner in the same transaction; `events` are those
@@ -24,28 +78,17 @@ export const linkedEvents = (
   events: ReadonlyMap<Address, ReadonlyArray<EventOfMint>>
 ): ReadonlyArray<EventOfMint> => {
   const all = Array.from(events)
-    .flatMap(([owned, of]) => of.map((event): WalletEvent => ({ wallet: owned, event })))
+    .flatMap(([owned, of]) => of.map((event): WalletEvent<EventOfMint> => ({ wallet: owned, event })))
     .toSorted((a, b) => a.event.slot - b.event.slot || a.event.index - b.event.index)
-  const positions = new Map<string, Draft>()
+  const positions = new OwnerPositions()
   const own: Array<EventOfMint> = []
   for (const [, together] of Map.groupBy(all, ({ event }) => event.signature)) {
-    const sent = new Map<Mint, Lots>()
-    for (const each of sendersFirst(together)) {
-      const { mint } = each.event
-      const pool = takeLots(sent.get(mint) ?? NO_LOTS, leastOf(unexplained(each.event), sent.get(mint)))
-      sent.set(mint, pool.left)
-      const event = unitsOf(pool.taken) === 0n ? each.event : { ...each.event, arrived: pool.taken }
-      if (each.wallet === wallet) {
+    passLots(together, (owned, event) => {
+      if (owned === wallet) {
         own.push(event)
       }
-      const key = `${each.wallet} ${mint}`
-      const known = positions.get(key)
-      if (known !== undefined || beginsPosition(event)) {
-        const draft: Draft = known ?? emptyPosition(mint)
-        positions.set(key, draft)
-        sent.set(mint, addLots(pool.left, addEvent(draft, event)))
-      }
-    }
+      return positions.add(owned, event)
+    })
   }
   return own
 }

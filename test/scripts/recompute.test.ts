@@ -99,12 +99,19 @@ const readsAt = (ms: number) =>
     return service
   })
 
-/** Waits until every pool of these mints is in memory, as the chain is now. */
-const poolsLoaded = (record: TradeRecord, mints: ReadonlyArray<string>) =>
+/**
+ * Waits until every pool of these mints is in memory, as the chain is now. Prices are those of the time that is compared: by the
+ * clock they expire, since no slot follows.
+ */
+const poolsLoaded = (
+  { now, record }: { readonly now: number; readonly record: TradeRecord },
+  mints: ReadonlyArray<string>
+) =>
   Effect.gen(function* () {
     const [book, feed, tokens] = [yield* PoolBook, yield* ChainFeed, yield* TokenReader]
     const newest = record.pools.at(-1)?.slot ?? 0
     yield* tokens.pricesOf(mints.map(mintOf)).pipe(
+      Effect.provideService(Clock.Clock, clockAt(now * 1000 + 1000)),
       Effect.filterOrFail(
         ({ data }) =>
           data.every(({ mint, priceUsd }) => priceUsd.value !== null && book.isLoaded(mint)) &&
@@ -151,7 +158,7 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       const { found, service } = yield* bothRead
       const findings = makeFindings()
       const mints = mostTraded(found.record, 40)
-      yield* poolsLoaded(found.record, mints)
+      yield* poolsLoaded(found, mints)
       for (const compare of comparisons(mints)) {
         yield* Effect.promise(() => compare(service, found, findings))
       }
@@ -200,7 +207,7 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
     Effect.gen(function* () {
       const { found, rpc, service } = yield* bothRead
       const mints = mostTraded(found.record, 12)
-      yield* poolsLoaded(found.record, mints)
+      yield* poolsLoaded(found, mints)
       const findings = makeFindings()
       const moving = yield* Effect.promise(() => checkLiquidity(service, rpc, found.record, findings, mints))
       assert.deepStrictEqual(findings.differences.slice(0, 10), [])

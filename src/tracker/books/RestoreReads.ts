@@ -1,7 +1,6 @@
 /** Reads of the token accounts of wallets that wait for their restore. */
 import type { Address } from "../../domain/Address.ts"
 import type { AccountsState, WalletAccounts } from "../../wallets/accounts/WalletAccounts.ts"
-import type { WalletSince } from "../WalletSince.ts"
 
 /** Asks once for each restore: the read has to be newer than the time since which the changes of the wallet are stored. */
 export class RestoreReads {
@@ -13,8 +12,8 @@ export class RestoreReads {
   }
 
   /** Asks for the wallets of which no read was asked for since their last restore. */
-  ask(waiting: ReadonlyArray<WalletSince>): void {
-    for (const { wallet } of waiting) {
+  ask(waiting: ReadonlyArray<Address>): void {
+    for (const wallet of waiting) {
       if (!this.#asked.has(wallet) && this.#accounts.of(wallet) !== "named") {
         this.#accounts.again(wallet)
         this.#asked.add(wallet)

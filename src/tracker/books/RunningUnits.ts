@@ -16,6 +16,11 @@ export class RunningUnits {
     this.#units = new Map(units)
   }
 
+  /** Units of the mints that had a change, after the last. */
+  units(): WholeEvents["units"] {
+    return this.#units
+  }
+
   /** The event with the balance over all accounts, or without one when it is not known. */
   take(event: PositionEvent): PositionEvent {
     const before = this.#units.get(event.mint) ?? this.#read.of(event.mint).units

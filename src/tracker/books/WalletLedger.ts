@@ -2,7 +2,17 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import type { TapeTrade } from "../../market/tape/TapeTrade.ts"
 import type { Rational } from "../../domain/rational.ts"
 import { settledPosition, unreadPosition } from "../../wallets/accounts/wholeEvents.ts"
-import { applyEvent, emptyPosition, isOpen, isTraded, type MintEvent, type Position } from "../../wallets/ledger.ts"
+import {
+  addEvent,
+  type Draft,
+  emptyPosition,
+  isOpen,
+  isTraded,
+  type MintEvent,
+  type Position
+} from "../../wallets/ledger.ts"
+import type { Lots } from "../../wallets/lots.ts"
+import { OwnerPositions, passLots, type WalletEvent } from "../../wallets/ownerLinks.ts"
 
 /** Newest trades held per wallet, and newest changes of its positions. */
 export const TRADES_PER_WALLET = 250
@@ -19,6 +29,12 @@ export type Trigger = "trade" | "transfer" | "mark" | "resync"
 export interface PositionEvent extends MintEvent {
   readonly mint: Mint
 }
+
+/** Events of one transaction, of a wallet and of others of its owner. */
+export type OwnerEvents = ReadonlyArray<WalletEvent<PositionEvent>>
+
+/** Time of a transaction, in milliseconds since the Unix epoch. */
+const timeOf = (together: OwnerEvents | undefined): number | undefined => together?.[0]?.event.timeMs
 
 /** A position with the time and mark of its last update sent. */
 export class HeldPosition {
@@ -50,6 +66,8 @@ export class PnlBook {
   /** The reason why the units held are not known: the token accounts are still read, or cannot be; null when they are known. */
   unread: UnreadReason | null = null
   summarySentAtMs = Number.NEGATIVE_INFINITY
+  /** Positions of other wallets of the owner, from the same second on: the cost of what comes from them. */
+  readonly #others = new OwnerPositions(POSITIONS_PER_BOOK)
 
   constructor(wallet: Address, sinceMs: number, clipped = false) {
     this.wallet = wallet
@@ -57,15 +75,29 @@ export class PnlBook {
     this.clipped = clipped
   }
 
-  /** Applies the next event and returns its position. */
-  take(event: PositionEvent): HeldPosition {
+  /** Applies the events of the next transaction, and returns the positions of this wallet in it. */
+  take(together: OwnerEvents): ReadonlyArray<HeldPosition> {
+    const touched: Array<HeldPosition> = []
+    passLots(together, (wallet, event) => {
+      if (wallet !== this.wallet) {
+        return this.#others.add(wallet, event)
+      }
+      const { held, sent } = this.#add(event)
+      touched.push(held)
+      return sent
+    })
+    return touched
+  }
+
+  #add(event: PositionEvent): { readonly held: HeldPosition; readonly sent: Lots } {
     const held = this.positions.get(event.mint) ?? new HeldPosition(this, event.mint)
-    const position = applyEvent(held.position, event)
+    const position: Draft = { ...held.position }
+    const sent = addEvent(position, event)
     held.position = this.unread === null ? position : unreadPosition(position)
     this.positions.delete(event.mint)
     this.positions.set(event.mint, held)
     this.#clip()
-    return held
+    return { held, sent }
   }
 
   #clip(): void {
@@ -88,8 +120,9 @@ export class WalletLedger {
   readonly wallet: Address
   /** In chain order, newest last. */
   readonly trades: Array<TapeTrade> = []
-  /** Changes of positions in chain order, newest last. */
-  readonly events: Array<PositionEvent> = []
+  /** Transactions with changes of positions in chain order, newest last. */
+  readonly #transactions: Array<OwnerEvents> = []
+  #events = 0
   /** Books by their `sinceMs`; only seconds since which a position has changed. */
   readonly books = new Map<number, PnlBook>()
   lastEventAtMs: number | null = null
@@ -115,28 +148,34 @@ export class WalletLedger {
     this.trades.push(trade)
   }
 
-  /** Applies the next event to the books of `sinces` that it is not older than, and returns its positions there. */
-  apply(event: PositionEvent, sinces: Iterable<number>): ReadonlyArray<HeldPosition> {
-    const books = Array.from(sinces).flatMap((sinceMs) => (event.timeMs >= sinceMs ? this.bookSince(sinceMs) : []))
-    this.events.push(event)
-    if (this.events.length > TRADES_PER_WALLET) {
-      this.#dropEvent()
+  /**
+   * Applies the next transaction to the books of `sinces` that it is not older than, and returns the positions of the wallet
+   * there.
+   */
+  apply(together: OwnerEvents, sinces: Iterable<number>): ReadonlyArray<HeldPosition> {
+    const timeMs = timeOf(together) ?? 0
+    const books = Array.from(sinces).flatMap((sinceMs) => (timeMs >= sinceMs ? this.bookSince(sinceMs) : []))
+    this.#transactions.push(together)
+    this.#events += together.length
+    while (this.#events > TRADES_PER_WALLET && this.#transactions.length > 1) {
+      this.#dropTransaction()
     }
-    return books.map((book) => book.take(event))
+    return books.flatMap((book) => book.take(together))
   }
 
-  /** Takes stored events into new books of `sinces`, oldest first; `isClipped` when older ones were left out. */
-  restore(events: ReadonlyArray<PositionEvent>, sinces: Iterable<number>, isClipped: boolean): void {
-    const oldestMs = events[0]?.timeMs ?? 0
+  /** Takes stored transactions into new books of `sinces`, oldest first; `isClipped` when older ones were left out. */
+  restore(transactions: ReadonlyArray<OwnerEvents>, sinces: Iterable<number>, isClipped: boolean): void {
+    const oldestMs = timeOf(transactions[0]) ?? 0
     this.truncated ||= isClipped
     this.#eventsTruncated ||= isClipped
     const seconds = Array.from(sinces)
     for (const sinceMs of seconds) {
       this.books.set(sinceMs, new PnlBook(this.wallet, sinceMs, isClipped && oldestMs >= sinceMs))
     }
-    for (const event of events) {
-      this.apply(event, seconds)
-      this.lastEventAtMs = event.timeMs
+    for (const together of transactions) {
+      this.apply(together, seconds)
+      const own = together.find(({ wallet }) => wallet === this.wallet)
+      this.lastEventAtMs = own?.event.timeMs ?? this.lastEventAtMs
     }
   }
 
@@ -155,12 +194,12 @@ export class WalletLedger {
     if (known !== undefined) {
       return known
     }
-    const [oldest] = this.events
-    const book = new PnlBook(this.wallet, sinceMs, this.#eventsTruncated && (oldest?.timeMs ?? 0) >= sinceMs)
+    const oldestMs = timeOf(this.#transactions[0]) ?? 0
+    const book = new PnlBook(this.wallet, sinceMs, this.#eventsTruncated && oldestMs >= sinceMs)
     book.unread = this.#unread
-    for (const event of this.events) {
-      if (event.timeMs >= sinceMs) {
-        book.take(event)
+    for (const together of this.#transactions) {
+      if ((timeOf(together) ?? 0) >= sinceMs) {
+        book.take(together)
       }
     }
     this.books.set(sinceMs, book)
@@ -181,13 +220,13 @@ export class WalletLedger {
     this.trades.shift()
     this.truncated = true
     const next = this.trades[0]?.timeMs ?? Infinity
-    while ((this.events[0]?.timeMs ?? Infinity) < next) {
-      this.#dropEvent()
+    while ((timeOf(this.#transactions[0]) ?? Infinity) < next) {
+      this.#dropTransaction()
     }
   }
 
-  #dropEvent(): void {
-    this.events.shift()
+  #dropTransaction(): void {
+    this.#events -= this.#transactions.shift()?.length ?? 0
     this.#eventsTruncated = true
   }
 }

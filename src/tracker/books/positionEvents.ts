@@ -4,19 +4,14 @@ import type { BalanceChange } from "../../domain/market/Trade.ts"
 import type { TapeTrade } from "../../market/tape/TapeTrade.ts"
 import { isMoney } from "../../trades/sides.ts"
 import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
-import type { PositionEvent } from "./WalletLedger.ts"
+import type { WalletEvent } from "../../wallets/ownerLinks.ts"
+import type { OwnerEvents, PositionEvent } from "./WalletLedger.ts"
 
 /** Trades and balance changes of one transaction that concern tracked wallets. */
 export interface TransactionUpdate {
   readonly trades: Array<TapeTrade>
   /** Null when the batch lacks the transaction's balances. */
   transaction: BlockTransaction | null
-}
-
-/** An event and its wallet. */
-interface WalletEvent {
-  readonly wallet: Address
-  readonly event: PositionEvent
 }
 
 /**
@@ -27,14 +22,14 @@ export const positionEventsOf = (
   { trades, transaction }: TransactionUpdate,
   timeMs: number,
   isTracked: (wallet: Address) => boolean
-): ReadonlyArray<WalletEvent> => {
+): OwnerEvents => {
   const changes = new Map<string, BalanceChange>()
   for (const change of transaction?.changes ?? []) {
     if (!change.native && !isMoney(change.mint) && isTracked(change.owner)) {
       changes.set(`${change.owner} ${change.mint}`, change)
     }
   }
-  const events: Array<WalletEvent> = []
+  const events: Array<WalletEvent<PositionEvent>> = []
   const traded = Map.groupBy(
     trades.filter(({ mint }) => !isMoney(mint)),
     ({ mint, wallet }) => `${wallet} ${mint}`

@@ -23,6 +23,7 @@ const purposes: Readonly<Record<string, string>> = {
   tracker: "Trades of tracked wallets",
   search: "Names of tokens",
   wallets: "Index of wallets",
+  owner_links: "Reading of wallets of one owner",
   wallet_accounts: "Reading of wallets' token accounts",
   wallet_history: "Reading of wallets' earlier trades",
   follows: "Copy trading",
