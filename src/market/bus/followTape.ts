@@ -143,10 +143,6 @@ export const followChain = Effect.fnUntraced(function* (
 
   const position = { after, isBroken: false }
   const take = Effect.fnUntraced(function* (entry: BusEntry) {
-    // Memory was rebuilt from a store that had the block already.
-    if (entry.slot <= tape.newest()) {
-      return
-    }
     const batch = yield* Effect.sync(() => batchOf(entry, position.isBroken))
     yield* tape.apply(batch)
     position.isBroken = false

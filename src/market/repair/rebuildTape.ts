@@ -26,15 +26,10 @@ export const rebuildTape = Effect.fnUntraced(function* ({ durable, most, store, 
       if (progress === null) {
         return yield* Effect.die(new Error("nothing is stored"))
       }
-      const { from, trades } = yield* restoreTape(store, progress, most, (batch, nowMs) => {
-        // Later ones were stored meanwhile: they are on the tape, or come yet.
-        if (batch.slot <= progress.slot) {
-          add(batch, nowMs)
-        }
-      })
+      const { from, trades } = yield* restoreTape(store, progress, most, add)
       done.from = from
       done.trades = trades
-      return { progress, slot: progress.slot, from }
+      return { progress, from }
     }, Effect.orDie)
   )
   tape.revise(yield* Effect.orDie(store.revised(done.from)))

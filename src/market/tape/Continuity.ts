@@ -36,7 +36,12 @@ export class Continuity {
     return this.missing.reduce((since, { toSecond }) => Math.max(since, toSecond + 1), this.first)
   }
 
-  /** The newest slot that was read; 0 before the first. */
+  /** The newest block that was read; null before the first. */
+  get newest(): BlockPlace | null {
+    return this.last
+  }
+
+  /** Its slot; 0 before the first. */
   get newestSlot(): number {
     return this.last?.slot ?? 0
   }

@@ -25,13 +25,13 @@ export interface TapeControls {
   /** The first second from which on blocks are on the tape, infinite before the first, and the gaps since then. */
   readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom">
   /**
-   * Replaces the content by that of the store and the blocks since. `stored` passes every stored block to its argument and
-   * returns the progress that it restored, the newest slot among them, and the second from which on all are there.
+   * Replaces the content by that of the store up to the newest block on the tape, and the blocks since. `stored` passes every
+   * stored block to its argument and returns the progress that it restored, and the second from which on all are there. Later
+   * blocks of the store are left out: they come yet.
    */
   readonly rebuild: (
     stored: (add: (batch: StoredBatch, nowMs: number) => unknown) => Effect.Effect<{
       readonly progress: TradeProgress
-      readonly slot: number
       readonly from: number
     }>
   ) => Effect.Effect<void>

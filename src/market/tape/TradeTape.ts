@@ -307,17 +307,15 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       function* (stored) {
         const since: Array<PricedBatch> = []
         tail = since
+        const { newest, newestSlot: slot } = chain.continuity
         const next = { ...emptyChain(bounds), store: chain.store, unstored: chain.unstored }
-        const { from, progress, slot } = yield* stored((batch, nowMs) => addBlock(next, batch, nowMs))
-        resumeChain(next, progress, from)
+        const { from, progress } = yield* stored((batch, nowMs) => batch.slot <= slot && addBlock(next, batch, nowMs))
+        const gaps = progress.gaps.filter(({ fromSlot }) => fromSlot <= slot)
+        resumeChain(next, { ...progress, ...newest, gaps }, from)
         const nowMs = yield* Clock.currentTimeMillis
         const add = (batch: PricedBatch): void => {
-          if (batch.slot > progress.slot) {
-            next.continuity.read(batch)
-          }
-          if (batch.slot > slot) {
-            addBlock(next, batch, nowMs)
-          }
+          next.continuity.read(batch)
+          addBlock(next, batch, nowMs)
         }
         let done = 0
         while (since.length - done > MOST_AT_ONCE) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Option, Schedule, Scope, Stream } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Latch, Layer, Option, Schedule, Scope, Stream } from "effect"
 import { PgClient } from "@effect/sql-pg"
 import * as SharedTape from "../../../src/market/bus/SharedTape.ts"
 import { encodeBlock } from "../../../src/market/bus/blockMessage.ts"
@@ -80,18 +80,27 @@ const noPrices = Layer.succeed(PriceBook, {
 
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ HISTORY: "0 seconds", REPAIR_RATE: "1000" }))
 
+interface Change {
+  readonly store?: (store: TradeStore["Service"]) => Partial<TradeStore["Service"]>
+  readonly bus?: Partial<BlockBus["Service"]>
+}
+
 /** Processes on one database and one bus. */
 const makeWorld = Effect.gen(function* () {
   const address = yield* TestDatabase.create
   const bus = Context.get(yield* Layer.build(BlockBus.layerMemory()), BlockBus)
   const chain = new Chain()
-  /** A process with its tape, its store, the slots that it applied, and its end. */
-  const process = Effect.fnUntraced(function* (mayLead: boolean) {
+  /** A process with its tape, its store, the slots that it applied, and its end; `change` is what it has of the store and bus. */
+  const process = Effect.fnUntraced(function* (mayLead: boolean, change: Change = {}) {
     const scope = yield* Scope.fork(yield* Effect.scope)
     const database = Layer.fresh(TestDatabase.connect(address))
+    const stores = Layer.effect(
+      TradeStore,
+      Effect.map(TradeStore, (store) => TradeStore.of({ ...store, ...change.store?.(store) }))
+    )
     const layer = SharedTape.layer(mayLead).pipe(
-      Layer.provideMerge(tradeStoreOf(database)),
-      Layer.provide([chain.feed, noPrices, Layer.succeed(BlockBus, bus), settings]),
+      Layer.provideMerge(stores.pipe(Layer.provide(tradeStoreOf(database)))),
+      Layer.provide([chain.feed, noPrices, Layer.succeed(BlockBus, { ...bus, ...change.bus }), settings]),
       Layer.provideMerge(database)
     )
     const context = yield* Scope.provide(Layer.build(layer), scope)
@@ -128,6 +137,8 @@ const storedTrades = (store: TradeStore["Service"]) =>
   Effect.map(Stream.runCollect(store.since({ second: 0, after: 0, most: 100_000 })), placesOf)
 
 const slotsTo = (slot: number) => Array.from({ length: slot }, (_, i) => i + 1)
+
+const isRestored = ({ isRestoring, newestSlot }: TradeTape["Service"]) => newestSlot() > 0 && !isRestoring()
 
 const patience = 60_000
 
@@ -218,6 +229,45 @@ describe.runIf(TestDatabase.isAvailable)("a tape that processes share", () => {
           [1, 2, 3, 4, 5, 6].map((slot) => `${slot} 0 ${slot * 1000}`)
         )
         assert.strictEqual(replica.tape.state.window(mintOf(1), "5m")?.trades, 2)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "counts and publishes blocks once that are stored while it restores, early and late on the bus",
+    () =>
+      Effect.gen(function* () {
+        const { bus, chain, process } = yield* makeWorld
+        chain.grow(10)
+        const leader = yield* process(true)
+        yield* storedTo(leader.store, 10)
+        const grown = (to: number) =>
+          Effect.andThen(
+            Effect.sync(() => chain.grow(Math.max(0, to - chain.blocks.length))),
+            storedTo(leader.store, to)
+          )
+        // The chain grows once the restore has read how far blocks are stored.
+        const early = yield* process(false, {
+          store: ({ since }) => ({ since: (request) => Stream.unwrap(Effect.as(grown(20), since(request))) })
+        })
+        yield* becomes(() => early.tape.newestSlot() === 20 && isRestored(early.tape))
+        const arrive = Latch.makeUnsafe(false)
+        const follow: BlockBus["Service"]["follow"] = (genesis, after) =>
+          Stream.unwrap(Effect.as(arrive.await, bus.follow(genesis, after)))
+        // It grows before that is read, and none of the blocks has come yet.
+        const late = yield* process(false, {
+          store: ({ progress }) => ({ progress: Effect.andThen(grown(30), progress) }),
+          bus: { follow }
+        })
+        yield* becomes(() => isRestored(late.tape))
+        yield* arrive.open
+        yield* becomes(() => [early, late].every(({ tape }) => tape.newestSlot() === 30))
+        assert.deepStrictEqual(early.applied, slotsTo(30).slice(10))
+        assert.deepStrictEqual(late.applied, slotsTo(30).slice(20))
+        for (const { tape } of [leader, early, late]) {
+          assert.deepStrictEqual(tape.gaps(), [])
+          assert.strictEqual(tape.state.window(mintOf(1), "5m")?.trades, 10)
+        }
       }).pipe(Effect.scoped),
     patience
   )
