@@ -135,8 +135,8 @@ const bothRead = Effect.gen(function* () {
 
 const services = Layer.mergeAll(TopTraders.layer, TokenReader.layer.pipe(Layer.provide(tokenActivity.layer))).pipe(
   Layer.provideMerge(layerWithTrades({ seed: "recompute", speed: 0, swapsPerSecond: 12, startUnixMs })),
-  // Two minutes of a day are compared, too, of a chain that stands still for as long as the tests take.
-  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ MIN_COVERAGE: "0.0001", STALE_AFTER: "1 hour" })))
+  // Two minutes of a day are compared, too.
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ MIN_COVERAGE: "0.0001" })))
 )
 
 layer(services, { timeout: "2 minutes", excludeTestServices: true })("an independent recomputation", (it) => {
