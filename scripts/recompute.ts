@@ -4,6 +4,7 @@ import { call } from "./recompute/chain.ts"
 import { checkBars, checkLiquidity, type Comparison, comparisons, mostTraded } from "./recompute/check.ts"
 import { type Findings, makeFindings } from "./recompute/differences.ts"
 import { followChain } from "./recompute/follow.ts"
+import { checkHolders } from "./recompute/holders.ts"
 import { httpService, type Service } from "./recompute/service.ts"
 
 const help = `Usage: npm run recompute -- --rpc URL --api URL --key KEY [--minutes N] [--mints N] [--whole] [--json]
@@ -11,7 +12,8 @@ const help = `Usage: npm run recompute -- --rpc URL --api URL --key KEY [--minut
 Reads the blocks of the last N minutes (30) over JSON-RPC, makes the trades from the transfers into and out of the vaults of
 each swap, and compares with the service: candles of the N most traded mints (20) and of their busiest pools, in dollars and
 in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders;
-reserves and value of pools from their vaults. Only windows within the blocks read are compared. With --whole every block of
+reserves and value of pools from their vaults; holders from all token accounts of a mint and the balances in the blocks
+since, where the node lists accounts. Only windows within the blocks read are compared. With --whole every block of
 the node is read, which must be those that the service began with, and results at cost are compared too. Swaps of programs
 that publish no layout are not seen. Exits with 1 when a figure differs, and prints each that does, and when the node has
 too few blocks to compare a candle.
@@ -94,13 +96,19 @@ const main = async (rpc: string, api: string, key: string): Promise<number> => {
   }
   const moving = await checkLiquidity(service, rpc, chain.after().record, findings, mints)
   const { record } = chain.after()
+  const withoutHolders = await checkHolders(service, rpc, record, findings, mints)
   const { differences } = findings
   const report = {
     blocks: chain.blocks.length,
     swaps: record.pools.length,
     mints: mints.length,
     compared: Object.fromEntries(findings.compared),
-    notCompared: { unpricedMints: record.unknown.size, unexplainedMints: record.unexplained.size, movingPools: moving },
+    notCompared: {
+      unpricedMints: record.unknown.size,
+      unexplainedMints: record.unexplained.size,
+      movingPools: moving,
+      mintsWithoutHolders: withoutHolders
+    },
     different: differences.length,
     byField: Object.fromEntries(
       Array.from(
