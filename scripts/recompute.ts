@@ -4,6 +4,7 @@ import { call } from "./recompute/chain.ts"
 import { checkBars, checkLiquidity, comparisons, mostTraded } from "./recompute/check.ts"
 import { makeFindings } from "./recompute/differences.ts"
 import { followChain } from "./recompute/follow.ts"
+import { checkHolders } from "./recompute/holders.ts"
 import { compareAtOneSlot } from "./recompute/oneSlot.ts"
 import { httpService } from "./recompute/service.ts"
 
@@ -12,12 +13,12 @@ const help = `Usage: npm run recompute -- --rpc URL --api URL --key KEY [--minut
 Reads the blocks of the last N minutes (30) over JSON-RPC, makes the trades from the transfers into and out of the vaults of
 each swap, and compares with the service: candles of the N most traded mints (20) and of their busiest pools, in dollars and
 in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders;
-reserves and value of pools from their vaults. An answer is compared with the blocks up to its slot, and asked for again when
-a block came meanwhile; other callers of the same rankings can make it that of 2 seconds before. Only windows within the
-blocks read are compared. With --whole every block of the node is read, which must be those that the service began with;
-longer windows are then compared where the service states them, and results at cost too. Swaps of programs that publish no
-layout are not seen. Exits with 1 when a figure differs, and prints each that does, and when the node has too few blocks to
-compare a candle.
+reserves and value of pools from their vaults; holders from all token accounts of a mint and the balances in the blocks
+since, where the node lists accounts. An answer is compared with the blocks up to its slot, and asked for again when a block
+came meanwhile; other callers of the same rankings can make it that of 2 seconds before. Only windows within the blocks read
+are compared. With --whole every block of the node is read, which must be those that the service began with; longer windows
+are then compared where the service states them, and results at cost too. Swaps of programs that publish no layout are not
+seen. Exits with 1 when a figure differs, and prints each that does, and when the node has too few blocks to compare a candle.
 `
 
 const MINUTE = 60
@@ -56,13 +57,19 @@ const main = async (rpc: string, api: string, key: string): Promise<number> => {
   }
   const moving = await checkLiquidity(service, rpc, chain.after().record, findings, mints)
   const { record } = chain.after()
+  const withoutHolders = await checkHolders(service, rpc, record, findings, mints)
   const { differences } = findings
   const report = {
     blocks: chain.blocks.length,
     swaps: record.pools.length,
     mints: mints.length,
     compared: Object.fromEntries(findings.compared),
-    notCompared: { unpricedMints: record.unknown.size, unexplainedMints: record.unexplained.size, movingPools: moving },
+    notCompared: {
+      unpricedMints: record.unknown.size,
+      unexplainedMints: record.unexplained.size,
+      movingPools: moving,
+      mintsWithoutHolders: withoutHolders
+    },
     different: differences.length,
     byField: Object.fromEntries(
       Array.from(

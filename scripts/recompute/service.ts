@@ -81,6 +81,22 @@ export interface WirePool {
   readonly volume24hUsd: WireScalar
 }
 
+/** Holders of a token. */
+export interface WireHolders {
+  readonly state: string
+  readonly slot: number | null
+  readonly holders: WireScalar & { readonly coverage: { readonly complete: boolean } }
+  readonly heldAmount: bigint | string | null
+  readonly top10Pct: WireScalar
+  readonly top50Pct: WireScalar
+  readonly excludedPct: WireScalar
+  readonly top: ReadonlyArray<{
+    readonly owner: string
+    readonly amount: bigint | string
+    readonly kind: string
+  }> | null
+}
+
 /** Selects bars of a token. Bounds are Unix seconds. */
 export interface BarsQuery {
   readonly resolution: string
@@ -107,6 +123,8 @@ export interface Service {
   lighthouse(): Promise<ReadonlyArray<WireMarket>>
   topTraders(mint: string, window: RankedWindow): Promise<ReadonlyArray<WireTrader>>
   liquidity(mint: string): Promise<ReadonlyArray<WirePool>>
+  /** The hundred largest holders, and the figures of all. */
+  holders(mint: string): Promise<WireHolders>
   /** Dollars of a whole token, by mint. */
   prices(mints: ReadonlyArray<string>): Promise<ReadonlyMap<string, string | null>>
 }
@@ -181,6 +199,7 @@ export const httpService = (api: string, key: string): Service => {
       (await pages(`tokens/solana/${mint}/top-traders?window=${window}&limit=100`)) as ReadonlyArray<WireTrader>,
     liquidity: async (mint) =>
       ((await dataOf(`tokens/solana/${mint}/liquidity?limit=50`)) as { pools: ReadonlyArray<WirePool> }).pools,
+    holders: async (mint) => (await dataOf(`tokens/solana/${mint}/holders?limit=100`)) as WireHolders,
     prices: async (mints) => {
       const rows = (await dataOf("prices", { mints })) as ReadonlyArray<{ mint: string; priceUsd: WireScalar }>
       return new Map(rows.map(({ mint, priceUsd }) => [mint, priceUsd.value]))

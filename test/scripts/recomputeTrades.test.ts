@@ -5,10 +5,12 @@ import { blocksOf, call, slotsBetween } from "../../scripts/recompute/chain.ts"
 import { legsOf, type RawLeg, readTransaction, SOL } from "../../scripts/recompute/legs.ts"
 import { sided } from "../../scripts/recompute/record.ts"
 import type { Mint } from "../../src/domain/Address.ts"
+import type { LargestTrade } from "../../src/domain/market/TokenStats.ts"
 import type { TokenTrade } from "../../src/domain/market/TokenTrade.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { MarketReader } from "../../src/market/views/MarketReader.ts"
-import { rangeRequest, tokenStats } from "../../src/market/views/tokenStats.ts"
+import { largestTrades } from "../../src/market/views/largestTrades.ts"
+import { largestWindows, rangeRequest, tokenStats } from "../../src/market/views/tokenStats.ts"
 import { TradesReader } from "../../src/market/views/TradesReader.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
@@ -98,7 +100,12 @@ layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from
         assert.strictEqual(new Set(found.map(({ id }) => id)).size, found.length)
         compared += found.length
         const chart = yield* reader.chart(mint as Mint, rangeRequest(null, now.nowMs))
-        const [window] = tokenStats({ tape, tokens }, mint as Mint, chart, now).windows
+        const stats = tokenStats({ tape, tokens }, mint as Mint, chart, now)
+        const [window] = stats.windows
+        const windows = largestWindows(tape, mint as Mint, stats)
+        // The window begins before the record, so that a larger trade may be missing; the minute does not.
+        const minute = { fromMs: nowMs - 60_000, trades: 1, unpriced: 0 }
+        const [unknown, largest] = yield* largestTrades(tape, mint as Mint, [...windows.slice(0, 1), minute], nowMs)
         const within = expected.filter(({ blockTime }) => blockTime * 1000 >= (window?.fromMs ?? 0))
         const bought = found.filter(({ side, timeMs }) => side === "buy" && timeMs >= (window?.fromMs ?? 0))
         assert.deepStrictEqual(
@@ -109,6 +116,8 @@ layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from
           `${mint} ${JSON.stringify(window?.trades)}`
         )
         assert.strictEqual(window?.buyVolumeUsd.value, dollars(bought), mint)
+        assert.deepStrictEqual([unknown?.trade, unknown?.coverage.reason], [null, "not_captured"])
+        assert.deepStrictEqual(largestIds(largest?.trade ?? null), largestAmong(found, minute.fromMs), mint)
       }
       assert.isAbove(compared, 500)
     })
@@ -119,10 +128,22 @@ const newestOf = (trades: ReadonlyArray<RawTrade>): number => trades.at(-1)?.slo
 
 /** The exact sum of values in dollars. */
 const dollars = (trades: ReadonlyArray<TokenTrade>): string => {
-  const nanos = trades.reduce((sum, { volumeUsd }) => {
-    const [whole = "0", fraction = ""] = (volumeUsd ?? "0").split(".")
-    return sum + BigInt(whole + fraction.padEnd(9, "0"))
-  }, 0n)
+  const nanos = trades.reduce((sum, { volumeUsd }) => sum + nanosOf(volumeUsd), 0n)
   const digits = nanos.toString().padStart(10, "0")
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/u, "")
+}
+
+/** Signature, side and value of the largest of these trades since a time, compared digit by digit; nothing without one. */
+const largestAmong = (trades: ReadonlyArray<TokenTrade>, fromMs: number) => {
+  const [largest] = trades
+    .filter(({ timeMs, volumeUsd }) => timeMs >= fromMs && volumeUsd !== null)
+    .toSorted((a, b) => Number(nanosOf(b.volumeUsd) - nanosOf(a.volumeUsd)))
+  return largest === undefined ? null : [largest.signature, largest.side, largest.volumeUsd]
+}
+
+const largestIds = (trade: LargestTrade["trade"]) => trade && [trade.signature, trade.side, trade.valueUsd]
+
+const nanosOf = (text: string | null): bigint => {
+  const [whole = "0", fraction = ""] = (text ?? "0").split(".")
+  return BigInt(whole + fraction.padEnd(9, "0"))
 }

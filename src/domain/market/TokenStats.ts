@@ -1,7 +1,37 @@
 import { Schema } from "effect"
-import { Coverage, Scalar, Status } from "../Scalar.ts"
+import { Address } from "../Address.ts"
+import { Coverage, Decimal, Scalar, Status } from "../Scalar.ts"
 import { TokenRef } from "./Token.ts"
+import { TradeSide } from "./TokenTrade.ts"
 import { MarketWindow } from "./MarketViews.ts"
+
+/** The largest trade of a token in one window. */
+export class LargestTrade extends Schema.Opaque<LargestTrade>()(
+  Schema.Struct({
+    trade: Schema.NullOr(
+      Schema.Struct({
+        signature: Schema.String.annotate({ description: "Transaction, base58." }),
+        slot: Schema.Int,
+        index: Schema.Int.annotate({ description: "Place in the slot." }),
+        timeMs: Schema.Int.annotate({ description: "Block time." }),
+        side: TradeSide,
+        wallet: Address.annotate({ description: "Owner of the tokens, never a router." }),
+        valueUsd: Decimal.annotate({ description: "Value of the trade in USD, exact to a nano-dollar." })
+      })
+    ).annotate({
+      description:
+        "The newest of equal ones. Null when the window has no trade, and while it is not known which is the largest: the " +
+        "coverage has the reason."
+    }),
+    status: Status,
+    coverage: Coverage
+  }).annotate({
+    identifier: "LargestTrade",
+    description:
+      "The trade of most value in one window, of all that were recorded, as observed in pools. It is `partial` for " +
+      "`mark_unknown` when the value of other trades is unknown."
+  })
+) {}
 
 /** One token in one window. */
 export class TokenWindowStats extends Schema.Opaque<TokenWindowStats>()(
@@ -17,7 +47,8 @@ export class TokenWindowStats extends Schema.Opaque<TokenWindowStats>()(
     trades: Scalar,
     buys: Scalar,
     sells: Scalar,
-    traders: Scalar
+    traders: Scalar,
+    largestTrade: LargestTrade
   }).annotate({ identifier: "TokenWindowStats", description: "What happened to one token in one window." })
 ) {}
 

@@ -10,7 +10,7 @@ import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from ".
 import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { Repair, TradeProgress } from "./TradeProgress.ts"
-import type { TradesFound, TradesRequest } from "./TradesRequest.ts"
+import type { LargestFound, LargestRequest, TradesFound, TradesRequest } from "./TradesRequest.ts"
 
 /**
  * The way in which a process uses a chain: `shared` writes beside others, `sole` is the only writer until another process
@@ -53,6 +53,8 @@ export class TradeStore extends Context.Service<
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** The newest swaps of a mint in pools before a place, as far as one query searches. */
     swapsOf(request: TradesRequest): Effect.Effect<TradesFound, TradeStoreUnavailable>
+    /** The largest swaps of a mint in pools, as far as one query searches. */
+    largestOf(request: LargestRequest): Effect.Effect<LargestFound, TradeStoreUnavailable>
     /** Changes of the supply of a mint by block, the newest ones, in the order of the chain. */
     supplyOf(request: SupplyRequest): Effect.Effect<StoredSupply, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */

@@ -21,9 +21,9 @@ import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { newestChanges, type SupplyRequest } from "./StoredSupply.ts"
 import { makeSupplyTable } from "./supplyTable.ts"
 import { makeTradeNames } from "./tradeNames.ts"
-import { makeTradePages } from "./tradePages.ts"
+import { makeLargest, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
-import type { TradesRequest } from "./TradesRequest.ts"
+import type { LargestRequest, TradesRequest } from "./TradesRequest.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 
 /** On the path of a request. */
@@ -86,6 +86,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const names = makeTradeNames(sql)
   const trades = makeTradeTable(sql, names)
   const pageOf = makeTradePages(sql, trades)
+  const largest = makeLargest(sql, trades)
   // The writer and repairs take turns: each goes on from the state that the other has stored.
   const turns = yield* Semaphore.make(1)
   const bars = makeBarTable(sql)
@@ -252,6 +253,10 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     swapsOf: Effect.fn("TradeStore.swapsOf")(function* (request: TradesRequest) {
       const { id } = yield* opened
       return yield* read(pageOf(id, request))
+    }),
+    largestOf: Effect.fn("TradeStore.largestOf")(function* (request: LargestRequest) {
+      const { id } = yield* opened
+      return yield* read(largest(id, request))
     }),
     supplyOf: Effect.fn("TradeStore.supplyOf")(function* (request: SupplyRequest) {
       const { id, stored, supplyFrom } = yield* current

@@ -33,6 +33,22 @@ export interface TradesFound {
   readonly searchedTo: TradePlace | null
 }
 
+/** Selects the largest pool swaps of a mint in blocks up to a slot. */
+export interface LargestRequest {
+  readonly mint: Mint
+  /** Beginnings of the spans, ascending; each span ends where the next begins. */
+  readonly startsMs: ReadonlyArray<number>
+  readonly toSlot: number
+}
+
+/** The largest pool swaps of a mint, of those with a known value. */
+export interface LargestFound {
+  /** That of each span that has one, the newest of equal ones. */
+  readonly trades: ReadonlyArray<TapeTrade>
+  /** Time of the newest swap that was not compared, because the search is bounded; null when all were. */
+  readonly clippedAtMs: number | null
+}
+
 /** Negative when `a` is the newer of two places. */
 export const newestFirst = (a: TradePlace, b: TradePlace): number => b.slot - a.slot || b.index - a.index
 
@@ -54,3 +70,24 @@ export const isRequested = (trade: TapeTrade, request: TradesRequest): boolean =
   trade.mint === request.mint &&
   (request.before === null || newestFirst(request.before, trade) < 0) &&
   passesFilter(trade, request)
+
+/** Orders trades by value, the largest first and of equal ones the newest; unknown values come last. */
+export const largestFirst = (a: TapeTrade, b: TapeTrade): number => {
+  const [x, y] = [a.volumeUsdNanos ?? -1n, b.volumeUsdNanos ?? -1n]
+  return x === y ? newestFirst(a, b) : x > y ? -1 : 1
+}
+
+/** The largest pool swaps of a request among these trades, one of each span. */
+export const largestOf = (
+  trades: ReadonlyArray<TapeTrade>,
+  { mint, startsMs, toSlot }: LargestRequest
+): ReadonlyArray<TapeTrade> => {
+  const swaps = trades.filter(
+    (trade) => trade.mint === mint && trade.role !== "wallet" && trade.slot <= toSlot && trade.volumeUsdNanos !== null
+  )
+  return startsMs.flatMap((startMs, at) => {
+    const endMs = startsMs[at + 1] ?? Number.POSITIVE_INFINITY
+    const [largest] = swaps.filter(({ timeMs }) => timeMs >= startMs && timeMs < endMs).toSorted(largestFirst)
+    return largest === undefined ? [] : [largest]
+  })
+}

@@ -5,7 +5,7 @@ import { isSolSwap } from "../tape/SolPrice.ts"
 import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { joinProgress, repairedProgress } from "./TradeProgress.ts"
-import { isRequested, newestFirst } from "./TradesRequest.ts"
+import { isRequested, largestOf, newestFirst } from "./TradesRequest.ts"
 import { newestChanges, supplyRecordsOf } from "./StoredSupply.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
@@ -126,6 +126,8 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .slice(0, request.limit),
         searchedTo: null
       })),
+    largestOf: (request) =>
+      Effect.map(opened, (stored) => ({ trades: largestOf(trades(stored), request), clippedAtMs: null })),
     supplyOf: ({ from, mint, most }) =>
       Effect.map(opened, ({ blocks, progress }) => {
         const sorted = Array.from(blocks.values()).toSorted((a, b) => a.slot - b.slot)

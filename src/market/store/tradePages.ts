@@ -1,13 +1,15 @@
-/** Pages of the pool swaps of a mint, as queries. */
+/** Pages of the pool swaps of a mint, and the largest of them, as queries. */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { makeTradeTable } from "./tradeTable.ts"
 import { packWallet, roleNumber, ROW_COLUMNS, toStored } from "./tradeRows.ts"
-import type { TradesFound, TradesRequest } from "./TradesRequest.ts"
+import type { LargestFound, LargestRequest, TradesFound, TradesRequest } from "./TradesRequest.ts"
 
 /** Swaps of a mint that one query looks at when it filters them: a rare filter continues on the next page. */
 const MOST_SEARCHED = 20_000
+/** Newest swaps of a mint among which one query finds the largest. */
+const MOST_COMPARED = 50_000
 /** Blocks of any trade within this time after the end of the request are looked at for its slot. */
 const SLOT_SEARCH_MS = 5000
 /** Slots by which the times of blocks may be out of order. */
@@ -17,6 +19,8 @@ const FIRST_NEGATIVE = 1n << 63n
 const readPlaces = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ slot: Schema.Number, place: Schema.Number }))
 )
+
+const readTimes = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ at: Schema.Date })))
 
 type Table = Pick<ReturnType<typeof makeTradeTable>, "firstSlot" | "readTrades">
 
@@ -72,5 +76,41 @@ export const makeTradePages = (sql: SqlClient.SqlClient, table: Table, searched 
         : yield* Effect.flatMap(sql`select slot, place ${from} offset ${searched - 1} limit 1`, readPlaces)
     const [end] = ends
     return { trades, searchedTo: end === undefined ? null : { slot: end.slot, index: end.place } } satisfies TradesFound
+  })
+}
+
+/** The query of the largest swaps. `compared` is the number of swaps that it looks at, for tests. */
+export const makeLargest = (sql: SqlClient.SqlClient, table: Table, compared = MOST_COMPARED) => {
+  const columns = sql.literal(ROW_COLUMNS)
+
+  return Effect.fnUntraced(function* (chain: number, { mint, startsMs, toSlot }: LargestRequest) {
+    const [firstMs] = startsMs
+    if (firstMs === undefined) {
+      return { trades: [], clippedAtMs: null } satisfies LargestFound
+    }
+    const firstSlot = yield* table.firstSlot(chain, firstMs, firstMs + SLOT_SEARCH_MS)
+    const conditions = [
+      sql`mint = (select id from trade_names where name = ${mint})`,
+      sql`chain = ${chain}`,
+      sql`role not in (${roleNumber("wallet")}, ${roleNumber("transfer")})`,
+      sql`slot <= ${toSlot}::int`,
+      sql`at >= ${PgTypes.timestamptz(firstMs)}`,
+      // Without this the newest swaps of a mint are looked for in all of its first day.
+      ...(firstSlot === null ? [] : [sql`slot >= ${firstSlot - SLOT_MARGIN}::int`])
+    ]
+    const from = sql`from trade_rows where ${sql.and(conditions)} order by slot desc, place desc`
+    const starts = Result.getOrThrow(PgTypes.array(startsMs, PgTypes.OID.timestamptz))
+    const trades = yield* Effect.flatMap(
+      sql`
+        select distinct on (span) ${columns} from (
+          select candidates.*, width_bucket(at, ${starts}) as span from (select * ${from} limit ${compared}) as candidates
+        ) as candidates
+        where volume_usd_nanos is not null
+        order by span, (volume_usd_nanos < 0) desc, volume_usd_nanos desc, slot desc, place desc
+      `.values,
+      table.readTrades
+    )
+    const [clipped] = yield* Effect.flatMap(sql`select at ${from} offset ${compared} limit 1`, readTimes)
+    return { trades, clippedAtMs: clipped?.at.getTime() ?? null } satisfies LargestFound
   })
 }

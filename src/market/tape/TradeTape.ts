@@ -116,7 +116,7 @@ export class TradeTape extends Context.Service<
     /** The store of candles and trades older than those in memory; null without a store. */
     readonly stored: () => Pick<
       TradeStore["Service"],
-      "bars" | "keptSeconds" | "ofWallet" | "prints" | "supplyOf" | "swapsOf"
+      "bars" | "keptSeconds" | "largestOf" | "ofWallet" | "prints" | "supplyOf" | "swapsOf"
     > | null
     /** The blocks that are not stored yet, oldest first; none without a store, and while the store lags far behind. */
     readonly unstored: () => ReadonlyArray<StoredBatch>

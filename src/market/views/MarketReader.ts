@@ -31,7 +31,8 @@ import { makePricesAt } from "./pricesAt.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
 import { coverageOf } from "./tokenMeasures.ts"
-import { rangeRequest, tokenStats as statsOf } from "./tokenStats.ts"
+import { largestTrades } from "./largestTrades.ts"
+import { largestWindows, rangeRequest, tokenStats as statsOf, withLargest } from "./tokenStats.ts"
 import { discoveryRow, movementRow, type RankedPage, statusOf } from "./pages.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
 
@@ -147,8 +148,10 @@ export class MarketReader extends Context.Service<
           const nowMs = yield* Clock.currentTimeMillis
           const chart = yield* charts.chart(mint, rangeRequest(from, nowMs))
           const { life } = views.contextAt(nowMs)
-          const data = statsOf(sources, mint, chart, { life, nowMs })
+          const sums = statsOf(sources, mint, chart, { life, nowMs })
           const coverage = coverageOf(tape, mint, "24h", nowMs)
+          const largest = yield* largestTrades(tape, mint, largestWindows(tape, mint, sums), nowMs)
+          const data = withLargest(sums, largest)
           return { data, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
         })
 

@@ -1,7 +1,7 @@
 /** The statistics of one token: its windows, and the range of its price. */
 import { type Mint, USDC } from "../../domain/Address.ts"
 import type { ChartBar, ChartRequest, KnownChart } from "../../domain/market/Chart.ts"
-import type { PriceExtreme, TokenStats, TokenWindowStats } from "../../domain/market/TokenStats.ts"
+import type { LargestTrade, PriceExtreme, TokenStats, TokenWindowStats } from "../../domain/market/TokenStats.ts"
 import { decimalText } from "../../domain/rational.ts"
 import {
   COMPLETE,
@@ -17,6 +17,7 @@ import type { TradeTape } from "../tape/TradeTape.ts"
 import { tokenRef, type TokenSources } from "./tokenRef.ts"
 import { windowNames, type WindowName } from "../windows/windows.ts"
 import { dollarsText, measured, NOT_CAPTURED, priceChange, priceRational, volumeScalar } from "./measures.ts"
+import type { LargestWindow } from "./largestTrades.ts"
 import { coverageOf, NOTHING, windowStart } from "./tokenMeasures.ts"
 
 const DAY = 86_400
@@ -46,13 +47,16 @@ interface Now {
   readonly nowMs: number
 }
 
+/** One window without its largest trade. */
+type WindowSums = Omit<TokenWindowStats, "largestTrade">
+
+/** The statistics without the largest trades, which may have to be read from the store. */
+interface StatsSums extends Omit<TokenStats, "windows"> {
+  readonly windows: ReadonlyArray<WindowSums>
+}
+
 /** One window of a token. */
-const windowStats = (
-  tape: TradeTape["Service"],
-  mint: Mint,
-  window: WindowName,
-  { life, nowMs }: Now
-): TokenWindowStats => {
+const windowStats = (tape: TradeTape["Service"], mint: Mint, window: WindowName, { life, nowMs }: Now): WindowSums => {
   const from = windowStart(tape, window)
   // A swap for USDC is one of what it is swapped with, so none is counted for USDC itself.
   const covered = mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, window, nowMs)
@@ -110,13 +114,33 @@ const extremeOf = (
   }
 }
 
-/** The statistics of a token. `chart` is that of `rangeRequest`. */
+/** The windows of a token, for the largest trade of each. */
+export const largestWindows = (
+  tape: TradeTape["Service"],
+  mint: Mint,
+  { windows }: StatsSums
+): ReadonlyArray<LargestWindow> =>
+  windows.map(({ fromMs, window }) => {
+    const { trades, unpriced } = tape.state.window(mint, window) ?? NOTHING
+    return { fromMs, trades, unpriced }
+  })
+
+/** The statistics with the largest trade of each window, in their order. */
+export const withLargest = (stats: StatsSums, largest: ReadonlyArray<LargestTrade>): TokenStats => ({
+  ...stats,
+  windows: stats.windows.flatMap((window, place) => {
+    const largestTrade = largest[place]
+    return largestTrade === undefined ? [] : [{ ...window, largestTrade }]
+  })
+})
+
+/** The statistics of a token without the largest trades. `chart` is that of `rangeRequest`. */
 export const tokenStats = (
   sources: TokenSources & { readonly tape: TradeTape["Service"] },
   mint: Mint,
   chart: KnownChart,
   { life, nowMs }: Now
-): TokenStats => {
+): StatsSums => {
   const { complete, reason, requestedFromMs } = chart.knowledge.coverage
   return {
     token: tokenRef(sources, mint),

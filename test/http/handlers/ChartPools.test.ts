@@ -19,6 +19,7 @@ books.tokens.set(TOKEN, minted(1_000_000n, 6))
 const memory = makeMemoryTrades()
 const store = { isUnavailable: false, keptSeconds: Number.POSITIVE_INFINITY }
 const stored = {
+  largestOf: memory.largestOf,
   ofWallet: memory.ofWallet,
   bars: (request: Parameters<typeof memory.bars>[0]) =>
     store.isUnavailable

@@ -2,6 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TokenStatsAnswer } from "../../../src/api/market/Stats.ts"
 import { USDC } from "../../../src/domain/Address.ts"
+import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
+import { makeMemoryTrades } from "../../../src/market/store/memoryTrades.ts"
+import type { LargestFound } from "../../../src/market/store/TradesRequest.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call } from "../../support/http.ts"
@@ -39,6 +42,14 @@ const valuesOf = (answer: Answer, place: number) => {
   ]
 }
 
+/** Signature, side and value of the largest trade of a window; its status and reason without one. */
+const largestOf = (answer: Answer, place: number) => {
+  const found = read(answer).windows[place]?.largestTrade
+  return found?.trade
+    ? [found.trade.signature, found.trade.side, found.trade.valueUsd, found.status]
+    : [found?.status, found?.coverage.reason]
+}
+
 layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}/stats", (it) => {
   it.effect("sums each window to the nano-dollar, both sides apart", () =>
     Effect.gen(function* () {
@@ -71,6 +82,24 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
     })
   )
 
+  it.effect("finds the largest trade of each window among those in memory", () =>
+    Effect.gen(function* () {
+      const answer = yield* stats()
+      const [sale, purchase] = [read(answer).windows[0], read(answer).windows[1]].map(
+        (each) => each?.largestTrade.trade
+      )
+      assert.deepInclude(sale, {
+        side: "sell",
+        valueUsd: "0.5",
+        wallet: walletOf(2),
+        timeMs: (MONDAY + NOW - 10) * 1000
+      })
+      assert.deepInclude(purchase, { side: "buy", valueUsd: "2", timeMs: (MONDAY + NOW - 600) * 1000 })
+      assert.deepStrictEqual(largestOf(answer, 3).slice(1), ["buy", "7", "known"])
+      assert.deepStrictEqual(answer.json("data.windows.3.largestTrade.coverage"), { complete: true, reason: null })
+    })
+  )
+
   it.effect("finds the highest and the lowest price since the beginning of the record, or a second", () =>
     Effect.gen(function* () {
       const all = yield* stats()
@@ -98,7 +127,9 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
       for (const field of ["volumeUsd", "buyVolumeUsd", "sellVolumeUsd"]) {
         assert.deepInclude(unvalued.json(`data.windows.0.${field}`), { value: null, status: "unavailable" })
       }
+      assert.deepStrictEqual(largestOf(unvalued, 0), ["unavailable", "mark_unknown"])
       const dollar = yield* stats({}, USDC)
+      assert.deepStrictEqual(largestOf(dollar, 0), ["unavailable", "not_captured"])
       assert.deepInclude(dollar.json("data.windows.0.trades"), { value: null, status: "unavailable" })
     })
   )
@@ -110,6 +141,55 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
       assertRefused(yield* stats({}, COLD), 503, "chart_warming")
       assertInvalid(yield* stats({ from: String(MONDAY + 2 * NOW) }), "query", "from", "out_of_range")
       assertInvalid(yield* stats({ from: "-1" }), "query", "from", "format")
+    })
+  )
+})
+
+const memory = makeMemoryTrades()
+const store: { found: LargestFound | null } = { found: { trades: [], clippedAtMs: null } }
+const stored = {
+  ...memory,
+  keptSeconds: () => Number.POSITIVE_INFINITY,
+  largestOf: () =>
+    Effect.suspend(() =>
+      store.found === null
+        ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+        : Effect.succeed(store.found)
+    )
+}
+
+layer(reading({ books, stored, world: { keys } }))("the largest trade with a store", (it) => {
+  it.effect("is that of the store or of memory, and null with the reason while trades of its window are missing", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* memory.open({ genesis: "stats", isSandbox: false })
+      yield* setSecond(NOW)
+      yield* tape.apply(block(NOW - 90_000, { slot: 1 }))
+      const old = at(NOW - 7200, { volumeUsdNanos: 5n * DOLLAR, signature: "stored", side: "sell" })
+      const recent = at(NOW - 10, { volumeUsdNanos: 2n * DOLLAR, signature: "recent" })
+      yield* tape.apply(block(NOW, { trades: [recent] }))
+      store.found = { trades: [old, { ...recent, volumeUsdNanos: 3n * DOLLAR }], clippedAtMs: null }
+      const both = yield* stats()
+      assert.deepStrictEqual(largestOf(both, 1), ["recent", "buy", "3", "known"])
+      assert.deepStrictEqual(largestOf(both, 2), ["stored", "sell", "5", "known"])
+      store.found = { trades: [old], clippedAtMs: old.timeMs - 1000 }
+      const clipped = yield* stats()
+      assert.deepStrictEqual(largestOf(clipped, 1), ["recent", "buy", "2", "known"])
+      assert.deepStrictEqual(largestOf(clipped, 3), ["unavailable", "limit_clipped"])
+      store.found = null
+      assert.deepStrictEqual(largestOf(yield* stats(), 0), ["unavailable", "deadline"])
+    })
+  )
+
+  it.effect("is shown as far as values are known, and unknown where blocks are missing", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      store.found = { trades: [], clippedAtMs: null }
+      yield* tape.apply(block(NOW, { slot: 50_000, trades: [at(NOW, { volumeUsdNanos: null, slot: 50_000 })] }))
+      assert.strictEqual((yield* stats()).json("data.windows.0.largestTrade.status"), "partial")
+      yield* setSecond(NOW + 400)
+      yield* tape.apply(block(NOW + 400, { slot: 60_000, afterGap: true }))
+      assert.deepStrictEqual(largestOf(yield* stats(), 1), ["unavailable", "source_gap"])
     })
   )
 })

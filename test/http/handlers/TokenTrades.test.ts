@@ -28,6 +28,7 @@ const stored = {
   prints: memory.prints,
   supplyOf: memory.supplyOf,
   keptSeconds: () => Number.POSITIVE_INFINITY,
+  largestOf: memory.largestOf,
   ofWallet: memory.ofWallet,
   swapsOf: (request: Parameters<typeof memory.swapsOf>[0]) =>
     Effect.suspend(() => {

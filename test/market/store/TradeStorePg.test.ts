@@ -11,7 +11,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg, tradeStoreOf } from "../../support/tradeStores.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { makeTradeNames } from "../../../src/market/store/tradeNames.ts"
-import { makeTradePages } from "../../../src/market/store/tradePages.ts"
+import { makeLargest, makeTradePages } from "../../../src/market/store/tradePages.ts"
 import { makeTradeTable } from "../../../src/market/store/tradeTable.ts"
 import { ofMint, tradePagesContract } from "./tradePagesContract.ts"
 import { supplyContract } from "./supplyContract.ts"
@@ -62,6 +62,12 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       assert.deepStrictEqual(second.searchedTo, { slot: 1002, index: 0 })
       const third = yield* pageOf(chain?.id ?? 0, { ...sales, before: second.searchedTo })
       assert.deepStrictEqual([third.trades.map(({ slot }) => slot), third.searchedTo], [[1001], null])
+      const largestOf = makeLargest(sql, makeTradeTable(sql, makeTradeNames(sql)), 4)
+      const request = { mint: mintOf(1), startsMs: [blocks[0]?.timeMs ?? 0], toSlot: 2000 }
+      const largest = yield* largestOf(chain?.id ?? 0, request)
+      assert.strictEqual(largest.clippedAtMs, blocks[5]?.timeMs)
+      const whole = yield* largestOf(chain?.id ?? 0, { ...request, toSlot: 1003 })
+      assert.isNull(whole.clippedAtMs)
     }).pipe(Effect.scoped)
   )
 

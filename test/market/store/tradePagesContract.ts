@@ -78,4 +78,32 @@ export const tradePagesContract = <E>(name: string, store: Layer.Layer<TradeStor
         assert.deepStrictEqual(yield* found({ minUsdNanos: 9_250_000_000_000_000_000n }), [3])
       })
     )
+
+    it.effect("finds the largest swaps of a mint in pools, one of each span", () =>
+      Effect.gen(function* () {
+        yield* open("largest swaps")
+        const trades = yield* TradeStore
+        const largest = (seconds: ReadonlyArray<number>, toSlot = 2000) =>
+          Effect.map(
+            trades.largestOf({ mint: mintOf(1), startsMs: seconds.map((second) => (MONDAY + second) * 1000), toSlot }),
+            (found) => {
+              assert.isNull(found.clippedAtMs)
+              return found.trades.map(({ index, slot }) => `${slot}.${index}`).toSorted()
+            }
+          )
+        yield* append(
+          swaps(1, [{ volumeUsdNanos: 90n }, { volumeUsdNanos: 5n }]),
+          swaps(2, [{ volumeUsdNanos: 7n }, { volumeUsdNanos: 8n, role: "wallet" }, { volumeUsdNanos: null }]),
+          swaps(3, [{ volumeUsdNanos: 7n }, { volumeUsdNanos: 9n, mint: mintOf(2) }]),
+          // Beyond half of the values that a stored integer has.
+          swaps(4, [{ volumeUsdNanos: 9_250_000_000_000_000_000n }, { volumeUsdNanos: 9_000_000_000_000_000_000n }]),
+          swaps(5, [{ volumeUsdNanos: null }])
+        )
+        assert.deepStrictEqual(yield* largest([0]), ["1004.0"])
+        assert.deepStrictEqual(yield* largest([0, 2, 4, 5]), ["1001.0", "1003.0", "1004.0"])
+        assert.deepStrictEqual(yield* largest([2], 1002), ["1002.0"])
+        assert.deepStrictEqual(yield* largest([5]), [])
+        assert.deepStrictEqual(yield* largest([]), [])
+      })
+    )
   })

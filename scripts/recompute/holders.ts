@@ -1,0 +1,174 @@
+/** Holders of tokens: from all token accounts of a mint, and the balances that every block since has left in them. */
+import bs58 from "bs58"
+import { blocksOf, call, type RawBlock, slotsBetween } from "./chain.ts"
+import type { Findings } from "./differences.ts"
+import type { TradeRecord } from "./record.ts"
+import type { Service, WireHolders } from "./service.ts"
+import { keysOf, u64 } from "./transfers.ts"
+
+const [OWNER, AMOUNT, LENGTH] = [32, 64, 165]
+const BURN_ADDRESSES = new Set(["1nc1nerator11111111111111111111111111111111", "11111111111111111111111111111111"])
+const TRIES = 40
+const WAIT_MS = 250
+const [TOP, WIDE_TOP, MOST_LISTED] = [10, 50, 100]
+/** Percentages are written with 15 digits. */
+const PERCENT = 1e-12
+
+type Holders = Pick<Service, "holders">
+
+interface Holding {
+  readonly owner: string
+  readonly units: bigint
+}
+
+/** The token accounts of a mint at a slot. */
+export interface ListedHolders {
+  readonly mint: string
+  readonly slot: number
+  readonly accounts: ReadonlyMap<string, Holding>
+}
+
+interface Listed {
+  readonly context: { readonly slot: number }
+  readonly value: ReadonlyArray<{ readonly pubkey: string; readonly account: { readonly data: readonly [string] } }>
+}
+
+/** Every token account of a mint as the node has it now; null for a mint that does not exist. */
+export const listHolders = async (rpc: string, mint: string): Promise<ListedHolders | null> => {
+  const { value: account } = (await call(rpc, "getAccountInfo", [mint, { encoding: "base64" }])) as {
+    value: { readonly owner: string } | null
+  }
+  if (account === null) {
+    return null
+  }
+  const filters = [{ memcmp: { offset: 0, bytes: mint } }]
+  const options = { encoding: "base64", commitment: "confirmed", withContext: true, filters }
+  const { context, value } = (await call(rpc, "getProgramAccounts", [account.owner, options])) as Listed
+  const accounts = value.flatMap(({ account: { data }, pubkey }) => {
+    const bytes = Buffer.from(data[0], "base64")
+    const owner = bs58.encode(bytes.subarray(OWNER, OWNER + 32))
+    return bytes.length < LENGTH ? [] : [[pubkey, { owner, units: u64(bytes, AMOUNT) }] as const]
+  })
+  return { mint, slot: context.slot, accounts: new Map(accounts) }
+}
+
+/** Sets the accounts of a mint to what a block leaves in them. */
+const applyBlock = (accounts: Map<string, Holding>, mint: string, { transactions }: RawBlock): void => {
+  for (const transaction of transactions) {
+    const { postTokenBalances, preTokenBalances } = transaction.meta
+    const keys = keysOf(transaction)
+    const named = (balances: typeof preTokenBalances) => balances.filter((each) => each.mint === mint)
+    // An account that has no balance afterwards was closed.
+    named(preTokenBalances).forEach(({ accountIndex }) => accounts.delete(keys[accountIndex] ?? ""))
+    for (const { accountIndex, owner, uiTokenAmount } of named(postTokenBalances)) {
+      accounts.set(keys[accountIndex] ?? "", { owner: owner ?? "", units: BigInt(uiTokenAmount.amount) })
+    }
+  }
+}
+
+/** The owners of the accounts with more than nothing, the largest first. */
+const ownersOf = (accounts: ReadonlyMap<string, Holding>): ReadonlyArray<Holding> => {
+  const sums = new Map<string, bigint>()
+  for (const { owner, units } of accounts.values()) {
+    sums.set(owner, (sums.get(owner) ?? 0n) + units)
+  }
+  return Array.from(sums, ([owner, units]) => ({ owner, units }))
+    .filter(({ units }) => units > 0n)
+    .toSorted((a, b) => (a.units === b.units ? 0 : a.units > b.units ? -1 : 1))
+}
+
+const sumOf = (holdings: ReadonlyArray<Holding>): bigint => holdings.reduce((sum, { units }) => sum + units, 0n)
+
+/** The answer of the service once it follows the token and has come to the slot; null while it does not. */
+const answerOf = async (service: Holders, { mint, slot }: ListedHolders): Promise<WireHolders | null> => {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const answer = await service.holders(mint)
+    if (answer.state === "unavailable") {
+      return null
+    }
+    if (answer.slot !== null && answer.slot >= slot && answer.holders.coverage.complete) {
+      return answer
+    }
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
+  }
+  return null
+}
+
+/** Compares the holders of a token, counted from the accounts listed and the blocks since. False without an answer to compare. */
+export const compareHolders = async (
+  service: Holders,
+  rpc: string,
+  { pools, wallets }: Pick<TradeRecord, "pools" | "wallets">,
+  findings: Findings,
+  listed: ListedHolders
+): Promise<boolean> => {
+  const { mint } = listed
+  const answer = await answerOf(service, listed)
+  if (answer === null || answer.slot === null) {
+    return false
+  }
+  const accounts = new Map(listed.accounts)
+  for await (const block of blocksOf(rpc, await slotsBetween(rpc, listed.slot + 1, answer.slot))) {
+    applyBlock(accounts, mint, block)
+  }
+  const owners = ownersOf(accounts)
+  const units = new Map(owners.map((each) => [each.owner, each.units]))
+  const top = answer.top ?? []
+  findings.exact("holders", mint, "holders", answer.holders.value, String(owners.length))
+  findings.exact("holders", mint, "heldAmount", answer.heldAmount, sumOf(owners))
+  findings.exact("holders", mint, "listed", String(top.length), String(Math.min(MOST_LISTED, owners.length)))
+  top.forEach(({ amount, owner }, place) => {
+    findings.exact("holders", `${mint} ${owner}`, "amount", amount, units.get(owner) ?? 0n)
+    findings.exact("holders", `${mint} ${place}`, "amount in order", amount, owners[place]?.units ?? 0n)
+  })
+
+  const vaults = new Set(pools.filter((trade) => trade.mint === mint).flatMap((trade) => trade.vaults))
+  const ofPools = new Set(Array.from(vaults).flatMap((vault) => accounts.get(vault)?.owner ?? []))
+  const ofTraders = new Set(wallets.map(({ wallet }) => wallet))
+  for (const { kind, owner } of top) {
+    const isBurn = BURN_ADDRESSES.has(owner)
+    if (ofPools.has(owner) || ofTraders.has(owner) || isBurn) {
+      const expected = isBurn ? "burn" : ofPools.has(owner) ? "pool" : "owner"
+      findings.exact("holders", `${mint} ${owner}`, "kind", kind === "curve" ? "pool" : kind, expected)
+    }
+  }
+  const excluded = new Set(top.filter(({ kind }) => kind !== "owner").map(({ owner }) => owner))
+  const rest = owners.filter(({ owner }) => !excluded.has(owner))
+  const percent = (part: ReadonlyArray<Holding>) =>
+    // Fifteen digits of the exact fraction.
+    Number((sumOf(part) * 10n ** 20n) / (sumOf(owners) || 1n)) / 1e18
+  const share = (field: "excludedPct" | "top10Pct" | "top50Pct", part: ReadonlyArray<Holding>) => {
+    const { value } = answer[field]
+    if (value !== null) {
+      findings.number("holders", mint, field, Number(value), percent(part), PERCENT)
+    }
+  }
+  share("top10Pct", rest.slice(0, TOP))
+  if (rest.length - owners.length + MOST_LISTED >= WIDE_TOP) {
+    share("top50Pct", rest.slice(0, WIDE_TOP))
+  }
+  if (owners.length <= MOST_LISTED) {
+    share(
+      "excludedPct",
+      owners.filter(({ owner }) => excluded.has(owner))
+    )
+  }
+  return true
+}
+
+/** Holders of some mints; returns the number of those that the service or the node has none of. */
+export const checkHolders = async (
+  service: Holders,
+  rpc: string,
+  record: TradeRecord,
+  findings: Findings,
+  mints: ReadonlyArray<string>
+): Promise<number> => {
+  let without = 0
+  for (const mint of mints) {
+    const listed = await listHolders(rpc, mint).catch(() => null)
+    const isCompared = listed !== null && (await compareHolders(service, rpc, record, findings, listed))
+    without += isCompared ? 0 : 1
+  }
+  return without
+}
