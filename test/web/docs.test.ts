@@ -38,7 +38,9 @@ describe.runIf(isAvailable)("in a browser", () => {
       (scheme) =>
         Effect.gen(function* () {
           const app = yield* App
-          for (const path of ["", "/spot.exitCheck", "/errors", "/limits", "/numbers", "/live"].map((page) => `/docs${page}`)) {
+          for (const path of ["", "/spot.exitCheck", "/errors", "/limits", "/numbers", "/live"].map(
+            (page) => `/docs${page}`
+          )) {
             const { complaints, page } = yield* app.visit(path, { signedIn: false, scheme })
             assert.deepStrictEqual(yield* Effect.promise(() => axeFaults(page)), [], path)
             assert.deepStrictEqual(complaints, [], path)
