@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 // Test files share threads and module state: three to four times faster, and every layer is built per file anyway.
@@ -6,7 +7,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     pool: "threads",
     isolate: false,
-    maxWorkers: "100%",
+    // Half as many again as cores: some files wait for timeouts of real servers most of their time.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     silent: "passed-only",
     globalSetup: ["test/support/databaseServer.ts", "test/support/appServer.ts"],
     testTimeout: 60_000,

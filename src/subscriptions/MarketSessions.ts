@@ -22,7 +22,7 @@ import { MarketFeed } from "./MarketFeed.ts"
 import { MarketHub } from "./MarketHub.ts"
 import { type MarketGrant, MarketTickets } from "./MarketTickets.ts"
 import { readMovers, snapshotOf, type SnapshotSources } from "./snapshots.ts"
-import type { Opening, Topic } from "./Topic.ts"
+import type { Ending, Opening, Topic } from "./Topic.ts"
 
 /** Live connections of the market in this process. */
 export class MarketSessions extends Context.Service<MarketSessions, SessionBook<MarketGrant>>()(
@@ -131,6 +131,8 @@ interface LiveParts extends ChargeParts {
   readonly sources: SnapshotSources
 }
 
+const NOT_OPENED: Ending = { code: "data_unavailable", message: "The subscription could not be opened: try again." }
+
 /** Charges the first minute of a subscription and sends its snapshot, or ends it. */
 const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) {
   const { candles, hub, isWaiting, quotes, sources } = live
@@ -157,6 +159,10 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
       isWaiting.openUnsafe()
     }
   }).pipe(
+    // Without an end its reader would wait for ever.
+    Effect.catchDefect((defect) =>
+      Effect.andThen(Effect.logError("A subscription could not be opened", defect), Effect.fail(NOT_OPENED))
+    ),
     Effect.catch((ending) => Effect.map(Clock.currentTimeMillis, (nowMs) => hub.end(subscription, ending, nowMs)))
   )
 })
