@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Schedule } from "effect"
+import { Clock, Effect, Fiber, Schedule } from "effect"
 import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import type { HolderFigures } from "../../../src/domain/market/TokenHolders.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
@@ -89,11 +89,14 @@ layer(market, { excludeTestServices: true })("holders of a simulated chain", (it
       const { slot } = yield* settled
       yield* faults.set({ truncatedBlocks: { from: slot + 2, to: slot + 3 } })
       const holders = yield* HolderReader
-      yield* make(20)
-      yield* Effect.map(Clock.currentTimeMillis, (nowMs) => holders.countOf(mint, nowMs)).pipe(
-        Effect.filterOrFail(({ coverage, value }) => coverage.reason === "source_gap" && value !== null),
-        eventually
+      // At every turn: the accounts are read again at once.
+      const marked = yield* Effect.map(Clock.currentTimeMillis, (nowMs) => holders.countOf(mint, nowMs)).pipe(
+        Effect.tap(Effect.yieldNow),
+        Effect.repeat({ until: ({ coverage }) => coverage.reason === "source_gap" }),
+        Effect.forkChild({ startImmediately: true })
       )
+      yield* make(20)
+      assert.isNotNull((yield* Fiber.join(marked)).value)
       yield* assertEqual(yield* settled, mint)
     })
   )
