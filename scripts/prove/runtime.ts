@@ -1,4 +1,4 @@
-/** A Solana runtime in this process, for executing one call at a time: LiteSVM, an optional package. */
+/** A Solana runtime in this process, for executing one call at a time: LiteSVM, a package that is installed apart. */
 import { createRequire } from "node:module"
 import type { ChainClock, OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import type { Address } from "../../src/domain/Address.ts"
@@ -102,7 +102,7 @@ export const loadRuntime = (
   } catch (error) {
     const [detail = ""] = String(error instanceof Error ? error.message : error).split("\n")
     return {
-      reason: `The package litesvm cannot be loaded (npm install litesvm; it exists for Linux and macOS): ${detail}`
+      reason: `The package litesvm cannot be loaded (npm install --no-save litesvm@1.5.0; it exists for Linux and macOS): ${detail}`
     }
   }
 }
