@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { report } from "./bench/report.ts"
-import { type Asked, at, compare, type Difference, questionsOf, sourceState } from "./chaos/repair/answers.ts"
+import { type ServiceAccess, at, compare, type Difference, questionsOf, sourceState } from "./chaos/repair/answers.ts"
 import { startChain } from "./chaos/repair/startChain.ts"
 import { embedded, issueUnlimited, keyStore, query, service } from "./chaos/service.ts"
 import { PROCESSES, startParts } from "./cluster/parts.ts"
@@ -32,10 +32,11 @@ const settings = {
   SOLANA_WATCHDOG: "1 hour"
 }
 
-const slotOf = (asked: Asked) => Effect.promise(async () => Number(at(await sourceState(asked, "blocks"), "slot") ?? 0))
+const slotOf = (asked: ServiceAccess) =>
+  Effect.promise(async () => Number(at(await sourceState(asked, "blocks"), "slot") ?? 0))
 
 /** Waits until a process has a slot, and returns the time that it took in milliseconds. */
-const reaches = Effect.fnUntraced(function* (what: string, asked: Asked, slot: number) {
+const reaches = Effect.fnUntraced(function* (what: string, asked: ServiceAccess, slot: number) {
   const begunMs = performance.now()
   yield* Effect.catchCause(slotOf(asked), () => Effect.succeed(0)).pipe(
     Effect.repeat({ until: (newest) => newest >= slot, schedule: Schedule.spaced("100 millis") }),
@@ -59,9 +60,9 @@ const run = Effect.gen(function* () {
   const alone = embedded(join(folder, "all"))
   const one = yield* service(join(folder, "all"), { ...node, ...alone.settings })
   const { secret } = yield* issueUnlimited("cluster").pipe(Effect.provide(keyStore(alone.url)), Effect.orDie)
-  const all: Asked = { baseUrl: one.baseUrl, secret: Redacted.value(secret) }
+  const all: ServiceAccess = { baseUrl: one.baseUrl, secret: Redacted.value(secret) }
   const parts = yield* startParts(folder, node, roles)
-  const askedOf = ({ baseUrl }: { readonly baseUrl: string }): Asked => ({ baseUrl, secret: parts.secret })
+  const askedOf = ({ baseUrl }: { readonly baseUrl: string }): ServiceAccess => ({ baseUrl, secret: parts.secret })
   const replicas = parts.processes.filter(({ role }) => role !== "ingest")
   const [leader, standby] = parts.processes.filter(({ role }) => role === "ingest")
   const [api] = replicas

@@ -16,7 +16,7 @@ import { report } from "../bench/report.ts"
 import { makeProbe, type Probe, quoteQuery } from "../soak/quotes.ts"
 import { type FaultKind, faults } from "./alerts/faults.ts"
 import { firedIn, INTERVAL_SECONDS, metricsOf, parseScrape, type Scrape, testOf } from "./alerts/series.ts"
-import { ask, type Asked, at } from "./repair/answers.ts"
+import { ask, type ServiceAccess, at } from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
 import { embedded, issueUnlimited, keyStore, pause, type Server, service } from "./service.ts"
 
@@ -35,7 +35,7 @@ const SUBSCRIPTIONS = 100
 
 /** A service with everything that can fail. */
 interface Scene {
-  readonly asked: Asked
+  readonly asked: ServiceAccess
   readonly metrics: string
   readonly mints: ReadonlyArray<string>
   readonly probe: Probe

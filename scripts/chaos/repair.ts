@@ -14,7 +14,15 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { SLOT_MS } from "../../src/simulator/chain/Bank.ts"
 import { report } from "../bench/report.ts"
-import { type Asked, at, compare, type Difference, nullWindows, questionsOf, sourceState } from "./repair/answers.ts"
+import {
+  type ServiceAccess,
+  at,
+  compare,
+  type Difference,
+  nullWindows,
+  questionsOf,
+  sourceState
+} from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
 import { embedded, issueUnlimited, keyStore, service } from "./service.ts"
 
@@ -62,16 +70,16 @@ const until = Effect.fnUntraced(function* (what: string, look: Effect.Effect<boo
 })
 
 /** True once a source of the service has such a member. */
-const hasState = (asked: Asked, source: string, member: string, holds: (value: unknown) => boolean) =>
+const hasState = (asked: ServiceAccess, source: string, member: string, holds: (value: unknown) => boolean) =>
   Effect.promise(async () => holds(at(await sourceState(asked, source), member)))
 
-const isRepaired = (asked: Asked) => hasState(asked, "blocks", "gapsOpen", (open) => open === 0)
-const isRead = (asked: Asked) => hasState(asked, "backfill", "status", (status) => status === "known")
+const isRepaired = (asked: ServiceAccess) => hasState(asked, "blocks", "gapsOpen", (open) => open === 0)
+const isRead = (asked: ServiceAccess) => hasState(asked, "backfill", "status", (status) => status === "known")
 
 /** A service with a database of its own, which is started again on the same one. */
 const lives = (name: string, rpcUrl: string, folder: string) => {
   const database = embedded(join(folder, name))
-  const life: { asked: Asked | null; secret: string | null; down: { ms: number; since: number | null } } = {
+  const life: { asked: ServiceAccess | null; secret: string | null; down: { ms: number; since: number | null } } = {
     asked: null,
     secret: null,
     down: { ms: 0, since: null }
@@ -83,7 +91,7 @@ const lives = (name: string, rpcUrl: string, folder: string) => {
       const { secret } = yield* issueUnlimited("chaos").pipe(Effect.provide(keyStore(database.url)), Effect.orDie)
       life.secret = Redacted.value(secret)
     }
-    const asked: Asked = { baseUrl: running.baseUrl, secret: life.secret }
+    const asked: ServiceAccess = { baseUrl: running.baseUrl, secret: life.secret }
     life.asked = asked
     const end = (effect: Effect.Effect<void>) =>
       Effect.andThen(
@@ -96,7 +104,11 @@ const lives = (name: string, rpcUrl: string, folder: string) => {
 }
 
 /** Notes windows that are null at the disturbed service and not at the other one. */
-const watchWindows = (disturbed: { readonly asked: Asked | null }, undisturbed: Asked, seen: Map<string, number>) =>
+const watchWindows = (
+  disturbed: { readonly asked: ServiceAccess | null },
+  undisturbed: ServiceAccess,
+  seen: Map<string, number>
+) =>
   Effect.gen(function* () {
     const { asked } = disturbed
     if (asked !== null) {
@@ -114,7 +126,7 @@ const watchWindows = (disturbed: { readonly asked: Asked | null }, undisturbed: 
 
 /** Compares until nothing differs, for a minute at most: memory is brought up to date some time after the store. */
 const compareAll = Effect.fnUntraced(function* (
-  both: readonly [Asked, Asked],
+  both: readonly [ServiceAccess, ServiceAccess],
   mints: ReadonlyArray<string>,
   wallets: ReadonlyArray<string>
 ) {
@@ -187,7 +199,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
 
   const mints = yield* chain.command({ healthy: { halted: true }, ailing: { blockFailures: 0 } })
   const last = yield* chain.newest
-  const isAtEnd = (asked: Asked) => hasState(asked, "blocks", "slot", (slot) => slot === last)
+  const isAtEnd = (asked: ServiceAccess) => hasState(asked, "blocks", "slot", (slot) => slot === last)
   yield* until(
     "the last block",
     Effect.zipWith(isAtEnd(disturbed.asked), isAtEnd(undisturbed.asked), (a, b) => a && b)

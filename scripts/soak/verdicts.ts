@@ -38,7 +38,7 @@ export interface QuoteSamples {
 }
 
 /** One verdict; null where the run was too short for it. */
-export interface Verdict {
+export interface SoakVerdict {
   readonly holds: boolean | null
   readonly figure: number | null
   readonly bound: number
@@ -63,31 +63,31 @@ const quarters = <A>(rows: ReadonlyArray<A>): readonly [ReadonlyArray<A>, Readon
   return [rows.slice(0, length), rows.slice(-length)]
 }
 
-const verdict = (figure: number | null, bound: number): Verdict => ({
+const verdict = (figure: number | null, bound: number): SoakVerdict => ({
   holds: figure === null ? null : figure <= bound,
   figure,
   bound
 })
 
 /** Descriptors added between the first and the last quarter. */
-export const descriptorsFlat = (rows: ReadonlyArray<Pick<SoakRow, "descriptors">>): Verdict => {
+export const descriptorsFlat = (rows: ReadonlyArray<Pick<SoakRow, "descriptors">>): SoakVerdict => {
   const [first, last] = quarters(rows.map(({ descriptors }) => descriptors))
   return verdict(rows.length < FEWEST_ROWS ? null : median(last) - median(first), MORE_DESCRIPTORS)
 }
 
 /** Growth of the heap after collection over the last half of the rows, as a share of its middle value. */
-export const heapFlat = (rows: ReadonlyArray<Pick<SoakRow, "heapMb">>): Verdict => {
+export const heapFlat = (rows: ReadonlyArray<Pick<SoakRow, "heapMb">>): SoakVerdict => {
   const half = rows.slice(Math.floor(rows.length / 2)).map(({ heapMb }) => heapMb)
   const growth = (medianSlope(half) * (half.length - 1)) / median(half)
   return verdict(rows.length < FEWEST_ROWS ? null : growth, HEAP_GROWTH)
 }
 
 /** Growth of the 99th percentile of all samples of the first quarter of the rows to that of the last one. */
-export const p99Steady = (rows: ReadonlyArray<ReadonlyArray<number>>): Verdict => {
+export const p99Steady = (rows: ReadonlyArray<ReadonlyArray<number>>): SoakVerdict => {
   const [first, last] = quarters(rows).map((quarter) => percentile(quarter.flat(), 0.99))
   const isShort = rows.length < FEWEST_ROWS || first === null || first === undefined
   return verdict(isShort || last === null || last === undefined ? null : last / first - 1, P99_DRIFT)
 }
 
 /** Nothing of a kind was lost; `count` is null where it could not be counted, which does not hold. */
-export const noneLost = (count: number | null): Verdict => ({ holds: count === 0, figure: count, bound: 0 })
+export const noneLost = (count: number | null): SoakVerdict => ({ holds: count === 0, figure: count, bound: 0 })

@@ -10,7 +10,7 @@ import { isAvailable } from "../support/TestDatabase.ts"
 import { record } from "./recording.ts"
 import { LAST_ID, type Request, type Way, unreachable, type World } from "./walkRequests.ts"
 import { valid, waysTo } from "./walkTable.ts"
-import { Asked, bare, broken, limiterless, NOW, simulated, taped, toys } from "./walkWorlds.ts"
+import { ReceivedCall, bare, broken, limiterless, NOW, simulated, taped, toys } from "./walkWorlds.ts"
 
 const document: Document = JSON.parse(readFileSync(new URL("../../src/api/openapi.json", import.meta.url), "utf8"))
 const operations = operationsOf(document)
@@ -23,7 +23,7 @@ const urlOf = ({ path }: Operation, { params = {}, query = {} }: Request) => {
 }
 
 const send = Effect.fnUntraced(function* (operation: Operation, request: Request, key: string | null = "a") {
-  const { secretOf, url } = yield* Asked
+  const { secretOf, url } = yield* ReceivedCall
   const headers = new Headers(key === null ? {} : { authorization: `Bearer ${secretOf(key)}` })
   if (request.body !== undefined || operation.hasBody) {
     headers.set("content-type", "application/json")
@@ -69,7 +69,7 @@ const prepared = Effect.fnUntraced(function* ({ before = [], key = "a" }: Way, r
 /** The answer at the end of a way. */
 const walk = Effect.fnUntraced(function* (operation: Operation, way: Way, request: Request) {
   if (way.raw !== undefined) {
-    const { url } = yield* Asked
+    const { url } = yield* ReceivedCall
     const listening = { url, port: Number(new URL(url).port) }
     return parsed(yield* Effect.provideService(exchange(way.raw), Listening, listening))
   }
@@ -88,7 +88,7 @@ const patience = Array.from({ length: 150 })
 
 /** Walks until the answer is the one that is looked for: a simulated market loads what it is asked for. Every answer is judged. */
 const arrive = Effect.fnUntraced(function* (operation: Operation, status: number, way: Way) {
-  const { offer } = yield* Asked
+  const { offer } = yield* ReceivedCall
   const make = valid[operation.id]
   const request = status === 200 && offer !== null && make !== undefined ? make(offer) : way.request
   let answer = yield* walk(operation, way, request)
@@ -107,9 +107,9 @@ const arrive = Effect.fnUntraced(function* (operation: Operation, status: number
 
 const walkAll = <E>(
   world: World,
-  built: Layer.Layer<Asked, E>,
+  built: Layer.Layer<ReceivedCall, E>,
   excludeTestServices = false,
-  more: (it: Vitest.MethodsNonLive<Asked>) => void = () => {}
+  more: (it: Vitest.MethodsNonLive<ReceivedCall>) => void = () => {}
 ) =>
   layer(built, { excludeTestServices, timeout: "60 seconds" })(`a service: ${world}`, (it) => {
     for (const operation of operations) {
@@ -124,7 +124,7 @@ const walkAll = <E>(
 
     it.effect("serves the document that is walked", () =>
       Effect.gen(function* () {
-        const { url } = yield* Asked
+        const { url } = yield* ReceivedCall
         const served: unknown = yield* Effect.promise(() =>
           fetch(`${url}/openapi.json`).then((answer) => answer.json())
         )
@@ -174,7 +174,7 @@ describe.runIf(isAvailable)("of a whole service", () => {
     const exit = operations.find(({ id }) => id === "spot.exitCheck")
     it.effect("spot.exitCheck answers 200 of a wallet", () =>
       Effect.gen(function* () {
-        const { offer } = yield* Asked
+        const { offer } = yield* ReceivedCall
         assert.isDefined(exit)
         assert.isNotNull(offer)
         const answer = yield* send(exit, { body: { wallet: offer.trader, limit: 3 } })

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { type Request } from "./walkRequests.ts"
 import { anything } from "./walkRequests.ts"
 import { valid } from "./walkTable.ts"
-import { Asked, bare } from "./walkWorlds.ts"
+import { ReceivedCall, bare } from "./walkWorlds.ts"
 
 interface Shape {
   readonly $ref?: string
@@ -110,7 +110,7 @@ const send = Effect.fnUntraced(function* ({
   path,
   request: { body, headers = {}, params = {}, query = {} }
 }: Attempt) {
-  const { secretOf, url } = yield* Asked
+  const { secretOf, url } = yield* ReceivedCall
   const filled = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(params[name] ?? "x"))
   return yield* Effect.promise(() =>
     fetch(`${url}${filled}?${new URLSearchParams(query)}`, {

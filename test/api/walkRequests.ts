@@ -37,7 +37,7 @@ export interface Way {
   readonly raw?: string
   /** Takes a cursor of the same request and lets it grow so many seconds old. */
   readonly staleCursorAfter?: number
-  /** Asked first, in order and with the same key. A path parameter `LAST_ID` then is the id that the last of them gave. */
+  /** ReceivedCall first, in order and with the same key. A path parameter `LAST_ID` then is the id that the last of them gave. */
   readonly before?: ReadonlyArray<{ readonly operation: string; readonly request: Request }>
 }
 

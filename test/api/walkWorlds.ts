@@ -59,14 +59,14 @@ const accounts = MemoryAccounts.layerOf([
 ])
 
 /** A service: its URL and the secrets of its keys. */
-export class Asked extends Context.Service<
-  Asked,
+export class ReceivedCall extends Context.Service<
+  ReceivedCall,
   { readonly url: string; readonly secretOf: (letter: string) => string; readonly offer: Offer | null }
->()("fathom/test/api/Asked") {}
+>()("fathom/test/api/ReceivedCall") {}
 
 const asked = Layer.effect(
-  Asked,
-  Effect.map(Listening, ({ url }) => Asked.of({ url, secretOf, offer: null }))
+  ReceivedCall,
+  Effect.map(Listening, ({ url }) => ReceivedCall.of({ url, secretOf, offer: null }))
 )
 
 const spend = Layer.effectDiscard(
@@ -272,7 +272,7 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
 
 /** The service as `npm start` makes it, in this process. */
 export const simulated = Layer.effect(
-  Asked,
+  ReceivedCall,
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "fathom-walk-" })
@@ -291,6 +291,6 @@ export const simulated = Layer.effect(
       .pipe(Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 1500 }))
     const { baseUrl, keys: given, mints } = yield* Schema.decodeEffect(Ready)(text)
     const offer = yield* offerOf(baseUrl, given.all, mints)
-    return Asked.of({ url: baseUrl, secretOf: () => given.all, offer })
+    return ReceivedCall.of({ url: baseUrl, secretOf: () => given.all, offer })
   })
 ).pipe(Layer.provide(NodeServices.layer), Layer.orDie)

@@ -9,7 +9,7 @@ import * as FundingClientHttp from "../../src/funding/FundingClientHttp.ts"
 import type { FundingOptions } from "../../src/funding/fundingSettings.ts"
 
 /** A request to the service: path and query as sent. */
-export interface Asked {
+export interface ReceivedCall {
   readonly url: string
   readonly authorization: string | undefined
 }
@@ -146,7 +146,7 @@ const questionOf = (path: string): keyof Script | undefined => {
 /** Starts a service on a free port of the loopback interface; it ends with the scope. */
 export const scriptedFunding = Effect.gen(function* () {
   const over = yield* Deferred.make<never>()
-  const asked: Array<Asked> = []
+  const asked: Array<ReceivedCall> = []
   let script = healthy
   const server = yield* NodeHttpServer.make(createServer, {
     port: 0,

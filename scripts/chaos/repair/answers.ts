@@ -1,7 +1,7 @@
 /** Answers of a service, and the differences between those of two. */
 
 /** A service to ask. */
-export interface Asked {
+export interface ServiceAccess {
   readonly baseUrl: string
   readonly secret: string
 }
@@ -24,7 +24,7 @@ const PATIENCE_MS = 30_000
 
 /** Status and content of an answer; status 0 when there is none. Waits for as long as a 429 asks. */
 export const ask = async (
-  { baseUrl, secret }: Asked,
+  { baseUrl, secret }: ServiceAccess,
   { body, path }: Question
 ): Promise<{ readonly status: number; readonly content: unknown }> => {
   try {
@@ -81,7 +81,7 @@ export const differences = (question: string, expected: unknown, found: unknown,
 
 /** Compares two answers to each question; returns the length of what was compared, too. */
 export const compare = async (
-  [one, other]: readonly [Asked, Asked],
+  [one, other]: readonly [ServiceAccess, ServiceAccess],
   questions: ReadonlyArray<Question>
 ): Promise<{ readonly compared: number; readonly found: ReadonlyArray<Difference> }> => {
   const found: Array<Difference> = []
@@ -144,14 +144,14 @@ export const questionsOf = (
 }
 
 /** Windows of an hour or more whose activity is null, by name. */
-export const nullWindows = async (asked: Asked): Promise<ReadonlyArray<string> | null> => {
+export const nullWindows = async (asked: ServiceAccess): Promise<ReadonlyArray<string> | null> => {
   const { content, status } = await ask(asked, { path: "/api/v1/market/lighthouse" })
   const stats = at(content, "data", "markets", 0, "stats")
   return status === 200 ? ["1h", "6h", "24h"].filter((window) => at(stats, window, "trades", "total") === null) : null
 }
 
 /** The state of a source at /freshness; null when there is no answer. */
-export const sourceState = async (asked: Asked, source: string): Promise<unknown> => {
+export const sourceState = async (asked: ServiceAccess, source: string): Promise<unknown> => {
   const { content, status } = await ask(asked, { path: "/freshness" })
   const sources = at(content, "data")
   return status === 200 && Array.isArray(sources)

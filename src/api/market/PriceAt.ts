@@ -16,7 +16,7 @@ export const PriceAtQuery = Schema.Struct({
   at: described(IntegerParameter(0, LAST_SECOND), "Unix second of the price, not later than now.")
 })
 
-const Moment = Schema.Struct({
+const PricePoint = Schema.Struct({
   mint: Address,
   at: Schema.Int.check(
     Schema.isBetween({ minimum: 0, maximum: LAST_SECOND }, { expected: `a whole number from 0 to ${LAST_SECOND}` })
@@ -25,7 +25,7 @@ const Moment = Schema.Struct({
 
 /** Body of a request of prices at several seconds. */
 export const PriceHistoryBody = Schema.Struct({
-  points: UniqueList(Moment, 100, "points")
+  points: UniqueList(PricePoint, 100, "points")
 }).annotate({ identifier: "PriceHistoryRequest", description: "Mints and times of prices." })
 
 const meta = Schema.Struct({

@@ -9,7 +9,7 @@ import {
   type CreateKeyBody,
   defaults,
   type RotateKeyBody
-} from "../../api/AccountKeys.ts"
+} from "../../api/account/AccountKeys.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { KeyNotFound, LimitReached, OwnerRequired } from "../../api/problems.ts"

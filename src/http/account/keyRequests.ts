@@ -2,7 +2,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { canonicalBlock } from "../../access/ipPolicy.ts"
 import type { IssuedKey, KeyChanges } from "../../access/keyRules.ts"
-import { type ChangeKeyBody, ManagedKey, NewKey } from "../../api/AccountKeys.ts"
+import { type ChangeKeyBody, ManagedKey, NewKey } from "../../api/account/AccountKeys.ts"
 import type { InvalidRequest } from "../../api/problems.ts"
 import type { ApiKey, ApiScope } from "../../domain/ApiKey.ts"
 import { invalid } from "../problems.ts"

@@ -1,5 +1,5 @@
 /** Usage as CSV (RFC 4180). */
-import type { UsageItem } from "../../api/Account.ts"
+import type { UsageItem } from "../../api/account/Account.ts"
 
 const COLUMNS = [
   "day",

@@ -1,7 +1,7 @@
 /** Requests of the usage in terms of its store, and rows in terms of the contract. */
 import { Effect } from "effect"
 import { isSession } from "../../accounts/SessionStore.ts"
-import { UsageItem, usageDefaults, type UsageQuery } from "../../api/Account.ts"
+import { UsageItem, usageDefaults, type UsageQuery } from "../../api/account/Account.ts"
 import type { InvalidRequest } from "../../api/problems.ts"
 import type { UsageDays, UsagePlace, UsageRow } from "../../domain/keys/Usage.ts"
 import { invalid } from "../problems.ts"

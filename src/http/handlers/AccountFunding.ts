@@ -6,7 +6,7 @@ import {
   defaults,
   type DepositQuery,
   type WalletsQuery
-} from "../../api/AccountFunding.ts"
+} from "../../api/account/AccountFunding.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { retryAfter } from "../../api/Problem.ts"

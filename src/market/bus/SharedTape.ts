@@ -10,7 +10,7 @@ import type { TapeParts, TapeSettings } from "../tape/driveTape.ts"
 import type { MarketLimits } from "../tape/MarketState.ts"
 import type { TradeFeed } from "../tape/TradeFeed.ts"
 import { TradeTape } from "../tape/TradeTape.ts"
-import { followChain, type Following } from "./followTape.ts"
+import { followChain, type FollowerState } from "./followTape.ts"
 import { leadChain } from "./leadTape.ts"
 
 /** The advisory lock of the process that reads the chain. */
@@ -48,7 +48,7 @@ const drive = (mayLead: boolean) =>
       }
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const following: Following = {
+          const following: FollowerState = {
             restored: yield* Deferred.make<void>(),
             isLeading: false,
             isReading: false,

@@ -24,7 +24,7 @@ const BUS_STALE_AFTER_MS = 5000
 const MOST_UNSTORED = 1000
 
 /** The state that a follower shares with the part that may lead. */
-export interface Following {
+export interface FollowerState {
   /** Completes once stored blocks are restored. */
   readonly restored: Deferred.Deferred<void>
   /** True while this process writes the store. */
@@ -83,7 +83,7 @@ export const followChain = Effect.fnUntraced(function* (
   bus: BlockBus["Service"],
   chain: ChainIdentity,
   limits: MarketLimits,
-  following: Following
+  following: FollowerState
 ) {
   const monitor = yield* SourceMonitor
   const storable = storableBy(tape, yield* WatchedWallets)

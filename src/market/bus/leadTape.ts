@@ -11,7 +11,7 @@ import type { MarketLimits } from "../tape/MarketState.ts"
 import { type BlockPricing, makeBlockPricing, pricingAfter } from "../tape/priceBlocks.ts"
 import { WatchedWallets } from "../tape/WatchedWallets.ts"
 import { decodeBlock, encodeBlock } from "./blockMessage.ts"
-import type { Following } from "./followTape.ts"
+import type { FollowerState } from "./followTape.ts"
 
 const RETRY_EVERY = "300 millis"
 
@@ -26,7 +26,7 @@ export const leadChain = Effect.fnUntraced(function* (
   chain: ChainIdentity,
   limits: MarketLimits,
   { record, repair }: TapeSettings,
-  following: Following
+  following: FollowerState
 ) {
   const storable = storableBy(tape, yield* WatchedWallets)
   following.isLeading = true

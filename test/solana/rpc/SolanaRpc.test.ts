@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Schema } from "effect"
 import type { Address } from "../../../src/domain/Address.ts"
 import { at, manyAddresses, OWNER } from "../accounts/accounts.ts"
-import { type Asked, error, inNoTime, Node, ok, status, use } from "./scriptedHttp.ts"
+import { type ReceivedCall, error, inNoTime, Node, ok, status, use } from "./scriptedHttp.ts"
 
 const account = { owner: OWNER, lamports: 1, data: ["AQ==", "base64"], space: 1 }
 const inContext = (slot: number, value: unknown) => ok({ context: { slot }, value })
-const listOf = ({ params }: Asked): ReadonlyArray<Address> =>
+const listOf = ({ params }: ReceivedCall): ReadonlyArray<Address> =>
   Schema.decodeUnknownSync(Schema.Array(Schema.Any))(params[0])
 
 describe("many accounts", () => {

@@ -10,7 +10,7 @@ import * as SolanaRpcHttp from "../../../src/solana/rpc/SolanaRpcHttp.ts"
 export const SECRET = "5ecret"
 
 /** One call of the node. */
-export interface Asked {
+export interface ReceivedCall {
   readonly method: string
   readonly params: ReadonlyArray<unknown>
 }
@@ -27,13 +27,16 @@ export const status = (status: number, headers: Record<string, string> = {}) => 
 
 /** A node whose answers are a function of what it is asked and of how often it was asked before. */
 export class Node {
-  readonly asked: Array<Asked> = []
+  readonly asked: Array<ReceivedCall> = []
   inFlight = 0
   mostInFlight = 0
-  readonly #answer: (asked: Asked, times: number) => Response | "never" | "unreachable"
+  readonly #answer: (asked: ReceivedCall, times: number) => Response | "never" | "unreachable"
   readonly #pace: Duration.Duration
 
-  constructor(answer: (asked: Asked, times: number) => Response | "never" | "unreachable", pace = Duration.zero) {
+  constructor(
+    answer: (asked: ReceivedCall, times: number) => Response | "never" | "unreachable",
+    pace = Duration.zero
+  ) {
     this.#answer = answer
     this.#pace = pace
   }

@@ -8,11 +8,11 @@ import {
   CatalogEntry,
   UnreadChain,
   WalletFamily
-} from "../domain/Funding.ts"
-import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { NextCursor } from "./cursor.ts"
-import { pageOf, pageParameters, RequestId } from "./pages.ts"
-import { DataUnavailable, FundingTargetNotFound, InvalidCursor, WalletNotFound } from "./problems.ts"
+} from "../../domain/Funding.ts"
+import { Authorization, Scope } from "../middleware/Authorization.ts"
+import { NextCursor } from "../cursor.ts"
+import { pageOf, pageParameters, RequestId } from "../pages.ts"
+import { DataUnavailable, FundingTargetNotFound, InvalidCursor, WalletNotFound } from "../problems.ts"
 
 /** Default number of items per page. */
 export const defaults = { wallets: 50, catalog: 100, balances: 100 } as const

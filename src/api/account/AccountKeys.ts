@@ -1,13 +1,20 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ApiKey, ApiScope, KeyName, MAX_ACTIVE_KEYS, overlap } from "../domain/ApiKey.ts"
-import { KeyAuditEntry } from "../domain/keys/KeyAudit.ts"
-import { Plan, PlanName } from "../domain/keys/Plan.ts"
-import { Authorization, Scope, SessionOnly } from "./middleware/Authorization.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
-import { pageOf, pageParameters, RequestId } from "./pages.ts"
-import { NoQuery, UniqueList } from "./parameters.ts"
-import { DataUnavailable, InvalidCursor, InvalidRequest, KeyNotFound, LimitReached, OwnerRequired } from "./problems.ts"
+import { ApiKey, ApiScope, KeyName, MAX_ACTIVE_KEYS, overlap } from "../../domain/ApiKey.ts"
+import { KeyAuditEntry } from "../../domain/keys/KeyAudit.ts"
+import { Plan, PlanName } from "../../domain/keys/Plan.ts"
+import { Authorization, Scope, SessionOnly } from "../middleware/Authorization.ts"
+import { JsonBody } from "../middleware/JsonBody.ts"
+import { pageOf, pageParameters, RequestId } from "../pages.ts"
+import { NoQuery, UniqueList } from "../parameters.ts"
+import {
+  DataUnavailable,
+  InvalidCursor,
+  InvalidRequest,
+  KeyNotFound,
+  LimitReached,
+  OwnerRequired
+} from "../problems.ts"
 
 /** Default number of audit entries per page. */
 export const defaults = { audit: 50 } as const

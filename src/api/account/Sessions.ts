@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Account } from "../domain/Account.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
-import { NoQuery } from "./parameters.ts"
-import { DataUnavailable, InvalidApiKey, OriginNotAllowed, RateLimited } from "./problems.ts"
+import { Account } from "../../domain/Account.ts"
+import { JsonBody } from "../middleware/JsonBody.ts"
+import { NoQuery } from "../parameters.ts"
+import { DataUnavailable, InvalidApiKey, OriginNotAllowed, RateLimited } from "../problems.ts"
 
 /** The session of a browser. */
 export class SessionReport extends Schema.Opaque<SessionReport>()(

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ApiScope } from "../domain/ApiKey.ts"
-import { Plan } from "../domain/keys/Plan.ts"
-import { USAGE_DAYS } from "../domain/keys/Usage.ts"
-import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { Budget } from "./middleware/Metering.ts"
-import { pageOf, pageParameters, RequestId } from "./pages.ts"
-import { described, NoQuery, refuse } from "./parameters.ts"
-import { DataUnavailable, InvalidCursor } from "./problems.ts"
+import { ApiScope } from "../../domain/ApiKey.ts"
+import { Plan } from "../../domain/keys/Plan.ts"
+import { USAGE_DAYS } from "../../domain/keys/Usage.ts"
+import { Authorization, Scope } from "../middleware/Authorization.ts"
+import { Budget } from "../middleware/Metering.ts"
+import { pageOf, pageParameters, RequestId } from "../pages.ts"
+import { described, NoQuery, refuse } from "../parameters.ts"
+import { DataUnavailable, InvalidCursor } from "../problems.ts"
 
 /** Defaults of the usage: rows of a page, and days up to today. The most rows of a CSV answer. */
 export const usageDefaults = { limit: 500, days: 30, csvRows: 50_000 } as const
