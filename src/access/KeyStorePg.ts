@@ -1,5 +1,5 @@
 /** Keys in Postgres, cached in this process while the change channel is proven to deliver every change. */
-import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Schedule, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Result, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type ApiKey,
@@ -149,18 +149,28 @@ const make = Effect.gen(function* () {
     byHashes: (hashes) => onRequest(table.byHashes(hashes))
   })
 
-  const authenticate = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
-    if (!Format.isWellFormed(secret)) {
-      return yield* new UnknownKey()
-    }
-    const nowMs = yield* Clock.currentTimeMillis
-    const hash = Format.hashSecret(pepper, secret)
-    const known = trusted(hash, nowMs)
-    const key = yield* Effect.fromResult(Rules.admitted(known === undefined ? yield* read(hash) : known, nowMs))
-    const marked = lastUsed.mark(key, nowMs)
-    cache.refresh(hash, marked)
-    return marked
-  })
+  const admit = (hash: string, known: ApiKey | null, nowMs: number): ReturnType<typeof Rules.admitted> =>
+    Result.map(Rules.admitted(known, nowMs), (key) => {
+      const marked = lastUsed.mark(key, nowMs)
+      if (marked !== known) {
+        cache.refresh(hash, marked)
+      }
+      return marked
+    })
+
+  // Plain functions, because every request passes here.
+  const authenticate = (secret: Redacted.Redacted) =>
+    Clock.clockWith((now) => {
+      if (!Format.isWellFormed(secret)) {
+        return Effect.fail(new UnknownKey())
+      }
+      const nowMs = now.currentTimeMillisUnsafe()
+      const hash = Format.hashSecret(pepper, secret)
+      const known = trusted(hash, nowMs)
+      return known === undefined
+        ? Effect.flatMap(read(hash), (found) => Effect.fromResult(admit(hash, found, nowMs)))
+        : Effect.fromResult(admit(hash, known, nowMs))
+    })
 
   const changes = makeKeyChanges(sql, channel, {
     id: () => Format.makeId(random),

@@ -69,7 +69,10 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
   const scope = yield* Effect.scope
 
   /** Present state: the plan as it is now. */
-  const current = (key: ApiKey): ApiKey => ({ ...key, plan: plans.get(key.plan.name) ?? DEFAULT_PLAN })
+  const current = (key: ApiKey): ApiKey => {
+    const plan = plans.get(key.plan.name) ?? DEFAULT_PLAN
+    return plan === key.plan ? key : { ...key, plan }
+  }
   const planOf = (name: string): Result.Result<Plan, PlanNotFound> => {
     const plan = plans.get(name)
     return plan === undefined ? Result.fail(new PlanNotFound({ name })) : Result.succeed(plan)
@@ -146,7 +149,9 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
         return Effect.fail(admitted.failure)
       }
       const key = Rules.used(admitted.success, nowMs)
-      byId.set(key.id, key)
+      if (key !== admitted.success) {
+        byId.set(key.id, key)
+      }
       return Effect.succeed(current(key))
     })
 

@@ -57,8 +57,9 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
     return openPaths.has(path) ? `${peer} ${path}` : peer
   }
 
-  const answered = (request: IncomingMessage, { statusCode }: ServerResponse): void => {
-    if (statusCode !== 401 && request.headers.authorization !== undefined) {
+  const answered = (caller: Caller, request: IncomingMessage, { statusCode }: ServerResponse): void => {
+    const isKnown = typeof caller === "number"
+    if (!isKnown && statusCode !== 401 && request.headers.authorization !== undefined) {
       if (known.size >= MOST_KNOWN) {
         known.clear()
       }
@@ -71,7 +72,7 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
     handle(request, response)
     spentMs += nowMs() - startedAt
     if (response.headersSent) {
-      return answered(request, response)
+      return answered(caller, request, response)
     }
     inFlight.set(caller, (inFlight.get(caller) ?? 0) + 1)
     const settle = () => {
@@ -83,7 +84,7 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
       } else {
         inFlight.delete(caller)
       }
-      answered(request, response)
+      answered(caller, request, response)
       arm()
     }
     response.once(HEAD_WRITTEN, settle)

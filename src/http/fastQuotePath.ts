@@ -194,7 +194,7 @@ export const fastQuotePath = Effect.gen(function* () {
       return writeLong(request, response, { headers, text, count })
     }
     response.writeHead(200, headers)
-    response.end(text)
+    response.end(text, length === text.length ? "latin1" : "utf8")
     count(length)
   }
 

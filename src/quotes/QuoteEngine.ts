@@ -85,26 +85,34 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const book = yield* PoolBook
   const price = pricer(finder, feed, book, Duration.toMillis(yield* staleAfter))
 
+  /** Asks for the pools of cold mints and tells how their loading stands. */
+  const warmed = (answers: ReadonlyArray<Priced>): Effect.Effect<ReadonlyArray<Priced>> => {
+    const cold = answers.flatMap((answer) =>
+      Result.isFailure(answer) && answer.failure._tag === "StateCold" ? [answer.failure.mint] : []
+    )
+    return cold.length === 0
+      ? Effect.succeed(answers)
+      : Effect.map(
+          Effect.forEach(new Set(cold), (mint) => Effect.map(book.warm(mint), (loading) => [mint, loading] as const)),
+          (loadings) => answers.map((answer) => coldRefusal(answer, new Map(loadings)))
+        )
+  }
+
   const quoteAll = (requests: ReadonlyArray<QuoteRequest>) =>
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
       const random = fiber.getRef(Random.Random)
-      const answers = requests.map((request) => price(request, clock, random))
-      const cold = answers.flatMap((answer) =>
-        Result.isFailure(answer) && answer.failure._tag === "StateCold" ? [answer.failure.mint] : []
-      )
-      return cold.length === 0
-        ? Effect.succeed(answers)
-        : Effect.map(
-            Effect.forEach(new Set(cold), (mint) => Effect.map(book.warm(mint), (loading) => [mint, loading] as const)),
-            (loadings) => answers.map((answer) => coldRefusal(answer, new Map(loadings)))
-          )
+      return warmed(requests.map((request) => price(request, clock, random)))
     })
 
+  // One step where the answer is known: every quote passes here.
   const quote = (request: QuoteRequest) =>
-    Effect.flatMap(quoteAll([request]), ([answer]) =>
-      answer === undefined ? Effect.die("one request has one answer") : Effect.fromResult(answer)
-    )
+    Effect.withFiber((fiber): Effect.Effect<SpotQuote, QuoteRefusal> => {
+      const answer = price(request, fiber.getRef(Clock.Clock), fiber.getRef(Random.Random))
+      return Result.isSuccess(answer)
+        ? Effect.succeed(answer.success)
+        : Effect.flatMap(warmed([answer]), ([refusal = answer]) => Effect.fromResult(refusal))
+    })
 
   return QuoteEngine.of({ quote, quoteAll, exitMint: finder.exitMint })
 })

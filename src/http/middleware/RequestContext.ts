@@ -71,11 +71,15 @@ export const RequestIds = Context.Reference<() => string>("fathom/http/middlewar
   defaultValue: () => () => crypto.randomUUID()
 })
 
-/** Contexts by the request of Node, for observers outside the fiber. */
-const contexts = new WeakMap<object, RequestContext>()
+/** Property of a request of Node that holds its context, for observers outside the fiber. */
+const CONTEXT = Symbol("RequestContext")
 
-/** Keeps the context of a request of Node while that lives. */
-export const keepContext = (request: object, context: RequestContext): void => void contexts.set(request, context)
+type ObservedRequest = object & { [CONTEXT]?: RequestContext }
+
+/** Keeps the context of a request of Node with it. */
+export const keepContext = (request: ObservedRequest, context: RequestContext): void => {
+  request[CONTEXT] = context
+}
 
 /** The context of a request of Node; undefined before it has one, as for a request that the parser rejects. */
-export const contextOf = (request: object): RequestContext | undefined => contexts.get(request)
+export const contextOf = (request: ObservedRequest): RequestContext | undefined => request[CONTEXT]
