@@ -85,7 +85,7 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const book = yield* PoolBook
   const price = pricer(finder, feed, book, Duration.toMillis(yield* staleAfter))
 
-  /** Asks for the pools of cold mints and tells how their loading stands. */
+  /** Requests the pools of cold mints; their refusals get the state of that loading. */
   const warmed = (answers: ReadonlyArray<Priced>): Effect.Effect<ReadonlyArray<Priced>> => {
     const cold = answers.flatMap((answer) =>
       Result.isFailure(answer) && answer.failure._tag === "StateCold" ? [answer.failure.mint] : []

@@ -164,7 +164,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "node:http": ["http", "observability", "simulator", "testing"],
   "node:module": ["storage"],
   "node:net": ["http"],
-  "node:os": ["storage"],
+  "node:os": ["solana", "storage"],
   "node:path": ["storage", "solana", "http"],
   "node:perf_hooks": ["observability"],
   "node:querystring": ["http"],

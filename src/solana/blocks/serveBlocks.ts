@@ -7,6 +7,7 @@ import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { makeRpcCall } from "../rpc/rpcHttp.ts"
 import { rpcNode } from "../rpc/rpcSettings.ts"
 import { blockCommitment } from "../Commitment.ts"
+import { lowerThreadPriority } from "./threadPriority.ts"
 
 /** Decodes and packs the result of `getBlock`; null when it is not a block. Pure. */
 export type DecodeBlock<Message> = (slot: number, result: unknown) => PackedReply<Message> | null
@@ -63,6 +64,7 @@ export const serveBlocks = <Message>(decode: DecodeBlock<Message>): void => {
   if (port === null) {
     return
   }
+  lowerThreadPriority()
   const settings: BlockWorkerSettings = workerData
   const runtime = ManagedRuntime.make(FetchHttpClient.layer)
   const reader = runtime.runPromise(readerOf(settings, decode))

@@ -2,6 +2,7 @@
 import { Duration, Effect, Fiber } from "effect"
 import { parentPort, workerData } from "node:worker_threads"
 import type { PackedReply } from "../blocks/blockMessages.ts"
+import { lowerThreadPriority } from "../blocks/threadPriority.ts"
 import { connect, firstAvailable, stream, type StreamEnd, type StreamFlow } from "./geyserStream.ts"
 import type { GeyserCommand, GeyserEvent, GeyserTarget, GeyserWorkerSettings } from "./geyserMessages.ts"
 import type { GeyserTransaction, GeyserUpdate } from "./geyserUpdates.ts"
@@ -179,6 +180,7 @@ export const serveGeyser = <Message>(decode: DecodeSlot<Message>): void => {
   if (port === null) {
     return
   }
+  lowerThreadPriority()
   const settings: GeyserWorkerSettings = workerData
   let targets = settings.targets
   let run: GeyserRun<Message> | null = null

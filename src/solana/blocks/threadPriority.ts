@@ -1,0 +1,14 @@
+import { setPriority } from "node:os"
+
+/** Nice value of a thread that decodes: about a third of the processor time of a request thread that wants the same core. */
+const BEHIND_REQUESTS = 5
+
+/**
+ * Has the calling thread yield its core to the threads that answer requests. Linux alone gives each thread a priority of its own;
+ * elsewhere the call would lower that of the whole process, so nothing is done.
+ */
+export const lowerThreadPriority = (): void => {
+  if (process.platform === "linux") {
+    setPriority(BEHIND_REQUESTS)
+  }
+}
