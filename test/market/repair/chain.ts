@@ -23,8 +23,8 @@ export const timeOf = (slot: number): number => (MONDAY + 2 * (slot - FIRST)) * 
 const parentOf = (slot: number): number => (hasBlock(slot - 1) ? slot - 1 : slot - 2)
 
 /**
- * The block of a slot: some trades of tokens for SOL, one for dollars, often one of SOL for dollars at a price that moves, now
- * and then a launch.
+ * The block of a slot: some trades of tokens for SOL, one of two tokens, one for dollars, often one of SOL for dollars at a
+ * price that moves, now and then a launch.
  */
 export const blockOf = (slot: number): TradeBatch => {
   const roll = seededRandom(slot)
@@ -41,6 +41,15 @@ export const blockOf = (slot: number): TradeBatch => {
     token: { mint: mintOf(pick(MINTS)), amount: BigInt(1 + pick(1_000_000)), decimals: 6 },
     quote: { mint: USDC, amount: BigInt(1 + pick(50_000_000)), decimals: 6 }
   })
+  const [given, received] = [pick(MINTS), 1 + pick(MINTS - 1)]
+  // Its value is that of one of its tokens, by the swaps before it.
+  const ofTwo = leg({
+    slot,
+    indexInBlock: 7,
+    wallet: walletOf(pick(WALLETS)),
+    token: { mint: mintOf((given + received) % MINTS), amount: BigInt(1 + pick(1_000_000)), decimals: 6 },
+    quote: { mint: mintOf(given), amount: BigInt(1 + pick(1_000_000)), decimals: 6 }
+  })
   const fee = { mint: SOL, amount: BigInt(1 + pick(90_000)), decimals: 9, recipient: walletOf(WALLETS), outer: 1 }
   const swaps = Array.from({ length: 1 + pick(3) }, (_, indexInBlock) =>
     leg({
@@ -56,7 +65,7 @@ export const blockOf = (slot: number): TradeBatch => {
   return {
     slot,
     timeMs: timeOf(slot),
-    transactions: [...swaps, dollars, ...(slot % 3 === 1 ? [sol] : [])].map((swap, index) =>
+    transactions: [...swaps, ofTwo, dollars, ...(slot % 3 === 1 ? [sol] : [])].map((swap, index) =>
       transactionOf({
         index,
         legs: [swap],
