@@ -8,27 +8,12 @@ import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { discoveryView } from "../../../src/market/views/discovery.ts"
-import { makeMarketViews } from "../../../src/market/views/makeMarketViews.ts"
 import { movementView } from "../../../src/market/views/movement.ts"
-import type { PriceBook } from "../../../src/tokens/PriceBook.ts"
-import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { bareViews, tokens } from "./bareViews.ts"
 
 /** More than are measured between two yields. */
 const TOKENS = 100
-
-const tokens = TokenBook.of({ read: () => null, named: () => [], commitment: "confirmed", warm: () => Effect.void })
-const pools = { isLoaded: () => false, leftOut: () => 0, poolsOf: () => [] }
-const prices: PriceBook["Service"] = {
-  at: () => ({
-    of: () => null,
-    lifetime: null,
-    isStale: true,
-    silentMs: 0,
-    clock: { slot: 1, epoch: 0, unixTimestamp: MONDAY }
-  }),
-  warm: () => Effect.void
-}
 
 /** A block with a trade of every token. */
 const block = (slot: number, second: number, given: Partial<TapeTrade>) => {
@@ -49,8 +34,7 @@ const world = Effect.gen(function* () {
   yield* TestClock.setTime((MONDAY + 4000) * 1000)
   yield* tape.apply(block(1, 0, { priceUsd: 1 }))
   yield* tape.apply(block(2, 4000, { priceUsd: 2 }))
-  const views = makeMarketViews({ tape, tokens, prices, pools })
-  const sources = { tape, tokens, pools }
+  const { sources, views } = bareViews(tape)
   /** One more block of the same second, with half of the first price and another wallet. */
   const next = tape.apply(block(4, 4000, { priceUsd: 0.5, wallet: walletOf(2) }))
   return { tape, views, sources, next, nowMs: (MONDAY + 4000) * 1000 }
