@@ -91,6 +91,9 @@ describe("the simulator", () => {
   })
 })
 
+/** A list that is only ever added to. */
+const MIGRATIONS = "src/storage/migrations"
+
 /** Folders of src/ by the files directly in them. */
 const filesByFolder = Map.groupBy(globSync("src/**/*.{ts,tsx}"), (file) => dirname(file))
 
@@ -100,8 +103,8 @@ describe("the tree", () => {
     assert.deepStrictEqual(deep, [])
   })
 
-  it("has no folder with more than 25 files directly in it", () => {
-    const wide = Array.from(filesByFolder).filter(([, files]) => files.length > 25)
+  it("has no folder with more than 25 files directly in it, but that of migrations", () => {
+    const wide = Array.from(filesByFolder).filter(([folder, files]) => files.length > 25 && folder !== MIGRATIONS)
     assert.deepStrictEqual(
       wide.map(([folder]) => folder),
       []

@@ -22,6 +22,7 @@ import * as keyAddresses from "./migrations/0041_key_addresses.ts"
 import * as supplyChanges from "./migrations/0042_supply_changes.ts"
 import * as ownerLinks from "./migrations/0044_owner_links.ts"
 import * as launchCreators from "./migrations/0046_launch_creators.ts"
+import * as tokenSwaps from "./migrations/0050_token_swaps.ts"
 import * as chainTerms from "./migrations/0054_chain_terms.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
@@ -50,5 +51,6 @@ export const migrations = {
   "0042_supply_changes": supplyChanges.up,
   "0044_owner_links": ownerLinks.up,
   "0046_launch_creators": launchCreators.up,
+  "0050_token_swaps": tokenSwaps.up,
   "0054_chain_terms": chainTerms.up
 }

@@ -31,7 +31,7 @@ export const decimalText = ({ numerator, denominator }: Ratio): string | null =>
 }
 
 /** Whole units of the quote for one whole token; null when an amount is zero or decimals are unknown. */
-export const quotePrice = ({ token, quote }: Trade): Ratio | null => {
+export const quotePrice = ({ token, quote }: Pick<Trade, "quote" | "token">): Ratio | null => {
   if (token.decimals === null || quote.decimals === null || token.amount <= 0n || quote.amount <= 0n) {
     return null
   }

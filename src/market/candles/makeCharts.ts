@@ -5,7 +5,8 @@ import {
   type ChartRefusal,
   type ChartRequest,
   ChartUnavailable,
-  ChartUnknown
+  ChartUnknown,
+  type KnownChart
 } from "../../domain/market/Chart.ts"
 import type { TokenBook } from "../../tokens/TokenBook.ts"
 import type { EvmCandles, EvmInterval } from "./EvmCandles.ts"
@@ -53,8 +54,13 @@ const storedBars = (
 }
 
 /** The charts of a market reader. */
-export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Service"], evm: EvmCandles["Service"]) => ({
-  chart: Effect.fnUntraced(function* (mint: Mint, request: ChartRequest) {
+export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Service"], evm: EvmCandles["Service"]) => {
+  /** A chart, and a value that is read at its slot. */
+  const chartWith = Effect.fnUntraced(function* <A>(
+    mint: Mint,
+    request: ChartRequest,
+    valueOf: (chart: KnownChart) => A
+  ) {
     const state = tokens.read(mint)
     if (state === null) {
       yield* tokens.warm(mint)
@@ -74,6 +80,7 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
     }
     const sources = { tape, tokens, older, outliers: NO_OUTLIERS, supply: null }
     const plain = solanaChart(sources, mint, request, nowMs)
+    const slot = tape.newestSlot()
     const outliers = yield* findOutliers(tape.stored(), mint, request, plain.data.bars)
     const [first] = plain.data.bars
     const supply =
@@ -81,16 +88,27 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
         ? yield* supplyHistory(tape, mint, Math.floor(first.t / 1000))
         : null
     const chart =
-      outliers.size === 0 && supply === null
+      outliers.size === 0 && supply === null && tape.newestSlot() === slot
         ? plain
         : solanaChart({ ...sources, outliers, supply }, mint, request, nowMs)
     return older.isMissing && chart.data.bars.length === 0
       ? yield* new ChartUnavailable({ detail: "The stored candles of this window are unavailable right now." })
-      : chart
-  }),
-  evmChart: Effect.fnUntraced(function* (token: EvmToken, interval: EvmInterval, request: ChartRequest) {
+      : { chart, value: valueOf(chart) }
+  })
+
+  const evmChartOf = Effect.fnUntraced(function* (token: EvmToken, interval: EvmInterval, request: ChartRequest) {
     const plan = planEvmChart(token, interval, request, yield* Clock.currentTimeMillis)
     const series = yield* evm.candles(plan.request)
     return evmChart(plan, request, series, yield* Clock.currentTimeMillis)
   })
-})
+
+  return {
+    chart: (mint: Mint, request: ChartRequest) =>
+      Effect.map(
+        chartWith(mint, request, () => null),
+        ({ chart }) => chart
+      ),
+    chartWith,
+    evmChart: evmChartOf
+  }
+}

@@ -38,7 +38,7 @@ const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureCo
     pool,
     createdAtMs,
     graduatedAtMs,
-    curveProgressPct: progressOf(sources, mint, context),
+    curveProgressPct: progressOf(sources, mint, launch, context),
     ...measures
   }
 }
@@ -91,8 +91,8 @@ export const makeLaunchReads = (
     const { launches: found, next } = launchPage(tape.launches.all(), request)
     const data = found.map((launch) => rowOf(sources, launch, context))
     const lacking = data.filter(({ liquidityUsd, token }) => liquidityUsd.value === null || token.symbol === null)
-    yield* warm(lacking.slice(0, MOST_WARMED).map(({ token }) => token.address))
     const covered = coverage(request, found.at(-1), next, nowMs)
+    yield* warm(lacking.slice(0, MOST_WARMED).map(({ token }) => token.address))
     return { data, next, observedAtMs: context.life.observedAtMs, status: statusOf(covered), coverage: covered }
   })
 
@@ -104,12 +104,13 @@ export const makeLaunchReads = (
     if (launch === null) {
       return yield* new LaunchUnknown({ mint })
     }
-    const context = contextAt(nowMs)
     yield* warm([mint])
     const buyers = yield* firstBuyers(tape, launch, nowMs)
     const { coverage } = buyers
+    // Read in one step, after blocks that came meanwhile.
+    const context = contextAt(nowMs)
     return {
-      data: { ...rowOf(sources, launch, context), firstBuyers: buyers },
+      data: { ...rowOf(sources, tape.launches.of(mint) ?? launch, context), firstBuyers: buyers },
       observedAtMs: context.life.observedAtMs,
       status: statusOf(coverage),
       coverage

@@ -3,8 +3,10 @@ import { Effect, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
-import { type BlockPricing, pricingAfter } from "../tape/priceBlocks.ts"
+import { type BlockPricing, pricingAgainAfter } from "../tape/priceBlocks.ts"
+import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { isSolSwap, MOST_SWAPS, TRADED_MS } from "../tape/SolPrice.ts"
+import { isMoneySwap, MOST_MONEY_SWAPS } from "../tape/TokenPrices.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { PricedBatch, TradeBatch } from "../tape/TradeBatch.ts"
 
@@ -29,28 +31,55 @@ export const stored = (durable: () => number, slot: number) =>
 /** The stored trades after a block that have another price, as far as its swaps of SOL and those before count. */
 const changedAfter = Effect.fnUntraced(function* (
   store: PricingParts["store"],
-  pricing: BlockPricing,
+  pricing: BlockPricing<TradeStoreUnavailable>,
   { slot, timeMs }: StoredBatch
 ) {
   const changed: Array<TapeTrade> = []
-  let swaps = 0
+  const read = { swaps: 0, slot }
   const second = Math.floor((timeMs - TRADED_MS) / 1000)
   yield* store.since({ second, after: slot, most: Number.POSITIVE_INFINITY }).pipe(
-    Stream.takeWhile((batch) => swaps < MOST_SWAPS && batch.timeMs - timeMs <= TRADED_MS),
-    Stream.runForEach(({ timeMs: atMs, trades }) =>
-      Effect.sync(() => {
-        pricing.recall(trades)
-        changed.push(...pricing.changed(trades, atMs))
-        swaps += trades.filter(isSolSwap).length
+    Stream.takeWhile((batch) => read.swaps < MOST_SWAPS && batch.timeMs - timeMs <= TRADED_MS),
+    Stream.runForEach((batch) =>
+      Effect.gen(function* () {
+        pricing.recall(batch.trades)
+        changed.push(...(yield* pricing.changed(batch.trades, batch.timeMs)))
+        read.swaps += batch.trades.filter(isSolSwap).length
+        read.slot = batch.slot
       })
     )
   )
-  return changed
+  return { changed, after: read.slot }
+})
+
+/** The stored swaps of two tokens after a slot that have another value because of these swaps of tokens. */
+const revaluedAfter = Effect.fnUntraced(function* (
+  store: PricingParts["store"],
+  pricing: BlockPricing<TradeStoreUnavailable>,
+  swaps: ReadonlyArray<TapeTrade>,
+  { after, since }: { readonly after: number; readonly since: StoredBatch }
+) {
+  const mints = Array.from(new Set(swaps.map(({ mint }) => mint)))
+  const [fromMs, toMs, most] = [since.timeMs - 2 * TRADED_MS, since.timeMs + TRADED_MS, MOST_MONEY_SWAPS]
+  const found = yield* store.tokenSwapsAfter({ after: since.slot, fromMs, toMs, mints, most })
+  const priced = found.filter(({ slot }) => slot > after)
+  const places = priced.flatMap(({ mint, otherToken, slot }) =>
+    [mint, otherToken?.mint ?? mint].map((each) => ({ mint: each, slot }))
+  )
+  const earlier = places.length === 0 ? [] : yield* store.moneySwapsOf({ places, fromMs, most })
+  const bySlot = Map.groupBy(priced, ({ slot }) => slot)
+  let next = 0
+  return Array.from(bySlot).flatMap(([slot, trades]) => {
+    const end = earlier.findIndex((swap) => swap.slot > slot)
+    const until = end < 0 ? earlier.length : end
+    pricing.recall(earlier.slice(next, until))
+    next = until
+    return pricing.revalued(trades)
+  })
 })
 
 /**
  * The priced blocks, given oldest first, and the stored trades whose price they change. Blocks that come meanwhile are priced
- * with their swaps of SOL: those that came before are waited for until they are stored.
+ * with their swaps of SOL and of tokens: those that came before are waited for until they are stored.
  */
 export const priceAgain = Effect.fnUntraced(function* (
   { durable, live, prices, storable, store }: PricingParts,
@@ -61,16 +90,20 @@ export const priceAgain = Effect.fnUntraced(function* (
   if (first === undefined) {
     return { batches: [], repriced: [] }
   }
-  const pricing = yield* pricingAfter(store, prices, first.slot - 1)
+  const pricing = yield* pricingAgainAfter(store, prices, { slot: first.slot - 1, timeMs: first.timeMs })
   const batches = yield* Effect.forEach(blocks, (batch) =>
     Effect.map(pricing.price(batch), (priced) => storable(priced, nowMs))
   )
   const last = batches.at(-1)
-  const swaps = batches.flatMap(({ trades }) => trades.filter(isSolSwap))
-  if (last === undefined || swaps.length === 0) {
+  const trades = batches.flatMap((batch) => batch.trades)
+  const [solSwaps, moneySwaps] = [trades.filter(isSolSwap), trades.filter(isMoneySwap)]
+  if (last === undefined || solSwaps.length + moneySwaps.length === 0) {
     return { batches, repriced: [] }
   }
-  live.recall(swaps)
+  live.recall([...solSwaps, ...moneySwaps])
   yield* stored(durable, live.newest())
-  return { batches, repriced: yield* changedAfter(store, pricing, last) }
+  const { after, changed } =
+    solSwaps.length === 0 ? { after: last.slot, changed: [] } : yield* changedAfter(store, pricing, last)
+  const revalued = yield* revaluedAfter(store, pricing, moneySwaps, { after, since: last })
+  return { batches, repriced: [...changed, ...revalued] }
 })

@@ -14,8 +14,10 @@ import {
   liquidityScalar,
   type MeasureContext,
   type MeasureSources,
-  measureToken,
-  numberOf
+  measureReading,
+  numberOf,
+  readTokens,
+  type TokenReading
 } from "../views/tokenMeasures.ts"
 import { tokenRef } from "../views/tokenRef.ts"
 import { makeLookAlikes } from "./lookAlikes.ts"
@@ -77,10 +79,15 @@ const venuesOf = ({ pools }: SearchSources, mint: Mint): ReadonlyArray<string> |
 
 type Unjudged = Omit<FoundRow, "lookAlike">
 
-const rowOf = (sources: SearchSources, { match, token: { mint } }: FoundToken, context: MeasureContext): Unjudged => {
-  const { changePct: _changePct, ...measures } = measureToken(sources, mint, "24h", context)
+const rowOf = (
+  sources: SearchSources,
+  match: FoundToken["match"],
+  reading: TokenReading,
+  context: MeasureContext
+): Unjudged => {
+  const { launch, mint } = reading
+  const { changePct: _changePct, ...measures } = measureReading(sources, reading, context)
   const token = refOf(sources, mint)
-  const launch = sources.tape.launches.of(mint)
   return {
     token,
     match,
@@ -156,7 +163,7 @@ const inOrder = (rows: ReadonlyArray<Unjudged>): ReadonlyArray<Unjudged> =>
 const coverageOf = ({ named, size }: SearchSources["index"], isCut: boolean): Coverage =>
   isCut ? incomplete("limit_clipped") : named < size ? incomplete("not_captured") : { complete: true, reason: null }
 
-/** Searches, and yields every few tokens. A token of which a filtered value is unknown is left out and counted. */
+/** Searches tokens as they are at once, and yields every few tokens while it measures them. A token of which a filtered value is unknown is left out and counted. */
 export const searchView = Effect.fnUntraced(function* (
   sources: SearchSources,
   selectors: SearchSelectors,
@@ -166,11 +173,17 @@ export const searchView = Effect.fnUntraced(function* (
   const { found, isCut } = index.find(selectors.text, MOST_EXAMINED)
   const rows: Array<Unjudged> = []
   const excluded = { unknownRank: 0, unknownFilter: 0 }
-  for (const [place, each] of found.entries()) {
+  const mints = found.map(({ token: { mint } }) => mint)
+  const readings = readTokens(sources.tape, mints, "24h", context.nowMs)
+  for (const [place, reading] of readings.entries()) {
     if (place % AT_A_TIME === 0) {
       yield* Effect.yieldNow
     }
-    const row = rowOf(sources, each, context)
+    const match = found[place]?.match
+    if (match === undefined) {
+      continue
+    }
+    const row = rowOf(sources, match, reading, context)
     const passes = passesFilters(row, selectors, context.nowMs)
     if (passes === true) {
       rows.push(row)

@@ -10,7 +10,14 @@ import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from ".
 import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { Repair, TradeProgress } from "./TradeProgress.ts"
-import type { LargestFound, LargestRequest, TradesFound, TradesRequest } from "./TradesRequest.ts"
+import type {
+  LargestFound,
+  LargestRequest,
+  MoneySwapsRequest,
+  TokenSwapsRequest,
+  TradesFound,
+  TradesRequest
+} from "./TradesRequest.ts"
 
 /**
  * The way in which a process uses a chain: `shared` writes beside others, `sole` is the only writer until another process
@@ -49,6 +56,19 @@ export class TradeStore extends Context.Service<
     launchesBefore(second: number, most: number): Effect.Effect<ReadonlyArray<StoredLaunch>, TradeStoreUnavailable>
     /** The newest swaps of SOL against dollars in pools, up to and including a slot, at most so many, oldest first. */
     solSwaps(slot: number, most: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
+    /**
+     * The newest swaps of every token against SOL or a dollar in pools, at most so many of each, in the order of the chain: up
+     * to and including a slot, of this time before the newest of them in milliseconds.
+     */
+    moneySwaps(
+      slot: number,
+      spanMs: number,
+      most: number
+    ): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
+    /** The same swaps of single tokens, of each up to and including a slot of its own. */
+    moneySwapsOf(request: MoneySwapsRequest): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
+    /** The swaps of two tokens that later prices of tokens can still change, in the order of the chain. */
+    tokenSwapsAfter(request: TokenSwapsRequest): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** The newest trades and transfers of a wallet, newest first: all but those of role `pool`. */
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** The newest swaps of a mint in pools before a place, as far as one query searches. */

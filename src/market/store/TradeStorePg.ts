@@ -21,9 +21,9 @@ import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { newestChanges, type SupplyRequest } from "./StoredSupply.ts"
 import { makeSupplyTable } from "./supplyTable.ts"
 import { makeTradeNames } from "./tradeNames.ts"
-import { makeLargest, makeTradePages } from "./tradePages.ts"
+import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
-import type { LargestRequest, TradesRequest } from "./TradesRequest.ts"
+import type { LargestRequest, MoneySwapsRequest, TokenSwapsRequest, TradesRequest } from "./TradesRequest.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 
 /** On the path of a request. */
@@ -87,6 +87,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const trades = makeTradeTable(sql, names)
   const pageOf = makeTradePages(sql, trades)
   const largest = makeLargest(sql, trades)
+  const tokenSwaps = makeTokenSwaps(sql, trades)
   // The writer and repairs take turns: each goes on from the state that the other has stored.
   const turns = yield* Semaphore.make(1)
   const bars = makeBarTable(sql)
@@ -245,6 +246,18 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     solSwaps: Effect.fn("TradeStore.solSwaps")(function* (slot: number, most: number) {
       const { id } = yield* opened
       return yield* write(trades.solSwaps(id, slot, most))
+    }),
+    moneySwaps: Effect.fn("TradeStore.moneySwaps")(function* (slot: number, spanMs: number, most: number) {
+      const { id } = yield* opened
+      return yield* write(tokenSwaps.all(id, slot, spanMs, most))
+    }),
+    moneySwapsOf: Effect.fn("TradeStore.moneySwapsOf")(function* (request: MoneySwapsRequest) {
+      const { id } = yield* opened
+      return request.places.length === 0 ? [] : yield* write(tokenSwaps.of(id, request))
+    }),
+    tokenSwapsAfter: Effect.fn("TradeStore.tokenSwapsAfter")(function* (request: TokenSwapsRequest) {
+      const { id } = yield* opened
+      return request.mints.length === 0 ? [] : yield* write(tokenSwaps.after(id, request))
     }),
     ofWallet: Effect.fn("TradeStore.ofWallet")(function* (wallet: Address, limit: number) {
       const { id } = yield* opened

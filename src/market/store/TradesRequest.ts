@@ -91,3 +91,24 @@ export const largestOf = (
     return largest === undefined ? [] : [largest]
   })
 }
+
+/** Selects the newest swaps of tokens against SOL or a dollar in pools. */
+export interface MoneySwapsRequest {
+  /** Tokens, each with the slot up to and including which its swaps count. */
+  readonly places: ReadonlyArray<{ readonly mint: Mint; readonly slot: number }>
+  readonly fromMs: number
+  /** Swaps of each place. */
+  readonly most: number
+}
+
+/**
+ * Selects the swaps of two tokens after a slot and up to a time of which one is among `mints`: up to the slot at which that
+ * one has been swapped `most` times against SOL or a dollar since.
+ */
+export interface TokenSwapsRequest {
+  readonly after: number
+  readonly fromMs: number
+  readonly toMs: number
+  readonly mints: ReadonlyArray<Mint>
+  readonly most: number
+}

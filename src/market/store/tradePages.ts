@@ -1,10 +1,17 @@
-/** Pages of the pool swaps of a mint, and the largest of them, as queries. */
+/** Swaps in pools as queries: pages of those of a mint, the largest of them, and those that price tokens. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { makeTradeTable } from "./tradeTable.ts"
 import { packWallet, roleNumber, ROW_COLUMNS, toStored } from "./tradeRows.ts"
-import type { LargestFound, LargestRequest, TradesFound, TradesRequest } from "./TradesRequest.ts"
+import type {
+  LargestFound,
+  LargestRequest,
+  MoneySwapsRequest,
+  TokenSwapsRequest,
+  TradesFound,
+  TradesRequest
+} from "./TradesRequest.ts"
 
 /** Swaps of a mint that one query looks at when it filters them: a rare filter continues on the next page. */
 const MOST_SEARCHED = 20_000
@@ -14,6 +21,8 @@ const MOST_COMPARED = 50_000
 const SLOT_SEARCH_MS = 5000
 /** Slots by which the times of blocks may be out of order. */
 const SLOT_MARGIN = 150
+/** No slot is later. */
+const LAST_SLOT = 2 ** 31 - 1
 const FIRST_NEGATIVE = 1n << 63n
 
 const readPlaces = Schema.decodeUnknownEffect(
@@ -113,4 +122,90 @@ export const makeLargest = (sql: SqlClient.SqlClient, table: Table, compared = M
     const [clipped] = yield* Effect.flatMap(sql`select at ${from} offset ${compared} limit 1`, readTimes)
     return { trades, clippedAtMs: clipped?.at.getTime() ?? null } satisfies LargestFound
   })
+}
+
+const list = (values: ReadonlyArray<unknown>, oid: number) => Result.getOrThrow(PgTypes.array(values, oid))
+
+/** The queries of the swaps that price tokens, and of the swaps of two tokens that they price. */
+export const makeTokenSwaps = (sql: SqlClient.SqlClient, { readTrades }: Pick<Table, "readTrades">) => {
+  const columns = sql.literal(ROW_COLUMNS)
+  const forMoney = sql`
+    role not in (${roleNumber("wallet")}, ${roleNumber("transfer")}) and other_mint is null
+      and (lamports is not null or volume_usd_nanos is not null)
+  `
+  const newestAt = (chain: number, slot: number) => sql`
+    select at from trade_rows where chain = ${chain} and slot <= ${slot}::int order by slot desc, place desc limit 1
+  `
+
+  return {
+    /** See `TradeStore.moneySwaps`. */
+    all: Effect.fnUntraced(function* (chain: number, slot: number, spanMs: number, most: number) {
+      const [newest] = yield* Effect.flatMap(newestAt(chain, slot), readTimes)
+      if (newest === undefined) {
+        return []
+      }
+      const rows = yield* sql`
+        select ${columns} from (
+          select *, row_number() over (partition by mint order by slot desc, place desc) as number from trade_rows
+          where chain = ${chain} and slot <= ${slot}::int and at >= ${PgTypes.timestamptz(newest.at.getTime() - spanMs)}
+            and ${forMoney}
+        ) as numbered
+        where number <= ${most}::int order by slot, place
+      `.values
+      return yield* readTrades(rows)
+    }),
+
+    /** See `TradeStore.moneySwapsOf`. */
+    of: (chain: number, { fromMs, most, places }: MoneySwapsRequest) =>
+      Effect.flatMap(
+        sql`
+          select distinct on (slot, place) ${columns}
+          from unnest(
+            ${list(
+              places.map(({ mint }) => mint),
+              PgTypes.OID.text
+            )},
+            ${list(
+              places.map(({ slot }) => slot),
+              PgTypes.OID.int4
+            )}
+          ) as given (name, until)
+          join trade_names on trade_names.name = given.name
+          cross join lateral (
+            select * from trade_rows
+            where trade_rows.mint = trade_names.id and chain = ${chain} and slot <= given.until
+              and at >= ${PgTypes.timestamptz(fromMs)} and ${forMoney}
+            order by slot desc, place desc limit ${most}::int
+          ) as swaps
+          order by slot, place
+        `.values,
+        readTrades
+      ),
+
+    /** See `TradeStore.tokenSwapsAfter`. */
+    after: (chain: number, { after, fromMs, mints, most, toMs }: TokenSwapsRequest) => {
+      const later = sql`
+        chain = ${chain} and slot > ${after}::int and at >= ${PgTypes.timestamptz(fromMs)}
+          and at <= ${PgTypes.timestamptz(toMs)}
+      `
+      return Effect.flatMap(
+        sql`
+          with ends as materialized (
+            select trade_names.id, (
+              select slot from trade_rows where trade_rows.mint = trade_names.id and ${later} and ${forMoney}
+              order by slot, place offset ${most - 1}::int limit 1
+            ) as slot
+            from trade_names where name = any (${list(mints, PgTypes.OID.text)})
+          )
+          select ${columns} from trade_rows
+          where ${later} and other_mint is not null and exists (
+            select from ends
+            where ends.id in (trade_rows.mint, trade_rows.other_mint) and trade_rows.slot <= coalesce(ends.slot, ${LAST_SLOT}::int)
+          )
+          order by slot, place
+        `.values,
+        readTrades
+      )
+    }
+  }
 }

@@ -49,11 +49,11 @@ export const toStored = (units: bigint | null): bigint | null => (units === null
 export const ROW_COLUMNS = `
   slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
   pool, dex, launchpad, sol_usd_nanos, fee_usd_nanos, fee_unknown, held_before, held_after,
-  fee_lamports, priority_lamports, tip_lamports
+  fee_lamports, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals
 `
 
 /** The position of columns in a row, for those that read them apart. */
-export const ROW = { slot: 0, place: 1, mint: 6, pool: 13, dex: 14, launchpad: 15 } as const
+export const ROW = { slot: 0, place: 1, mint: 6, pool: 13, dex: 14, launchpad: 15, otherMint: 24 } as const
 
 type Row = ReadonlyArray<unknown>
 
@@ -106,7 +106,7 @@ const nameAt = (row: Row, column: number, nameOf: NameOf): string =>
 const nameOrNull = (row: Row, column: number, nameOf: NameOf): string | null =>
   row[column] === null ? null : nameAt(row, column, nameOf)
 
-const NAME_COLUMNS = [ROW.mint, ROW.pool, ROW.dex, ROW.launchpad] as const
+const NAME_COLUMNS = [ROW.mint, ROW.pool, ROW.dex, ROW.launchpad, ROW.otherMint] as const
 
 /** The numbers in rows whose names are not known. */
 export const unknownNames = (rows: ReadonlyArray<Row>, nameOf: NameOf): ReadonlySet<number> => {
@@ -141,6 +141,18 @@ const walletData = (
   }
 }
 
+/** The other side of a row's swap of two tokens; absent on other rows. */
+const otherSide = (row: Row, nameOf: NameOf): Pick<TapeTrade, "otherToken"> =>
+  row[ROW.otherMint] === null
+    ? {}
+    : {
+        otherToken: {
+          mint: nameAt(row, ROW.otherMint, nameOf) as Mint,
+          amount: unitsAt(row, ROW.otherMint + 1),
+          decimals: numberOrNull(row, ROW.otherMint + 2)
+        }
+      }
+
 /** The trade of a row with the columns of `ROW_COLUMNS`. Throws where one is not of its type or a name is unknown. */
 export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
   slot: numberAt(row, ROW.slot),
@@ -160,5 +172,6 @@ export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
   dex: nameOrNull(row, ROW.dex, nameOf),
   launchpad: nameOrNull(row, ROW.launchpad, nameOf),
   solUsdNanos: unitsOrNull(row, 16),
+  ...otherSide(row, nameOf),
   ...walletData(row)
 })

@@ -59,8 +59,8 @@ const broken = (cause: unknown) =>
 const NAME_TRIES = 5
 
 /** Names of a trade that have a number in the database. */
-const namesOf = ({ dex, launchpad, mint, pool }: TapeTrade): ReadonlyArray<string> =>
-  [mint, pool, dex, launchpad].filter((name) => name !== null)
+const namesOf = ({ dex, launchpad, mint, otherToken, pool }: TapeTrade): ReadonlyArray<string> =>
+  [mint, pool, dex, launchpad, otherToken?.mint ?? null].filter((name) => name !== null)
 
 /** A table of trades: those of blocks, or those of single wallets. */
 export type TradeRows = "trade_rows" | "wallet_history"
@@ -138,7 +138,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
       insert into ${sql(table)} (
         chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
         pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, fee_lamports, held_before,
-        held_after, priority_lamports, tip_lamports
+        held_after, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals
       )
       select ${chain}::int, * from unnest(
         ${integers(trades.map(({ slot }) => slot))},
@@ -173,7 +173,10 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         ${units(trades.map(({ held }) => held?.before ?? null))},
         ${units(trades.map(({ held }) => held?.after ?? null))},
         ${units(trades.map(({ priorityLamports }) => priorityLamports ?? null))},
-        ${units(trades.map(({ tipLamports }) => tipLamports ?? null))}
+        ${units(trades.map(({ tipLamports }) => tipLamports ?? null))},
+        ${numbers(({ otherToken }) => otherToken?.mint ?? null)},
+        ${units(trades.map(({ otherToken }) => otherToken?.amount ?? null))},
+        ${shorts(trades.map(({ otherToken }) => otherToken?.decimals ?? null))}
       )
       on conflict do nothing
     `

@@ -1,5 +1,5 @@
 import type { Address, Mint } from "../../domain/Address.ts"
-import type { HeldSpan } from "../../domain/market/Trade.ts"
+import type { HeldSpan, Quantity } from "../../domain/market/Trade.ts"
 
 /**
  * The use of a trade. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: the net result of a whole
@@ -27,6 +27,11 @@ export interface TapeTrade {
   readonly decimals: number | null
   /** The other side in lamports; null where it was not SOL. */
   readonly lamports: bigint | null
+  /**
+   * The other side of a swap of two tokens, of which the recorded price of one gives the value; left out where SOL or a dollar
+   * gives it.
+   */
+  readonly otherToken?: Quantity | undefined
   /** Nano-dollars of one SOL in its block, for a trade without SOL on either side; null elsewhere or when unknown. */
   readonly solUsdNanos: bigint | null
   /** USD per whole token; null when unknown. For charts only: no sum is made from it. */

@@ -5,7 +5,6 @@ import { keepRunning } from "../../health/keepRunning.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { isAcceptable } from "./isAcceptable.ts"
 import { makeBlockPricing, pricingAfter } from "./priceBlocks.ts"
-import { MOST_SWAPS } from "./SolPrice.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
 import { fillTape } from "../repair/rebuildTape.ts"
@@ -99,7 +98,6 @@ const driveChain = Effect.fnUntraced(function* (
 ) {
   const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
   yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
-  const pricing = makeBlockPricing(prices)
   const storable = storableBy(tape, yield* WatchedWallets)
   if (chain === null) {
     yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
@@ -107,10 +105,11 @@ const driveChain = Effect.fnUntraced(function* (
 
   const progress = chain === null ? null : yield* resumeStored({ store, tape }, chain, limits)
   const after = progress?.slot ?? 0
-  if (progress !== null) {
-    const again = { schedule: Schedule.spaced("1 second") }
-    pricing.recall(yield* store.solSwaps(after, MOST_SWAPS).pipe(Effect.sandbox, Effect.retry(again)))
-  }
+  const again = { schedule: Schedule.spaced("1 second") }
+  const pricing =
+    progress === null
+      ? makeBlockPricing(prices)
+      : yield* pricingAfter(store, prices, after).pipe(Effect.sandbox, Effect.retry(again))
   const reread = (slot: number) =>
     Stream.unwrap(
       Effect.map(pricingAfter(store, prices, slot), (again) =>

@@ -2,47 +2,43 @@
 import { Clock, Effect } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
-import type { PriceBook, Prices } from "../../tokens/PriceBook.ts"
+import type { PriceBook } from "../../tokens/PriceBook.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
-import { MOST_SWAPS, SolPrice } from "./SolPrice.ts"
-import { type MintValue, repriced, tapeTradesOf, tapeTransfersOf } from "./tapeTrades.ts"
+import { isMoney } from "../../trades/sides.ts"
+import { MOST_SWAPS, SolPrice, TRADED_MS } from "./SolPrice.ts"
+import { repriced, revalued, solNanosOf, tapeTradesOf } from "./tapeTrades.ts"
+import { tapeTransfersOf } from "./tapeTransfers.ts"
+import { MOST_MONEY_SWAPS, TokenPrices } from "./TokenPrices.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type { TradeBatch } from "./TradeBatch.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 
-/** Prices blocks in the order of the chain, because earlier trades of SOL price later blocks. */
-export interface BlockPricing {
+/** Prices blocks in the order of the chain, because earlier trades of SOL and of tokens price later blocks. */
+export interface BlockPricing<E = never> {
   /** Yields to other work. For one block at a time. */
-  readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch>
-  /** Adds trades that were priced before; those of SOL price the blocks that follow. */
+  readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch, E>
+  /** Adds trades that were priced before; those for money price the blocks that follow. */
   readonly recall: (trades: ReadonlyArray<TapeTrade>) => void
   /** Stored trades of one block that have another price now, after those recalled. */
-  readonly changed: (trades: ReadonlyArray<TapeTrade>, timeMs: number) => ReadonlyArray<TapeTrade>
+  readonly changed: (trades: ReadonlyArray<TapeTrade>, timeMs: number) => Effect.Effect<ReadonlyArray<TapeTrade>, E>
+  /** Those of them whose value changes with prices of tokens: at the SOL price that they have. */
+  readonly revalued: (trades: ReadonlyArray<TapeTrade>) => ReadonlyArray<TapeTrade>
   /** The newest block whose pricing has begun; 0 before the first. */
   readonly newest: () => number
 }
 
-/** Prices of the pools are used only for blocks within this of them, in milliseconds: they are not recorded. */
-const CURRENT_MS = 5000
+/** Finds the earlier swaps that price these tokens. */
+type EarlierSwaps<E> = (mints: ReadonlyArray<Mint>) => Effect.Effect<ReadonlyArray<TapeTrade>, E>
 
-const isCurrent = ({ isStale, lifetime }: Prices, timeMs: number): boolean =>
-  !isStale && lifetime !== null && Math.abs(lifetime.observedAtMs - timeMs) <= CURRENT_MS
+/** The mints of swaps of which neither side is SOL or a dollar. */
+const tokensOf = (decoded: ReadonlyArray<DecodedTrades>): ReadonlyArray<Mint> =>
+  decoded.flatMap(({ legs, nets }) =>
+    [...legs, ...nets].flatMap(({ quote, token }) => (isMoney(quote.mint) ? [] : [quote.mint, token.mint]))
+  )
 
-/** The mint whose price has the greater depth, so that both directions of an exchange have one value. */
-const valueIn =
-  ({ of }: Prices) =>
-  (a: Mint, b: Mint): MintValue | null => {
-    const [first, second] = a < b ? [a, b] : [b, a]
-    const known = [first, second].flatMap((mint) => {
-      const price = of(mint)
-      return price === null || price.usd === null
-        ? []
-        : [{ mint, price: price.usd, depth: price.evidence?.depthMicro ?? 0n }]
-    })
-    const [one, other] = known
-    return one === undefined ? null : other !== undefined && other.depth > one.depth ? other : one
-  }
+/** Earlier swaps of tokens are looked for in this time, because blocks may be out of order by their times. */
+const KEPT_MS = 2 * TRADED_MS
 
 const isSame = (a: TapeTrade, b: TapeTrade): boolean =>
   a.volumeUsdNanos === b.volumeUsdNanos &&
@@ -50,10 +46,32 @@ const isSame = (a: TapeTrade, b: TapeTrade): boolean =>
   a.solUsdNanos === b.solUsdNanos &&
   a.feeUsdNanos === b.feeUsdNanos
 
-/** Pricing without earlier trades. */
-export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => {
+/** Pricing without earlier trades, but those of tokens that `earlier` finds once they are needed. */
+export const makeBlockPricing = <E = never>(
+  prices: PriceBook["Service"],
+  earlier: EarlierSwaps<E> = () => Effect.succeed([])
+): BlockPricing<E> => {
   const sol = new SolPrice()
+  const tokens = new TokenPrices()
+  const found = new Set<Mint>()
   const state = { newest: 0 }
+
+  const recall = (trades: ReadonlyArray<TapeTrade>): void => {
+    sol.recall(trades)
+    tokens.recall(trades)
+  }
+
+  const find = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+    const missing = Array.from(new Set(mints)).filter((mint) => !found.has(mint))
+    if (missing.length > 0) {
+      tokens.recall(yield* earlier(missing))
+      missing.forEach((mint) => found.add(mint))
+    }
+  })
+
+  const revalue = (trade: TapeTrade): TapeTrade =>
+    revalued(trade, (a, b) => tokens.betterOf(a, b, { timeMs: trade.timeMs, solNanos: trade.solUsdNanos }))
+
   return {
     price: Effect.fnUntraced(function* (batch) {
       state.newest = Math.max(state.newest, batch.slot)
@@ -63,43 +81,71 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
         decoded.push({ legs, nets, unresolved })
         transfers.push(...tapeTransfersOf({ index, moves, signature }, batch))
       })
-      sol.observe(
-        decoded.flatMap(({ legs }) => legs),
-        batch.timeMs
-      )
-      const current = prices.at(yield* Clock.currentTimeMillis)
-      const { isStale, lifetime, of } = current
+      const legs = decoded.flatMap((each) => each.legs)
+      sol.observe(legs, batch.timeMs)
+      tokens.observe(legs, batch.timeMs)
+      yield* find(tokensOf(decoded))
+      const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
+      const microPerLamport = sol.at(batch.timeMs, now)
+      const at = { timeMs: batch.timeMs, solNanos: solNanosOf(microPerLamport) }
       const price = {
         timeMs: batch.timeMs,
-        microPerLamport: sol.at(batch.timeMs, now),
-        ...(isCurrent(current, batch.timeMs) ? { betterPriceOf: valueIn(current) } : {})
+        microPerLamport,
+        betterPriceOf: (a: Mint, b: Mint) => tokens.betterOf(a, b, at)
       }
       const trades: Array<TapeTrade> = []
       yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
       return { ...batch, trades, transfers }
     }),
-    recall: (trades) => sol.recall(trades),
-    changed: (trades, timeMs) => {
+    recall,
+    changed: Effect.fnUntraced(function* (trades, timeMs) {
+      yield* find(trades.flatMap(({ mint, otherToken }) => (otherToken === undefined ? [] : [mint, otherToken.mint])))
       const price = sol.at(timeMs, null)
       return trades.flatMap((trade) => {
-        const again = repriced(trade, price)
+        const again = revalue(repriced(trade, price))
         return isSame(trade, again) ? [] : [again]
       })
-    },
+    }),
+    revalued: (trades) =>
+      trades.flatMap((trade) => {
+        const again = revalue(trade)
+        return isSame(trade, again) ? [] : [again]
+      }),
     newest: () => state.newest
   }
 }
 
 /** Pricing after the stored trades up to and including a slot. */
 export const pricingAfter = (
-  store: Pick<TradeStore["Service"], "solSwaps">,
+  store: Pick<TradeStore["Service"], "moneySwaps" | "solSwaps">,
   prices: PriceBook["Service"],
   slot: number
 ) =>
+  Effect.map(
+    Effect.all([store.solSwaps(slot, MOST_SWAPS), store.moneySwaps(slot, KEPT_MS, MOST_MONEY_SWAPS)]),
+    (swaps) => {
+      const pricing = makeBlockPricing(prices)
+      swaps.forEach((each) => pricing.recall(each))
+      return pricing
+    }
+  )
+
+/** The same for blocks that are read again, with the swaps of the tokens in them alone. */
+export const pricingAgainAfter = (
+  store: Pick<TradeStore["Service"], "moneySwapsOf" | "solSwaps">,
+  prices: PriceBook["Service"],
+  { slot, timeMs }: { readonly slot: number; readonly timeMs: number }
+) =>
   Effect.map(store.solSwaps(slot, MOST_SWAPS), (swaps) => {
-    const pricing = makeBlockPricing(prices)
+    const pricing = makeBlockPricing(prices, (mints) =>
+      store.moneySwapsOf({
+        places: mints.map((mint) => ({ mint, slot })),
+        fromMs: timeMs - KEPT_MS,
+        most: MOST_MONEY_SWAPS
+      })
+    )
     pricing.recall(swaps)
     return pricing
   })

@@ -12,7 +12,6 @@ import {
   type TradeFee,
   walletAmounts
 } from "../../domain/market/Trade.ts"
-import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { quotePrice } from "../../trades/price.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
@@ -24,8 +23,6 @@ import type { Role, TapeTrade } from "./TapeTrade.ts"
  * tokens given, and from its end back for transfers.
  */
 export const PLACES = 256
-/** Most transfers of one transaction. */
-const MOST_TRANSFERS = PLACES / 4 - 16
 const NANOS_PER_MICRO = 1000n
 /** Nano-dollars for a SOL are this many times the micro-dollars for a lamport. */
 const SOL_NANOS_PER_MICRO = 1_000_000_000_000n
@@ -53,9 +50,12 @@ export interface MintValue {
 export interface BlockPrice {
   readonly timeMs: number
   readonly microPerLamport: Rational | null
-  /** The better known price of two mints, the same in either order; absent for blocks that are not current. */
+  /** The better known price of two mints, the same in either order; absent where tokens have no prices. */
   readonly betterPriceOf?: (a: Mint, b: Mint) => MintValue | null
 }
+
+/** The two sides of a trade. */
+type Sides = Pick<Trade, "quote" | "token">
 
 const times = ({ amount }: Pick<Quantity, "amount">, { denominator, numerator }: Rational): Rational => ({
   numerator: amount * numerator,
@@ -88,7 +88,7 @@ const priceInLamports = (
     : quotient(lamports * tenTo(decimals) * price.numerator, amount * price.denominator * MICROS)
 
 /** The value of the trade in micro-dollars: by its quote, a dollar or SOL, else by the price of one of its mints. */
-const worth = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
+const worth = ({ quote, token }: Sides, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
   if (isMoney(quote.mint)) {
     return worthOf(quote, microPerLamport)
   }
@@ -97,7 +97,7 @@ const worth = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: Bloc
 }
 
 /** Micro-dollars for the smallest unit of the quote. A price that only the token itself gives would price it by itself. */
-const quoteValue = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
+const quoteValue = ({ quote, token }: Sides, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
   if (quote.mint === SOL) {
     return microPerLamport
   }
@@ -105,7 +105,7 @@ const quoteValue = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }:
   return value?.mint === quote.mint ? value.price : null
 }
 
-const priceUsd = (trade: Trade, block: BlockPrice): number | null => {
+const priceUsd = (trade: Sides, block: BlockPrice): number | null => {
   const price = quotePrice(trade)
   if (price === null) {
     return null
@@ -121,8 +121,8 @@ const priceUsd = (trade: Trade, block: BlockPrice): number | null => {
     : null
 }
 
-/** The price of SOL that a trade without SOL needs to be shown in SOL; null when unknown. */
-const solNanosOf = (microPerLamport: Rational | null): bigint | null => {
+/** Nano-dollars of a SOL, rounded down; null when unknown. */
+export const solNanosOf = (microPerLamport: Rational | null): bigint | null => {
   const nanos =
     microPerLamport === null ? 0n : (microPerLamport.numerator * SOL_NANOS_PER_MICRO) / microPerLamport.denominator
   return nanos > 0n ? nanos : null
@@ -145,6 +145,7 @@ const tapeTrade = (trade: Leg | NetTrade, block: BlockPrice, role: Role, place: 
     solUsdNanos: trade.quote.mint === SOL || trade.token.mint === SOL ? null : solNanosOf(block.microPerLamport),
     priceUsd: priceUsd(trade, block),
     volumeUsdNanos: nanos === null || nanos >= MOST_NANOS ? null : nanos,
+    ...(isMoney(trade.quote.mint) ? {} : { otherToken: trade.quote }),
     pool: trade.pool,
     dex: trade.dex,
     launchpad: trade.dex === null ? null : (launchpadOf.get(trade.dex) ?? null)
@@ -232,13 +233,22 @@ const swapValue = (
   block: BlockPrice
 ): bigint | null => {
   const byMoney = (money: Quantity | null) => (money === null ? null : inNanos(worthOf(money, block.microPerLamport)))
-  const value = byMoney(paid) ?? byMoney(got) ?? inNanos(worth(net, block))
+  const value = paid === null && got === null ? inNanos(worth(net, block)) : (byMoney(paid) ?? byMoney(got))
   return value === null || value >= MOST_NANOS ? null : value
 }
 
+/** Dollars for a whole token of a trade of this value; null when unknown. */
+const priceByValue = (
+  { amount, decimals }: Pick<TapeTrade, "amount" | "decimals">,
+  volumeUsdNanos: bigint | null
+): number | null =>
+  volumeUsdNanos === null || decimals === null || amount === 0n
+    ? null
+    : quotient(volumeUsdNanos * tenTo(decimals), amount * NANOS_PER_USD)
+
 /** A side of a swap of two tokens, at the value of the swap. */
 const valued = (
-  trade: TapeTrade,
+  { otherToken, ...trade }: TapeTrade,
   money: Quantity | null,
   volumeUsdNanos: bigint | null,
   { microPerLamport }: BlockPrice
@@ -249,12 +259,10 @@ const valued = (
   }
   return {
     ...trade,
+    ...(money === null ? { otherToken } : {}),
     lamports: null,
     volumeUsdNanos,
-    priceUsd:
-      volumeUsdNanos === null || trade.decimals === null || trade.amount === 0n
-        ? null
-        : quotient(volumeUsdNanos * tenTo(trade.decimals), trade.amount * NANOS_PER_USD)
+    priceUsd: priceByValue(trade, volumeUsdNanos)
   }
 }
 
@@ -307,32 +315,6 @@ export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): 
   return [...legs.map(ofLeg), ...others.flatMap((net) => walletTrades(net, legs, price))]
 }
 
-/** The moves of one transaction as trades of role `transfer`, without a price. */
-export const tapeTransfersOf = (
-  { index, moves, signature }: Pick<BlockTransaction, "index" | "moves" | "signature">,
-  { slot, timeMs }: { readonly slot: number; readonly timeMs: number }
-): ReadonlyArray<TapeTrade> =>
-  moves.slice(0, MOST_TRANSFERS).map(({ after, before, decimals, delta, mint, owner }, at) => ({
-    role: "transfer",
-    signature,
-    slot,
-    index: placeOf({ indexInBlock: index, index: PLACES - 1 - at }),
-    timeMs,
-    wallet: owner,
-    mint,
-    side: delta > 0n ? "buy" : "sell",
-    amount: delta > 0n ? delta : -delta,
-    decimals,
-    lamports: null,
-    solUsdNanos: null,
-    priceUsd: null,
-    volumeUsdNanos: null,
-    held: { before, after },
-    pool: null,
-    dex: null,
-    launchpad: null
-  }))
-
 /** A trade as it is with the price of SOL that is known now. Without one it stays as it is. */
 export const repriced = (trade: TapeTrade, microPerLamport: Rational | null): TapeTrade => {
   if (microPerLamport === null) {
@@ -347,4 +329,21 @@ export const repriced = (trade: TapeTrade, microPerLamport: Rational | null): Ta
   const nanos = nanosOfLamports(lamports, microPerLamport)
   const volumeUsdNanos = nanos === null || nanos >= MOST_NANOS ? null : nanos
   return { ...fee, volumeUsdNanos, priceUsd: priceInLamports(trade, microPerLamport) }
+}
+
+/** A swap of two tokens as it is with the prices of tokens that are known now; any other trade as it is. */
+export const revalued = (trade: TapeTrade, betterPriceOf: NonNullable<BlockPrice["betterPriceOf"]>): TapeTrade => {
+  const { amount, decimals, mint, otherToken, role, timeMs } = trade
+  if (otherToken === undefined) {
+    return trade
+  }
+  const sides = { token: { mint, amount, decimals }, quote: otherToken }
+  const price = { timeMs, microPerLamport: null, betterPriceOf }
+  const nanos = inNanos(worth(sides, price))
+  const volumeUsdNanos = nanos === null || nanos >= MOST_NANOS ? null : nanos
+  return {
+    ...trade,
+    volumeUsdNanos,
+    priceUsd: role === "wallet" ? priceByValue(trade, volumeUsdNanos) : priceUsd(sides, price)
+  }
 }

@@ -142,15 +142,18 @@ export class MarketReader extends Context.Service<
           return { ...page, ...stateNow(page, views.coverage(selectors.window, nowMs), lackingNow(tape, nowMs)), data }
         })
 
-        const charts = makeCharts(tape, tokens, yield* EvmCandles)
+        const { chartWith, ...charts } = makeCharts(tape, tokens, yield* EvmCandles)
 
         const tokenStats = Effect.fnUntraced(function* (mint: Mint, from: number | null) {
           const nowMs = yield* Clock.currentTimeMillis
-          const chart = yield* charts.chart(mint, rangeRequest(from, nowMs))
-          const { life } = views.contextAt(nowMs)
-          const sums = statsOf(sources, mint, chart, { life, nowMs })
-          const coverage = coverageOf(tape, mint, "24h", nowMs)
-          const largest = yield* largestTrades(tape, mint, largestWindows(tape, mint, sums), nowMs)
+          const { value } = yield* chartWith(mint, rangeRequest(from, nowMs), (chart) => {
+            const { life } = views.contextAt(nowMs)
+            const sums = statsOf(sources, mint, chart, { life, nowMs })
+            const coverage = coverageOf(tape, mint, "24h", nowMs)
+            return { life, sums, coverage, largest: largestTrades(tape, mint, largestWindows(tape, mint, sums), nowMs) }
+          })
+          const { coverage, life, sums } = value
+          const largest = yield* value.largest
           const data = withLargest(sums, largest)
           return { data, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
         })

@@ -7,7 +7,15 @@ import { type Coverage, incomplete, known, type Scalar, unavailable } from "../.
 import { isMoney } from "../../trades/sides.ts"
 import type { LaunchRecord } from "../tape/Launches.ts"
 import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
-import { isAtLeast, type MeasureSources, measureToken, type MeasureContext, windowStart } from "./tokenMeasures.ts"
+import {
+  isAtLeast,
+  type MeasureContext,
+  measureReading,
+  type MeasureSources,
+  readTokens,
+  type TokenReading,
+  windowStart
+} from "./tokenMeasures.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 import { secondsOf, type WindowName } from "../windows/windows.ts"
@@ -34,8 +42,12 @@ const MOST_EXAMINED = 1000
 const GRADUATING: Rational = { numerator: 60n, denominator: 1n }
 
 /** The way to the end of a curve in percent; unknown when its pool is not in memory or does not show the end. */
-export const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: MeasureContext): Scalar => {
-  const launch = tape.launches.of(mint)
+export const progressOf = (
+  { pools }: MeasureSources,
+  mint: Mint,
+  launch: LaunchRecord | null,
+  { life }: MeasureContext
+): Scalar => {
   if (launch !== null && launch.graduatedAtMs !== null) {
     return known("percent", "100", life)
   }
@@ -105,12 +117,12 @@ const NO_HOLDERS = unavailable("count", "not_captured")
 
 const rowOf = (
   sources: MeasureSources,
-  mint: Mint,
-  { stage, window }: DiscoverySelectors,
+  reading: TokenReading,
+  { stage }: DiscoverySelectors,
   context: MeasureContext
 ): DiscoveryRow => {
-  const { changePct: _changePct, ...measures } = measureToken(sources, mint, window, context)
-  const launch = sources.tape.launches.of(mint)
+  const { launch, mint } = reading
+  const { changePct: _changePct, ...measures } = measureReading(sources, reading, context)
   return {
     token: tokenRef(sources, mint),
     stage,
@@ -118,7 +130,7 @@ const rowOf = (
     pool: launch?.pool ?? null,
     createdAtMs: launch?.createdAtMs ?? null,
     graduatedAtMs: launch?.graduatedAtMs ?? null,
-    curveProgressPct: progressOf(sources, mint, context),
+    curveProgressPct: progressOf(sources, mint, launch, context),
     ...measures,
     holders: sources.holders?.countOf(mint, context.nowMs) ?? NO_HOLDERS,
     trendBasis: stage === "trending" ? "traders_growth" : null
@@ -152,7 +164,7 @@ const followHolders = ({ holders, tokens }: MeasureSources, mint: Mint, { nowMs 
 const byProgress = (a: DiscoveryRow, b: DiscoveryRow): number =>
   Number(b.curveProgressPct.value) - Number(a.curveProgressPct.value) || (a.token.address < b.token.address ? -1 : 1)
 
-/** Collects the rows of a stage and yields every few tokens. A token of which a filtered value is unknown is left out and counted. */
+/** Collects the rows of a stage as they are at once, and yields every few tokens while it measures them. A token of which a filtered value is unknown is left out and counted. */
 export const discoveryView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   selectors: DiscoverySelectors,
@@ -163,12 +175,13 @@ export const discoveryView = Effect.fnUntraced(function* (
   const unloaded: Array<Mint> = []
   const excluded = { unknownRank: 0, unknownFilter: 0 }
   const mints = candidates(sources.tape, selectors)
-  const examined = mints.slice(0, MOST_EXAMINED)
-  for (const [place, mint] of examined.entries()) {
+  const examined = readTokens(sources.tape, mints.slice(0, MOST_EXAMINED), selectors.window, context.nowMs)
+  for (const [place, reading] of examined.entries()) {
     if (place % AT_A_TIME === 0) {
       yield* Effect.yieldNow
     }
-    const row = rowOf(sources, mint, selectors, context)
+    const { mint } = reading
+    const row = rowOf(sources, reading, selectors, context)
     if (row.liquidityUsd.value === null && unloaded.length < MOST_WARMED) {
       unloaded.push(mint)
     }

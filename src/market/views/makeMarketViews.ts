@@ -23,7 +23,7 @@ export const makeMarketViews = (sources: ViewSources) => {
   const { prices, tape } = sources
   const rankings = new Map<
     WindowName,
-    { readonly state: object; readonly second: number; readonly ranking: TokenRanking }
+    { readonly state: object; readonly slot: number; readonly ranking: TokenRanking }
   >()
 
   let last: { readonly key: string; readonly state: object; readonly view: ReturnType<typeof lighthouse> } | null = null
@@ -40,11 +40,12 @@ export const makeMarketViews = (sources: ViewSources) => {
 
   const ranking = (window: WindowName): TokenRanking => {
     const kept = rankings.get(window)
-    if (kept?.second === tape.state.now && kept.state === tape.state) {
+    // Blocks of one second have rankings of their own, like everything else that is read with them.
+    if (kept?.slot === tape.newestSlot() && kept.state === tape.state) {
       return kept.ranking
     }
     const made = new TokenRanking(tape.state, window)
-    rankings.set(window, { state: tape.state, second: tape.state.now, ranking: made })
+    rankings.set(window, { state: tape.state, slot: tape.newestSlot(), ranking: made })
     return made
   }
 
@@ -60,8 +61,8 @@ export const makeMarketViews = (sources: ViewSources) => {
       before: eachWindow((window) => before(window)),
       launches: tape.reportsLaunches()
     }
-    // Within one second of the chain the answer is the same.
-    const key = JSON.stringify([tape.state.now, seen])
+    // Until the next block the answer is the same.
+    const key = JSON.stringify([tape.newestSlot(), tape.state.now, seen])
     const { data, windowCoverage } =
       last?.key === key && last.state === tape.state ? last.view : lighthouse(tape.state.markets.rows(), seen)
     last = { key, state: tape.state, view: { data, windowCoverage } }

@@ -8,10 +8,12 @@ import type { Mint } from "../../domain/Address.ts"
 import {
   isAtLeast,
   type MeasureSources,
-  measureToken,
+  measureReading,
   type MeasureContext,
   numberOf,
-  type TokenMeasures
+  readTokens,
+  type TokenMeasures,
+  type TokenReading
 } from "./tokenMeasures.ts"
 import type { TokenRanking } from "../windows/TokenRanking.ts"
 import { tokenRef } from "./tokenRef.ts"
@@ -65,11 +67,11 @@ const belongs = (rank: MovementRank, { changePct: { value } }: TokenMeasures): b
 /** The row of a token in a ranking; the count that it adds to when a value is unknown; or null. */
 const evaluate = (
   sources: MeasureSources,
-  mint: Mint,
-  { minLiquidityUsd, minVolumeUsd, rank, window }: MovementSelectors,
+  reading: TokenReading,
+  { minLiquidityUsd, minVolumeUsd, rank }: MovementSelectors,
   context: MeasureContext
 ): { readonly row: TokenMeasures | keyof Excluded | null; readonly isDeep: boolean | null } => {
-  const row = measureToken(sources, mint, window, context)
+  const row = measureReading(sources, reading, context)
   if (row[scalarOf[rank]].value === null) {
     return { row: "unknownRank", isDeep: false }
   }
@@ -92,8 +94,21 @@ const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): Readonly
     .map(({ row }, place) => ({ ...row, rank: place + 1 }))
 }
 
+/** The first tokens of a ranking, as many as are examined. */
+const firstOf = (ranking: Pick<TokenRanking, "at">, rank: MovementRank): ReadonlyArray<Mint> => {
+  const mints: Array<Mint> = []
+  for (let place = 0; place < MOST_EXAMINED; place++) {
+    const ranked = ranking.at(rank, place)
+    if (ranked === undefined) {
+      break
+    }
+    mints.push(ranked.mint)
+  }
+  return mints
+}
+
 /**
- * Ranks the tokens that traded in the window, and yields every few tokens. A token whose value is unknown is left out and
+ * Ranks the tokens that traded in the window as they are at once, and yields every few tokens while it measures them. A token whose value is unknown is left out and
  * counted.
  */
 export const movementView = Effect.fnUntraced(function* (
@@ -106,14 +121,18 @@ export const movementView = Effect.fnUntraced(function* (
   const rows: Array<MovementRow> = []
   const unloaded: Array<Mint> = []
   const excluded = { unknownRank: ranking.counts(selectors.rank).unknown, unknownFilter: 0 }
+  const mints = firstOf(ranking, selectors.rank)
+  const isCut = ranking.at(selectors.rank, mints.length) !== undefined
   let place = 0
-  let ranked = ranking.at(selectors.rank, place)
-  while (ranked !== undefined && rows.length < MOST_ROWS && place < MOST_EXAMINED) {
+  for (const reading of readTokens(sources.tape, mints, selectors.window, context.nowMs)) {
+    if (rows.length >= MOST_ROWS) {
+      break
+    }
     if (place % AT_A_TIME === 0) {
       yield* Effect.yieldNow
     }
-    const { mint } = ranked
-    const { isDeep, row } = evaluate(sources, mint, selectors, context)
+    const { mint } = reading
+    const { isDeep, row } = evaluate(sources, reading, selectors, context)
     if (isDeep === null) {
       unloaded.push(mint)
     }
@@ -122,12 +141,12 @@ export const movementView = Effect.fnUntraced(function* (
     } else if (row !== null) {
       rows.push({ rank: rows.length + 1, token: tokenRef(sources, mint), ...row })
     }
-    ranked = ranking.at(selectors.rank, ++place)
+    place++
   }
   return {
     rows: inOrder(rows, selectors.rank),
     excluded,
-    coverage: coverage.complete && ranked !== undefined ? incomplete("limit_clipped") : coverage,
+    coverage: coverage.complete && (isCut || place < mints.length) ? incomplete("limit_clipped") : coverage,
     ...context.life,
     unloaded: unloaded.slice(0, MOST_WARMED)
   }

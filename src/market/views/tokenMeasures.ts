@@ -12,6 +12,7 @@ import { marketCapScalar, priceScalar, usdScalar } from "../../tokens/scalars.ts
 import { lifetimeAt, measured, priceChange, priceRational, volumeScalar } from "./measures.ts"
 import type { Supply, TokenSources } from "./tokenRef.ts"
 import { supplyOf } from "./tokenRef.ts"
+import type { LaunchRecord } from "../tape/Launches.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
 import { windowFrom, type WindowName, windowIndex } from "../windows/windows.ts"
@@ -104,7 +105,43 @@ export const lifeNow = (tape: TradeTape["Service"], nowMs: number): Lifetime => 
 /** The coverage of a price, which holds while blocks arrive, at any age of the last trade; none once they have stopped. */
 const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.state.now + 1, nowMs)
 
-/** The measures of a token. Its price is that of its last trade, or of its pools before the first; sums are of observed trades. */
+/** All that blocks change of the measures of a token. */
+export interface TokenReading {
+  readonly mint: Mint
+  /** The coverage of the window, and of the price. */
+  readonly covered: Coverage
+  readonly heard: Coverage
+  readonly held: TokenWindow
+  readonly decimals: number | null
+  readonly launch: LaunchRecord | null
+}
+
+const readToken = (
+  tape: TradeTape["Service"],
+  mint: Mint,
+  window: WindowName,
+  { heard, nowMs }: { readonly nowMs: number; readonly heard: Coverage }
+): TokenReading => ({
+  mint,
+  covered: coverageOf(tape, mint, window, nowMs),
+  heard,
+  held: tape.state.window(mint, window) ?? NOTHING,
+  decimals: tape.decimalsOf(mint),
+  launch: tape.launches.of(mint)
+})
+
+/** Reads tokens at one slot, without a yield: measures of them may be made later. */
+export const readTokens = (
+  tape: TradeTape["Service"],
+  mints: ReadonlyArray<Mint>,
+  window: WindowName,
+  nowMs: number
+): ReadonlyArray<TokenReading> => {
+  const heard = heardOf(tape, nowMs)
+  return mints.map((mint) => readToken(tape, mint, window, { nowMs, heard }))
+}
+
+/** The measures of a token in a window now. */
 export const measureToken = (
   sources: MeasureSources,
   mint: Mint,
@@ -112,10 +149,17 @@ export const measureToken = (
   context: MeasureContext
 ): TokenMeasures => {
   const { tape } = sources
+  const { nowMs } = context
+  return measureReading(sources, readToken(tape, mint, window, { nowMs, heard: heardOf(tape, nowMs) }), context)
+}
+
+/** The measures of a token. Its price is that of its last trade, or of its pools before the first; sums are of observed trades. */
+export const measureReading = (
+  sources: MeasureSources,
+  { covered, decimals, heard, held, mint }: TokenReading,
+  context: MeasureContext
+): TokenMeasures => {
   const { life, nowMs, prices } = context
-  const covered = coverageOf(tape, mint, window, nowMs)
-  const heard = heardOf(tape, nowMs)
-  const held = tape.state.window(mint, window) ?? NOTHING
   const last = priceRational(held.lastPrice)
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
   const pooled = prices.of(mint)
@@ -123,7 +167,7 @@ export const measureToken = (
   return {
     priceUsd:
       last === null
-        ? priceScalar(prices, pooled, supply?.decimals ?? tape.decimalsOf(mint), "usd", nowMs)
+        ? priceScalar(prices, pooled, supply?.decimals ?? decimals, "usd", nowMs)
         : measured("usd", decimalText(last), heard, life),
     priceMethod: last === null ? "pool_median" : "last_trade",
     changePct: priceChange(held, covered, life),

@@ -17,16 +17,19 @@ export const FIRST = 1000
 const MINTS = 5
 const WALLETS = 7
 
-/** A block every two seconds, every eleventh slot skipped. */
+/** Seconds of a slot, unless others are given. */
+const PACE = 2
+
+/** A block every slot, every eleventh skipped. */
 export const hasBlock = (slot: number): boolean => slot % 11 !== 0
-export const timeOf = (slot: number): number => (MONDAY + 2 * (slot - FIRST)) * 1000
+export const timeOf = (slot: number, pace = PACE): number => (MONDAY + pace * (slot - FIRST)) * 1000
 const parentOf = (slot: number): number => (hasBlock(slot - 1) ? slot - 1 : slot - 2)
 
 /**
- * The block of a slot: some trades of tokens for SOL, one for dollars, often one of SOL for dollars at a price that moves, now
- * and then a launch.
+ * The block of a slot: some trades of tokens for SOL, one of two tokens, one for dollars, often one of SOL for dollars at a
+ * price that moves, now and then a launch.
  */
-export const blockOf = (slot: number): TradeBatch => {
+export const blockOf = (slot: number, pace = PACE): TradeBatch => {
   const roll = seededRandom(slot)
   const pick = (most: number) => Math.floor(roll() * most)
   const sol = leg({
@@ -40,6 +43,15 @@ export const blockOf = (slot: number): TradeBatch => {
     indexInBlock: 8,
     token: { mint: mintOf(pick(MINTS)), amount: BigInt(1 + pick(1_000_000)), decimals: 6 },
     quote: { mint: USDC, amount: BigInt(1 + pick(50_000_000)), decimals: 6 }
+  })
+  const [given, received] = [pick(MINTS), 1 + pick(MINTS - 1)]
+  // Its value is that of one of its tokens, by the swaps before it.
+  const ofTwo = leg({
+    slot,
+    indexInBlock: 7,
+    wallet: walletOf(pick(WALLETS)),
+    token: { mint: mintOf((given + received) % MINTS), amount: BigInt(1 + pick(1_000_000)), decimals: 6 },
+    quote: { mint: mintOf(given), amount: BigInt(1 + pick(1_000_000)), decimals: 6 }
   })
   const fee = { mint: SOL, amount: BigInt(1 + pick(90_000)), decimals: 9, recipient: walletOf(WALLETS), outer: 1 }
   const swaps = Array.from({ length: 1 + pick(3) }, (_, indexInBlock) =>
@@ -55,8 +67,8 @@ export const blockOf = (slot: number): TradeBatch => {
   )
   return {
     slot,
-    timeMs: timeOf(slot),
-    transactions: [...swaps, dollars, ...(slot % 3 === 1 ? [sol] : [])].map((swap, index) =>
+    timeMs: timeOf(slot, pace),
+    transactions: [...swaps, ofTwo, dollars, ...(slot % 3 === 1 ? [sol] : [])].map((swap, index) =>
       transactionOf({
         index,
         legs: [swap],
@@ -101,7 +113,8 @@ export const process = Effect.fnUntraced(function* (
   faults: Faults = () => null,
   settings: Record<string, string> = {},
   /** Time for a store that is another process. */
-  pause: Effect.Effect<void> = Effect.void
+  pause: Effect.Effect<void> = Effect.void,
+  pace = PACE
 ) {
   const scope = yield* Scope.make()
   const queue = yield* Queue.unbounded<TradeBatch>()
@@ -120,7 +133,7 @@ export const process = Effect.fnUntraced(function* (
         asked.push(slot)
         const reason = faults(slot) ?? (hasBlock(slot) ? null : "missing")
         return reason === null
-          ? { _tag: "Block", batch: blockOf(slot), parentSlot: parentOf(slot) }
+          ? { _tag: "Block", batch: blockOf(slot, pace), parentSlot: parentOf(slot) }
           : { _tag: "Missing", reason }
       }),
     list: (from, limit) =>
@@ -136,8 +149,8 @@ export const process = Effect.fnUntraced(function* (
   const settle = Effect.repeat(Effect.andThen(TestClock.adjust("100 millis"), pause), { times: 5 })
   const read = Effect.fnUntraced(function* (slots: ReadonlyArray<number>) {
     for (const slot of slots.filter(hasBlock)) {
-      yield* TestClock.setTime(Math.max(timeOf(slot), yield* Clock.currentTimeMillis))
-      yield* Queue.offer(queue, blockOf(slot))
+      yield* TestClock.setTime(Math.max(timeOf(slot, pace), yield* Clock.currentTimeMillis))
+      yield* Queue.offer(queue, blockOf(slot, pace))
       yield* TestClock.adjust("300 millis")
       yield* pause
     }

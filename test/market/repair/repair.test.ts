@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { BAR, REVISION } from "../../../src/market/candles/bar.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { secondsOf } from "../../../src/market/windows/windows.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg } from "../../support/tradeStores.ts"
 import { seededRandom } from "../tape/tape.ts"
+import { bareViews } from "../views/bareViews.ts"
 import { answersOf, failing, FIRST, process, slots, timeOf } from "./chain.ts"
 
 const memory = Effect.map(Layer.build(Layer.fresh(TradeStore.layerMemory)), (context) =>
@@ -114,6 +116,49 @@ describe("a process that missed blocks", () => {
       for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
         assert.deepStrictEqual(answers[key], expected[key], key)
       }
+    })
+  )
+
+  it.effect("shows every window of an hour or more meanwhile, once half of it was seen", () =>
+    Effect.gen(function* () {
+      // A day and an hour, in blocks of five minutes.
+      const [pace, last] = [300, FIRST + 300]
+      yield* TestClock.setTime(timeOf(FIRST, pace))
+      const store = yield* memory
+      const roll = seededRandom(5)
+      const lost = new Set(slots(FIRST + 2, last).filter(() => roll() < 0.05))
+      slots(FIRST + 130, FIRST + 131).forEach((slot) => lost.add(slot))
+      const seen = { "1h": 0, "6h": 0, "24h": 0 }
+      const missing: Array<string> = []
+      const look = Effect.fnUntraced(function* (tape: TradeTape["Service"], { views }: ReturnType<typeof bareViews>) {
+        const nowMs = yield* Clock.currentTimeMillis
+        for (const window of ["1h", "6h", "24h"] as const) {
+          const begun = (nowMs - timeOf(FIRST, pace)) / 1000
+          const { data, coverage } = views.overview(window, nowMs)
+          if (begun >= 0.55 * secondsOf(window) && !tape.isRestoring()) {
+            seen[window] += coverage.complete ? 0 : 1
+            if (data.activity.trades.value === null || data.breadth.advancing.value === null) {
+              missing.push(`${window} after ${begun} s: ${coverage.reason}`)
+            }
+          }
+        }
+      })
+      let at = FIRST
+      // A stop is of one slot: as long as the longest of a service that is deployed anew.
+      for (const until of [FIRST + 100, FIRST + 160, FIRST + 220, last]) {
+        const { end, read, tape } = yield* process(store, failing(3), { REPAIR_RATE: "1" }, Effect.void, pace)
+        const seenBy = bareViews(tape)
+        for (const slot of slots(at, until).filter((each) => !lost.has(each))) {
+          yield* read([slot])
+          yield* look(tape, seenBy)
+          yield* Effect.repeat(Effect.andThen(TestClock.adjust("5 seconds"), look(tape, seenBy)), { times: 2 })
+        }
+        yield* end
+        at = until + 2
+      }
+      assert.deepStrictEqual(missing, [])
+      // Blocks were missing in every window at some time.
+      assert.isAbove(Math.min(...Object.values(seen)), 10)
     })
   )
 

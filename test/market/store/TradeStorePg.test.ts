@@ -15,6 +15,7 @@ import { makeLargest, makeTradePages } from "../../../src/market/store/tradePage
 import { makeTradeTable } from "../../../src/market/store/tradeTable.ts"
 import { ofMint, tradePagesContract } from "./tradePagesContract.ts"
 import { supplyContract } from "./supplyContract.ts"
+import { tokenSwapsContract } from "./tokenSwapsContract.ts"
 import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
 import { transferContract } from "./transferContract.ts"
 
@@ -36,6 +37,7 @@ const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effec
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   tradeStoreContract("TradeStorePg.layer", layerPg)
   supplyContract("changes of supply in TradeStorePg.layer", layerPg)
+  tokenSwapsContract("prices of tokens in TradeStorePg.layer", layerPg)
   transferContract("transfers in TradeStorePg.layer", layerPg)
   tradePagesContract("TradeStorePg.layer, by page", layerPg)
 })

@@ -1,68 +1,147 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { TestClock } from "effect/testing"
-import type { Mint } from "../../../src/domain/Address.ts"
+import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
+import type { Leg } from "../../../src/domain/market/Trade.ts"
 import { makeBlockPricing } from "../../../src/market/tape/priceBlocks.ts"
-import type { PriceBook, UnitPrice } from "../../../src/tokens/PriceBook.ts"
-import { leg } from "./decoded.ts"
+import { TRADED_MS } from "../../../src/market/tape/SolPrice.ts"
+import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import { MOST_MONEY_SWAPS } from "../../../src/market/tape/TokenPrices.ts"
+import type { PriceBook } from "../../../src/tokens/PriceBook.ts"
+import { leg, netOf, transactionOf } from "./decoded.ts"
 import { mintOf } from "./tape.ts"
 
 const [TOKEN, HUB] = [mintOf(1), mintOf(9)]
 const NOW = 1_791_158_400_000
 
-const priceOf = (micro: bigint, depthMicro: bigint): UnitPrice => ({
-  sol: null,
-  usd: { numerator: micro, denominator: 1n },
-  evidence: { path: [], depthMicro }
-})
-
-const bookOf = (known: ReadonlyMap<Mint, UnitPrice>, isStale = false): PriceBook["Service"] => ({
-  at: () => ({
-    of: (mint) => known.get(mint) ?? null,
-    lifetime: { observedAtMs: NOW, expiresAtMs: null },
-    isStale,
+/** Pools that are worth whatever one asks: recorded prices are not theirs. */
+const book: PriceBook["Service"] = {
+  at: (nowMs) => ({
+    of: () => ({ sol: null, usd: { numerator: BigInt(nowMs) + 1n, denominator: 1n }, evidence: null }) as never,
+    lifetime: null,
+    isStale: false,
     silentMs: 0,
     clock: { slot: 1, epoch: 0, unixTimestamp: 0 }
   }),
   warm: () => Effect.void
-})
+}
 
-const trade = leg({
-  token: { mint: TOKEN, amount: 1000n, decimals: 6 },
-  quote: { mint: HUB, amount: 50n, decimals: 6 }
-})
-
-const volumeAt = (timeMs: number, known: ReadonlyMap<Mint, UnitPrice>, isStale = false) =>
-  Effect.gen(function* () {
-    yield* TestClock.setTime(NOW)
-    const { trades } = yield* makeBlockPricing(bookOf(known, isStale)).price({
-      slot: 1,
-      timeMs,
-      transactions: [{ index: 0, legs: [trade], moves: [], nets: [], unresolved: 0 } as never],
-      launches: null,
-      afterGap: false
-    })
-    return trades.map(({ volumeUsdNanos }) => volumeUsdNanos)
+/** A swap of these units for these lamports or micro-dollars, or for units of another token. */
+const swap = (mint: Mint, units: bigint, quote: Mint, paid: bigint): Leg =>
+  leg({
+    token: { mint, amount: units, decimals: 6 },
+    quote: { mint: quote, amount: paid, decimals: quote === SOL ? 9 : 6 }
   })
 
-const both = new Map([
-  [TOKEN, priceOf(7n, 100n)],
-  [HUB, priceOf(3n, 5000n)]
-])
+const ofTwo = swap(TOKEN, 1000n, HUB, 50n)
+
+/** The trades of a block of these swaps, a transaction each, with the net trades of their wallet when `isRouted`. */
+const blockOf = (slot: number, timeMs: number, swaps: ReadonlyArray<Leg>, isRouted = false) => ({
+  slot,
+  timeMs,
+  transactions: swaps.map((each, index) => {
+    const placed = { ...each, slot, indexInBlock: index }
+    return transactionOf({ index, legs: [placed], nets: isRouted ? [netOf(placed, [0])] : [] })
+  }),
+  launches: null,
+  afterGap: false
+})
+
+const valuesOf = (trades: ReadonlyArray<TapeTrade>) =>
+  trades.flatMap(({ otherToken, priceUsd, volumeUsdNanos }) =>
+    otherToken === undefined ? [] : [[volumeUsdNanos, priceUsd]]
+  )
+
+/** The value and price of the swap of two tokens after these swaps, all in one block. */
+const valueAfter = (...swaps: ReadonlyArray<Leg>) =>
+  Effect.map(makeBlockPricing(book).price(blockOf(1, NOW, [...swaps, ofTwo])), ({ trades }) => valuesOf(trades)[0])
+
+/** A swap for ten dollars times a number. */
+const dollarsAt = (number: number) => swap(HUB, 10_000_000n, USDC, BigInt(number) * 10_000_000n)
 
 describe("the pricing of blocks", () => {
-  it.effect("values a trade of two tokens by the one whose price has the greater depth", () =>
+  it.effect("values a swap of two tokens by the one that was swapped for more dollars, as recorded", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* volumeAt(NOW - 5000, both), [150_000n])
-      assert.deepStrictEqual(yield* volumeAt(NOW, new Map([[TOKEN, priceOf(7n, 100n)]])), [7_000_000n])
+      // Three dollars for a whole one, ten of them traded, and seven with eleven traded.
+      const hub = swap(HUB, 10_000_000n, USDC, 30_000_000n)
+      const token = swap(TOKEN, 11_000_000n, USDC, 77_000_000n)
+      assert.deepStrictEqual(yield* valueAfter(hub), [150_000n, 0.15])
+      // A price that only the token itself has does not price it.
+      assert.deepStrictEqual(yield* valueAfter(token), [7_000_000n, null])
+      assert.deepStrictEqual(yield* valueAfter(hub, token), [7_000_000n, null])
+      assert.deepStrictEqual(yield* valueAfter(hub, token, hub, hub), [150_000n, 0.15])
+      assert.deepStrictEqual(yield* valueAfter(), [null, null])
     })
   )
 
-  it.effect("leaves it without a value when the block is older than the prices, or they are stale", () =>
+  it.effect("values it by lamports at the SOL price of its block", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* volumeAt(NOW - 5001, both), [null])
-      assert.deepStrictEqual(yield* volumeAt(NOW, both, true), [null])
-      assert.deepStrictEqual(yield* volumeAt(NOW, new Map()), [null])
+      const hub = swap(HUB, 10_000_000n, SOL, 200_000_000n)
+      const sol = swap(SOL, 1_000_000_000n, USDC, 150_000_000n)
+      assert.deepStrictEqual(yield* valueAfter(hub), [null, null])
+      assert.deepStrictEqual(yield* valueAfter(hub, sol), [150_000n, 0.15])
+    })
+  )
+
+  it.effect("leaves it without a value by swaps of less than ten dollars, or by older ones", () =>
+    Effect.gen(function* () {
+      const [little, more] = [swap(HUB, 3_333_333n, USDC, 9_999_999n), swap(HUB, 10_000_000n, USDC, 30_000_000n)]
+      assert.deepStrictEqual(yield* valueAfter(little), [null, null])
+      const pricing = makeBlockPricing(book)
+      yield* pricing.price(blockOf(1, NOW, [more]))
+      const at = (slot: number, timeMs: number) =>
+        Effect.map(pricing.price(blockOf(slot, timeMs, [ofTwo])), ({ trades }) => valuesOf(trades)[0]?.[0])
+      assert.deepStrictEqual(yield* at(2, NOW + TRADED_MS), 150_000n)
+      assert.deepStrictEqual(yield* at(3, NOW + TRADED_MS + 1), null)
+    })
+  )
+
+  it.effect("takes the median of the newest swaps, in whatever order they become known", () =>
+    Effect.gen(function* () {
+      const numbers = Array.from({ length: MOST_MONEY_SWAPS + 1 }, (_, i) => i + 1)
+      const priced = yield* makeBlockPricing(book).price(blockOf(1, NOW, numbers.map(dollarsAt)))
+      const valueOf = (recalled: ReadonlyArray<TapeTrade>) => {
+        const pricing = makeBlockPricing(book)
+        pricing.recall(recalled)
+        pricing.recall(recalled)
+        return Effect.map(pricing.price(blockOf(2, NOW, [ofTwo])), ({ trades }) => valuesOf(trades)[0]?.[0])
+      }
+      // The median of 2 to 17 by the dollars of each, which are as many.
+      const expected = 600_000n
+      assert.deepStrictEqual(yield* valueOf(priced.trades), expected)
+      assert.deepStrictEqual(yield* valueOf(priced.trades.toReversed()), expected)
+    })
+  )
+
+  it.effect("finds the earlier swaps of tokens once they are needed, and values stored swaps anew", () =>
+    Effect.gen(function* () {
+      const [before, after] = [swap(HUB, 10_000_000n, USDC, 30_000_000n), swap(HUB, 10_000_000n, USDC, 90_000_000n)]
+      const { trades } = yield* makeBlockPricing(book).price(blockOf(1, NOW, [before]))
+      const asked: Array<ReadonlyArray<Mint>> = []
+      const pricing = makeBlockPricing(book, (mints) =>
+        Effect.sync(() => {
+          asked.push(mints)
+          return trades
+        })
+      )
+      const first = yield* pricing.price(blockOf(2, NOW, [ofTwo], true))
+      // The swap of the pool, and the purchase and the sale of its wallet.
+      assert.deepStrictEqual(valuesOf(first.trades), [
+        [150_000n, 0.15],
+        [150_000n, 0.15],
+        [150_000n, 3]
+      ])
+      assert.deepStrictEqual(asked, [[HUB, TOKEN]])
+      assert.deepStrictEqual(yield* pricing.changed(first.trades, NOW), [])
+      yield* pricing.price(blockOf(1, NOW, [after, after]))
+      const again = yield* pricing.changed(first.trades, NOW)
+      assert.deepStrictEqual(valuesOf(again), [
+        [450_000n, 0.45],
+        [450_000n, 0.45],
+        [450_000n, 9]
+      ])
+      assert.deepStrictEqual(pricing.revalued(first.trades), again)
+      assert.deepStrictEqual(pricing.revalued(again), [])
+      assert.lengthOf(asked, 1)
     })
   )
 })
