@@ -64,28 +64,29 @@ const take = (lots: RawLots, amount: bigint): { readonly known: bigint; readonly
   return { known, cost }
 }
 
-const buy = (position: RawPosition, { amount, nanos }: RawTrade): void => {
+const buy = (position: RawPosition, { amount, fee, nanos }: RawTrade): void => {
   position.buys++
-  position.bought = nanos === null || position.bought === null ? null : position.bought + nanos
+  position.bought = nanos === null || position.bought === null ? null : position.bought + nanos + fee
   if (nanos === null) {
     position.lots.unpriced += amount
     return
   }
   position.lots.known += amount
-  position.lots.cost += nanos
-  position.knownBought += nanos
+  position.lots.cost += nanos + fee
+  position.knownBought += nanos + fee
   position.volume += nanos
   position.knownVolume += nanos
 }
 
-const sell = (position: RawPosition, { amount, nanos }: RawTrade): void => {
+const sell = (position: RawPosition, { amount, fee, nanos }: RawTrade): void => {
   position.sells++
   position.lots.inherited += amount > allOf(position.lots) ? amount - allOf(position.lots) : 0n
   const { cost, known } = take(position.lots, amount)
-  position.proceeds = nanos === null || position.proceeds === null ? null : position.proceeds + nanos
+  const earned = nanos === null ? null : nanos - fee
+  position.proceeds = earned === null || position.proceeds === null ? null : position.proceeds + earned
   position.realized =
-    nanos === null || known !== amount || position.realized === null ? null : position.realized + nanos - cost
-  position.knownRealized += nanos === null ? 0n : (nanos * known) / amount - cost
+    earned === null || known !== amount || position.realized === null ? null : position.realized + earned - cost
+  position.knownRealized += earned === null ? 0n : (earned * known) / amount - cost
   position.volume += nanos ?? 0n
   position.knownVolume += nanos === null ? 0n : (nanos * known) / amount
 }

@@ -1,14 +1,17 @@
 /** The trades and transfers of wallets in one raw transaction. */
+import bs58 from "bs58"
 import type { RawTransaction } from "./chain.ts"
 import { type RawLeg, type ReadTransaction, SOL } from "./legs.ts"
 import { DOLLARS } from "./record.ts"
 import type { Fraction } from "./solPrice.ts"
+import { u64 } from "./transfers.ts"
 
-/** A trade of one mint; `nanos` is its value in nano-dollars, null when unknown. */
+/** A trade of one mint; `nanos` is its value in nano-dollars, null when unknown, and `fee` that of the front end's fee beside it. */
 export interface RawTrade {
   readonly isBuy: boolean
   readonly amount: bigint
   readonly nanos: bigint | null
+  readonly fee: bigint
 }
 
 /** Units of one token account before and after a transaction. */
@@ -68,6 +71,21 @@ const lamportsOf = ({ meta }: RawTransaction): bigint => {
   return BigInt((meta.postBalances[0] ?? 0) - (meta.preBalances[0] ?? 0) + meta.fee + rent)
 }
 
+const SYSTEM = "11111111111111111111111111111111"
+const SYSTEM_TRANSFER = 2
+/** The greatest part of a trade's SOL that a payment beside it may be to count as a fee. */
+const GREATEST_PART = 20n
+
+/** Lamports that the fee payer sent beside its swaps to accounts of no token, each at most a twentieth of `lamports`. */
+const frontEndFeeOf = ({ holders, keys, raw }: ReadTransaction, swapped: ReadonlySet<number>, lamports: bigint) =>
+  raw.transaction.message.instructions.reduce((sum, { accounts, data, programIdIndex }, outer) => {
+    const [from = "", to = ""] = accounts.map((index) => keys[index] ?? "")
+    const bytes = keys[programIdIndex] === SYSTEM ? bs58.decode(data) : new Uint8Array()
+    const isPayment = bytes[0] === SYSTEM_TRANSFER && from === keys[0] && to !== from && !holders.has(to)
+    const amount = isPayment && !swapped.has(outer) ? u64(bytes, 4) : 0n
+    return amount * GREATEST_PART <= lamports ? sum + amount : sum
+  }, 0n)
+
 /** The value of money in nano-dollars; null for other mints, or without a rate. */
 const nanosOf = ({ amount, mint }: Amount, rate: Fraction | null): bigint | null => {
   if (DOLLARS.includes(mint)) {
@@ -87,16 +105,22 @@ const legsValue = (legs: ReadonlyArray<RawLeg>, mint: string, isSold: boolean, r
 }
 
 /** The trades of one exchange: of a token against money one, of two tokens a sale and a purchase of one value. */
-const tradesOf = (gave: Amount, got: Amount, legs: ReadonlyArray<RawLeg>, rate: Fraction | null): Array<MintTrade> => {
+const tradesOf = (
+  { gave, got, lamportsFee }: { readonly gave: Amount; readonly got: Amount; readonly lamportsFee: bigint },
+  legs: ReadonlyArray<RawLeg>,
+  rate: Fraction | null
+): Array<MintTrade> => {
   const [sold, bought] = [
-    { mint: gave.mint, isBuy: false, amount: gave.amount },
-    { mint: got.mint, isBuy: true, amount: got.amount }
+    { mint: gave.mint, isBuy: false, amount: gave.amount, fee: 0n },
+    { mint: got.mint, isBuy: true, amount: got.amount, fee: 0n }
   ]
+  // The SOL that the wallet gave or got includes the fee.
+  const fee = nanosOf({ mint: SOL, amount: lamportsFee }, rate) ?? 0n
   if (isMoney(gave.mint)) {
-    return [{ ...bought, nanos: nanosOf(gave, rate) }]
+    return [{ ...bought, fee, nanos: nanosOf({ ...gave, amount: gave.amount - lamportsFee }, rate) }]
   }
   if (isMoney(got.mint)) {
-    return [{ ...sold, nanos: nanosOf(got, rate) }]
+    return [{ ...sold, fee, nanos: nanosOf({ ...got, amount: got.amount + lamportsFee }, rate) }]
   }
   const nanos = legsValue(legs, gave.mint, true, rate) ?? legsValue(legs, got.mint, false, rate)
   return [
@@ -110,12 +134,14 @@ const tradesOf = (gave: Amount, got: Amount, legs: ReadonlyArray<RawLeg>, rate: 
  * there; what was received is the change over the whole transaction and everything sent.
  */
 const exchangesOf = (
-  { keys, transfers }: ReadTransaction,
+  read: ReadTransaction,
   legs: ReadonlyArray<RawLeg>,
   changeOf: (mint: string) => bigint,
   rate: Fraction | null
 ): Array<MintTrade> => {
+  const { keys, transfers } = read
   const [wallet = ""] = keys
+  const swapped = new Set(legs.map(({ outer }) => outer))
   const groups = Array.from(Map.groupBy(legs, ({ outer }) => outer))
   const sentIn = (outer: number, leg: RawLeg) => {
     const own = transfers.filter((each) => each.outer === outer && each.authority === wallet)
@@ -135,7 +161,9 @@ const exchangesOf = (
     )
     const gave = { mint: first.input.mint, amount: isOnly ? -changeOf(first.input.mint) : sentIn(outer, first) }
     const got = { mint: last.output.mint, amount: changeOf(last.output.mint) + sentElsewhere }
-    return gave.amount > 0n && got.amount > 0n ? tradesOf(gave, got, group, rate) : []
+    const lamports = gave.mint === SOL ? gave.amount : got.mint === SOL ? got.amount : 0n
+    const lamportsFee = isOnly ? frontEndFeeOf(read, swapped, lamports) : 0n
+    return gave.amount > 0n && got.amount > 0n ? tradesOf({ gave, got, lamportsFee }, group, rate) : []
   })
 }
 

@@ -90,13 +90,15 @@ interface Deal {
   readonly mint: string
   readonly isBuy: boolean
   readonly amount: bigint
+  /** Of the units, without the fee of a front end. */
   readonly value: bigint | null
+  readonly fee: bigint
 }
 
 const isMoney = (mint: string): boolean => mint === SOL || mint === USDC
 
 /** The purchases and sales of a transaction, each with its value in nano-dollars. A route from one token to another has one value. */
-const dealsOf = (swaps: Block["transactions"][number]["swaps"]): ReadonlyArray<Deal> => {
+const dealsOf = ({ frontEndFee, swaps }: Block["transactions"][number]): ReadonlyArray<Deal> => {
   const [first, last] = [swaps[0], swaps.at(-1)]
   if (first === undefined || last === undefined) {
     return []
@@ -107,8 +109,9 @@ const dealsOf = (swaps: Block["transactions"][number]["swaps"]): ReadonlyArray<D
       valueOf(from.inputMint, from.amountIn) ??
       valueOf(to.outputMint, to.amountOut) ??
       valueOf(from.outputMint, from.amountOut)
-    const sold = { mint: from.inputMint, isBuy: false, amount: from.amountIn, value }
-    const bought = { mint: to.outputMint, isBuy: true, amount: to.amountOut, value }
+    const fee = frontEndFee * 150n
+    const sold = { mint: from.inputMint, isBuy: false, amount: from.amountIn, value, fee }
+    const bought = { mint: to.outputMint, isBuy: true, amount: to.amountOut, value, fee }
     return [bought, sold].filter(({ mint }) => !isMoney(mint))
   })
 }
@@ -117,14 +120,14 @@ const applyPlain = (
   books: Map<string, Plain>,
   begin: ReadonlyMap<string, bigint>,
   raw: RawTransaction,
-  { swaps, wallet }: Block["transactions"][number]
+  made: Block["transactions"][number]
 ) => {
   const [before, after] = [sumsOf(raw.meta.preTokenBalances), sumsOf(raw.meta.postTokenBalances)]
-  const deals = dealsOf(swaps)
+  const deals = dealsOf(made)
   for (const key of new Set([...before.keys(), ...after.keys()])) {
     const [owner, mint = SOL] = key.split(" ")
     const [from, to] = [before.get(key) ?? 0n, after.get(key) ?? 0n]
-    const own = deals.filter((deal) => owner === wallet && deal.mint === mint)
+    const own = deals.filter((deal) => owner === made.wallet && deal.mint === mint)
     if (isMoney(mint) || (from === to && own.length === 0)) {
       continue
     }
@@ -133,16 +136,16 @@ const applyPlain = (
     const other = own.reduce((rest, { amount, isBuy }) => rest - (isBuy ? amount : -amount), to - from)
     plain.unknown += other > 0n ? other : 0n
     plain.trades += own.length
-    for (const { amount, value } of own.filter(({ isBuy }) => isBuy)) {
+    for (const { amount, fee, value } of own.filter(({ isBuy }) => isBuy)) {
       plain.known += value === null ? 0n : amount
       plain.unknown += value === null ? amount : 0n
-      plain.cost += value ?? 0n
+      plain.cost += value === null ? 0n : value + fee
     }
-    for (const { amount, value } of own.filter(({ isBuy }) => !isBuy)) {
+    for (const { amount, fee, value } of own.filter(({ isBuy }) => !isBuy)) {
       const { cost, known } = take(plain, amount)
       const isKnown = known === amount && value !== null && plain.realized !== null
-      plain.realized = isKnown ? (plain.realized ?? 0n) + (value ?? 0n) - cost : null
-      plain.knownRealized += value === null ? 0n : (value * known) / amount - cost
+      plain.realized = isKnown ? (plain.realized ?? 0n) + (value ?? 0n) - fee - cost : null
+      plain.knownRealized += value === null ? 0n : ((value - fee) * known) / amount - cost
     }
     if (other < 0n) {
       take(plain, -other)

@@ -19,6 +19,8 @@ export interface Deed {
   readonly wallet: Address
   /** Lamports paid to the validator. */
   readonly fee: bigint
+  /** Lamports paid to the front end that the wallet trades through. */
+  readonly frontEndFee: bigint
   readonly swaps: ReadonlyArray<RecordedSwap>
   readonly receipt: Receipt
 }

@@ -11,6 +11,7 @@ import {
   closeAccount,
   computeBudget,
   openAssociated,
+  sendLamports,
   transferChecked,
   transferWithFee,
   wrapAssociated,
@@ -24,7 +25,12 @@ import { decimalsOf, type Happening, isTokenAccount, WRAPPER_SEED, type World } 
 export interface Parties {
   readonly wallet: Address
   readonly validator: Address
+  /** The account of the front end that the wallet trades through, which takes a part of the SOL of each trade. */
+  readonly frontEnd?: Address | undefined
 }
+
+/** A hundredth. */
+const FRONT_END_PART = 100n
 
 const LAMPORTS_PER_SIGNATURE = 5_000n
 const MICRO = 1_000_000n
@@ -147,11 +153,12 @@ const deedOf = (
     readonly swaps?: ReadonlyArray<RecordedSwap>
     readonly routed?: boolean
     readonly signers?: number
+    readonly frontEndFee?: bigint
     /** The call among these that fails, and its program's error code. */
     readonly failing?: { readonly call: Call; readonly code: number }
   } = {}
 ): Deed => {
-  const { swaps = [], routed = false, signers = 1, failing } = options
+  const { swaps = [], routed = false, signers = 1, frontEndFee = 0n, failing } = options
   const { microLamports, ...form } = formOf(world, routed)
   const units = calls.reduce((sum, call) => sum + unitsOf(call), 0)
   const unitLimit = microLamports === 0n ? NO_BUDGET_UNITS * calls.length : Math.ceil(units / 8_000) * 10_000
@@ -161,7 +168,7 @@ const deedOf = (
   const order = { ...form, payer: wallet, calls: all, error, unitLimit }
   const receipt = writeReceipt(world, order, fee, () => world.pay(wallet, validator, SOL, fee))
   world.takeTrace()
-  return { kind, wallet, fee, swaps, receipt }
+  return { kind, wallet, fee, frontEndFee, swaps, receipt }
 }
 
 const recorded = ({ program, pool, inputMint, outputMint, amountIn, amountOut }: Carried): RecordedSwap => ({
@@ -172,6 +179,17 @@ const recorded = ({ program, pool, inputMint, outputMint, amountIn, amountOut }:
   amountIn,
   amountOut
 })
+
+/** Pays the front end of a trade; without one, or where the trade has no side in SOL, nothing. */
+const payFrontEnd = (world: World, { frontEnd, wallet }: Parties, first: Carried, last: Carried) => {
+  const lamports = first.inputMint === SOL ? first.amountIn : last.outputMint === SOL ? last.amountOut : 0n
+  const frontEndFee = frontEnd === undefined ? 0n : lamports / FRONT_END_PART
+  if (frontEnd === undefined || frontEndFee === 0n) {
+    return { frontEndFee: 0n, payments: [] }
+  }
+  world.pay(wallet, frontEnd, SOL, frontEndFee)
+  return { frontEndFee, payments: [sendLamports(wallet, frontEnd, frontEndFee)] }
+}
 
 /** The transaction of executed swaps of one wallet, in order. */
 export const tradeDeed = (
@@ -189,8 +207,9 @@ export const tradeDeed = (
     mint === SOL ? world.wrapped(wallet, first.wrapper) : world.purseAddress(wallet, mint)
   const ends = { source: account(first.inputMint), destination: account(last.outputMint) }
   const swaps = routed ? [routeCall(world, wallet, carried, ends)] : carried.map(({ call }) => call)
-  const calls = [...openings(world, trace), ...before, ...swaps, ...after]
-  return deedOf(world, parties, "trade", calls, { swaps: carried.map(recorded), routed })
+  const { frontEndFee, payments } = payFrontEnd(world, parties, first, last)
+  const calls = [...openings(world, trace), ...before, ...swaps, ...after, ...payments]
+  return deedOf(world, parties, "trade", calls, { swaps: carried.map(recorded), routed, frontEndFee })
 }
 
 /** The transaction of the payments since the trace was last taken, which then closes token accounts that they emptied. */

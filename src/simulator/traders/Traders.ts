@@ -1,6 +1,6 @@
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { arbitrage, type Worth } from "./arbitrage.ts"
-import type { Cast } from "./cast.ts"
+import { type Cast, frontEndOf } from "./cast.ts"
 import type { Deed } from "../chain/Ledger.ts"
 import { makeHabits } from "./habits.ts"
 import { makeRandom, type Random } from "./Random.ts"
@@ -105,7 +105,7 @@ export const makeTraders = (options: {
   const record = (wallet: Address, swaps: ReadonlyArray<Carried>): number => {
     const [first, ...rest] = swaps
     if (first !== undefined) {
-      deeds.push(tradeDeed(world, parties(wallet), [first, ...rest]))
+      deeds.push(tradeDeed(world, { ...parties(wallet), frontEnd: frontEndOf(cast, wallet) }, [first, ...rest]))
     }
     return swaps.length
   }

@@ -25,7 +25,13 @@ export interface Cast {
   readonly treasury: Address
   /** Earns the transaction fees. */
   readonly validator: Address
+  /** Account of a front end that every eighth retail wallet trades through. */
+  readonly frontEnd: Address
 }
+
+/** The front end that a wallet trades through; undefined for wallets that trade without one. */
+export const frontEndOf = ({ frontEnd, retail }: Cast, wallet: Address): Address | undefined =>
+  retail.indexOf(wallet) % 8 === 5 ? frontEnd : undefined
 
 /** Retail wallets of a market as it is set. */
 export const RETAIL_WALLETS = 120
@@ -54,7 +60,8 @@ export const castOf = (
     cast: {
       ...Record.map(groups, (wallets) => wallets.map(({ address }) => address)),
       treasury: treasury.address,
-      validator: validator.address
+      validator: validator.address,
+      frontEnd: inventWallet(seed, "front end")
     },
     wallets: [...Object.values(groups).flat(), treasury, validator]
   }
@@ -68,7 +75,7 @@ const WHOLE_USDC = 1_000_000n
 
 /** Creates every wallet with its first SOL and USDC. */
 export const fundCast = (world: World, cast: Cast): void => {
-  const { retail, whales, arbitrageurs, snipers, scalpers, holders, treasury, validator } = cast
+  const { retail, whales, arbitrageurs, snipers, scalpers, holders, treasury, validator, frontEnd } = cast
   const give = (wallets: ReadonlyArray<Address>, sol: bigint, usdc: bigint): void => {
     for (const wallet of wallets) {
       world.newAccount(wallet, SYSTEM_PROGRAM, new Uint8Array(0))
@@ -77,7 +84,7 @@ export const fundCast = (world: World, cast: Cast): void => {
     }
   }
   give([treasury], 40_000_000n, 20_000_000_000n)
-  give([validator], 1n, 0n)
+  give([validator, frontEnd], 1n, 0n)
   give(arbitrageurs, 60_000n, 9_000_000n)
   give(whales, 20_000n, 3_000_000n)
   give([...snipers, ...scalpers, ...holders], 2_000n, 0n)

@@ -1,0 +1,75 @@
+/** Figures of wallets by the chain: units of token accounts, and positions by raw blocks. */
+import { type Book, bookOf, type RawPosition } from "../recompute/book.ts"
+import { blocksOf, call, slotsBetween } from "../recompute/chain.ts"
+import { firstUnits, listAccounts, type ListedAccount, sumsAround } from "../recompute/heldAccounts.ts"
+import { makeReading } from "../recompute/wallets.ts"
+
+/** Units of each mint that a wallet holds, over all of its token accounts. */
+export type HeldUnits = ReadonlyMap<string, bigint>
+
+/** The token accounts of a wallet at the node, and their sums by mint. */
+export const heldBy = async (
+  rpc: string,
+  wallet: string
+): Promise<{ readonly listed: ReadonlyArray<ListedAccount>; readonly units: HeldUnits }> => {
+  const listed = await listAccounts(rpc, wallet)
+  const units = new Map<string, bigint>()
+  for (const account of listed) {
+    units.set(account.mint, (units.get(account.mint) ?? 0n) + account.units)
+  }
+  return { listed, units }
+}
+
+/** The newest slot of the node. */
+export const newestSlot = async (rpc: string): Promise<number> =>
+  Number(await call(rpc, "getSlot", [{ commitment: "confirmed" }]))
+
+/** True where every unit held was bought at a known price, and every sale was of such units at one. */
+export const isWhole = ({ holding, lots, realized }: RawPosition): boolean =>
+  realized !== null && holding === lots.known
+
+/** Reads the blocks from a slot on, and counts those of wallets from a second of each on. */
+export class ChainFigures {
+  readonly #rpc: string
+  readonly #sinces: ReadonlyMap<string, number>
+  /** A reading for each second. */
+  readonly #readings: ReadonlyMap<number, ReturnType<typeof makeReading>>
+  #from: number
+
+  constructor(rpc: string, sinces: ReadonlyMap<string, number>, from: number) {
+    this.#rpc = rpc
+    this.#sinces = sinces
+    this.#readings = new Map(Array.from(sinces.values(), (sinceMs) => [sinceMs, makeReading()] as const))
+    this.#from = from
+  }
+
+  /** Reads the blocks up to the newest. */
+  async readOn(): Promise<void> {
+    const to = await newestSlot(this.#rpc)
+    for await (const block of blocksOf(this.#rpc, await slotsBetween(this.#rpc, this.#from, to))) {
+      for (const [sinceMs, reading] of this.#readings) {
+        if (block.blockTime * 1000 >= sinceMs) {
+          reading.add(block)
+        }
+      }
+    }
+    this.#from = to + 1
+  }
+
+  /** Blocks, transfers of traded mints and events that name a part of the accounts, of all wallets of the chain. */
+  counts() {
+    const [oldest] = Array.from(this.#readings).toSorted(([a], [b]) => a - b)
+    return oldest?.[1].counts ?? makeReading().counts
+  }
+
+  /** The positions that a wallet traded since its second, from the blocks read. */
+  bookOf(wallet: string, listed: ReadonlyArray<ListedAccount>): Book {
+    const reading = this.#readings.get(this.#sinces.get(wallet) ?? 0)
+    const units = new Map<string, Map<string, bigint>>()
+    return bookOf(reading?.events.get(wallet) ?? [], ({ accounts, mint }) => {
+      const held = units.get(mint) ?? firstUnits(reading?.accounts.of(wallet, mint) ?? new Map(), listed, mint)
+      units.set(mint, held)
+      return sumsAround(held, accounts)
+    })
+  }
+}

@@ -1,0 +1,101 @@
+/** Compares the figures of one wallet with the chain. Pure. */
+import type { Book } from "../recompute/book.ts"
+import { type HeldUnits, isWhole } from "./chainFigures.ts"
+import type { LivePosition, LiveSummary } from "./liveFigures.ts"
+
+/** A figure that differs from that of the chain; null of the service is unknown. */
+export interface HoldingDifference {
+  readonly wallet: string
+  readonly mint: string | null
+  readonly field: string
+  readonly service: string | null
+  readonly chain: string
+}
+
+/** A position of `/wallets/{wallet}/positions`, as far as it is checked. */
+export interface ReadPosition {
+  readonly mint: string
+  readonly holding: string | null
+}
+
+/** All that is known of one wallet. */
+export interface WalletFigures {
+  readonly wallet: string
+  /** Units by the chain. */
+  readonly units: HeldUnits
+  /** Positions by the blocks since the wallet is tracked. */
+  readonly book: Book
+  readonly live: ReadonlyMap<string, LivePosition>
+  readonly summary: LiveSummary | null
+  readonly read: ReadonlyArray<ReadPosition>
+}
+
+/**
+ * `strict`: every cost was seen, so that the total has to be known. `partly`: some was not, so that the known share has to
+ * be. `idle`: no trade since the wallet is tracked. `unmarked`: a token held has no price, so that no total can be.
+ */
+export type WalletKind = "idle" | "partly" | "strict" | "unmarked"
+
+/** The comparison of one wallet. */
+export interface WalletVerdict {
+  readonly kind: WalletKind
+  /** Holdings compared. */
+  readonly holdings: number
+  readonly differences: ReadonlyArray<HoldingDifference>
+}
+
+const holdingsOf = ({ live, read, units, wallet }: WalletFigures): ReadonlyArray<HoldingDifference> =>
+  [
+    ...Array.from(live.values(), ({ holding, mint }) => ({ field: "live holding", holding, mint })),
+    ...read.map(({ holding, mint }) => ({ field: "holding", holding, mint }))
+  ].map(({ field, holding, mint }) => {
+    const chain = (units.get(mint) ?? 0n).toString()
+    return { wallet, mint, field, service: holding, chain }
+  })
+
+const kindOf = ({ book, summary }: WalletFigures): WalletKind => {
+  const positions = Array.from(book.values())
+  if (positions.length === 0) {
+    return "idle"
+  }
+  if (!positions.every(isWhole)) {
+    return "partly"
+  }
+  return (summary?.known.unmarkedPositions ?? 0) > 0 ? "unmarked" : "strict"
+}
+
+/** Sums that have to be known and are null. */
+const unknownSums = ({ book, live, summary, wallet }: WalletFigures, kind: WalletKind) => {
+  const missing = (mint: string | null, field: string) => ({ wallet, mint, field, service: null, chain: "known" })
+  const positions = Array.from(book).flatMap(([mint, position]) => {
+    const shown = live.get(mint)
+    if (shown === undefined) {
+      return [missing(mint, "live position")]
+    }
+    const isRealized = !isWhole(position) || shown.realized !== null
+    const isMarked = shown.markUsd !== null || shown.holding === "0"
+    const isTotal = !isWhole(position) || !isMarked || shown.total !== null
+    return [...(isRealized ? [] : [missing(mint, "realized")]), ...(isTotal ? [] : [missing(mint, "total")])]
+  })
+  if (kind === "idle") {
+    return positions
+  }
+  const isPriced = Array.from(book.values()).some(({ volume }) => volume > 0n)
+  const known = summary?.known
+  return [
+    ...positions,
+    ...(kind === "strict" && (summary?.total ?? null) === null ? [missing(null, "total")] : []),
+    ...(kind !== "unmarked" && known?.unmarkedPositions === 0 && known.total === null
+      ? [missing(null, "known.total")]
+      : []),
+    ...(isPriced && (known?.volumeShare ?? null) === null ? [missing(null, "known.volumeShare")] : [])
+  ]
+}
+
+/** Every holding equal to the chain's, strict sums known where every cost was seen, and the known share elsewhere. */
+export const verdictOf = (figures: WalletFigures): WalletVerdict => {
+  const kind = kindOf(figures)
+  const holdings = holdingsOf(figures)
+  const different = holdings.filter(({ chain, service }) => service !== chain)
+  return { kind, holdings: holdings.length, differences: [...different, ...unknownSums(figures, kind)] }
+}
