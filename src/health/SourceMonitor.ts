@@ -13,6 +13,8 @@ export interface SourceState {
   readonly estimatedTimes?: number | undefined
   /** The part of its work that is done, from 0 to 1, where it has an end. */
   readonly share?: number
+  /** Of what waits in a bounded place: the part of the bound that is used, from 0 to 1. */
+  readonly fill?: number
   /** The reason why it is not current, where there is a word for it. */
   readonly reason?: "backfill_running" | "not_captured" | "source_gap" | "source_stale"
   /** Of a feed of blocks: the newest slot, and the gaps that are still read again. */

@@ -154,6 +154,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
     "tracker",
     "wallets"
   ],
+  "@clickhouse/client": ["storage"],
   "@grpc/grpc-js": ["simulator", "solana"],
   "@grpc/proto-loader": ["solana"],
   "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "storage", "testing"],

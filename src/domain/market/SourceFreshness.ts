@@ -24,6 +24,9 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     share: Schema.optionalKey(Schema.Finite).annotate({
       description: "Of work that has an end: the part that is done, from 0 to 1."
     }),
+    fill: Schema.optionalKey(Schema.Finite).annotate({
+      description: "Of trades that wait on disk for their store: the part of the bound that is used, from 0 to 1."
+    }),
     failedAtMs: Schema.optionalKey(Schema.NullOr(Schema.Int)).annotate({
       description:
         "Of services that are asked when a request needs them (EVM candles, perps venues, funding): time of the last failure; null before the first."

@@ -6,7 +6,8 @@ import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
 import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
-import { closedAfter, closedBefore, makeBarTable } from "./barTable.ts"
+import { closedAfter, closedBefore } from "../candles/barSpans.ts"
+import { makeBarTable } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { makeConversion } from "./convertTrades.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
@@ -20,6 +21,7 @@ import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { newestChanges, type SupplyRequest } from "./StoredSupply.ts"
 import { makeSupplyTable } from "./supplyTable.ts"
+import { minuteBarsKept } from "../candles/barRetention.ts"
 import { makeTradeNames } from "./tradeNames.ts"
 import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
@@ -45,7 +47,7 @@ const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 /** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days); hours and days are kept for good. */
 export const settings = Config.all({
   trades: Config.Duration("TRADES_KEPT").pipe(Config.withDefault(Duration.days(7))),
-  minutes: Config.Duration("MINUTE_BARS_KEPT").pipe(Config.withDefault(Duration.days(90)))
+  minutes: minuteBarsKept
 }).pipe(
   Config.map(({ minutes, trades }) => ({
     trades: Duration.max(trades, LEAST_KEPT),

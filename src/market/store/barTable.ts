@@ -3,34 +3,14 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import type { Mint } from "../../domain/Address.ts"
-import { floorTo, levelOf, levels, type Resolution } from "../candles/resolutions.ts"
+import { floorTo, levels, type Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { barSpans, type ClosedTo } from "../candles/barSpans.ts"
 import { BarRow, cellsOf, PrintRow, RevisedRow } from "./barRows.ts"
 import { BAR_COLUMNS, bucketSql, ON_CONFLICT, ONE_BAR, ONE_TRADE, sumsOf } from "./barSql.ts"
 import type { PrintsRequest, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 
-/** Up to which second the candles of a minute, an hour and a day are closed. */
-export interface ClosedTo {
-  readonly minutes: number
-  readonly hours: number
-  readonly days: number
-}
-
 const [, MINUTE = 60, HOUR = 3600, DAY = 86_400] = levels
-
-/** The closed times when every candle from this second on is open. */
-export const closedBefore = (second: number): ClosedTo => ({
-  minutes: floorTo(second, MINUTE),
-  hours: floorTo(second, HOUR),
-  days: floorTo(second, DAY)
-})
-
-/** The candles that can be closed once no trade before this second can come. */
-export const closedAfter = (known: ClosedTo, second: number): ClosedTo => {
-  const minutes = Math.max(known.minutes, floorTo(second, MINUTE))
-  const hours = Math.max(known.hours, floorTo(minutes, HOUR))
-  return { minutes, hours, days: Math.max(known.days, floorTo(hours, DAY)) }
-}
 
 /** Selects bars; what they have of trades is of those up to and including a slot. */
 interface CutBarsRequest extends StoredBarsRequest {
@@ -102,34 +82,17 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     )`
   }
 
-  /** The widest closed candles that fit the resolution, finer ones for what they do not reach, then trades. */
-  const partsOf = (
-    chain: number,
-    closed: ClosedTo,
-    { before, from, mint, pool, resolution, toSlot }: CutBarsRequest
-  ) => {
+  /** Closed candles and trades that make the buckets of a request. */
+  const partsOf = (chain: number, closed: ClosedTo, request: CutBarsRequest) => {
+    const { before, mint, pool, toSlot } = request
+    const { spans, tradesFrom } = barSpans(closed, request)
     const upTo = sql`mint = ${mint} and slot <= ${toSlot}::int`
-    if (pool !== undefined) {
-      return [sql`${trades(chain, from ?? 0, before)} and ${upTo} and pool = ${pool}`]
+    const parts = spans.map(({ from, to, width }) => sql`${bars(chain, width, from, to)} and mint = ${mint}`)
+    if (tradesFrom === null) {
+      return parts
     }
-    const level = levelOf(resolution)
-    const steps = [
-      { width: DAY, to: closed.days },
-      { width: HOUR, to: closed.hours },
-      { width: MINUTE, to: closed.minutes }
-    ].filter(({ width }) => width <= (levels[level] ?? 0))
-    const parts: Array<Statement.Fragment> = []
-    let start = from ?? 0
-    for (const { to, width } of steps) {
-      // The request may begin or end inside of a bucket of this width.
-      const begin = Math.ceil(start / width) * width
-      const end = Math.min(to, floorTo(before, width))
-      if (begin === start && begin < end) {
-        parts.push(sql`${bars(chain, width, start, end)} and mint = ${mint}`)
-        start = end
-      }
-    }
-    return start < before ? [...parts, sql`${trades(chain, start, before)} and ${upTo}`] : parts
+    const ofPool = pool === undefined ? sql`` : sql` and pool = ${pool}`
+    return [...parts, sql`${trades(chain, tradesFrom, before)} and ${upTo}${ofPool}`]
   }
 
   return {

@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
-import type { ClosedTo } from "./barTable.ts"
+import type { ClosedTo } from "../candles/barSpans.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import { makeGapTable } from "./gapTable.ts"
 import type { Gaps } from "../tape/Gaps.ts"

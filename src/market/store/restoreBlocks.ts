@@ -17,7 +17,7 @@ const COUNTED = 2 ** 31
 const LAST_PLACE = 2 ** 31 - 1
 
 /** One block after the other, from its trades and its launches, both in the order of the chain. */
-const blocksOf = (
+export const blocksOf = (
   trades: ReadonlyArray<TapeTrade>,
   launches: ReadonlyArray<StoredLaunch>
 ): ReadonlyArray<StoredBatch> => {

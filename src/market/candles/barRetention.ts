@@ -1,0 +1,7 @@
+/** The retention of minute candles and changes of supply, in every store. */
+import { Config, Duration } from "effect"
+
+/** `MINUTE_BARS_KEPT` (90 days). */
+export const minuteBarsKept: Config.Config<Duration.Duration> = Config.Duration("MINUTE_BARS_KEPT").pipe(
+  Config.withDefault(Duration.days(90))
+)

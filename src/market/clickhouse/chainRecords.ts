@@ -1,0 +1,119 @@
+/** The part of a chain in PostgreSQL whose trades are in ClickHouse: progress, gaps, terms of writers, launches and changes of supply. */
+import { Clock, Duration, Effect, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import { bounded } from "../../storage/deadline.ts"
+import { transaction } from "../../storage/transaction.ts"
+import { makeChainTable } from "../store/chainTable.ts"
+import type { ChainIdentity } from "../store/ChainIdentity.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import { newestChanges, type SupplyRequest } from "../store/StoredSupply.ts"
+import { makeSupplyTable } from "../store/supplyTable.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
+import type { StoreAccess } from "../store/TradeStore.ts"
+import { makeTradeNames } from "../store/tradeNames.ts"
+import { makeTradeTable } from "../store/tradeTable.ts"
+import { closedAt } from "./storeBlocks.ts"
+import type { Span } from "./tradeQueries.ts"
+
+/** On the path of a request. */
+const READ_DEADLINE = Duration.seconds(2)
+const WRITE_DEADLINE = Duration.seconds(20)
+/** Deleting a chain takes a while. */
+const TIDY_DEADLINE = Duration.minutes(10)
+/** A sandbox that has not been written to for this long has ended. */
+const ABANDONED_MS = 120_000
+/** Distinguishes the record of a chain from that of one whose trades are in PostgreSQL too. */
+const PREFIX = "clickhouse:"
+
+const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
+
+/** A chain as it was opened. */
+export interface ChainRecord {
+  readonly id: number
+  readonly genesis: string
+  /** The number under which this process is the only writer; null where it is not. */
+  readonly term: number | null
+  readonly stored: TradeProgress | null
+}
+
+/** The records of chains. */
+export const makeChainRecords = (sql: SqlClient.SqlClient) => {
+  const chains = makeChainTable(sql)
+  const launches = makeTradeTable(sql, makeTradeNames(sql))
+  const supply = makeSupplyTable(sql)
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
+
+  const named = SqlSchema.findAll({
+    Request: Schema.Number,
+    Result: Schema.Struct({ genesis: Schema.String }),
+    execute: (id) => sql`select genesis from chains where id = ${id}`
+  })
+
+  return {
+    /** Opens a chain, which is inserted when it is new; `sole` begins a term. */
+    open: Effect.fnUntraced(function* (chain: ChainIdentity, access: StoreAccess) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const own = { ...chain, genesis: `${PREFIX}${chain.genesis}` }
+      const { id } = yield* write(chains.find(own, nowMs))
+      // Claimed before the progress is read: no other process makes any from then on.
+      const term = access === "sole" ? yield* write(chains.claim(id)) : null
+      const { stored } = yield* write(chains.find(own, nowMs))
+      return { id, genesis: chain.genesis, term, stored: stored?.progress ?? null } satisfies ChainRecord
+    }),
+
+    /** The progress as it is now. */
+    progress: (id: number) => Effect.map(read(chains.read(id)), (stored) => stored?.progress ?? null),
+
+    /** Stores the launches and changes of supply of blocks with the progress they make. Fails once the term has ended. */
+    commit: Effect.fnUntraced(function* (
+      { id, stored, term }: ChainRecord,
+      batches: ReadonlyArray<StoredBatch>,
+      progress: TradeProgress
+    ) {
+      const nowMs = yield* Clock.currentTimeMillis
+      yield* write(
+        transaction(
+          sql,
+          Effect.gen(function* () {
+            if (term !== null && !(yield* chains.holdTerm(id, term))) {
+              return yield* unavailable(new Error("another process writes the chain"))
+            }
+            yield* launches.insertLaunches(id, batches)
+            yield* supply.insert(id, batches)
+            yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
+            yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs)
+          })
+        )
+      )
+    }),
+
+    launchesWithin: (id: number, { after, fromMs, to }: Span) =>
+      write(launches.launchesWithin({ chain: id, after, to, fromMs })),
+
+    launchesBefore: (id: number, second: number, most: number) =>
+      write(launches.launchesBefore(id, second * 1000, most)),
+
+    /** Changes of supply, of which those of the last so many seconds are kept. */
+    supplyOf: Effect.fnUntraced(function* (id: number, request: SupplyRequest, keptSeconds: number) {
+      const keptFrom = (yield* Clock.currentTimeMillis) / 1000 - keptSeconds
+      const stored = yield* read(chains.read(id))
+      const changes = yield* read(supply.of(id, request))
+      return { ...newestChanges(changes, request.most, keptFrom), toSlot: stored?.progress.slot ?? 0 }
+    }),
+
+    /** Deletes old changes of supply and sandboxes that have ended, whose trades `remove` deletes first. */
+    tidy: <E>(id: number, keptSeconds: number, remove: (genesis: string) => Effect.Effect<void, E>) =>
+      Effect.gen(function* () {
+        const nowMs = yield* Clock.currentTimeMillis
+        yield* write(supply.dropBefore(nowMs - keptSeconds * 1000))
+        const gone = yield* write(chains.abandoned(id, nowMs - ABANDONED_MS))
+        for (const each of gone) {
+          const [row] = yield* write(named(each))
+          yield* row?.genesis.startsWith(PREFIX) === true ? remove(row.genesis.slice(PREFIX.length)) : Effect.void
+          yield* bounded(TIDY_DEADLINE, unavailable)(chains.remove(each))
+        }
+      })
+  }
+}

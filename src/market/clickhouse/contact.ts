@@ -1,0 +1,87 @@
+/** The contact of this process with ClickHouse: its tables are brought up to date at the first one, and calls fail at once while it is away. */
+import { Clock, Duration, Effect, Semaphore } from "effect"
+import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import { noteFailure, SourceMonitor } from "../../health/SourceMonitor.ts"
+import { ClickHouse, ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
+import { migrate } from "../../storage/clickhouse/migrate.ts"
+import { migrations } from "./schema.ts"
+
+const PING_DEADLINE = Duration.seconds(2)
+const RETENTION_DEADLINE = Duration.seconds(30)
+
+const SOURCE = "clickhouse"
+
+/** A failure as that of the trade store. */
+export const asUnavailable = (cause: unknown): TradeStoreUnavailable =>
+  cause instanceof TradeStoreUnavailable ? cause : new TradeStoreUnavailable({ cause })
+
+/** Makes the contact. `statements` are run once the tables are up to date. */
+export const makeContact = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+  const clickHouse = yield* ClickHouse
+  const monitor = yield* SourceMonitor
+  const turns = yield* Semaphore.make(1)
+  const state: { isPrepared: boolean; isAway: boolean; answeredAtMs: number | null } = {
+    isPrepared: false,
+    isAway: false,
+    answeredAtMs: null
+  }
+
+  yield* monitor.report(SOURCE, () => ({
+    observedAtMs: state.answeredAtMs,
+    status: state.answeredAtMs === null ? "unavailable" : state.isAway ? "stale" : "known"
+  }))
+
+  /** Brings the tables up to date, once. */
+  const prepare = Effect.suspend(() =>
+    state.isPrepared
+      ? Effect.void
+      : Effect.gen(function* () {
+          yield* migrate(migrations)
+          yield* Effect.forEach(statements, (statement) => clickHouse.run(statement, RETENTION_DEADLINE), {
+            discard: true
+          })
+          state.isPrepared = true
+        }).pipe(Effect.provideService(ClickHouse, clickHouse))
+  )
+
+  const answered = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    state.answeredAtMs = nowMs
+    state.isAway = false
+  })
+
+  const failed = Effect.fnUntraced(function* (failure: ClickHouseUnavailable) {
+    if (!state.isAway) {
+      yield* Effect.logWarning("ClickHouse does not answer: history is unavailable and trades wait on disk", failure)
+    }
+    state.isAway = true
+    yield* noteFailure(SOURCE, failure.cause)
+  })
+
+  return {
+    isAway: () => state.isAway,
+
+    /** Asks whether the server answers. */
+    beat: Effect.suspend(() => {
+      const wasAway = state.isAway
+      return Effect.andThen(turns.withPermit(prepare), clickHouse.read("SELECT 1", PING_DEADLINE)).pipe(
+        Effect.andThen(answered),
+        Effect.andThen(wasAway ? Effect.logInfo("ClickHouse answers again") : Effect.void),
+        Effect.tapError(failed)
+      )
+    }),
+
+    /** Runs a call that writes, and notes a failure. */
+    write: <A, E>(call: Effect.Effect<A, E | ClickHouseUnavailable>) =>
+      Effect.andThen(turns.withPermit(prepare), call).pipe(
+        Effect.tapError((failure) => (failure instanceof ClickHouseUnavailable ? failed(failure) : Effect.void))
+      ),
+
+    /** Runs a call that reads; its failure is that of the trade store. */
+    read: <A, E>(call: Effect.Effect<A, E | ClickHouseUnavailable>) =>
+      Effect.suspend(() =>
+        state.isAway
+          ? Effect.fail(asUnavailable(new Error("ClickHouse does not answer")))
+          : Effect.mapError(Effect.andThen(turns.withPermit(prepare), call), asUnavailable)
+      )
+  }
+})

@@ -1,0 +1,118 @@
+/** Stores blocks: their trades in ClickHouse, then their launches, changes of supply and progress in PostgreSQL. */
+import { Clock, Duration, Effect } from "effect"
+import { crc32 } from "node:zlib"
+import type { ClickHouse } from "../../storage/clickhouse/ClickHouse.ts"
+import { closedAfter, closedBefore, type ClosedTo } from "../candles/barSpans.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import { joinProgress, type Repair, repairedProgress, type TradeProgress } from "../store/TradeProgress.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { LATE_SECONDS } from "../windows/windows.ts"
+import type { makeBarQueries } from "./barQueries.ts"
+import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
+import type { makeTradeQueries } from "./tradeQueries.ts"
+
+const INSERT_DEADLINE = Duration.seconds(10)
+/** Time before the newest stored block from which on trades without a progress are looked for. */
+const UNCERTAIN_MS = 86_400_000
+
+/** The candles that no late block can change but by a repair. */
+export const closedAt = (progress: TradeProgress | null): ClosedTo =>
+  progress === null ? closedBefore(0) : closedAfter(closedBefore(0), Math.floor(progress.timeMs / 1000) - LATE_SECONDS)
+
+/** The chain that is written. */
+export interface WrittenChain {
+  readonly genesis: string
+  /** The progress in PostgreSQL. */
+  stored: TradeProgress | null
+  /** The newest slot with a trade in ClickHouse when the chain was opened; null before it is known. */
+  found: number | null
+}
+
+/** Commits blocks and progress to PostgreSQL. */
+export type Commit<E> = (batches: ReadonlyArray<StoredBatch>, progress: TradeProgress) => Effect.Effect<void, E>
+
+interface Tables {
+  readonly clickHouse: Pick<ClickHouse["Service"], "insert">
+  readonly trades: ReturnType<typeof makeTradeQueries>
+  readonly bars: ReturnType<typeof makeBarQueries>
+}
+
+const rowsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<TapeTrade> =>
+  batches.flatMap(({ trades, transfers = [] }) => [...trades, ...transfers])
+
+/** The token of an insert: the same rows have the same one, in any process. */
+const tokenOf = (chain: string, rows: Uint8Array, slots: string): string => `${chain} ${slots} ${crc32(rows)}`
+
+const spanOf = (rows: ReadonlyArray<TapeTrade>) => {
+  const slots = rows.map(({ slot }) => slot)
+  return { from: slots.reduce((a, b) => Math.min(a, b), Infinity), to: slots.reduce((a, b) => Math.max(a, b), 0) }
+}
+
+/** The writer of blocks. Every step may be carried out again after a failure. */
+export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
+  let version = 0n
+
+  /**
+   * The trades that are not there yet. Places are only looked up in slots that may be there: after an insert whose answer was
+   * lost, its token keeps the rows from being stored twice.
+   */
+  const freshOf = Effect.fnUntraced(function* (chain: WrittenChain, rows: ReadonlyArray<TapeTrade>) {
+    chain.found ??= yield* trades.newestSlot(chain.genesis, Math.max(0, (chain.stored?.timeMs ?? 0) - UNCERTAIN_MS))
+    const known = Math.max(chain.stored?.slot ?? 0, chain.found)
+    const old = rows.filter(({ slot }) => slot <= known)
+    if (old.length === 0) {
+      return rows
+    }
+    const { from, to } = spanOf(old)
+    const there = yield* trades.placesOf(chain.genesis, new Set(old.map(({ mint }) => mint)), from, to)
+    return rows.filter(({ index, slot }) => !there.has(`${slot}.${index}`))
+  })
+
+  const insert = Effect.fnUntraced(function* (chain: string, rows: ReadonlyArray<TapeTrade>, version: bigint) {
+    const written = writeTrades(rows, { chain, version })
+    const { from, to } = spanOf(rows)
+    const token = tokenOf(chain, written, `${from}-${to}`)
+    yield* clickHouse.insert({ table: "trades", columns: INSERT_COLUMNS, rows: written, token }, INSERT_DEADLINE)
+    return token
+  })
+
+  const insertFresh = Effect.fnUntraced(function* (chain: WrittenChain, batches: ReadonlyArray<StoredBatch>) {
+    const fresh = yield* freshOf(chain, rowsOf(batches))
+    if (fresh.length > 0) {
+      const token = yield* insert(chain.genesis, fresh, 0n)
+      yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh, repriced: [], token })
+    }
+    return fresh
+  })
+
+  return {
+    append: <E>(chain: WrittenChain, batches: ReadonlyArray<StoredBatch>, commit: Commit<E>) =>
+      Effect.gen(function* () {
+        const progress = joinProgress(chain.stored, batches)
+        if (progress !== null) {
+          yield* insertFresh(chain, batches)
+          yield* commit(batches, progress)
+          chain.stored = progress
+        }
+      }),
+
+    repair: <E>(chain: WrittenChain, repair: Repair, commit: Commit<E>) =>
+      Effect.gen(function* () {
+        if (chain.stored === null) {
+          return
+        }
+        const { batches, repriced } = repair
+        yield* insertFresh(chain, batches)
+        if (repriced.length > 0) {
+          const nowMs = yield* Clock.currentTimeMillis
+          version = version < BigInt(nowMs) ? BigInt(nowMs) : version + 1n
+          const token = yield* insert(chain.genesis, repriced, version)
+          yield* bars.rewrite(chain.genesis, repriced)
+          yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh: [], repriced, token })
+        }
+        const progress = repairedProgress(chain.stored, repair)
+        yield* commit(batches, progress)
+        chain.stored = progress
+      })
+  }
+}

@@ -1,0 +1,171 @@
+/** Trades of one chain in ClickHouse, as queries. */
+import { Duration, Effect, Stream } from "effect"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import { type ClickHouse, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
+import { readRows, readWhole } from "../../storage/clickhouse/RowBinary.ts"
+import { packWallet } from "../store/tradeRows.ts"
+import type { LargestRequest, TradesRequest } from "../store/TradesRequest.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { IN_POOLS } from "./schema.ts"
+import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
+
+/** On the path of a request. */
+export const READ_DEADLINE = Duration.seconds(2)
+/** Blocks that memory is restored from, once. */
+export const RESTORE_DEADLINE = Duration.minutes(5)
+/** Mints that one statement names; with more of them all are read. */
+const MOST_LISTED = 1000
+
+/** One trade of each place: the one of the latest version, which comes first. */
+const NEWEST_FIRST = "ORDER BY slot DESC, place DESC, version DESC LIMIT 1 BY slot, place"
+
+const time = (ms: number): string => `fromUnixTimestamp64Milli(${Math.trunc(ms)}, 'UTC')`
+
+const equals = (column: string, address: string): string => `${column} = ${sqlBytes(packWallet(address))}`
+
+/** Blocks of a chain in `(after, to]` from a time on. */
+export interface Span {
+  readonly after: number
+  readonly to: number
+  readonly fromMs: number
+}
+
+const ofChain = (chain: string): string => `chain = ${sqlText(chain)}`
+
+const within = (chain: string, { after, fromMs, to }: Span) =>
+  `${ofChain(chain)} AND slot > ${after} AND slot <= ${to} AND at >= ${time(fromMs)} AND role != 'transfer'`
+
+const conditions = (parts: ReadonlyArray<string | null>): string => parts.filter((part) => part !== null).join(" AND ")
+
+/** The trades of rows that arrive in pieces, of whole slots. */
+const wholeSlots = <E>(pieces: Stream.Stream<Uint8Array, E>) =>
+  Stream.mapAccum(
+    pieces,
+    (): { readonly rest: Uint8Array; readonly held: ReadonlyArray<TapeTrade> } => ({
+      rest: new Uint8Array(),
+      held: []
+    }),
+    ({ held, rest: before }, piece) => {
+      const { rest, rows } = readWhole(before.length === 0 ? piece : Buffer.concat([before, piece]), readTrade)
+      const all = held.length === 0 ? rows : [...held, ...rows]
+      const end = all.findLastIndex(({ slot }) => slot !== all.at(-1)?.slot) + 1
+      return [{ rest, held: all.slice(end) }, end === 0 ? [] : [all.slice(0, end)]] as const
+    },
+    { onHalt: ({ held }) => (held.length === 0 ? [] : [held]) }
+  )
+
+/** The queries. */
+export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
+  const trades = (query: string, deadline = READ_DEADLINE) =>
+    Effect.map(read(query, deadline), (bytes) => readRows(bytes, readTrade))
+
+  const slots = (query: string) =>
+    Effect.map(read(query, RESTORE_DEADLINE), (bytes) => readRows(bytes, (row) => row.uint32()))
+
+  return {
+    /** The newest slot with a trade from a time on; 0 without any. */
+    newestSlot: (chain: string, fromMs: number) =>
+      Effect.map(
+        slots(`SELECT max(slot) FROM trades WHERE ${ofChain(chain)} AND at >= ${time(fromMs)}`),
+        ([slot]) => slot ?? 0
+      ),
+
+    /** The places, as `slot.place`, of trades of these mints that are there, of slots between two. */
+    placesOf: (chain: string, mints: ReadonlySet<Mint>, from: number, to: number) =>
+      Effect.map(
+        read(
+          `SELECT slot, place FROM trades WHERE ${ofChain(chain)} AND slot >= ${from} AND slot <= ${to}${
+            mints.size > MOST_LISTED
+              ? ""
+              : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
+          }`,
+          RESTORE_DEADLINE
+        ),
+        (bytes) => new Set(readRows(bytes, (row) => `${row.uint32()}.${row.uint32()}`))
+      ),
+
+    /** The first slot with a trade of a span; null when there is none. */
+    firstSlot: (chain: string, span: Span) =>
+      Effect.map(
+        slots(`SELECT slot FROM trades WHERE ${within(chain, span)} ORDER BY slot LIMIT 1`),
+        ([slot]) => slot ?? null
+      ),
+
+    /** The slot of the `most`-newest trade of a span; null when there are fewer. */
+    slotOfNewest: (chain: string, span: Span, most: number) =>
+      Effect.map(
+        slots(
+          `SELECT slot FROM trades FINAL WHERE ${within(chain, span)} ORDER BY slot DESC LIMIT 1 OFFSET ${most - 1}`
+        ),
+        ([slot]) => slot ?? null
+      ),
+
+    /** The trades of a span in the order of the chain, as they arrive and of whole slots. */
+    inOrder: (chain: string, span: Span) =>
+      wholeSlots(
+        stream(
+          `SELECT ${TRADE_COLUMNS} FROM trades WHERE ${within(chain, span)}
+          ORDER BY slot, place, version DESC LIMIT 1 BY slot, place`,
+          RESTORE_DEADLINE
+        )
+      ),
+
+    /** The newest swaps of SOL up to a slot, oldest first. */
+    solSwaps: (chain: string, slot: number, most: number) =>
+      Effect.map(
+        trades(
+          `SELECT ${TRADE_COLUMNS} FROM trades WHERE ${ofChain(chain)} AND ${equals("mint", SOL)} AND slot <= ${slot}
+          AND ${IN_POOLS} AND volume_usd_nanos IS NOT NULL ${NEWEST_FIRST} LIMIT ${most}`
+        ),
+        (found) => found.toReversed()
+      ),
+
+    /** The newest net trades and transfers of a wallet, newest first. */
+    ofWallet: (chain: string, wallet: Address, limit: number) =>
+      trades(
+        `SELECT ${TRADE_COLUMNS} FROM wallet_trades WHERE ${ofChain(chain)} AND ${equals("wallet", wallet)}
+        ${NEWEST_FIRST} LIMIT ${limit}`
+      ),
+
+    /** The newest swaps of a request. Values are compared once the latest version of a trade is known. */
+    swapsOf: (chain: string, request: TradesRequest) => {
+      const { before, fromMs, limit, minUsdNanos, mint, pool, side, toMs, wallet } = request
+      const wanted = conditions([
+        ofChain(chain),
+        equals("mint", mint),
+        IN_POOLS,
+        before && `(slot, place) < (${before.slot}, ${before.index})`,
+        before && `slot <= ${before.slot}`,
+        fromMs === null ? null : `at >= ${time(fromMs)}`,
+        toMs === null ? null : `at < ${time(toMs)}`,
+        side && `is_buy = ${side === "buy"}`,
+        wallet && equals("wallet", wallet),
+        pool && equals("pool", pool)
+      ])
+      const newest = `SELECT ${TRADE_COLUMNS} FROM trades WHERE ${wanted} ${NEWEST_FIRST}`
+      const query =
+        minUsdNanos === null
+          ? newest
+          : `SELECT * FROM (${newest}) WHERE volume_usd_nanos >= ${minUsdNanos} ORDER BY slot DESC, place DESC`
+      return trades(`${query} LIMIT ${limit}`)
+    },
+
+    /** The largest swap of each span that has one. */
+    largestOf: (chain: string, { mint, startsMs, toSlot }: LargestRequest) => {
+      const [first] = startsMs
+      if (first === undefined) {
+        return Effect.succeed([])
+      }
+      const swaps = `${ofChain(chain)} AND ${equals("mint", mint)} AND slot <= ${toSlot} AND at >= ${time(first)} AND ${IN_POOLS}`
+      const span = `arrayCount(start -> start <= toUnixTimestamp64Milli(at), [${startsMs.map(Math.trunc).join(", ")}])`
+      return trades(
+        `SELECT ${TRADE_COLUMNS} FROM trades FINAL WHERE ${swaps} AND (slot, place) IN (
+          SELECT (found.2, found.3) FROM (
+            SELECT max((volume_usd_nanos, slot, place)) AS found FROM trades FINAL
+            WHERE ${swaps} AND volume_usd_nanos IS NOT NULL GROUP BY ${span}
+          )
+        )`
+      )
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/** The order of writes: straight to ClickHouse, or to disk while it is away and until what waits there is stored. */
+import { Effect, Scope } from "effect"
+import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import * as Readings from "../../health/Readings.ts"
+import { SourceMonitor } from "../../health/SourceMonitor.ts"
+import { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import { joinProgress, type Repair, type TradeProgress } from "../store/TradeProgress.ts"
+import { newestFirst } from "../store/TradesRequest.ts"
+import { isSolSwap } from "../tape/SolPrice.ts"
+import { type BlockSpool, openBlockSpool } from "./BlockSpool.ts"
+import type { ChainRecord, makeChainRecords } from "./chainRecords.ts"
+import { asUnavailable, type makeContact } from "./contact.ts"
+import type { makeBlockWriter, WrittenChain } from "./storeBlocks.ts"
+
+interface Parts {
+  readonly folder: string
+  /** Bytes of blocks that may wait. */
+  readonly limit: number
+  readonly records: ReturnType<typeof makeChainRecords>
+  readonly writer: ReturnType<typeof makeBlockWriter>
+  readonly contact: Effect.Success<ReturnType<typeof makeContact>>
+}
+
+/** The writer of one chain. Its methods take turns by the caller, but for `drain`, which takes them itself. */
+export interface WriteQueue {
+  /** Stores blocks, on disk where ClickHouse does not take them. */
+  append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
+  /** Fails while blocks wait. What is cut off is carried out once ClickHouse is back. */
+  repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
+  /** Stores what waits on disk, in order. */
+  drain(turn: <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>): Effect.Effect<void, TradeStoreUnavailable>
+  readonly isWaiting: () => boolean
+  /** Progress with what waits, and the part of it that is stored. */
+  readonly progress: () => TradeProgress | null
+  readonly stored: () => TradeProgress | null
+  /** The newest swaps of SOL among what waits, oldest first. */
+  solSwaps(most: number): Effect.Effect<ReadonlyArray<StoredBatch["trades"][number]>>
+}
+
+const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnavailable
+
+/** The number of trades that were refused because the spool was full, and the spool of the open chain. */
+interface Fill {
+  dropped: number
+  spool: BlockSpool | null
+}
+
+const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
+  const readings = yield* Readings.Readings
+  const gauge = (name: string, help: string, read: () => number) => readings.report({ name, help, kind: "gauge" }, read)
+  yield* gauge("fathom_clickhouse_spool_bytes", "Bytes of blocks on disk that wait for ClickHouse.", () =>
+    fill.spool === null ? 0 : fill.spool.bytes()
+  )
+  yield* gauge("fathom_clickhouse_spool_limit_bytes", "Bytes of blocks that may wait for ClickHouse.", () => limit)
+  yield* readings.report(
+    {
+      name: "fathom_clickhouse_spool_dropped_trades_total",
+      help: "Trades that were dropped because the spool was full.",
+      kind: "counter"
+    },
+    () => fill.dropped
+  )
+  const monitor = yield* SourceMonitor
+  yield* monitor.report("spool", (nowMs) => {
+    const bytes = fill.spool === null ? 0 : fill.spool.bytes()
+    const isEmpty = fill.spool === null || fill.spool.isEmpty()
+    return { observedAtMs: nowMs, status: isEmpty ? "known" : "partial", fill: Math.min(1, bytes / limit) }
+  })
+})
+
+/** Opens the writer of a chain, until the scope of the store closes. */
+export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, limit, records, writer }: Parts) {
+  const scope = yield* Effect.scope
+  const spools = new Map<string, BlockSpool>()
+  const fill: Fill = { dropped: 0, spool: null }
+  yield* reportFill(fill, limit)
+
+  const spoolOf = Effect.fnUntraced(function* (genesis: string) {
+    const known = spools.get(genesis)
+    const spool = known ?? (yield* Scope.provide(openBlockSpool(folder, genesis, limit), scope))
+    spools.set(genesis, spool)
+    fill.spool = spool
+    return spool
+  })
+
+  return Effect.fnUntraced(function* (record: ChainRecord): Effect.fn.Return<WriteQueue, TradeStoreUnavailable> {
+    const spool = yield* Effect.mapError(spoolOf(record.genesis), asUnavailable)
+    const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null }
+    let progress = yield* spool.progressAfter(record.stored)
+
+    const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
+      records.commit({ ...record, stored: chain.stored }, batches, next)
+
+    const keep = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
+      const dropped = yield* Effect.mapError(spool.add(batches), asUnavailable)
+      if (dropped === null) {
+        progress = joinProgress(progress, batches)
+        return
+      }
+      fill.dropped += dropped.trades
+      progress = yield* spool.progressAfter(chain.stored)
+      yield* Effect.logError("The spool is full: its oldest trades are dropped, and their blocks are a gap", dropped)
+    })
+
+    const append = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
+      if (batches.length === 0) {
+        return
+      }
+      if (!spool.isEmpty() || contact.isAway()) {
+        return yield* keep(batches)
+      }
+      yield* contact.write(writer.append(chain, batches, commit)).pipe(
+        Effect.andThen(Effect.sync(() => (progress = chain.stored))),
+        Effect.catch((failure) => (isAway(failure) ? keep(batches) : Effect.fail(asUnavailable(failure))))
+      )
+    })
+
+    const carryOut = (id: number, repair: Repair) =>
+      contact
+        .write(writer.repair(chain, repair, commit))
+        .pipe(
+          Effect.andThen(spool.removeRepair(id)),
+          Effect.andThen(Effect.sync(() => (progress = chain.stored))),
+          Effect.mapError(asUnavailable)
+        )
+
+    const repair = Effect.fnUntraced(function* (given: Repair) {
+      if (!spool.isEmpty() || contact.isAway()) {
+        return yield* asUnavailable(new Error("trades wait on disk to be stored"))
+      }
+      yield* Effect.mapError(spool.addRepair(given), asUnavailable)
+      const noted = yield* Effect.mapError(spool.firstRepair, asUnavailable)
+      yield* noted === null ? Effect.void : carryOut(noted.id, given)
+    })
+
+    /** Stores the oldest entry; false when there is none. */
+    const step = Effect.gen(function* () {
+      const noted = yield* spool.firstRepair
+      if (noted !== null) {
+        yield* carryOut(noted.id, noted.repair)
+        return true
+      }
+      const first = yield* spool.first
+      if (first === null) {
+        return false
+      }
+      yield* contact.write(writer.append(chain, first.batches, commit))
+      yield* spool.remove(first.id)
+      return true
+    }).pipe(Effect.mapError(asUnavailable))
+
+    const drain: WriteQueue["drain"] = (turn) =>
+      Effect.gen(function* () {
+        let count = 0
+        while (yield* turn(step)) {
+          count += 1
+        }
+        if (count > 0) {
+          progress = yield* spool.progressAfter(chain.stored)
+          yield* Effect.logInfo("Trades that waited on disk are stored", { slot: chain.stored?.slot ?? null })
+        }
+      })
+
+    return {
+      append,
+      repair,
+      drain,
+      isWaiting: () => !spool.isEmpty(),
+      progress: () => progress,
+      stored: () => chain.stored,
+      solSwaps: (most) =>
+        Effect.map(spool.waiting, (batches) =>
+          batches
+            .flatMap(({ trades }) => trades)
+            .filter(isSolSwap)
+            .toSorted(newestFirst)
+            .slice(0, most)
+            .toReversed()
+        )
+    }
+  })
+})

@@ -1,0 +1,108 @@
+/** ClickHouse over HTTP, by its own client. */
+import { createClient } from "@clickhouse/client"
+import { Duration, Effect, Layer, Stream } from "effect"
+import { Readable } from "node:stream"
+import { within } from "../deadline.ts"
+import { ClickHouse, ClickHouseUnavailable } from "./ClickHouse.ts"
+
+/** Requests at a time; more wait for a connection. */
+const CONNECTIONS = 16
+/** The server ends a query itself soon after the caller has stopped to wait for it. */
+const SERVER_MARGIN_SECONDS = 1
+
+const unavailable = (cause: unknown) => new ClickHouseUnavailable({ cause })
+
+const settingsOf = (deadline: Duration.Duration) => ({
+  max_execution_time: Math.ceil(Duration.toSeconds(deadline)) + SERVER_MARGIN_SECONDS
+})
+
+const bytesOf = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => Buffer.concat(chunks)
+
+/** The server at this address. Nothing is sent before the first statement. */
+export const layer = (url: string): Layer.Layer<ClickHouse> =>
+  Layer.effect(
+    ClickHouse,
+    Effect.gen(function* () {
+      const client = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          createClient({
+            url,
+            application: "fathom",
+            max_open_connections: CONNECTIONS,
+            request_timeout: Duration.toMillis(Duration.minutes(10)),
+            // A busy event loop would otherwise take a connection that the server has closed meanwhile.
+            keep_alive: { eagerly_destroy_stale_sockets: true },
+            compression: { request: false, response: false },
+            // Failures reach the log with what they were for.
+            log: { level: 127 }
+          })
+        ),
+        (client) => Effect.promise(() => client.close())
+      )
+
+      const rows = (query: string, deadline: Duration.Duration) =>
+        Effect.tryPromise({
+          try: (signal) =>
+            client.exec({
+              query: `${query} FORMAT RowBinary`,
+              abort_signal: signal,
+              clickhouse_settings: settingsOf(deadline)
+            }),
+          catch: unavailable
+        })
+
+      const read = (query: string, deadline: Duration.Duration) =>
+        rows(query, deadline).pipe(
+          Effect.flatMap(({ stream }) =>
+            Effect.tryPromise({
+              try: (signal) => {
+                signal.addEventListener("abort", () => stream.destroy())
+                return Array.fromAsync(stream as AsyncIterable<Uint8Array>)
+              },
+              catch: unavailable
+            })
+          ),
+          Effect.map(bytesOf),
+          within(deadline, unavailable)
+        )
+
+      const run = (statement: string, deadline: Duration.Duration) =>
+        Effect.tryPromise({
+          try: (signal) =>
+            client.command({ query: statement, abort_signal: signal, clickhouse_settings: settingsOf(deadline) }),
+          catch: unavailable
+        }).pipe(Effect.asVoid, within(deadline, unavailable))
+
+      return ClickHouse.of({
+        read,
+        run,
+        stream: (query, deadline) =>
+          Stream.unwrap(
+            Effect.map(within(deadline, unavailable)(rows(query, deadline)), ({ stream }) =>
+              Stream.fromAsyncIterable(stream as AsyncIterable<Uint8Array>, unavailable)
+            )
+          ),
+        insert: ({ columns, rows, table, token }, deadline) =>
+          Effect.tryPromise({
+            try: (signal) =>
+              client.exec({
+                query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`,
+                values: Readable.from([rows], { objectMode: false }),
+                abort_signal: signal,
+                clickhouse_settings: {
+                  ...settingsOf(deadline),
+                  insert_deduplicate: 1,
+                  insert_deduplication_token: token,
+                  deduplicate_blocks_in_dependent_materialized_views: 1,
+                  async_insert: 0
+                }
+              }),
+            catch: unavailable
+          }).pipe(
+            Effect.tap(({ stream }) => Effect.sync(() => stream.resume())),
+            Effect.asVoid,
+            within(deadline, unavailable)
+          )
+      })
+    })
+  )

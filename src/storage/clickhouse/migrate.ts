@@ -1,0 +1,40 @@
+/** Brings the tables of a ClickHouse database up to date. */
+import { Duration, Effect } from "effect"
+import { ClickHouse, ClickHouseUnavailable } from "./ClickHouse.ts"
+import { readRows } from "./RowBinary.ts"
+
+const DEADLINE = Duration.seconds(30)
+
+/** Statements that make one change of a schema. */
+export interface Migration {
+  readonly name: string
+  readonly statements: ReadonlyArray<string>
+}
+
+const repeatable = (statement: string): string =>
+  statement.trim().replace(/^CREATE (TABLE|MATERIALIZED VIEW) /u, "CREATE $1 IF NOT EXISTS ")
+
+/**
+ * Carries out the migrations that the database has not had. ClickHouse has no transactions: what was cut off is carried out
+ * again, and tables that are there stay. Fails where the database was changed by a later release.
+ */
+export const migrate = Effect.fnUntraced(function* (migrations: ReadonlyArray<Migration>) {
+  const { read, run } = yield* ClickHouse
+  yield* run(
+    "CREATE TABLE IF NOT EXISTS migrations (name String, at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name",
+    DEADLINE
+  )
+  const done = new Set(
+    readRows(yield* read("SELECT name FROM migrations ORDER BY name", DEADLINE), (row) => row.text())
+  )
+  const later = [...done].find((name) => migrations.every((migration) => migration.name !== name))
+  if (later !== undefined) {
+    return yield* new ClickHouseUnavailable({ cause: new Error(`a later release has changed the tables: ${later}`) })
+  }
+  for (const { name, statements } of migrations.filter(({ name }) => !done.has(name))) {
+    for (const statement of statements) {
+      yield* run(repeatable(statement), DEADLINE)
+    }
+    yield* run(`INSERT INTO migrations (name) VALUES ('${name}')`, DEADLINE)
+  }
+})

@@ -1,0 +1,235 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
+import { COUNT } from "../../../src/market/candles/bar.ts"
+import * as TradeStoreClickHouse from "../../../src/market/clickhouse/TradeStoreClickHouse.ts"
+import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import * as ClickHouseHttp from "../../../src/storage/clickhouse/ClickHouseHttp.ts"
+import { ask, isAvailable, sharedEngine, type TestEngine } from "../../support/clickhouse/engine.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { storedBlock } from "../store/tradeStoreContract.ts"
+
+/** A chain of a test, with the engine, a database and a spool. */
+interface Place {
+  readonly engine: TestEngine
+  readonly address: TestDatabase.TestAddress
+  readonly chain: { readonly genesis: string; readonly isSandbox: boolean }
+}
+
+const placeOf = (engine: TestEngine, genesis: string) =>
+  Effect.map(TestDatabase.create, (address): Place => ({ engine, address, chain: { genesis, isSandbox: false } }))
+
+/** A row of the chain of a test. */
+const rowOf = ({ chain, engine }: Place, columns: string, table: string) =>
+  Effect.map(ask(engine, `SELECT ${columns} FROM ${table} WHERE chain = '${chain.genesis}'`), ([row]) => row)
+
+/** A store as a process has it; it ends with the scope. */
+const storeOf = ({ address, chain, engine: { folder, url } }: Place, scope: Scope.Scope) => {
+  const settings = ConfigProvider.layer(
+    ConfigProvider.fromUnknown({
+      CLICKHOUSE_TRADES_KEPT: "20000 days",
+      CLICKHOUSE_SPOOL: `${folder}/${chain.genesis}`,
+      CLICKHOUSE_SPOOL_MIB: "16"
+    })
+  )
+  const layer = TradeStoreClickHouse.layer.pipe(
+    Layer.provide([TestDatabase.connect(address), ClickHouseHttp.layer(url), settings])
+  )
+  return Effect.map(Layer.buildWithScope(layer, scope), (context) => Context.get(context, TradeStore))
+}
+
+const stored = ({ since }: TradeStore["Service"]) =>
+  Effect.map(Stream.runCollect(since({ second: 0, after: 0, most: 1_000_000 })), (blocks) => Array.from(blocks))
+
+/** The answer once nothing waits any more. */
+const eventually = <A, E>(effect: Effect.Effect<A, E>) => Effect.eventually(effect).pipe(Effect.timeout("30 seconds"))
+
+const blocks = (from: number, to: number): ReadonlyArray<StoredBatch> =>
+  Array.from({ length: to - from }, (_, at) => storedBlock(from + at, [{ wallet: walletOf((from + at) % 3) }, {}]))
+
+const minuteBars = (store: TradeStore["Service"]) =>
+  store.bars({ mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 86_400, limit: 100 })
+
+const signature = () => Buffer.from(crypto.getRandomValues(new Uint8Array(600))).toString("hex")
+
+/** A block of 3 MB: no compression makes its signatures smaller. */
+const large = (second: number): StoredBatch => {
+  const block = storedBlock(second)
+  const trades = Array.from({ length: 5000 }, (_, index) =>
+    trade({ slot: block.slot, timeMs: block.timeMs, index, signature: signature() })
+  )
+  return { ...block, trades }
+}
+
+describe.runIf(isAvailable && TestDatabase.isAvailable)("trades while ClickHouse is away", () => {
+  const engine = sharedEngine()
+
+  it.live("wait on disk, also over a restart, and are stored once and in order; history has no answer meanwhile", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "away")
+      const first = yield* Scope.make()
+      const before = yield* storeOf(here, first)
+      yield* before.open(here.chain)
+      yield* before.append(blocks(0, 5))
+      yield* here.engine.kill
+      for (let at = 5; at < 20; at++) {
+        yield* before.append(blocks(at, at + 1))
+      }
+      assert.strictEqual((yield* before.progress)?.slot, 1019)
+      const questions: ReadonlyArray<Effect.Effect<unknown, TradeStoreUnavailable>> = [
+        before.ofWallet(walletOf(1), 5),
+        minuteBars(before),
+        stored(before)
+      ]
+      for (const question of questions) {
+        assert.strictEqual((yield* Effect.flip(question))._tag, "TradeStoreUnavailable")
+      }
+      yield* Scope.close(first, Exit.void)
+
+      const second = yield* Effect.scope
+      const after = yield* storeOf(here, second)
+      assert.strictEqual((yield* after.open(here.chain))?.slot, 1019)
+      assert.deepStrictEqual(yield* after.solSwaps(1019, 10), [])
+      yield* after.append(blocks(20, 22))
+      yield* here.engine.start
+      assert.deepStrictEqual(yield* eventually(stored(after)), blocks(0, 22))
+      assert.deepStrictEqual((yield* after.progress)?.gaps, [])
+      assert.strictEqual((yield* minuteBars(after)).cells[COUNT], 44)
+      yield* after.append(blocks(22, 23))
+      assert.strictEqual((yield* rowOf(here, "count()", "trades"))?.[0], 46)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leave the oldest of them when the disk bound is reached, which becomes a gap", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "full")
+      const scope = yield* Effect.scope
+      const store = yield* storeOf(here, scope)
+      yield* store.open(here.chain)
+      yield* store.append(blocks(0, 2))
+      yield* here.engine.kill
+      const all = Array.from({ length: 9 }, (_, at) => large(10 + at))
+      yield* Effect.forEach(all, (block) => store.append([block]), { discard: true })
+      const gaps = (yield* store.progress)?.gaps ?? []
+      assert.strictEqual(gaps.length, 1)
+      const [gap] = gaps
+      assert.strictEqual(gap?.fromSlot, 1002)
+      const lost = all.filter(({ slot }) => slot <= (gap?.toSlot ?? 0))
+      assert.isNotEmpty(lost)
+      yield* here.engine.start
+      assert.deepStrictEqual(
+        (yield* eventually(stored(store))).map(({ slot }) => slot),
+        [1000, 1001, ...all.slice(lost.length).map(({ slot }) => slot)]
+      )
+      assert.deepStrictEqual(yield* store.progress, yield* store.open(here.chain))
+      assert.deepStrictEqual((yield* store.progress)?.gaps, gaps)
+      // The blocks come again by a repair.
+      yield* store.repair({
+        batches: lost,
+        repriced: [],
+        gap: { fromSlot: 1002, left: [] },
+        first: null,
+        found: []
+      })
+      assert.deepStrictEqual((yield* store.open(here.chain))?.gaps, [])
+      assert.lengthOf(yield* stored(store), 2 + all.length)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are stored once where the answer to an insert is lost", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "lost")
+      const store = yield* storeOf(here, yield* Effect.scope)
+      yield* store.open(here.chain)
+      yield* store.append(blocks(0, 1))
+      yield* here.engine.freeze
+      // Frozen, it takes the request and answers nothing; it carries it out once it goes on.
+      yield* store.append(blocks(1, 4))
+      assert.strictEqual((yield* store.progress)?.slot, 1003)
+      yield* here.engine.thaw
+      assert.deepStrictEqual(yield* eventually(stored(store)), blocks(0, 4))
+      assert.deepStrictEqual(yield* rowOf(here, "count()", "trades"), [8])
+      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [8])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are stored once where the process ended between its two stores", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "between")
+      const one = yield* storeOf(here, yield* Effect.scope)
+      yield* one.open(here.chain)
+      yield* one.append(blocks(0, 3))
+      const sql = Context.get(yield* Layer.build(TestDatabase.connect(here.address)), SqlClient.SqlClient)
+      yield* sql`update chains set slot = 1000, slot_at = slot_at - interval '2 seconds'`
+      const again = yield* one.open(here.chain)
+      assert.strictEqual(again?.slot, 1000)
+      yield* one.append(blocks(1, 5))
+      assert.deepStrictEqual(yield* stored(one), blocks(0, 5))
+      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [10])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.runIf(isAvailable && TestDatabase.isAvailable)("a repair in ClickHouse", () => {
+  const engine = sharedEngine()
+
+  const repriced = { ...blocks(0, 1)[0]?.trades[0], priceUsd: 7, volumeUsdNanos: 3n } as StoredBatch["trades"][number]
+  const repair = { batches: [], repriced: [repriced], gap: null, first: null, found: [] }
+
+  it.live("replaces the prices of trades in every table and in the candles of every width", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "repriced")
+      const store = yield* storeOf(here, yield* Effect.scope)
+      yield* store.open(here.chain)
+      yield* store.append([...blocks(0, 2), storedBlock(90_000, [{}])])
+      yield* store.repair(repair)
+      const [first] = yield* stored(store)
+      assert.deepStrictEqual(first?.trades[0], repriced)
+      assert.deepInclude(yield* store.ofWallet(repriced.wallet, 10), repriced)
+      for (const table of ["minute_bars", "hour_bars", "day_bars"]) {
+        const bar = yield* rowOf(
+          here,
+          "sum(trades), max(high_usd), argMinMerge(open_usd), toString(sum(volume_usd))",
+          `(SELECT * FROM ${table} WHERE at < ${MONDAY + 86_400})`
+        )
+        assert.deepStrictEqual(bar, [4, 7, 7, "3000000003"], table)
+      }
+      const marked = (yield* store.revised(MONDAY)).map(({ revision, second, width }) => [width, second, revision])
+      assert.sameDeepMembers(marked, [
+        [60, MONDAY, 1],
+        [3600, MONDAY, 1],
+        [86_400, MONDAY, 1]
+      ])
+      // Later trades of the same candle come on top.
+      yield* store.append([storedBlock(3, [{ priceUsd: 9 }])])
+      const { cells } = yield* minuteBars(store)
+      assert.strictEqual(cells.length > 0, true)
+      const bar = yield* rowOf(here, "sum(trades), max(high_usd)", "minute_bars")
+      assert.deepStrictEqual(bar, [6, 9])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that was cut off is carried out after a restart", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "cut")
+      const first = yield* Scope.make()
+      const before = yield* storeOf(here, first)
+      yield* before.open(here.chain)
+      yield* before.append(blocks(0, 2))
+      yield* here.engine.freeze
+      assert.strictEqual((yield* Effect.flip(before.repair(repair)))._tag, "TradeStoreUnavailable")
+      yield* Scope.close(first, Exit.void)
+      yield* here.engine.kill
+      yield* here.engine.start
+      const after = yield* storeOf(here, yield* Effect.scope)
+      yield* after.open(here.chain)
+      const [block] = yield* eventually(stored(after))
+      assert.deepStrictEqual(block?.trades[0], repriced)
+      const bar = yield* rowOf(here, "sum(trades), max(high_usd)", "hour_bars")
+      assert.deepStrictEqual(bar, [4, 7])
+    }).pipe(Effect.scoped)
+  )
+})
