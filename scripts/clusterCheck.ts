@@ -9,7 +9,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { report } from "./bench/report.ts"
-import { type ServiceAccess, at, compare, type Difference, questionsOf, sourceState } from "./chaos/repair/answers.ts"
+import {
+  type ServiceAccess,
+  at,
+  compare,
+  type Difference,
+  type Question,
+  questionsOf,
+  sourceState
+} from "./chaos/repair/answers.ts"
 import { startChain } from "./chaos/repair/startChain.ts"
 import { embedded, issueUnlimited, keyStore, query, service } from "./chaos/service.ts"
 import { PROCESSES, startParts } from "./cluster/parts.ts"
@@ -24,6 +32,8 @@ const { values } = parseArgs({
 const blocks = Number(values.blocks)
 const roles = PROCESSES.filter((role) => role === "ingest" || values.replicas.split(",").includes(role))
 const SAMPLE_WALLETS = 10
+/** Time without a new block after which a process stands still, however busy the machine is. */
+const STALLED_MS = 120_000
 
 const settings = {
   HISTORY: "0 seconds",
@@ -35,16 +45,43 @@ const settings = {
 const slotOf = (asked: ServiceAccess) =>
   Effect.promise(async () => Number(at(await sourceState(asked, "blocks"), "slot") ?? 0))
 
-/** Waits until a process has a slot, and returns the time that it took in milliseconds. */
+/** Waits until a process has a slot, for as long as it goes on, and returns the time that it took in milliseconds. */
 const reaches = Effect.fnUntraced(function* (what: string, asked: ServiceAccess, slot: number) {
   const begunMs = performance.now()
+  const last = { slot: 0, atMs: begunMs }
   yield* Effect.catchCause(slotOf(asked), () => Effect.succeed(0)).pipe(
-    Effect.repeat({ until: (newest) => newest >= slot, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeout("3 minutes"),
-    Effect.catchTag("TimeoutError", () => Effect.die(new Error(`${what} did not reach slot ${slot}`)))
+    Effect.tap((newest) => {
+      const nowMs = performance.now()
+      if (newest > last.slot) {
+        Object.assign(last, { slot: newest, atMs: nowMs })
+      }
+      return nowMs - last.atMs > STALLED_MS
+        ? Effect.die(new Error(`${what} stands still at slot ${last.slot} before slot ${slot}`))
+        : Effect.void
+    }),
+    Effect.repeat({ until: (newest) => newest >= slot, schedule: Schedule.spaced("100 millis") })
   )
   return Math.round(performance.now() - begunMs)
 })
+
+/** Compares the answers of two processes, up to six times: between two answers a window may move on. */
+const compareWith = Effect.fnUntraced(function* (
+  pair: readonly [ServiceAccess, ServiceAccess],
+  questions: ReadonlyArray<Question>
+) {
+  const { compared, found } = yield* Effect.promise(() => compare(pair, questions)).pipe(
+    Effect.repeat({ until: (each) => each.found.length === 0, times: 5, schedule: Schedule.spaced("2 seconds") })
+  )
+  return { compared, differences: found.length, first: found.slice(0, 4) }
+})
+
+/** A process with a key of its own: the wallet reads of a key are limited in a minute. */
+const freshKey = (baseUrl: string, databaseUrl: string) =>
+  issueUnlimited("cluster").pipe(
+    Effect.provide(keyStore(databaseUrl)),
+    Effect.orDie,
+    Effect.map((key): ServiceAccess => ({ baseUrl, secret: Redacted.value(key.secret) }))
+  )
 
 const run = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
@@ -54,7 +91,7 @@ const run = Effect.gen(function* () {
   const chain = yield* startChain({ history: 0, swapsPerSecond: 20 })
   const first = yield* chain.newest
   const mints = yield* chain.command({})
-  const node = { ...settings, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
+  const node = { ...settings, DISCOVERY_RATE: "500", SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
 
   mkdirSync(join(folder, "all"))
   const alone = embedded(join(folder, "all"))
@@ -83,11 +120,9 @@ const run = Effect.gen(function* () {
   const wallets = chain.wallets.slice(0, SAMPLE_WALLETS)
   const answers: Record<string, { compared: number; differences: number; first: ReadonlyArray<Difference> }> = {}
   for (const part of [...replicas, standby]) {
+    const pair = [yield* freshKey(one.baseUrl, alone.url), yield* freshKey(part.baseUrl, parts.database.url)] as const
     for (const [name, questions] of Object.entries(questionsOf(mints, wallets))) {
-      const { compared, found } = yield* Effect.promise(() => compare([all, askedOf(part)], questions)).pipe(
-        Effect.repeat({ until: (each) => each.found.length === 0, times: 5, schedule: Schedule.spaced("2 seconds") })
-      )
-      answers[`${part.role} ${name}`] = { compared, differences: found.length, first: found.slice(0, 4) }
+      answers[`${part.role} ${name}`] = yield* compareWith(pair, questions)
     }
   }
   const rows = "select count(*)::int as rows, count(distinct (slot, place))::int as places from trade_rows"

@@ -47,13 +47,20 @@ export const startParts = Effect.fnUntraced(function* (
     DATABASE_URL: database.url,
     VALKEY_URL: yield* valkey,
     DATABASE_POOL_SIZE: "4",
+    // The node is on this machine.
+    DISCOVERY_RATE: "500",
     KEY_ENVIRONMENT: "test"
   }
-  const processes = yield* Effect.forEach(roles, (role, i) => {
+  const start = (role: PartRole, i: number) => {
     const own = join(folder, `${role}-${i}`)
     mkdirSync(own)
     return Effect.map(service(own, { ...shared, DATA_DIR: own, ROLE: role }), (running) => ({ role, ...running }))
-  })
+  }
+  const [firstRole = "ingest", ...others] = roles
+  // The first makes the schema.
+  const first = yield* start(firstRole, 0)
+  const rest = yield* Effect.forEach(others, (role, i) => start(role, i + 1), { concurrency: 2 })
+  const processes = [first, ...rest]
   const { secret } = yield* issueUnlimited("cluster").pipe(
     Effect.provide(keyStore(database.url)),
     Effect.retry(Schedule.recurs(5)),
