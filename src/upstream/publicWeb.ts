@@ -45,7 +45,8 @@ export interface PublicWebOptions {
 }
 
 const MOST_REDIRECTS = 3
-const REDIRECTS = [301, 302, 303, 307, 308]
+/** Statuses of redirects that are followed. */
+export const REDIRECTS: ReadonlyArray<number> = [301, 302, 303, 307, 308]
 
 const refused = (detail: string) => new UrlRefused({ detail })
 

@@ -81,7 +81,7 @@ export const folders: Record<string, ReadonlyArray<string>> = {
   http: ["api", "domain", "health", ...capabilities],
   testing: ["client", "domain", "http", "simulator", ...capabilities],
   "index.ts": ["domain", ...capabilities],
-  app: ["api", "domain", "health", "http", "observability", "simulator", "storage", ...capabilities],
+  app: ["api", "domain", "health", "http", "observability", "simulator", "storage", "upstream", ...capabilities],
   "main.ts": ["app"]
 }
 
@@ -134,11 +134,12 @@ export const packages: Record<string, ReadonlyArray<string>> = {
     "simulator",
     "solana",
     "testing",
+    "tokens",
     "trades",
     "upstream"
   ],
   "effect/http-api": ["api", "app", "client", "http", "testing", "web"],
-  "effect/net": ["access", "http", "upstream"],
+  "effect/net": ["access", "app", "http", "upstream"],
   "effect/observability": ["observability"],
   "effect/persistence": ["funding", "perps", "solana", "storage", "tracker", "access", "upstream"],
   "effect/socket": ["app", "client", "simulator", "solana"],
