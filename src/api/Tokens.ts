@@ -6,6 +6,7 @@ import { MintPrice, TokenFacts, TokenLiquidity } from "../domain/market/Token.ts
 import { TokenRisk } from "../domain/market/TokenRisk.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { HoldersQuery, TokenHoldersAnswer } from "./market/Holders.ts"
+import { TokenMetadataAnswer } from "./market/Metadata.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { described, IntegerParameter, NoQuery, tokenParams, UniqueList } from "./parameters.ts"
 import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./problems.ts"
@@ -101,6 +102,12 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
       success: TokenHoldersAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Holders of one token: their number, the largest of them, and concentration"),
+    HttpApiEndpoint.get("metadata", "/api/v1/tokens/:chain/:address/metadata", {
+      params: tokenParams,
+      query: NoQuery,
+      success: TokenMetadataAnswer,
+      error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Metadata of one token, on chain and of the document behind its URI"),
     HttpApiEndpoint.post("prices", "/api/v1/prices", {
       query: NoQuery,
       payload: PricesBody,

@@ -63,7 +63,7 @@ import { keyStore } from "./keyStore.ts"
 import { quoteEngine } from "./marketSettings.ts"
 import { isKeeper, role } from "./role.ts"
 import * as Startup from "./Startup.ts"
-import { evm, funding, market, perps, seed } from "./Upstreams.ts"
+import { documents, evm, funding, market, perps, seed } from "./Upstreams.ts"
 
 const platform = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor, NodeServices.layer)
 
@@ -115,7 +115,7 @@ const identityStore = Layer.effectDiscard(loadIdentities).pipe(
 )
 
 const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
-  Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape)), holders])
+  Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape)), holders, documents])
 )
 
 const reads = Layer.mergeAll(

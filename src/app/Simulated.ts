@@ -1,5 +1,6 @@
 /** The external systems of a simulated market. Loaded only beside one. */
 import { Config, Effect, Layer } from "effect"
+import { Dns } from "effect/net"
 import * as FundingClientHttp from "../funding/FundingClientHttp.ts"
 import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { TradeFeed } from "../market/tape/TradeFeed.ts"
@@ -7,6 +8,7 @@ import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as Seed from "../simulator/seed/Seed.ts"
 import { simulatorConfig } from "../simulator/Simulator.ts"
 import { SimulatorThread } from "../simulator/SimulatorThread.ts"
+import { DocumentSource } from "../simulator/venues/DocumentSource.ts"
 import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
 import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
 import { FundingService } from "../simulator/venues/FundingService.ts"
@@ -19,6 +21,8 @@ import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { DefaultSearchRate } from "../pools/SearchPace.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
+import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
+import * as PublicWeb from "../upstream/publicWeb.ts"
 import { DemoData, sourceOf } from "./MarketSource.ts"
 
 /** The blocks of the simulated chain, streamed where it has a Geyser. */
@@ -67,6 +71,15 @@ export const funding = Layer.unwrap(
 /** Simulated EVM candles. */
 export const evm = Layer.unwrap(Effect.map(EvmCandleSource, ({ url }) => EvmCandlesHttp.layer(url))).pipe(
   Layer.provide(EvmCandleSource.layerConfig)
+)
+
+/** Metadata documents of simulated mints. No name is looked up. */
+export const documents = Layer.unwrap(
+  Effect.map(DocumentSource, ({ url }) => FetchDocuments.layer({ ipfs: url }))
+).pipe(
+  Layer.provide(DocumentSource.layer),
+  Layer.provide(PublicWeb.layer()),
+  Layer.provide(Layer.orDie(Dns.layerStatic({})))
 )
 
 /** Simulated perps venues. */

@@ -1,6 +1,8 @@
-/** The external systems: chain, perps venues, funding service and EVM candles. Simulated ones stand in beside a simulated market. */
+/** The external systems: chain, perps venues, funding service, EVM candles and metadata documents. Simulated ones stand in beside a simulated market. */
+import * as NodeDns from "@effect/platform-node/NodeDns"
 import { Config, Effect, Layer, Option } from "effect"
 import type { HttpClient, HttpServerError } from "effect/http"
+import { Dns } from "effect/net"
 import type { Socket } from "effect/socket"
 import { USDC } from "../domain/Address.ts"
 import { FundingClient } from "../funding/FundingClient.ts"
@@ -25,6 +27,8 @@ import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
+import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
+import * as PublicWeb from "../upstream/publicWeb.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { chosenMarket, isSimulated } from "./marketSettings.ts"
 import { DemoData, MarketSource, sourceOf } from "./MarketSource.ts"
@@ -120,6 +124,22 @@ export const evm: Upstream<EvmCandles> = Layer.unwrap(
   Effect.map(isSimulated, (simulated): Upstream<EvmCandles> =>
     simulated ? fromSimulated((layers) => layers.evm) : EvmCandlesHttp.layer()
   )
+)
+
+/** The name servers of the system, without its hosts file. */
+const nameServers = Layer.effect(Dns.Dns, NodeDns.make({ timeout: "2 seconds", tries: 2 })).pipe(Layer.orDie)
+
+const readDocuments = FetchDocuments.layer().pipe(Layer.provide(PublicWeb.layer()), Layer.provide(nameServers))
+
+/** Metadata documents of tokens where `TOKEN_METADATA` is `on`: from a simulated gateway beside a simulated market. */
+export const documents: Upstream<never> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { mode } = yield* FetchDocuments.settings
+    if (mode === "off") {
+      return Layer.empty
+    }
+    return (yield* isSimulated) ? fromSimulated((layers) => layers.documents) : readDocuments
+  })
 )
 
 /** The perps venues: simulated ones beside a simulated market, unless a setting names others. */

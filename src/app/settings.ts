@@ -31,6 +31,7 @@ import * as Database from "../storage/Database.ts"
 import { valkeyUrl, whenDown } from "../storage/valkey/Valkey.ts"
 import * as MarketSessions from "../subscriptions/MarketSessions.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
+import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
 import { accountsRate } from "../wallets/accounts/WalletAccounts.ts"
@@ -66,6 +67,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   platformFee,
   poolDiscovery.settings,
   TokenBook.settings,
+  FetchDocuments.settings,
   priceSettings.settings,
   TradeTape.limits,
   TradeTape.leastCoverage,

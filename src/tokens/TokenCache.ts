@@ -19,6 +19,8 @@ export type TokenState = { readonly observation: Observation } &
         readonly _tag: "Token"
         readonly facts: MintFacts | null
         readonly metadata: TokenMetadata | null
+        /** True once it is known whether the token has metadata. */
+        readonly isMetadataRead?: boolean
         /** The slot since which every observation had this supply: that of the observation unless given. */
         readonly supplySlot?: number
       }
@@ -32,7 +34,8 @@ interface CacheEntry {
   state: TokenState | null
   /** Address of its Metaplex metadata, once watched. */
   metadataAt: Address | null
-  metaplex: TokenMetadata | null
+  /** Undefined until its account was read. */
+  metaplex: TokenMetadata | null | undefined
 }
 
 const stateOf = (account: OnChainAccount | null, observation: Observation): TokenState => {
@@ -43,7 +46,13 @@ const stateOf = (account: OnChainAccount | null, observation: Observation): Toke
   const reading = account === null ? { _tag: "NotAMint" as const } : readMintAccount(account)
   switch (reading._tag) {
     case "Mint":
-      return { _tag: "Token", facts: reading, metadata: reading.metadata, observation }
+      return {
+        _tag: "Token",
+        facts: reading,
+        metadata: reading.metadata,
+        isMetadataRead: reading.metadata !== null,
+        observation
+      }
     case "Malformed":
       return { _tag: "Malformed", detail: reading.detail, observation }
     case "NotAMint":
@@ -98,14 +107,16 @@ export class TokenCache {
     this.#entries.delete(mint)
     this.#entries.set(mint, entry)
     const { metaplex, state } = entry
-    return state?._tag === "Token" && state.metadata === null ? { ...state, metadata: metaplex } : state
+    return state?._tag === "Token" && state.metadata === null
+      ? { ...state, metadata: metaplex ?? null, isMetadataRead: metaplex !== undefined }
+      : state
   }
 
   /** Every loaded mint with its metadata; null without any. Does not count as a use. */
   *named(): Iterable<readonly [Mint, TokenMetadata | null]> {
     for (const { metaplex, mint, state } of this.#entries.values()) {
       if (state?._tag === "Token") {
-        yield [mint, state.metadata ?? metaplex]
+        yield [mint, state.metadata ?? metaplex ?? null]
       }
     }
   }
@@ -115,7 +126,7 @@ export class TokenCache {
     if (this.#entries.has(mint) || this.#absentState(mint) !== null) {
       return false
     }
-    this.#entries.set(mint, { mint, state: null, metadataAt: null, metaplex: null })
+    this.#entries.set(mint, { mint, state: null, metadataAt: null, metaplex: undefined })
     return true
   }
 

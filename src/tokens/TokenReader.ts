@@ -18,6 +18,9 @@ import {
 import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import type { TokenHolders } from "../domain/market/TokenHolders.ts"
+import type { TokenMetadataView } from "../domain/market/TokenMetadata.ts"
+import { DocumentReader, type DocumentReads } from "./documents/DocumentReader.ts"
+import { metadataReading } from "./documents/metadataReading.ts"
 import { ActivityReader } from "./ActivityReader.ts"
 import { authoritiesOf } from "./authorities.ts"
 import { HolderReader, unknownFigures } from "./HolderReader.ts"
@@ -46,6 +49,8 @@ export class TokenReader extends Context.Service<
     liquidityOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenLiquidity>, TokenRefusal>
     /** Holders of the token, the `limit` largest of them listed. The token is followed from now on. */
     holdersOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenHolders>, TokenRefusal>
+    /** Metadata of the token, on chain and of its document, which is queued to be read. */
+    metadataOf(mint: Mint): Effect.Effect<TokenReading<TokenMetadataView>, TokenRefusal>
     /** One pool in memory, from the side of its token. */
     poolOf(pool: Address): Effect.Effect<TokenReading<PoolFacts>, UnknownPool>
     /** One row for every mint, in order. */
@@ -61,6 +66,10 @@ export class TokenReader extends Context.Service<
         const pools = yield* PoolBook
         const activity = yield* ActivityReader
         const holders = yield* HolderReader
+        const documents = yield* DocumentReader
+        const refOf = makeTokenRefs(documents)
+        const tokenRefOf = (mint: Mint, state: TokenState | null): TokenRef =>
+          state?._tag === "Token" ? refOf(mint, state) : { ...bareToken(mint), decimals: decimalsOf(mint, state) }
 
         // The pools first: they bound the cold mints of a key.
         const warm = Effect.fnUntraced(function* (mint: Mint) {
@@ -185,6 +194,11 @@ export class TokenReader extends Context.Service<
           }
         })
 
+        const metadataOf = Effect.fn("TokenReader.metadataOf")(function* (mint: Mint) {
+          const state = yield* tokenAt(mint)
+          return metadataReading(state, refOf(mint, state), documents, yield* Clock.currentTimeMillis)
+        })
+
         const poolOf = Effect.fn("TokenReader.poolOf")(function* (address: Address) {
           const pool = pools.poolAt(address)
           if (pool === null) {
@@ -231,7 +245,15 @@ export class TokenReader extends Context.Service<
           return { data, knowledge: knowledgeOf(scalars, null) }
         })
 
-        return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, holdersOf, poolOf, pricesOf })
+        return TokenReader.of({
+          factsOf,
+          decimalsOf: readDecimals,
+          liquidityOf,
+          holdersOf,
+          metadataOf,
+          poolOf,
+          pricesOf
+        })
       })
     )
 }
@@ -258,13 +280,13 @@ const decimalsOf = (mint: Mint, state: TokenState | null): number | null =>
 /** Supply; null for wrapped SOL, whose mint account does not count lamports. */
 const supplyOf = (mint: Mint, { facts }: Token): bigint | null => (mint === SOL ? null : (facts?.supply ?? null))
 
-const refOf = (mint: Mint, state: Token): TokenRef => ({
-  ...bareToken(mint),
-  symbol: state.metadata?.symbol ?? null,
-  name: state.metadata?.name ?? null,
-  decimals: decimalsOf(mint, state)
-})
-
-/** The token as far as its state is in memory. */
-const tokenRefOf = (mint: Mint, state: TokenState | null): TokenRef =>
-  state?._tag === "Token" ? refOf(mint, state) : { ...bareToken(mint), decimals: decimalsOf(mint, state) }
+/** Tokens by the names in their metadata, and the image of a document that is in memory. */
+const makeTokenRefs =
+  ({ knownOf }: DocumentReads) =>
+  (mint: Mint, state: Token): TokenRef => ({
+    ...bareToken(mint),
+    symbol: state.metadata?.symbol ?? null,
+    name: state.metadata?.name ?? null,
+    decimals: decimalsOf(mint, state),
+    imageUrl: typeof state.metadata?.uri === "string" ? (knownOf(state.metadata.uri)?.imageUrl ?? null) : null
+  })

@@ -21,6 +21,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
   "search.tokens": () => ({ query: { q: "usdc", limit: "5" } }),
   "tokens.holders": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
+  "tokens.metadata": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
@@ -34,5 +35,6 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
   "search.tokens": { 409: onTape({ query: { q: "xmpl", limit: "1" } }, 63) },
   "tokens.holders": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
+  "tokens.metadata": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
 }

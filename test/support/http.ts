@@ -116,6 +116,7 @@ const noTokens = Layer.mergeAll(
     factsOf: () => Effect.die("this test has no tokens"),
     liquidityOf: () => Effect.die("this test has no tokens"),
     holdersOf: () => Effect.die("this test has no tokens"),
+    metadataOf: () => Effect.die("this test has no tokens"),
     poolOf: () => Effect.die("this test has no tokens"),
     pricesOf: () => Effect.die("this test has no tokens")
   }),

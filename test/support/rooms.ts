@@ -38,7 +38,7 @@ export const folders: Record<string, ReadonlyArray<string>> = {
   pools: ["domain", "health", "programs", "solana"],
   quotes: ["domain", "pools", "programs", "solana"],
   trades: ["domain", "programs", "solana"],
-  tokens: ["domain", "health", "pools", "programs", "quotes", "solana"],
+  tokens: ["domain", "health", "pools", "programs", "quotes", "solana", "upstream"],
   market: ["domain", "health", "pools", "programs", "solana", "storage", "tokens", "trades", "upstream"],
   funding: ["domain", "health", "upstream"],
   perps: ["domain", "health", "programs", "solana", "upstream"],
@@ -81,7 +81,7 @@ export const folders: Record<string, ReadonlyArray<string>> = {
   http: ["api", "domain", "health", ...capabilities],
   testing: ["client", "domain", "http", "simulator", ...capabilities],
   "index.ts": ["domain", ...capabilities],
-  app: ["api", "domain", "health", "http", "observability", "simulator", "storage", ...capabilities],
+  app: ["api", "domain", "health", "http", "observability", "simulator", "storage", "upstream", ...capabilities],
   "main.ts": ["app"]
 }
 
@@ -134,11 +134,12 @@ export const packages: Record<string, ReadonlyArray<string>> = {
     "simulator",
     "solana",
     "testing",
+    "tokens",
     "trades",
     "upstream"
   ],
   "effect/http-api": ["api", "app", "client", "http", "testing", "web"],
-  "effect/net": ["access", "http"],
+  "effect/net": ["access", "app", "http", "upstream"],
   "effect/observability": ["observability"],
   "effect/persistence": ["funding", "perps", "solana", "storage", "tracker", "access", "upstream"],
   "effect/socket": ["app", "client", "simulator", "solana"],
@@ -157,7 +158,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "@clickhouse/client": ["storage"],
   "@grpc/grpc-js": ["simulator", "solana"],
   "@grpc/proto-loader": ["solana"],
-  "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "storage", "testing"],
+  "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "storage", "testing", "upstream"],
   "@effect/sql-pg": ["access", "accounts", "alerts", "callouts", "copying", "market", "storage", "tracker", "wallets"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "accounts", "storage", "http", "live", "simulator", "solana"],

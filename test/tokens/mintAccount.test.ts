@@ -10,6 +10,9 @@ import { classicMint, extendedMint, extension, metadataOf, metaplexAccount } fro
 
 const MINT = at(10)
 
+/** A short Borsh string. */
+const text = (value: string) => [value.length, 0, 0, 0, ...new TextEncoder().encode(value)]
+
 describe("readMintAccount", () => {
   it("reads supply, decimals and both authorities", () => {
     const plan = { supply: 2n ** 64n - 1n, decimals: 9, mintAuthority: at(1), freezeAuthority: at(2) }
@@ -54,8 +57,33 @@ describe("readMintAccount", () => {
   it("reads the name that a mint carries itself", () => {
     const carried = extension(19, metadataOf(MINT, "Fern Network", "FERN", "https://example.com"))
     assert.deepInclude(readMintAccount(extendedMint(MINT, [carried])), {
-      metadata: { name: "Fern Network", symbol: "FERN", uri: "https://example.com" }
+      metadata: {
+        name: "Fern Network",
+        symbol: "FERN",
+        uri: "https://example.com",
+        origin: { source: "token-2022", updateAuthority: null, isMutable: false, fields: [] }
+      }
     })
+  })
+
+  it("reads the further fields that a mint carries, as far as they are whole", () => {
+    const value = metadataOf(MINT, "Fern Network", "FERN")
+    value.fill(7, 0, 32)
+    const fieldsOf = (count: number, ...texts: ReadonlyArray<string>) => {
+      const carried = Uint8Array.from([...value.subarray(0, -4), count, 0, 0, 0, ...texts.flatMap(text)])
+      const read = readMintAccount(extendedMint(MINT, [extension(19, carried)]))
+      return read._tag === "Mint" ? read.metadata?.origin : undefined
+    }
+    const changes = { source: "token-2022", isMutable: true } as const
+    assert.deepInclude(fieldsOf(2, "team", "Otters", "site", "a\u0007b"), {
+      ...changes,
+      fields: [
+        ["team", "Otters"],
+        ["site", "a b"]
+      ]
+    })
+    assert.deepInclude(fieldsOf(255, "team", "Otters", "site"), { ...changes, fields: [["team", "Otters"]] })
+    assert.lengthOf(fieldsOf(200, ...Array.from({ length: 400 }, () => "x"))?.fields ?? [], 32)
   })
 
   it("does not take the name of another mint", () => {
@@ -113,8 +141,24 @@ describe("Metaplex metadata", () => {
     assert.deepStrictEqual(readMetaplex(metaplexAccount(at(1), MINT, "Otter", "OTTER"), MINT), {
       name: "Otter",
       symbol: "OTTER",
-      uri: "https://example.com/token.json"
+      uri: "https://example.com/token.json",
+      origin: { source: "metaplex", updateAuthority: at(9), isMutable: false, fields: [] }
     })
+  })
+
+  it("is mutable by the flag behind the creators", () => {
+    const account = metaplexAccount(at(1), MINT, "Otter", "OTTER")
+    const behind = account.data.length - 20
+    const mutableOf = (...bytes: ReadonlyArray<number>) =>
+      readMetaplex({ ...account, data: Uint8Array.from([...account.data.subarray(0, behind), ...bytes]) }, MINT)?.origin
+        ?.isMutable
+    const creator = Array.from({ length: 34 }, () => 1)
+    assert.isTrue(mutableOf(0, 0, 0, 0, 1))
+    assert.isFalse(mutableOf(0, 0, 0, 1, 0))
+    assert.isTrue(mutableOf(0, 0, 1, 2, 0, 0, 0, ...creator, ...creator, 0, 1))
+    assert.isFalse(mutableOf(0, 0, 1, 2, 0, 0, 0, ...creator, ...creator, 1, 0))
+    assert.isNull(mutableOf(0, 0, 1, 255, 255, 255, 255, ...creator))
+    assert.isNull(mutableOf())
   })
 
   it("is null where there is no text, and where it is too long", () => {

@@ -77,11 +77,16 @@ export const layer = HttpApiBuilder.group(
       return { data, meta: yield* metaOf("public-holders-v1", knowledge) }
     })
 
+    const metadata = Effect.fnUntraced(function* (path: TokenPath) {
+      const { data, knowledge } = yield* Effect.mapError(tokens.metadataOf(yield* mintOf(path)), problemOf)
+      return { data, meta: yield* metaOf("public-metadata-v1", knowledge) }
+    })
+
     const prices = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof PricesBody.Type }) {
       const { data, knowledge } = yield* tokens.pricesOf(payload.mints)
       return { data, meta: yield* metaOf("public-price-v1", knowledge), nextCursor: null }
     })
 
-    return handlers.handleAll({ facts, risk, liquidity, holders, prices })
+    return handlers.handleAll({ facts, risk, liquidity, holders, metadata, prices })
   })
 )

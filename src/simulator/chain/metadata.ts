@@ -13,8 +13,11 @@ export interface Naming {
 
 export const METAPLEX_PROGRAM = Address.make("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
 
-/** Address of a mint's off-chain document, which does not exist. */
-export const uriOf = (mint: Mint): string => `https://metadata.invalid/${mint}.json`
+/** The folder of the simulated documents on IPFS, which only the simulator has. */
+export const DOCUMENTS_CID = "bafybeisimulatedsimulatedsimulatedsimulatedsimulatedsimula2"
+
+/** URI of a mint's off-chain document. */
+export const uriOf = (mint: Mint): string => `ipfs://${DOCUMENTS_CID}/${mint}.json`
 
 /** Metaplex allocates every account at the largest size of any version, in bytes. */
 const METAPLEX_SIZE = 679

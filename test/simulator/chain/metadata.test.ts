@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { makeDeriveAddress } from "../../../src/solana/programAddress.ts"
 import { metaplexAddress, readMetaplex } from "../../../src/tokens/metadata.ts"
 import { readMintAccount } from "../../../src/tokens/mintAccount.ts"
+import { uriOf } from "../../../src/simulator/chain/metadata.ts"
 import { newMarket } from "./chains.ts"
 
 const derive = makeDeriveAddress()
@@ -22,7 +23,12 @@ describe("the names of simulated mints", () => {
       assert.strictEqual(account === undefined, read.tokenProgram === "token-2022", symbol)
       const decoded = account === undefined ? read.metadata : readMetaplex(account, address)
       homes[account === undefined ? "mint" : "metaplex"] += 1
-      assert.deepStrictEqual(decoded, { name, symbol, uri: `https://metadata.invalid/${address}.json` })
+      assert.deepInclude(decoded, { name, symbol, uri: uriOf(address) })
+      assert.deepInclude(decoded?.origin, {
+        source: account === undefined ? "token-2022" : "metaplex",
+        isMutable: account === undefined ? decoded?.origin?.updateAuthority !== null : true,
+        fields: []
+      })
     }
     assert.isAbove(homes.mint, 1)
     assert.isAbove(homes.metaplex, 15)

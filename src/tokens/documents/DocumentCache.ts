@@ -1,0 +1,116 @@
+import type { DocumentReason, MetadataDocument } from "../../domain/market/TokenMetadata.ts"
+import type { DocumentState } from "./DocumentReader.ts"
+
+/** Times of a cache, in milliseconds. */
+export interface DocumentTimes {
+  /** Time for which a document is good. */
+  readonly keptMs: number
+  /** First time for which a failure is remembered; it doubles with each, up to `keptMs`. */
+  readonly failedMs: number
+}
+
+interface CacheEntry {
+  phase: "idle" | "queued" | "reading"
+  document: MetadataDocument | null
+  reason: DocumentReason | null
+  failures: number
+  fetchedAtMs: number | null
+  expiresAtMs: number | null
+}
+
+/** Result of one read. */
+export type DocumentRead =
+  | { readonly _tag: "Read"; readonly document: MetadataDocument }
+  | { readonly _tag: "Failed"; readonly reason: DocumentReason }
+
+/** LRU cache of documents by URI, with their failures and the queue of those to read. */
+export class DocumentCache {
+  readonly #capacity: number
+  readonly #times: DocumentTimes
+  // Least recently used first.
+  readonly #entries = new Map<string, CacheEntry>()
+  // Oldest first.
+  readonly #queue = new Set<string>()
+
+  constructor(capacity: number, times: DocumentTimes) {
+    this.#capacity = Math.max(1, capacity)
+    this.#times = times
+  }
+
+  /** Documents in memory, read or not. */
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** State of the document, which is queued when it is missing or expired. Counts as a use. */
+  use(uri: string, nowMs: number): DocumentState {
+    const entry = this.#entries.get(uri) ?? {
+      phase: "idle",
+      document: null,
+      reason: "waiting",
+      failures: 0,
+      fetchedAtMs: null,
+      expiresAtMs: null
+    }
+    this.#entries.delete(uri)
+    this.#entries.set(uri, entry)
+    if (entry.phase === "idle" && (entry.expiresAtMs === null || nowMs >= entry.expiresAtMs)) {
+      entry.phase = "queued"
+      this.#queue.add(uri)
+    }
+    this.#shrink()
+    const { document, expiresAtMs, fetchedAtMs, reason } = entry
+    const state = document !== null ? "read" : reason === "waiting" ? "waiting" : "failed"
+    return { state, reason, document, fetchedAtMs, expiresAtMs }
+  }
+
+  /** The content in memory; null where there is none. */
+  peek(uri: string): MetadataDocument | null {
+    return this.#entries.get(uri)?.document ?? null
+  }
+
+  /** The next document to read; null when none is queued. */
+  begin(): string | null {
+    for (const uri of this.#queue) {
+      this.#queue.delete(uri)
+      const entry = this.#entries.get(uri)
+      if (entry !== undefined) {
+        entry.phase = "reading"
+        return uri
+      }
+    }
+    return null
+  }
+
+  /** Ends a read. Content that was read earlier outlives a failure. */
+  finish(uri: string, read: DocumentRead, nowMs: number): void {
+    const entry = this.#entries.get(uri)
+    if (entry === undefined) {
+      return
+    }
+    entry.phase = "idle"
+    if (read._tag === "Read") {
+      entry.document = read.document
+      entry.reason = null
+      entry.failures = 0
+      entry.fetchedAtMs = nowMs
+      entry.expiresAtMs = nowMs + this.#times.keptMs
+    } else {
+      entry.reason = read.reason
+      // Beyond thirty doublings every time is longer than the longest.
+      const waitMs = this.#times.failedMs * 2 ** Math.min(entry.failures, 30)
+      entry.failures += 1
+      entry.expiresAtMs = nowMs + Math.min(waitMs, this.#times.keptMs)
+    }
+  }
+
+  #shrink(): void {
+    for (const uri of this.#entries.keys()) {
+      if (this.#entries.size <= this.#capacity) {
+        return
+      }
+      this.#entries.delete(uri)
+      this.#queue.delete(uri)
+    }
+  }
+}

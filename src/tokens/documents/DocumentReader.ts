@@ -1,0 +1,36 @@
+import { Context } from "effect"
+import type { DocumentReason, MetadataDocument } from "../../domain/market/TokenMetadata.ts"
+
+/** State of one document. */
+export interface DocumentState {
+  readonly state: "read" | "waiting" | "failed" | "off"
+  /** Reason of the last attempt, or of none; null when it succeeded. */
+  readonly reason: DocumentReason | null
+  /** The newest content that was read, whatever came after; null before the first. */
+  readonly document: MetadataDocument | null
+  /** Milliseconds since the Unix epoch. */
+  readonly fetchedAtMs: number | null
+  readonly expiresAtMs: number | null
+}
+
+/** Documents behind the URIs of tokens. */
+export interface DocumentReads {
+  /** The document as it is in memory. Synchronous: one that is missing or expired is queued to be read. */
+  readonly documentOf: (uri: string) => DocumentState
+  /** The content in memory; null where there is none. Queues nothing. */
+  readonly knownOf: (uri: string) => MetadataDocument | null
+}
+
+/** The state while documents are not read. */
+export const DOCUMENTS_OFF: DocumentState = {
+  state: "off",
+  reason: "off",
+  document: null,
+  fetchedAtMs: null,
+  expiresAtMs: null
+}
+
+/** Documents of tokens; none are read unless provided. */
+export const DocumentReader = Context.Reference<DocumentReads>("fathom/tokens/documents/DocumentReader", {
+  defaultValue: () => ({ documentOf: () => DOCUMENTS_OFF, knownOf: () => null })
+})

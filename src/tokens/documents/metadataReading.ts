@@ -1,0 +1,64 @@
+/** The answer of the metadata of a token: the part on chain, and the document as far as it is in memory. */
+import { COMPLETE, incomplete } from "../../domain/Scalar.ts"
+import type { Knowledge, TokenRef } from "../../domain/market/Token.ts"
+import type { TokenDocument, TokenMetadataView } from "../../domain/market/TokenMetadata.ts"
+import type { TokenState } from "../TokenCache.ts"
+import type { DocumentReads, DocumentState } from "./DocumentReader.ts"
+
+type Token = TokenState & { readonly _tag: "Token" }
+
+const EMPTY = { name: null, symbol: null, description: null, imageUrl: null, links: null }
+
+const NO_URI: TokenDocument = { state: "none", reason: "no_uri", ...EMPTY, fetchedAtMs: null, expiresAtMs: null }
+
+const documentOf = ({ document, ...state }: DocumentState): TokenDocument => ({ ...EMPTY, ...document, ...state })
+
+/** Known when all there is was read; stale where the newest attempt failed or is overdue. */
+const knowledgeOf = (isChainRead: boolean, document: TokenDocument, nowMs: number) => {
+  const partial = (reason: Parameters<typeof incomplete>[0]) =>
+    ({ status: isChainRead ? "partial" : "unavailable", coverage: incomplete(reason) }) as const
+  if (!isChainRead) {
+    return partial("not_captured")
+  }
+  switch (document.state) {
+    case "none":
+      return { status: "known", coverage: COMPLETE } as const
+    case "read":
+      return document.reason === null && nowMs < (document.expiresAtMs ?? 0)
+        ? ({ status: "known", coverage: COMPLETE } as const)
+        : ({ status: "stale", coverage: incomplete("source_stale") } as const)
+    case "waiting":
+      return partial("backfill_running")
+    case "failed":
+      return partial("source_gap")
+    case "off":
+      return partial("not_captured")
+  }
+}
+
+/** Metadata of the token, whose document is queued to be read where it is missing or expired. */
+export const metadataReading = (
+  { isMetadataRead = true, metadata, observation }: Token,
+  token: TokenRef,
+  documents: DocumentReads,
+  nowMs: number
+): { readonly data: TokenMetadataView; readonly knowledge: Knowledge } => {
+  const uri = metadata?.uri ?? null
+  const document = uri === null ? NO_URI : documentOf(documents.documentOf(uri))
+  const origin = metadata?.origin ?? null
+  return {
+    data: {
+      token: { ...token, imageUrl: document.imageUrl },
+      source: origin?.source ?? null,
+      updateAuthority: origin?.updateAuthority ?? null,
+      isMutable: origin?.isMutable ?? null,
+      uri,
+      fields: origin === null ? null : origin.fields.map(([key, value]) => ({ key, value })),
+      document
+    },
+    knowledge: {
+      observedAtMs: document.fetchedAtMs ?? observation.observedAtMs,
+      ...knowledgeOf(isMetadataRead, document, nowMs)
+    }
+  }
+}
