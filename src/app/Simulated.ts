@@ -7,7 +7,7 @@ import { TradeFeed } from "../market/tape/TradeFeed.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as Seed from "../simulator/seed/Seed.ts"
 import { simulatorConfig } from "../simulator/Simulator.ts"
-import { SimulatorThread } from "../simulator/SimulatorThread.ts"
+import { type SimulatorPlace, SimulatorThread } from "../simulator/SimulatorThread.ts"
 import { DocumentSource } from "../simulator/venues/DocumentSource.ts"
 import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
 import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
@@ -16,6 +16,7 @@ import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator
 import type { BlockFeedOptions } from "../solana/blocks/BlockFeedRpc.ts"
 import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import * as ChainFeedGeyser from "../solana/geyser/ChainFeedGeyser.ts"
 import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
@@ -31,11 +32,18 @@ const blocksOf = (geyserUrl: string | null, options: Partial<BlockFeedOptions>) 
     ? TradeBlocks.layerRpc(options)
     : TradeBlocks.layerGeyser({ ...options, geyser: { url: geyserUrl } })
 
+/** The accounts of the simulated chain, streamed where it has a Geyser. */
+const accountsOf = ({ geyserUrl, rpcUrl, wsUrl }: SimulatorPlace) =>
+  geyserUrl === null
+    ? ChainFeedRpc.layer({ rpcUrl, wsUrl })
+    : ChainFeedGeyser.layer({ rpcUrl, wsUrl, geyser: { url: geyserUrl } })
+
 /** The simulated chain, read by the same clients as a real node. */
 export const market = Layer.unwrap(
-  Effect.map(SimulatorThread, ({ geyserUrl, mints, pastSlots, rpcUrl, wsUrl }) =>
-    Layer.mergeAll(
-      ChainFeedRpc.layer({ rpcUrl, wsUrl }),
+  Effect.map(SimulatorThread, (place) => {
+    const { geyserUrl, mints, pastSlots, rpcUrl } = place
+    return Layer.mergeAll(
+      accountsOf(place),
       Layer.succeed(DefaultSearchRate, null),
       AccountScanRpc.layer({ rpcUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
@@ -54,7 +62,7 @@ export const market = Layer.unwrap(
         mints.map(({ address }) => address)
       )
     )
-  )
+  })
 ).pipe(Layer.provide(SimulatorThread.layerConfig))
 
 /** Demo data. */

@@ -19,6 +19,8 @@ import type { SeededPorts } from "../simulator/seed/Seed.ts"
 import { AccountScan } from "../solana/accounts/AccountScan.ts"
 import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
+import * as ChainFeedGeyser from "../solana/geyser/ChainFeedGeyser.ts"
+import { geyserEndpoints } from "../solana/geyser/geyserSettings.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import { TokenAccounts } from "../solana/rpc/TokenAccounts.ts"
@@ -43,9 +45,14 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
     )
   )
 
-/** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`; blocks from the Geyser at `GEYSER_URL` where it is set. */
+/** The state of accounts: their writes from the Geyser at `GEYSER_URL` where it is set, else from the sockets of the nodes. */
+const accounts = Layer.unwrap(
+  Effect.map(geyserEndpoints(), ({ length }) => (length === 0 ? ChainFeedRpc.layer() : ChainFeedGeyser.layer()))
+)
+
+/** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`; writes and blocks from the Geyser at `GEYSER_URL` where it is set. */
 const node = Layer.mergeAll(
-  ChainFeedRpc.layer(),
+  accounts,
   AccountScanRpc.layer(),
   TransactionStatusRpc.layer(),
   TransactionHistoryRpc.layer(),

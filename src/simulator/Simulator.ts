@@ -6,7 +6,8 @@ import { RETAIL_WALLETS, type SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
 import type { CopyJournal } from "./traders/followersJournal.ts"
 import { makeMarket, type Market } from "./traders/Market.ts"
-import type { GeyserAilment, GeyserNode } from "./node/GeyserNode.ts"
+import type { GeyserNode } from "./node/GeyserNode.ts"
+import { type GeyserAilment, healthyGeyser } from "./node/geyserSlots.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { keepPace } from "./traders/pace.ts"
 import { catchUp, livePast, readerPace, readsFirst, slotsOf } from "./traders/past.ts"
@@ -150,7 +151,7 @@ const makeSimulator = Effect.fnUntraced(function* (
   const { faults, lastReadMs, rpcUrl, wsUrl } = yield* addNode(ailment)
   const geysers = new Set<GeyserNode>()
   const addGeyser = Effect.fnUntraced(function* (ailmentOfGeyser: Partial<GeyserAilment> = {}) {
-    const { healthyGeyser, makeGeyserNode } = yield* Effect.promise(() => import("./node/GeyserNode.ts"))
+    const { makeGeyserNode } = yield* Effect.promise(() => import("./node/GeyserNode.ts"))
     const geyser = yield* makeGeyserNode(() => ledger.bank, { ...healthyGeyser, ...ailmentOfGeyser })
     yield* Effect.acquireRelease(
       Effect.sync(() => geysers.add(geyser)),
@@ -167,9 +168,12 @@ const makeSimulator = Effect.fnUntraced(function* (
     }
     const block = ledger.market.advance()
     publish(block)
-    // The past is not streamed: it is made no faster than a reader asks for it.
     geysers.forEach((geyser) => geyser.publish(block))
     nodes.forEach((node) => node.faults.strike(block.slot))
+  }
+  const publishPast = (block: Block): void => {
+    publish(block)
+    geysers.forEach((geyser) => geyser.publishPast(block))
   }
   const past = livePast(bank, market, startSlot)
   bank.keep(Number.POSITIVE_INFINITY)
@@ -179,11 +183,11 @@ const makeSimulator = Effect.fnUntraced(function* (
     bank.skip(Math.floor(((nowMs - builtAtMs) * speed) / SLOT_MS))
   })
   if (speed === 0) {
-    past.forEach(publish)
+    past.forEach(publishPast)
     yield* goLive
   } else {
     const mustWait = blocksKept > BLOCKS_KEPT ? () => false : readerPace(bank)
-    yield* catchUp(past, publish, { mustWait, isBusy: readsFirst(lastReadMs) }).pipe(
+    yield* catchUp(past, publishPast, { mustWait, isBusy: readsFirst(lastReadMs) }).pipe(
       Effect.andThen(goLive),
       Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),

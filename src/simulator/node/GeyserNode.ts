@@ -3,38 +3,17 @@ import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } 
 import { Clock, Duration, Effect, type Scope } from "effect"
 import { replayInfoMethod, subscribeMethod } from "../../solana/geyser/geyserService.ts"
 import type { GeyserRequest, GeyserUpdate } from "../../solana/geyser/geyserUpdates.ts"
-import type { Bank, KeptBlock } from "../chain/Bank.ts"
+import type { Bank, Block } from "../chain/Bank.ts"
 import { type Ailing, makeAiling } from "./ailing.ts"
-import { geyserBlockMeta, geyserTransaction } from "./geyserTransaction.ts"
-
-/** The faults of a Geyser. */
-export interface GeyserAilment {
-  /** `catching up`: a stream is refused with INTERNAL. `silent`: streams stay open and have no update. */
-  readonly streams: "ok" | "catching up" | "silent"
-  /** Updates of new slots come this much later. */
-  readonly lag: Duration.Duration
-  /** Every update is sent twice. */
-  readonly duplicates: boolean
-  /** The updates of a slot come in reverse order, its head first. */
-  readonly reorder: boolean
-  /** The head of every slot with this divisor is left out; 0 is none. */
-  readonly missingHeadEvery: number
-  /** One transaction of every slot with this divisor is left out; 0 is none. */
-  readonly missingTransactionEvery: number
-  /** Slots that can be replayed. */
-  readonly replaySlots: number
-}
-
-/** A Geyser without faults. */
-export const healthyGeyser: GeyserAilment = {
-  streams: "ok",
-  lag: Duration.zero,
-  duplicates: false,
-  reorder: false,
-  missingHeadEvery: 0,
-  missingTransactionEvery: 0,
-  replaySlots: 150
-}
+import {
+  followedBy,
+  type GeyserAilment,
+  healthyGeyser,
+  namesOf,
+  type StreamedSlot,
+  updatesOf,
+  WriteHistory
+} from "./geyserSlots.ts"
 
 /** A running Geyser. */
 export interface GeyserNode {
@@ -44,41 +23,18 @@ export interface GeyserNode {
   readonly kill: (after: number) => Effect.Effect<void>
   /** Streams that were opened since the start, and the slot that each asked for; null for the newest. */
   readonly opened: () => ReadonlyArray<number | null>
+  /** Accounts that the open streams follow. */
+  readonly followed: () => ReadonlySet<string>
   /** Sends a finished slot to every stream. */
-  readonly publish: (block: KeptBlock) => void
+  readonly publish: (block: Block) => void
+  /** Sends a slot of the simulated past to the streams of accounts: its transactions are read, no faster than asked for. */
+  readonly publishPast: (block: Block) => void
 }
+
+/** The chain that is served. */
+export type GeyserChain = Pick<Bank, "blocks" | "newest">
 
 type Call = ServerDuplexStream<GeyserRequest, GeyserUpdate>
-
-const namesOf = (filters: object | undefined): ReadonlyArray<string> | null => {
-  const names = Object.keys(filters ?? {})
-  return names.length === 0 ? null : names
-}
-
-const isEvery = (slot: number, divisor: number): boolean => divisor > 0 && slot % divisor === 0
-
-/** The updates of a slot that a request wants, with the faults of the node. */
-export const updatesOf = (block: KeptBlock, request: GeyserRequest, ailment: GeyserAilment): Array<GeyserUpdate> => {
-  const slot = String(block.slot)
-  const transactions = namesOf(request.transactions)
-  const heads = namesOf(request.blocksMeta)
-  const slots = namesOf(request.slots)
-  const left = isEvery(block.slot, ailment.missingTransactionEvery) ? block.transactions.slice(1) : block.transactions
-  const updates: Array<GeyserUpdate> = []
-  if (transactions !== null) {
-    for (const transaction of left) {
-      updates.push({ filters: transactions, transaction: { slot, transaction: geyserTransaction(transaction) } })
-    }
-  }
-  if (heads !== null && !isEvery(block.slot, ailment.missingHeadEvery)) {
-    updates.push({ filters: heads, blockMeta: geyserBlockMeta(block) })
-  }
-  if (slots !== null) {
-    updates.push({ filters: slots, slot: { slot, parent: String(block.parent), status: 1 } })
-  }
-  const ordered = ailment.reorder ? updates.toReversed() : updates
-  return ailment.duplicates ? ordered.flatMap((update) => [update, update]) : ordered
-}
 
 /** One open stream. */
 class GeyserStream {
@@ -97,7 +53,22 @@ class GeyserStream {
     })
   }
 
-  begin(request: GeyserRequest, past: ReadonlyArray<KeptBlock>, ailment: GeyserAilment): void {
+  /** True once a request has come. */
+  get hasBegun(): boolean {
+    return this.#request !== null
+  }
+
+  /** True for a stream of accounts. */
+  get hasAccounts(): boolean {
+    return this.#request !== null && namesOf(this.#request.accounts) !== null
+  }
+
+  followed(): Iterable<string> {
+    return this.isOpen && this.#request !== null ? followedBy(this.#request).keys() : []
+  }
+
+  /** Takes a request, which replaces the one before, and sends the slots that are repeated for it. */
+  begin(request: GeyserRequest, past: ReadonlyArray<StreamedSlot>, ailment: GeyserAilment): void {
     this.#request = request
     past.forEach((block) => this.send(block, ailment))
   }
@@ -106,7 +77,7 @@ class GeyserStream {
     this.#call.write({ filters: [], pong: { id: 1 } })
   }
 
-  send(block: KeptBlock, ailment: GeyserAilment): void {
+  send(block: StreamedSlot, ailment: GeyserAilment): void {
     if (this.#request === null || ailment.streams === "silent") {
       return
     }
@@ -152,18 +123,21 @@ const bind = (server: Server): Effect.Effect<number> =>
 
 /** Serves the bank until the scope closes. */
 export const makeGeyserNode = Effect.fnUntraced(function* (
-  bank: () => Bank,
+  bank: () => GeyserChain,
   ailment: GeyserAilment
 ): Effect.fn.Return<GeyserNode, never, Scope.Scope> {
   const faults = makeAiling(ailment, healthyGeyser)
   const streams = new Set<GeyserStream>()
   const opened: Array<number | null> = []
   const clock = yield* Clock.Clock
+  const history = new WriteHistory(() => faults.current().replaySlots)
   const oldest = () => {
     const { slot } = bank().newest()
     const [first] = bank().blocks()
     return Math.max(first?.slot ?? slot, slot - faults.current().replaySlots)
   }
+  const oldestFor = ({ accounts }: GeyserRequest) =>
+    namesOf(accounts) === null ? oldest() : Math.max(oldest(), history.oldest)
 
   const subscribe = (call: Call): void => {
     // Native clients wait for the headers before they write.
@@ -176,14 +150,24 @@ export const makeGeyserNode = Effect.fnUntraced(function* (
         return
       }
       const from = request.fromSlot === undefined ? null : Number(request.fromSlot)
-      opened.push(from)
+      if (!stream.hasBegun) {
+        opened.push(from)
+      }
+      const first = oldestFor(request)
       if (faults.current().streams === "catching up") {
         stream.end(status.INTERNAL, "the node is catching up")
-      } else if (from !== null && from < oldest()) {
-        stream.end(status.OUT_OF_RANGE, `slot ${from} cannot be replayed, the oldest is ${oldest()}`)
+      } else if (from !== null && from < first && !faults.current().ignoresFrom) {
+        stream.end(status.OUT_OF_RANGE, `slot ${from} cannot be replayed, the oldest is ${first}`)
       } else {
-        const past = from === null ? [] : Array.from(bank().blocks()).filter(({ slot }) => slot >= from)
-        stream.begin(request, past, faults.current())
+        const past =
+          from === null || faults.current().ignoresFrom
+            ? []
+            : Array.from(bank().blocks()).filter(({ slot }) => slot >= from)
+        stream.begin(
+          request,
+          past.map((block) => history.of(block)),
+          faults.current()
+        )
       }
     })
   }
@@ -199,7 +183,7 @@ export const makeGeyserNode = Effect.fnUntraced(function* (
   )
   const port = yield* Effect.acquireRelease(bind(server), () => Effect.sync(() => server.forceShutdown()))
 
-  const send = (block: KeptBlock): void => {
+  const send = (block: StreamedSlot): void => {
     for (const stream of streams) {
       if (stream.isOpen) {
         stream.send(block, faults.current())
@@ -213,7 +197,19 @@ export const makeGeyserNode = Effect.fnUntraced(function* (
     faults,
     kill: (after) => Effect.sync(() => streams.forEach((stream) => stream.limit(after))),
     opened: () => opened,
-    publish: (block) => {
+    followed: () => new Set(Array.from(streams).flatMap((stream) => Array.from(stream.followed()))),
+    publishPast: (finished) => {
+      history.add(finished, faults.current().staleWrites)
+      const block = history.of(finished)
+      for (const stream of streams) {
+        if (stream.isOpen && stream.hasAccounts) {
+          stream.send(block, faults.current())
+        }
+      }
+    },
+    publish: (finished) => {
+      history.add(finished, faults.current().staleWrites)
+      const block = history.of(finished)
       const lagMs = Duration.toMillis(faults.current().lag)
       if (lagMs === 0) {
         send(block)

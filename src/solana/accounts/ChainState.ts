@@ -3,10 +3,12 @@ import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "./accountJson.ts"
 import type { ChainEvent, Freshness } from "./ChainFeed.ts"
-import { CLOCK, readClock } from "../clockSysvar.ts"
+import { CLOCK } from "../clockSysvar.ts"
+import { KnownClock } from "./KnownClock.ts"
 import type { Outbox } from "../blocks/outbox.ts"
 import type { SlotBuffer } from "./SlotBuffer.ts"
 import type { Commitment } from "../Commitment.ts"
+import { StreamReplay } from "./StreamReplay.ts"
 import type { Listener, SlotInfo } from "./subscriptions.ts"
 
 /** Beyond this many waiting writes, all slots count as ended. */
@@ -35,7 +37,9 @@ export class ChainState implements Listener {
   readonly #wanted: Set<Address>
   readonly #commitment: Commitment
   readonly #time: Clock.Clock
+  readonly #tellsSlots: boolean
   #connected = false
+  readonly #replay = new StreamReplay()
   /** True from a silence of the chain until a new slot: connections and answers at the same slot end none. */
   #isSilent = false
   // Durations are measured by the monotonic clock.
@@ -49,9 +53,9 @@ export class ChainState implements Listener {
   #heardAtMs: number | null = null
   #committedSlot = 0
   #arrivals = 0
+  /** The time at which the clock arrived, was asked for, or is waited for since. */
   #clockAt = 0
-  #clockState: AccountState | undefined
-  #clock: ChainClock = { slot: 0, epoch: 0, unixTimestamp: 0 }
+  #clock = new KnownClock()
   #malformed = 0
   #overflows = 0
 
@@ -61,12 +65,15 @@ export class ChainState implements Listener {
     readonly wanted: Set<Address>
     readonly commitment: Commitment
     readonly time: Clock.Clock
+    /** True when the source reports every slot that has the commitment, so that a pause is not the end of any. */
+    readonly tellsSlots?: boolean
   }) {
     this.#buffer = options.buffer
     this.#outbox = options.outbox
     this.#wanted = options.wanted
     this.#commitment = options.commitment
     this.#time = options.time
+    this.#tellsSlots = options.tellsSlots ?? false
     this.#followedAt = this.#monotonicMs()
     this.#connectedAt = this.#followedAt
     this.#buffer.follow(CLOCK)
@@ -86,7 +93,7 @@ export class ChainState implements Listener {
   }
 
   get #isFollowing(): boolean {
-    return this.#connected && this.#clockState !== undefined && !this.#buffer.isBehind
+    return this.#connected && this.#clock.isKnown && !this.#buffer.isBehind
   }
 
   /** True once the accounts have not been followed for so long that they are better read. */
@@ -101,10 +108,7 @@ export class ChainState implements Listener {
   }
 
   clock(): ChainClock {
-    if (this.#clock.slot < this.#slot) {
-      this.#clock = { ...this.#clock, slot: this.#slot }
-    }
-    return this.#clock
+    return this.#clock.at(this.#slot)
   }
 
   /** True when the feed has been live since the last call. */
@@ -177,10 +181,20 @@ export class ChainState implements Listener {
     this.changed.openUnsafe()
   }
 
-  /** A new connection: every account is read again. */
-  connect(): void {
+  /** The slot from which on a stream must be repeated so that no write is missed; null when nothing is known yet. */
+  get replayFrom(): number | null {
+    return this.#clock.isKnown ? this.#replay.fromOf(this.#slot) : null
+  }
+
+  /** A new connection: every account is read again, unless its stream is repeated from `replayFrom` on. */
+  connect({ isReplayed = false }: { readonly isReplayed?: boolean } = {}): void {
     this.#connected = true
-    this.#buffer.doubtAll()
+    this.#replay.begin(isReplayed ? this.#slot : null)
+    if (isReplayed) {
+      this.#buffer.resume()
+    } else {
+      this.#buffer.doubtAll()
+    }
     this.#connectedAt = this.#monotonicMs()
     this.#clockAt = this.#connectedAt
     this.clockHeard.closeUnsafe()
@@ -199,8 +213,7 @@ export class ChainState implements Listener {
     this.#heardAtMs = null
     this.#committedSlot = 0
     this.#polled = null
-    this.#clockState = undefined
-    this.#clock = { slot: 0, epoch: 0, unixTimestamp: 0 }
+    this.#clock = new KnownClock()
     this.#endSilence()
     this.changed.openUnsafe()
   }
@@ -246,7 +259,15 @@ export class ChainState implements Listener {
     }
   }
 
+  onCommitted(slot: number): void {
+    this.#checkOverlap(slot)
+    this.#committedSlot = Math.max(this.#committedSlot, slot)
+    // Its own writes may still follow.
+    this.onSlot({ slot, parent: slot - 1, root: slot - 1 })
+  }
+
   onWrite(address: Address, state: AccountState): void {
+    this.#checkOverlap(state.slot)
     this.#hear(state.slot)
     this.#committedSlot = Math.max(this.#committedSlot, state.slot)
     if (address === CLOCK) {
@@ -256,7 +277,7 @@ export class ChainState implements Listener {
     if (outcome === "kept") {
       this.#hasArrived()
       this.settle(this.#buffer.size > MOST_WAITING ? Infinity : state.slot - 1)
-    } else if (outcome === "older") {
+    } else if (outcome === "older" && state.writeVersion === undefined) {
       // Dropped, but a reason to read: the node may have reported a wrong slot.
       this.#doubt(address, false)
     }
@@ -268,6 +289,16 @@ export class ChainState implements Listener {
       this.#doubt(address, true)
     }
     this.changed.openUnsafe()
+  }
+
+  /** No write has arrived for a moment: emits those that have. */
+  settleQuiet(): void {
+    if (this.#buffer.isReplaying && this.#replay.isPast(this.#slot)) {
+      // Repeated writes come without a pause.
+      this.#buffer.endReplay()
+      this.#outbox.markLagging()
+    }
+    this.settle(this.#tellsSlots ? this.#slot : Infinity)
   }
 
   /** Every slot up to and including this one has ended: emits its writes. */
@@ -297,12 +328,8 @@ export class ChainState implements Listener {
   }
 
   #readClock(): void {
-    const state = this.#buffer.state(CLOCK)
-    if (state !== undefined && state !== this.#clockState) {
-      this.#clockState = state
+    if (this.#clock.read(this.#buffer.state(CLOCK))) {
       this.#clockAt = this.#monotonicMs()
-      const clock = state.account === null ? null : readClock(state.account.data)
-      this.#clock = clock ?? this.#clock
     }
   }
 
@@ -332,6 +359,14 @@ export class ChainState implements Listener {
 
   #monotonicMs(): number {
     return Number(this.#time.monotonicTimeNanosUnsafe()) / 1e6
+  }
+
+  /** A stream that was to be repeated and begins later than the slots that are known may lack writes. */
+  #checkOverlap(slot: number): void {
+    if (this.#replay.beginsLate(slot)) {
+      this.#buffer.doubtAll()
+      this.changed.openUnsafe()
+    }
   }
 
   #hasArrived(): void {

@@ -19,15 +19,29 @@ const sameAccount = (a: OnChainAccount | null, b: OnChainAccount | null): boolea
     ? a === b
     : a.lamports === b.lamports && a.owner === b.owner && Buffer.compare(a.data, b.data) === 0
 
-/** True when `next` supersedes `known`. Of two states of one slot the later one received counts. */
+/** True when the first of two states of one slot may be older than the other: a state without a version is that of its end. */
+const mayPrecede = (known: AccountState, next: AccountState): boolean =>
+  next.writeVersion === undefined || (known.writeVersion !== undefined && next.writeVersion > known.writeVersion)
+
+/** True when `next` supersedes `known`. Of two states of one slot the higher version counts, without versions the later one received. */
 const supersedes = (known: AccountState | undefined, next: AccountState): boolean =>
   known === undefined ||
   next.slot > known.slot ||
-  (next.slot === known.slot && !sameAccount(known.account, next.account))
+  (next.slot === known.slot &&
+    mayPrecede(known, next) &&
+    // A state that comes back is kept for its version, which drops the ones in between.
+    (next.writeVersion !== undefined || !sameAccount(known.account, next.account)))
 
-/** The state of the highest slot; of equals the last. */
+/** The state of the highest slot; of equals that of the highest version, without versions the last. */
 const newest = (...states: ReadonlyArray<AccountState | undefined>): AccountState | undefined =>
-  states.reduce((best, state) => (state !== undefined && state.slot >= (best?.slot ?? 0) ? state : best), undefined)
+  states.reduce(
+    (best, state) =>
+      state !== undefined &&
+      (best === undefined || state.slot > best.slot || (state.slot === best.slot && mayPrecede(best, state)))
+        ? state
+        : best,
+    undefined
+  )
 
 /**
  * Holds the states of followed accounts until their slot has ended, so that writes of one slot are emitted together, and a
@@ -42,6 +56,7 @@ export class SlotBuffer {
   readonly #open = new Map<number, Map<Address, AccountState>>()
   #answers: Array<{ readonly slot: number; readonly states: ReadonlyMap<Address, AccountState> }> = []
   #size = 0
+  #isReplaying = false
   readonly #isPrivate: (address: Address) => boolean
 
   /** Private accounts are kept and never emitted. */
@@ -56,7 +71,12 @@ export class SlotBuffer {
 
   /** True while a reader may hold an outdated state. */
   get isBehind(): boolean {
-    return this.#behind.size > 0
+    return this.#isReplaying || this.#behind.size > 0
+  }
+
+  /** True while writes since before the loss of a connection are repeated. */
+  get isReplaying(): boolean {
+    return this.#isReplaying
   }
 
   /** The newest emitted state; of a private account the newest that would have been. */
@@ -102,6 +122,7 @@ export class SlotBuffer {
     this.#emitted.clear()
     this.#unread.clear()
     this.#behind.clear()
+    this.#isReplaying = false
     this.dropWaiting()
     for (const address of followed) {
       this.follow(address)
@@ -113,12 +134,27 @@ export class SlotBuffer {
   /** A new connection: every account has to be read again. */
   doubtAll(): void {
     this.dropWaiting()
+    this.#isReplaying = false
     for (const address of this.#emitted.keys()) {
       this.#behind.add(address)
     }
     for (const address of new Set([...this.#emitted.keys(), ...this.#unread.keys()])) {
       this.#unread.set(address, { early: undefined, answered: false })
     }
+  }
+
+  /** A new connection that repeats every write since before the loss of the one before: only what was not read then is read. */
+  resume(): void {
+    this.dropWaiting()
+    this.#isReplaying = true
+    for (const address of Array.from(this.#unread.keys())) {
+      this.#unread.set(address, { early: undefined, answered: false })
+    }
+  }
+
+  /** The missed writes have been repeated. */
+  endReplay(): void {
+    this.#isReplaying = false
   }
 
   /** Accounts that have to be read. The value is passed back to `answer`. */
@@ -136,8 +172,12 @@ export class SlotBuffer {
       return emitted !== undefined && sameAccount(emitted.account, state.account) ? "repeated" : "older"
     }
     const writes = this.#open.get(state.slot) ?? new Map<Address, AccountState>()
+    const open = writes.get(address)
+    if (open !== undefined && !mayPrecede(open, state)) {
+      return sameAccount(open.account, state.account) ? "repeated" : "older"
+    }
     this.#open.set(state.slot, writes)
-    this.#size += writes.has(address) ? 0 : 1
+    this.#size += open === undefined ? 1 : 0
     writes.set(address, state)
     return "kept"
   }

@@ -7,6 +7,8 @@ import { Address } from "../../domain/Address.ts"
 export interface AccountState {
   readonly slot: number
   readonly account: OnChainAccount | null
+  /** Order of a write among those of its slot, by the node that streamed it. Absent for the end of a slot, as reads have it. */
+  readonly writeVersion?: number | undefined
 }
 
 /** A slot number. */

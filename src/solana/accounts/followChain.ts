@@ -1,6 +1,5 @@
 /** One connection: accounts are followed and read, and it ends when the node falls silent. */
 import { Clock, Duration, Effect, Metric, Random, Ref, type Scope } from "effect"
-import type { Socket } from "effect/socket"
 import { ChainUnavailable } from "./ChainFeed.ts"
 import type { ChainState } from "./ChainState.ts"
 import { admitNode } from "./NodeGate.ts"
@@ -9,7 +8,8 @@ import { COMPARED_EVERY, compareWithOthers } from "../rpc/nodeLag.ts"
 import type { Patience } from "../rpc/Patience.ts"
 import type { RpcNode, RpcSettings } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
-import { openSubscriptions, type Subscriptions } from "./subscriptions.ts"
+import type { Subscriptions } from "./subscriptions.ts"
+import type { LostConnection, WriteSource } from "./WriteSource.ts"
 
 /** After this long without a message, all that has arrived counts as the whole slot. */
 const QUIET = Duration.millis(20)
@@ -45,8 +45,9 @@ const report = Effect.fnUntraced(function* (state: ChainState) {
 })
 
 /** The node that a connection is made to. */
-export interface ChosenNode {
+export interface ChosenNode<R> {
   readonly node: RpcNode
+  readonly source: WriteSource<R>
   readonly rpc: SolanaRpc["Service"]
   readonly rpcOf: (node: RpcNode) => SolanaRpc["Service"]
   readonly choice: NodeChoice
@@ -76,7 +77,10 @@ const readUnread = Effect.fnUntraced(
 )
 
 /** True once the node is admitted; false when it does not answer. Fails when another node has to be used. */
-const admit = (state: ChainState, { choice, node, onUse, rpc }: ChosenNode) =>
+const admit = (
+  state: ChainState,
+  { choice, node, onUse, rpc }: Pick<ChosenNode<never>, "choice" | "node" | "onUse" | "rpc">
+) =>
   admitNode(state, choice, node, rpc).pipe(
     Effect.andThen(onUse),
     Effect.as(true),
@@ -91,7 +95,7 @@ const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos
 
 /** Fails where there is another node and the reads take too long. */
 const limited =
-  ({ choice, patience }: ChosenNode) =>
+  ({ choice, patience }: Pick<ChosenNode<never>, "choice" | "patience">) =>
   <A, E, R>(reads: Effect.Effect<A, E, R>): Effect.Effect<A, E | ChainUnavailable, R> =>
     choice.hasOthers
       ? Effect.timeoutOrElse(reads, {
@@ -116,8 +120,13 @@ const limitFailures = Effect.fnUntraced(function* (
   }
 })
 
+const lost =
+  (of: LostConnection["of"]) =>
+  <A, R>(effect: Effect.Effect<A, ChainUnavailable, R>): Effect.Effect<A, LostConnection, R> =>
+    Effect.mapError(effect, (error) => ({ of, error }))
+
 /** Follows, unfollows and reads whenever the wanted accounts change. Accounts are followed before they are read, so that no write is missed. */
-const tend = Effect.fnUntraced(function* (state: ChainState, chosen: ChosenNode, node: Subscriptions) {
+const tend = Effect.fnUntraced(function* <R>(state: ChainState, chosen: ChosenNode<R>, node: Subscriptions) {
   const { choice, rpc } = chosen
   const failing = yield* Ref.make<number | null>(null)
   let first = true
@@ -125,20 +134,20 @@ const tend = Effect.fnUntraced(function* (state: ChainState, chosen: ChosenNode,
   while (true) {
     yield* state.changed.await
     state.changed.closeUnsafe()
-    yield* node.unfollow(Array.from(node.followed()).filter((address) => !state.isFollowed(address)))
-    const refused = yield* node.follow(state.followed().filter((address) => !node.isFollowed(address)))
+    yield* lost("writes")(node.unfollow(Array.from(node.followed()).filter((address) => !state.isFollowed(address))))
+    const refused = yield* lost("writes")(node.follow(state.followed().filter((address) => !node.isFollowed(address))))
     const readAtMs = yield* monotonicMs
-    admitted = admitted || (yield* limited(chosen)(admit(state, chosen)))
+    admitted = admitted || (yield* lost("reads")(limited(chosen)(admit(state, chosen))))
     if (first) {
       first = false
       const firstWrite = choice.hasOthers ? FIRST_WRITE_BESIDE : FIRST_WRITE
       yield* state.clockHeard.await.pipe(Effect.timeoutOption(firstWrite))
     }
-    const complete = admitted && (yield* limited(chosen)(readUnread(state, rpc, node)))
+    const complete = admitted && (yield* lost("reads")(limited(chosen)(readUnread(state, rpc, node))))
     if (complete) {
       chosen.patience.reset()
     }
-    yield* complete ? Ref.set(failing, null) : limitFailures(choice, failing, readAtMs)
+    yield* complete ? Ref.set(failing, null) : lost("reads")(limitFailures(choice, failing, readAtMs))
     yield* report(state)
     if (refused.length > 0) {
       yield* Effect.logWarning("The node refused to follow accounts", { count: refused.length })
@@ -165,34 +174,41 @@ const watch = Effect.fnUntraced(function* (state: ChainState, watchdog: Duration
 })
 
 /** Fails when another node is far ahead, though this one goes on. */
-const watchLag = (state: ChainState, { choice, node, rpcOf }: ChosenNode): Effect.Effect<never, ChainUnavailable> =>
-  choice.hasOthers
+const watchLag = <R>(
+  state: ChainState,
+  { choice, node, rpcOf, source }: ChosenNode<R>
+): Effect.Effect<never, ChainUnavailable> => {
+  const others = source.others(node)
+  const compared = { host: source.host(node), slot: () => state.slot }
+  return others.length > 0
     ? Effect.sleep(COMPARED_EVERY).pipe(
-        Effect.andThen(compareWithOthers(choice, rpcOf, node, () => state.slot)),
+        Effect.andThen(compareWithOthers(choice, rpcOf, others, compared)),
         Effect.forever
       )
     : Effect.never
+}
 
 /** Follows the chain until the connection is lost, which is its only end. */
 export const followChain = Effect.fnUntraced(
-  function* (
+  function* <R>(
     state: ChainState,
-    chosen: ChosenNode,
+    chosen: ChosenNode<R>,
     settings: RpcSettings
-  ): Effect.fn.Return<never, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
-    const { commitment, timeout } = settings
-    if (chosen.choice.hasOthers) {
+  ): Effect.fn.Return<never, LostConnection, Scope.Scope | R> {
+    const { choice, node, rpc, source } = chosen
+    if (choice.hasOthers) {
       // Before its first notification: a slot of another chain would make each node of the known one look late.
-      yield* limited(chosen)(admitNode(state, chosen.choice, chosen.node, chosen.rpc))
+      yield* lost("reads")(limited(chosen)(admitNode(state, choice, node, rpc)))
     }
-    const node = yield* openSubscriptions({ wsUrl: chosen.node.wsUrl, timeout, commitment }, state)
-    state.connect()
-    const watchdog = chosen.choice.hasOthers ? Duration.min(settings.watchdog, FAIL_OVER) : settings.watchdog
+    const writes = yield* lost("writes")(source.open(node, state, settings))
+    state.connect(writes)
+    const hasOthers = source.others(node).length > 0
+    const watchdog = hasOthers ? Duration.min(settings.watchdog, FAIL_OVER) : settings.watchdog
     return yield* Effect.raceAllFirst([
-      node.closed,
-      watch(state, watchdog),
-      watchLag(state, chosen),
-      tend(state, chosen, node)
+      lost("writes")(writes.closed),
+      lost("writes")(watch(state, watchdog)),
+      lost("writes")(watchLag(state, chosen)),
+      tend(state, chosen, writes)
     ])
   },
   (effect, state) =>
@@ -213,6 +229,6 @@ export const settleWhenQuiet = (state: ChainState): Effect.Effect<never> =>
         seen = state.arrivals
         yield* Effect.sleep(QUIET)
       }
-      state.settle(Infinity)
+      state.settleQuiet()
     })
   )

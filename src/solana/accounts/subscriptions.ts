@@ -14,6 +14,8 @@ export type SlotInfo = typeof SlotInfo.Type
 /** Callbacks, run synchronously in the order of arrival. */
 export interface Listener {
   readonly onSlot: (info: SlotInfo) => void
+  /** A slot has reached the commitment of the feed. */
+  readonly onCommitted: (slot: number) => void
   readonly onWrite: (address: Address, state: AccountState) => void
   /** A malformed message; with the address where it is the write of a known account. */
   readonly onMalformed: (address: Address | null) => void
@@ -21,6 +23,8 @@ export interface Listener {
 
 /** One connection's subscriptions. */
 export interface Subscriptions {
+  /** True when the writes since before the loss of the last connection are repeated. */
+  readonly isReplayed: boolean
   readonly isFollowed: (address: Address) => boolean
   readonly followed: () => Iterable<Address>
   /** Follows accounts that are not followed yet and returns those that the node refused. */
@@ -99,6 +103,7 @@ export const openSubscriptions = Effect.fnUntraced(function* (
       )
 
   return {
+    isReplayed: false,
     isFollowed: (address) => idOf.has(address),
     followed: () => idOf.keys(),
     closed: socket.closed,

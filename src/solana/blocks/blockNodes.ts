@@ -104,9 +104,10 @@ export class BlockNodes {
   get watchLag(): Effect.Effect<never> {
     const compare = Effect.suspend(() => {
       const node = this.#choice.current
-      return Effect.catch(
-        compareWithOthers(this.#choice, this.#rpcOf, node, () => this.#progress.head),
-        (failure) => this.#leave(node, failure)
+      const others = this.#choice.nodes.filter((other) => other !== node)
+      const compared = { host: node.host, slot: () => this.#progress.head }
+      return Effect.catch(compareWithOthers(this.#choice, this.#rpcOf, others, compared), (failure) =>
+        this.#leave(node, failure)
       )
     })
     return this.#choice.hasOthers ? Effect.forever(Effect.andThen(Effect.sleep(COMPARED_EVERY), compare)) : Effect.never

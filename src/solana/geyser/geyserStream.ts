@@ -39,7 +39,8 @@ export const connect = ({ url }: GeyserTarget): Effect.Effect<Client, never, Sco
     (client) => Effect.sync(() => client.close())
   )
 
-const metadataOf = ({ token }: GeyserTarget): Metadata => {
+/** Headers of a call: the token. */
+export const metadataOf = ({ token }: GeyserTarget): Metadata => {
   const metadata = new Metadata()
   if (token !== null) {
     metadata.set("x-token", token)
@@ -60,7 +61,8 @@ const requestFrom = (from: number | null): GeyserRequest => ({
   ...(from !== null && { fromSlot: String(from) })
 })
 
-const endOf = ({ code, details }: ServiceError, from: number | null): StreamEnd => {
+/** The end of a stream that was requested from this slot on. */
+export const endOf = ({ code, details }: ServiceError, from: number | null): StreamEnd => {
   // Servers differ in the code that they give a slot they no longer have, or replay that they do not offer.
   const isRange = from !== null && (code === status.OUT_OF_RANGE || /from_slot|not available|replay/iu.test(details))
   return { reason: isRange ? "range" : "failure", detail: `${status[code] ?? code}: ${details}` }

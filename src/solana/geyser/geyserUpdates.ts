@@ -60,9 +60,20 @@ export interface GeyserBlockMeta {
   readonly executedTransactionCount?: string
 }
 
+/** An account after a write. Without lamports it has ceased to exist. */
+export interface GeyserAccount {
+  readonly pubkey?: Uint8Array
+  readonly lamports?: string
+  readonly owner?: Uint8Array
+  readonly data?: Uint8Array
+  /** Orders the writes of one node. */
+  readonly writeVersion?: string
+}
+
 /** One message of a stream: one of its members is present. */
 export interface GeyserUpdate {
   readonly filters: ReadonlyArray<string>
+  readonly account?: { readonly slot?: string; readonly account?: GeyserAccount }
   readonly slot?: { readonly slot?: string; readonly parent?: string; readonly status?: number }
   readonly transaction?: { readonly slot?: string; readonly transaction?: GeyserTransaction }
   readonly transactionStatus?: { readonly slot?: string; readonly index?: string; readonly isVote?: boolean }
@@ -78,6 +89,7 @@ export interface GeyserTransactionFilter {
 
 /** The filters of a stream from now on. */
 export interface GeyserRequest {
+  readonly accounts?: Readonly<Record<string, { readonly account: ReadonlyArray<string> }>>
   readonly slots?: Readonly<Record<string, { readonly filterByCommitment?: boolean }>>
   readonly transactions?: Readonly<Record<string, GeyserTransactionFilter>>
   readonly transactionsStatus?: Readonly<Record<string, GeyserTransactionFilter>>

@@ -30,18 +30,17 @@ const slotOf = (choice: NodeChoice, rpc: SolanaRpc["Service"]): Effect.Effect<nu
     Effect.orElseSucceed(() => 0)
   )
 
-/** Fails when another node of the known chain is so many slots ahead of this one. */
+/** Fails when one of the other nodes is so many slots of the known chain ahead of this host. */
 export const compareWithOthers = Effect.fnUntraced(function* (
   choice: NodeChoice,
   rpcOf: (node: RpcNode) => SolanaRpc["Service"],
-  node: RpcNode,
-  slot: () => number
+  others: ReadonlyArray<RpcNode>,
+  { host, slot }: { readonly host: string; readonly slot: () => number }
 ): Effect.fn.Return<void, ChainUnavailable> {
-  const others = choice.nodes.filter((other) => other !== node)
   const slots = yield* Effect.forEach(others, (other) => slotOf(choice, rpcOf(other)), { concurrency: "unbounded" })
   const newest = Math.max(0, ...slots)
   if (slot() + LAG_SLOTS < newest) {
-    const detail = `${node.host} is at slot ${slot()}, behind ${newest}`
+    const detail = `${host} is at slot ${slot()}, behind ${newest}`
     return yield* new ChainUnavailable({ reason: "unreachable", detail })
   }
 })

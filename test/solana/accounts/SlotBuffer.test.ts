@@ -56,6 +56,31 @@ describe("writes", () => {
     ])
   })
 
+  it("of one slot count by their version, whatever comes in between and after", () => {
+    const buffer = following(A)
+    const version = (writeVersion: number, byte: number): AccountState => ({ ...state(A, 11, [byte]), writeVersion })
+    buffer.write(A, version(3, 3))
+    assert.strictEqual(buffer.write(A, version(2, 2)), "older")
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [A]: 3 }]])
+    assert.strictEqual(buffer.write(A, version(2, 2)), "older")
+    // The state comes back: the one in between is older than it.
+    assert.strictEqual(buffer.write(A, version(5, 3)), "kept")
+    buffer.end(11)
+    assert.strictEqual(buffer.write(A, version(4, 4)), "older")
+    assert.strictEqual(buffer.state(A)?.account?.data[0], 3)
+  })
+
+  it("with a version are never later than a read of their slot, which is of its end", () => {
+    const buffer = following(A)
+    assert.strictEqual(buffer.write(A, { ...state(A, 10, [9]), writeVersion: 1 }), "older")
+    buffer.doubt(A, { missed: true })
+    buffer.write(A, { ...state(A, 11, [1]), writeVersion: 7 })
+    buffer.end(11)
+    buffer.answer(buffer.unread(), new Map([[A, state(A, 11, [2])]]))
+    buffer.end(11)
+    assert.strictEqual(buffer.state(A)?.account?.data[0], 2)
+  })
+
   it("say that an account has ceased to exist", () => {
     const buffer = following(A)
     buffer.write(A, none(11))

@@ -1,0 +1,172 @@
+/** The updates of a slot, as a Geyser of the simulated chain streams them, with its faults. */
+import { Duration } from "effect"
+import { type Address, addressToBytes } from "../../domain/Address.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import type { GeyserRequest, GeyserUpdate } from "../../solana/geyser/geyserUpdates.ts"
+import type { Block, KeptBlock } from "../chain/Bank.ts"
+import { geyserBlockMeta, geyserTransaction } from "./geyserTransaction.ts"
+
+/** The faults of a Geyser. */
+export interface GeyserAilment {
+  /** `catching up`: a stream is refused with INTERNAL. `silent`: streams stay open and have no update. */
+  readonly streams: "ok" | "catching up" | "silent"
+  /** Updates of new slots come this much later. */
+  readonly lag: Duration.Duration
+  /** Every update is sent twice. */
+  readonly duplicates: boolean
+  /** Every write of an account is followed by an older one of the same slot: the state of the slot before. */
+  readonly staleWrites: boolean
+  /** The updates of a slot come in reverse order, its head first. */
+  readonly reorder: boolean
+  /** The head of every slot with this divisor is left out; 0 is none. */
+  readonly missingHeadEvery: number
+  /** One transaction of every slot with this divisor is left out; 0 is none. */
+  readonly missingTransactionEvery: number
+  /** Streams begin at the newest slot, whatever slot is asked for. */
+  readonly ignoresFrom: boolean
+  /** Slots that can be replayed. */
+  readonly replaySlots: number
+}
+
+/** A Geyser without faults. */
+export const healthyGeyser: GeyserAilment = {
+  streams: "ok",
+  lag: Duration.zero,
+  duplicates: false,
+  staleWrites: false,
+  reorder: false,
+  missingHeadEvery: 0,
+  missingTransactionEvery: 0,
+  ignoresFrom: false,
+  replaySlots: 150
+}
+
+/** A write of an account, in the order of the node. */
+interface AccountWrite {
+  readonly account: OnChainAccount
+  readonly version: number
+}
+
+/** A slot with the writes of accounts, null where they are not known. */
+export interface StreamedSlot extends KeptBlock {
+  readonly writes: ReadonlyArray<AccountWrite> | null
+}
+
+/** Names of the filters of one kind; null without any. */
+export const namesOf = (filters: object | undefined): ReadonlyArray<string> | null => {
+  const names = Object.keys(filters ?? {})
+  return names.length === 0 ? null : names
+}
+
+const isEvery = (slot: number, divisor: number): boolean => divisor > 0 && slot % divisor === 0
+
+const namesByAccount = new WeakMap<GeyserRequest, ReadonlyMap<string, ReadonlyArray<string>>>()
+
+/** The accounts that a request follows, with the names of the filters that list each. */
+export const followedBy = (request: GeyserRequest): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const known = namesByAccount.get(request)
+  if (known !== undefined) {
+    return known
+  }
+  const names = new Map<string, Array<string>>()
+  for (const [name, { account }] of Object.entries(request.accounts ?? {})) {
+    for (const address of account) {
+      names.set(address, [...(names.get(address) ?? []), name])
+    }
+  }
+  namesByAccount.set(request, names)
+  return names
+}
+
+/** Versions that each write of a slot leaves free before it, for an older one. */
+const WRITE_STEP = 2
+const MOST_WRITES = 1_000_000
+
+const accountUpdate = (
+  filters: ReadonlyArray<string>,
+  slot: number,
+  { address, data, lamports, owner }: OnChainAccount,
+  version: number
+): GeyserUpdate => ({
+  filters,
+  account: {
+    slot: String(slot),
+    account: {
+      pubkey: addressToBytes(address),
+      lamports: String(lamports),
+      owner: addressToBytes(owner),
+      data,
+      writeVersion: String(version)
+    }
+  }
+})
+
+/** The updates of a slot that a request wants, with the faults of the node. */
+export const updatesOf = (block: StreamedSlot, request: GeyserRequest, ailment: GeyserAilment): Array<GeyserUpdate> => {
+  const slot = String(block.slot)
+  const transactions = namesOf(request.transactions)
+  const heads = namesOf(request.blocksMeta)
+  const slots = namesOf(request.slots)
+  const left = isEvery(block.slot, ailment.missingTransactionEvery) ? block.transactions.slice(1) : block.transactions
+  const updates: Array<GeyserUpdate> = []
+  const followed = followedBy(request)
+  for (const { account, version } of followed.size === 0 ? [] : (block.writes ?? [])) {
+    const filters = followed.get(account.address)
+    if (filters !== undefined) {
+      updates.push(accountUpdate(filters, block.slot, account, version))
+    }
+  }
+  if (transactions !== null) {
+    for (const transaction of left) {
+      updates.push({ filters: transactions, transaction: { slot, transaction: geyserTransaction(transaction) } })
+    }
+  }
+  if (heads !== null && !isEvery(block.slot, ailment.missingHeadEvery)) {
+    updates.push({ filters: heads, blockMeta: geyserBlockMeta(block) })
+  }
+  if (slots !== null) {
+    updates.push({ filters: slots, slot: { slot, parent: String(block.parent), status: 1 } })
+  }
+  const ordered = ailment.reorder ? updates.toReversed() : updates
+  return ailment.duplicates ? ordered.flatMap((update) => [update, update]) : ordered
+}
+
+/** The writes of the newest slots, for streams that repeat them. */
+export class WriteHistory {
+  readonly #slots = new Map<number, ReadonlyArray<AccountWrite>>()
+  readonly #last = new Map<Address, OnChainAccount>()
+  readonly #kept: () => number
+
+  constructor(kept: () => number) {
+    this.#kept = kept
+  }
+
+  /** Slots before this one have no known writes. */
+  get oldest(): number {
+    const [first = Number.POSITIVE_INFINITY] = this.#slots.keys()
+    return first
+  }
+
+  of(block: KeptBlock): StreamedSlot {
+    return { ...block, writes: this.#slots.get(block.slot) ?? null }
+  }
+
+  add({ accounts, slot }: Block, staleWrites: boolean): void {
+    const writes: Array<AccountWrite> = []
+    for (const [index, account] of accounts.entries()) {
+      const version = slot * MOST_WRITES + (index + 1) * WRITE_STEP
+      const before = this.#last.get(account.address)
+      writes.push({ account, version })
+      if (staleWrites && before !== undefined) {
+        writes.push({ account: before, version: version - 1 })
+      }
+      this.#last.set(account.address, account)
+    }
+    this.#slots.set(slot, writes)
+    for (const known of this.#slots.keys()) {
+      if (known < slot - this.#kept()) {
+        this.#slots.delete(known)
+      }
+    }
+  }
+}

@@ -1,0 +1,229 @@
+/** Following accounts over one stream of a Geyser. Loaded only where a Geyser is used. */
+import type { Client, ServiceError } from "@grpc/grpc-js"
+import { Deferred, Duration, Effect, type Scope } from "effect"
+import { type Address, addressFromBytes, addressToBytes } from "../../domain/Address.ts"
+import { ChainUnavailable } from "../accounts/ChainFeed.ts"
+import type { AccountState } from "../accounts/accountJson.ts"
+import type { Listener, Subscriptions } from "../accounts/subscriptions.ts"
+import type { GeyserTarget } from "./geyserMessages.ts"
+import { subscribeMethod } from "./geyserService.ts"
+import { connect, endOf, metadataOf, type StreamEnd } from "./geyserStream.ts"
+import { countOf, type GeyserAccount, type GeyserRequest, type GeyserUpdate, isUpdate } from "./geyserUpdates.ts"
+
+/** Numbers of the commitments that a stream may have. */
+const COMMITMENTS = { confirmed: 1, finalized: 2 } as const
+
+/** Settings of one stream. */
+export interface GeyserAccountsOptions {
+  readonly target: GeyserTarget
+  readonly commitment: keyof typeof COMMITMENTS
+  /** The slot from which on writes are repeated; null for none. */
+  readonly from: number | null
+  /** The deadline of a change of the followed accounts, which ends with the next slot. */
+  readonly timeout: Duration.Duration
+  /** Runs when the endpoint cannot repeat the writes. */
+  readonly onOutOfRange: () => void
+}
+
+/** Names of requests are used again after so many: servers keep the names they have seen. */
+const NAMES = 64
+
+const keyOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
+
+/** The account after the write; undefined when it is not one. */
+const stateOf = (
+  address: Address,
+  slot: number,
+  { data, lamports, owner, writeVersion }: GeyserAccount,
+  ownerOf: (bytes: Uint8Array) => Address
+): AccountState | undefined => {
+  const version = { slot, writeVersion: countOf(writeVersion) }
+  const held = BigInt(lamports ?? 0)
+  if (held === 0n) {
+    return { ...version, account: null }
+  }
+  return owner?.length === 32
+    ? {
+        ...version,
+        // A copy: the bytes of a message are a part of what came with it.
+        account: { address, owner: ownerOf(owner), lamports: held, data: new Uint8Array(data ?? []), slot }
+      }
+    : undefined
+}
+
+/** The followed accounts by their bytes, and the requests that name them. */
+class FollowedAccounts {
+  readonly #addresses = new Map<string, Address>()
+  readonly #followed = new Set<Address>()
+  readonly #owners = new Map<string, Address>()
+  readonly #waiting = new Map<string, Deferred.Deferred<void>>()
+  readonly #listener: Listener
+  readonly #commitment: number
+  #requests = 0
+
+  constructor(listener: Listener, commitment: number) {
+    this.#listener = listener
+    this.#commitment = commitment
+  }
+
+  has(address: Address): boolean {
+    return this.#followed.has(address)
+  }
+
+  all(): Iterable<Address> {
+    return this.#followed
+  }
+
+  add(address: Address): void {
+    this.#followed.add(address)
+    this.#addresses.set(keyOf(addressToBytes(address)), address)
+  }
+
+  /** False when it was not followed. */
+  delete(address: Address): boolean {
+    this.#addresses.delete(keyOf(addressToBytes(address)))
+    return this.#followed.delete(address)
+  }
+
+  /** A request for all of them. It is in effect once an update has its name: servers acknowledge none. */
+  request(from: number | null): { readonly request: GeyserRequest; readonly inEffect: Deferred.Deferred<void> } {
+    this.#requests += 1
+    const name = `r${this.#requests % NAMES}`
+    const inEffect = Deferred.makeUnsafe<void>()
+    this.#waiting.clear()
+    this.#waiting.set(name, inEffect)
+    const request: GeyserRequest = {
+      accounts: { [name]: { account: Array.from(this.#followed) } },
+      slots: { [name]: { filterByCommitment: true } },
+      commitment: this.#commitment,
+      ...(from !== null && { fromSlot: String(from) })
+    }
+    return { request, inEffect }
+  }
+
+  /** Takes an update of the stream. */
+  take({ account, filters, slot }: GeyserUpdate): void {
+    if (account?.account !== undefined) {
+      this.#write(countOf(account.slot), account.account)
+    } else if (slot?.status === this.#commitment) {
+      this.#listener.onCommitted(countOf(slot.slot))
+    }
+    for (const name of this.#waiting.size === 0 ? [] : filters) {
+      const inEffect = this.#waiting.get(name)
+      if (inEffect !== undefined) {
+        this.#waiting.delete(name)
+        Deferred.doneUnsafe(inEffect, Effect.void)
+      }
+    }
+  }
+
+  #write(slot: number, account: GeyserAccount): void {
+    const address = account.pubkey === undefined ? undefined : this.#addresses.get(keyOf(account.pubkey))
+    if (address !== undefined) {
+      const state = stateOf(address, slot, account, (bytes) => this.#ownerOf(bytes))
+      if (state === undefined) {
+        this.#listener.onMalformed(address)
+      } else {
+        this.#listener.onWrite(address, state)
+      }
+    }
+  }
+
+  #ownerOf(bytes: Uint8Array): Address {
+    const key = keyOf(bytes)
+    const owner = this.#owners.get(key) ?? addressFromBytes(bytes)
+    this.#owners.set(key, owner)
+    return owner
+  }
+}
+
+/** One call, which lives until the scope closes. */
+const openCall = (
+  client: Client,
+  { from, target }: GeyserAccountsOptions,
+  followed: FollowedAccounts,
+  onEnd: (end: StreamEnd) => void
+) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { path, requestSerialize, responseDeserialize } = subscribeMethod
+      const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadataOf(target))
+      let isOpen = true
+      call.on("data", (message: unknown) => {
+        // Updates that had already come when the stream was given up.
+        if (!isOpen || !isUpdate(message)) {
+          return
+        }
+        if (message.ping !== undefined) {
+          // Balancers in between close a connection on which the client is silent.
+          call.write({ ping: { id: 1 } })
+        }
+        followed.take(message)
+      })
+      call.on("error", (error: ServiceError) => onEnd(endOf(error, from)))
+      call.on("end", () => onEnd({ reason: "failure", detail: "without an error" }))
+      const close = () => {
+        isOpen = false
+        call.cancel()
+      }
+      return { close, write: (request: GeyserRequest) => call.write(request) }
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+/** Opens a stream. It begins with the first account that is followed. */
+export const openGeyserAccounts = Effect.fnUntraced(function* (
+  options: GeyserAccountsOptions,
+  listener: Listener
+): Effect.fn.Return<Subscriptions, ChainUnavailable, Scope.Scope> {
+  const { commitment, onOutOfRange, target, timeout } = options
+  const ended = yield* Deferred.make<never, ChainUnavailable>()
+  const followed = new FollowedAccounts(listener, COMMITMENTS[commitment])
+  const call = yield* openCall(yield* connect(target), options, followed, ({ detail, reason }) => {
+    if (reason === "range") {
+      onOutOfRange()
+    }
+    const failure = new ChainUnavailable({ reason: "unreachable", detail: `the stream ended: ${detail}` })
+    Deferred.doneUnsafe(ended, Effect.fail(failure))
+  })
+  const closed = Deferred.await(ended)
+  let from = options.from
+  let isStale = false
+
+  const send = () => {
+    const { inEffect, request } = followed.request(from)
+    from = null
+    isStale = false
+    call.write(request)
+    return Deferred.await(inEffect).pipe(
+      Effect.raceFirst(closed),
+      Effect.timeoutOrElse({
+        duration: timeout,
+        orElse: () =>
+          Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no update in ${Duration.format(timeout)}` }))
+      })
+    )
+  }
+
+  return {
+    isReplayed: options.from !== null,
+    isFollowed: (address) => followed.has(address),
+    followed: () => followed.all(),
+    closed,
+    follow: Effect.fnUntraced(function* (addresses) {
+      if (addresses.length > 0 || isStale) {
+        addresses.forEach((address) => followed.add(address))
+        yield* send()
+      }
+      return []
+    }),
+    unfollow: (addresses) =>
+      Effect.sync(() => {
+        for (const address of addresses) {
+          // The next request leaves it out.
+          isStale = followed.delete(address) || isStale
+        }
+      })
+  }
+})
