@@ -32,7 +32,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   audit of their changes at \`/api/v1/account/audit\`, plans at \`/api/v1/account/plans\`. Codes \`key_not_found\` (404) and
   \`owner_required\` (403).
 - Limits follow the plan of the key, which \`/api/v1/account/key\` shows as \`plan\` beside \`expiresAtMs\`; an expired key is unknown.
-- \`X-API-Key\` carries a key like \`Authorization: Bearer\`; both at once are a 400.
+- \`X-API-Key\` carries a key like \`Authorization: Bearer\`; two different keys are a 400.
 - Sessions of the app at \`/app/session\`: a session is a credential beside the key, with every scope and one budget for an account.
   Codes \`session_required\` and \`origin_not_allowed\` (403). What a session has opened, streams and sockets, ends with it
   (\`key_revoked\`, 4403). \`oidc\` is true where a provider signs in, at \`/sign-in/oidc\`.
