@@ -2,7 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 
-const sources = globSync("{src,test,scripts}/**/*.{ts,tsx,mjs}").filter((file) => !file.endsWith("words.test.ts"))
+const sources = globSync("{src,test,scripts}/**/*.{ts,tsx,mjs}", {
+  // Packages of a folder with a manifest of its own are installed beside its files.
+  exclude: (name) => name === "node_modules"
+}).filter((file) => !file.endsWith("words.test.ts"))
 const pages = [...globSync("docs/**/*.md"), "README.md", "CHANGELOG.md", ...globSync(".github/*.md")]
 
 /** Not to be found in any text. */

@@ -95,8 +95,36 @@ const streams: Readonly<Record<string, string>> = {
 /** A type without the quotes of its property names. */
 const plain = (text: string): string => text.replaceAll(/"([A-Za-z_$]\w*)"(\??): /gu, "$1$2: ")
 
+/** Types by key, and declarations by name. */
+interface Written {
+  readonly types: ReadonlyMap<string, string>
+  readonly declared: ReadonlyArray<readonly [string, string]>
+}
+
+/** `Address_6` as `Address`. */
+const stemOf = (name: string): string => name.replace(/_\d+$/u, "")
+
+/** Declarations that differ by nothing but the number of their name, which kept their checks and texts apart, as one. */
+const merged = ({ declared, types }: Written): Written => {
+  const names = new Map<string, string>()
+  const kept = declared.filter(([name, type]) => {
+    const [same = name] = declared.find(([other, its]) => stemOf(other) === stemOf(name) && its === type) ?? []
+    names.set(name, same)
+    return same === name
+  })
+  if (kept.length < declared.length) {
+    const renamed = (type: string) => type.replaceAll(/\b\w+_\d+\b/gu, (name) => names.get(name) ?? name)
+    // Types that referred to merged ones may now be the same.
+    return merged({
+      declared: kept.map(([name, type]) => [name, renamed(type)]),
+      types: new Map(Array.from(types, ([key, type]) => [key, renamed(type)]))
+    })
+  }
+  return { declared, types }
+}
+
 /** Types of schemas by key, and the declarations that they refer to. */
-const typesOf = (schemas: ReadonlyMap<string, Schema.Top>) => {
+const typesOf = (schemas: ReadonlyMap<string, Schema.Top>): Written => {
   const asts = Array.from(schemas.values(), (schema) => Schema.toType(schema).ast)
   const [first, ...rest] = asts
   if (first === undefined) {
@@ -111,7 +139,7 @@ const typesOf = (schemas: ReadonlyMap<string, Schema.Top>) => {
   }
   const types = new Map(Array.from(schemas.keys(), (key, at) => [key, plain(codes[at]?.Type ?? "unknown")]))
   const declared = references.nonRecursives.map(({ $ref, code }) => [$ref, plain(code.Type)] as const)
-  return { types, declared }
+  return merged({ types, declared })
 }
 
 /** The text of an object type without the objects inside of it. */
@@ -123,8 +151,12 @@ const shallow = (type: string): string => {
   return text
 }
 
-/** True for an object type of which every property may be absent. */
-const isOptional = (type: string): boolean => !/readonly [\w"-]+: /u.test(shallow(type))
+/** True for an object type of which every property may be absent, or a union with such a one. References are looked up. */
+const isOptional = (type: string, written: ReadonlyMap<string, string>): boolean => {
+  const names = /^\w+(?: \| \w+)*$/u.test(type) ? type.split(" | ") : []
+  const members = names.length === 0 ? [type] : names.map((name) => written.get(name) ?? name)
+  return members.some((member) => !/readonly [\w"-]+: /u.test(shallow(member)))
+}
 
 /** A query that takes nothing. */
 const isEmpty = (type: string): boolean => /^\{(?: readonly \[x: string\]: [^{}]*)?\s*\}$/u.test(type)
@@ -132,7 +164,7 @@ const isEmpty = (type: string): boolean => /^\{(?: readonly \[x: string\]: [^{}]
 const callOf = (call: ReadonlyArray<readonly [string, string]>, written: ReadonlyMap<string, string>): string => {
   const parts = call
     .filter(([, type]) => !isEmpty(type))
-    .map(([part, type]) => `readonly ${part}${isOptional(written.get(type) ?? type) ? "?" : ""}: ${type}`)
+    .map(([part, type]) => `readonly ${part}${isOptional(type, written) ? "?" : ""}: ${type}`)
   const isAllOptional = parts.every((part) => /^readonly \w+\?/u.test(part))
   return parts.length === 0 ? "call?: {}" : `call${isAllOptional ? "?" : ""}: { ${parts.join("; ")} }`
 }

@@ -15,7 +15,7 @@ import { type BudgetState, budgets, type Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { Requester } from "../pools/Requester.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
-import { bearerOf, KEY_HEADER } from "./middleware/bearer.ts"
+import { bearerOf, hasTwoKeys, KEY_HEADER } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
 import { clientAddress } from "./middleware/clientAddress.ts"
@@ -74,12 +74,11 @@ const notAllowed: Effect.Effect<never, unknown> = Exit.fail("not allowed on the 
 const notPlain: Effect.Effect<never, unknown> = Exit.fail("a query that is not plain")
 
 /** The secret of a request with one key; undefined without a key, or with two. */
-const secretIn = ({ headers }: IncomingMessage): string | undefined => {
-  const given = headers[KEY_HEADER]
+const secretIn = ({ headers: { authorization, [KEY_HEADER]: given } }: IncomingMessage): string | undefined => {
   if (given === undefined) {
-    return bearerOf(headers.authorization)
+    return bearerOf(authorization)
   }
-  return typeof given === "string" && headers.authorization === undefined ? given : undefined
+  return typeof given === "string" && !hasTwoKeys(authorization, given) ? given : undefined
 }
 
 /** Wraps the default handler: requests that the fast path can answer do not reach it. */

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { type WebSocket as ServerSocket, WebSocketServer } from "ws"
 import { buildClient } from "../../scripts/client/build.ts"
+import { ErrorDetail } from "../../src/api/Problem.ts"
 import { FrameReader, maskedFrame, OP } from "../../src/client/standalone/frameReader.ts"
 import { nodeSocket } from "../../src/client/standalone/nodeSocket.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
@@ -90,6 +91,31 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
       const [code, types] = ["index.js", "index.d.ts"].map((name) => readFileSync(join(inside, name), "utf8"))
       assert.notMatch(code ?? "", /(?:^|[;}])import\b|\brequire\s*\(/u)
       assert.notMatch(types ?? "", /\bfrom "|import\(|\bunknown\b.*Promise|: any\b/u)
+    })
+  )
+
+  it.effect("names each type once, and takes no call without the parts that it needs", () =>
+    Effect.gen(function* () {
+      const { inside } = yield* Project
+      const types = readFileSync(join(inside, "index.d.ts"), "utf8")
+      const declared = Array.from(
+        types.matchAll(/^export type (\w+?)(?:_\d+)? = (.*)$/gmu),
+        ([, name, type]) => `${name} ${type}`
+      )
+      assert.isAbove(declared.length, 100)
+      assert.lengthOf(new Set(declared), declared.length)
+      assert.include(types, "exitCheck: (call: { readonly payload: ExitCheckRequest | WalletExitRequest }, ")
+      assert.include(types, "lighthouse: (call?: ")
+    })
+  )
+
+  it.effect("has none of the texts of the documents in its code", () =>
+    Effect.gen(function* () {
+      const { inside } = yield* Project
+      const code = readFileSync(join(inside, "index.js"), "utf8")
+      const { description } = ErrorDetail.ast.annotations ?? {}
+      assert.isString(description)
+      assert.notInclude(code, String(description))
     })
   )
 

@@ -1,6 +1,6 @@
 /**
- * `/mcp`: the reads of the contract as tools of the Model Context Protocol over streamable HTTP. A call of a tool is the request
- * that it stands for, with the key of the caller: the same admission, budgets and answers.
+ * `/mcp`: the reads of the contract as tools of the Model Context Protocol over streamable HTTP, and the documents as resources. A
+ * call of a tool is the request that it stands for, with the key of the caller: the same admission, budgets and answers.
  */
 import { Context, Effect, Layer } from "effect"
 import { McpProtocol, McpSchema, McpServer } from "effect/ai"
@@ -8,6 +8,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { contractDocument } from "../pages/ApiDocument.ts"
 import { answerBytes, type ContractDocument, type ReadTool, readTools } from "./tools.ts"
 import { answerText } from "./answerText.ts"
+import { addDocuments } from "./documents.ts"
 import { MCP_PATH } from "./guardSessions.ts"
 import { type App, answerOf } from "./innerRequests.ts"
 
@@ -19,7 +20,7 @@ export class InnerApp extends Context.Service<InnerApp, { app: App | null }>()("
 const INSTRUCTIONS =
   "Solana market data, wallets, quotes and perps. Amounts are integers of atomic units as text. Each number states how well it is " +
   "known: `status` known, partial, stale or unavailable, with its coverage; null is unknown, never zero. Send the key as " +
-  "Authorization: Bearer or X-API-Key."
+  "Authorization: Bearer or X-API-Key. The reference is in the resources, from fathom:///llms.txt on."
 
 /** The parsed body of an answer; a text where it is no JSON. */
 const bodyOf = (response: HttpServerResponse.HttpServerResponse): Effect.Effect<unknown> =>
@@ -67,6 +68,7 @@ const registrations = Layer.effectDiscard(
   Effect.gen(function* () {
     const server = yield* McpServer.McpServer
     const inner = yield* InnerApp
+    yield* addDocuments
     for (const tool of readTools(contractDocument() as ContractDocument)) {
       yield* server.addTool({
         tool: new McpSchema.Tool({

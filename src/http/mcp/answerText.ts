@@ -44,25 +44,52 @@ const fitting = (list: ReadonlyArray<unknown>, from: number, bytes: number): Rea
 
 const STATES = ["known", "partial", "stale", "unavailable"]
 
-/** Counts of numbers by their state, over everything that carries a `status` and a `value`. */
-const statesIn = (value: unknown, counts: Map<string, number> = new Map()): ReadonlyMap<string, number> => {
-  if (Array.isArray(value)) {
-    value.forEach((each) => statesIn(each, counts))
-  } else if (isRecord(value)) {
-    const { status } = value
-    if (typeof status === "string" && "value" in value && STATES.includes(status)) {
-      counts.set(status, (counts.get(status) ?? 0) + 1)
-    }
-    Object.values(value).forEach((each) => statesIn(each, counts))
-  }
-  return counts
+type Counts = ReadonlyMap<string, number>
+
+/** States by what they are of: numbers, which have a `value` beside it, or rows and other parts of the answer. */
+interface States {
+  readonly numbers: Map<string, number>
+  readonly parts: Map<string, number>
 }
 
-/** The share of the numbers that is known, in words; empty where the answer has none that may be unknown. */
+const isState = (status: unknown): status is string => typeof status === "string" && STATES.includes(status)
+
+/** Counts of the states in an answer. */
+const statesIn = (value: unknown, states: States = { numbers: new Map(), parts: new Map() }): States => {
+  if (Array.isArray(value)) {
+    value.forEach((each) => statesIn(each, states))
+  } else if (isRecord(value)) {
+    const { status } = value
+    if (isState(status)) {
+      const counts = "value" in value ? states.numbers : states.parts
+      counts.set(status, (counts.get(status) ?? 0) + 1)
+    }
+    Object.values(value).forEach((each) => statesIn(each, states))
+  }
+  return states
+}
+
+const counted = (name: string, counts: Counts): ReadonlyArray<string> => {
+  const each = STATES.flatMap((state) => (counts.has(state) ? [`${counts.get(state)} ${state}`] : []))
+  return each.length === 0 ? [] : [`${name}: ${each.join(", ")}.`]
+}
+
+/** The state of the whole answer, as its `meta` has it, with the reason where it is not known in full. */
+const wholeState = (meta: unknown): ReadonlyArray<string> => {
+  if (!isRecord(meta) || !isState(meta["status"])) {
+    return []
+  }
+  const { coverage, status } = meta
+  const reason = isRecord(coverage) && typeof coverage["reason"] === "string" ? ` (${coverage["reason"]})` : ""
+  return [`Answer: ${status}${reason}.`]
+}
+
+/** The states of an answer in one line: of the whole, and counts over its numbers and parts. Empty where it has none. */
 const knowledge = (answer: unknown): string => {
-  const counts = statesIn(answer)
-  const parts = STATES.flatMap((state) => (counts.has(state) ? [`${counts.get(state)} ${state}`] : []))
-  return parts.length === 0 ? "" : `Numbers: ${parts.join(", ")}.\n`
+  const { meta = null, ...rest } = isRecord(answer) ? answer : { rest: answer }
+  const { numbers, parts } = statesIn(rest)
+  const line = [...wholeState(meta), ...counted("Numbers", numbers), ...counted("Parts", parts)]
+  return line.length === 0 ? "" : `${line.join(" ")}\n`
 }
 
 /** Room for the notes beside the JSON. */

@@ -34,6 +34,8 @@ const requestOf = (
   }
   if (body !== null) {
     headers.set("content-type", "application/json")
+    // Bodies without a length are taken for absent.
+    headers.set("content-length", String(Buffer.byteLength(body)))
   }
   const request = new Request(`http://fathom.invalid${url}`, { method, headers, ...(body !== null && { body }) })
   return HttpServerRequest.fromWeb(request).modify({

@@ -22,7 +22,7 @@ import type { AccountStoreUnavailable, SessionEnded } from "../../domain/Account
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
 import { errorDetail } from "../../domain/errorDetail.ts"
 import { Requester } from "../../pools/Requester.ts"
-import { bearerOf, KEY_HEADER } from "./bearer.ts"
+import { bearerOf, hasTwoKeys, KEY_HEADER } from "./bearer.ts"
 import { callerAddress } from "./clientAddress.ts"
 import { withDecisionDeadlineOn } from "./decisionDeadline.ts"
 import { RequestContext } from "./RequestContext.ts"
@@ -60,10 +60,7 @@ const missingScope = ([scope = "md.read"]: ReadonlyArray<ApiScope>) =>
   })
 
 const twoKeys = () =>
-  invalid(
-    { in: "header", field: "X-API-Key", issue: "conflict" },
-    "Send the key as Authorization or as X-API-Key, not both."
-  )
+  invalid({ in: "header", field: "X-API-Key", issue: "conflict" }, "Send one key, as Authorization or as X-API-Key.")
 
 const keysUnavailable = () => unavailable("The API key cannot be checked: try again.")
 
@@ -144,7 +141,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
       if (authorization === undefined && given === undefined) {
         return verifySession(fiber, request)
       }
-      if (authorization !== undefined && given !== undefined) {
+      if (hasTwoKeys(authorization, given)) {
         return Effect.fail(twoKeys())
       }
       const secret = given ?? bearerOf(authorization)

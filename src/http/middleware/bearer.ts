@@ -6,3 +6,7 @@ export const KEY_HEADER = "x-api-key"
 /** The token of an Authorization header; undefined when it is not a bearer token. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : BEARER.exec(authorization)?.groups?.["secret"]
+
+/** True for different keys in both headers. The same one twice is sent by clients that use every scheme of the document. */
+export const hasTwoKeys = (authorization: string | undefined, key: string | undefined): boolean =>
+  authorization !== undefined && key !== undefined && bearerOf(authorization) !== key

@@ -5,30 +5,48 @@ import { contractDocument, liveDocument } from "./ApiDocument.ts"
 import { type LiveDocument, liveReference } from "./liveReference.ts"
 import { llmsText, type ReferenceDocument, referencePages } from "./reference.ts"
 
-const markdown = (text: string) =>
-  HttpServerResponse.text(text, {
-    contentType: "text/markdown; charset=utf-8",
-    headers: { "cache-control": "no-cache" }
-  })
+/** One document as it is served. */
+export interface ServedDocument {
+  readonly path: `/${string}`
+  readonly about: string
+  /** Media type without the character set, which is UTF-8. */
+  readonly mediaType: string
+  readonly text: string
+}
 
-const document = () => contractDocument() as ReferenceDocument
+const served = (): ReadonlyArray<ServedDocument> => {
+  const contract = contractDocument() as ReferenceDocument
+  const [all, ...groups] = referencePages(contract)
+  const markdown = [...(all === undefined ? [] : [all]), liveReference(liveDocument() as LiveDocument), ...groups]
+  const list = { path: "/llms.txt", about: "Every document of the service.", mediaType: "text/plain" } as const
+  return [
+    { ...list, text: llmsText(contract, markdown) },
+    ...markdown.map(({ about, name, text }) => ({
+      path: `/docs/${name}` as const,
+      about,
+      mediaType: "text/markdown",
+      text
+    }))
+  ]
+}
 
-const allPages = () => [...referencePages(document()), liveReference(liveDocument() as LiveDocument)]
+let made: ReadonlyArray<ServedDocument> | undefined
+
+/** The documents, `/llms.txt` first, made once. */
+export const documents = (): ReadonlyArray<ServedDocument> => (made ??= served())
 
 /** Paths of the documents. */
-export const pages = (): ReadonlyArray<`/${string}`> => [
-  "/llms.txt",
-  ...allPages().map(({ name }): `/${string}` => `/docs/${name}`)
-]
+export const pages = (): ReadonlyArray<`/${string}`> => documents().map(({ path }) => path)
 
-const pageRoute = (path: `/${string}`, page: HttpServerResponse.HttpServerResponse): HttpRouter.Route<never, never> =>
-  HttpRouter.route("GET", path, Effect.succeed(page))
-
-/** Serves the documents, which are made once. */
-export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.suspend(() => {
-  const list = HttpServerResponse.text(llmsText(document()), { contentType: "text/plain; charset=utf-8" })
-  return HttpRouter.addAll([
-    pageRoute("/llms.txt", list),
-    ...allPages().map(({ name, text }) => pageRoute(`/docs/${name}`, markdown(text)))
-  ])
-})
+/** Serves the documents. */
+export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.suspend(() =>
+  HttpRouter.addAll(
+    documents().map(({ mediaType, path, text }) => {
+      const options = {
+        contentType: `${mediaType}; charset=utf-8`,
+        ...(mediaType === "text/markdown" && { headers: { "cache-control": "no-cache" } })
+      }
+      return HttpRouter.route("GET", path, Effect.succeed(HttpServerResponse.text(text, options)))
+    })
+  )
+)

@@ -17,7 +17,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   held.
 - Reads of the market after a restart of the service are answered at once, over what was seen (\`partial\`, \`backfill_running\`), not 503.
 - Every read as a tool of the Model Context Protocol at \`/mcp\`, by streamable HTTP, with the key of the caller. Answers are at most
-  4 kB of text unless \`maxBytes\` asks for more.
+  4 kB of text unless \`maxBytes\` asks for more, and begin with how well they are known. The documents are its resources.
 - Usage by day, key and operation at \`/api/v1/account/usage\`: requests, units, errors, bytes and stream minutes, also as CSV.
 - Entries of \`/api/v1/account/audit\` with the action \`use\` and the actor \`key\`: the first use of a key from an address.
 - Trades of a token one by one, newest first, at \`/api/v1/tokens/{chain}/{address}/trades\`, by side, wallet, pool, value and time.
@@ -32,7 +32,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   audit of their changes at \`/api/v1/account/audit\`, plans at \`/api/v1/account/plans\`. Codes \`key_not_found\` (404) and
   \`owner_required\` (403).
 - Limits follow the plan of the key, which \`/api/v1/account/key\` shows as \`plan\` beside \`expiresAtMs\`; an expired key is unknown.
-- \`X-API-Key\` carries a key like \`Authorization: Bearer\`; both at once are a 400.
+- \`X-API-Key\` carries a key like \`Authorization: Bearer\`; two different keys are a 400.
 - Sessions of the app at \`/app/session\`: a session is a credential beside the key, with every scope and one budget for an account.
   Codes \`session_required\` and \`origin_not_allowed\` (403). What a session has opened, streams and sockets, ends with it
   (\`key_revoked\`, 4403). \`oidc\` is true where a provider signs in, at \`/sign-in/oidc\`.

@@ -60,5 +60,9 @@ export const liveReference = (document: LiveDocument): MarkdownPage => {
     ].join("\n\n")
   )
   const { description, title } = document.info
-  return { name: "live.md", text: [`# ${title}`, description, ...channels].join("\n\n").concat("\n") }
+  return {
+    name: "live.md",
+    about: "Messages of the sockets and event streams.",
+    text: [`# ${title}`, description, ...channels].join("\n\n").concat("\n")
+  }
 }

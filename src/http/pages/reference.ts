@@ -28,9 +28,10 @@ export interface ReferenceDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Json>> }
 }
 
-/** A document: its file name below `/docs/` and its text. */
+/** A document: its file name below `/docs/`, what it has, and its text. */
 export interface MarkdownPage {
   readonly name: string
+  readonly about: string
   readonly text: string
 }
 
@@ -128,19 +129,20 @@ export const referencePages = (document: ReferenceDocument): ReadonlyArray<Markd
     .map(({ description = "", name }) => {
       const own = operations.filter(({ operation }) => operation.tags?.includes(name) === true)
       const texts = own.map(({ method, operation, path }) => operationText(path, method, operation, document))
-      return { name: `${name}.md`, text: [`# ${name}`, description, ...texts].join("\n\n").concat("\n") }
+      return {
+        name: `${name}.md`,
+        about: description,
+        text: [`# ${name}`, description, ...texts].join("\n\n").concat("\n")
+      }
     })
   const { description = "", title } = document.info
   const all = [`# ${title}`, description, ...pages.map(({ text }) => text.trimEnd())].join("\n\n").concat("\n")
-  return [{ name: "reference.md", text: all }, ...pages]
+  return [{ name: "reference.md", about: "Every operation on one page.", text: all }, ...pages]
 }
 
-const link = (name: string, said: string): string => `- [${name}](/docs/${name}): ${said}`
-
 /** `llms.txt`: what the service is, and where its documents are. */
-export const llmsText = (document: ReferenceDocument): string => {
-  const { description = "", title } = document.info
-  const groups = document.tags.filter(({ name }) => !HIDDEN.has(name))
+export const llmsText = ({ info }: ReferenceDocument, pages: ReadonlyArray<MarkdownPage>): string => {
+  const { description = "", title } = info
   return [
     `# ${title}`,
     "",
@@ -150,15 +152,13 @@ export const llmsText = (document: ReferenceDocument): string => {
     "",
     "## Reference",
     "",
-    link("reference.md", "Every operation on one page."),
-    link("live.md", "Messages of the sockets and event streams."),
-    ...groups.map(({ description: said = "", name }) => link(`${name}.md`, said)),
+    ...pages.map(({ about, name }) => `- [${name}](/docs/${name}): ${about}`),
     "",
     "## Machines",
     "",
     "- [openapi.json](/openapi.json): The contract as an OpenAPI 3.1 document.",
     "- [asyncapi.json](/asyncapi.json): The sockets and event streams as an AsyncAPI 3 document.",
-    "- [mcp](/mcp): The reads as tools of the Model Context Protocol, by streamable HTTP.",
+    "- [mcp](/mcp): The reads as tools of the Model Context Protocol, and these pages as its resources, by streamable HTTP.",
     "",
     "## Optional",
     "",

@@ -222,14 +222,23 @@ layer(world)("a key in X-API-Key", (it) => {
     })
   )
 
-  it.effect("is refused beside a bearer token, also on the path of plain quotes", () =>
+  it.effect("is refused beside another bearer token, also on the path of plain quotes", () =>
     Effect.gen(function* () {
       const quote = "/api/v1/spot/quote?inputMint=So11111111111111111111111111111111111111112"
       for (const path of ["/api/v1/account/key", quote]) {
-        const both = yield* call(path, { headers: { "x-api-key": secretOf("a") } })
+        const both = yield* call(path, { key: "b", headers: { "x-api-key": secretOf("a") } })
         assert.strictEqual(both.status, 400)
         assert.deepStrictEqual(both.json("error.details.0"), { in: "header", field: "X-API-Key", issue: "conflict" })
       }
+    })
+  )
+
+  it.effect("may be sent in both headers, as clients that are generated from the document do", () =>
+    Effect.gen(function* () {
+      const twice = { headers: { "x-api-key": secretOf("a") } }
+      assert.strictEqual((yield* call("/api/v1/account/key", twice)).json("data.id"), "key_a")
+      const basic = { key: null, headers: { authorization: "Basic YTpi", "x-api-key": secretOf("a") } }
+      assert.strictEqual((yield* call("/api/v1/account/key", basic)).status, 400)
     })
   )
 })

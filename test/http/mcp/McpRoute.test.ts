@@ -7,8 +7,14 @@ import { mcpLimits } from "../../../src/http/mcp/guardSessions.ts"
 import { Listening } from "../../../src/http/NodeServer.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
-import { call, keyOf, running, secretOf } from "../../support/http.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { mintOf } from "../../market/tape/tape.ts"
+import { call, keyOf, secretOf } from "../../support/http.ts"
 import { engineOver, makeMarket, TOKEN } from "../../support/market.ts"
+import { block, reading, setSecond } from "../../support/reads.ts"
+import { at } from "../../support/views.ts"
+import { readerOver } from "../../wallets/readers.ts"
+import { MINT, tradeOf, usd, WALLET } from "../../wallets/trades.ts"
 
 interface ToolAnswer {
   readonly isError?: boolean
@@ -29,7 +35,12 @@ const connected = Effect.fnUntraced(function* (key: string) {
   )
 })
 
-const use = (client: Client, name: string, args: Record<string, unknown>) =>
+interface Said {
+  readonly isError: boolean
+  readonly text: string
+}
+
+const use = (client: Client, name: string, args: Record<string, unknown>): Effect.Effect<Said> =>
   Effect.promise(async () => {
     const { content, isError } = (await client.callTool({ name, arguments: args })) as unknown as ToolAnswer
     return { isError: isError === true, text: content.map(({ text }) => text).join("") }
@@ -53,16 +64,28 @@ const INITIALIZE = JSON.stringify({
 
 const quote = { inputMint: SOL, outputMint: TOKEN, amount: "1000000" }
 
-const world = running({
-  keys: [
-    keyOf("a"),
-    keyOf("b", { ipPolicy: ["10.0.0.0/8"] }),
-    keyOf("c", { scopes: ["perps.read"] }),
-    keyOf("e"),
-    keyOf("f")
-  ],
-  engine: engineOver(makeMarket())
+const CHARTED = mintOf(1)
+
+/** A market of one charted token, and a wallet with a purchase at a known price and a price since. */
+const world = reading({
+  world: {
+    keys: [
+      keyOf("a"),
+      keyOf("b", { ipPolicy: ["10.0.0.0/8"] }),
+      keyOf("c", { scopes: ["perps.read"] }),
+      keyOf("e"),
+      keyOf("f")
+    ],
+    engine: engineOver(makeMarket()),
+    wallets: readerOver({
+      trades: { [WALLET]: [tradeOf({ slot: 1, amount: 10_000_000n, volumeUsdNanos: usd(10) })] },
+      marks: { [MINT]: 3n }
+    })
+  }
 })
+
+/** The JSON of an answer, between the line of its states and the note on what is left out. */
+const jsonOf = (text: string): unknown => JSON.parse(text.split("\n").find((line) => line.startsWith("{")) ?? "")
 
 layer(world)("/mcp", (it) => {
   it.effect("lists a tool for every read, with the schema of its question", () =>
@@ -96,11 +119,81 @@ layer(world)("/mcp", (it) => {
       const before = yield* call(`/api/v1/spot/quote?${new URLSearchParams(quote)}`)
       const { isError, text } = yield* use(client, "spot_quote", quote)
       assert.isFalse(isError, text)
-      const { outAmount } = JSON.parse(text.slice(text.indexOf("{"))) as { readonly outAmount: string }
+      const { outAmount } = jsonOf(text) as { readonly outAmount: string }
       assert.strictEqual(outAmount, before.json("outAmount"))
       const after = yield* call(`/api/v1/spot/quote?${new URLSearchParams(quote)}`)
       const remaining = (answer: typeof before) => Number(answer.headers.get("x-ratelimit-remaining"))
       assert.strictEqual(remaining(before) - remaining(after), 2)
+    })
+  )
+
+  it.effect("answers a chart by pages of at most 4 kB, which join to the chart of the endpoint", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      const minutes = Array.from({ length: 100 }, (_, minute) => minute)
+      yield* setSecond(6000)
+      const traded = minutes.map((minute) => at(minute * 60, { mint: CHARTED, priceUsd: 1 + minute }))
+      yield* tape.apply(block(6000, { trades: traded }))
+      const client = yield* connected("a")
+      const bars: Array<unknown> = []
+      for (let next: number | null = 0; next !== null;) {
+        const args: Record<string, unknown> = { token: CHARTED, resolution: "1m", limit: 100, fromElement: next }
+        const { isError, text }: Said = yield* use(client, "market_chart", args)
+        assert.isFalse(isError, text)
+        assert.isAtMost(Buffer.byteLength(text), 4000)
+        assert.match(text, /^Answer: partial \(not_captured\)\.\n/u)
+        bars.push(...(jsonOf(text) as { readonly data: { readonly bars: ReadonlyArray<unknown> } }).data.bars)
+        const more: string | undefined = /fromElement (\d+) for more/u.exec(text)?.[1]
+        next = more === undefined ? null : Number(more)
+      }
+      const whole = yield* call(`/api/v1/market/chart/${CHARTED}?resolution=1m&limit=100`)
+      assert.lengthOf(bars, 100)
+      assert.deepStrictEqual<unknown>(bars, whole.json("data.bars"))
+    })
+  )
+
+  it.effect("answers the summary of a wallet, with the states of its parts", () =>
+    Effect.gen(function* () {
+      const client = yield* connected("a")
+      const { isError, text } = yield* use(client, "wallets_summary", { body: { wallets: [WALLET] } })
+      assert.isFalse(isError, text)
+      assert.match(text, /^Parts: (?:\d+ \w+(?:, )?)+\.\n/u)
+      const asked = { method: "POST", body: JSON.stringify({ wallets: [WALLET] }) }
+      const plain = yield* call("/api/v1/wallets/summary", {
+        ...asked,
+        headers: { "content-type": "application/json" }
+      })
+      const { data } = jsonOf(text) as { readonly data: { readonly wallets: ReadonlyArray<unknown> } }
+      assert.deepStrictEqual<unknown>(data.wallets, plain.json("data.wallets"))
+    })
+  )
+
+  it.effect("reads the documents that /llms.txt lists, without a unit of any budget", () =>
+    Effect.gen(function* () {
+      const client = yield* connected("a")
+      const { resources } = yield* Effect.promise(() => client.listResources())
+      const list = yield* call("/llms.txt", { key: null })
+      const listed = Array.from(list.text.matchAll(/\]\((\/(?:docs\/[^)]+|changelog))\)/gu), ([, path = ""]) => path)
+      assert.isAbove(listed.length, 10)
+      assert.sameMembers(
+        resources.map(({ uri }) => uri),
+        ["/llms.txt", ...listed].map((path) => new URL(path, "fathom:///llms.txt").href)
+      )
+      const ask = call(`/api/v1/market/chart/${CHARTED}`)
+      const before = yield* ask
+      for (const { description, mimeType, size, uri } of resources) {
+        const { contents } = yield* Effect.promise(() => client.readResource({ uri }))
+        const page = yield* call(new URL(uri).pathname, { key: null })
+        assert.isNotEmpty(description)
+        assert.strictEqual(size, Buffer.byteLength(page.text))
+        assert.deepStrictEqual<unknown>(contents, [{ uri, mimeType, text: page.text }])
+        assert.strictEqual(page.headers.get("content-type"), `${mimeType}; charset=utf-8`)
+      }
+      const after = yield* ask
+      const remaining = (answer: typeof before) => Number(answer.headers.get("x-ratelimit-remaining"))
+      assert.strictEqual(remaining(before) - remaining(after), 1)
+      const missing = Effect.tryPromise(() => client.readResource({ uri: "fathom:///docs/none.md" }))
+      assert.include(String((yield* Effect.flip(missing)).cause), "not found")
     })
   )
 

@@ -9,11 +9,23 @@ const answer = { data: Array.from({ length: 100 }, (_, n) => row(n)), meta: { re
 
 const whole = { maxBytes: 100_000, fromElement: 0 }
 
+const head = (given: unknown) => answerText(given, whole).split("\n")[0]
+
 describe("the text of an answer", () => {
   it("is the whole JSON where it fits, after the states of its numbers", () => {
     const text = answerText(answer, whole)
     assert.strictEqual(text, `Numbers: 66 known, 34 unavailable.\n${JSON.stringify(answer)}`)
     assert.strictEqual(answerText({ a: 1 }, whole), '{"a":1}')
+  })
+
+  it("begins with the state of the whole, of its numbers and of its rows", () => {
+    const meta = { requestId: "r", status: "partial", coverage: { complete: false, reason: "backfill_running" } }
+    assert.strictEqual(head({ data: { bars: [] }, meta }), "Answer: partial (backfill_running).")
+    assert.strictEqual(
+      head({ ...answer, meta: { status: "known", coverage: { complete: true, reason: null } } }),
+      "Answer: known. Numbers: 66 known, 34 unavailable."
+    )
+    assert.strictEqual(head({ wallets: [{ status: "partial", pnl: "1" }, { status: "active" }] }), "Parts: 1 partial.")
   })
 
   it("shows the longest list by parts that join to the whole", () => {
