@@ -27,6 +27,12 @@ describe("pools executed by the real programs", () => {
       (mode) => `dammv2-m${mode}`
     )
     const dlmm = ["00", "01", "10", "11", "20", "21"].map((mode) => `dlmm-ft${mode}`)
-    assert.deepStrictEqual(Array.from(modes).toSorted(), [...dammV2, ...dlmm, "whirlpool-adaptive", "whirlpool-static"])
+    assert.deepStrictEqual(Array.from(modes).toSorted(), [
+      ...dammV2,
+      ...dlmm,
+      "dlmm-unpriced",
+      "whirlpool-adaptive",
+      "whirlpool-static"
+    ])
   })
 })

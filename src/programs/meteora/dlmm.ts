@@ -153,6 +153,14 @@ function* binsOf(pair: DlmmPair, arrays: ReadonlyArray<BinArray>, side: BinSide)
     const start = side.sellsX ? Math.min(pair.activeId, last) : Math.max(pair.activeId, first)
     for (let id = start; id >= first && id <= last; id += step) {
       const bin = readBin(data, id, side)
+      // The program does not compute a price that the account lacks. A sale of X fails there by a division by zero, so that
+      // its bins end; a purchase of X passes over the bin.
+      if (bin?.price === 0n) {
+        if (side.sellsX) {
+          return
+        }
+        continue
+      }
       if (bin !== null) {
         yield bin
       }
@@ -169,9 +177,7 @@ export const dlmmBins = (
   sellsX: boolean
 ): Iterable<Bin> | Unpriceable => {
   const arrays = readArrays(siteOf(pool, accounts, derive), sellsX)
-  return isFailure(arrays)
-    ? arrays
-    : binsOf(pair, arrays, { binStep: pair.binStep, sellsX, takesLimitOrders: pair.takesLimitOrders })
+  return isFailure(arrays) ? arrays : binsOf(pair, arrays, { sellsX, takesLimitOrders: pair.takesLimitOrders })
 }
 
 /** One table per reference. A pair that stands still knows three at most, as time passes over its filter and decay periods. */
@@ -246,7 +252,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return above
   }
   const directionOf = (sellsX: boolean) => {
-    const side = { binStep: pair.binStep, sellsX, takesLimitOrders: pair.takesLimitOrders }
+    const side = { sellsX, takesLimitOrders: pair.takesLimitOrders }
     const ladder = makeLadder(sellsX, binsOf(pair, sellsX ? below : above, side))
     const transfers = sellsX ? transfersOf(tokenX.fees, tokenY.fees) : transfersOf(tokenY.fees, tokenX.fees)
     return { ladder, transfers, quote: makeDirection(pair, ladder) }

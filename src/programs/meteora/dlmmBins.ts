@@ -50,13 +50,13 @@ export const binPrice = (binId: number, binStep: number): bigint | null =>
 /** The amounts of one bin in the token that the swap buys: provided liquidity, then orders partly filled, then fresh orders. */
 export interface Bin {
   readonly id: number
+  /** As the account has it, Q64.64 of Y per X. Zero where it was never written. */
   readonly price: bigint
   readonly layers: ReadonlyArray<bigint>
 }
 
 /** Direction and rules that decide which amounts of a bin a swap may take. */
 export interface BinSide {
-  readonly binStep: number
   readonly sellsX: boolean
   readonly takesLimitOrders: boolean
 }
@@ -76,9 +76,7 @@ export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | n
   if (layers.length === 0) {
     return null
   }
-  // The program writes a bin's price when it is first used; until then it computes it.
-  const price = readU128(data, at + dlmmBinAt.price) || binPrice(binId, side.binStep)
-  return price === null ? null : { id: binId, price, layers }
+  return { id: binId, price: readU128(data, at + dlmmBinAt.price), layers }
 }
 
 /** The reason why the account is not this array of the pair, whose address comes as bytes; null when it is. */

@@ -150,7 +150,7 @@ const movedArrays = (world: World, address: Address, sellsX: boolean, fills: Rea
 
 /** The bins that a swap meets, nearest first, as far as arrays were made. */
 function* binsAhead(world: World, address: Address, pair: DlmmPair, sellsX: boolean): Generator<Bin, void> {
-  const side = { binStep: pair.binStep, sellsX, takesLimitOrders: pair.takesLimitOrders }
+  const side = { sellsX, takesLimitOrders: pair.takesLimitOrders }
   for (let id = pair.activeId; ; id += sellsX ? -1 : 1) {
     const array = world.bank.get(arrayAddress(world, address, binArrayIndexOf(id)))
     if (array === undefined) {

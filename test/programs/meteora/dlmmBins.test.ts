@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { NO_ADDRESS } from "../../../src/programs/pump/fees.ts"
 import { Schema } from "effect"
 import { discriminator, makeAccount } from "../../../scripts/exactness/stateAccounts.ts"
-import { type Bin, dlmmBinArrayAt } from "../../../src/programs/meteora/dlmmBins.ts"
+import { type Bin, binPrice, dlmmBinArrayAt } from "../../../src/programs/meteora/dlmmBins.ts"
 import { binArraysAhead } from "../../../src/programs/meteora/dlmmBitmap.ts"
 import { dlmmReference } from "../../../src/programs/meteora/dlmmFees.ts"
 import { type DlmmPair, dlmmPairAt } from "../../../src/programs/meteora/dlmmPair.ts"
@@ -124,6 +124,7 @@ const planned = (plan: typeof Plan.Type): SyntheticPool =>
   dlmmWith(
     plan.bins.map(({ amount, id, open, ordersSellX, processed }) => ({
       id,
+      price: binPrice(id, plan.binStep) ?? 0n,
       ...(id > 0 ? { x: BigInt(amount) } : { y: BigInt(amount) }),
       processed: BigInt(processed),
       open: BigInt(open),

@@ -8,6 +8,7 @@ import {
   BIN_ARRAY_LENGTH,
   BINS_PER_ARRAY,
   binArrayIndexOf,
+  binPrice,
   dlmmBinArrayAt,
   dlmmBinAt
 } from "../../../src/programs/meteora/dlmmBins.ts"
@@ -109,7 +110,7 @@ export interface PlannedBin {
   readonly processed?: bigint
   readonly open?: bigint
   readonly ordersSellX?: boolean
-  /** Left for the decoder to compute when absent, as in an unused bin. */
+  /** That of the bin at 10 basis points a bin when absent. */
   readonly price?: bigint
 }
 
@@ -118,7 +119,7 @@ const binFields = (bin: PlannedBin): ReadonlyArray<Field> => {
   return [
     [at + dlmmBinAt.amountX, bin.x ?? 0n],
     [at + dlmmBinAt.amountY, bin.y ?? 0n],
-    [at + dlmmBinAt.price, bin.price ?? 0n, 16],
+    [at + dlmmBinAt.price, bin.price ?? binPrice(bin.id, 10) ?? 0n, 16],
     [at + dlmmBinAt.processedOrders, bin.processed ?? 0n],
     [at + dlmmBinAt.openOrders, bin.open ?? 0n],
     [at + dlmmBinAt.ordersSellX, bin.ordersSellX === true ? 1n : 0n, 1]
