@@ -14,7 +14,15 @@ import type { SupplyRequest } from "../store/StoredSupply.ts"
 import { minuteBarsKept } from "../candles/barRetention.ts"
 import type { Repair } from "../store/TradeProgress.ts"
 import { type StoreAccess, TradeStore } from "../store/TradeStore.ts"
-import type { LargestRequest, TradesRequest } from "../store/TradesRequest.ts"
+import {
+  type LargestRequest,
+  type MoneySwapsRequest,
+  newestMoneySwaps,
+  newestSolSwaps,
+  type TokenSwapsRequest,
+  tokenSwapsAfter,
+  type TradesRequest
+} from "../store/TradesRequest.ts"
 import { makeBarQueries } from "./barQueries.ts"
 import { type ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, makeContact } from "./contact.ts"
@@ -74,6 +82,15 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         ? Effect.fail(unavailable("trades wait on disk to be stored"))
         : contact.read(ask(open))
     )
+
+  /**
+   * The trades that wait on disk, where they are the newest up to a slot: a start goes on with those while ClickHouse is away.
+   * Null where ClickHouse has to be asked.
+   */
+  const waitingAt = Effect.fnUntraced(function* (slot: number) {
+    const { queue } = yield* opened
+    return queue?.isWaiting() === true && slot >= (queue.progress()?.slot ?? 0) ? yield* queue.waiting : null
+  })
 
   const removeChain = (genesis: string) =>
     Effect.forEach(
@@ -152,11 +169,29 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       return yield* records.launchesBefore(record.id, second, most)
     }),
     solSwaps: Effect.fn("TradeStore.solSwaps")(function* (slot: number, most: number) {
-      const { queue } = yield* opened
-      const found = history(({ record }) => trades.solSwaps(record.genesis, slot, most))
-      // A start goes on without ClickHouse, with the swaps of the blocks that wait: those are the newest.
-      return yield* queue?.isWaiting() === true && slot >= (queue.progress()?.slot ?? 0) ? queue.solSwaps(most) : found
+      const waiting = yield* waitingAt(slot)
+      return waiting === null
+        ? yield* history(({ record }) => trades.solSwaps(record.genesis, slot, most))
+        : newestSolSwaps(waiting, slot, most)
     }),
+    moneySwaps: Effect.fn("TradeStore.moneySwaps")(function* (slot: number, spanMs: number, most: number) {
+      const waiting = yield* waitingAt(slot)
+      return waiting === null
+        ? yield* history(({ record }) => trades.moneySwaps(record.genesis, slot, spanMs, most))
+        : newestMoneySwaps(waiting, slot, spanMs, most)
+    }),
+    moneySwapsOf: Effect.fn("TradeStore.moneySwapsOf")((request: MoneySwapsRequest) =>
+      request.places.length === 0
+        ? Effect.succeed([])
+        : history(({ record }) => trades.moneySwapsOf(record.genesis, request))
+    ),
+    tokenSwapsAfter: Effect.fn("TradeStore.tokenSwapsAfter")((request: TokenSwapsRequest) =>
+      request.mints.length === 0
+        ? Effect.succeed([])
+        : history(({ record }) =>
+            Effect.map(trades.tokenSwaps(record.genesis, request), (found) => tokenSwapsAfter(found, request))
+          )
+    ),
     ofWallet: Effect.fn("TradeStore.ofWallet")((wallet: Address, limit: number) =>
       history(({ record }) => trades.ofWallet(record.genesis, wallet, limit))
     ),

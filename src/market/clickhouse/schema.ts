@@ -12,7 +12,8 @@ const TRADE = `
   launchpad LowCardinality(Nullable(String)), sol_usd_nanos Nullable(UInt64) CODEC(ZSTD(1)),
   fee_usd_nanos Nullable(UInt64) CODEC(ZSTD(1)), fee_unknown Bool, held_before Nullable(UInt64) CODEC(ZSTD(1)),
   held_after Nullable(UInt64) CODEC(ZSTD(1)), fee_lamports Nullable(UInt64) CODEC(ZSTD(1)),
-  priority_lamports Nullable(UInt64) CODEC(ZSTD(1)), tip_lamports Nullable(UInt64) CODEC(ZSTD(1))`
+  priority_lamports Nullable(UInt64) CODEC(ZSTD(1)), tip_lamports Nullable(UInt64) CODEC(ZSTD(1)),
+  other_mint String CODEC(ZSTD(1)), other_amount UInt64 CODEC(ZSTD(1)), other_decimals Nullable(UInt8)`
 
 /** Trades by token. Their prices in SOL are computed before they are inserted, so that candles have the digits of memory. */
 const TRADES = `

@@ -33,7 +33,10 @@ export const TRADE_COLUMNS = [
   "held_after",
   "fee_lamports",
   "priority_lamports",
-  "tip_lamports"
+  "tip_lamports",
+  "other_mint",
+  "other_amount",
+  "other_decimals"
 ].join(", ")
 
 /** The columns of an inserted trade: those of a trade, its price and its other side in SOL, its chain and its version. */
@@ -42,6 +45,22 @@ export const INSERT_COLUMNS = `${TRADE_COLUMNS}, price_sol, worth, chain, versio
 interface RowSource {
   readonly chain: string
   readonly version: bigint
+}
+
+// Addresses were validated before they were written.
+const address = (bytes: Uint8Array): Address => unpackText(bytes, WALLET_BYTES) as Address
+
+/** The other side of a swap of two tokens; a mint without bytes stands for none. */
+const writeOtherToken = (row: RowWriter, other: TapeTrade["otherToken"]): void => {
+  row.bytes(other === undefined ? new Uint8Array() : packWallet(other.mint))
+  row.uint64(other?.amount ?? 0n)
+  row.nullable(other?.decimals, (value) => row.uint8(value))
+}
+
+const readOtherToken = (row: RowReader): Pick<TapeTrade, "otherToken"> => {
+  const mint = row.bytes()
+  const [amount, decimals] = [row.uint64(), row.nullable(() => row.uint8())]
+  return mint.length === 0 ? {} : { otherToken: { mint: address(mint) as Mint, amount, decimals } }
 }
 
 const writeTrade = (row: RowWriter, trade: TapeTrade, { chain, version }: RowSource): void => {
@@ -71,6 +90,7 @@ const writeTrade = (row: RowWriter, trade: TapeTrade, { chain, version }: RowSou
   row.nullable(trade.feeLamports, units)
   row.nullable(trade.priorityLamports, units)
   row.nullable(trade.tipLamports, units)
+  writeOtherToken(row, trade.otherToken)
   const priceSol = priceSolOf(trade)
   row.nullable(Number.isNaN(priceSol) ? null : priceSol, (value) => row.float64(value))
   row.nullable(lamportsOf(trade), units)
@@ -86,9 +106,6 @@ export const writeTrades = (trades: ReadonlyArray<TapeTrade>, source: RowSource)
   }
   return row.written
 }
-
-// Addresses were validated before they were written.
-const address = (bytes: Uint8Array): Address => unpackText(bytes, WALLET_BYTES) as Address
 
 const poolOf = (bytes: Uint8Array): Address | null => (bytes.length === 0 ? null : address(bytes))
 
@@ -129,6 +146,7 @@ export const readTrade = (row: RowReader): TapeTrade => {
     dex: row.nullable(text),
     launchpad: row.nullable(text),
     solUsdNanos: row.nullable(units),
-    ...walletData(row)
+    ...walletData(row),
+    ...readOtherToken(row)
   }
 }

@@ -4,7 +4,7 @@ import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { type ClickHouse, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
 import { readRows, readWhole } from "../../storage/clickhouse/RowBinary.ts"
 import { packWallet } from "../store/tradeRows.ts"
-import type { LargestRequest, TradesRequest } from "../store/TradesRequest.ts"
+import type { LargestRequest, MoneySwapsRequest, TokenSwapsRequest, TradesRequest } from "../store/TradesRequest.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { IN_POOLS } from "./schema.ts"
 import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
@@ -53,6 +53,21 @@ const wholeSlots = <E>(pieces: Stream.Stream<Uint8Array, E>) =>
     },
     { onHalt: ({ held }) => (held.length === 0 ? [] : [held]) }
   )
+
+/** Condition on the latest version of a trade: a swap of a token against SOL or a dollar in a pool. */
+const PRICES_TOKEN = `${IN_POOLS} AND other_mint = '' AND (lamports IS NOT NULL OR volume_usd_nanos IS NOT NULL)`
+
+const IN_ORDER = "ORDER BY slot, place"
+
+/** The latest version of the trades of a condition that no repair changes. */
+const newestOf = (condition: string): string =>
+  `(SELECT ${TRADE_COLUMNS} FROM trades WHERE ${condition} ${NEWEST_FIRST})`
+
+const listOf = (mints: ReadonlyArray<Mint>): string => `[${mints.map((mint) => sqlBytes(packWallet(mint))).join(", ")}]`
+
+/** Condition of a column of mints; with many of them all are read. */
+const amongst = (column: string, mints: ReadonlyArray<Mint>): string =>
+  mints.length > MOST_LISTED ? "true" : `${column} IN ${listOf(mints)}`
 
 /** The queries. */
 export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
@@ -119,6 +134,48 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
         ),
         (found) => found.toReversed()
       ),
+
+    /** See `TradeStore.moneySwaps`. */
+    moneySwaps: (chain: string, slot: number, spanMs: number, most: number) => {
+      const until = `${ofChain(chain)} AND slot <= ${slot}`
+      const recent = `at >= (SELECT max(at) FROM trades WHERE ${until}) - toIntervalMillisecond(${spanMs})`
+      return trades(
+        `SELECT * FROM (
+          SELECT * FROM ${newestOf(`${until} AND ${recent}`)} WHERE ${PRICES_TOKEN}
+          ORDER BY slot DESC, place DESC LIMIT ${most} BY mint
+        ) ${IN_ORDER}`,
+        RESTORE_DEADLINE
+      )
+    },
+
+    /** The same of single tokens, each up to a slot of its own. */
+    moneySwapsOf: (chain: string, { fromMs, most, places }: MoneySwapsRequest) => {
+      const slots = Map.groupBy(places, ({ mint }) => mint)
+      const mints = Array.from(slots.keys())
+      const ends = mints.map((mint) => `[${(slots.get(mint) ?? []).map((place) => place.slot).join(", ")}]`)
+      const endsOf = `[${["[]", ...ends].join(", ")}][indexOf(${listOf(mints)}, mint) + 1]`
+      return trades(
+        `SELECT DISTINCT ${TRADE_COLUMNS} FROM (
+          SELECT *, arrayJoin(arrayFilter(end -> slot <= end, ${endsOf})) AS until
+          FROM ${newestOf(`${ofChain(chain)} AND at >= ${time(fromMs)} AND ${amongst("mint", mints)}`)}
+          WHERE ${PRICES_TOKEN} ORDER BY slot DESC, place DESC LIMIT ${most} BY mint, until
+        ) ${IN_ORDER}`,
+        RESTORE_DEADLINE
+      )
+    },
+
+    /** The swaps among which `tokenSwapsAfter` selects: those of two tokens, and the first that price each of the mints. */
+    tokenSwaps: (chain: string, { after, fromMs, mints, most, toMs }: TokenSwapsRequest) => {
+      const later = newestOf(
+        `${ofChain(chain)} AND slot > ${after} AND at >= ${time(fromMs)} AND at <= ${time(toMs)} AND
+        (${amongst("mint", mints)} OR ${amongst("other_mint", mints)})`
+      )
+      return trades(
+        `SELECT * FROM ${later} WHERE other_mint != '' UNION ALL
+        SELECT * FROM (SELECT * FROM ${later} WHERE ${PRICES_TOKEN} ${IN_ORDER} LIMIT ${most} BY mint)`,
+        RESTORE_DEADLINE
+      )
+    },
 
     /** The newest net trades and transfers of a wallet, newest first. */
     ofWallet: (chain: string, wallet: Address, limit: number) =>

@@ -6,8 +6,7 @@ import { SourceMonitor } from "../../health/SourceMonitor.ts"
 import { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { joinProgress, type Repair, type TradeProgress } from "../store/TradeProgress.ts"
-import { newestFirst } from "../store/TradesRequest.ts"
-import { isSolSwap } from "../tape/SolPrice.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { type BlockSpool, openBlockSpool } from "./BlockSpool.ts"
 import type { ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, type makeContact } from "./contact.ts"
@@ -34,8 +33,8 @@ export interface WriteQueue {
   /** Progress with what waits, and the part of it that is stored. */
   readonly progress: () => TradeProgress | null
   readonly stored: () => TradeProgress | null
-  /** The newest swaps of SOL among what waits, oldest first. */
-  solSwaps(most: number): Effect.Effect<ReadonlyArray<StoredBatch["trades"][number]>>
+  /** The trades that wait on disk. */
+  readonly waiting: Effect.Effect<ReadonlyArray<TapeTrade>>
 }
 
 const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnavailable
@@ -169,15 +168,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       isWaiting: () => !spool.isEmpty(),
       progress: () => progress,
       stored: () => chain.stored,
-      solSwaps: (most) =>
-        Effect.map(spool.waiting, (batches) =>
-          batches
-            .flatMap(({ trades }) => trades)
-            .filter(isSolSwap)
-            .toSorted(newestFirst)
-            .slice(0, most)
-            .toReversed()
-        )
+      waiting: Effect.map(spool.waiting, (batches) => batches.flatMap(({ trades }) => trades))
     }
   })
 })

@@ -1,6 +1,8 @@
 /** Pages of the pool swaps of one mint, newest first. */
 import type { Address, Mint } from "../../domain/Address.ts"
+import { isSolSwap } from "../tape/SolPrice.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { isMoneySwap } from "../tape/TokenPrices.ts"
 
 /** A place among the trades of the chain. */
 export type TradePlace = Pick<TapeTrade, "slot" | "index">
@@ -111,4 +113,48 @@ export interface TokenSwapsRequest {
   readonly toMs: number
   readonly mints: ReadonlyArray<Mint>
   readonly most: number
+}
+
+type Trades = ReadonlyArray<TapeTrade>
+
+const inOrder = (trades: Trades): Trades => trades.toSorted(newestFirst).toReversed()
+
+/** See `TradeStore.solSwaps`. */
+export const newestSolSwaps = (trades: Trades, slot: number, most: number): Trades =>
+  trades
+    .filter((trade) => trade.slot <= slot && isSolSwap(trade))
+    .toSorted(newestFirst)
+    .slice(0, most)
+    .toReversed()
+
+/** See `TradeStore.moneySwaps`. */
+export const newestMoneySwaps = (trades: Trades, slot: number, spanMs: number, most: number): Trades => {
+  const until = inOrder(trades.filter((trade) => trade.slot <= slot))
+  const fromMs = (until.at(-1)?.timeMs ?? 0) - spanMs
+  const byMint = Map.groupBy(
+    until.filter((trade) => trade.timeMs >= fromMs && isMoneySwap(trade)),
+    ({ mint }) => mint
+  )
+  return inOrder(Array.from(byMint.values()).flatMap((swaps) => swaps.slice(-most)))
+}
+
+/** See `TradeStore.moneySwapsOf`. */
+export const moneySwapsOf = (trades: Trades, { fromMs, most, places }: MoneySwapsRequest): Trades => {
+  const swaps = inOrder(trades.filter((trade) => trade.timeMs >= fromMs && isMoneySwap(trade)))
+  const byMint = Map.groupBy(swaps, ({ mint }) => mint)
+  const found = places.flatMap(({ mint, slot }) =>
+    (byMint.get(mint) ?? []).filter((trade) => trade.slot <= slot).slice(-most)
+  )
+  return inOrder(Array.from(new Set(found)))
+}
+
+/** See `TradeStore.tokenSwapsAfter`. */
+export const tokenSwapsAfter = (trades: Trades, { after, fromMs, mints, most, toMs }: TokenSwapsRequest): Trades => {
+  const later = inOrder(trades.filter(({ slot, timeMs }) => slot > after && timeMs >= fromMs && timeMs <= toMs))
+  const swaps = Map.groupBy(later.filter(isMoneySwap), ({ mint }) => mint)
+  const ends = new Map(mints.map((mint) => [mint, swaps.get(mint)?.[most - 1]?.slot ?? Number.POSITIVE_INFINITY]))
+  return later.filter(
+    ({ mint, otherToken, slot }) =>
+      otherToken !== undefined && [mint, otherToken.mint].some((each) => slot <= (ends.get(each) ?? 0))
+  )
 }

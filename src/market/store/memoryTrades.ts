@@ -1,12 +1,18 @@
 /** A trade store in memory. */
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
-import { isSolSwap } from "../tape/SolPrice.ts"
-import { isMoneySwap } from "../tape/TokenPrices.ts"
 import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { joinProgress, repairedProgress } from "./TradeProgress.ts"
-import { isRequested, largestOf, newestFirst, type TokenSwapsRequest } from "./TradesRequest.ts"
+import {
+  isRequested,
+  largestOf,
+  moneySwapsOf,
+  newestFirst,
+  newestMoneySwaps,
+  newestSolSwaps,
+  tokenSwapsAfter
+} from "./TradesRequest.ts"
 import { newestChanges, supplyRecordsOf } from "./StoredSupply.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
@@ -51,23 +57,6 @@ const reprice = ({ blocks }: StoredChain, slot: number, trades: ReadonlyArray<Ta
   }
 }
 
-/** See `TradeStore.tokenSwapsAfter`; the trades are those of its slots and times, in the order of the chain. */
-const tokenSwapsAfter = (
-  later: ReadonlyArray<TapeTrade>,
-  { mints, most }: Pick<TokenSwapsRequest, "mints" | "most">
-): ReadonlyArray<TapeTrade> => {
-  const ends = new Map(
-    mints.map((mint) => {
-      const end = later.filter((trade) => trade.mint === mint && isMoneySwap(trade))[most - 1]
-      return [mint, end?.slot ?? Number.POSITIVE_INFINITY]
-    })
-  )
-  return later.filter(
-    ({ mint, otherToken, slot }) =>
-      otherToken !== undefined && [mint, otherToken.mint].some((each) => slot <= (ends.get(each) ?? 0))
-  )
-}
-
 /** A trade store whose content ends with the process. */
 export const makeMemoryTrades = (): TradeStore["Service"] => {
   const chains = new Map<string, StoredChain>()
@@ -79,8 +68,6 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
       : Effect.succeed(state.open)
   )
   const trades = (stored: StoredChain) => Array.from(stored.blocks.values()).flatMap((batch) => batch.trades)
-  const inOrder = (stored: StoredChain, isWanted: (trade: TapeTrade) => boolean) =>
-    trades(stored).filter(isWanted).toSorted(newestFirst).toReversed()
 
   return {
     open: (chain) =>
@@ -122,44 +109,11 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .flatMap(({ launches, slot, timeMs }) => (launches ?? []).map((launch) => ({ slot, timeMs, launch })))
           .slice(-most)
       ),
-    solSwaps: (slot, most) =>
-      Effect.map(opened, (stored) =>
-        trades(stored)
-          .filter((trade) => trade.slot <= slot && isSolSwap(trade))
-          .toSorted(newestFirst)
-          .slice(0, most)
-          .toReversed()
-      ),
+    solSwaps: (slot, most) => Effect.map(opened, (stored) => newestSolSwaps(trades(stored), slot, most)),
     moneySwaps: (slot, spanMs, most) =>
-      Effect.map(opened, (stored) => {
-        const until = inOrder(stored, (trade) => trade.slot <= slot)
-        const fromMs = (until.at(-1)?.timeMs ?? 0) - spanMs
-        const recent = until.filter((trade) => trade.timeMs >= fromMs && isMoneySwap(trade))
-        const byMint = Map.groupBy(recent, ({ mint }) => mint)
-        return Array.from(byMint.values())
-          .flatMap((swaps) => swaps.slice(-most))
-          .toSorted(newestFirst)
-          .toReversed()
-      }),
-    moneySwapsOf: ({ fromMs, most, places }) =>
-      Effect.map(opened, (stored) => {
-        const swaps = inOrder(stored, (trade) => trade.timeMs >= fromMs && isMoneySwap(trade))
-        const byMint = Map.groupBy(swaps, ({ mint }) => mint)
-        const found = places.flatMap(({ mint, slot }) =>
-          (byMint.get(mint) ?? []).filter((trade) => trade.slot <= slot).slice(-most)
-        )
-        return Array.from(new Set(found)).toSorted(newestFirst).toReversed()
-      }),
-    tokenSwapsAfter: (request) =>
-      Effect.map(opened, (stored) =>
-        tokenSwapsAfter(
-          inOrder(
-            stored,
-            ({ slot, timeMs }) => slot > request.after && timeMs >= request.fromMs && timeMs <= request.toMs
-          ),
-          request
-        )
-      ),
+      Effect.map(opened, (stored) => newestMoneySwaps(trades(stored), slot, spanMs, most)),
+    moneySwapsOf: (request) => Effect.map(opened, (stored) => moneySwapsOf(trades(stored), request)),
+    tokenSwapsAfter: (request) => Effect.map(opened, (stored) => tokenSwapsAfter(trades(stored), request)),
     ofWallet: (wallet, limit) =>
       Effect.map(opened, (stored) =>
         Array.from(stored.blocks.values())

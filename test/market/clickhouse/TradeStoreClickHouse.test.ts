@@ -6,6 +6,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import { barParity } from "../store/barParity.ts"
 import { poolBars } from "../store/poolBarsContract.ts"
 import { supplyContract } from "../store/supplyContract.ts"
+import { tokenSwapsContract } from "../store/tokenSwapsContract.ts"
 import { tradePagesContract } from "../store/tradePagesContract.ts"
 import { tradeStoreContract } from "../store/tradeStoreContract.ts"
 import { transferContract } from "../store/transferContract.ts"
@@ -26,6 +27,7 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("the contract", () => {
   tradeStoreContract("TradeStoreClickHouse.layer", store)
   supplyContract("changes of supply in TradeStoreClickHouse.layer", store)
   transferContract("transfers in TradeStoreClickHouse.layer", store)
+  tokenSwapsContract("swaps that price tokens in TradeStoreClickHouse.layer", store)
   tradePagesContract("TradeStoreClickHouse.layer, by page", store)
   poolBars("bars of a pool in TradeStoreClickHouse.layer", store)
   barParity(store, 1)
