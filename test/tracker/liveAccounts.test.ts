@@ -17,7 +17,8 @@ const asked: Array<Address> = []
 const accounts = Layer.succeed(WalletAccounts, {
   of: (wallet) => reads.get(wallet) ?? "waiting",
   ask: () => undefined,
-  again: (wallet) => {
+  again: () => undefined,
+  againFirst: (wallet) => {
     asked.push(wallet)
     reads.delete(wallet)
   },

@@ -15,7 +15,7 @@ export class RestoreReads {
   ask(waiting: ReadonlyArray<Address>): void {
     for (const wallet of waiting) {
       if (!this.#asked.has(wallet) && this.#accounts.of(wallet) !== "named") {
-        this.#accounts.again(wallet)
+        this.#accounts.againFirst(wallet)
         this.#asked.add(wallet)
       }
     }

@@ -28,6 +28,8 @@ export class WalletAccounts extends Context.Service<
     ask(wallets: Iterable<Address>): void
     /** Asks for a new read; until then the wallet waits. */
     again(wallet: Address): void
+    /** Asks for a new read of a tracked wallet, before those that callers asked for, however many of these wait. */
+    againFirst(wallet: Address): void
     /** Another chain follows: nothing that was read holds. */
     startAnew(): void
   }
@@ -37,6 +39,7 @@ export class WalletAccounts extends Context.Service<
     of: () => "named",
     ask: () => undefined,
     again: () => undefined,
+    againFirst: () => undefined,
     startAnew: () => undefined
   })
 
@@ -47,6 +50,7 @@ export class WalletAccounts extends Context.Service<
       const rate = yield* accountsRate
       const node = yield* TokenAccounts
       const tape = yield* TradeTape
+      const clock = yield* Clock.Clock
       const reads = new AccountReads()
       const step = Effect.fnUntraced(function* (): Effect.fn.Return<Duration.Duration> {
         const wallet = reads.next()
@@ -83,8 +87,9 @@ export class WalletAccounts extends Context.Service<
       }
       return WalletAccounts.of({
         of: (wallet) => (rate === 0 ? "unavailable" : reads.of(wallet)),
-        ask: (wallets) => (rate === 0 ? undefined : reads.ask(wallets)),
+        ask: (wallets) => (rate === 0 ? undefined : reads.ask(wallets, clock.currentTimeMillisUnsafe())),
         again: (wallet) => (rate === 0 ? undefined : reads.again(wallet)),
+        againFirst: (wallet) => (rate === 0 ? undefined : reads.againFirst(wallet)),
         startAnew: () => reads.startAnew()
       })
     })
@@ -100,7 +105,7 @@ const UNAVAILABLE_PAUSE = Duration.seconds(5)
 /** A wallet that the node refused to read is read again after this time, when it is asked for. */
 const REFUSED_MS = 600_000
 const MOST_WALLETS = 20_000
-/** Wallets that wait for a read; further ones are not taken up until later. */
+/** Wallets that wait for a read because callers asked for them; further ones are not taken up until later. */
 const MOST_WAITING = 10_000
 
 /** The accounts of a wallet under both token programs. */
@@ -123,6 +128,8 @@ const readOne = Effect.fnUntraced(function* (
 /** The wallets read and those that wait. */
 class AccountReads {
   readonly #known = new Map<Address, AccountsRead>()
+  /** Tracked wallets that wait; as many as there are. */
+  readonly #first = new Set<Address>()
   readonly #waiting = new Set<Address>()
   readonly #refusedAtMs = new Map<Address, number>()
   #okAtMs: number | null = null
@@ -131,17 +138,19 @@ class AccountReads {
   era = 0
 
   of(wallet: Address): AccountsState {
-    const waits = this.#waiting.has(wallet)
-    return (waits ? undefined : this.#known.get(wallet)) ?? (this.#refusedAtMs.has(wallet) ? "unavailable" : "waiting")
+    if (this.#first.has(wallet) || this.#waiting.has(wallet)) {
+      return "waiting"
+    }
+    return this.#known.get(wallet) ?? (this.#refusedAtMs.has(wallet) ? "unavailable" : "waiting")
   }
 
-  ask(wallets: Iterable<Address>): void {
+  ask(wallets: Iterable<Address>, nowMs: number): void {
     for (const wallet of wallets) {
       const known = this.#known.get(wallet)
       if (known !== undefined) {
         this.#known.delete(wallet)
         this.#known.set(wallet, known)
-      } else if (!this.#refusedAtMs.has(wallet)) {
+      } else if (nowMs - (this.#refusedAtMs.get(wallet) ?? Number.NEGATIVE_INFINITY) >= REFUSED_MS) {
         this.again(wallet)
       }
     }
@@ -153,16 +162,20 @@ class AccountReads {
     }
   }
 
-  /** The wallet that waits the longest. */
+  againFirst(wallet: Address): void {
+    this.#first.add(wallet)
+  }
+
+  /** The tracked wallet that waits the longest, else any that does. */
   next(): Address | null {
-    return this.#waiting.values().next().value ?? null
+    return this.#first.values().next().value ?? this.#waiting.values().next().value ?? null
   }
 
   keep(wallet: Address, era: number, read: AccountsRead): void {
     if (era !== this.era) {
       return
     }
-    this.#waiting.delete(wallet)
+    this.#leave(wallet)
     this.#refusedAtMs.delete(wallet)
     this.#known.delete(wallet)
     this.#known.set(wallet, read)
@@ -180,7 +193,7 @@ class AccountReads {
     if (refusedAtMs === null) {
       return
     }
-    this.#waiting.delete(wallet)
+    this.#leave(wallet)
     this.#known.delete(wallet)
     for (const [other, atMs] of this.#refusedAtMs) {
       if (atMs < refusedAtMs - REFUSED_MS) {
@@ -190,6 +203,11 @@ class AccountReads {
     this.#refusedAtMs.set(wallet, refusedAtMs)
   }
 
+  #leave(wallet: Address): void {
+    this.#first.delete(wallet)
+    this.#waiting.delete(wallet)
+  }
+
   startAnew(): void {
     this.era++
     this.#known.clear()
@@ -197,7 +215,7 @@ class AccountReads {
   }
 
   state(): SourceState {
-    const waits = this.#waiting.size > 0
+    const waits = this.#first.size + this.#waiting.size > 0
     const status = this.#isFailing ? "stale" : waits ? "partial" : "known"
     return { observedAtMs: this.#okAtMs, status, ...(waits && { reason: "backfill_running" as const }) }
   }

@@ -87,6 +87,57 @@ it.effect("passes over a wallet that the node refuses, and waits while the node 
   }).pipe(Effect.provide(layer))
 })
 
+it.effect("reads a refused wallet again ten minutes later, once it is asked for", () => {
+  const refuses = { is: true }
+  const { layer, requests } = over(10, () => (refuses.is ? failure("invalid") : null))
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    accounts.ask([WALLET])
+    yield* TestClock.adjust("1 second")
+    refuses.is = false
+    accounts.ask([WALLET])
+    yield* TestClock.adjust("9 minutes")
+    assert.lengthOf(requests, 1)
+    assert.strictEqual(accounts.of(WALLET), "unavailable")
+    yield* TestClock.adjust("1 minute")
+    accounts.ask([WALLET])
+    assert.strictEqual(accounts.of(WALLET), "waiting")
+    yield* TestClock.adjust("1 second")
+    assert.isTrue(typeof accounts.of(WALLET) === "object")
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("waits for the new read of a wallet that was refused before", () => {
+  const { layer } = over(10, () => failure("invalid"))
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    accounts.ask([WALLET])
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(accounts.of(WALLET), "unavailable")
+    accounts.againFirst(WALLET)
+    assert.strictEqual(accounts.of(WALLET), "waiting")
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("reads tracked wallets before those that callers ask for, however many wait", () => {
+  const { layer, requests } = over(10)
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    accounts.againFirst(OTHER)
+    yield* TestClock.adjust("1 second")
+    accounts.ask(Array.from({ length: 11_000 }, (_, n) => walletOf(n)))
+    accounts.againFirst(OTHER)
+    accounts.againFirst(WALLET)
+    assert.deepStrictEqual([accounts.of(OTHER), accounts.of(WALLET)], ["waiting", "waiting"])
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(
+      requests.slice(2, 6).map(({ owner }) => owner),
+      [OTHER, OTHER, WALLET, WALLET]
+    )
+    assert.isTrue(typeof accounts.of(WALLET) === "object")
+  }).pipe(Effect.provide(layer))
+})
+
 it.effect("reads nothing with a rate of zero", () => {
   const { layer, requests } = over(0)
   return Effect.gen(function* () {
