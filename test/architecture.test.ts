@@ -143,6 +143,18 @@ describe("a service that shares nothing", () => {
   })
 })
 
+describe("a service without ClickHouse", () => {
+  it("loads of it its settings and its port alone", () => {
+    const loaded = [...loadedWith("src/main.ts", "src/app/App.ts", "src/app/Simulated.ts")]
+    assert.deepStrictEqual(
+      loaded.filter((file) => file.toLowerCase().includes("clickhouse")),
+      ["src/storage/clickhouse/ClickHouse.ts"]
+    )
+    assert.include(importsOf("src/storage/clickhouse/ClickHouseHttp.ts"), "@clickhouse/client")
+    assert.notInclude(loaded.flatMap(importsOf), "@clickhouse/client")
+  })
+})
+
 const importsGrpc = (file: string) => importsOf(file).some((path) => path.startsWith("@grpc/"))
 
 describe("a service without a Geyser", () => {

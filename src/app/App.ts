@@ -36,6 +36,7 @@ import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
+import { clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
 import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import { AuditReader } from "../tokens/AuditReader.ts"
@@ -84,7 +85,17 @@ const loadedQuotes = Startup.preloaded.pipe(Layer.provide(TokenBook.layer), Laye
 const byDuty = <A, E, R>(keeper: Layer.Layer<A, E, R>, other: Layer.Layer<A, E, R>) =>
   Layer.unwrap(Effect.map(isKeeper, (keeps) => (keeps ? keeper : other)))
 
-const tradeStore = byDuty(TradeStorePg.layer, TradeStorePg.layerWithoutCleanup).pipe(Layer.provide(Database.layer))
+/** Trades in PostgreSQL, or in ClickHouse where `CLICKHOUSE_URL` is set, whose modules only that loads. */
+const tradeStore = Layer.unwrap(
+  Effect.gen(function* () {
+    const [keeps, url] = [yield* isKeeper, yield* clickHouseUrl]
+    if (Option.isNone(url)) {
+      return (keeps ? TradeStorePg.layer : TradeStorePg.layerWithoutCleanup).pipe(Layer.provide(Database.layer))
+    }
+    const history = yield* Effect.promise(() => import("./ClickHouseTrades.ts"))
+    return history.layer(url.value, keeps)
+  })
+)
 const watchedWallets = Layer.effect(
   WatchedWallets,
   WatchList.useSync(({ follows }) => ({ has: follows }))

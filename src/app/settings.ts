@@ -27,6 +27,7 @@ import { geyserPatience } from "../solana/geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../solana/geyser/geyserSettings.ts"
 import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
+import { clickHouseSettings, clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
 import { valkeyUrl, whenDown } from "../storage/valkey/Valkey.ts"
 import * as MarketSessions from "../subscriptions/MarketSessions.ts"
@@ -49,6 +50,8 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   role,
   valkeyUrl,
   whenDown,
+  clickHouseUrl,
+  clickHouseSettings,
   KeyStorePg.settings,
   SessionStorePg.settings,
   oidcSettings.settings,

@@ -7,7 +7,7 @@ import { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { joinProgress, type Repair, type TradeProgress } from "../store/TradeProgress.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { type BlockSpool, openBlockSpool } from "./BlockSpool.ts"
+import { type BlockSpool, openBlockSpool, type Waiting } from "./BlockSpool.ts"
 import type { ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, type makeContact } from "./contact.ts"
 import type { makeBlockWriter, WrittenChain } from "./storeBlocks.ts"
@@ -36,6 +36,9 @@ export interface WriteQueue {
   /** The trades that wait on disk. */
   readonly waiting: Effect.Effect<ReadonlyArray<TapeTrade>>
 }
+
+/** Trades of the spool that are stored together. */
+const AT_ONCE = 20_000
 
 const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnavailable
 
@@ -86,7 +89,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
   return Effect.fnUntraced(function* (record: ChainRecord): Effect.fn.Return<WriteQueue, TradeStoreUnavailable> {
     const spool = yield* Effect.mapError(spoolOf(record.genesis), asUnavailable)
     const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null }
-    let progress = yield* spool.progressAfter(record.stored)
+    let progress = spool.progressAfter(record.stored)
 
     const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
       records.commit({ ...record, stored: chain.stored }, batches, next)
@@ -98,7 +101,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
         return
       }
       fill.dropped += dropped.trades
-      progress = yield* spool.progressAfter(chain.stored)
+      progress = spool.progressAfter(chain.stored)
       yield* Effect.logError("The spool is full: its oldest trades are dropped, and their blocks are a gap", dropped)
     })
 
@@ -133,19 +136,23 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       yield* noted === null ? Effect.void : carryOut(noted.id, given)
     })
 
-    /** Stores the oldest entry; false when there is none. */
+    // The same blocks are tried until they are stored, so that an insert whose answer was lost has the same token again.
+    let tried: Waiting | null = null
+
+    /** Stores the oldest blocks; false when none wait. */
     const step = Effect.gen(function* () {
       const noted = yield* spool.firstRepair
       if (noted !== null) {
         yield* carryOut(noted.id, noted.repair)
         return true
       }
-      const first = yield* spool.first
-      if (first === null) {
+      tried ??= yield* spool.oldest(AT_ONCE)
+      if (tried === null) {
         return false
       }
-      yield* contact.write(writer.append(chain, first.batches, commit))
-      yield* spool.remove(first.id)
+      yield* contact.write(writer.append(chain, tried.batches, commit))
+      yield* spool.remove(tried)
+      tried = null
       return true
     }).pipe(Effect.mapError(asUnavailable))
 
@@ -156,7 +163,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
           count += 1
         }
         if (count > 0) {
-          progress = yield* spool.progressAfter(chain.stored)
+          progress = spool.progressAfter(chain.stored)
           yield* Effect.logInfo("Trades that waited on disk are stored", { slot: chain.stored?.slot ?? null })
         }
       })

@@ -1,9 +1,10 @@
 /** Writes the blocks of the tape to the store. The tape waits for it only for a bounded time. */
-import { Cause, Clock, Config, Duration, Effect, Latch, Schedule, Stream } from "effect"
+import { Cause, Clock, Config, Duration, Effect, Latch, Option, Schedule, Stream } from "effect"
 import { countSetting } from "../../domain/countSetting.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { noteFailure, type SourceState } from "../../health/SourceMonitor.ts"
+import { clickHouseUrl } from "../../storage/clickhouse/ClickHouse.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { StoredBatch } from "./StoredBatch.ts"
 
@@ -29,10 +30,18 @@ const RETRY_INTERVAL = Duration.seconds(1)
 const LAGGING_MS = 10_000
 const SILENT_MS = 30_000
 
+/** ClickHouse merges the rows of every insert with others later, so that it takes few large ones better than many small ones. */
+const CLICKHOUSE_BATCH = { rows: 20_000, gather: Duration.seconds(1) }
+const POSTGRESQL_BATCH = { rows: 5000, gather: Duration.millis(200) }
+
 /** `TRADES_UNWRITTEN` (200,000) bounds the rows that wait in memory while the store is unavailable. */
 export const recordSettings: Config.Config<RecordSettings> = Config.map(
-  countSetting("TRADES_UNWRITTEN", 200_000),
-  (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, roomTimeout: Duration.seconds(2) })
+  Config.all({ waiting: countSetting("TRADES_UNWRITTEN", 200_000), url: clickHouseUrl }),
+  ({ url, waiting }) => ({
+    ...(Option.isSome(url) ? CLICKHOUSE_BATCH : POSTGRESQL_BATCH),
+    waiting,
+    roomTimeout: Duration.seconds(2)
+  })
 )
 
 /** A block counts as a row, so that blocks without trades do not wait without bound. */

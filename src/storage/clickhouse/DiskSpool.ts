@@ -43,11 +43,15 @@ interface Stored {
 /** Entries in a folder. */
 export interface DiskSpool {
   /** Adds an entry, on disk when it returns. Entries that were dropped for room are returned, the oldest first. */
-  add(bytes: Uint8Array): Effect.Effect<ReadonlyArray<Uint8Array>, SpoolUnusable>
+  add(
+    bytes: Uint8Array
+  ): Effect.Effect<{ readonly id: number; readonly dropped: ReadonlyArray<SpoolEntry> }, SpoolUnusable>
   /** The oldest entry; null when there is none. */
   readonly first: Effect.Effect<SpoolEntry | null, SpoolUnusable>
-  /** Every entry, the oldest first, one read at a time. */
+  /** Every entry, the oldest first, each read as it is reached. */
   readonly entries: Effect.Effect<Iterable<SpoolEntry>>
+  /** The same without their bytes. */
+  readonly listed: () => ReadonlyArray<Omit<SpoolEntry, "bytes">>
   remove(id: number): Effect.Effect<void, SpoolUnusable>
   /** Entries, and their bytes. */
   readonly count: () => number
@@ -118,12 +122,12 @@ export const openSpool = Effect.fnUntraced(function* (
   })
 
   /** Removes the oldest entry, once the next one is marked as after a loss. */
-  const dropFirst = (): Uint8Array => {
+  const dropFirst = (): SpoolEntry => {
     const [first, second] = all
     if (first === undefined) {
       throw new Error("nothing is left to drop")
     }
-    const dropped = readFileSync(join(folder, first.file))
+    const dropped = load(first)
     if (second !== undefined && !second.afterLoss) {
       const file = nameOf(second.id, true)
       renameSync(join(folder, second.file), join(folder, file))
@@ -135,17 +139,16 @@ export const openSpool = Effect.fnUntraced(function* (
     return dropped
   }
 
-  const addNow = (entry: Uint8Array): ReadonlyArray<Uint8Array> => {
+  const addNow = (entry: Uint8Array) => {
     if (entry.length > limit) {
       throw new Error(`an entry of ${entry.length} bytes exceeds the bound of ${limit}`)
     }
-    const dropped: Array<Uint8Array> = []
+    const dropped: Array<SpoolEntry> = []
     while (all.length > 1 && bytes + entry.length > limit) {
       dropped.push(dropFirst())
     }
     const isLast = all.length === 1 && bytes + entry.length > limit
-    const afterLoss = isLast
-    const stored: Stored = { id: next, file: nameOf(next, afterLoss), size: entry.length, afterLoss }
+    const stored: Stored = { id: next, file: nameOf(next, isLast), size: entry.length, afterLoss: isLast }
     const part = join(folder, `${next}.part`)
     writeWhole(part, entry)
     renameSync(part, join(folder, stored.file))
@@ -156,13 +159,14 @@ export const openSpool = Effect.fnUntraced(function* (
       dropped.push(dropFirst())
     }
     sync(folder)
-    return dropped
+    return { id: stored.id, dropped }
   }
 
   return {
     add: (entry) => attempt(() => addNow(entry)),
     first: attempt(() => (all[0] === undefined ? null : load(all[0]))),
     entries: Effect.sync(() => all.values().map(load)),
+    listed: () => all,
     remove: (id) =>
       attempt(() => {
         const at = all.findIndex((stored) => stored.id === id)

@@ -1,0 +1,37 @@
+/** `npm run test:clickhouse`: installs the engine of ClickHouse into a cache folder, beside the lock, and runs the tests that need it. */
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+const VERSION = "3.4.0"
+
+const folder = process.env["FATHOM_CHDB"] ?? join(homedir(), ".cache", "fathom", "chdb")
+const manifest = join(folder, "node_modules", "chdb", "package.json")
+
+const run = (command: string, args: ReadonlyArray<string>): void => {
+  const { status } = spawnSync(command, args, { stdio: "inherit", env: { ...process.env, FATHOM_CHDB: folder } })
+  if (status !== 0) {
+    process.exit(status ?? 1)
+  }
+}
+
+const installed = (): string | null =>
+  existsSync(manifest) ? (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version : null
+
+if (installed() !== VERSION) {
+  process.stdout.write(`Installing chdb ${VERSION}, the engine of ClickHouse (550 MB), into ${folder}\n`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "package.json"), '{"name":"fathom-clickhouse-engine","private":true}\n')
+  run("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", "--no-package-lock", `chdb@${VERSION}`])
+}
+run(process.execPath, [
+  join("node_modules", "vitest", "vitest.mjs"),
+  "run",
+  "--config",
+  "scripts/config/vitest.ts",
+  "test/market/clickhouse"
+])
+if (!process.argv.includes("--no-bench")) {
+  run(process.execPath, ["scripts/bench/clickhouse.ts", ...process.argv.slice(2)])
+}

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type DiskSpool, openSpool } from "../../../src/storage/clickhouse/DiskSpool.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-spool-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+const entry = (value: number, size = 100) => new Uint8Array(size).fill(value)
+
+const valuesOf = ({ entries }: DiskSpool) =>
+  Effect.map(entries, (all) => Array.from(all, ({ afterLoss, bytes }) => [bytes[0], afterLoss]))
+
+describe("a spool on disk", () => {
+  it.effect("returns entries in order, also to the process after this one", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const scope = yield* Scope.make()
+      const before = yield* Scope.provide(openSpool(path, 1000), scope)
+      assert.isNull(yield* before.first)
+      for (const value of [1, 2, 3]) {
+        yield* before.add(entry(value))
+      }
+      const taken = yield* Effect.flip(Effect.scoped(openSpool(path, 1000)))
+      assert.include(taken.message, `process ${process.pid} uses it`)
+      yield* before.remove((yield* before.first)?.id ?? 0)
+      yield* Scope.close(scope, Exit.void)
+      // The rest of a write that was cut off.
+      writeFileSync(join(path, "4.part"), "half")
+      const after = yield* openSpool(path, 1000)
+      yield* after.add(entry(4))
+      assert.deepStrictEqual(yield* valuesOf(after), [
+        [2, false],
+        [3, false],
+        [4, false]
+      ])
+      assert.deepStrictEqual([after.count(), after.bytes()], [3, 300])
+      assert.isEmpty(readdirSync(path).filter((name) => name.endsWith(".part")))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("drops the oldest entries for room and marks the one after them, also over a restart", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const scope = yield* Scope.make()
+      const before = yield* Scope.provide(openSpool(path, 250), scope)
+      yield* before.add(entry(1))
+      yield* before.add(entry(2))
+      const { dropped } = yield* before.add(entry(3))
+      assert.deepStrictEqual(
+        dropped.map(({ bytes }) => bytes[0]),
+        [1]
+      )
+      yield* Scope.close(scope, Exit.void)
+      const after = yield* openSpool(path, 250)
+      assert.deepStrictEqual(yield* valuesOf(after), [
+        [2, true],
+        [3, false]
+      ])
+      yield* after.add(entry(4, 240))
+      assert.deepStrictEqual(yield* valuesOf(after), [[4, true]])
+      const refused = yield* Effect.flip(after.add(entry(5, 300)))
+      assert.include(refused.message, "exceeds the bound")
+      assert.deepStrictEqual(yield* valuesOf(after), [[4, true]])
+    }).pipe(Effect.scoped)
+  )
+})
