@@ -21,6 +21,7 @@ import { noteStates } from "../http/sources.ts"
 import * as requestLog from "../http/requestLog.ts"
 import { MeasureRequests } from "../http/requestMetrics.ts"
 import { Settings } from "../http/Settings.ts"
+import * as TokenLaunches from "../market/launches/tokenLaunches.ts"
 import * as FollowHolders from "../market/holders/followHolders.ts"
 import * as LearnPools from "../market/tape/LearnPools.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
@@ -42,6 +43,7 @@ import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import { AuditReader } from "../tokens/AuditReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { RiskReader } from "../tokens/RiskReader.ts"
+import * as SignalReader from "../tokens/signals/SignalReader.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { TokenReader } from "../tokens/TokenReader.ts"
 import * as KeepActivity from "../tracker/keepActivity.ts"
@@ -125,7 +127,10 @@ const identityStore = Layer.effectDiscard(loadIdentities).pipe(
   Layer.provide(Database.layer)
 )
 
+const launches = TokenLaunches.layer.pipe(Layer.provide(tape))
+
 const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
+  Layer.provide(SignalReader.layer.pipe(Layer.provide(launches))),
   Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape)), holders, documents])
 )
 

@@ -52,6 +52,13 @@ export interface PriceMove {
   readonly complete: boolean
 }
 
+/** The LP tokens of a pool. */
+export interface LpTokens {
+  readonly mint: Mint
+  /** Issued for deposits and not redeemed, by the pool's own count: it does not change where their holders burn them. */
+  readonly issued: bigint
+}
+
 /** A pool decoded at one moment, ready to be priced without I/O and without allocation per tick. */
 export interface Pool {
   readonly address: Address
@@ -66,6 +73,8 @@ export interface Pool {
    * protocol, fund, partner or creator. Absent while a vault has not been read.
    */
   readonly reserves?: readonly [bigint, bigint]
+  /** Its LP tokens, where it has such a mint and some are issued. */
+  readonly lp?: LpTokens
   /** Share of the way to the end of a bonding curve, from 0 to 1. Only of curves, and where the end is known. */
   readonly graduation?: Rate
   /**

@@ -24,6 +24,8 @@ export interface KnownHoldings {
   /** Completeness of the list of pools and curves that are left out. */
   readonly poolCoverage: Coverage
   readonly life: Lifetime
+  /** Slot of the holdings. */
+  readonly slot: number
   /** Null when the holdings are complete. */
   readonly lacking: CoverageReason | null
 }

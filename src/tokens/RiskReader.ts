@@ -3,6 +3,7 @@ import type { Mint } from "../domain/Address.ts"
 import type { TokenRisk } from "../domain/market/TokenRisk.ts"
 import { AuditReader, type AuditUnavailable } from "./AuditReader.ts"
 import { riskOf } from "./risk.ts"
+import { SignalReader } from "./signals/SignalReader.ts"
 
 /** Time for which an audit is shared between requests. */
 const SHARED_FOR = Duration.seconds(30)
@@ -24,6 +25,7 @@ export class RiskReader extends Context.Service<
     RiskReader,
     Effect.gen(function* () {
       const audits = yield* AuditReader
+      const signals = yield* SignalReader
       const shared = yield* Cache.makeWith((mint: Mint) => audits.read(mint), {
         capacity: MOST_SHARED,
         timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== null ? SHARED_FOR : Duration.zero)
@@ -31,7 +33,8 @@ export class RiskReader extends Context.Service<
 
       const risk = Effect.fn("RiskReader.riskOf")(function* (mint: Mint) {
         const audit = yield* Cache.get(shared, mint)
-        return riskOf(mint, audit, yield* Clock.currentTimeMillis)
+        const tags = riskOf(mint, audit, yield* Clock.currentTimeMillis)
+        return { ...tags, signals: yield* signals.signalsOf(mint) }
       })
       return RiskReader.of({ riskOf: risk })
     })

@@ -142,7 +142,8 @@ export const readMetaplex = ({ data, owner }: OnChainAccount, mint: Mint): Token
     ? readAfterAuthority(data, 1, mint, (updateAuthority, end) => ({
         source: "metaplex",
         updateAuthority,
-        isMutable: readMutable(data, end),
+        // Without an authority the flag has no effect.
+        isMutable: updateAuthority !== null && readMutable(data, end),
         fields: []
       }))
     : null

@@ -96,8 +96,8 @@ const factsOf = (tags: ReadonlyArray<RiskTag>): RiskFacts => {
   }
 }
 
-/** Every signal of the token as of `nowMs`; all unknown without a sufficient audit. */
-export const riskOf = (address: Mint, audit: MintAudit | null, nowMs: number): TokenRisk => {
+/** Every tag of the token as of `nowMs`; all unknown without a sufficient audit. */
+export const riskOf = (address: Mint, audit: MintAudit | null, nowMs: number): Omit<TokenRisk, "signals"> => {
   const proof = proofOf(audit)
   const tags = riskCodes.map((code) => tagOf(code, proof, nowMs))
   return { chain: "solana", address, modelVersion: "public-risk-v1", facts: factsOf(tags), tags }

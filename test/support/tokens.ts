@@ -6,6 +6,7 @@ import { ActivityReader } from "../../src/tokens/ActivityReader.ts"
 import { AuditReader } from "../../src/tokens/AuditReader.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { RiskReader } from "../../src/tokens/RiskReader.ts"
+import * as SignalReader from "../../src/tokens/signals/SignalReader.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
 import { at, constantProduct, ToyChain } from "../quotes/toyChain.ts"
@@ -72,6 +73,7 @@ export const makeTokenWorld = (): TokenWorld => {
 /** The readers. */
 export const tokensOver = ({ chain, pools }: TokenWorld): Layer.Layer<TokenReader | RiskReader | ChainFeed> =>
   Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
+    Layer.provide(SignalReader.layer),
     Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]),
     Layer.provide(toyPoolBook(pools)),
     Layer.provideMerge(chain.layer),

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
 import { Coverage, Status } from "../Scalar.ts"
+import { RiskSignal } from "./TokenSignals.ts"
 
 /** Every signal, in the order of the answer. */
 export const riskCodes = [
@@ -63,7 +64,10 @@ export class TokenRisk extends Schema.Opaque<TokenRisk>()(
     address: Address,
     modelVersion: Schema.Literal("public-risk-v1"),
     facts: RiskFacts,
-    tags: Schema.Array(RiskTag)
+    tags: Schema.Array(RiskTag),
+    signals: Schema.Array(RiskSignal).annotate({
+      description: "Measured signals beside the tags, each once and in a fixed order."
+    })
   }).annotate({
     identifier: "TokenRisk",
     description: "Signals about one token. Neither a score nor permission to do anything."

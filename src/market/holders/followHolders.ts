@@ -105,14 +105,13 @@ const readsOf = (
     return {
       table,
       owners,
-      slot: Math.max(readSlot, book.slot),
-      holdings: holdingsOf(table, owners, { life, lacking })
+      holdings: holdingsOf(table, owners, { life, lacking, slot: Math.max(readSlot, book.slot) })
     }
   }
   const figuresOf = (token: FollowedToken | null, limit: number, nowMs: number) => {
     const known = knownOf(token, nowMs)
     if (known !== null) {
-      return holderFigures(known.table, known.owners, known.holdings, { limit, slot: known.slot })
+      return holderFigures(known.table, known.owners, known.holdings, limit)
     }
     return token?.phase === "idle" && token.refusal !== null
       ? unknownFigures(token.refusal.reason)

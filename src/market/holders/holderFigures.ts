@@ -20,7 +20,7 @@ const percentOf = (part: bigint, total: bigint): string | null =>
 export const holdingsOf = (
   table: HolderTable,
   { coverage, kinds }: OwnerKinds,
-  { lacking, life }: Pick<KnownHoldings, "lacking" | "life">
+  { lacking, life, slot }: Pick<KnownHoldings, "lacking" | "life" | "slot">
 ): KnownHoldings => {
   let wallets: ReadonlyArray<Holding> | null = null
   return {
@@ -30,6 +30,7 @@ export const holdingsOf = (
     largest: (count) => sumOf((wallets ??= table.largest(WIDE_TOP, kinds.keys())).slice(0, count)),
     poolCoverage: coverage,
     life,
+    slot,
     lacking
   }
 }
@@ -55,14 +56,14 @@ export const holderFigures = (
   table: HolderTable,
   owners: OwnerKinds,
   holdings: KnownHoldings,
-  { limit, slot }: { readonly limit: number; readonly slot: number }
+  limit: number
 ): HolderFigures => {
   const { kinds } = owners
   const excluded = Array.from(kinds.keys()).reduce((sum, owner) => sum + table.amountOf(owner), 0n)
   return {
     state: "followed",
     retryAfterMs: null,
-    slot,
+    slot: holdings.slot,
     holders: countScalar(holdings),
     heldAmount: table.total,
     top10Pct: shareScalar(holdings, holdings.largest(TOP), owners.coverage),

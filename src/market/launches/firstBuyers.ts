@@ -11,7 +11,7 @@ import { tokenTrade } from "../views/tokenTrade.ts"
 import { tradesCoverage } from "../views/tradesCoverage.ts"
 
 /** Wallets that are shown. */
-const MOST = 10
+export const MOST_BUYERS = 10
 /** Times after the creation up to which purchases are searched, in milliseconds: most tokens have their first buyers at once. */
 const REACH = [10_000, 120_000, 3_600_000, 86_400_000, Number.POSITIVE_INFINITY]
 const PAGE = 500
@@ -30,7 +30,7 @@ const firstOfEach = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<TapeTrade>
   const seen = new Set<string>()
   return trades
     .toSorted((a, b) => newestFirst(b, a))
-    .filter(({ wallet }) => !seen.has(wallet) && seen.add(wallet).size <= MOST)
+    .filter(({ wallet }) => !seen.has(wallet) && seen.add(wallet).size <= MOST_BUYERS)
 }
 
 /** Every purchase of a span; null when there are too many. */
@@ -72,9 +72,9 @@ export const firstBuyers = Effect.fnUntraced(function* (
       return unknown(incomplete("limit_clipped"))
     }
     const trades = firstOfEach(span.found.trades)
-    const isWhole = trades.length === MOST || toMs === null
+    const isWhole = trades.length === MOST_BUYERS || toMs === null
     if (isWhole || span.found.isMissing) {
-      const last = trades.length === MOST ? (trades.at(-1)?.timeMs ?? nowMs) + 1 : toMs
+      const last = trades.length === MOST_BUYERS ? (trades.at(-1)?.timeMs ?? nowMs) + 1 : toMs
       const filter = { ...span.filter, toMs: last }
       const coverage = tradesCoverage(tape, { mints: [mint], filter }, span.found, nowMs)
       if (span.found.isMissing || isGone(coverage)) {

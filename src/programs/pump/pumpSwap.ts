@@ -5,6 +5,7 @@ import { BPS } from "../../domain/units.ts"
 import { ANCHOR_POOL } from "../anchor.ts"
 import { hasDiscriminator, readAddress, readI128, readU64 } from "../math/bytes.ts"
 import { u16, utf8 } from "../math/pack.ts"
+import { lpTokensAt } from "../math/lpTokens.ts"
 import { namedVaults } from "../math/namedVaults.ts"
 import { outputFor, refused } from "../math/constantProduct.ts"
 import { ceilDiv, minBigInt } from "../math/integers.ts"
@@ -236,6 +237,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     mintB: fields.quoteMint,
     slot: Math.max(pool.slot, base.slot, quote.slot, config.slot, feeConfig.slot),
     reserves: [base.amount, quote.amount],
+    ...lpTokensAt(pool.data, pumpSwapPoolAt.lpMint, pumpSwapPoolAt.lpSupply),
     swap: (aToB, amountIn) => (aToB ? sell(state, amountIn) : buy(state, amountIn)),
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(state, amountOut)),
     marginalRate: (aToB) => marginalRate(state, aToB),

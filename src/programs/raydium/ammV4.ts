@@ -5,6 +5,7 @@ import { readAddress, readU64 } from "../math/bytes.ts"
 import { feeRateOf, inputTo, marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../Program.ts"
 import { AMM_V4_PROGRAM, AMM_V4_SIZE, ammV4Offsets, ammV4Status } from "./ammV4Layout.ts"
+import { lpTokensAt } from "../math/lpTokens.ts"
 import { namedVaults } from "../math/namedVaults.ts"
 import { readVault } from "../math/tokenAccount.ts"
 import { closed, isFailure, malformed } from "../math/unpriceable.ts"
@@ -80,6 +81,7 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
     mintB,
     slot: Math.max(slot, coinVault.slot, pcVault.slot),
     reserves: [coin, pc],
+    ...lpTokensAt(data, at.lpMint, at.lpIssued),
     swap: (aToB, amountIn, clock) =>
       BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? coinToPc : pcToCoin, amountIn, clock.epoch),
     marginalRate: (aToB, clock) => marginalRate(aToB ? coinToPc : pcToCoin, clock.epoch),

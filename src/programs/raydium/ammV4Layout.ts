@@ -34,7 +34,9 @@ export const ammV4Offsets = {
   lpMint: 464,
   openOrders: 496,
   market: 528,
-  marketProgram: 560
+  marketProgram: 560,
+  /** LP tokens issued and not redeemed. */
+  lpIssued: 720
 } as const
 
 /** Totals of what was swapped in each direction, in units of the token that comes in, goes out, and pays the fee. */

@@ -17,6 +17,7 @@ import {
   cpmmStatusBits,
   cpmmUncollectedFees
 } from "./cpmmLayout.ts"
+import { lpTokensAt } from "../math/lpTokens.ts"
 import { namedVaults } from "../math/namedVaults.ts"
 import { readMint, readVault } from "../math/tokenAccount.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
@@ -140,6 +141,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
     mintB: token1.mint,
     slot: Math.max(pool.slot, rates.slot, token0.slot, token1.slot),
     reserves: [token0.reserve, token1.reserve],
+    ...lpTokensAt(data, at.lpMint, at.lpSupply),
     swap: (aToB, amountIn, clock) =>
       BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? zeroForOne : oneForZero, amountIn, clock.epoch),
     marginalRate: (aToB, clock) => marginalRate(aToB ? zeroForOne : oneForZero, clock.epoch),

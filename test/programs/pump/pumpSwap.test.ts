@@ -8,6 +8,7 @@ import { feeConfig, type Tier } from "./pumpAccounts.ts"
 import { at, clock, derive, failing, filled, mintWithFee, priced, reading } from "../stateAccounts.ts"
 
 const [POOL, BASE, BASE_VAULT, QUOTE_VAULT, CREATOR] = [at(1), at(2), at(3), at(4), at(5)]
+const LP = at(7)
 const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
 // As published for mainnet.
 const FEE_CONFIG = Address.make("5PHirr8joyTMp9JMm6nW7hNDVyEYdkzDqazxPD7RaTjx")
@@ -23,6 +24,7 @@ interface Change {
   readonly virtualQuote?: bigint
   readonly creatorFeeBps?: bigint
   readonly length?: number
+  readonly lp?: bigint
 }
 
 const poolAccount = (change: Change = {}) => {
@@ -36,7 +38,9 @@ const poolAccount = (change: Change = {}) => {
     ...(change.creator === true ? [[211, addressToBytes(CREATOR)] as const] : []),
     [243, change.mayhem === true ? 1n : 0n, 1],
     [245, change.virtualQuote ?? 0n, 16],
-    [261, change.creatorFeeBps ?? 0n]
+    [261, change.creatorFeeBps ?? 0n],
+    [107, addressToBytes(LP)],
+    [203, change.lp ?? 0n]
   ])
   return { ...whole, data: whole.data.subarray(0, change.length ?? 300) }
 }
@@ -90,6 +94,14 @@ const bpsOf = (change: Change, at = reserves, config = globalConfig(), fees = sc
 }
 
 describe("pumpSwap", () => {
+  it("has the LP tokens that the pool counts, where it has issued any", () => {
+    assert.deepStrictEqual(priced(decode({ lp: 4_193_388_362_450n }, reserves)).lp, {
+      mint: LP,
+      issued: 4_193_388_362_450n
+    })
+    assert.isUndefined(priced(decode({}, reserves)).lp)
+  })
+
   it("pays as the SDK computes it", () => {
     // @pump-fun/pump-swap-sdk 1.20.0 on these reserves with the mainnet schedule.
     const created = priced(decode({ creator: true }, reserves))

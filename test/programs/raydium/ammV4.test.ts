@@ -5,9 +5,10 @@ import { addressToBytes } from "../../../src/domain/Address.ts"
 import { at, clock, derive, failing, filled, priced, reading } from "../stateAccounts.ts"
 
 const [POOL, COIN, PC, COIN_VAULT, PC_VAULT] = [at(1), at(2), at(3), at(4), at(5)]
+const LP = at(7)
 
 const poolAccount = (
-  change: { status?: bigint; fee?: bigint; pnl?: readonly [bigint, bigint]; opensAt?: bigint } = {}
+  change: { status?: bigint; fee?: bigint; pnl?: readonly [bigint, bigint]; opensAt?: bigint; lp?: bigint } = {}
 ) =>
   makeAccount(POOL, raydiumAmmV4.programId, 752, [
     [0, change.status ?? 6n],
@@ -19,7 +20,9 @@ const poolAccount = (
     [336, addressToBytes(COIN_VAULT)],
     [368, addressToBytes(PC_VAULT)],
     [400, addressToBytes(COIN)],
-    [432, addressToBytes(PC)]
+    [432, addressToBytes(PC)],
+    ...(change.lp === undefined ? [] : [[464, addressToBytes(LP)] as const]),
+    [720, change.lp ?? 0n]
   ])
 
 const vaults = (coin: bigint, pc: bigint) =>
@@ -29,6 +32,14 @@ const decode = (pool = poolAccount(), accounts = vaults(1_000_000n, 2_000_000n))
   raydiumAmmV4.decode(pool, accounts, derive)
 
 describe("raydiumAmmV4", () => {
+  it("has the LP tokens that the pool counts, where it has issued any", () => {
+    assert.deepStrictEqual(priced(decode(poolAccount({ lp: 123_456_789_012n }))).lp, {
+      mint: LP,
+      issued: 123_456_789_012n
+    })
+    assert.isUndefined(priced(decode()).lp)
+  })
+
   // SOL/USDC 58oQ…: the AmmInfo of slot 433179580 over made-up vaults, run through the mainnet program of 2025.
   const solUsdc = priced(
     decode(poolAccount({ pnl: [162_834_498n, 12_518_360n] }), vaults(41_234_567_890_123n, 3_561_234_567_890n))

@@ -6,6 +6,7 @@ import { addressToBytes } from "../../../src/domain/Address.ts"
 import { at, clock, derive, failing, filled, mintWithFee, priced, reading } from "../stateAccounts.ts"
 
 const [POOL, CONFIG, MINT0, MINT1, VAULT0, VAULT1] = [at(1), at(2), at(3), at(4), at(5), at(6)]
+const LP = at(7)
 
 interface Change {
   readonly status?: bigint
@@ -16,6 +17,7 @@ interface Change {
   /** `creator_fee_on` of a pool that charges one. */
   readonly creatorFeeOn?: bigint
   readonly reserved?: bigint
+  readonly lp?: bigint
 }
 
 const poolAccount = (change: Change = {}) =>
@@ -36,7 +38,9 @@ const poolAccount = (change: Change = {}) =>
     [390, change.creatorFeeOn === undefined ? 0n : 1n, 1],
     [397, change.creatorFees?.[0] ?? 0n],
     [405, change.creatorFees?.[1] ?? 0n],
-    [620, change.reserved ?? 0n]
+    [620, change.reserved ?? 0n],
+    ...(change.lp === undefined ? [] : [[136, addressToBytes(LP)] as const]),
+    [333, change.lp ?? 0n]
   ])
 
 const config = (trade: bigint, creator: bigint) =>
@@ -53,6 +57,14 @@ const decode = (pool = poolAccount(), accounts = state(1_000_000n, 2_000_000n)) 
   raydiumCpmm.decode(pool, accounts, derive)
 
 describe("raydiumCpmm", () => {
+  it("has the LP tokens that the pool counts, where it has issued any", () => {
+    assert.deepStrictEqual(priced(decode(poolAccount({ lp: 123_456_789_012n }))).lp, {
+      mint: LP,
+      issued: 123_456_789_012n
+    })
+    assert.isUndefined(priced(decode()).lp)
+  })
+
   it("pays what the program pays", () => {
     // Pool 2higKRf2… at slot 446605268, run through the mainnet program of 2025-02.
     const pool = priced(

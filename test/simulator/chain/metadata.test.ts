@@ -26,7 +26,7 @@ describe("the names of simulated mints", () => {
       assert.deepInclude(decoded, { name, symbol, uri: uriOf(address) })
       assert.deepInclude(decoded?.origin, {
         source: account === undefined ? "token-2022" : "metaplex",
-        isMutable: account === undefined ? decoded?.origin?.updateAuthority !== null : true,
+        isMutable: decoded?.origin?.updateAuthority !== null,
         fields: []
       })
     }
