@@ -17,6 +17,8 @@ export interface SourceState {
   readonly fill?: number
   /** The reason why it is not current, where there is a word for it. */
   readonly reason?: "backfill_running" | "not_captured" | "source_gap" | "source_stale"
+  /** The setting that helps, and the state without it, where it is not current for want of one. */
+  readonly advice?: string
   /** Of a feed of blocks: the newest slot, and the gaps that are still read again. */
   readonly slot?: number
   readonly gapsOpen?: number

@@ -99,6 +99,11 @@ export class PoolCache {
     return this.#wanted.get(mint)?.leftOut ?? 0
   }
 
+  /** Pools of the mint, as they were found. */
+  foundOf(mint: Mint): ReadonlyArray<FoundPool> {
+    return this.#wanted.get(mint)?.entries ?? []
+  }
+
   /** Replaces the mint's list of pools with the result of a discovery, which left out so many. */
   setPools(mint: Mint, found: ReadonlyArray<FoundPool>, leftOut = 0): void {
     const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, used: false, lastUse: ++this.#uses, leftOut }

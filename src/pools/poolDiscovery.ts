@@ -3,8 +3,10 @@ import { Clock, Config, Duration, Effect, Exit, Latch, Option, Schedule, Schema,
 import { countSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
-import type { ChainFeed, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
+import type { ChainFeed, ChainUnavailable, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
 import { keepRunning } from "../health/keepRunning.ts"
+import { noteFailure, SourceMonitor } from "../health/SourceMonitor.ts"
+import { isRefusal, SearchRefusals } from "./SearchRefusals.ts"
 import type { FoundPool } from "./foundPool.ts"
 import { AbsentMints } from "./AbsentMints.ts"
 import { type Load, LoadQueue } from "./LoadQueue.ts"
@@ -109,9 +111,33 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   const queued = yield* Latch.make()
   const unchecked = yield* Latch.make()
 
+  const monitor = yield* SourceMonitor
+  const refusals = new SearchRefusals(
+    () => feed.freshness().node,
+    () => clock.currentTimeMillisUnsafe()
+  )
+  yield* monitor.report("pool_search", () => refusals.state())
+
+  /** Notes that the provider does not offer the search of a program. */
+  const refuse = Effect.fnUntraced(function* (program: Program, failure: ChainUnavailable) {
+    if (refusals.refused(program)) {
+      yield* noteFailure("pool_search", failure.detail)
+      yield* Effect.logWarning(refusals.advice ?? "", { program: program.dex, detail: failure.detail })
+    }
+  })
+
+  /** Pools that a search finds; none where the provider refuses it. */
   const search = Effect.fnUntraced(function* ({ program, query }: Search, isAsked: boolean) {
-    const { accounts } = yield* pace(isAsked).pipe(Effect.andThen(feed.accountsOf(query)), Effect.retry(backoff))
-    return Array.from(accounts.values()).flatMap((account) =>
+    if (refusals.isRefused(program)) {
+      return []
+    }
+    const found = yield* pace(isAsked).pipe(
+      Effect.andThen(feed.accountsOf(query)),
+      Effect.tap(() => Effect.sync(() => refusals.answered(program))),
+      Effect.retry({ schedule: backoff, while: (failure) => !isRefusal(failure) }),
+      Effect.catchIf(isRefusal, (failure) => Effect.as(refuse(program, failure), null))
+    )
+    return Array.from(found?.accounts.values() ?? []).flatMap((account) =>
       account !== null && program.isPool(account)
         ? [{ program, address: account.address, account, foundBy: undefined }]
         : []
@@ -137,12 +163,14 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
     const found = yield* Effect.forEach(searchesFor(programs, mint), (each) => search(each, isAsked), { concurrency })
     const derived = derivedFor(programs, mint, derive)
-    const all = uniquePools(derived.concat(found.flat()))
+    // A refused search does not find the pools that trades have named.
+    const learned = cache.foundOf(mint).filter(({ program }) => refusals.isRefused(program))
+    const all = uniquePools(derived.concat(found.flat(), learned))
     const ranked = all.length > poolsPerMint ? yield* rankByReserves(mint, all) : all
     const pools = ranked.slice(0, poolsPerMint)
     cache.setPools(mint, pools, all.length - pools.length)
     yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
-    if (cache.isEmpty(mint) && !kept.has(mint)) {
+    if (cache.isEmpty(mint) && !kept.has(mint) && !refusals.some) {
       absent.add(mint)
       return yield* forget(mint)
     }

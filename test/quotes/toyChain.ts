@@ -119,6 +119,8 @@ export class ToyChain {
   searches = 0
   reads = 0
   failures = 0
+  /** Programs whose accounts the node does not let be searched. */
+  readonly refused = new Set<Address>()
   readFailures = 0
   fresh: Freshness = { slot: 1, heardAtMs: 0, state: "live" }
   time: ChainClock = { slot: 1, epoch: 0, unixTimestamp: 0 }
@@ -168,6 +170,10 @@ export class ToyChain {
           if (this.failures > 0) {
             this.failures--
             return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "toy" }))
+          }
+          if (this.refused.has(programId)) {
+            const detail = "getProgramAccounts: -32010 excluded"
+            return Effect.fail(new ChainUnavailable({ reason: "invalid", detail, rpcCode: -32010, isRefused: true }))
           }
           const found = Array.from(this.accounts.values()).filter(
             ({ owner, data }) =>

@@ -31,6 +31,9 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
       description:
         "Of services that are asked when a request needs them (EVM candles, perps venues, funding): time of the last failure; null before the first."
     }),
-    reason: Schema.optionalKey(CoverageReason).annotate({ description: "Why it is not current; absent where it is." })
+    reason: Schema.optionalKey(CoverageReason).annotate({ description: "Why it is not current; absent where it is." }),
+    advice: Schema.optionalKey(Schema.String).annotate({
+      description: "For the operator, where a setting helps: what is missing, the setting, and the state without it."
+    })
   }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}

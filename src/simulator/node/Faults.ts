@@ -17,6 +17,11 @@ export interface Ailment {
   readonly lag: Duration.Duration
   /** Every notification is sent twice. */
   readonly duplicates: boolean
+  /**
+   * Refusals of `getProgramAccounts`: the program is left out of the index (-32010), or has too many accounts (-32602); the
+   * method is disabled (HTTP 410), or forbidden (HTTP 403).
+   */
+  readonly searches: "ok" | "excluded" | "too_many" | "disabled" | "forbidden"
   /** Every other slot's notifications are sent after the next slot's. */
   readonly reorder: boolean
   /** `truncated`: accounts have half their data. `garbled`: their data is not in the encoding it claims. */
@@ -48,6 +53,7 @@ export const healthy: Ailment = {
   blockTimes: "ok",
   lag: Duration.zero,
   duplicates: false,
+  searches: "ok",
   reorder: false,
   accounts: "ok",
   dropEverySlots: 0,
@@ -73,6 +79,9 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   blockTimes: Config.Literals(["ok", "1970"], "BLOCK_TIMES").pipe(Config.withDefault(healthy.blockTimes)),
   lag: Config.Duration("LAG").pipe(Config.withDefault(healthy.lag)),
   duplicates: Config.Boolean("DUPLICATES").pipe(Config.withDefault(healthy.duplicates)),
+  searches: Config.Literals(["ok", "excluded", "too_many", "disabled", "forbidden"], "SEARCHES").pipe(
+    Config.withDefault(healthy.searches)
+  ),
   reorder: Config.Boolean("REORDER").pipe(Config.withDefault(healthy.reorder)),
   accounts: Config.Literals(["ok", "truncated", "garbled"], "ACCOUNTS").pipe(Config.withDefault(healthy.accounts)),
   dropEverySlots: countSetting("DROP_EVERY_SLOTS", healthy.dropEverySlots),

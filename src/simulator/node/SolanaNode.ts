@@ -8,6 +8,7 @@ import { type Ailment, type Faults, makeFaults } from "./Faults.ts"
 import { failure, internalError, invalidRequest, parseError, readCall, readJson, success } from "./jsonRpc.ts"
 import { accountReads, answer, type NodeState } from "./rpcMethods.ts"
 import { type Connection, runConnection } from "./Connection.ts"
+import { searchRefusal } from "./searchFaults.ts"
 import { listen } from "./loopback.ts"
 
 /** A running node. */
@@ -84,7 +85,11 @@ const refusal = ({ http }: Ailment): HttpServerResponse.HttpServerResponse | nul
   }
 }
 
-const post = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, state: NodeState) {
+const post = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  state: NodeState,
+  faults: Faults
+) {
   if (request.method === "GET" && request.url === "/health") {
     return HttpServerResponse.text("ok")
   }
@@ -95,7 +100,8 @@ const post = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerR
     const text = "Supplied content type is not allowed. Content-Type: application/json is required\n"
     return HttpServerResponse.text(text, { status: 415 })
   }
-  return json(answerBody(state, yield* request.text))
+  const body = yield* request.text
+  return searchRefusal(faults.current(), body) ?? json(answerBody(state, body))
 })
 
 /** Encodes accounts, with the faults of the node. */
@@ -132,7 +138,7 @@ const answerRequest = Effect.fnUntraced(function* (
   if (isWebSocket && faults.current().sockets === "refused") {
     return HttpServerResponse.text("Service Unavailable\n", { status: 503 })
   }
-  return yield* isWebSocket ? connect(request) : post(request, state)
+  return yield* isWebSocket ? connect(request) : post(request, state, faults)
 })
 
 /** Serves the bank until the scope closes. */

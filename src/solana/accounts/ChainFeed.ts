@@ -47,6 +47,8 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   detail: Schema.String,
   /** The code of a JSON-RPC error. */
   rpcCode: Schema.optionalKey(Schema.Finite),
+  /** True where the provider does not offer such calls, so that repeating one is of no use. */
+  isRefused: Schema.optionalKey(Schema.Boolean),
   /** `Retry-After` of the node, in ms. */
   retryAfterMs: Schema.optionalKey(Schema.Finite)
 }) {}

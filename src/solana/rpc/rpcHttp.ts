@@ -2,9 +2,10 @@
 import { ByteSize, Duration, Effect, Redacted, Result, Schema, Semaphore } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { retryTransient, withDeadline } from "../../upstream/protection.ts"
-import { makeExchange } from "../../upstream/upstreamHttp.ts"
+import { makeExchange, type Reply } from "../../upstream/upstreamHttp.ts"
 import { parseJson } from "../accounts/accountJson.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
+import { EXPLAINED_STATUSES, isSearchRefused, isStatusRefused, SEARCH_METHOD } from "./searchRefusal.ts"
 import type { RpcNode, RpcSettings } from "./rpcSettings.ts"
 
 /** Calls a method of the node; the value is the result of the response, not decoded. */
@@ -39,9 +40,26 @@ export const resultOf = (method: string, body: string): Result.Result<unknown, C
     const { code, message } = error
     const reason = TOO_MANY.has(code) ? "rate_limited" : BEHIND.has(code) ? "unreachable" : "invalid"
     const detail = `${method}: ${code} ${message.slice(0, 200)}`
-    return Result.fail(new ChainUnavailable({ reason, detail, rpcCode: code }))
+    const isRefused = method === SEARCH_METHOD && reason === "invalid" && isSearchRefused(error)
+    return Result.fail(new ChainUnavailable({ reason, detail, rpcCode: code, ...(isRefused && { isRefused }) }))
   }
   return result === undefined ? Result.fail(invalid(`${method}: no result`)) : Result.succeed(result)
+}
+
+/** The result of a reply. The body of a refusal may hold its reason. */
+const resultOfReply = (method: string, { status, text }: Reply): Result.Result<unknown, ChainUnavailable> => {
+  if (status === 200) {
+    return resultOf(method, text)
+  }
+  const result = resultOf(method, text)
+  if (Result.isFailure(result) && result.failure.rpcCode !== undefined && !isStatusRefused(status)) {
+    return result
+  }
+  const words = Result.isFailure(result) && result.failure.rpcCode !== undefined ? `, ${result.failure.detail}` : ""
+  const detail = `${method}: HTTP ${status}${words}`
+  return Result.fail(
+    new ChainUnavailable({ reason: "invalid", detail, ...(isStatusRefused(status) && { isRefused: true }) })
+  )
 }
 
 /** The deadline of the first attempt where there is a node to fail over to; each further attempt has twice as long. */
@@ -74,10 +92,11 @@ export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, 
 
   const call: RpcCall = (method, params, timeout = settings.timeout) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+    const rules = { maxBytes: MAX_BODY, ...(method === SEARCH_METHOD && { statuses: EXPLAINED_STATUSES }) }
     const attempt = (node: RpcNode, times: number) => {
       const post = HttpClientRequest.post(Redacted.value(node.rpcUrl))
       const patience = Duration.times(FIRST_DEADLINE, 2 ** times)
-      return exchange(HttpClientRequest.bodyText(post, body, "application/json"), { maxBytes: MAX_BODY }).pipe(
+      return exchange(HttpClientRequest.bodyText(post, body, "application/json"), rules).pipe(
         withDeadline(hasOthers ? Duration.min(timeout, patience) : timeout),
         Effect.mapError(
           ({ detail, reason, retryAfterMs }) =>
@@ -87,7 +106,7 @@ export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, 
               ...(retryAfterMs !== undefined && { retryAfterMs })
             })
         ),
-        Effect.flatMap(({ text }) => Effect.fromResult(resultOf(method, text))),
+        Effect.flatMap((reply) => Effect.fromResult(resultOfReply(method, reply))),
         Effect.tapError((failure) => Effect.sync(() => (isOfNode(failure) ? onFailure(node, failure) : undefined)))
       )
     }

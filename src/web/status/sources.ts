@@ -15,6 +15,7 @@ export interface SourceJson {
 const purposes: Readonly<Record<string, string>> = {
   chain: "Slots and accounts of pools",
   block_feed: "The node that blocks are read from",
+  pool_search: "Search of pools by program",
   blocks: "Blocks, from which trades are decoded",
   trades: "Trades in memory: charts, windows, rankings",
   database: "PostgreSQL",

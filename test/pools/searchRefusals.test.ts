@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { SOL } from "../../src/domain/Address.ts"
+import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import type { Program } from "../../src/programs/Program.ts"
+import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
+import { chainWithOnePool, POOL_2, settle, TOKEN, VAULT_A2, VAULT_B2, withBook } from "./bookScene.ts"
+
+/** A program of the same layout, whose accounts the node does not let be searched. */
+const REFUSED = at(202)
+const refusedProgram: Program = {
+  ...toyProgram,
+  dex: "refused",
+  programId: REFUSED,
+  isPool: ({ owner }) => owner === REFUSED
+}
+
+const hidden = {
+  ...toyPool({ address: POOL_2, mintA: TOKEN, mintB: SOL, vaultA: VAULT_A2, vaultB: VAULT_B2 }),
+  owner: REFUSED
+}
+
+const chainThatRefuses = () => {
+  const chain = chainWithOnePool().put(hidden, vault(VAULT_A2, 10n), vault(VAULT_B2, 10n))
+  chain.refused.add(REFUSED)
+  return chain
+}
+
+const stateOfSearch = Effect.map(SourceMonitor.SourceMonitor, ({ history, sources }) => ({
+  ...sources(0).find(({ source }) => source === "pool_search"),
+  lastError: history("pool_search", "partial", 0).lastError?.detail
+}))
+
+describe("a search that the provider refuses", () => {
+  it.effect("is not repeated every minute, and the pools of other programs are quoted", () => {
+    const chain = chainThatRefuses()
+    const warnings: Array<unknown> = []
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+          const { searches } = chain
+          // Two of the program that answers, and at most those in flight when the first refusal came.
+          assert.isAtMost(searches, 4)
+          yield* TestClock.adjust("2 minutes")
+          yield* settle
+          assert.strictEqual(chain.searches - searches, 4)
+          assert.strictEqual(warnings.length, 1)
+          const { advice, lastError, reason, status } = yield* stateOfSearch
+          assert.deepStrictEqual([status, reason], ["partial", "not_captured"])
+          assert.include(String(advice), "getProgramAccounts for refused: set SOLANA_RPC_URL")
+          assert.include(String(lastError), "-32010")
+        }),
+      {},
+      [toyProgram, refusedProgram]
+    ).pipe(
+      Effect.provide(SourceMonitor.layer),
+      Effect.provide(
+        Logger.layer([
+          Logger.make(({ logLevel, message }) => (logLevel === "Warn" ? warnings.push(message) : undefined))
+        ])
+      )
+    )
+  })
+
+  it.effect("leaves pools that trades have named, and mints without any other", () => {
+    const chain = chainThatRefuses()
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          assert.deepStrictEqual(book.between(TOKEN, SOL), { pools: [], refused: [] })
+          book.learn(TOKEN, POOL_2)
+          yield* settle
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+          yield* TestClock.adjust("3 minutes")
+          yield* settle
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+        }),
+      {},
+      [refusedProgram]
+    )
+  })
+
+  it.effect("is tried again after an hour, and at once at another node", () => {
+    const chain = chainThatRefuses()
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          const { searches } = chain
+          yield* TestClock.adjust("59 minutes")
+          assert.strictEqual(chain.searches, searches)
+          yield* TestClock.adjust("3 minutes")
+          assert.isAbove(chain.searches, searches)
+          chain.refused.clear()
+          chain.fresh = { ...chain.fresh, node: "another.test" }
+          yield* TestClock.adjust("1 minute")
+          yield* settle
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+          assert.strictEqual((yield* stateOfSearch).status, "known")
+        }),
+      {},
+      [refusedProgram]
+    ).pipe(Effect.provide(SourceMonitor.layer))
+  })
+})
