@@ -12,6 +12,10 @@ export const Atomic = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualT
 )
 export type Atomic = typeof Atomic.Type
 
+/** An `Atomic` with a description of its own, which is that of the digits: annotations of the number are in no document. */
+export const atomic = (description: string) =>
+  Atomic.pipe(Schema.annotateEncoded({ identifier: "Atomic", description }))
+
 const AMOUNTS = `a whole number from 1 to ${MAX_U64}, in plain decimal digits`
 
 /** Units of a mint as plain decimal digits: at least 1, and no more than a token account can hold. */

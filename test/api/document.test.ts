@@ -4,7 +4,7 @@ import { OpenApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
 import { mediasOf } from "../../src/api/document/admission.ts"
 import { fields } from "../../src/api/document/fields.ts"
-import { undescribed } from "../../src/api/document/properties.ts"
+import { undescribed, withDescriptions } from "../../src/api/document/properties.ts"
 import { withPlainNames } from "../../src/api/document/names.ts"
 
 interface Operation {
@@ -16,6 +16,12 @@ interface Operation {
   }>
   readonly security?: ReadonlyArray<object>
   readonly deprecated?: boolean
+}
+
+interface Shared {
+  readonly $ref?: string
+  readonly description?: string
+  readonly anyOf?: ReadonlyArray<{ readonly $ref?: string }>
 }
 
 const document = OpenApi.fromApi(Api)
@@ -32,6 +38,36 @@ const text = JSON.stringify(document)
 describe("the schemas of the document", () => {
   it("describe every property", () => {
     assert.deepStrictEqual(undescribed({ schemas, medias: mediasOf(document) }), [])
+  })
+
+  it("state the unit of every amount, which the shared schemas of amounts cannot", () => {
+    const names = ["Atomic", "WideAtomic", "Decimal", "Decimals", "Usd"]
+    const shared = new Set(names.map((name) => `#/components/schemas/${name}`))
+    const isShared = ({ anyOf = [], $ref, description }: Shared): boolean =>
+      description === undefined && [{ $ref }, ...anyOf].some((each) => each.$ref !== undefined && shared.has(each.$ref))
+    const unnamed: Array<string> = []
+    const collect = (value: object, place: string): void => {
+      for (const [name, inner] of Object.entries(value)) {
+        if (typeof inner === "object" && inner !== null) {
+          unnamed.push(...(place.endsWith(".properties") && isShared(inner) ? [`${place}.${name}`] : []))
+          collect(inner, `${place}.${name}`)
+        }
+      }
+    }
+    collect(JSON.parse(JSON.stringify(schemas)), "schemas")
+    assert.deepStrictEqual(unnamed, [])
+  })
+
+  it("leave the words of a schema to those who refer to it", () => {
+    const referred = { $ref: "#/components/schemas/Lookup" }
+    const spec = {
+      Lookup: { type: "string", description: "Own words." },
+      Row: { properties: { state: { ...referred } } }
+    }
+    withDescriptions({ schemas: spec, medias: [], own: { state: "State of a transaction." } })
+    assert.deepStrictEqual<unknown>(spec.Row.properties.state, referred)
+    withDescriptions({ schemas: spec, medias: [], own: { "Row.state": "State of the row." } })
+    assert.deepStrictEqual<unknown>(spec.Row.properties.state, { ...referred, description: "State of the row." })
   })
 
   it("describe themselves, but for JSON inside of text", () => {

@@ -13,7 +13,6 @@ const envelope = {
   executionAuthority: "Always none: nothing here signs, sends or moves anything.",
   status:
     "`known`: complete. `partial`: a part is missing, the coverage says which. `stale`: older than it may be. `unavailable`: no value.",
-  coverage: "Whether everything that belongs here is here, and the reason where not.",
   complete: "True when nothing is missing.",
   reason: "Why something is missing; null when nothing is.",
   chain: "The chain that the values are of.",
@@ -33,11 +32,7 @@ const envelope = {
   rank: "Place in the ranking; the first is 1.",
   stage: "Progress of a token from its launch to the pool after its graduation.",
   staleAfterMs: "Age from which an observation no longer counts, in milliseconds; null for never.",
-  windowCoverage: "Coverage of each window of the answer.",
-  "5m": "The last 5 minutes.",
-  "1h": "The last hour.",
-  "6h": "The last 6 hours.",
-  "24h": "The last 24 hours."
+  windowCoverage: "Coverage of each window of the answer."
 }
 
 const common = {
@@ -85,10 +80,7 @@ const common = {
 }
 
 const account = {
-  action: "The change that was made.",
-  actor: "Kind of actor that made the change.",
   keyId: "Id of the key that was changed.",
-  role: "Role of the account.",
   prefix: "First characters of the secret: `svc_live_`, or `svc_test_` in a sandbox.",
   lastFour: "Last four characters of the secret.",
   scopes: "Permissions of the key.",
@@ -143,7 +135,6 @@ const quotes = {
   realizedPrice:
     "Whole tokens of the quote mint received for one of the position, as the nearest number; null without decimals or proceeds.",
   fullExitPrice: "`realizedPrice` of the whole position; null when it cannot be sold.",
-  verdict: "Result of the check.",
   streamId: "Id of the stream; null when there is none.",
   "CloseFrame.reason": "Why the stream ended.",
   "CloseFrame.errors": "Ticks that could not be priced, counted.",
@@ -170,6 +161,39 @@ const quotes = {
   "TransactionFailure.message": "Explanation by the program or the node; null without one."
 }
 
+/** Names that mean something else elsewhere. */
+const others = {
+  "Rung.error": "Why the rung has no quote that sells it whole; null when it has.",
+  "ErrorFrame.error": "Why this tick has no quote.",
+  "CopyFill.status": "How far the copy has got. All but pending is final.",
+  "CopyFollow.status": "`active`: copies are made. `paused`: not for the time being. `stopped`: never again.",
+  "RiskTag.unit": "Unit of the value: always boolean."
+}
+
+/** Amounts, whose shared schemas have no unit. */
+const amounts = {
+  "SpotQuote.inAmount": "Input of the trade in atomic units of inputMint.",
+  "Hop.amountIn": "Input of the swap in atomic units of its inputMint.",
+  "RouteRequest.outputDecimals": "Decimals of outputMint, 0 to 18, for amounts in whole tokens.",
+  "OpenFrame.outputDecimals": "Decimals of outputMint as they were sent; null when they were not.",
+  quoteDecimals: "Decimals of quoteMint, 0 to 18, for amounts in whole tokens.",
+  "TransactionReport.feeLamports": "Fee of the transaction in lamports; null while it is not known.",
+  "PnlBlock.realized": "Profit of what was sold, in US dollars; null while a cost is unknown.",
+  "PnlBlock.unrealized":
+    "Profit of what is held at the current prices, in US dollars; null while a cost or price is unknown.",
+  "PnlBlock.total": "Realized and unrealized profit, in US dollars; null where either is.",
+  "TopTrader.boughtTokens": "Bought in the window, in whole tokens; null while the decimals are unknown.",
+  "TopTrader.soldTokens": "Sold in the window, in whole tokens; null while the decimals are unknown.",
+  "CopyFill.leader.valueUsd": "Value of the leader's trade, in US dollars; null without a price.",
+  "CopyFill.execution.inAmount": "Paid for the copy, in atomic units of inMint.",
+  "CopyFill.execution.outAmount": "Received by the copy, in atomic units of outMint.",
+  "CopyFill.execution.feeUsd": "Fees of the copy, in US dollars; null when they are unknown.",
+  "AccountBalance.balance": "Units held, in the smallest unit of the asset; null when it could not be read.",
+  "AccountBalance.valueUsd": "The balance at the price, in US dollars; null without either.",
+  "AccountDepositAddress.memo": "Memo that a deposit must carry, 1 to 256 visible characters; null when it needs none.",
+  "PerpsQuote.reasonBps": "Costs that decided the pick, in basis points; null without a pick."
+}
+
 const perps = {
   "PerpsQuote.query.symbol": "Symbol of the market, such as BTC.",
   "PerpsQuote.query.side": "Side of the trade.",
@@ -193,6 +217,8 @@ export const fields: Readonly<Record<string, string>> = {
   ...common,
   ...account,
   ...quotes,
+  ...amounts,
+  ...others,
   ...perps,
   ...marketFields
 }

@@ -15,6 +15,7 @@ export const liveFields: Readonly<Record<string, string>> = {
   "live.subscriptions": "Subscriptions of the connection, or in the first frame, those that it may have.",
   "live.ingestLagMs": "Age of the newest block by its own time, in milliseconds; null before the first.",
   "live.data": "The data of the frame.",
+  "live.index": "Place of the change in its slot.",
   "live.ts": "Block time, in milliseconds since the Unix epoch.",
   "live.cause": "Cause of the change, as far as its transaction shows it.",
   "live.trigger": "Cause of the new figures: an event of the wallet, a new price, or a correction.",

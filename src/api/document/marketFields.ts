@@ -1,7 +1,6 @@
 /** Descriptions of properties of the market, of wallets, of tracking, of alerts, of copying and of callouts. */
 
 const market = {
-  token: "The token.",
   markets: "Markets, the aggregate first.",
   windows: "The windows of the answer, the shortest first.",
   stats: "Activity in each window.",
@@ -102,7 +101,6 @@ const wallets = {
   pnlMode: "Always unknown-basis-null: profit of an unknown cost is null, not zero.",
   domain: "Name of the Solana name service.",
   method: "How it was found out.",
-  evidenceTx: "Signature of a transaction that shows it.",
   platformEvidence: "Platforms that the wallet was seen to use.",
   "Classification.kind": "Kind of owner.",
   reviewedAtMs: "Time of the last review, in milliseconds since the Unix epoch.",
@@ -126,7 +124,6 @@ const wallets = {
   "WalletSummary.complete": "Always false: a wallet may have traded where nothing was recorded.",
   "WalletSummary.coverage": "What the sums are made of.",
   "WalletDay.fromMs": "Beginning of the UTC day, in milliseconds since the Unix epoch.",
-  index: "The index of the wallet's trades.",
   error: "Why reading back ended early; null when it did not.",
   tracked: "True when the wallet is in a group of the account.",
   addedAtMs: "Time at which the wallet was added, in milliseconds since the Unix epoch.",
@@ -181,7 +178,6 @@ const copying = {
   "CopyFollow.ownedWallet.address": "Address of the wallet that copies.",
   inMint: "Mint that was given.",
   outMint: "Mint that was received.",
-  sizing: "Size of purchases.",
   "CopySizing.mode": "`fixed`: the same amount each. `leader_ratio`: a part of what the leader spends.",
   counts: "Trades of the leader by what became of them.",
   filled: "Trades that were copied, counted.",

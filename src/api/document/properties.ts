@@ -1,5 +1,6 @@
 /** Gives every property of the document a description, and every parameter its own. */
 import { fields } from "./fields.ts"
+import { meanings } from "./meanings.ts"
 
 interface Schema {
   description?: string
@@ -61,11 +62,24 @@ const eachProperty = (
   }
 }
 
+/** True for a reference, or one beside null, to a schema that describes itself alone: its words are better than those of a name. */
+const refersToDescribed = (schemas: Schemas, { $ref, anyOf = [] }: Schema): boolean => {
+  const [only, ...others] = $ref === undefined ? anyOf.filter(({ type }) => type !== "null") : [{ $ref }]
+  const name = others.length === 0 ? only?.$ref?.replace(PREFIX, "") : undefined
+  return name !== undefined && meanings[name] === undefined && schemas[name]?.description !== undefined
+}
+
+interface Naming {
+  readonly schemas: Schemas
+  readonly own: Readonly<Record<string, string>>
+}
+
 /** Writes the descriptions of `fields` into the properties of a schema that have none of their own. */
-const describe = (schema: Schema, root: string, own: Readonly<Record<string, string>>): void =>
+const describe = (schema: Schema, root: string, { own, schemas }: Naming): void =>
   eachProperty(schema, [root], (property, place) => {
     const [whole, name] = [place.join("."), place.at(-1) ?? ""]
-    const meaning = own[whole] ?? fields[whole] ?? own[name] ?? fields[name]
+    const byName = refersToDescribed(schemas, property) ? undefined : (own[name] ?? fields[name])
+    const meaning = own[whole] ?? fields[whole] ?? byName
     if (property.description === undefined && meaning !== undefined) {
       property.description = meaning
     }
@@ -88,10 +102,10 @@ interface Described {
 /** Gives the properties of named schemas, and of schemas without a name, their descriptions. */
 export const withDescriptions = ({ medias, own = {}, schemas }: Described): void => {
   for (const [name, schema] of Object.entries(schemas)) {
-    describe(schema, name, own)
+    describe(schema, name, { own, schemas })
   }
   for (const { root = "frame", schema } of medias) {
-    describe(schema, root, own)
+    describe(schema, root, { own, schemas })
   }
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Address, type Mint } from "../Address.ts"
-import { Atomic, SlippageBps } from "../Amount.ts"
+import { Atomic, atomic, SlippageBps } from "../Amount.ts"
 
 /** A quote request, exact input only. */
 export interface QuoteRequest {
@@ -58,7 +58,7 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
     outputMint: Address,
     inAmount: Atomic,
     outAmount: OutAmount,
-    minOutAmount: Atomic.annotate({ description: "The least received after slippage, rounded down." }),
+    minOutAmount: atomic("The least output after slippage, in atomic units of outputMint, rounded down."),
     outUiAmount: Schema.optionalKey(Schema.Finite),
     minOutUiAmount: Schema.optionalKey(Schema.Finite),
     slippageBps: SlippageBps,

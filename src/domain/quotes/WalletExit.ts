@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
-import { Atomic, SlippageBps } from "../Amount.ts"
+import { Atomic, atomic, SlippageBps } from "../Amount.ts"
 import { CoverageReason, Decimal } from "../Scalar.ts"
 import { ExitCheck } from "./ExitCheck.ts"
 
@@ -29,7 +29,7 @@ export class WithinImpact extends Schema.Opaque<WithinImpact>()(
   Schema.Struct({
     fraction: Schema.Finite.annotate({ description: "Share of the position, 0 to 1; never interpolated." }),
     amount: Atomic,
-    outAmount: Atomic.annotate({ description: "Net proceeds in atomic units of quoteMint." }),
+    outAmount: atomic("Net proceeds in atomic units of quoteMint."),
     outUiAmount: Ui
   }).annotate({
     identifier: "WithinImpact",

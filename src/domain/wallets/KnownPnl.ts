@@ -1,6 +1,6 @@
 /** Profit over the units of which the cost is known, and the quantities of a position by the way they came. */
 import { Schema } from "effect"
-import { Atomic } from "../Amount.ts"
+import { atomic } from "../Amount.ts"
 import { Decimal } from "../Scalar.ts"
 
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
@@ -43,9 +43,9 @@ export const KnownWalletPnl = Schema.Struct({
 
 /** Units held by the way they came. Their sum is the holding where that is known. */
 export const PositionQuantities = Schema.Struct({
-  known: Atomic.annotate({ description: "Bought at a known price." }),
-  inherited: Atomic.annotate({ description: "Held before the first transaction that was seen; cost unknown." }),
-  received: Atomic.annotate({ description: "Come otherwise than by a trade; cost unknown." }),
-  unpriced: Atomic.annotate({ description: "Bought at an unknown price; cost unknown." })
+  known: atomic("Atomic units bought at a known price."),
+  inherited: atomic("Atomic units held before the first transaction that was seen; cost unknown."),
+  received: atomic("Atomic units come otherwise than by a trade; cost unknown."),
+  unpriced: atomic("Atomic units bought at an unknown price; cost unknown.")
 }).annotate({ identifier: "PositionQuantities", description: "Units held by the way they came." })
 export type PositionQuantities = typeof PositionQuantities.Type
