@@ -2,7 +2,14 @@
 import { type ChainFigures, heldBy } from "./chainFigures.ts"
 import type { LiveFigures } from "./liveFigures.ts"
 import { type Caller, dataOf } from "./service.ts"
-import { type HoldingDifference, type ReadPosition, verdictOf, type WalletKind } from "./verdicts.ts"
+import {
+  type HoldingDifference,
+  readDifferences,
+  type ReadPosition,
+  verdictOf,
+  type WalletKind,
+  type WalletVerdict
+} from "./verdicts.ts"
 
 /** The parts of a check. */
 export interface HoldingsSource {
@@ -22,19 +29,34 @@ export interface SweepReport {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Wallets that are looked at beside each other, as many as the service reads for one key. */
-const AT_ONCE = 2
+/** Wallets that are looked at beside each other. */
+const AT_ONCE = 8
 
 const positionsOf = async (caller: Caller, wallet: string): Promise<ReadonlyArray<ReadPosition>> => {
   const answer = await dataOf(caller, `/api/v1/wallets/${wallet}/positions?limit=500`)
   return (answer as { readonly positions: ReadonlyArray<ReadPosition> }).positions
 }
 
-/** The figures of a wallet at the service and at the node. */
-const figuresNow = async ({ caller, live, rpc }: HoldingsSource, wallet: string, isRead: boolean) => {
-  const read = isRead ? await positionsOf(caller, wallet) : []
+/** The live figures of a wallet, and its units at the node. */
+const figuresNow = async ({ live, rpc }: HoldingsSource, wallet: string) => {
   const shown = { live: new Map(live.positionsOf(wallet)), summary: live.summaryOf(wallet) }
-  return { wallet, ...shown, read, ...(await heldBy(rpc, wallet)) }
+  return { wallet, ...shown, ...(await heldBy(rpc, wallet)) }
+}
+
+/** Compares a wallet as it is now: its live figures with the blocks, then its read positions where these agree. */
+const compared = async (
+  { caller, chain, rpc }: HoldingsSource,
+  { listed, ...of }: Awaited<ReturnType<typeof figuresNow>>,
+  isRead: boolean
+): Promise<WalletVerdict> => {
+  const verdict = verdictOf({ ...of, book: chain.bookOf(of.wallet, listed) })
+  if (!isRead || verdict.differences.length > 0) {
+    return verdict
+  }
+  const read = await positionsOf(caller, of.wallet)
+  const { units } = await heldBy(rpc, of.wallet)
+  const differences = readDifferences({ wallet: of.wallet, units }, read)
+  return { ...verdict, holdings: verdict.holdings + read.length, differences }
 }
 
 /** Compares wallets as they are now, with the blocks up to now. */
@@ -42,13 +64,14 @@ const verdictsNow = async (source: HoldingsSource, wallets: ReadonlyArray<string
   const figures: Array<Awaited<ReturnType<typeof figuresNow>>> = []
   for (let from = 0; from < wallets.length; from += AT_ONCE) {
     const some = wallets.slice(from, from + AT_ONCE)
-    figures.push(...(await Promise.all(some.map((wallet) => figuresNow(source, wallet, reads.has(wallet))))))
+    figures.push(...(await Promise.all(some.map((wallet) => figuresNow(source, wallet)))))
   }
   await source.chain.readOn()
-  return figures.map(({ listed, ...of }) => ({
-    wallet: of.wallet,
-    verdict: verdictOf({ ...of, book: source.chain.bookOf(of.wallet, listed) })
-  }))
+  const verdicts = []
+  for (const of of figures) {
+    verdicts.push({ wallet: of.wallet, verdict: await compared(source, of, reads.has(of.wallet)) })
+  }
+  return verdicts
 }
 
 /** Rounds at most, the pause before each further one, and the wallets whose positions are read too, of which a key has a minute's budget. */

@@ -27,7 +27,6 @@ export interface WalletFigures {
   readonly book: Book
   readonly live: ReadonlyMap<string, LivePosition>
   readonly summary: LiveSummary | null
-  readonly read: ReadonlyArray<ReadPosition>
 }
 
 /**
@@ -44,14 +43,25 @@ export interface WalletVerdict {
   readonly differences: ReadonlyArray<HoldingDifference>
 }
 
-const holdingsOf = ({ live, read, units, wallet }: WalletFigures): ReadonlyArray<HoldingDifference> =>
-  [
-    ...Array.from(live.values(), ({ holding, mint }) => ({ field: "live holding", holding, mint })),
-    ...read.map(({ holding, mint }) => ({ field: "holding", holding, mint }))
-  ].map(({ field, holding, mint }) => {
+/** Holdings of positions beside the units of the chain. */
+const holdingsOf = (
+  { units, wallet }: Pick<WalletFigures, "units" | "wallet">,
+  field: string,
+  positions: Iterable<ReadPosition>
+): ReadonlyArray<HoldingDifference> =>
+  Array.from(positions, ({ holding, mint }) => {
     const chain = (units.get(mint) ?? 0n).toString()
     return { wallet, mint, field, service: holding, chain }
   })
+
+const different = (holdings: ReadonlyArray<HoldingDifference>): ReadonlyArray<HoldingDifference> =>
+  holdings.filter(({ chain, service }) => service !== chain)
+
+/** The positions of `/wallets/{wallet}/positions` of which the holding differs. */
+export const readDifferences = (
+  of: Pick<WalletFigures, "units" | "wallet">,
+  read: ReadonlyArray<ReadPosition>
+): ReadonlyArray<HoldingDifference> => different(holdingsOf(of, "holding", read))
 
 const kindOf = ({ book, summary }: WalletFigures): WalletKind => {
   const positions = Array.from(book.values())
@@ -95,7 +105,6 @@ const unknownSums = ({ book, live, summary, wallet }: WalletFigures, kind: Walle
 /** Every holding equal to the chain's, strict sums known where every cost was seen, and the known share elsewhere. */
 export const verdictOf = (figures: WalletFigures): WalletVerdict => {
   const kind = kindOf(figures)
-  const holdings = holdingsOf(figures)
-  const different = holdings.filter(({ chain, service }) => service !== chain)
-  return { kind, holdings: holdings.length, differences: [...different, ...unknownSums(figures, kind)] }
+  const holdings = holdingsOf(figures, "live holding", figures.live.values())
+  return { kind, holdings: holdings.length, differences: [...different(holdings), ...unknownSums(figures, kind)] }
 }
