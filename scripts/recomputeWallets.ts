@@ -1,17 +1,20 @@
 /** Recomputes positions and profits of wallets from raw blocks, and compares them with a running service. Uses nothing of `src/`. */
+import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { blocksOf, call, slotsBetween } from "./recompute/chain.ts"
 import { listAccounts } from "./recompute/heldAccounts.ts"
 import type { WalletDifference } from "./recompute/compareWallets.ts"
 import { busiest, checkWallet, makeReading, type ReadService } from "./recompute/wallets.ts"
 
-const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY [--wallets N] [--rounds N] [--json]
+const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY [--wallets N] [--rounds N]
+  [--identities FILE] [--json]
 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
 busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions and /pnl/history,
 and each holding with the balances of the chain. The node has to have every block that the service has
 (SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
-a figure differs, and prints each that does.
+a figure differs, and prints each that does. --identities names the file that the service reads as IDENTITIES_FILE, a JSON array
+here: lots of wallets with one owner go with their transfers.
 `
 
 const MOST_PRINTED = 100
@@ -24,6 +27,7 @@ const { values } = parseArgs({
     key: { type: "string" },
     wallets: { type: "string", default: "200" },
     rounds: { type: "string", default: "30" },
+    identities: { type: "string" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false }
   }
@@ -48,7 +52,17 @@ const reader =
     }
   }
 
+/** The other wallets of the owner of each wallet, by the records of a file. */
+const linksOf = (file: string | undefined): ((wallet: string) => ReadonlyArray<string>) => {
+  const records: ReadonlyArray<{ readonly wallet: string; readonly owner?: string | null }> =
+    file === undefined ? [] : JSON.parse(readFileSync(file, "utf8"))
+  const owners = new Map(records.flatMap(({ owner, wallet }) => (owner ? [[wallet, owner] as const] : [])))
+  return (wallet) =>
+    Array.from(owners).flatMap(([other, owner]) => (other !== wallet && owner === owners.get(wallet) ? [other] : []))
+}
+
 const main = async (rpc: string, read: ReadService): Promise<number> => {
+  const linkedTo = linksOf(values.identities)
   const reading = makeReading()
   const state = { from: Number(await call(rpc, "getFirstAvailableBlock", [])), fromMs: 0, toMs: 0 }
   const readBlocks = async () => {
@@ -69,7 +83,7 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
     differences = []
     for (const wallet of wallets.filter((each) => !equal.has(each))) {
       await readBlocks()
-      const compared = await checkWallet(reading, wallet, read, (of) => listAccounts(rpc, of))
+      const compared = await checkWallet(reading, wallet, { read, linkedTo, list: (of) => listAccounts(rpc, of) })
       differences = [...differences, ...compared.differences]
       if (compared.differences.length === 0) {
         equal.set(wallet, compared.figures)

@@ -1,8 +1,8 @@
 /** Figures of wallets by the chain: units of token accounts, and positions by raw blocks. */
-import { type Book, bookOf, type RawPosition } from "../recompute/book.ts"
+import type { Book, RawPosition } from "../recompute/book.ts"
 import { blocksOf, call, slotsBetween } from "../recompute/chain.ts"
-import { firstUnits, listAccounts, type ListedAccount, sumsAround } from "../recompute/heldAccounts.ts"
-import { makeReading } from "../recompute/wallets.ts"
+import { listAccounts, type ListedAccount } from "../recompute/heldAccounts.ts"
+import { bookOf, makeReading } from "../recompute/wallets.ts"
 
 /** Units of each mint that a wallet holds, over all of its token accounts. */
 export type HeldUnits = ReadonlyMap<string, bigint>
@@ -65,11 +65,6 @@ export class ChainFigures {
   /** The positions that a wallet traded since its second, from the blocks read. */
   bookOf(wallet: string, listed: ReadonlyArray<ListedAccount>): Book {
     const reading = this.#readings.get(this.#sinces.get(wallet) ?? 0)
-    const units = new Map<string, Map<string, bigint>>()
-    return bookOf(reading?.events.get(wallet) ?? [], ({ accounts, mint }) => {
-      const held = units.get(mint) ?? firstUnits(reading?.accounts.of(wallet, mint) ?? new Map(), listed, mint)
-      units.set(mint, held)
-      return sumsAround(held, accounts)
-    })
+    return reading === undefined ? new Map() : bookOf(reading, wallet, listed)
   }
 }

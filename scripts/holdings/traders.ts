@@ -17,7 +17,7 @@ export const tradersOf = async (rpc: string, most: number): Promise<ReadonlyArra
     for await (const { transactions } of blocksOf(rpc, slots)) {
       for (const raw of transactions.filter(({ meta }) => meta.err === null)) {
         const read = readTransaction(raw)
-        eventsOf(read, legsOf(read), null)
+        eventsOf(read, legsOf(read), { rate: null, transaction: 0 })
           .filter(({ trades }) => trades.length > 0)
           .forEach(({ wallet }) => found.add(wallet))
       }

@@ -45,23 +45,24 @@ const newPosition = (): RawPosition => ({
 
 const allOf = ({ inherited, known, received, unpriced }: RawLots): bigint => known + inherited + received + unpriced
 
-/** Takes units of every lot in proportion, and returns the known ones taken with their cost. */
-const take = (lots: RawLots, amount: bigint): { readonly known: bigint; readonly cost: bigint } => {
+const KINDS = ["known", "cost", "inherited", "received", "unpriced"] as const
+
+const add = (lots: RawLots, more: RawLots): void => KINDS.forEach((kind) => (lots[kind] += more[kind]))
+
+/** Takes units of every lot in proportion, and returns them with the cost of the known ones. */
+const take = (lots: RawLots, amount: bigint): RawLots => {
   const all = allOf(lots)
   if (all === 0n || amount === 0n) {
-    return { known: 0n, cost: 0n }
+    return noLots()
   }
   const marks = [lots.known, lots.known + lots.inherited, all - lots.unpriced, all].map((sum) => (sum * amount) / all)
   const [known = 0n, inherited = 0n, received = 0n, unpriced = 0n] = marks.map(
     (mark, at) => mark - (marks[at - 1] ?? 0n)
   )
   const cost = known === 0n ? 0n : (lots.cost * known) / lots.known
-  lots.known -= known
-  lots.cost -= cost
-  lots.inherited -= inherited
-  lots.received -= received
-  lots.unpriced -= unpriced
-  return { known, cost }
+  const taken = { known, cost, inherited, received, unpriced }
+  KINDS.forEach((kind) => (lots[kind] -= taken[kind]))
+  return taken
 }
 
 const buy = (position: RawPosition, { amount, fee, nanos }: RawTrade): void => {
@@ -91,45 +92,64 @@ const sell = (position: RawPosition, { amount, fee, nanos }: RawTrade): void => 
   position.knownVolume += nanos === null ? 0n : (nanos * known) / amount
 }
 
-type Balances = Pick<WalletEvent, "after" | "before" | "trades">
+/** An event of a wallet, with its balances over all accounts. */
+export interface BookedEvent extends Pick<WalletEvent, "after" | "before" | "mint" | "trades" | "wallet"> {
+  /** Place of the transaction among those of the chain. */
+  readonly transaction: number
+}
 
-/** Applies one transaction: what comes counts before what goes, and what no trade explains was received or sent. */
-const apply = (position: RawPosition, { after, before, trades }: Balances): void => {
+/** Units that came or, below zero, went otherwise than by trades. */
+const untradedOf = ({ after, before, trades }: BookedEvent): bigint =>
+  after - before - trades.reduce((sum, { amount, isBuy }) => sum + (isBuy ? amount : -amount), 0n)
+
+/**
+ * Applies one event, and returns the lots sent. What comes counts before what goes; what no trade explains was sent, received
+ * or, as far as other wallets of the owner sent it, arrived with its lots.
+ */
+const apply = (position: RawPosition, event: BookedEvent, arrived: RawLots): RawLots => {
+  const { after, before, trades } = event
   const seen = allOf(position.lots)
   if (before < seen) {
     take(position.lots, seen - before)
     position.realized = null
   }
   position.lots.inherited += before > seen ? before - seen : 0n
-  const traded = trades.reduce((sum, { amount, isBuy }) => sum + (isBuy ? amount : -amount), 0n)
-  const other = after - before - traded
-  position.lots.received += other > 0n ? other : 0n
+  const untraded = untradedOf(event)
+  add(position.lots, arrived)
+  position.lots.received += untraded > 0n ? untraded - allOf(arrived) : 0n
   position.unpricedTrades += trades.filter(({ nanos }) => nanos === null).length
   trades.filter(({ isBuy }) => isBuy).forEach((trade) => buy(position, trade))
   trades.filter(({ isBuy }) => !isBuy).forEach((trade) => sell(position, trade))
-  if (other < 0n) {
-    take(position.lots, -other)
-  }
   position.holding = after
+  return untraded < 0n ? take(position.lots, -untraded) : noLots()
 }
 
 /** Positions of one wallet by mint. A position begins with the first trade of its mint. */
 export type Book = ReadonlyMap<string, RawPosition>
 
-/** The positions after these events, in the order of the chain; `whole` gives the balances over all accounts. */
-export const bookOf = (
-  events: ReadonlyArray<WalletEvent>,
-  whole: (event: WalletEvent) => { readonly before: bigint; readonly after: bigint }
-): Book => {
-  const positions = new Map<string, RawPosition>()
-  for (const event of events) {
-    const balances = whole(event)
-    const known = positions.get(event.mint)
-    if (known !== undefined || event.trades.length > 0) {
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+/** The positions of the wallets of one owner after these events, in the order of the chain. */
+export const booksOf = (events: ReadonlyArray<BookedEvent>): ReadonlyMap<string, Book> => {
+  const books = new Map<string, Map<string, RawPosition>>()
+  const applyAll = (together: ReadonlyArray<BookedEvent>): void => {
+    const sent = new Map<string, RawLots>()
+    for (const event of together.toSorted((a, b) => Number(untradedOf(a) > 0n) - Number(untradedOf(b) > 0n))) {
+      const { mint, trades, wallet } = event
+      const book = books.get(wallet) ?? new Map<string, RawPosition>()
+      books.set(wallet, book)
+      const known = book.get(mint)
+      if (known === undefined && trades.length === 0) {
+        continue
+      }
       const position = known ?? newPosition()
-      apply(position, { ...balances, trades: event.trades })
-      positions.set(event.mint, position)
+      book.set(mint, position)
+      const pool = sent.get(mint) ?? noLots()
+      sent.set(mint, pool)
+      const untraded = untradedOf(event)
+      add(pool, apply(position, event, take(pool, untraded > 0n ? least(untraded, allOf(pool)) : 0n)))
     }
   }
-  return positions
+  Map.groupBy(events, ({ transaction }) => transaction).forEach(applyAll)
+  return books
 }

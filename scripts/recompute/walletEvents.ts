@@ -23,6 +23,8 @@ export interface AccountChange {
 
 /** The token accounts of one mint of a wallet that one transaction names, with their sums, and its trades there. */
 export interface WalletEvent {
+  /** Place of the transaction among those that were read. */
+  readonly transaction: number
   readonly wallet: string
   readonly mint: string
   readonly before: bigint
@@ -171,7 +173,7 @@ const exchangesOf = (
 export const eventsOf = (
   read: ReadTransaction,
   swaps: ReadonlyArray<RawLeg>,
-  rate: Fraction | null
+  { rate, transaction }: { readonly rate: Fraction | null; readonly transaction: number }
 ): ReadonlyArray<WalletEvent> => {
   const [payer = ""] = read.keys
   const sums = sumsOf(read.raw, read.keys)
@@ -185,6 +187,7 @@ export const eventsOf = (
   return sums
     .filter(({ mint }) => !isMoney(mint))
     .map(({ accounts, after, before, mint, owner }) => ({
+      transaction,
       wallet: owner,
       mint,
       accounts,

@@ -1,5 +1,5 @@
 /** Positions of all wallets from raw blocks, and their comparison with a service. */
-import { bookOf } from "./book.ts"
+import { type Book, type BookedEvent, booksOf } from "./book.ts"
 import type { RawBlock } from "./chain.ts"
 import { compareWallet, type ServiceHistory, type ServicePositions, type WalletDifference } from "./compareWallets.ts"
 import { firstUnits, type ListedAccount, NamedAccounts, sumsAround } from "./heldAccounts.ts"
@@ -25,6 +25,7 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
   const accounts = new NamedAccounts()
   const counts = { blocks: 0, events: 0, transfers: 0, partial: 0, tokenSwaps: 0 }
   const price = makeSolPrice()
+  const state = { transactions: 0 }
   const take = (event: WalletEvent): void => {
     const { mint, trades, wallet } = event
     accounts.add(wallet, mint, event.accounts)
@@ -48,7 +49,7 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
     price.add(read.flatMap(({ legs }) => solSwapsOf(legs, blockTime)))
     const rate = price.at(blockTime)
     for (const { legs, read: each } of read) {
-      const events = eventsOf(each, legs, rate)
+      const events = eventsOf(each, legs, { rate, transaction: state.transactions++ })
       events.forEach(take)
       counts.tokenSwaps +=
         new Set(events.filter(({ trades }) => trades.length > 0).map(({ mint }) => mint)).size > 1 ? 1 : 0
@@ -73,23 +74,49 @@ export type ReadService = (path: string) => Promise<unknown>
 /** Lists the token accounts of a wallet at the node. */
 export type ListAccounts = (wallet: string) => Promise<ReadonlyArray<ListedAccount>>
 
+/** The events of a wallet with its balances over all accounts, those listed included. */
+const bookedEvents = (
+  { accounts, events }: Pick<WalletReading, "accounts" | "events">,
+  wallet: string,
+  listed: ReadonlyArray<ListedAccount>
+): ReadonlyArray<BookedEvent> => {
+  const units = new Map<string, Map<string, bigint>>()
+  return (events.get(wallet) ?? []).map((event) => {
+    const held = units.get(event.mint) ?? firstUnits(accounts.of(wallet, event.mint), listed, event.mint)
+    units.set(event.mint, held)
+    return { ...event, ...sumsAround(held, event.accounts) }
+  })
+}
+
+/** The positions of a wallet; `linked` are the other wallets of its owner, each with its token accounts. */
+export const bookOf = (
+  reading: Pick<WalletReading, "accounts" | "events">,
+  wallet: string,
+  listed: ReadonlyArray<ListedAccount>,
+  linked: ReadonlyMap<string, ReadonlyArray<ListedAccount>> = new Map()
+): Book => {
+  const all = [[wallet, listed] as const, ...linked].flatMap(([each, of]) => bookedEvents(reading, each, of))
+  return booksOf(all.toSorted((a, b) => a.transaction - b.transaction)).get(wallet) ?? new Map()
+}
+
+/** Reads of a check: `data` of a path of the service, the token accounts at the node, and other wallets of the same owner. */
+export interface CheckReads {
+  readonly read: ReadService
+  readonly list: ListAccounts
+  readonly linkedTo: (wallet: string) => ReadonlyArray<string>
+}
+
 /** Compares a wallet with the service, and its holdings with the accounts of the chain. */
 export const checkWallet = async (
-  { accounts, events }: WalletReading,
+  reading: WalletReading,
   wallet: string,
-  read: ReadService,
-  list: ListAccounts
+  { linkedTo, list, read }: CheckReads
 ): Promise<{ readonly figures: number; readonly differences: ReadonlyArray<WalletDifference> }> => {
   const positions = (await read(`/api/v1/wallets/${wallet}/positions?limit=500`)) as ServicePositions
   const history = (await read(`/api/v1/wallets/${wallet}/pnl/history?days=30`)) as ServiceHistory
   const listed = await list(wallet)
-  const units = new Map<string, Map<string, bigint>>()
-  const book = bookOf(events.get(wallet) ?? [], ({ accounts: changes, mint }) => {
-    const held = units.get(mint) ?? firstUnits(accounts.of(wallet, mint), listed, mint)
-    units.set(mint, held)
-    return sumsAround(held, changes)
-  })
-  const compared = compareWallet(wallet, book, positions, history)
+  const linked = await Promise.all(linkedTo(wallet).map(async (other) => [other, await list(other)] as const))
+  const compared = compareWallet(wallet, bookOf(reading, wallet, listed, new Map(linked)), positions, history)
   const chain = positions.positions.map(({ holding, mint }): WalletDifference => {
     const sum = listed.filter((each) => each.mint === mint).reduce((all, each) => all + each.units, 0n)
     return { wallet, mint, field: "holding on the chain", service: holding, recomputed: sum.toString() }
@@ -98,4 +125,28 @@ export const checkWallet = async (
     figures: compared.figures + chain.length,
     differences: [...compared.differences, ...chain.filter(({ recomputed, service }) => service !== recomputed)]
   }
+}
+
+/** Pairs of wallets of which one sent the other units of a mint that both had traded; no wallet is in two of them. */
+export const transferPairs = ({ events }: Pick<WalletReading, "events">): ReadonlyArray<readonly [string, string]> => {
+  const all = Array.from(events.values()).flat()
+  const begun = new Set<string>()
+  const paired = new Set<string>()
+  const pairs: Array<readonly [string, string]> = []
+  for (const [, together] of Map.groupBy(
+    all.toSorted((a, b) => a.transaction - b.transaction),
+    ({ mint, transaction }) => `${transaction} ${mint}`
+  )) {
+    const moved = together.filter(({ mint, trades, wallet }) => trades.length === 0 && begun.has(`${wallet} ${mint}`))
+    const [from, to] = [
+      moved.find(({ after, before }) => after < before),
+      moved.find(({ after, before }) => after > before)
+    ]
+    if (from !== undefined && to !== undefined && !paired.has(from.wallet) && !paired.has(to.wallet)) {
+      paired.add(from.wallet).add(to.wallet)
+      pairs.push([from.wallet, to.wallet])
+    }
+    together.filter(({ trades }) => trades.length > 0).forEach(({ mint, wallet }) => begun.add(`${wallet} ${mint}`))
+  }
+  return pairs
 }

@@ -1,7 +1,7 @@
 /** Positions and profits of wallets against a computation from raw blocks that shares no code with them, over HTTP. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect, Layer, Stream } from "effect"
+import { Clock, ConfigProvider, Effect, Layer, Schema, Stream } from "effect"
 import { listAccounts } from "../../scripts/recompute/heldAccounts.ts"
 import { blocksOf, call as rpc, slotsBetween } from "../../scripts/recompute/chain.ts"
 import {
@@ -9,9 +9,11 @@ import {
   checkWallet,
   makeReading,
   type ReadService,
+  transferPairs,
   type WalletReading
 } from "../../scripts/recompute/wallets.ts"
 import type { Address, Mint } from "../../src/domain/Address.ts"
+import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
@@ -37,14 +39,22 @@ const readFrom =
   }
 
 /** Compares the busiest wallets, and returns the number of figures. */
-const compareAll = Effect.fnUntraced(function* (reading: WalletReading) {
+const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: ReadonlyMap<string, string>) {
   const { url } = yield* Listening
   const { rpcUrl } = yield* Simulator
+  const linkedTo = (wallet: string) => {
+    const other = linked.get(wallet)
+    return other === undefined ? [] : [other]
+  }
   return yield* Effect.promise(async () => {
     let figures = 0
     const read = readFrom(url)
     for (const wallet of busiest(reading, WALLETS)) {
-      const compared = await checkWallet(reading, wallet, read, (of) => listAccounts(rpcUrl, of))
+      const compared = await checkWallet(reading, wallet, {
+        read,
+        linkedTo,
+        list: (of) => listAccounts(rpcUrl, of)
+      })
       assert.deepStrictEqual(compared.differences, [])
       figures += compared.figures
     }
@@ -65,14 +75,15 @@ const accounts = WalletAccounts.layer.pipe(
 )
 
 const market = WalletReader.layer.pipe(
-  Layer.provide([IdentityStore.layerMemory, LedgerReader.layerNone, WalletIndex.layerMemory]),
+  Layer.provide([LedgerReader.layerNone, WalletIndex.layerMemory]),
+  Layer.provideMerge(IdentityStore.layerMemory),
   Layer.provideMerge(accounts),
   Layer.provideMerge(layerWithTrades({ seed: "wallets", speed: 0, swapsPerSecond: 20, startUnixMs }))
 )
 
 layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independent recomputation of wallets", (it) => {
   it.effect(
-    "finds every holding, lot and profit, strict and known, transfers and swaps of two tokens included",
+    "finds every holding, lot and profit, strict and known, transfers, wallets of one owner and swaps of two tokens included",
     () =>
       Effect.gen(function* () {
         const [simulator, tape, wallets] = [yield* Simulator, yield* TradeTape, yield* WalletReader]
@@ -112,17 +123,25 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
           Effect.andThen(hasMarks),
           Effect.repeat({ until: (has) => has, times: 500 })
         )
+        const pairs = transferPairs(reading)
+        const owned = pairs.flatMap((pair, at) => pair.map((wallet) => ({ wallet, owner: `owner-${at}` })))
+        const records = yield* Schema.decodeEffect(Schema.Array(IdentityRecord))(owned)
+        yield* IdentityStore.use((store) => store.replace("test", records))
+        const linked = new Map(pairs.flatMap(([from, to]) => [[from, to] as const, [to, from] as const]))
         const accounts = yield* WalletAccounts
-        const asked = busiest(reading, WALLETS).map((wallet) => wallet as Address)
+        const asked = busiest(reading, WALLETS)
+          .flatMap((wallet) => [wallet, linked.get(wallet) ?? wallet])
+          .map((wallet) => wallet as Address)
         accounts.ask(asked)
         yield* Effect.sleep("50 millis").pipe(
           Effect.andThen(Effect.sync(() => asked.every((wallet) => typeof accounts.of(wallet) === "object"))),
           Effect.repeat({ until: (isRead) => isRead, times: 1000 })
         )
-        const compared = yield* compareAll(reading).pipe(
+        const compared = yield* compareAll(reading, linked).pipe(
           Effect.provide(running({ wallets: Layer.succeed(WalletReader, wallets), keys: [keyOf("a")] }))
         )
         assert.isAbove(compared, 500)
+        assert.isAbove(busiest(reading, WALLETS).filter((wallet) => linked.has(wallet)).length, 3)
         assert.isAbove(reading.counts.transfers, 10)
         assert.isAbove(reading.counts.partial, 10)
         assert.isAbove(reading.counts.tokenSwaps, 10)
