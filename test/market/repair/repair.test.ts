@@ -144,13 +144,13 @@ describe("a process that missed blocks", () => {
 
   it.effect("shows every window of an hour or more meanwhile, once half of it was seen", () =>
     Effect.gen(function* () {
-      // A day and an hour, in blocks of five minutes.
-      const [pace, last] = [300, FIRST + 300]
+      // A day and an hour, in blocks of seven and a half minutes.
+      const [pace, last] = [450, FIRST + 200]
       yield* TestClock.setTime(timeOf(FIRST, pace))
       const store = yield* memory
       const roll = seededRandom(5)
       const lost = new Set(slots(FIRST + 2, last).filter(() => roll() < 0.05))
-      slots(FIRST + 130, FIRST + 131).forEach((slot) => lost.add(slot))
+      slots(FIRST + 80, FIRST + 81).forEach((slot) => lost.add(slot))
       const seen = { "1h": 0, "6h": 0, "24h": 0 }
       const missing: Array<string> = []
       const look = Effect.fnUntraced(function* (tape: TradeTape["Service"], { views }: ReturnType<typeof bareViews>) {
@@ -168,7 +168,7 @@ describe("a process that missed blocks", () => {
       })
       let at = FIRST
       // A stop is of one slot: as long as the longest of a service that is deployed anew.
-      for (const until of [FIRST + 100, FIRST + 160, FIRST + 220, last]) {
+      for (const until of [FIRST + 50, FIRST + 100, FIRST + 150, last]) {
         const { end, read, tape } = yield* process(store, failing(3), { REPAIR_RATE: "1" }, Effect.void, pace)
         const seenBy = bareViews(tape)
         for (const slot of slots(at, until).filter((each) => !lost.has(each))) {
