@@ -56,7 +56,8 @@ export const historyShare = (progress: TradeProgress, fromMs: number | null, now
 
 const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: number): void => {
   work.blocks += blocks.length
-  work.isBehind ||= blocks.length > 0
+  // Memory has the state of a gap from the store, too.
+  work.isBehind ||= blocks.length > 0 || (job._tag === "Gap" && end === "gone")
   if (job._tag === "History") {
     const tries = end === "failed" && blocks.length === 0 ? work.history.tries + 1 : 0
     const isGone = end === "gone"

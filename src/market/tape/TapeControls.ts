@@ -18,7 +18,10 @@ export interface TapeControls {
   readonly keepUnstored: (unstored: () => ReadonlyArray<StoredBatch>) => void
   /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */
   readonly backfilling: (fromMs: number | null) => void
-  /** True when the market state may have trades of the wallet in the mint: for every one while stored blocks are restored. */
+  /**
+   * True when the record may have trades of the wallet in the mint: for every one while stored blocks are restored or missing
+   * ones are still to be read.
+   */
   readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
   /** The newest slot on the tape; 0 before the first. */
   readonly newest: () => number

@@ -207,6 +207,17 @@ const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<Coun
     }
   )
 
+/** True while blocks of the record are still to be read. The answer is kept, because it is asked for every transfer. */
+const rememberMissing = () => {
+  let last: { readonly gaps: Gaps; readonly isMissing: boolean } | null = null
+  return (gaps: Gaps): boolean => {
+    if (last?.gaps !== gaps) {
+      last = { gaps, isMissing: gaps.some(({ state }) => state === "open") }
+    }
+    return last.isMissing
+  }
+}
+
 const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAST_COVERAGE) {
   const shown = shownFrom(least)
   let chain = emptyChain(bounds)
@@ -217,6 +228,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
   const reports = { launches: false }
   const counts = { blocks: 0, trades: 0 }
   const rebuilding = yield* Semaphore.make(1)
+  const isMissing = rememberMissing()
 
   const service: TradeTape["Service"] = TradeTape.of({
     get state() {
@@ -296,7 +308,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     backfilling: (fromMs) => {
       chain.backfillFromMs = fromMs
     },
-    isTrader: (trade) => chain.isRestoring || chain.state.isTrader(trade),
+    isTrader: (trade) => chain.isRestoring || isMissing(chain.continuity.gaps) || chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
     missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead }),
     startAnew: () => {

@@ -14,6 +14,10 @@ import { leg, netOf, transactionOf } from "../tape/decoded.ts"
 import { mintOf, MONDAY, seededRandom, walletOf } from "../tape/tape.ts"
 
 export const FIRST = 1000
+/** The slot of the only trade of a wallet, and that in which it receives more of the token. */
+export const TRADED_AT = FIRST + 30
+export const RECEIVED_AT = FIRST + 46
+export const RECEIVER = walletOf(50)
 const MINTS = 5
 const WALLETS = 7
 
@@ -65,13 +69,26 @@ export const blockOf = (slot: number, pace = PACE): TradeBatch => {
       dex: roll() < 0.5 ? "raydium-cpmm" : "pumpswap"
     })
   )
+  const own = leg({ slot, indexInBlock: 10, wallet: RECEIVER, token: { mint: mintOf(0), amount: 9n, decimals: 6 } })
+  const move = {
+    owner: RECEIVER,
+    mint: mintOf(0),
+    before: 9n,
+    after: 12n,
+    delta: 3n,
+    decimals: 6,
+    native: false,
+    cause: "transfer" as const
+  }
+  const each = [...swaps, ofTwo, dollars, ...(slot % 3 === 1 ? [sol] : []), ...(slot === TRADED_AT ? [own] : [])]
   return {
     slot,
     timeMs: timeOf(slot, pace),
-    transactions: [...swaps, ofTwo, dollars, ...(slot % 3 === 1 ? [sol] : [])].map((swap, index) =>
+    transactions: each.map((swap, index) =>
       transactionOf({
         index,
         legs: [swap],
+        moves: slot === RECEIVED_AT && index === 0 ? [move] : [],
         nets: [{ ...netOf(swap, [0]), fees: [{ ...fee, kind: "front-end", included: false, inner: null }] }]
       })
     ),

@@ -9,7 +9,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg } from "../../support/tradeStores.ts"
 import { seededRandom } from "../tape/tape.ts"
 import { bareViews } from "../views/bareViews.ts"
-import { answersOf, failing, FIRST, process, slots, timeOf } from "./chain.ts"
+import { answersOf, failing, FIRST, process, RECEIVED_AT, RECEIVER, slots, timeOf, TRADED_AT } from "./chain.ts"
 
 const memory = Effect.map(Layer.build(Layer.fresh(TradeStore.layerMemory)), (context) =>
   Context.get(context, TradeStore)
@@ -119,15 +119,38 @@ describe("a process that missed blocks", () => {
     })
   )
 
+  it.effect("has the transfers of a wallet whose trades before were missing", () =>
+    Effect.gen(function* () {
+      const ofReceiver = Effect.fnUntraced(function* (...parts: ReadonlyArray<ReadonlyArray<number>>) {
+        yield* TestClock.setTime(timeOf(FIRST))
+        const store = yield* memory
+        const node = { fails: true }
+        const { end, read, tape } = yield* process(store, () => (node.fails ? "unreadable" : null))
+        yield* Effect.forEach(parts, read, { discard: true })
+        node.fails = false
+        yield* repaired(tape)
+        yield* end
+        return (yield* store.ofWallet(RECEIVER, 10)).map(({ amount, role, slot }) => [slot, role, amount])
+      })
+      const expected = [
+        [RECEIVED_AT, "transfer", 3n],
+        [TRADED_AT, "both", 9n]
+      ]
+      assert.deepStrictEqual(yield* ofReceiver(slots(FIRST, FIRST + 60)), expected)
+      const missed = [slots(FIRST, TRADED_AT - 3), slots(TRADED_AT + 3, FIRST + 60)]
+      assert.deepStrictEqual(yield* ofReceiver(...missed), expected)
+    })
+  )
+
   it.effect("shows every window of an hour or more meanwhile, once half of it was seen", () =>
     Effect.gen(function* () {
-      // A day and an hour, in blocks of five minutes.
-      const [pace, last] = [300, FIRST + 300]
+      // A day and an hour, in blocks of seven and a half minutes.
+      const [pace, last] = [450, FIRST + 200]
       yield* TestClock.setTime(timeOf(FIRST, pace))
       const store = yield* memory
       const roll = seededRandom(5)
       const lost = new Set(slots(FIRST + 2, last).filter(() => roll() < 0.05))
-      slots(FIRST + 130, FIRST + 131).forEach((slot) => lost.add(slot))
+      slots(FIRST + 80, FIRST + 81).forEach((slot) => lost.add(slot))
       const seen = { "1h": 0, "6h": 0, "24h": 0 }
       const missing: Array<string> = []
       const look = Effect.fnUntraced(function* (tape: TradeTape["Service"], { views }: ReturnType<typeof bareViews>) {
@@ -145,7 +168,7 @@ describe("a process that missed blocks", () => {
       })
       let at = FIRST
       // A stop is of one slot: as long as the longest of a service that is deployed anew.
-      for (const until of [FIRST + 100, FIRST + 160, FIRST + 220, last]) {
+      for (const until of [FIRST + 50, FIRST + 100, FIRST + 150, last]) {
         const { end, read, tape } = yield* process(store, failing(3), { REPAIR_RATE: "1" }, Effect.void, pace)
         const seenBy = bareViews(tape)
         for (const slot of slots(at, until).filter((each) => !lost.has(each))) {
@@ -176,6 +199,20 @@ describe("a process that missed blocks", () => {
       const before = asked.length
       yield* repairing(3)
       assert.strictEqual(asked.length, before)
+    })
+  )
+
+  it.effect("knows that a gap stays open no longer, when the node has none of its blocks", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timeOf(FIRST))
+      const { read, tape } = yield* process(yield* memory, (slot) => (slot < FIRST + 102 ? "cleaned_up" : null))
+      yield* read(slots(FIRST, FIRST + 20))
+      yield* read(slots(FIRST + 102, FIRST + 110))
+      yield* repairing(3)
+      assert.deepStrictEqual(
+        tape.gaps().map(({ fromSlot, state, toSlot }) => [fromSlot, toSlot, state]),
+        [[FIRST + 21, FIRST + 101, "unavailable"]]
+      )
     })
   )
 })
