@@ -130,6 +130,22 @@ export class FakeNode {
     this.#clients.forEach((client) => client.cut())
   }
 
+  /** Addresses that each open connection subscribes to, in the order of the connections. */
+  shares(): ReadonlyArray<ReadonlyArray<string>> {
+    return Array.from(this.#clients, ({ addressOf }) => Array.from(addressOf.values()))
+  }
+
+  /** Cuts the connection at this place, or leaves it open without another notification. */
+  lose(place: number, how: "cut" | "silence" = "cut"): void {
+    const client = Array.from(this.#clients)[place]
+    if (how === "cut") {
+      client?.cut()
+    } else if (client !== undefined) {
+      client.slots = null
+      client.addressOf.clear()
+    }
+  }
+
   /** Addresses that are subscribed to. */
   followed(): ReadonlySet<string> {
     return new Set(Array.from(this.#clients).flatMap(({ addressOf }) => Array.from(addressOf.values())))
