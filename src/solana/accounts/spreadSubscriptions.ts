@@ -46,7 +46,8 @@ class Members {
   }
 
   release(member: Member, address: Address): void {
-    if (member.share.delete(address)) {
+    // That of a connection which was removed may be followed by another one since.
+    if (member.share.delete(address) && this.#of.get(address) === member) {
       this.#of.delete(address)
     }
   }
