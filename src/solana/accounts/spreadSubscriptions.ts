@@ -1,5 +1,5 @@
 /** Following accounts over several connections to one node, each with a bounded number of subscriptions. */
-import { Deferred, Effect, Exit, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Scope } from "effect"
 import type { Socket } from "effect/socket"
 import type { Address } from "../../domain/Address.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
@@ -19,6 +19,10 @@ export interface SpreadSettings extends SubscriptionSettings {
 
 /** A connection that has reported none of so many slots, while another one has, has fallen silent. */
 const SILENT_SLOTS = 25
+
+/** Pauses between attempts to open a further connection: the first one, which doubles, and the longest. */
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 60_000
 
 interface Member {
   readonly subscriptions: Subscriptions
@@ -144,6 +148,29 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
     return member
   })
 
+  const clock = yield* Clock.Clock
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const opening = { notBeforeMs: Number.NEGATIVE_INFINITY, pauseMs: FIRST_PAUSE_MS }
+
+  /** A further connection; null where the node does not allow it, or has not for a moment. */
+  const openAnother = Effect.suspend(() => {
+    if (nowMs() < opening.notBeforeMs) {
+      return Effect.succeed(null)
+    }
+    const { pauseMs } = opening
+    return open().pipe(
+      Effect.tap(() => Effect.sync(() => (opening.pauseMs = FIRST_PAUSE_MS))),
+      Effect.catch(({ detail, reason }) => {
+        opening.notBeforeMs = nowMs() + pauseMs
+        opening.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)
+        return Effect.as(
+          Effect.logWarning("No further connection to the node can be opened", { reason, detail, pauseMs }),
+          null
+        )
+      })
+    )
+  })
+
   /** Shares the accounts out; null takes those for which no connection can be opened. */
   const assign = Effect.fnUntraced(function* (addresses: ReadonlyArray<Address>) {
     const shares = new Map<Member | null, Array<Address>>()
@@ -151,9 +178,7 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
     for (const address of addresses) {
       let member: Member | null = members.roomiest(settings.perSocket) ?? null
       if (member === null && mayOpen) {
-        member = yield* Effect.catch(open(), ({ detail, reason }) =>
-          Effect.as(Effect.logWarning("No further connection to the node can be opened", { reason, detail }), null)
-        )
+        member = yield* openAnother
         mayOpen = member !== null
       }
       if (member !== null) {

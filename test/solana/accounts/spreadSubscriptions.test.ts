@@ -96,3 +96,30 @@ describe("the loss of one connection", () => {
     )
   )
 })
+
+describe("a node that allows too few connections", () => {
+  it.live("is asked for another one with growing pauses, and the accounts of the others are written meanwhile", () =>
+    Effect.gen(function* () {
+      const node = yield* nodeWith(many.map((address) => holding(address, [0])))
+      node.mostConnections = 2
+      yield* Effect.gen(function* () {
+        const feed = yield* ChainFeed
+        const reader = yield* readFeed(feed)
+        yield* feed.watch(many)
+        yield* until("two shares are emitted", () => reader.known.size === 19 && feed.freshness().state === "live")
+        for (let slot = 101; node.refusedConnections < 2; slot++) {
+          node.write(slot, ...many.map((address) => holding(address, [slot % 256])))
+          const written = node.shares().flat().length - 1
+          yield* until("they are written", () => reader.writes.at(-1)?.slot === slot)
+          assert.strictEqual(reader.writes.at(-1)?.accounts.size, written)
+          yield* Effect.sleep("100 millis")
+        }
+        // At once, and after a second.
+        assert.isAtLeast(reader.writes.length, 3)
+        node.mostConnections = 3
+        yield* until("all are emitted", () => reader.known.size === many.length)
+        assert.deepStrictEqual(sizes(node), [10, 10, 6])
+      }).pipe(Effect.provide(feedOf(node, { subscriptions: 10, timeout: Duration.seconds(2) })))
+    })
+  )
+})
