@@ -1,6 +1,7 @@
 /** Pools that trades name and the search for their mint has not found: those that were created since. */
-import { Effect, Latch, type Scope } from "effect"
+import { Clock, Effect, Latch, type Scope } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import { keepRunning } from "../health/keepRunning.ts"
 import type { Program } from "../programs/Program.ts"
 import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
@@ -13,6 +14,8 @@ const READ_TOGETHER = 100
 const MOST_WAITING = 1000
 /** Accounts that are known to be no pool of a mint. */
 const MOST_REFUSED = 50_000
+/** The node that is read may be behind the block of the trade: an account without a pool is read again after this time. */
+const ABSENT_FOR_MS = 10_000
 
 /** Notes a pool that a trade of a mint names. */
 export type LearnPool = (mint: Mint, pool: Address) => void
@@ -25,15 +28,32 @@ export const learnPools = Effect.fnUntraced(function* (
   poolsPerMint: number,
   wake: Effect.Effect<void>
 ): Effect.fn.Return<LearnPool, never, Scope.Scope> {
-  const waiting = new Map<Address, Mint>()
-  const refused = new Set<string>()
+  const clock = yield* Clock.Clock
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  /** The mints whose trades name each pool. */
+  const waiting = new Map<Address, Set<Mint>>()
+  /** Pools of a mint, by the time until which they are not read again. */
+  const refused = new Map<string, number>()
   const named = yield* Latch.make()
 
-  const refuse = (mint: Mint, pool: Address) => {
+  const refuse = (mint: Mint, pool: Address, forMs: number) => {
     if (refused.size >= MOST_REFUSED) {
       refused.clear()
     }
-    refused.add(`${mint} ${pool}`)
+    refused.set(`${mint} ${pool}`, nowMs() + forMs)
+  }
+
+  const add = (mint: Mint, address: Address, account: OnChainAccount | null) => {
+    const program = programs.find((each) => account?.owner === each.programId && each.isPool(account))
+    if (program === undefined) {
+      // One of a program may not be a pool yet either.
+      const mayBecome = account === null || programs.some(({ programId }) => account.owner === programId)
+      return refuse(mint, address, mayBecome ? ABSENT_FOR_MS : Number.POSITIVE_INFINITY)
+    }
+    const found: FoundPool = { program, address, account, foundBy: undefined }
+    if (!wouldFind(found, mint) || !cache.addPool(mint, found, poolsPerMint)) {
+      refuse(mint, address, Number.POSITIVE_INFINITY)
+    }
   }
 
   const read = Effect.gen(function* () {
@@ -44,13 +64,8 @@ export const learnPools = Effect.fnUntraced(function* (
     }
     pools.forEach((_, pool) => waiting.delete(pool))
     const { accounts } = yield* feed.read(Array.from(pools.keys()))
-    for (const [address, mint] of pools) {
-      const account = accounts.get(address) ?? null
-      const program = programs.find((each) => account?.owner === each.programId && each.isPool(account))
-      const found: FoundPool | null = program === undefined ? null : { program, address, account, foundBy: undefined }
-      if (found === null || !wouldFind(found, mint) || !cache.addPool(mint, found, poolsPerMint)) {
-        refuse(mint, address)
-      }
+    for (const [address, mints] of pools) {
+      mints.forEach((mint) => add(mint, address, accounts.get(address) ?? null))
     }
     return yield* wake
   })
@@ -62,9 +77,13 @@ export const learnPools = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
+  const mayBeRead = (mint: Mint, pool: Address) =>
+    cache.lacks(mint, pool) && (refused.get(`${mint} ${pool}`) ?? 0) <= nowMs()
+
   return (mint, pool) => {
-    if (waiting.size < MOST_WAITING && cache.lacks(mint, pool) && !refused.has(`${mint} ${pool}`)) {
-      waiting.set(pool, mint)
+    const mints = waiting.get(pool)
+    if ((mints !== undefined || waiting.size < MOST_WAITING) && mayBeRead(mint, pool)) {
+      waiting.set(pool, (mints ?? new Set()).add(mint))
       named.openUnsafe()
     }
   }

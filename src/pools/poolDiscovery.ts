@@ -120,9 +120,13 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
 
   /** Notes that the provider does not offer the search of a program. */
   const refuse = Effect.fnUntraced(function* (program: Program, failure: ChainUnavailable) {
+    const isFirst = !refusals.some
     if (refusals.refused(program)) {
       yield* noteFailure("pool_search", failure.detail)
-      yield* Effect.logWarning(refusals.advice ?? "", { program: program.dex, detail: failure.detail })
+      // A node that refuses one program refuses others within the same search: `/freshness` lists them.
+      yield* isFirst
+        ? Effect.logWarning(`${refusals.advice} /freshness lists the programs.`, { detail: failure.detail })
+        : Effect.logDebug("The node refuses the search of another program", { program: program.dex })
     }
   })
 

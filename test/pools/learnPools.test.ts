@@ -84,4 +84,62 @@ describe("a pool that a trade names", () => {
       })
     )
   })
+
+  it.effect("is read again later when the node does not have it yet", () => {
+    const chain = chainWithOnePool()
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          // The node that is read is a slot behind the block of the trade.
+          book.learn(TOKEN, POOL_2)
+          yield* settle
+          const { reads } = chain
+          chain.put(...created)
+          book.learn(TOKEN, POOL_2)
+          yield* settle
+          assert.strictEqual(chain.reads, reads)
+          yield* TestClock.adjust("10 seconds")
+          book.learn(TOKEN, POOL_2)
+          yield* settle
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 2)
+        }),
+      { POOL_REFRESH: "1 hour" }
+    )
+  })
+
+  it.effect("of two tokens is learned for both by one trade", () => {
+    const chain = chainWithOnePool().put(
+      toyPool({ address: at(40), mintA: OTHER, mintB: SOL, vaultA: at(41), vaultB: at(42) }),
+      vault(at(41), 10n),
+      vault(at(42), 10n)
+    )
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* book.warm(OTHER)
+          yield* settle
+          chain.put(
+            toyPool({ address: POOL_2, mintA: TOKEN, mintB: OTHER, vaultA: VAULT_A2, vaultB: VAULT_B2 }),
+            ...created.slice(1)
+          )
+          const { reads } = chain
+          book.learn(TOKEN, POOL_2)
+          book.learn(OTHER, POOL_2)
+          yield* settle
+          assert.strictEqual(chain.reads - reads, 1)
+          // Neither token lacks it: further trades cause no read.
+          book.learn(TOKEN, POOL_2)
+          book.learn(OTHER, POOL_2)
+          yield* settle
+          assert.strictEqual(chain.reads - reads, 1)
+          assert.strictEqual(book.between(TOKEN, OTHER)?.pools.length, 1)
+        }),
+      { POOL_REFRESH: "1 hour" }
+    )
+  })
 })

@@ -7,6 +7,9 @@ import type { Program } from "../../src/programs/Program.ts"
 import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
 import { chainWithOnePool, POOL_2, settle, TOKEN, VAULT_A2, VAULT_B2, withBook } from "./bookScene.ts"
 
+/** A program of the same layout, too. */
+const ALSO_REFUSED = at(203)
+
 /** A program of the same layout, whose accounts the node does not let be searched. */
 const REFUSED = at(202)
 const refusedProgram: Program = {
@@ -16,6 +19,8 @@ const refusedProgram: Program = {
   isPool: ({ owner }) => owner === REFUSED
 }
 
+const alsoRefused: Program = { ...refusedProgram, dex: "also-refused", programId: ALSO_REFUSED, isPool: () => false }
+
 const hidden = {
   ...toyPool({ address: POOL_2, mintA: TOKEN, mintB: SOL, vaultA: VAULT_A2, vaultB: VAULT_B2 }),
   owner: REFUSED
@@ -23,7 +28,7 @@ const hidden = {
 
 const chainThatRefuses = () => {
   const chain = chainWithOnePool().put(hidden, vault(VAULT_A2, 10n), vault(VAULT_B2, 10n))
-  chain.refused.add(REFUSED)
+  chain.refused.add(REFUSED).add(ALSO_REFUSED)
   return chain
 }
 
@@ -44,19 +49,19 @@ describe("a search that the provider refuses", () => {
           yield* settle
           assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
           const { searches } = chain
-          // Two of the program that answers, and at most those in flight when the first refusal came.
-          assert.isAtMost(searches, 4)
+          // Two of each program at most: those of a refused one that were in flight when it was refused.
+          assert.isAtMost(searches, 6)
           yield* TestClock.adjust("2 minutes")
           yield* settle
           assert.strictEqual(chain.searches - searches, 4)
           assert.strictEqual(warnings.length, 1)
           const { advice, lastError, reason, status } = yield* stateOfSearch
           assert.deepStrictEqual([status, reason], ["partial", "not_captured"])
-          assert.include(String(advice), "getProgramAccounts for refused: set SOLANA_RPC_URL")
+          assert.include(String(advice), "getProgramAccounts for also-refused, refused: set SOLANA_RPC_URL")
           assert.include(String(lastError), "-32010")
         }),
       {},
-      [toyProgram, refusedProgram]
+      [toyProgram, refusedProgram, alsoRefused]
     ).pipe(
       Effect.provide(SourceMonitor.layer),
       Effect.provide(

@@ -65,6 +65,9 @@ export class FakeNode {
   /** Accounts that may not be subscribed to. */
   readonly barred = new Set<string>()
   connections = 0
+  /** Connections that may be open at a time; further ones are refused, and counted. */
+  mostConnections = Number.POSITIVE_INFINITY
+  refusedConnections = 0
   /** Accepts connections without answering. */
   mute = false
   /** Takes requests, and never answers. */
@@ -128,6 +131,22 @@ export class FakeNode {
   /** Cuts every connection without a closing handshake. */
   drop(): void {
     this.#clients.forEach((client) => client.cut())
+  }
+
+  /** Addresses that each open connection subscribes to, in the order of the connections. */
+  shares(): ReadonlyArray<ReadonlyArray<string>> {
+    return Array.from(this.#clients, ({ addressOf }) => Array.from(addressOf.values()))
+  }
+
+  /** Cuts the connection at this place, or leaves it open without another notification. */
+  lose(place: number, how: "cut" | "silence" = "cut"): void {
+    const client = Array.from(this.#clients)[place]
+    if (how === "cut") {
+      client?.cut()
+    } else if (client !== undefined) {
+      client.slots = null
+      client.addressOf.clear()
+    }
   }
 
   /** Addresses that are subscribed to. */
@@ -211,6 +230,10 @@ export class FakeNode {
   /** Serves one socket until it ends. */
   readonly serveSocket = Effect.fnUntraced(
     function* (this: FakeNode, request: HttpServerRequest.HttpServerRequest) {
+      if (this.#clients.size >= this.mostConnections) {
+        this.refusedConnections++
+        return HttpServerResponse.text("Too many connections", { status: 429 })
+      }
       const wire = NodeHttpServerRequest.toIncomingMessage(request).socket
       const socket = yield* request.upgrade
       const outbox = yield* Queue.unbounded<string>()

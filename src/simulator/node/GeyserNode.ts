@@ -23,6 +23,8 @@ export interface GeyserNode {
   readonly kill: (after: number) => Effect.Effect<void>
   /** Streams that were opened since the start, and the slot that each asked for; null for the newest. */
   readonly opened: () => ReadonlyArray<number | null>
+  /** Numbers of the commitments of the open streams. */
+  readonly commitments: () => ReadonlyArray<number>
   /** Accounts that the open streams follow. */
   readonly followed: () => ReadonlySet<string>
   /** Sends a finished slot to every stream. */
@@ -56,6 +58,11 @@ class GeyserStream {
   /** True once a request has come. */
   get hasBegun(): boolean {
     return this.#request !== null
+  }
+
+  /** The number of its commitment; null once it has ended, and before a request. */
+  get commitment(): number | null {
+    return this.isOpen && this.#request !== null ? (this.#request.commitment ?? 0) : null
   }
 
   /** True for a stream of accounts. */
@@ -197,6 +204,7 @@ export const makeGeyserNode = Effect.fnUntraced(function* (
     faults,
     kill: (after) => Effect.sync(() => streams.forEach((stream) => stream.limit(after))),
     opened: () => opened,
+    commitments: () => Array.from(streams).flatMap((stream) => stream.commitment ?? []),
     followed: () => new Set(Array.from(streams).flatMap((stream) => Array.from(stream.followed()))),
     publishPast: (finished) => {
       history.add(finished, faults.current().staleWrites)

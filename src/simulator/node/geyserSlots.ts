@@ -125,7 +125,7 @@ export const updatesOf = (block: StreamedSlot, request: GeyserRequest, ailment: 
     updates.push({ filters: heads, blockMeta: geyserBlockMeta(block) })
   }
   if (slots !== null) {
-    updates.push({ filters: slots, slot: { slot, parent: String(block.parent), status: 1 } })
+    updates.push({ filters: slots, slot: { slot, parent: String(block.parent), status: request.commitment ?? 0 } })
   }
   const ordered = ailment.reorder ? updates.toReversed() : updates
   return ailment.duplicates ? ordered.flatMap((update) => [update, update]) : ordered

@@ -5,12 +5,13 @@ import type { NodeChoice } from "../rpc/NodeChoice.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { ChainFeed } from "./ChainFeed.ts"
 import { makeChainFeed } from "./makeChainFeed.ts"
-import { openSubscriptions } from "./subscriptions.ts"
+import { spreadSubscriptions } from "./spreadSubscriptions.ts"
 import type { WriteSource } from "./WriteSource.ts"
 
-/** Writes from a WebSocket of the node that accounts are read from. */
+/** Writes from WebSockets of the node that accounts are read from. */
 const nodeWrites = (choice: NodeChoice): WriteSource<Socket.WebSocketConstructor> => ({
-  open: ({ wsUrl }, state, { commitment, timeout }) => openSubscriptions({ wsUrl, timeout, commitment }, state),
+  open: ({ wsUrl }, state, { commitment, subscriptions, timeout }) =>
+    spreadSubscriptions({ wsUrl, timeout, commitment, perSocket: subscriptions }, state),
   others: (node) => choice.nodes.filter((other) => other !== node),
   host: ({ host }) => host,
   leave: (node) => choice.leave(node)

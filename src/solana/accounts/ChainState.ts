@@ -56,8 +56,7 @@ export class ChainState implements Listener {
   /** The time at which the clock arrived, was asked for, or is waited for since. */
   #clockAt = 0
   #clock = new KnownClock()
-  #malformed = 0
-  #overflows = 0
+  #faults = { malformed: 0, overflows: 0 }
 
   constructor(options: {
     readonly buffer: SlotBuffer
@@ -81,15 +80,12 @@ export class ChainState implements Listener {
 
   freshness(): Freshness {
     const { node } = this
-    if (this.#isSilent) {
-      return { slot: this.#slot, heardAtMs: this.#heardAtMs, state: "down", node }
+    const isLive = this.#isFollowing && !this.#outbox.isLagging()
+    if (this.#polled !== null && !isLive && !this.#isSilent) {
+      return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", node }
     }
-    if (!this.#isFollowing || this.#outbox.isLagging()) {
-      return this.#polled === null
-        ? { slot: this.#slot, heardAtMs: this.#heardAtMs, state: this.#connected ? "loading" : "down", node }
-        : { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", node }
-    }
-    return { slot: this.#slot, heardAtMs: this.#heardAtMs, state: "live", node }
+    const state = this.#isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
+    return { slot: this.#slot, heardAtMs: this.#heardAtMs, state, node }
   }
 
   get #isFollowing(): boolean {
@@ -232,8 +228,8 @@ export class ChainState implements Listener {
     }
     if (slot > (this.#polled?.slot ?? 0)) {
       // A slot that was known before the outage is as old as its receipt.
-      const nowMs = this.#time.currentTimeMillisUnsafe()
-      this.#polled = { slot, atMs: isNew ? nowMs : (this.#heardAtMs ?? nowMs) }
+      const heardAtMs = isNew ? null : this.#heardAtMs
+      this.#polled = { slot, atMs: heardAtMs ?? this.#time.currentTimeMillisUnsafe() }
     }
     this.#hear(slot)
     return true
@@ -244,7 +240,7 @@ export class ChainState implements Listener {
   }
 
   answer(requested: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>, malformed: number): void {
-    this.#malformed += malformed
+    this.#faults.malformed += malformed
     this.#buffer.answer(requested, states)
     this.#hasArrived()
   }
@@ -283,8 +279,12 @@ export class ChainState implements Listener {
     }
   }
 
+  onLost(addresses: ReadonlyArray<Address>): void {
+    addresses.forEach((address) => this.#doubt(address, true))
+  }
+
   onMalformed(address: Address | null): void {
-    this.#malformed++
+    this.#faults.malformed++
     if (address !== null) {
       this.#doubt(address, true)
     }
@@ -323,7 +323,7 @@ export class ChainState implements Listener {
 
   #offer(events: ReadonlyArray<ChainEvent>): void {
     for (const event of events) {
-      this.#overflows += this.#outbox.offer(event) ? 1 : 0
+      this.#faults.overflows += this.#outbox.offer(event) ? 1 : 0
     }
   }
 
@@ -335,9 +335,8 @@ export class ChainState implements Listener {
 
   /** Faults that did not end the connection, since the last call. */
   takeFaults(): { readonly malformed: number; readonly overflows: number } {
-    const counts = { malformed: this.#malformed, overflows: this.#overflows }
-    this.#malformed = 0
-    this.#overflows = 0
+    const counts = this.#faults
+    this.#faults = { malformed: 0, overflows: 0 }
     return counts
   }
 

@@ -131,6 +131,7 @@ const tend = Effect.fnUntraced(function* <R>(state: ChainState, chosen: ChosenNo
   const failing = yield* Ref.make<number | null>(null)
   let first = true
   let admitted = false
+  let refusedBefore = 0
   while (true) {
     yield* state.changed.await
     state.changed.closeUnsafe()
@@ -149,9 +150,10 @@ const tend = Effect.fnUntraced(function* <R>(state: ChainState, chosen: ChosenNo
     }
     yield* complete ? Ref.set(failing, null) : lost("reads")(limitFailures(choice, failing, readAtMs))
     yield* report(state)
-    if (refused.length > 0) {
+    if (refused.length > 0 && refused.length !== refusedBefore) {
       yield* Effect.logWarning("The node refused to follow accounts", { count: refused.length })
     }
+    refusedBefore = refused.length
     if (refused.length > 0 || !complete) {
       yield* Effect.sleep(Duration.millis(PAUSE_MS * (yield* Random.nextBetween(0.5, 1.5))))
       state.changed.openUnsafe()

@@ -17,6 +17,8 @@ export interface Listener {
   /** A slot has reached the commitment of the feed. */
   readonly onCommitted: (slot: number) => void
   readonly onWrite: (address: Address, state: AccountState) => void
+  /** These accounts are no longer followed, while others are. */
+  readonly onLost: (addresses: ReadonlyArray<Address>) => void
   /** A malformed message; with the address where it is the write of a known account. */
   readonly onMalformed: (address: Address | null) => void
 }
@@ -44,13 +46,16 @@ const decodeWrite = Schema.decodeUnknownResult(AccountWrite)
 const decodeSlot = Schema.decodeUnknownResult(SlotInfo)
 const isSubscription = Schema.is(Schema.Finite)
 
+/** Settings of a connection. */
+export interface SubscriptionSettings {
+  readonly wsUrl: Redacted.Redacted
+  readonly timeout: Duration.Duration
+  readonly commitment: Commitment
+}
+
 /** Connects and follows slots. */
 export const openSubscriptions = Effect.fnUntraced(function* (
-  settings: {
-    readonly wsUrl: Redacted.Redacted
-    readonly timeout: Duration.Duration
-    readonly commitment: Commitment
-  },
+  settings: SubscriptionSettings,
   listener: Listener
 ): Effect.fn.Return<Subscriptions, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
   const { wsUrl, timeout, commitment } = settings

@@ -1,6 +1,8 @@
 import { Config, Duration, Effect } from "effect"
 import type { BlockHead } from "../blocks/BlockFeed.ts"
 import { type BlockFeedOptions, blockSettings, makeBlockFeed } from "../blocks/BlockFeedRpc.ts"
+import { rpcSettings } from "../rpc/rpcSettings.ts"
+import { geyserCommitment } from "./geyserCommitment.ts"
 import { makeGeyserSlots } from "./GeyserSlots.ts"
 import { geyserEndpoints, type GeyserOptions } from "./geyserSettings.ts"
 
@@ -27,6 +29,7 @@ export const makeGeyserFeed = Effect.fnUntraced(function* <Message, Block extend
   const endpoints = yield* geyserEndpoints(geyser)
   const { poll } = { ...(yield* blockSettings), ...options.blocks }
   const patience = geyser?.patience ?? (yield* geyserPatience)
-  const slots = yield* makeGeyserSlots<Message>({ worker: geyserWorker, endpoints, patience, poll })
+  const commitment = geyserCommitment((yield* rpcSettings(options)).commitment)
+  const slots = yield* makeGeyserSlots<Message>({ worker: geyserWorker, endpoints, commitment, patience, poll })
   return yield* makeBlockFeed(options, unpack, slots)
 })

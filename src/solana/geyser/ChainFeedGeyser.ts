@@ -6,6 +6,7 @@ import type { WriteSource } from "../accounts/WriteSource.ts"
 import { blockCommitment } from "../Commitment.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
+import { geyserCommitment } from "./geyserCommitment.ts"
 import type { openGeyserAccounts } from "./geyserAccounts.ts"
 import { type GeyserEndpoint, geyserEndpoints, type GeyserOptions } from "./geyserSettings.ts"
 
@@ -36,7 +37,7 @@ const streamedWrites =
           const onOutOfRange = () => {
             isOutOfRange = true
           }
-          const streamed = commitment === "finalized" ? commitment : "confirmed"
+          const streamed = geyserCommitment(commitment)
           return open({ target: target(), commitment: streamed, from, timeout, onOutOfRange }, state)
         }),
       others: () => (endpoints.length > 1 ? choice.nodes : []),

@@ -13,6 +13,8 @@ export interface GeyserSlotsOptions {
   /** The module that the thread runs: it calls `serveGeyser` with a decoder. */
   readonly worker: URL
   readonly endpoints: ReadonlyArray<GeyserEndpoint>
+  /** The number of the commitment of slots and blocks. */
+  readonly commitment: number
   /** Time that a slot may take to become whole, and that the stream may be silent, before a node is asked instead. */
   readonly patience: Duration.Duration
   /** Longest wait for a newer slot. */
@@ -158,13 +160,14 @@ class GeyserThread<Message> {
   }
 }
 
-const settingsOf = ({ endpoints, patience }: GeyserSlotsOptions): GeyserWorkerSettings => ({
+const settingsOf = ({ commitment, endpoints, patience }: GeyserSlotsOptions): GeyserWorkerSettings => ({
   targets: endpoints.map(({ host, token, url }) => ({
     host,
     url: Redacted.value(url),
     token: token === null ? null : Redacted.value(token)
   })),
-  silenceMs: 2 * Duration.toMillis(patience)
+  silenceMs: 2 * Duration.toMillis(patience),
+  commitment
 })
 
 /** A stream of the blocks at these endpoints until the scope closes. Connects to none before it begins. */

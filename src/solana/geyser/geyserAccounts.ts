@@ -10,13 +10,11 @@ import { subscribeMethod } from "./geyserService.ts"
 import { connect, endOf, metadataOf, type StreamEnd } from "./geyserStream.ts"
 import { countOf, type GeyserAccount, type GeyserRequest, type GeyserUpdate, isUpdate } from "./geyserUpdates.ts"
 
-/** Numbers of the commitments that a stream may have. */
-const COMMITMENTS = { confirmed: 1, finalized: 2 } as const
-
 /** Settings of one stream. */
 export interface GeyserAccountsOptions {
   readonly target: GeyserTarget
-  readonly commitment: keyof typeof COMMITMENTS
+  /** The number of the commitment. */
+  readonly commitment: number
   /** The slot from which on writes are repeated; null for none. */
   readonly from: number | null
   /** The deadline of a change of the followed accounts, which ends with the next slot. */
@@ -179,7 +177,7 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Subscriptions, ChainUnavailable, Scope.Scope> {
   const { commitment, onOutOfRange, target, timeout } = options
   const ended = yield* Deferred.make<never, ChainUnavailable>()
-  const followed = new FollowedAccounts(listener, COMMITMENTS[commitment])
+  const followed = new FollowedAccounts(listener, commitment)
   const call = yield* openCall(yield* connect(target), options, followed, ({ detail, reason }) => {
     if (reason === "range") {
       onOutOfRange()

@@ -12,6 +12,8 @@ export interface GeyserWorkerSettings {
   readonly targets: ReadonlyArray<GeyserTarget>
   /** Without an update for this long, the stream counts as dead. */
   readonly silenceMs: number
+  /** The number of the commitment of slots and blocks. */
+  readonly commitment: number
 }
 
 /**

@@ -4,12 +4,19 @@ import { Effect, type Scope } from "effect"
 import type { GeyserTarget } from "./geyserMessages.ts"
 import { replayInfoMethod, subscribeMethod } from "./geyserService.ts"
 import { type GeyserRequest, type GeyserUpdate, isUpdate } from "./geyserUpdates.ts"
-import { CONFIRMED } from "./slotParts.ts"
 
 /** The end of a stream. `range`: the endpoint cannot replay from the wanted slot. */
 export interface StreamEnd {
   readonly reason: "range" | "failure"
   readonly detail: string
+}
+
+/** The slots of a stream. */
+export interface StreamRange {
+  /** The first one; null for the newest. */
+  readonly from: number | null
+  /** The number of their commitment. */
+  readonly commitment: number
 }
 
 /** Pauses and resumes a running stream. */
@@ -49,15 +56,15 @@ export const metadataOf = ({ token }: GeyserTarget): Metadata => {
 }
 
 /**
- * Transactions that are not votes, the heads of blocks, and slots, all confirmed. The head counts votes too, so their
+ * Transactions that are not votes, the heads of blocks, and slots, all at the commitment. The head counts votes too, so their
  * statuses come instead of them: a hundred bytes each. Never `blocks`: a replay does not have them.
  */
-const requestFrom = (from: number | null): GeyserRequest => ({
+const requestFrom = ({ commitment, from }: StreamRange): GeyserRequest => ({
   slots: { slots: { filterByCommitment: true } },
   transactions: { transactions: { vote: false } },
   transactionsStatus: { votes: { vote: true } },
   blocksMeta: { heads: {} },
-  commitment: CONFIRMED,
+  commitment,
   ...(from !== null && { fromSlot: String(from) })
 })
 
@@ -72,7 +79,7 @@ export const endOf = ({ code, details }: ServiceError, from: number | null): Str
 export const stream = (
   client: Client,
   target: GeyserTarget,
-  from: number | null,
+  range: StreamRange,
   {
     onStart,
     onUpdate
@@ -93,10 +100,10 @@ export const stream = (
       }
       onUpdate(message)
     })
-    call.on("error", (error: ServiceError) => resume(Effect.succeed(endOf(error, from))))
+    call.on("error", (error: ServiceError) => resume(Effect.succeed(endOf(error, range.from))))
     call.on("end", () => resume(Effect.succeed({ reason: "failure", detail: "the stream has ended" })))
     onStart({ pause: () => call.pause(), resume: () => call.resume() })
-    call.write(requestFrom(from))
+    call.write(requestFrom(range))
     return Effect.sync(() => {
       isOpen = false
       call.cancel()

@@ -3,7 +3,7 @@ import { Duration, Effect, Fiber } from "effect"
 import { parentPort, workerData } from "node:worker_threads"
 import type { PackedReply } from "../blocks/blockMessages.ts"
 import { lowerThreadPriority } from "../blocks/threadPriority.ts"
-import { connect, firstAvailable, stream, type StreamEnd, type StreamFlow } from "./geyserStream.ts"
+import { connect, firstAvailable, stream, type StreamEnd, type StreamFlow, type StreamRange } from "./geyserStream.ts"
 import type { GeyserCommand, GeyserEvent, GeyserTarget, GeyserWorkerSettings } from "./geyserMessages.ts"
 import type { GeyserTransaction, GeyserUpdate } from "./geyserUpdates.ts"
 import { SlotAssembly, type WholeSlot } from "./SlotAssembly.ts"
@@ -26,18 +26,20 @@ class GeyserRun<Message> {
   readonly #decode: DecodeSlot<Message>
   readonly #run: number
   readonly #start: number | null
+  readonly #commitment: number
   #flow: StreamFlow | null = null
   #isPaused = false
   /** Updates of the stream in use. */
   heard = 0
 
   constructor(
-    { from, run }: { readonly run: number; readonly from: number | null },
+    { commitment, from, run }: StreamRange & { readonly run: number },
     decode: DecodeSlot<Message>,
     post: (event: GeyserEvent<Message>, transfer?: Array<ArrayBuffer>) => void
   ) {
     this.#run = run
     this.#start = from
+    this.#commitment = commitment
     this.#decode = decode
     this.#post = post
   }
@@ -59,7 +61,7 @@ class GeyserRun<Message> {
 
   /** Takes an update of a stream that was requested from this slot on. */
   take(update: GeyserUpdate, { host }: GeyserTarget, from: number | null): void {
-    const link = linkOf(update)
+    const link = linkOf(update, this.#commitment)
     const part = partOf(update)
     const slot = link?.slot ?? (part?._tag === "transaction" ? part.slot : null)
     if (slot !== null) {
@@ -133,15 +135,15 @@ const silence = Effect.fnUntraced(function* (run: Pick<GeyserRun<never>, "heard"
 const readOnce = <Message>(
   run: GeyserRun<Message>,
   target: GeyserTarget,
-  from: number | null,
+  range: StreamRange,
   silenceMs: number
 ): Effect.Effect<{ readonly end: StreamEnd; readonly replayFrom: number | null }> =>
   Effect.scoped(
     Effect.gen(function* () {
       const client = yield* connect(target)
-      const reading = stream(client, target, from, {
+      const reading = stream(client, target, range, {
         onStart: (flow) => run.begin(flow),
-        onUpdate: (update) => run.take(update, target, from)
+        onUpdate: (update) => run.take(update, target, range.from)
       })
       const end: StreamEnd = yield* Effect.raceFirst(reading, silence(run, silenceMs))
       run.ended(target, end)
@@ -153,7 +155,7 @@ const readOnce = <Message>(
 /** Streams one after the other, each from where the one before stopped, as far as the endpoint has it. Never returns. */
 const readForever = Effect.fnUntraced(function* <Message>(
   run: GeyserRun<Message>,
-  { silenceMs, targets }: GeyserWorkerSettings
+  { commitment, silenceMs, targets }: GeyserWorkerSettings
 ): Effect.fn.Return<never> {
   let place = 0
   let failures = 0
@@ -162,7 +164,8 @@ const readForever = Effect.fnUntraced(function* <Message>(
   for (;;) {
     const target = targets[place % targets.length] ?? { host: "", url: "", token: null }
     const wanted = run.from
-    const { end, replayFrom } = yield* readOnce(run, target, instead === undefined ? wanted : instead, silenceMs)
+    const range = { from: instead === undefined ? wanted : instead, commitment }
+    const { end, replayFrom } = yield* readOnce(run, target, range, silenceMs)
     if (run.heard === 0 && end.reason === "range") {
       instead = replayFrom !== null && instead === undefined && replayFrom > (wanted ?? 0) ? replayFrom : null
       continue
@@ -196,7 +199,9 @@ export const serveGeyser = <Message>(decode: DecodeSlot<Message>): void => {
   port.on("message", (command: GeyserCommand) => {
     switch (command._tag) {
       case "follow":
-        run = new GeyserRun(command, decode, (event, transfer = []) => port.postMessage(event, transfer))
+        run = new GeyserRun({ ...command, commitment: settings.commitment }, decode, (event, transfer = []) =>
+          port.postMessage(event, transfer)
+        )
         return start()
       case "taken":
         return run?.taken(command.below)

@@ -44,18 +44,18 @@ export const partOf = ({
 }
 
 /** A slot that was confirmed, with the slot before it; null for other messages. */
-export const linkOf = ({ blockMeta, slot }: GeyserUpdate): { slot: number; parentSlot: number | null } | null => {
+export const linkOf = (
+  { blockMeta, slot }: GeyserUpdate,
+  commitment: number
+): { slot: number; parentSlot: number | null } | null => {
   if (blockMeta !== undefined) {
     return { slot: countOf(blockMeta.slot), parentSlot: countOf(blockMeta.parentSlot) }
   }
-  if (slot?.status !== CONFIRMED) {
+  if (slot?.status !== commitment) {
     return null
   }
   return { slot: countOf(slot.slot), parentSlot: slot.parent === undefined ? null : countOf(slot.parent) }
 }
-
-/** The number of the commitment, and of the status of a slot that has it. */
-export const CONFIRMED = 1
 
 /** Keys whose text is kept: those of a minute of a busy chain. */
 const MOST_KEYS = 20_000

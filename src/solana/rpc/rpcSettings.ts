@@ -25,6 +25,8 @@ export interface RpcSettings {
   readonly retries: number
   /** Requests in flight at a time. */
   readonly concurrency: number
+  /** Accounts that one WebSocket follows; with more another one is opened. */
+  readonly subscriptions: number
   /** Without a new slot for this long, the connection counts as dead. */
   readonly watchdog: Duration.Duration
   /** Queued events of a slow consumer before they are replaced by one snapshot. */
@@ -96,7 +98,7 @@ const pairs = (rpcUrls: ReadonlyArray<string>, wsUrls: ReadonlyArray<string>): A
 /**
  * The given options, the rest from `SOLANA_RPC_URL`, `SOLANA_WS_URL` (the former with ws for http), `SOLANA_COMMITMENT`
  * (confirmed), `SOLANA_RPC_TIMEOUT` (5 s), `SOLANA_SCAN_TIMEOUT` (20 s), `SOLANA_RPC_RETRIES` (3),
- * `SOLANA_RPC_CONCURRENCY` (16), `SOLANA_WATCHDOG` (10 s) and `SOLANA_BACKLOG` (4096 events).
+ * `SOLANA_RPC_CONCURRENCY` (16), `SOLANA_WS_SUBSCRIPTIONS` (1,000), `SOLANA_WATCHDOG` (10 s) and `SOLANA_BACKLOG` (4096 events).
  */
 export const rpcSettings = (given: RpcOptions): Config.Config<RpcSettings> => {
   const rpcUrls = givenOr(given.rpcUrl === undefined ? undefined : split(given.rpcUrl), rpcUrlSetting)
@@ -120,6 +122,7 @@ export const rpcSettings = (given: RpcOptions): Config.Config<RpcSettings> => {
     scanTimeout: givenOr(given.scanTimeout, seconds("SOLANA_SCAN_TIMEOUT", 20)),
     retries: givenOr(given.retries, countSetting("SOLANA_RPC_RETRIES", 3)),
     concurrency: givenOr(given.concurrency, countSetting("SOLANA_RPC_CONCURRENCY", 16, 1)),
+    subscriptions: givenOr(given.subscriptions, countSetting("SOLANA_WS_SUBSCRIPTIONS", 1000, 1)),
     watchdog: givenOr(given.watchdog, seconds("SOLANA_WATCHDOG", 10)),
     backlog: givenOr(given.backlog, countSetting("SOLANA_BACKLOG", 4096))
   })

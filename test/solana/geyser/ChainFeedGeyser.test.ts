@@ -67,6 +67,18 @@ describe("writes from a Geyser", () => {
     )
   )
 
+  it.live("are followed at the commitment of the settings", () =>
+    scene(
+      Effect.fnUntraced(function* ({ chain, feed, geyser, reader }) {
+        assert.strictEqual(feed.commitment, "finalized")
+        chain.write(101, holding(A, [1]))
+        yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
+        assert.deepStrictEqual(geyser.commitments(), [2])
+      }),
+      { commitment: "finalized" }
+    )
+  )
+
   it.live("end when the account is unwatched", () =>
     scene(
       Effect.fnUntraced(function* ({ chain, feed, geyser, reader }) {

@@ -23,6 +23,7 @@ describe("the settings of a node", () => {
         scanTimeout: Duration.seconds(20),
         retries: 3,
         concurrency: 16,
+        subscriptions: 1000,
         watchdog: Duration.seconds(10),
         backlog: 4096
       })

@@ -120,6 +120,24 @@ describe("blocks of a Geyser", () => {
     }).pipe(Effect.scoped, Effect.provide(simulated))
   )
 
+  it.live("have the commitment of the settings", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance, faults } = yield* Simulator
+      const geyser = yield* addGeyser()
+      const { after, events, last } = yield* collecting({
+        commitment: "finalized",
+        geyser: { url: geyser.url, patience: patient }
+      })
+      yield* until("the stream is open", () => geyser.opened().length === 1)
+      assert.deepStrictEqual(geyser.commitments(), [2])
+      yield* faults.set({ http: "503" })
+      yield* advance(3)
+      yield* until("all is read", () => last() === after + 3)
+      yield* faults.clear
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
   it.live("are read from a node while no update comes", () =>
     Effect.gen(function* () {
       const { addGeyser, advance, rpcUrl } = yield* Simulator

@@ -1,0 +1,125 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
+import type { FakeNode } from "../../support/FakeNode.ts"
+import { clockOf, holding, manyAddresses, readFeed, type Reader, until } from "./accounts.ts"
+import { feedOf, nodeWith } from "./feedScene.ts"
+
+const many = manyAddresses(25)
+
+/** A feed of 25 accounts and the clock with ten for each connection. */
+const spread = <A, E, R>(
+  body: (scene: {
+    readonly node: FakeNode
+    readonly feed: ChainFeed["Service"]
+    readonly reader: Reader
+  }) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const node = yield* nodeWith(many.map((address) => holding(address, [0])))
+    yield* Effect.gen(function* () {
+      const feed = yield* ChainFeed
+      const reader = yield* readFeed(feed)
+      yield* feed.watch(many)
+      yield* until("all are emitted", () => reader.known.size === many.length && feed.freshness().state === "live")
+      yield* body({ node, feed, reader })
+    }).pipe(Effect.provide(feedOf(node, { subscriptions: 10, timeout: Duration.seconds(2) })))
+  })
+
+const sizes = (node: FakeNode) => node.shares().map(({ length }) => length)
+
+describe("accounts beyond the bound of a connection", () => {
+  it.live("are followed on further ones, each on one", () =>
+    spread(
+      Effect.fnUntraced(function* ({ node, reader }) {
+        assert.deepStrictEqual(sizes(node), [10, 10, 6])
+        assert.strictEqual(node.followed().size, 26)
+        node.write(101, ...many.map((address) => holding(address, [1])))
+        yield* until("all are written", () => many.every((address) => reader.bytes(address)?.[0] === 1))
+        assert.strictEqual(reader.writes.length, 1)
+        assert.strictEqual(reader.snapshots.length, 1)
+      })
+    )
+  )
+
+  it.live("leave a connection that is no longer needed", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node }) {
+        const last = node.shares()[2] ?? []
+        yield* feed.unwatch(many.filter((address) => last.includes(address)))
+        yield* until("two are left", () => node.shares().length === 2)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        assert.deepStrictEqual(sizes(node), [10, 10])
+      })
+    )
+  )
+})
+
+describe("the loss of one connection", () => {
+  it.live.each(["cut", "silence"] as const)("loses its share alone, which is followed elsewhere and read: %s", (how) =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node, reader }) {
+        const lost = new Set(node.shares()[1])
+        const reads = node.callsOf("getMultipleAccounts").length
+        node.lose(1, how)
+        // Missed by its share, and not by the others.
+        node.write(130, ...many.map((address) => holding(address, [1])))
+        const last = how === "silence" ? 160 : 131
+        for (let slot = 131; slot < last; slot++) {
+          node.begin(slot)
+          yield* until("the slot is heard", () => feed.freshness().slot === slot)
+        }
+        yield* until("all are known", () => many.every((address) => reader.bytes(address)?.[0] === 1))
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        assert.strictEqual(node.followed().size, 26)
+        const read = node
+          .callsOf("getMultipleAccounts")
+          .slice(reads)
+          .flatMap(({ params }) => (Array.isArray(params[0]) ? params[0].map(String) : []))
+        assert.deepStrictEqual(new Set(read), lost)
+        sizes(node).forEach((size) => assert.isAtMost(size, 10))
+      })
+    )
+  )
+
+  it.live("that is the last one is the loss of the node: all is followed and read again", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node, reader }) {
+        node.drop()
+        yield* until("none is left", () => node.shares().length === 0)
+        node.put(clockOf(7, 1_700_000_000, 140), ...many.map((address) => holding(address, [1])))
+        node.slot = 140
+        yield* until("all are known", () => many.every((address) => reader.bytes(address)?.[0] === 1))
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        assert.deepStrictEqual(sizes(node), [10, 10, 6])
+      })
+    )
+  )
+})
+
+describe("a node that allows too few connections", () => {
+  it.live("is asked for another one with growing pauses, and the accounts of the others are written meanwhile", () =>
+    Effect.gen(function* () {
+      const node = yield* nodeWith(many.map((address) => holding(address, [0])))
+      node.mostConnections = 2
+      yield* Effect.gen(function* () {
+        const feed = yield* ChainFeed
+        const reader = yield* readFeed(feed)
+        yield* feed.watch(many)
+        yield* until("two shares are emitted", () => reader.known.size === 19 && feed.freshness().state === "live")
+        for (let slot = 101; node.refusedConnections < 2; slot++) {
+          node.write(slot, ...many.map((address) => holding(address, [slot % 256])))
+          const written = node.shares().flat().length - 1
+          yield* until("they are written", () => reader.writes.at(-1)?.slot === slot)
+          assert.strictEqual(reader.writes.at(-1)?.accounts.size, written)
+          yield* Effect.sleep("100 millis")
+        }
+        // At once, and after a second.
+        assert.isAtLeast(reader.writes.length, 3)
+        node.mostConnections = 3
+        yield* until("all are emitted", () => reader.known.size === many.length)
+        assert.deepStrictEqual(sizes(node), [10, 10, 6])
+      }).pipe(Effect.provide(feedOf(node, { subscriptions: 10, timeout: Duration.seconds(2) })))
+    })
+  )
+})
