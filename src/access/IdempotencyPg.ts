@@ -1,6 +1,6 @@
 /** Idempotency keys in Postgres, shared by all processes and kept across restarts. */
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import {
   type Beginning,
@@ -10,8 +10,8 @@ import {
   type StoredAnswer
 } from "../domain/Idempotency.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { bounded } from "../storage/deadline.ts"
+import { cleanUp, purgeRows } from "../storage/purge.ts"
 import { Idempotency } from "./Idempotency.ts"
 
 /** On the path of a request. */
@@ -98,17 +98,11 @@ const make = Effect.gen(function* () {
     return heldOutcome(Option.getOrUndefined(row), request.digest)
   })
 
-  const sweep = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
-    bounded(
-      SWEEP_DEADLINE,
-      unavailable
-    )(sql`delete from idempotency_keys where expires_at <= ${PgTypes.timestamptz(nowMs)}`)
-  ).pipe(keepGoing("Deleting expired idempotency keys"))
-  yield* sweep.pipe(
-    Effect.repeat(Schedule.spaced(SWEEP_EVERY)),
-    keepRunning("Deleting expired idempotency keys"),
-    Effect.forkScoped
-  )
+  const sweep = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+    const where = sql`expires_at <= ${PgTypes.timestamptz(nowMs)}`
+    return purgeRows({ sql, table: "idempotency_keys", where, bound: bounded(SWEEP_DEADLINE, unavailable) })
+  })
+  yield* cleanUp("Deleting expired idempotency keys", SWEEP_EVERY, sweep)
 
   return Idempotency.of({ begin })
 })

@@ -9,12 +9,14 @@ import {
   type TooManyKeys,
   UnknownKey
 } from "../domain/ApiKey.ts"
+import { AUDIT_DAYS } from "../domain/keys/KeyAudit.ts"
 import type { Plan } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { Readings } from "../health/Readings.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
+import { cleanUp } from "../storage/purge.ts"
 import { transaction } from "../storage/transaction.ts"
 import { AddressLog } from "./AddressLog.ts"
 import { makeAuditTable } from "./auditTable.ts"
@@ -45,7 +47,9 @@ export const settings = Config.all({
   /** Hashes are worthless without it. When missing, the database keeps a random one, so that processes agree. */
   pepper: Config.option(Config.Redacted("KEY_PEPPER")),
   /** Time for which a cached key is trusted after the last proof of the change channel: the longest delay of a revocation. */
-  trustedFor: Config.Duration("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero))
+  trustedFor: Config.Duration("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero)),
+  /** Time for which entries of the audit, and addresses that keys were used from, are kept. */
+  auditKept: Config.Duration("KEY_AUDIT_KEPT").pipe(Config.withDefault(Duration.days(AUDIT_DAYS)))
 })
 
 const unavailable = (cause: unknown) => new KeyStoreUnavailable({ cause })
@@ -56,7 +60,7 @@ const onStart = bounded(START_DEADLINE, unavailable)
 const KEY_ID = /^[\w-]{1,64}$/u
 
 const make = Effect.gen(function* () {
-  const { environment, pepper: given, trustedFor } = yield* settings
+  const { auditKept, environment, pepper: given, trustedFor } = yield* settings
   const random = yield* SecretSource
   const clock = yield* Clock.Clock
   const sql = yield* SqlClient.SqlClient
@@ -128,11 +132,10 @@ const make = Effect.gen(function* () {
     keepRunning("Ending streams of expired keys"),
     Effect.forkScoped
   )
-  yield* Effect.flatMap(Clock.currentTimeMillis, (nowMs) => onAdmin(audit.purge(nowMs))).pipe(
-    keepGoing("Removing old entries of the key audit"),
-    Effect.repeat(Schedule.spaced(PURGE_EVERY)),
-    keepRunning("Removing old entries of the key audit"),
-    Effect.forkScoped
+  yield* cleanUp(
+    "Removing old entries of the key audit",
+    PURGE_EVERY,
+    Effect.flatMap(Clock.currentTimeMillis, (nowMs) => audit.purge(nowMs - Duration.toMillis(auditKept), onAdmin))
   )
 
   /** The key of the hash as far as the cache may be trusted; an unknown hash only while the channel is proven. */

@@ -4,7 +4,6 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ApiKey } from "../domain/ApiKey.ts"
 import {
-  AUDIT_DAYS,
   type AuditPage,
   type KeyAction,
   type KeyActor,
@@ -12,6 +11,7 @@ import {
   MOST_ADDRESSES,
   PlanAuditEntry
 } from "../domain/keys/KeyAudit.ts"
+import { type Bound, purgeRows } from "../storage/purge.ts"
 import type { FirstUse } from "./AddressLog.ts"
 
 const decodeRows = Schema.decodeUnknownEffect(
@@ -109,11 +109,11 @@ export const makeAuditTable = (sql: SqlClient.SqlClient) => ({
   `
   }),
 
-  /** Removes entries and addresses that are older than a year. */
-  purge: Effect.fnUntraced(function* (nowMs: number) {
-    const before = PgTypes.timestamptz(nowMs - AUDIT_DAYS * 86_400_000)
-    yield* sql`delete from key_audit where at < ${before}`
-    yield* sql`delete from plan_audit where at < ${before}`
-    yield* sql`delete from key_addresses where first_used_at < ${before}`
+  /** Removes entries and addresses of before a time. */
+  purge: Effect.fnUntraced(function* <Failure>(beforeMs: number, bound: Bound<Failure>) {
+    const before = PgTypes.timestamptz(beforeMs)
+    yield* purgeRows({ sql, bound, table: "key_audit", where: sql`at < ${before}` })
+    yield* purgeRows({ sql, bound, table: "plan_audit", where: sql`at < ${before}` })
+    yield* purgeRows({ sql, bound, table: "key_addresses", where: sql`first_used_at < ${before}` })
   })
 })

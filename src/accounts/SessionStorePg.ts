@@ -1,14 +1,14 @@
 /** Sessions in Postgres. Look-ups are shared and bounded like those of keys; none is cached, so an end is immediate. */
-import { Clock, Config, Duration, Effect, Layer, PubSub, type Redacted, Schedule, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Layer, PubSub, type Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeKeyLookup } from "../access/keyLookup.ts"
 import { AccountStoreUnavailable, SessionEnded } from "../domain/Account.ts"
 import { type ApiKey, ApiScope, KeyStoreUnavailable } from "../domain/ApiKey.ts"
 import { DEFAULT_PLAN } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
+import { cleanUp } from "../storage/purge.ts"
 import { transaction } from "../storage/transaction.ts"
 import { hashOf, isWellFormed, makeSecret } from "./secrets.ts"
 import { type SessionClosure, sessionId, SessionStore } from "./SessionStore.ts"
@@ -84,11 +84,10 @@ const make = Effect.gen(function* () {
     byHashes: (hashes) => bounded(REQUEST_DEADLINE, (cause) => new KeyStoreUnavailable({ cause }))(byHashes(hashes))
   })
 
-  yield* changed(Effect.flatMap(now, table.sweep)).pipe(
-    keepGoing("Removing sessions, links and sign-ins that have ended"),
-    Effect.repeat(Schedule.spaced(SWEEP_EVERY)),
-    keepRunning("Removing sessions, links and sign-ins that have ended"),
-    Effect.forkScoped
+  yield* cleanUp(
+    "Removing sessions, links and sign-ins that have ended",
+    SWEEP_EVERY,
+    Effect.flatMap(now, (nowMs) => table.sweep(nowMs, changed))
   )
 
   const open = Effect.fn("SessionStore.open")(function* (accountId: string) {

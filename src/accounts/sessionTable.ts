@@ -3,6 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
+import { type Bound, purgeRows } from "../storage/purge.ts"
 import type { SessionClosure } from "./SessionStore.ts"
 
 const Row = Schema.Struct({
@@ -86,10 +87,10 @@ export const makeSessionTable = (sql: SqlClient.SqlClient, idleMs: number) => ({
     ),
 
   /** Deletes what can no longer be used: sessions, links and sign-ins at a provider. */
-  sweep: Effect.fnUntraced(function* (nowMs: number) {
-    const now = PgTypes.timestamptz(nowMs)
-    yield* sql`delete from sessions where expires_at < ${now} or ended_at < ${PgTypes.timestamptz(nowMs - KEPT_MS)}`
-    yield* sql`delete from sign_in_links where expires_at < ${now}`
-    yield* sql`delete from pending_sign_ins where expires_at < ${now}`
+  sweep: Effect.fnUntraced(function* <Failure>(nowMs: number, bound: Bound<Failure>) {
+    const [now, kept] = [PgTypes.timestamptz(nowMs), PgTypes.timestamptz(nowMs - KEPT_MS)]
+    yield* purgeRows({ sql, bound, table: "sessions", where: sql`expires_at < ${now} or ended_at < ${kept}` })
+    yield* purgeRows({ sql, bound, table: "sign_in_links", where: sql`expires_at < ${now}` })
+    yield* purgeRows({ sql, bound, table: "pending_sign_ins", where: sql`expires_at < ${now}` })
   })
 })

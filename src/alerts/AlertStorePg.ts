@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
       Stream.filter((signal) => signal._tag === "Missed" || !signal.isOwn),
       Stream.map((signal) => (signal._tag === "Missed" ? null : signal.subject))
     ),
-    purge: now((nowMs) => write(table.purge(nowMs)))
+    purge: now((nowMs) => table.purge(nowMs, write))
   })
 })
 

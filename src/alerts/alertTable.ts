@@ -15,6 +15,7 @@ import {
   type Slice,
   TooManyAlerts
 } from "../domain/wallets/Alert.ts"
+import { type Bound, purgeRows } from "../storage/purge.ts"
 
 // Any number that no other lock has, the same in every process. Held while an alert of an account is created.
 const ACCOUNT_LOCK = 7_426_130
@@ -235,9 +236,12 @@ export const makeAlertTable = (
       return (yield* decodeRows(rows)).map(alertOf)
     }),
 
-    purge: Effect.fnUntraced(function* (nowMs: number) {
-      yield* sql`delete from alert_events where fired_at < ${at(nowMs - EVENT_LIFE_MS)}`
-      yield* sql`delete from alerts where removed_at < ${at(nowMs - EVENT_LIFE_MS)}`
-    })
+    purge: <Failure>(nowMs: number, bound: Bound<Failure>) => {
+      const before = at(nowMs - EVENT_LIFE_MS)
+      return Effect.andThen(
+        purgeRows({ sql, bound, table: "alert_events", where: sql`fired_at < ${before}` }),
+        purgeRows({ sql, bound, table: "alerts", where: sql`removed_at < ${before}` })
+      )
+    }
   }
 }

@@ -39,6 +39,7 @@ import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
+import { CleansUp } from "../storage/purge.ts"
 import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import { AuditReader } from "../tokens/AuditReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
@@ -209,7 +210,7 @@ const access = Layer.mergeAll(
   accountStores,
   OidcClientHttp.layer,
   IdempotencyPg.layer.pipe(Layer.provide(Database.layer))
-)
+).pipe(Layer.provide(Layer.effect(CleansUp, isKeeper)))
 
 const demoData = seed.pipe(Layer.provide([alertStore, calloutStore, followStore, identityStore, trackerStore, tape]))
 

@@ -2,6 +2,7 @@
 import { ConfigProvider, Effect, Layer, Option } from "effect"
 import * as KeyStorePg from "../access/KeyStorePg.ts"
 import * as Database from "../storage/Database.ts"
+import { CleansUp } from "../storage/purge.ts"
 import { nodeUrl } from "./marketSettings.ts"
 
 /** Without a real node, keys are test keys unless `KEY_ENVIRONMENT` is set. */
@@ -15,4 +16,6 @@ const keyEnvironment = Layer.unwrap(
 export const keyStore = KeyStorePg.layer.pipe(Layer.provide([Database.layer, keyEnvironment]))
 
 /** The same keys for a short command beside a service that is running on the same data. */
-export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.layerBeside, keyEnvironment]))
+export const keyStoreBeside = KeyStorePg.layer.pipe(
+  Layer.provide([Database.layerBeside, keyEnvironment, Layer.succeed(CleansUp, false)])
+)

@@ -1,6 +1,7 @@
 /** Every setting that can have a bad value, from the places that read them. */
 import { Config, Effect, Option } from "effect"
 import * as KeyStorePg from "../access/KeyStorePg.ts"
+import * as UsageStorePg from "../access/usage/UsageStorePg.ts"
 import * as oidcSettings from "../accounts/oidcSettings.ts"
 import * as SessionStorePg from "../accounts/SessionStorePg.ts"
 import * as Evaluator from "../alerts/Evaluator.ts"
@@ -53,6 +54,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   clickHouseUrl,
   clickHouseSettings,
   KeyStorePg.settings,
+  UsageStorePg.settings,
   SessionStorePg.settings,
   oidcSettings.settings,
   Config.flatMap(nodeUrl, (url) => rpcSettings(Option.isSome(url) ? {} : { rpcUrl: "http://127.0.0.1" })),

@@ -1,10 +1,11 @@
 /** Usage in Postgres. */
-import { Clock, Duration, Effect, Layer, Schedule, Semaphore } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { UsageStoreUnavailable } from "../../domain/keys/Usage.ts"
+import { USAGE_DAYS, UsageStoreUnavailable } from "../../domain/keys/Usage.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
 import { type SourceState, SourceMonitor } from "../../health/SourceMonitor.ts"
 import { bounded } from "../../storage/deadline.ts"
+import { cleanUp } from "../../storage/purge.ts"
 import { UsageCounts } from "./UsageCounts.ts"
 import { UsageStore } from "./UsageStore.ts"
 import { makeUsageTable, type UsageBatch } from "./usageTable.ts"
@@ -20,7 +21,11 @@ const onFlush = bounded(FLUSH_DEADLINE, unavailable)
 const onRead = bounded(READ_DEADLINE, unavailable)
 const onPurge = bounded(PURGE_DEADLINE, unavailable)
 
+/** `USAGE_KEPT`: time for which days of usage are kept, in whole days. */
+export const settings = Config.Duration("USAGE_KEPT").pipe(Config.withDefault(Duration.days(USAGE_DAYS)))
+
 const make = Effect.gen(function* () {
+  const days = Math.ceil(Duration.toDays(yield* settings))
   const table = makeUsageTable(yield* SqlClient.SqlClient)
   const clock = yield* Clock.Clock
   const monitor = yield* SourceMonitor
@@ -77,11 +82,10 @@ const make = Effect.gen(function* () {
     keepRunning("Storing the usage of keys"),
     Effect.forkScoped
   )
-  yield* Effect.suspend(() => onPurge(table.purge(clock.currentTimeMillisUnsafe()))).pipe(
-    keepGoing("Removing old usage of keys"),
-    Effect.repeat(Schedule.spaced(PURGE_EVERY)),
-    keepRunning("Removing old usage of keys"),
-    Effect.forkScoped
+  yield* cleanUp(
+    "Removing old usage of keys",
+    PURGE_EVERY,
+    Effect.suspend(() => table.purge({ nowMs: clock.currentTimeMillisUnsafe(), days, bound: onPurge }))
   )
 
   return UsageStore.of({
@@ -93,4 +97,4 @@ const make = Effect.gen(function* () {
 })
 
 /** Usage in the table `key_usage`. */
-export const layer: Layer.Layer<UsageStore, never, SqlClient.SqlClient> = Layer.effect(UsageStore, make)
+export const layer: Layer.Layer<UsageStore, Config.ConfigError, SqlClient.SqlClient> = Layer.effect(UsageStore, make)

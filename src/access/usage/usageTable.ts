@@ -2,12 +2,19 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { USAGE_DAYS, type UsagePage, type UsageRow } from "../../domain/keys/Usage.ts"
+import type { UsagePage, UsageRow } from "../../domain/keys/Usage.ts"
+import { type Bound, purgeRows } from "../../storage/purge.ts"
 import type { CountedRow } from "./UsageCounts.ts"
 import type { UsageQuery } from "./UsageStore.ts"
 
 const DAY_MS = 86_400_000
 const WRITERS_KEPT_MS = 7 * DAY_MS
+
+interface UsagePurge<Failure> {
+  readonly nowMs: number
+  readonly days: number
+  readonly bound: Bound<Failure>
+}
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(
@@ -88,10 +95,12 @@ export const makeUsageTable = (sql: SqlClient.SqlClient) => ({
     return page
   }),
 
-  /** Removes days that are older than a year, and processes that have stored nothing for a week. */
-  purge: (nowMs: number) =>
-    Effect.andThen(
-      sql`delete from key_usage where day < ${dayText(Math.floor(nowMs / DAY_MS) - USAGE_DAYS)}::date`,
-      sql`delete from usage_writers where at < ${PgTypes.timestamptz(nowMs - WRITERS_KEPT_MS)}`
+  /** Removes days that are older than so many days, and processes that have stored nothing for a week. */
+  purge: <Failure>({ bound, days, nowMs }: UsagePurge<Failure>) => {
+    const [first, writers] = [dayText(Math.floor(nowMs / DAY_MS) - days), PgTypes.timestamptz(nowMs - WRITERS_KEPT_MS)]
+    return Effect.andThen(
+      purgeRows({ sql, bound, table: "key_usage", where: sql`day < ${first}::date` }),
+      purgeRows({ sql, bound, table: "usage_writers", where: sql`at < ${writers}` })
     )
+  }
 })

@@ -104,7 +104,7 @@ export class UsageReport extends Schema.Opaque<UsageReport>()(
     }),
     {
       identifier: "UsageReport",
-      description: `Usage by day, key and operation, the newest day first. Days are kept for ${USAGE_DAYS} days.`
+      description: `Usage by day, key and operation, the newest day first. Days are kept for ${USAGE_DAYS} days unless the deployment sets USAGE_KEPT.`
     }
   )
 ) {}

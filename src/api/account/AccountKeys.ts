@@ -64,7 +64,8 @@ export class Plans extends Schema.Opaque<Plans>()(
 export class KeyAudit extends Schema.Opaque<KeyAudit>()(
   pageOf(KeyAuditEntry, Schema.Struct({ requestId: RequestId }), {
     identifier: "KeyAudit",
-    description: "One page of changes of the account's keys, newest first. They are kept for a year."
+    description:
+      "One page of changes of the account's keys, newest first. They are kept for a year unless the deployment sets KEY_AUDIT_KEPT."
   })
 ) {}
 

@@ -26,6 +26,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - The price of a token at a second at \`/api/v1/tokens/{chain}/{address}/price?at=\`, of up to 100 pairs at \`POST /api/v1/prices/history\`.
 - Facts of up to 100 tokens at \`GET /api/v1/tokens?addresses=\` and \`POST /api/v1/tokens\`.
 - Launches at \`/api/v1/launches\`, and one with its first buyers at \`/api/v1/launches/{mint}\`. Code \`launch_not_found\` (404).
+- Holders of a token at \`/api/v1/tokens/{chain}/{address}/holders\`: owners counted, and the parts that the largest ten and fifty hold;
+  \`holders\` of facts and discovery is the same number.
 - Tokens by symbol, name or address at \`/api/v1/search\`, with filters; copies of a much larger token are marked.
 - Stage \`graduating\` of \`/api/v1/market/discovery\` has curves of Meteora DBC.
 - Keys of the account at \`/api/v1/account/keys\`, for sessions of the app: create, change, rotate, disable, enable, revoke; the

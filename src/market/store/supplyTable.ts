@@ -5,6 +5,7 @@ import { type SqlClient, SqlSchema } from "effect/sql"
 import type { StoredBatch } from "./StoredBatch.ts"
 import type { SupplyRequest } from "./StoredSupply.ts"
 import { packWallet } from "./tradeRows.ts"
+import { purgeRows } from "../../storage/purge.ts"
 
 const Row = Schema.Struct({ slot: Schema.Number, at: Schema.Date, change: Schema.String })
 
@@ -67,6 +68,9 @@ export const makeSupplyTable = (sql: SqlClient.SqlClient) => {
       ),
 
     /** Deletes changes from before a time, of every chain. */
-    dropBefore: (timeMs: number) => sql`delete from supply_changes where at < ${PgTypes.timestamptz(timeMs)}`
+    dropBefore: (timeMs: number) => {
+      const where = sql`at < ${PgTypes.timestamptz(timeMs)}`
+      return purgeRows({ sql, table: "supply_changes", where, bound: (statement) => statement })
+    }
   }
 }

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { UsageStore } from "../../../src/access/usage/UsageStore.ts"
 import * as UsageStorePg from "../../../src/access/usage/UsageStorePg.ts"
 import { makeUsageTable } from "../../../src/access/usage/usageTable.ts"
-import { USAGE_DAYS } from "../../../src/domain/keys/Usage.ts"
+import { USAGE_DAYS, UsageStoreUnavailable } from "../../../src/domain/keys/Usage.ts"
+import { bounded } from "../../../src/storage/deadline.ts"
 import * as MemoryUsage from "../../support/memoryUsage.ts"
 import * as Proxy from "../../support/Proxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -180,14 +181,15 @@ describe.runIf(TestDatabase.isAvailable)("usage in a database", { concurrent: tr
       const row = { ...caller, keyId: "key_1", operation: "o", requests: 1, units: 0, errors: 0, bytes: 0, streamMs: 0 }
       const rows = [today, today - USAGE_DAYS, today - USAGE_DAYS - 1].map((day) => ({ ...row, day }))
       yield* table.add({ writer: "w", seq: 1, rows }, today * DAY_MS)
-      yield* table.purge(today * DAY_MS)
+      const bound = bounded("5 seconds", (cause) => new UsageStoreUnavailable({ cause }))
+      yield* table.purge({ nowMs: today * DAY_MS, days: USAGE_DAYS, bound })
       const left = yield* sql`select (day - '1970-01-01'::date)::int as day from key_usage order by day`
       assert.deepStrictEqual(
         left.map(({ day }) => day),
         [today - USAGE_DAYS, today]
       )
       assert.strictEqual((yield* sql`select 1 from usage_writers`).length, 1)
-      yield* table.purge((today + 8) * DAY_MS)
+      yield* table.purge({ nowMs: (today + 8) * DAY_MS, days: USAGE_DAYS, bound })
       assert.strictEqual((yield* sql`select 1 from usage_writers`).length, 0)
     })
   )

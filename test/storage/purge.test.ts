@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Data, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { type Bound, CleansUp, cleanUp, purgeRows } from "../../src/storage/purge.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+class Broken extends Data.TaggedError("Broken") {}
+
+/** A table of twelve rows, of which the first ten are old. */
+const table = Effect.gen(function* () {
+  const context = yield* Layer.build(TestDatabase.layer)
+  const sql = Context.get(context, SqlClient.SqlClient)
+  yield* sql`create table old_rows (at integer not null)`
+  yield* sql`insert into old_rows select generate_series(1, 12)`
+  const left = Effect.map(sql`select at from old_rows order by at`, (rows) => rows.map(({ at }) => Number(at)))
+  return { sql, left, where: sql`at <= 10` }
+})
+
+describe.runIf(TestDatabase.isAvailable)("the deletion of old rows", () => {
+  it.live("goes by statements of a bounded number of rows, until none is left", () =>
+    Effect.gen(function* () {
+      const { left, sql, where } = yield* table
+      const deleted: Array<number> = []
+      const bound: Bound<unknown> = (statement) =>
+        Effect.tap(statement, ({ length }) => Effect.sync(() => deleted.push(length)))
+      yield* purgeRows({ sql, table: "old_rows", where, bound, most: 4 })
+      assert.deepStrictEqual(deleted, [4, 4, 2])
+      assert.deepStrictEqual(yield* left, [11, 12])
+    })
+  )
+
+  it.live("keeps what is done when a statement fails", () =>
+    Effect.gen(function* () {
+      const { left, sql, where } = yield* table
+      let statements = 0
+      const bound = (statement: Parameters<Bound<unknown>>[0]): ReturnType<Bound<unknown>> =>
+        Effect.suspend((): ReturnType<Bound<unknown>> => (++statements === 2 ? Effect.fail(new Broken()) : statement))
+      yield* Effect.flip(purgeRows({ sql, table: "old_rows", where, bound, most: 4 }))
+      assert.lengthOf(yield* left, 8)
+    })
+  )
+})
+
+describe("the loop that deletes", () => {
+  const turnsIn = Effect.fnUntraced(function* (cleansUp: boolean) {
+    let turns = 0
+    const purge = Effect.suspend(() => (++turns === 2 ? Effect.fail(new Broken()) : Effect.void))
+    yield* cleanUp("Deleting", Duration.hours(6), purge).pipe(Effect.provideService(CleansUp, cleansUp))
+    yield* TestClock.adjust("13 hours")
+    return turns
+  })
+
+  it.effect("runs at once and at its interval, past failures, and in no process that leaves it to others", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* turnsIn(true), 3)
+      assert.strictEqual(yield* turnsIn(false), 0)
+    })
+  )
+})
