@@ -113,6 +113,7 @@ describe("checkedSettings", () => {
         "DATABASE_URL",
         "DATA_DIR",
         "DATABASE_DIRECT_URL",
+        "CLICKHOUSE_SPOOL",
         "SIMULATOR_SEED",
         "SIMULATOR_FUNDING_UNREAD"
       ])

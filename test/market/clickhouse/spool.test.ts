@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Clock, ConfigProvider, Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
 import { COUNT } from "../../../src/market/candles/bar.ts"
@@ -27,12 +27,17 @@ const rowOf = ({ chain, engine }: Place, columns: string, table: string) =>
   Effect.map(ask(engine, `SELECT ${columns} FROM ${table} WHERE chain = '${chain.genesis}'`), ([row]) => row)
 
 /** A store as a process has it; it ends with the scope. */
-const storeOf = ({ address, chain, engine: { folder, url } }: Place, scope: Scope.Scope) => {
+const storeOf = (
+  { address, chain, engine: { folder, url } }: Place,
+  scope: Scope.Scope,
+  given: Record<string, string> = {}
+) => {
   const settings = ConfigProvider.layer(
     ConfigProvider.fromUnknown({
       CLICKHOUSE_TRADES_KEPT: "20000 days",
       CLICKHOUSE_SPOOL: `${folder}/${chain.genesis}`,
-      CLICKHOUSE_SPOOL_MIB: "16"
+      CLICKHOUSE_SPOOL_MIB: "16",
+      ...given
     })
   )
   const layer = TradeStoreClickHouse.layer.pipe(
@@ -169,6 +174,44 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("trades while ClickHouse
       yield* one.append(blocks(1, 5))
       assert.deepStrictEqual(yield* stored(one), blocks(0, 5))
       assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [10])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.runIf(isAvailable && TestDatabase.isAvailable)("the tables of ClickHouse", () => {
+  const engine = sharedEngine()
+
+  it.live("keep trades for the time of the setting, and the candles of hours for good", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "kept")
+      const store = yield* storeOf(here, yield* Effect.scope, { CLICKHOUSE_TRADES_KEPT: "3 days" })
+      yield* store.open(here.chain)
+      const nowMs = yield* Clock.currentTimeMillis
+      const aged = (slot: number, days: number): StoredBatch => {
+        const timeMs = nowMs - days * 86_400_000
+        return { slot, timeMs, trades: [trade({ slot, timeMs })], launches: [], afterGap: false }
+      }
+      yield* store.append([aged(1, 9), aged(2, 5), aged(3, 1)])
+      for (const table of ["trades", "wallet_trades"]) {
+        yield* ask(here.engine, `OPTIMIZE TABLE ${table} FINAL`)
+        assert.deepStrictEqual(yield* rowOf(here, "groupArray(slot)", table), [[3]], table)
+      }
+      yield* ask(here.engine, "OPTIMIZE TABLE hour_bars FINAL")
+      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "hour_bars"), [3])
+      assert.strictEqual(store.keptSeconds("1s"), 3 * 86_400)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are left alone where the server has no volume of the name, and blocks wait on disk", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "volume")
+      const store = yield* storeOf(here, yield* Effect.scope, { CLICKHOUSE_COLD_VOLUME: "absent" })
+      yield* store.open(here.chain)
+      yield* store.append(blocks(0, 2))
+      assert.strictEqual((yield* store.progress)?.slot, 1001)
+      const { cause } = yield* Effect.flip(stored(store))
+      assert.include(String(cause), "wait on disk")
+      assert.deepStrictEqual(yield* rowOf(here, "count()", "trades"), [0])
     }).pipe(Effect.scoped)
   )
 })
