@@ -60,6 +60,7 @@ const books = Layer.mergeAll(
     between: () => null,
     poolsOf: (mint) => [pool(mint)],
     isLoaded: () => true,
+    graduationOf: () => null,
     leftOut: () => 0,
     learn: () => undefined,
     poolAt: () => null,

@@ -83,6 +83,7 @@ const books = Layer.mergeAll(
     between: () => null,
     poolsOf: (mint) => pools.get(mint) ?? [],
     isLoaded: (mint) => traded.has(mint),
+    graduationOf: () => null,
     leftOut: () => 0,
     learn: () => undefined,
     poolAt: () => null,

@@ -96,6 +96,7 @@ const book = Layer.succeed(
     between: () => known,
     poolsOf: () => warmPools,
     isLoaded: () => true,
+    graduationOf: () => null,
     leftOut: () => 0,
     learn: () => undefined,
     poolAt: () => null,

@@ -35,6 +35,9 @@ const raydiumAmmV4: FindSwaps = ([tag], accounts) => {
 /** The Pump.fun curve, whose SOL side has no token account: its swaps come from the event of the program. */
 export const PUMP = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P"
 
+/** The curves of Raydium LaunchLab. */
+export const LAUNCHLAB = "LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj"
+
 /** The bonding curves of Meteora. */
 export const DBC = "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN"
 
@@ -69,7 +72,8 @@ export const programs: ReadonlyMap<string, FindSwaps> = new Map([
     })
   ],
   ["cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG", same(["swap", "swap2"], { pool: 1, vaults: [4, 5], referral: true })],
-  [DBC, same(["swap", "swap2"], { pool: 2, vaults: [5, 6], referral: true })]
+  [DBC, same(["swap", "swap2"], { pool: 2, vaults: [5, 6], referral: true })],
+  [LAUNCHLAB, same(["buy_exact_in", "buy_exact_out", "sell_exact_in", "sell_exact_out"], { pool: 4, vaults: [7, 8] })]
 ])
 
 /** Label of each program among the venues, and of the launchpad whose curve it is. */
@@ -82,5 +86,6 @@ export const venues: ReadonlyMap<string, { readonly dex: string; readonly launch
   ["LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo", { dex: "meteora-dlmm" }],
   ["cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG", { dex: "meteora-damm-v2" }],
   [DBC, { dex: "meteora-dbc-curve", launchpad: "meteora-dbc" }],
-  [PUMP, { dex: "pump-fun-curve", launchpad: "pump-fun" }]
+  [PUMP, { dex: "pump-fun-curve", launchpad: "pump-fun" }],
+  [LAUNCHLAB, { dex: "raydium-launchlab-curve", launchpad: "raydium-launchlab" }]
 ])

@@ -26,6 +26,7 @@ import {
   StateNotLoaded,
   StateTooOld
 } from "./problems.ts"
+import { venuesDescription } from "./venues.ts"
 
 /** Default values of optional parameters. */
 export const defaults = {
@@ -84,7 +85,7 @@ export const QuoteQuery = Schema.Struct({
   inputDecimals: Schema.optionalKey(DecimalsParameter),
   outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quote.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
-  venues: Schema.optionalKey(described(CommaList(VenueLabel, 20), "Only pools of these venues: 1 to 20 labels.")),
+  venues: Schema.optionalKey(described(CommaList(VenueLabel, 20), venuesDescription("Only pools of these venues"))),
   pools: Schema.optionalKey(described(CommaList(Address, 20), "Only these pools: 1 to 20 addresses.")),
   maxHops: Schema.optionalKey(described(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4.")),
   directOnly: Schema.optionalKey(

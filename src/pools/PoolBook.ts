@@ -1,6 +1,6 @@
 import { type Config, Context, Effect, Latch, Layer } from "effect"
-import type { Pool, Program } from "../programs/Program.ts"
-import { programs } from "../programs/registry.ts"
+import type { Pool, Program, Rate } from "../programs/Program.ts"
+import { followedPrograms } from "../programs/registry.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { Readings } from "../health/Readings.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
@@ -29,6 +29,8 @@ export class PoolBook extends Context.Service<
     readonly isLoaded: (mint: Mint) => boolean
     /** Pools of the mint that its last discovery found and left out, because it has more than `POOLS_PER_MINT`. */
     readonly leftOut: (mint: Mint) => number
+    /** Share of the way to the end of the curve that sells the mint, priced or not; null where none is in memory or states it. */
+    readonly graduationOf: (mint: Mint) => Rate | null
     /** The priced pool of an address; null while it is not in memory, as before its mint was asked for. */
     readonly poolAt: (address: Address) => Pool | null
     /** Every priced pool as a graph, independent of the mint it was loaded for. */
@@ -80,6 +82,12 @@ export class PoolBook extends Context.Service<
           poolsOf: (mint) => cache.poolsOf(mint).pools,
           isLoaded: (mint) => mint === SOL || cache.isReady(mint) || discovery.isAbsent(mint),
           leftOut: (mint) => cache.leftOut(mint),
+          graduationOf: (mint) => {
+            const { pools, refused } = cache.poolsOf(mint)
+            const priced = pools.find(({ graduation, mintA }) => graduation !== undefined && mintA === mint)
+            const stated = refused.find(({ graduation, mints }) => graduation !== undefined && mints?.[0] === mint)
+            return priced?.graduation ?? stated?.graduation ?? null
+          },
           poolAt: (address) => cache.poolAt(address),
           graph: { partnersOf: (mint) => cache.partnersOf(mint), poolsBetween: (a, b) => cache.pairOf(a, b).pools },
           learn: discovery.learn,
@@ -89,8 +97,8 @@ export class PoolBook extends Context.Service<
       })
     ).pipe(Layer.provide(ChainHub.layer))
 
-  /** Pools of every program in the registry. */
+  /** Pools of every program that is followed. */
   static readonly layer: Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> = Layer.suspend(() =>
-    PoolBook.layerPrograms(programs)
+    PoolBook.layerPrograms(followedPrograms)
   )
 }

@@ -294,8 +294,10 @@ export class PoolCache {
     entry.decoded = decodePool(entry, account, this.#watched.read, this.#derive)
     if (isUnpriceable(entry.decoded)) {
       this.#reportMalformed(entry, before, entry.decoded)
-    } else if (entry.mints === null) {
-      entry.mints = [entry.decoded.mintA, entry.decoded.mintB]
+    }
+    const mints = mintsOf(entry.decoded)
+    if (entry.mints === null && mints !== null) {
+      entry.mints = mints
       this.#index.place(entry)
     }
   }
@@ -307,6 +309,9 @@ export class PoolCache {
     }
   }
 }
+
+const mintsOf = (decoded: Pool | Unpriceable): readonly [Mint, Mint] | null =>
+  isUnpriceable(decoded) ? (decoded.mints ?? null) : [decoded.mintA, decoded.mintB]
 
 const assemble = (view: View<CachedPool, MintPools>): MintPools => {
   const pools: Array<Pool> = []

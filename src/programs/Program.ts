@@ -107,6 +107,10 @@ export interface Unpriceable {
     /** The bytes are not an account of the program. */
     | "malformed"
   readonly detail: string
+  /** The mints of A and B, where the account names both though it is not priced. */
+  readonly mints?: readonly [Mint, Mint]
+  /** As of a priced pool, where the account states it though it is not priced. */
+  readonly graduation?: Rate
 }
 
 /** One AMM program. All members are pure. */

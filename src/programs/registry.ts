@@ -18,6 +18,7 @@ import { raydiumClmm } from "./raydium/clmm.ts"
 import { raydiumClmmSwaps } from "./raydium/clmmInstructions.ts"
 import { raydiumCpmm } from "./raydium/cpmm.ts"
 import { raydiumCpmmSwaps } from "./raydium/cpmmInstructions.ts"
+import { raydiumLaunchLab } from "./raydium/launchLab.ts"
 import { unprovenAmmSwaps } from "./unproven/unprovenAmms.ts"
 import { whirlpool } from "./orca/whirlpool.ts"
 import { whirlpoolSwaps } from "./orca/whirlpoolInstructions.ts"
@@ -37,6 +38,9 @@ const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapD
 
 /** Every program whose pools are priced. */
 export const programs: ReadonlyArray<Program> = venues.map(({ program }) => program)
+
+/** Every program whose pools are followed: those that are priced, and those whose accounts state the way to graduation. */
+export const followedPrograms: ReadonlyArray<Program> = [...programs, raydiumLaunchLab]
 
 /** Every program whose swaps are decoded, those that are never quoted last. */
 export const swapDecoders: ReadonlyArray<SwapDecoder> = [

@@ -16,6 +16,7 @@ const book = PoolBook.of({
   between: () => null,
   poolsOf: () => [],
   isLoaded: (mint) => mint !== COLD,
+  graduationOf: () => null,
   leftOut: () => 0,
   learn: () => undefined,
   poolAt: () => null,

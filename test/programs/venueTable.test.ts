@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { closedAmmSwaps } from "../../src/programs/closed/closedAmms.ts"
+import { chartedVenues, closedVenues, quotableVenues, venuesDescription } from "../../src/api/venues.ts"
 import { programs, swapDecoders } from "../../src/programs/registry.ts"
 import { unprovenAmmSwaps } from "../../src/programs/unproven/unprovenAmms.ts"
 
@@ -11,6 +12,15 @@ const rows = readFileSync("docs/numbers.md", "utf8")
   .map((row) => Array.from(row.split("|")[1]?.matchAll(/`([^`]+)`/gu) ?? [], ([, name]) => name))
 
 const named = (all: ReadonlyArray<{ readonly dex: string }>) => all.map(({ dex }) => dex)
+
+it("the document of the API lists every venue of the registry by what is quoted of it", () => {
+  assert.deepStrictEqual(Array.from(quotableVenues), named(programs))
+  assert.deepStrictEqual(Array.from(chartedVenues), named(unprovenAmmSwaps))
+  assert.deepStrictEqual(Array.from(closedVenues), named(closedAmmSwaps))
+  const document = readFileSync("src/api/openapi.json", "utf8")
+  assert.include(document, venuesDescription("Only pools of these venues"))
+  assert.include(document, venuesDescription("Only these venues"))
+})
 
 it("docs/numbers.md lists every venue of the registry by what is quoted of it", () => {
   assert.deepStrictEqual(rows, [named(programs), named(closedAmmSwaps), named(unprovenAmmSwaps)])

@@ -31,6 +31,7 @@ const bookOf = (known: MintPools, warmed: Array<string> = []) =>
       between: (a, b) => (a === TOKEN || b === TOKEN ? known : null),
       poolsOf: () => known.pools,
       isLoaded: (mint) => mint === TOKEN || mint === SOL,
+      graduationOf: () => null,
       leftOut: () => 0,
       learn: () => undefined,
       poolAt: () => null,

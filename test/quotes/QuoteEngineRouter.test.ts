@@ -32,6 +32,7 @@ const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>;
       between: (a, b) => (loaded.includes(a) || loaded.includes(b) ? { pools: [], refused: [] } : null),
       poolsOf: () => pools,
       isLoaded: (mint) => loaded.includes(mint),
+      graduationOf: () => null,
       leftOut: () => 0,
       learn: () => undefined,
       poolAt: () => null,

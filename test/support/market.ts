@@ -71,6 +71,7 @@ const bookOf = (market: Market, graph: PoolGraph = { partnersOf: () => [], pools
       },
       poolsOf: () => [],
       isLoaded: (mint) => mint !== COLD,
+      graduationOf: () => null,
       leftOut: () => 0,
       learn: () => undefined,
       poolAt: () => null,

@@ -78,6 +78,9 @@ const poolBook = (books: Books) =>
     between: () => null,
     poolsOf: (mint) => books.pools.get(mint) ?? [],
     isLoaded: (mint) => books.pools.has(mint),
+    graduationOf: (mint) =>
+      books.pools.get(mint)?.find(({ graduation, mintA }) => graduation !== undefined && mintA === mint)?.graduation ??
+      null,
     leftOut: () => 0,
     learn: () => undefined,
     poolAt: (address) =>

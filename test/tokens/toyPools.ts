@@ -41,6 +41,7 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
       between,
       poolsOf: (mint) => toy.pools.filter((pool) => trades(pool, mint)),
       isLoaded,
+      graduationOf: () => null,
       leftOut: () => 0,
       learn: () => undefined,
       poolAt: (address) => toy.pools.find((pool) => pool.address === address) ?? null,

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { meteoraDbc } from "../../src/programs/meteora/dbc.ts"
+import { LAUNCHLAB_PROGRAM } from "../../src/programs/raydium/launchLabLayout.ts"
 import { PUMP_PROGRAM } from "../../src/programs/pump/fees.ts"
 import { type Address, addressToBytes, isAddress, SOL, USDC } from "../../src/domain/Address.ts"
 import { getBlock } from "../../src/simulator/node/blockMethods.ts"
@@ -58,6 +59,14 @@ const inside = (program: Address, tag: string, body: Uint8Array): Call => ({
   calls: [event(program, tag, body)]
 })
 
+/** The migration of LaunchLab by this instruction, with so many accounts. */
+const migration = (tag: string, count: number, pool: number) =>
+  launches({
+    program: LAUNCHLAB_PROGRAM,
+    accounts: accountsAt(count, { 1: TOKEN, [pool]: POOL }),
+    data: bytesOf(tag, new Uint8Array(17))
+  })
+
 describe("launches", () => {
   it("are read from events of Pump.fun with names of any length", () => {
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created)), [
@@ -86,6 +95,23 @@ describe("launches", () => {
     ])
   })
 
+  it("are read from the instructions of LaunchLab, whichever of them a platform calls", () => {
+    for (const tag of ["afaf6d1f0d989bed", "4399af27da102620", "25be7ede2c9aab11"]) {
+      const accounts = accountsAt(18, { 1: POOL, 5: CURVE, 6: TOKEN })
+      assert.deepStrictEqual(
+        launches({ program: LAUNCHLAB_PROGRAM, accounts, data: bytesOf(tag, new Uint8Array(40)) }),
+        [{ event: "created", mint: TOKEN, launchpad: "raydium-launchlab", pool: CURVE, creator: POOL }]
+      )
+    }
+    const migrated = { event: "migrated", mint: TOKEN, launchpad: "raydium-launchlab" } as const
+    assert.deepStrictEqual(migration("885cc8671cda908c", 28, 5), [{ ...migrated, pool: POOL }])
+    assert.deepStrictEqual(migration("885cc8671cda908c", 29, 5), [{ ...migrated, pool: POOL }])
+    assert.deepStrictEqual(migration("cf52c091fecf91df", 32, 13), [{ ...migrated, pool: POOL }])
+    // Another order of accounts: the place of the pool is not known.
+    assert.deepStrictEqual(migration("cf52c091fecf91df", 24, 13), [{ ...migrated, pool: null }])
+    assert.deepStrictEqual(migration("faea0d7bd59c13ec", 18, 4), [])
+  })
+
   it("are not read from failed transactions, other programs, truncated events or look-alikes of events", () => {
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created), { InstructionError: [0, "Custom"] }), [])
     assert.deepStrictEqual(launches(inside(named("other program"), CREATE, created)), [])
@@ -101,7 +127,7 @@ describe("launches", () => {
   })
 })
 
-describe.each(["pump-fun", "meteora"] as const)("a simulated coin on %s", (kind) => {
+describe.each(["pump-fun", "meteora", "launchlab"] as const)("a simulated coin on %s", (kind) => {
   it("is found in its blocks when it begins and when it graduates", () => {
     const bank = newBank(kind)
     const world = makeWorld(kind, bank)
@@ -131,7 +157,7 @@ describe.each(["pump-fun", "meteora"] as const)("a simulated coin on %s", (kind)
       return deeds
     })
     const coin = () => all.all().find((launched) => launched.kind === kind) ?? assert.fail("not launched")
-    const launchpad = kind === "meteora" ? "meteora-dbc" : kind
+    const launchpad = { "pump-fun": "pump-fun", meteora: "meteora-dbc", launchlab: "raydium-launchlab" }[kind]
     const { curve, mint } = coin()
     const { creator, ...begun } = heard().find((launch) => launch.mint === mint.address) ?? assert.fail("not heard")
     assert.deepStrictEqual(begun, { event: "created", mint: mint.address, launchpad, pool: curve.address })

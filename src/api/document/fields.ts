@@ -2,6 +2,7 @@
  * Descriptions of properties by name, for those whose schema has none of its own: what the value is, its unit and its rounding.
  * A name with several meanings has one entry for each schema, `Schema.property`, beside or in place of the general one.
  */
+import { venuesDescription } from "../venues.ts"
 import { marketFields } from "./marketFields.ts"
 
 const envelope = {
@@ -126,7 +127,7 @@ const quotes = {
   maxHops: "The most swaps in a row, 1 to 4.",
   directOnly: "True allows routes of one pool only.",
   "RouteRequest.chain": "Always solana.",
-  "RouteRequest.venues": "Only these venues: 1 to 20 keys.",
+  "RouteRequest.venues": venuesDescription("Only these venues"),
   "RouteRequest.pools": "Only these pools: 1 to 20 addresses.",
   ladder: "Shares of the position, rising, above 0 and at most 1.",
   rungs: "The shares, each priced.",

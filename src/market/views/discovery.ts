@@ -4,7 +4,6 @@ import type { Mint } from "../../domain/Address.ts"
 import type { DiscoveryRow, DiscoveryStage } from "../../domain/market/MarketViews.ts"
 import { decimalText, type Rational } from "../../domain/rational.ts"
 import { type Coverage, incomplete, known, type Scalar, unavailable } from "../../domain/Scalar.ts"
-import { isMoney } from "../../trades/sides.ts"
 import type { LaunchRecord } from "../tape/Launches.ts"
 import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
 import {
@@ -51,9 +50,7 @@ export const progressOf = (
   if (launch !== null && launch.graduatedAtMs !== null) {
     return known("percent", "100", life)
   }
-  // Every curve sells its token for money, which is not on a curve itself.
-  const curve = isMoney(mint) ? undefined : pools.poolsOf(mint).find(({ graduation }) => graduation !== undefined)
-  const { denominator, numerator } = curve?.graduation ?? { numerator: 0n, denominator: 0n }
+  const { denominator, numerator } = pools.graduationOf(mint) ?? { numerator: 0n, denominator: 0n }
   return denominator === 0n
     ? unavailable("percent", "not_captured")
     : known("percent", decimalText({ numerator: 100n * numerator, denominator }), life)

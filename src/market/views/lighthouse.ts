@@ -30,11 +30,16 @@ const labels: Readonly<Record<string, string>> = {
   pumpswap: "PumpSwap",
   "raydium-amm-v4": "Raydium AMM v4",
   "raydium-clmm": "Raydium CLMM",
-  "raydium-cpmm": "Raydium CPMM"
+  "raydium-cpmm": "Raydium CPMM",
+  "raydium-launchlab": "Raydium LaunchLab",
+  "raydium-launchlab-curve": "Raydium LaunchLab curves"
 }
 
 /** The keys of venues that share their name with a launchpad. The name is the launchpad's: filters ask for it. */
-const venueKeys: Readonly<Record<string, string>> = { "meteora-dbc": "meteora-dbc-curve" }
+const venueKeys: Readonly<Record<string, string>> = {
+  "meteora-dbc": "meteora-dbc-curve",
+  "raydium-launchlab": "raydium-launchlab-curve"
+}
 
 /** A key that no other row has. */
 const keyOf = ({ kind, name }: MarketKey): string => (kind === "dex" ? (venueKeys[name] ?? name) : name)

@@ -22,7 +22,7 @@ export interface MeasureSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   /** The number of holders; none are known unless given. */
   readonly holders?: Pick<HolderReads, "countOf" | "suggest"> | undefined
-  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "leftOut" | "poolsOf">
+  readonly pools: Pick<PoolBook["Service"], "graduationOf" | "isLoaded" | "leftOut" | "poolsOf">
 }
 
 /** The time, prices and lifetime that all measures of one view share. */

@@ -3,6 +3,7 @@
  * never quoted. Accounts and tags: the IDLs of raydium-clmm, which PancakeSwap and Byreal keep for swaps, of raydium-launchpad
  * and of Meteora's dynamic AMM, whose vaults are shared by pools; instruction.rs of manifest.
  */
+import { LAUNCHLAB_DEX, LAUNCHLAB_PROGRAM } from "../raydium/launchLabLayout.ts"
 import type { SwapDecoder } from "../SwapDecoder.ts"
 import { type ChartedAmm, vaultSwaps } from "../vaultSwaps.ts"
 
@@ -25,8 +26,8 @@ const unproven: ReadonlyArray<ChartedAmm> = [
     vaults: [5, 6]
   },
   {
-    dex: "raydium-launchlab",
-    programId: "LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj",
+    dex: LAUNCHLAB_DEX,
+    programId: LAUNCHLAB_PROGRAM,
     // Purchases and sales, with exact input and with exact output.
     tags: ["faea0d7bd59c13ec", "18d3742869039938", "9527de9bd37c981a", "5fc8472208090ba6"],
     pool: 4,

@@ -11,7 +11,8 @@ import { newWhirlpool } from "../pools/whirlpoolPools.ts"
 import type { World } from "./World.ts"
 
 // The most common fee tiers of the programs, with their shares for protocol and fund.
-const cpmm: CpmmConfig = { index: 0, trade: 2_500n, protocol: 120_000n, fund: 40_000n, creator: 0n }
+/** The most common fee tier of CPMM. */
+export const standardCpmm: CpmmConfig = { index: 0, trade: 2_500n, protocol: 120_000n, fund: 40_000n, creator: 0n }
 const cpmmShared: CpmmConfig = { index: 1, trade: 10_000n, protocol: 120_000n, fund: 40_000n, creator: 5_000n }
 const clmm: ClmmTier = { index: 1, tickSpacing: 60, trade: 2_500, protocol: 120_000, fund: 40_000 }
 const clmmTight: ClmmTier = { index: 4, tickSpacing: 1, trade: 100, protocol: 120_000, fund: 40_000 }
@@ -33,9 +34,9 @@ type Builder = (world: World, spec: PoolSpec) => SimPool
 type Mode<Options> = Omit<Options, keyof PoolSpec>
 
 const cpmmPool =
-  (mode: Mode<Parameters<typeof newRaydiumCpmmPool>[1]>): Builder =>
+  (mode: Omit<Mode<Parameters<typeof newRaydiumCpmmPool>[1]>, "depositors">): Builder =>
   (world, spec) =>
-    newRaydiumCpmmPool(world, { ...spec, ...mode })
+    newRaydiumCpmmPool(world, { ...spec, ...mode, depositors: null })
 
 const whirlpool =
   (mode: Omit<Mode<Parameters<typeof newWhirlpool>[1]>, "protocolFeeRate">): Builder =>
@@ -50,10 +51,10 @@ const dammV2 =
 const builders = {
   "raydium-amm-v4": newRaydiumAmmV4Pool,
   "raydium-amm-v4-closed": (world, spec) => newRaydiumAmmV4Pool(world, spec, false),
-  "raydium-cpmm": cpmmPool({ config: cpmm, creatorFeeOn: null, state: "open" }),
+  "raydium-cpmm": cpmmPool({ config: standardCpmm, creatorFeeOn: null, state: "open" }),
   "raydium-cpmm-creator": cpmmPool({ config: cpmmShared, creatorFeeOn: 2, state: "open" }),
-  "raydium-cpmm-closed": cpmmPool({ config: cpmm, creatorFeeOn: null, state: "closed" }),
-  "raydium-cpmm-newer": cpmmPool({ config: cpmm, creatorFeeOn: null, state: "newer" }),
+  "raydium-cpmm-closed": cpmmPool({ config: standardCpmm, creatorFeeOn: null, state: "closed" }),
+  "raydium-cpmm-newer": cpmmPool({ config: standardCpmm, creatorFeeOn: null, state: "newer" }),
   "raydium-clmm": (world, spec) => newRaydiumClmmPool(world, { ...spec, tier: clmm, spreads: wide }),
   "raydium-clmm-tight": (world, spec) => newRaydiumClmmPool(world, { ...spec, tier: clmmTight, spreads: tight }),
   whirlpool: whirlpool({ tickSpacing: 64, feeRate: 3_000, spreads: wide, arrays: "fixed" }),

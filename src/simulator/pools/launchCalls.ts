@@ -22,6 +22,13 @@ import {
 } from "../../programs/pump/curveLaunches.ts"
 import { PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { poolAuthorityOf, pumpSwap } from "../../programs/pump/pumpSwap.ts"
+import type { DeriveAddress } from "../../programs/Program.ts"
+import {
+  encodeLaunchLabCreateEvent,
+  encodeLaunchLabInitialize,
+  encodeLaunchLabMigration
+} from "../../programs/raydium/launchLabLaunches.ts"
+import { LAUNCHLAB_PROGRAM, launchLabAt, launchLabAuthority } from "../../programs/raydium/launchLabLayout.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
@@ -29,83 +36,32 @@ import { type AccountRef, type Call, pays, reads, programLog, programData, write
 import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
 import type { SimMint } from "../chain/SimPool.ts"
-import {
-  createAccount,
-  initializeAccount,
-  initializeMint,
-  isTokenProgram,
-  mintTo,
-  syncNative,
-  transferChecked
-} from "../chain/standardCalls.ts"
 import { selfCall } from "../chain/SwapCall.ts"
-import { paymentCall } from "../traders/trade.ts"
-import { type Happening, isTokenAccount, type World } from "../chain/World.ts"
+import { launchLabGraduationAccounts, launchLabLaunchAccounts } from "./launchLabCalls.ts"
+import { launchLabCurve } from "./launchLabCurves.ts"
+import { innerCalls, others } from "./launchSteps.ts"
+import type { Happening, World } from "../chain/World.ts"
+
+/** The launchpads of the simulated market. */
+export type LaunchKind = "pump-fun" | "meteora" | "launchlab"
 
 /** A coin on its curve. */
 export interface Launch {
   readonly mint: SimMint
-  readonly kind: "pump-fun" | "meteora"
+  readonly kind: LaunchKind
   readonly creator: Address
   readonly curve: Address
 }
 
-/** The inner calls behind the trace: creations, transfers, new units. Programs sign for their own accounts. */
-const innerCalls = (world: World, payer: Address, authority: Address, trace: ReadonlyArray<Happening>) =>
-  trace.flatMap((happening): ReadonlyArray<Call> => {
-    switch (happening.kind) {
-      case "account":
-        return happening.owner === SYSTEM_PROGRAM || isTokenProgram(happening.owner)
-          ? []
-          : [createAccount(payer, happening.account, happening.owner, happening.size)]
-      case "mint":
-        return [
-          createAccount(payer, happening.mint, TOKEN_PROGRAM, world.bank.must(happening.mint).data.length),
-          initializeMint(TOKEN_PROGRAM, happening.mint, happening.decimals, authority)
-        ]
-      case "token account": {
-        const { owner, data } = world.bank.must(happening.account)
-        return [
-          createAccount(payer, happening.account, owner, data.length),
-          initializeAccount(owner, happening.account, happening.mint, happening.owner)
-        ]
-      }
-      case "issued":
-        return [mintTo(TOKEN_PROGRAM, happening.mint, happening.to, authority, happening.amount)]
-      case "paid": {
-        const call = paymentCall(world, happening, "seeded", transferChecked)
-        return call === null
-          ? isTokenAccount(world.bank.must(happening.to))
-            ? [syncNative(happening.to)]
-            : []
-          : [call]
-      }
-      case "purse":
-        return []
-    }
-  })
-
-/** Accounts of the inner calls that the instruction must name besides its own. */
-const others = (inner: ReadonlyArray<Call>, named: ReadonlyArray<AccountRef>): ReadonlyArray<AccountRef> => {
-  const known = new Set(named.map(({ address }) => address))
-  const found = new Map<Address, AccountRef>()
-  for (const { accounts } of inner) {
-    for (const { address, writable } of accounts) {
-      if (!known.has(address)) {
-        found.set(address, { address, writable: writable || found.get(address)?.writable === true, signer: false })
-      }
-    }
-  }
-  return Array.from(found.values())
-}
-
 const textsOf = ({ name, symbol, address }: SimMint): CoinTexts => [name, symbol, uriOf(address)]
 
-const launchEvent = (world: World, { kind, mint, creator, curve }: Launch): Uint8Array => {
+const launchEvent = (world: World, launch: Launch): Uint8Array => {
+  const { kind, mint, creator, curve } = launch
   const { data } = world.bank.must(curve)
   const { unixTimestamp: timestamp } = world.bank.clock()
-  return kind === "pump-fun"
-    ? encodePumpCreateEvent({
+  switch (kind) {
+    case "pump-fun":
+      return encodePumpCreateEvent({
         texts: textsOf(mint),
         mint: mint.address,
         curve,
@@ -116,7 +72,8 @@ const launchEvent = (world: World, { kind, mint, creator, curve }: Launch): Uint
         realTokens: readU64(data, curveAt.realTokens),
         supply: readU64(data, curveAt.supply)
       })
-    : dbcInitializeEvent.encode({
+    case "meteora":
+      return dbcInitializeEvent.encode({
         pool: curve,
         config: readAddress(data, dbcPoolAt.config),
         creator,
@@ -124,39 +81,88 @@ const launchEvent = (world: World, { kind, mint, creator, curve }: Launch): Uint
         poolType: 0,
         activationPoint: timestamp
       })
+    case "launchlab":
+      return encodeLaunchLabCreateEvent(
+        { curve, creator, config: readAddress(data, launchLabAt.globalConfig) },
+        textsOf(mint),
+        launchLabCurve
+      )
+  }
+}
+
+const programOf: Readonly<Record<LaunchKind, Address>> = {
+  "pump-fun": PUMP_PROGRAM,
+  meteora: meteoraDbc.programId,
+  launchlab: LAUNCHLAB_PROGRAM
+}
+
+const mintAuthority: Readonly<Record<LaunchKind, (derive: DeriveAddress) => Address>> = {
+  "pump-fun": mintAuthorityOf,
+  meteora: dbcPoolAuthority,
+  launchlab: launchLabAuthority
+}
+
+const launchNames: Readonly<Record<LaunchKind, string>> = {
+  "pump-fun": "Create",
+  meteora: "InitializeVirtualPoolWithSplToken",
+  launchlab: "InitializeV2"
+}
+
+const launchData = ({ kind, mint, creator }: Launch): Uint8Array => {
+  const texts = textsOf(mint)
+  switch (kind) {
+    case "pump-fun":
+      return encodePumpCreate(texts, creator)
+    case "meteora":
+      return encodeDbcInitialize(texts)
+    case "launchlab":
+      return encodeLaunchLabInitialize(texts, launchLabCurve)
+  }
+}
+
+/** The accounts that a launch names itself, those of programs left out. */
+const launchAccounts = (
+  world: World,
+  { kind, mint, creator, curve }: Launch,
+  trace: ReadonlyArray<Happening>
+): ReadonlyArray<AccountRef> => {
+  const authority = reads(mintAuthority[kind](world.derive))
+  const metadata = writes(world.derive(METAPLEX_PROGRAM, metaplexSeeds(mint.address)))
+  switch (kind) {
+    case "pump-fun":
+      return [
+        pays(mint.address),
+        authority,
+        writes(curve),
+        ...trace.flatMap((happening) => (happening.kind === "token account" ? [writes(happening.account)] : [])),
+        metadata,
+        pays(creator)
+      ]
+    case "meteora":
+      return [authority, reads(creator), pays(mint.address), writes(curve), metadata, pays(creator)]
+    case "launchlab":
+      return launchLabLaunchAccounts(world, { creator, curve, mint: mint.address })
+  }
 }
 
 /** The instruction that put a coin on its curve. The trace is the world's changes meanwhile. */
 export const launchCall = (world: World, launch: Launch, trace: ReadonlyArray<Happening>): Call => {
-  const { mint, kind, creator, curve } = launch
-  const isPump = kind === "pump-fun"
-  const program = isPump ? PUMP_PROGRAM : meteoraDbc.programId
-  const authority = (isPump ? mintAuthorityOf : dbcPoolAuthority)(world.derive)
-  const inner = innerCalls(world, creator, authority, trace)
+  const { kind, creator } = launch
+  const program = programOf[kind]
+  const inner = innerCalls(world, creator, mintAuthority[kind](world.derive), trace)
   const events = eventAuthority(world.derive, program)
-  const metadata = world.derive(METAPLEX_PROGRAM, metaplexSeeds(mint.address))
-  const own: ReadonlyArray<AccountRef> = isPump
-    ? [
-        pays(mint.address),
-        reads(authority),
-        writes(curve),
-        ...trace.flatMap((happening) => (happening.kind === "token account" ? [writes(happening.account)] : [])),
-        writes(metadata),
-        pays(creator)
-      ]
-    : [reads(authority), reads(creator), pays(mint.address), writes(curve), writes(metadata), pays(creator)]
+  const own = launchAccounts(world, launch, trace)
   const named = [...own, reads(SYSTEM_PROGRAM), reads(TOKEN_PROGRAM), reads(ASSOCIATED_TOKEN_PROGRAM)]
   const tail = [reads(events), reads(program)]
-  const texts = textsOf(mint)
   const event = launchEvent(world, launch)
   return {
     program,
     accounts: [...named, ...others(inner, [...named, ...tail]), ...tail],
-    data: isPump ? encodePumpCreate(texts, creator) : encodeDbcInitialize(texts),
+    data: launchData(launch),
     steps: [
-      programLog(`Instruction: ${isPump ? "Create" : "InitializeVirtualPoolWithSplToken"}`),
+      programLog(`Instruction: ${launchNames[kind]}`),
       ...inner,
-      ...(isPump ? [programData(event)] : []),
+      ...(kind === "pump-fun" ? [programData(event)] : []),
       selfCall(program, events, event)
     ],
     units: 90_000
@@ -186,32 +192,52 @@ const dammAccounts = (world: World, curve: Address, mint: SimMint, pool: Address
   })
 }
 
+/** Name, data, signer and accounts of a graduation, by launchpad. */
+const graduationOf = (world: World, payer: Address, { kind, mint, curve }: Launch, pool: Address) => {
+  switch (kind) {
+    case "pump-fun":
+      return {
+        name: "Migrate",
+        data: encodePumpMigrate(),
+        authority: poolAuthorityOf(mint.address, world.derive),
+        accounts: [reads(mint.address), writes(curve), pays(payer), writes(pool), reads(pumpSwap.programId)]
+      }
+    case "meteora":
+      return {
+        name: "MigrationDammV2",
+        data: encodeDbcMigration(),
+        authority: dbcPoolAuthority(world.derive),
+        accounts: [...dammAccounts(world, curve, mint, pool), pays(payer)]
+      }
+    case "launchlab":
+      return {
+        name: "MigrateToCpswap",
+        data: encodeLaunchLabMigration(),
+        authority: launchLabAuthority(world.derive),
+        accounts: launchLabGraduationAccounts(world, payer, { curve, mint: mint.address, pool })
+      }
+  }
+}
+
 /** The instruction that moved a coin from its curve to a pool. The trace is the world's changes meanwhile. */
 export const graduationCall = (
   world: World,
   payer: Address,
-  { mint, kind, curve }: Launch,
+  launch: Launch,
   pool: Address,
   trace: ReadonlyArray<Happening>
 ): Call => {
-  const isPump = kind === "pump-fun"
-  const program = isPump ? PUMP_PROGRAM : meteoraDbc.programId
+  const { mint, kind, curve } = launch
+  const program = programOf[kind]
   const events = eventAuthority(world.derive, program)
-  const authority = isPump ? poolAuthorityOf(mint.address, world.derive) : dbcPoolAuthority(world.derive)
+  const { accounts, authority, data, name } = graduationOf(world, payer, launch, pool)
   const inner = innerCalls(world, payer, authority, trace)
   const received = (isCoin: boolean) =>
     trace.reduce(
       (sum, one) => (one.kind === "paid" && (one.mint === mint.address) === isCoin ? sum + one.amount : sum),
       0n
     )
-  const named = [
-    ...(isPump
-      ? [reads(mint.address), writes(curve), pays(payer), writes(pool)]
-      : [...dammAccounts(world, curve, mint, pool), pays(payer)]),
-    reads(SYSTEM_PROGRAM),
-    reads(TOKEN_PROGRAM),
-    ...(isPump ? [reads(pumpSwap.programId)] : [])
-  ]
+  const named = [...accounts, reads(SYSTEM_PROGRAM), reads(TOKEN_PROGRAM)]
   const tail = [reads(events), reads(program)]
   const event = pumpMigrationEvent.encode({
     user: payer,
@@ -226,11 +252,11 @@ export const graduationCall = (
   return {
     program,
     accounts: [...named, ...others(inner, [...named, ...tail]), ...tail],
-    data: isPump ? encodePumpMigrate() : encodeDbcMigration(),
+    data,
     steps: [
-      programLog(`Instruction: ${isPump ? "Migrate" : "MigrationDammV2"}`),
+      programLog(`Instruction: ${name}`),
       ...inner,
-      ...(isPump ? [programData(event), selfCall(program, events, event)] : [])
+      ...(kind === "pump-fun" ? [programData(event), selfCall(program, events, event)] : [])
     ],
     units: 120_000
   }

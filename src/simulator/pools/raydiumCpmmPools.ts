@@ -51,6 +51,8 @@ export interface CpmmSpec extends PoolSpec {
   readonly config: CpmmConfig
   /** Side that pays the creator's fee: 0 the input, 1 token 0, 2 token 1; null without such a fee. */
   readonly creatorFeeOn: 0 | 1 | 2 | null
+  /** Accounts that the tokens (`a`) and the quote (`b`) come from; null for new money. */
+  readonly depositors: Pair | null
   /** A `closed` pool rejects swaps; a `newer` one sets fields of a program version that the engine does not price. */
   readonly state: "open" | "closed" | "newer"
 }
@@ -136,7 +138,10 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
   const [a, b] = inOrder(spec)
   const mints = { a: a[0], b: b[0] }
   const authority = cpmmAuthority(world.derive)
-  const vaults = newVaults(world, authority, { a, b }, (side) => name(`vault ${side}`))
+  const isBaseFirst = a[0] === spec.base
+  const depositors =
+    spec.depositors === null || isBaseFirst ? spec.depositors : { a: spec.depositors.b, b: spec.depositors.a }
+  const vaults = newVaults(world, authority, { a, b }, (side) => name(`vault ${side}`), depositors)
   world.newMint({ address: name("lp mint"), decimals: 9, authority, freezeAuthority: null, transferFee: null })
   const config = ensureConfig(world, spec.config)
   world.newAccount(address, CPMM_PROGRAM, newState(world, spec, [a[0], b[0]], vaults, name))

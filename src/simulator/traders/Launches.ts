@@ -1,14 +1,17 @@
-import { type Address, SOL } from "../../domain/Address.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import type { Cast } from "./cast.ts"
 import { launchNames } from "../chain/catalog.ts"
-import { graduationCall, launchCall } from "../pools/launchCalls.ts"
+import { graduationCall, launchCall, type LaunchKind } from "../pools/launchCalls.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
 import type { Deed } from "../chain/Ledger.ts"
 import { newMeteoraDammV2Pool } from "../pools/meteoraDammV2Pools.ts"
+import { newLaunchLabCurve } from "../pools/launchLabCurves.ts"
 import { newMeteoraDbc } from "../pools/meteoraDbcPools.ts"
 import { newPumpCurve } from "../pools/pumpCurves.ts"
 import { newPumpSwapPool } from "../pools/pumpSwapPools.ts"
+import { newRaydiumCpmmPool } from "../pools/raydiumCpmmPools.ts"
+import { standardCpmm } from "../chain/newPool.ts"
 import type { Random } from "./Random.ts"
 import type { SimMint, SimPool } from "../chain/SimPool.ts"
 import { programDeed } from "../chain/transactions.ts"
@@ -17,7 +20,7 @@ import type { World } from "../chain/World.ts"
 /** A launched coin: on its curve, or in the pool it graduated to. */
 export interface Launched {
   readonly mint: SimMint
-  readonly kind: "pump-fun" | "meteora"
+  readonly kind: LaunchKind
   readonly creator: Address
   readonly curve: LaunchCurve
   readonly pool: SimPool | null
@@ -35,6 +38,9 @@ export interface Launches {
   readonly all: () => ReadonlyArray<Launched>
 }
 
+/** One coin in so many launches on LaunchLab, the others on the two other launchpads. */
+const LAUNCHLAB_EVERY = 7
+
 /** Number of newest coins that traders trade. */
 const MOST_LIVE = 14
 
@@ -51,10 +57,23 @@ const depositOf = ({ mint, curve }: Launched) => {
 }
 
 /** The first pool of a coin, with the liquidity that its curve leaves. */
-const newHome = (world: World, coin: Launched): SimPool =>
-  coin.kind === "pump-fun"
-    ? newPumpSwapPool(world, { ...depositOf(coin), canonical: true, creator: coin.creator })
-    : newMeteoraDammV2Pool(world, { ...depositOf(coin), rate: 10_000_000n, collectFeeMode: 1, dynamicFee: false })
+const newHome = (world: World, coin: Launched): SimPool => {
+  const deposit = depositOf(coin)
+  switch (coin.kind) {
+    case "pump-fun":
+      return newPumpSwapPool(world, { ...deposit, canonical: true, creator: coin.creator })
+    case "meteora":
+      return newMeteoraDammV2Pool(world, { ...deposit, rate: 10_000_000n, collectFeeMode: 1, dynamicFee: false })
+    case "launchlab":
+      return newRaydiumCpmmPool(world, { ...deposit, config: standardCpmm, creatorFeeOn: null, state: "open" })
+  }
+}
+
+const newCurve: Readonly<Record<LaunchKind, (world: World, mint: Mint, creator: Address) => LaunchCurve>> = {
+  "pump-fun": newPumpCurve,
+  meteora: newMeteoraDbc,
+  launchlab: newLaunchLabCurve
+}
 
 /** Launches by members of the cast, none so far. */
 export const makeLaunches = (options: {
@@ -67,14 +86,15 @@ export const makeLaunches = (options: {
 
   const launch = (): Deed => {
     const creator = random.pick(cast.retail)
-    const kind = random.chance(0.65) ? "pump-fun" : "meteora"
+    const drawn = random.chance(0.65) ? "pump-fun" : "meteora"
+    const kind = coins.length % LAUNCHLAB_EVERY === LAUNCHLAB_EVERY - 1 ? "launchlab" : drawn
     const [symbol, name] = launchNames[coins.length % launchNames.length] ?? ["COIN", "Coin"]
     const address = inventAddress(world.seed, `launch ${coins.length}`)
     world.takeTrace()
     const curve = world.paidBy(creator, () => {
       const naming = { symbol, name }
       world.newMint({ address, decimals: 6, authority: null, freezeAuthority: null, transferFee: null, naming })
-      return (kind === "pump-fun" ? newPumpCurve : newMeteoraDbc)(world, address, creator)
+      return newCurve[kind](world, address, creator)
     })
     const mint = { symbol, name, address, decimals: 6 }
     coins = [...coins, { mint, kind, creator, curve, pool: null }]

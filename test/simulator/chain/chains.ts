@@ -7,6 +7,7 @@ import { pumpCurve } from "../../../src/programs/pump/curve.ts"
 import { pumpSwap } from "../../../src/programs/pump/pumpSwap.ts"
 import { raydiumAmmV4 } from "../../../src/programs/raydium/ammV4.ts"
 import { raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
+import { raydiumLaunchLab } from "../../../src/programs/raydium/launchLab.ts"
 import { raydiumCpmm } from "../../../src/programs/raydium/cpmm.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/math/tokenAccount.ts"
 import { whirlpool } from "../../../src/programs/orca/whirlpool.ts"
@@ -43,7 +44,7 @@ const programs: ReadonlyArray<Program> = [
 export const venues: ReadonlyArray<string> = programs.map(({ dex }) => dex)
 
 const programOf = (dex: string): Program => {
-  const program = programs.find((candidate) => candidate.dex === dex)
+  const program = [...programs, raydiumLaunchLab].find((candidate) => candidate.dex === dex)
   if (program === undefined) {
     throw new Error(`no program for ${dex}`)
   }

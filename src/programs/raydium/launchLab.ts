@@ -1,0 +1,60 @@
+/**
+ * Curves of Raydium LaunchLab: followed for their way to graduation, never priced, because no price of them has been proven
+ * against the program.
+ */
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { addressToBytes } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
+import { namedVaults } from "../math/namedVaults.ts"
+import { closed, malformed, unsupported } from "../math/unpriceable.ts"
+import type { Program, Rate, Unpriceable } from "../Program.ts"
+import {
+  LAUNCHLAB_DEX,
+  LAUNCHLAB_DISCRIMINATOR,
+  LAUNCHLAB_PROGRAM,
+  LAUNCHLAB_SIZE,
+  launchLabAt,
+  launchLabStatus
+} from "./launchLabLayout.ts"
+
+const isCurve = ({ data, owner }: OnChainAccount): boolean =>
+  owner === LAUNCHLAB_PROGRAM && data.length >= LAUNCHLAB_SIZE && hasDiscriminator(data, LAUNCHLAB_DISCRIMINATOR)
+
+/** The share of the tokens for sale that is sold: the curve ends with the last of them. Null for amounts that no curve has. */
+const graduationOf = (data: Uint8Array): Rate | null => {
+  const numerator = readU64(data, launchLabAt.realBase)
+  const denominator = readU64(data, launchLabAt.totalBaseSell)
+  return denominator === 0n || numerator > denominator ? null : { numerator, denominator }
+}
+
+const decode = (pool: OnChainAccount): Unpriceable => {
+  if (!isCurve(pool)) {
+    return malformed(`${pool.address} is not a PoolState of LaunchLab`)
+  }
+  const status = pool.data[launchLabAt.status] ?? 0
+  const graduation = graduationOf(pool.data)
+  return {
+    ...(status === launchLabStatus.funding
+      ? unsupported("prices of Raydium LaunchLab are not proven against the program")
+      : closed(status === launchLabStatus.migrated ? "moved to a pool" : "everything is sold")),
+    mints: [readAddress(pool.data, launchLabAt.baseMint), readAddress(pool.data, launchLabAt.quoteMint)],
+    ...(graduation !== null && { graduation })
+  }
+}
+
+/** Curves of every platform on LaunchLab. */
+export const raydiumLaunchLab: Program = {
+  dex: LAUNCHLAB_DEX,
+  programId: LAUNCHLAB_PROGRAM,
+  // A curve is of interest to the token that it sells alone, which spares SOL and every other quote mint a search.
+  poolsOf: (mint) => [
+    { dataSize: LAUNCHLAB_SIZE, matches: [{ offset: launchLabAt.baseMint, bytes: addressToBytes(mint) }] }
+  ],
+  vaultsOf: namedVaults(
+    { mint: launchLabAt.baseMint, vault: launchLabAt.baseVault },
+    { mint: launchLabAt.quoteMint, vault: launchLabAt.quoteVault }
+  ),
+  isPool: isCurve,
+  needs: () => [],
+  decode
+}

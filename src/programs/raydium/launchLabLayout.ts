@@ -1,0 +1,51 @@
+/** Curves of Raydium LaunchLab, on which LetsBonk and other platforms launch: IDL raydium_launchpad of April 2026. */
+import { Address } from "../../domain/Address.ts"
+import { ANCHOR_POOL_STATE } from "../anchor.ts"
+import type { DeriveAddress } from "../Program.ts"
+import { utf8 } from "../math/pack.ts"
+
+/** Raydium's launch program. */
+export const LAUNCHLAB_PROGRAM: Address = Address.make("LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj")
+
+/** Venue label of its curves. */
+export const LAUNCHLAB_DEX = "raydium-launchlab"
+
+/** Bytes of a curve account. */
+export const LAUNCHLAB_SIZE = 429
+/** First eight bytes of a curve account, the same as of CLMM and CPMM pools: the owner separates them. */
+export const LAUNCHLAB_DISCRIMINATOR = ANCHOR_POOL_STATE
+
+/** Fields of a curve account. */
+export const launchLabAt = {
+  status: 17,
+  baseDecimals: 18,
+  quoteDecimals: 19,
+  migrateType: 20,
+  supply: 21,
+  /** Units of the token that the curve sells in all, and those it has sold. */
+  totalBaseSell: 29,
+  virtualBase: 37,
+  virtualQuote: 45,
+  realBase: 53,
+  realQuote: 61,
+  totalQuoteFundRaising: 69,
+  protocolFee: 77,
+  platformFee: 85,
+  globalConfig: 141,
+  platformConfig: 173,
+  baseMint: 205,
+  quoteMint: 237,
+  baseVault: 269,
+  quoteVault: 301,
+  creator: 333
+} as const
+
+/** Values of `status`: selling, everything sold, moved to a pool. */
+export const launchLabStatus = { funding: 0, complete: 1, migrated: 2 } as const
+
+/** Values of `migrateType`: the program of the pool after graduation. */
+export const launchLabMigrateType = { ammV4: 0, cpmm: 1 } as const
+
+/** The address that signs for every vault. */
+export const launchLabAuthority = (derive: DeriveAddress): Address =>
+  derive(LAUNCHLAB_PROGRAM, [utf8("vault_auth_seed")])

@@ -1,0 +1,65 @@
+/** The calls inside of a launch or a graduation, from what the world traced meanwhile. */
+import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import type { AccountRef, Call } from "../chain/Call.ts"
+import {
+  createAccount,
+  initializeAccount,
+  initializeMint,
+  isTokenProgram,
+  mintTo,
+  syncNative,
+  transferChecked
+} from "../chain/standardCalls.ts"
+import { paymentCall } from "../traders/trade.ts"
+import { type Happening, isTokenAccount, type World } from "../chain/World.ts"
+
+/** The inner calls behind the trace: creations, transfers, new units. Programs sign for their own accounts. */
+export const innerCalls = (world: World, payer: Address, authority: Address, trace: ReadonlyArray<Happening>) =>
+  trace.flatMap((happening): ReadonlyArray<Call> => {
+    switch (happening.kind) {
+      case "account":
+        return happening.owner === SYSTEM_PROGRAM || isTokenProgram(happening.owner)
+          ? []
+          : [createAccount(payer, happening.account, happening.owner, happening.size)]
+      case "mint":
+        return [
+          createAccount(payer, happening.mint, TOKEN_PROGRAM, world.bank.must(happening.mint).data.length),
+          initializeMint(TOKEN_PROGRAM, happening.mint, happening.decimals, authority)
+        ]
+      case "token account": {
+        const { owner, data } = world.bank.must(happening.account)
+        return [
+          createAccount(payer, happening.account, owner, data.length),
+          initializeAccount(owner, happening.account, happening.mint, happening.owner)
+        ]
+      }
+      case "issued":
+        return [mintTo(TOKEN_PROGRAM, happening.mint, happening.to, authority, happening.amount)]
+      case "paid": {
+        const call = paymentCall(world, happening, "seeded", transferChecked)
+        return call === null
+          ? isTokenAccount(world.bank.must(happening.to))
+            ? [syncNative(happening.to)]
+            : []
+          : [call]
+      }
+      case "purse":
+        return []
+    }
+  })
+
+/** Accounts of the inner calls that the instruction must name besides its own. */
+export const others = (inner: ReadonlyArray<Call>, named: ReadonlyArray<AccountRef>): ReadonlyArray<AccountRef> => {
+  const known = new Set(named.map(({ address }) => address))
+  const found = new Map<Address, AccountRef>()
+  for (const { accounts } of inner) {
+    for (const { address, writable } of accounts) {
+      if (!known.has(address)) {
+        found.set(address, { address, writable: writable || found.get(address)?.writable === true, signer: false })
+      }
+    }
+  }
+  return Array.from(found.values())
+}
