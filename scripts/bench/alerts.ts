@@ -12,6 +12,7 @@ import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import * as MemoryAlerts from "../../test/support/memoryAlerts.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
@@ -42,10 +43,21 @@ const prices = Layer.succeed(PriceBook, {
   warm: () => Effect.void
 })
 
+const pools = Layer.succeed(PoolBook, {
+  between: () => null,
+  poolsOf: () => [],
+  isLoaded: () => true,
+  leftOut: () => 0,
+  learn: () => undefined,
+  poolAt: () => null,
+  graph: { partnersOf: () => [], poolsBetween: () => [] },
+  warm: () => Effect.succeed({ _tag: "Loaded" })
+})
+
 const world = () =>
   Evaluator.layer.pipe(
     Layer.provideMerge(Layer.fresh(Layer.merge(MemoryAlerts.layer, TradeTape.layerManual()))),
-    Layer.provide([books, prices]),
+    Layer.provide([books, pools, prices]),
     Layer.fresh
   )
 

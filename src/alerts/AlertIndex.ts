@@ -3,7 +3,7 @@ import type { Alert } from "../domain/wallets/Alert.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { type Rule, triggerOf } from "./evaluate.ts"
-import type { Measure } from "./Metrics.ts"
+import type { Measure } from "./Reading.ts"
 
 /** A watched alert with its compiled rule. */
 export interface Watched {

@@ -1,18 +1,22 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import type { Alert, AlertStep, AlertStoreUnavailable } from "../domain/wallets/Alert.ts"
+import { type Alert, type AlertStep, type AlertStoreUnavailable, isActivity } from "../domain/wallets/Alert.ts"
 import { decimalText } from "../domain/rational.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
 import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
+import { PoolBook } from "../pools/PoolBook.ts"
 import { Requester } from "../pools/Requester.ts"
+import { HolderReader } from "../tokens/HolderReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { AlertStore } from "./AlertStore.ts"
+import { ActivityMetrics } from "./ActivityMetrics.ts"
 import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
 import { MedianPrices } from "./MedianPrices.ts"
-import { type Measure, Metrics, type Reading } from "./Metrics.ts"
+import { Metrics } from "./Metrics.ts"
+import type { Measure, Reading } from "./Reading.ts"
 import { AlertIndex, type Watched, type WatchGroup } from "./AlertIndex.ts"
 
 /** Steps in one write, and alerts in one read. */
@@ -39,7 +43,11 @@ type Occasion =
   | { readonly _tag: "Changed"; readonly ids: ReadonlyArray<string> | null }
   | { readonly _tag: "Tick" | "Purge" }
 
-type EvaluatorLayer = Layer.Layer<Evaluator, Config.ConfigError, AlertStore | PriceBook | TradeTape | TokenBook>
+type EvaluatorLayer = Layer.Layer<
+  Evaluator,
+  Config.ConfigError,
+  AlertStore | PoolBook | PriceBook | TradeTape | TokenBook
+>
 
 /** Watches every active alert: with each block the tokens it traded, and all of them from time to time. */
 export class Evaluator extends Context.Service<
@@ -77,7 +85,9 @@ export class Evaluator extends Context.Service<
         const { every, refresh } = yield* settings
         const monitor = yield* SourceMonitor
         const medians = new MedianPrices(prices)
-        const metrics = new Metrics(tape, tokens, medians)
+        const pools = yield* PoolBook
+        const holders = yield* HolderReader
+        const metrics = new Metrics(tape, tokens, medians, new ActivityMetrics({ tape, pools, holders, medians }))
         const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0 }
         const list = new AlertIndex()
 
@@ -142,6 +152,16 @@ export class Evaluator extends Context.Service<
 
         /** Requests what the metric is made of, as the alerts: they have mints pending like a key has, and take turns with it. */
         const warm = Effect.fnUntraced(function* (mint: Mint, measure: Measure, nowMs: number) {
+          if (measure.metric === "top10_pct") {
+            yield* tokens.warm(mint)
+            const state = tokens.read(mint)
+            if (state?._tag === "Token" && state.facts !== null) {
+              holders.suggest(mint, state.facts.tokenProgram, nowMs)
+            }
+          }
+          if (isActivity(measure.metric) && !pools.isLoaded(mint)) {
+            yield* Effect.provideService(pools.warm(mint), Requester, "alerts")
+          }
           const isByMedian = metrics.isByMedian(mint, measure)
           if (isByMedian || measure.metric === "market_cap_usd") {
             yield* tokens.warm(mint)

@@ -46,8 +46,8 @@ export class MedianPrices {
     return this.at(nowMs).of(mint) !== null
   }
 
-  /** The prices of one moment are one set, in which each mint is priced once. */
-  private at(nowMs: number): Prices {
+  /** The prices of one moment: one set, in which each mint is priced once. */
+  at(nowMs: number): Prices {
     if (this.prices?.atMs !== nowMs) {
       this.prices = { atMs: nowMs, set: this.book.at(nowMs) }
     }

@@ -1,4 +1,4 @@
-import type { AlertCondition } from "../domain/wallets/Alert.ts"
+import { isActivity } from "../domain/wallets/Alert.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { divide, multiply, type Rational } from "../domain/rational.ts"
@@ -9,27 +9,17 @@ import { supplyOf, tokenRef } from "../market/views/tokenRef.ts"
 import { coverageOf } from "../market/views/tokenMeasures.ts"
 import { STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
-import { windowNames, windowSeconds } from "../market/windows/windows.ts"
 import type { TokenBook } from "../tokens/TokenBook.ts"
+import { type ActivityMetrics, windowOf } from "./ActivityMetrics.ts"
 import type { Observation } from "./evaluate.ts"
 import type { MedianPrices } from "./MedianPrices.ts"
-
-/** A metric of a token that an alert may watch. */
-export type Measure = Pick<AlertCondition, "metric" | "windowSeconds" | "source">
-
-/** Current value of a metric. Stale values are not given. */
-export type Reading =
-  | { readonly state: "ok"; readonly seen: Observation }
-  | { readonly state: "stale"; readonly observedAtMs: number }
-  | { readonly state: "unavailable" }
+import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
 
 /** A block of more than this many milliseconds ago is too old to price a token. */
 const OLD_MS = 60_000
 
 /** Tokens remembered beyond those of the tape. */
 const SPARE = 1024
-
-const UNAVAILABLE: Reading = { state: "unavailable" }
 
 const SOL_SCALE = tenTo(9)
 
@@ -38,8 +28,6 @@ const priceInSol = ({ amount, lamports }: TapeTrade, decimals: number | null): R
   lamports === null || lamports <= 0n || amount <= 0n || decimals === null
     ? null
     : { numerator: lamports * tenTo(decimals), denominator: amount * SOL_SCALE }
-
-const windowOf = (seconds: number | null) => windowNames[windowSeconds.indexOf(seconds ?? 0)] ?? null
 
 /**
  * Metrics of tokens by the trades of the tape. The price is that of the last pool swap, the one that charts and discovery
@@ -51,10 +39,17 @@ export class Metrics {
   private readonly tape: TradeTape["Service"]
   private readonly tokens: Pick<TokenBook["Service"], "read">
   private readonly medians: MedianPrices
+  private readonly activity: ActivityMetrics
   /** The last price in SOL of every token: the tape keeps dollars only. */
   private readonly inSol = new Map<Mint, { readonly value: Rational; readonly place: number }>()
 
-  constructor(tape: TradeTape["Service"], tokens: Pick<TokenBook["Service"], "read">, medians: MedianPrices) {
+  constructor(
+    tape: TradeTape["Service"],
+    tokens: Pick<TokenBook["Service"], "read">,
+    medians: MedianPrices,
+    activity: ActivityMetrics
+  ) {
+    this.activity = activity
     this.tape = tape
     this.tokens = tokens
     this.medians = medians
@@ -88,12 +83,17 @@ export class Metrics {
 
   /** Current value of the metric. */
   now(mint: Mint, measure: Measure, nowMs: number): Reading {
+    if (isActivity(measure.metric)) {
+      return this.activity.now(mint, measure.metric, measure, this.placeOf(mint), nowMs)
+    }
     return this.isByMedian(mint, measure) ? this.byMedian(mint, measure, nowMs) : this.bySwap(mint, measure, nowMs)
   }
 
   /** True when the median over pools gives the metric: asked for, or because no swap does. Changes need the swaps. */
   isByMedian(mint: Mint, { metric, source }: Measure): boolean {
-    return metric !== "change_pct" && (source === "median" || this.lastOf(mint, metric) === undefined)
+    return (
+      metric !== "change_pct" && !isActivity(metric) && (source === "median" || this.lastOf(mint, metric) === undefined)
+    )
   }
 
   private byMedian(mint: Mint, measure: Measure, nowMs: number): Reading {
@@ -124,7 +124,7 @@ export class Metrics {
 
   /** Values of the metric at each of the swaps of one token, in the order given; none where a median is watched. */
   during(swaps: ReadonlyArray<TapeTrade>, measure: Measure, nowMs: number): ReadonlyArray<Observation> {
-    if (measure.source === "median") {
+    if (measure.source === "median" || isActivity(measure.metric)) {
       return []
     }
     return swaps.flatMap((trade) => {
@@ -169,6 +169,8 @@ export class Metrics {
       }
       case "change_pct":
         return this.changeAt(mint, seconds, price, nowMs)
+      default:
+        return null
     }
   }
 

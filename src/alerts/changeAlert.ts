@@ -61,12 +61,11 @@ export const cooldownFault = (
 
 /** The fault of a metric that is never known of the mint; null when it may be. Swaps for USDC are trades of the other side. */
 export const metricFault = (mint: Mint, { metric }: Pick<AlertCondition, "metric">): AlertFault | null =>
-  mint === USDC && metric === "change_pct"
+  mint === USDC && (metric === "change_pct" || metric === "volume_usd" || metric === "silent_seconds")
     ? {
         field: "condition.metric",
         issue: "conflict",
-        message:
-          "condition.metric must not be change_pct for USDC: every swap for USDC counts as a trade of the other token."
+        message: `condition.metric must not be ${metric} for USDC: every swap for USDC counts as a trade of the other token.`
       }
     : null
 

@@ -12,6 +12,8 @@ import {
   CooldownSeconds,
   DEFAULT_COOLDOWN_SECONDS,
   fits,
+  hasWindow,
+  isActivity,
   Threshold,
   TimeMs
 } from "../domain/wallets/Alert.ts"
@@ -51,15 +53,15 @@ const ConditionBody = Schema.Struct({
   operator: operator.annotate({
     description: "rises_by and falls_by apply to change_pct, crosses_above and crosses_below to the others."
   }),
-  threshold: Threshold.annotate({ description: "Dollars, SOL, or percent points of a change. Above 0." }),
+  threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, or seconds. Above 0." }),
   windowSeconds: Schema.optionalKey(windowSeconds),
   source: Schema.optionalKey(source)
 }).check(
   Schema.makeFilter(
     (condition) =>
-      condition.metric !== "change_pct" ||
+      (condition.metric !== "change_pct" && !isActivity(condition.metric)) ||
       condition.source !== "median" ||
-      refuse("source", "conflict", "condition.source must be swap for change_pct: changes are measured between swaps.")
+      refuse("source", "conflict", `condition.source must be swap for ${condition.metric}, which is no price.`)
   ),
   Schema.makeFilter(
     (condition) =>
@@ -73,15 +75,17 @@ const ConditionBody = Schema.Struct({
   Schema.makeFilter(
     (condition) => {
       const isGiven = typeof condition.windowSeconds === "number"
-      if (condition.metric === "change_pct") {
-        return isGiven || refuse("windowSeconds", "missing", "condition.windowSeconds is required for change_pct.")
+      if (hasWindow(condition.metric)) {
+        return (
+          isGiven || refuse("windowSeconds", "missing", `condition.windowSeconds is required for ${condition.metric}.`)
+        )
       }
       return (
         !isGiven ||
         refuse(
           "windowSeconds",
           "conflict",
-          "condition.windowSeconds must be left out or null: it applies to change_pct only."
+          "condition.windowSeconds must be left out or null: it applies to change_pct and volume_usd only."
         )
       )
     },

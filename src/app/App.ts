@@ -145,7 +145,7 @@ const reads = Layer.mergeAll(
 
 const alerts = byDuty(Evaluator.layer, Evaluator.layerReads).pipe(
   Layer.provideMerge(alertStore),
-  Layer.provide([tape, TokenBook.layer, PriceBook.layer])
+  Layer.provide([tape, TokenBook.layer, PriceBook.layer, holders])
 )
 
 const copying = CopyReader.layer.pipe(Layer.provide([followStore, PriceBook.layer, TokenBook.layer]))

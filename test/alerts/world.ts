@@ -11,6 +11,7 @@ import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
 import { MONDAY, trade } from "../market/tape/tape.ts"
 import { block } from "../support/reads.ts"
+import { type ToyPools, toyPoolBook } from "../tokens/toyPools.ts"
 import { alertOf } from "./alerts.ts"
 
 /** Mints of a test, with those that were requested. */
@@ -62,10 +63,14 @@ export const alerting = <E>(
     mints = makeMints(),
     settings = {},
     tape = TradeTape.layerManual(),
+    pools = { pools: [], loaded: new Set(), warmed: new Set() },
+    holders = Layer.empty,
     evaluator = Evaluator.layer
   }: {
     readonly evaluator?: typeof Evaluator.layer
     readonly mints?: Mints
+    readonly pools?: ToyPools
+    readonly holders?: Layer.Layer<never>
     readonly settings?: Record<string, string>
     readonly tape?: Layer.Layer<TradeTape>
   } = {}
@@ -74,7 +79,13 @@ export const alerting = <E>(
     Layer.provideMerge(Layer.merge(store, tape)),
     // A tick every two seconds would run very often between the beginning of time and now.
     Layer.provide(Layer.effectDiscard(begin)),
-    Layer.provide([tokenBook(mints), priceBook(mints), ConfigProvider.layer(ConfigProvider.fromUnknown(settings))]),
+    Layer.provide([
+      tokenBook(mints),
+      priceBook(mints),
+      toyPoolBook(pools),
+      holders,
+      ConfigProvider.layer(ConfigProvider.fromUnknown(settings))
+    ]),
     Layer.orDie
   )
 

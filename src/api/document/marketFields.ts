@@ -159,7 +159,6 @@ const alerts = {
   firedAtMs: "Time of the firing, in milliseconds since the Unix epoch.",
   delivery: "Where the firing is shown.",
   condition: "What the alert waits for.",
-  metric: "Value that is watched.",
   operator: "Movement of the value that fires the alert.",
   recurrence: "`once`: the alert ends with its first firing. `repeat`: it goes on.",
   cooldownSeconds: "Least seconds between two firings; null without recurrence.",

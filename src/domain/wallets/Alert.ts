@@ -23,9 +23,32 @@ export const isAlertId = Schema.is(AlertId)
 /** True for a well-formed event id. */
 export const isEventId = (text: string): boolean => /^evt_[\w-]{1,60}$/u.test(text)
 
-/** Watched metric: price of the last trade, market value at that price, or change of the price over a window. */
-export const AlertMetric = Schema.Literals(["price_usd", "price_sol", "market_cap_usd", "change_pct"])
+/** Metrics beside the price, which are looked at every few seconds. */
+const activityMetrics = ["volume_usd", "liquidity_usd", "top10_pct", "curve_progress_pct", "silent_seconds"] as const
+export type ActivityMetric = (typeof activityMetrics)[number]
+
+/** Watched metric: price of the last trade, market value at that price, change of the price over a window, or activity. */
+export const AlertMetric = Schema.Literals([
+  "price_usd",
+  "price_sol",
+  "market_cap_usd",
+  "change_pct",
+  ...activityMetrics
+]).annotate({
+  description:
+    "Value that is watched. `volume_usd`: dollars traded in the window. `liquidity_usd`: dollars in the pools. `top10_pct`: part held by the ten largest " +
+    "owners that are no pool, curve or burn address. `curve_progress_pct`: way to the end of the curve, 100 after the graduation. " +
+    "`silent_seconds`: seconds since the last trade that was seen, also while blocks are missing."
+})
 export type AlertMetric = typeof AlertMetric.Type
+
+const activity: ReadonlySet<string> = new Set(activityMetrics)
+
+/** True for a metric beside the price. */
+export const isActivity = (metric: AlertMetric): metric is ActivityMetric => activity.has(metric)
+
+/** True for a metric that is measured over a window. */
+export const hasWindow = (metric: AlertMetric): boolean => metric === "change_pct" || metric === "volume_usd"
 
 /** Which way it has to move: levels are crossed, a change rises or falls by so much. */
 export const AlertOperator = Schema.Literals(["crosses_above", "crosses_below", "rises_by", "falls_by"])
@@ -51,9 +74,9 @@ export type AlertSource = typeof AlertSource.Type
 export const AlertCondition = Schema.Struct({
   metric: AlertMetric,
   operator: AlertOperator,
-  threshold: Threshold.annotate({ description: "Dollars, SOL, or percent points of a change. Above 0." }),
+  threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, or seconds. Above 0." }),
   windowSeconds: Schema.NullOr(AlertWindowSeconds).annotate({
-    description: "Over which the change is measured; null for levels."
+    description: "Over which a change or a volume is measured; null for levels."
   }),
   source: AlertSource.annotate({
     description:

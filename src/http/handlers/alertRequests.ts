@@ -9,7 +9,7 @@ import {
   metricFault
 } from "../../alerts/changeAlert.ts"
 import { begin, beginArmed, triggerOf } from "../../alerts/evaluate.ts"
-import type { Reading } from "../../alerts/Metrics.ts"
+import type { Reading } from "../../alerts/Reading.ts"
 import { AlertFiring, AlertItem, type ChangeAlertBody, type CreateAlertBody } from "../../api/Alerts.ts"
 import type { InvalidRequest } from "../../api/problems.ts"
 import {

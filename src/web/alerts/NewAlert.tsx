@@ -8,7 +8,7 @@ import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
 import { textsOf } from "../parts/form.ts"
 import { Failed } from "../parts/States.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
-import { metrics, operatorsOf, windows } from "./words.ts"
+import { hasSource, hasWindow, metrics, operatorsOf, windows } from "./words.ts"
 
 type Body = BodyOf<"POST /api/v1/alerts">
 type Condition = Body["condition"]
@@ -52,9 +52,8 @@ const bodyOf = (metric: Condition["metric"], text: (name: string) => string): Bo
     metric,
     operator: chosen(operatorsOf(metric), text("operator")) ?? "crosses_above",
     threshold: text("threshold"),
-    ...(metric === "change_pct"
-      ? { windowSeconds: windowOf(text("windowSeconds")) }
-      : { source: chosen(sources, text("source")) ?? "swap" })
+    ...(hasWindow(metric) && { windowSeconds: windowOf(text("windowSeconds")) }),
+    ...(hasSource(metric) && { source: chosen(sources, text("source")) ?? "swap" })
   },
   ...termsOf(text),
   fireNow: text("fireNow") === "on"
@@ -108,7 +107,7 @@ export const NewAlert = ({
           failure={failure}
           options={operatorsOf(metric)}
         />
-        {metric === "change_pct" ? (
+        {hasWindow(metric) && (
           <SelectField
             label="Within"
             name="windowSeconds"
@@ -116,7 +115,8 @@ export const NewAlert = ({
             failure={failure}
             options={windows}
           />
-        ) : (
+        )}
+        {hasSource(metric) && (
           <SelectField
             label="Measured by"
             name="source"

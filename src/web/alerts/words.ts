@@ -13,8 +13,20 @@ export const metrics: ReadonlyArray<readonly [Metric, string]> = [
   ["price_usd", "Price in dollars"],
   ["price_sol", "Price in SOL"],
   ["market_cap_usd", "Market cap in dollars"],
-  ["change_pct", "Change in percent"]
+  ["change_pct", "Change in percent"],
+  ["volume_usd", "Volume in dollars"],
+  ["liquidity_usd", "Liquidity in dollars"],
+  ["top10_pct", "Share of the ten largest holders"],
+  ["curve_progress_pct", "Way to graduation"],
+  ["silent_seconds", "Seconds without a trade"]
 ]
+
+/** True for a metric that is measured over a window. */
+export const hasWindow = (metric: Metric): boolean => metric === "change_pct" || metric === "volume_usd"
+
+/** True for a metric that is a price or made of one, whose source can be chosen. */
+export const hasSource = (metric: Metric): boolean =>
+  metric === "price_usd" || metric === "price_sol" || metric === "market_cap_usd"
 
 const operators: ReadonlyArray<readonly [Operator, string]> = [
   ["crosses_above", "crosses above"],
@@ -27,7 +39,7 @@ const operators: ReadonlyArray<readonly [Operator, string]> = [
 export const operatorsOf = (metric: Metric): ReadonlyArray<readonly [Operator, string]> =>
   metric === "change_pct" ? operators.slice(2) : operators.slice(0, 2)
 
-/** Windows of a change in seconds, as texts. */
+/** Windows of a change or a volume in seconds, as texts. */
 export const windows = [
   ["300", "5 minutes"],
   ["3600", "1 hour"],
@@ -37,10 +49,18 @@ export const windows = [
 
 const amountWords = (metric: Metric, amount: string): string => {
   const text = tidyDecimal(amount)
-  if (metric === "change_pct") {
-    return `${text} %`
+  switch (metric) {
+    case "change_pct":
+    case "top10_pct":
+    case "curve_progress_pct":
+      return `${text} %`
+    case "price_sol":
+      return `${text} SOL`
+    case "silent_seconds":
+      return `${text} s`
+    default:
+      return `$${text}`
   }
-  return metric === "price_sol" ? `${text} SOL` : `$${text}`
 }
 
 /** A value of the metric with its unit; a dash when it is not known. */

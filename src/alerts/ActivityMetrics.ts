@@ -1,0 +1,143 @@
+import { type Mint, SOL } from "../domain/Address.ts"
+import { tenTo } from "../domain/decimal.ts"
+import { type Rational, whole } from "../domain/rational.ts"
+import { DOLLARS } from "../domain/stables.ts"
+import type { ActivityMetric } from "../domain/wallets/Alert.ts"
+import { coverageOf } from "../market/views/tokenMeasures.ts"
+import { STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
+import { windowNames, windowSeconds } from "../market/windows/windows.ts"
+import type { PoolBook } from "../pools/PoolBook.ts"
+import type { HolderReads } from "../tokens/HolderReader.ts"
+import { depthOf } from "../tokens/liquidity.ts"
+import type { MedianPrices } from "./MedianPrices.ts"
+import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
+
+/** Owners of the watched concentration. */
+const TOP = 10
+
+/** The sources of the metrics. */
+export interface ActivitySources {
+  readonly tape: TradeTape["Service"]
+  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "leftOut" | "poolsOf">
+  readonly holders: Pick<HolderReads, "knownOf">
+  readonly medians: MedianPrices
+}
+
+/** The name of a window of so many seconds; null where there is none. */
+export const windowOf = (seconds: number | null) => windowNames[windowSeconds.indexOf(seconds ?? 0)] ?? null
+
+/**
+ * Metrics of tokens beside their price. Each is read at its time, not with every swap, and has no value unless all that it
+ * is made of is known: a sum with a gap fires nothing.
+ */
+export class ActivityMetrics {
+  private readonly sources: ActivitySources
+
+  constructor(sources: ActivitySources) {
+    this.sources = sources
+  }
+
+  /** Current value of the metric, at the place of the newest trade of the token. */
+  now(mint: Mint, metric: ActivityMetric, { windowSeconds: seconds }: Measure, place: number, nowMs: number): Reading {
+    switch (metric) {
+      case "volume_usd":
+        return this.ofBlocks(this.volume(mint, seconds, nowMs), place, nowMs)
+      case "curve_progress_pct":
+        return this.ofBlocks(this.progress(mint), place, nowMs)
+      case "liquidity_usd":
+        return this.liquidity(mint, place, nowMs)
+      case "top10_pct":
+        return this.concentration(mint, place, nowMs)
+      case "silent_seconds":
+        return this.silence(mint, place, nowMs)
+    }
+  }
+
+  /** A value as of the newest block; stale once blocks have stopped. */
+  private ofBlocks(value: Rational | null, place: number, nowMs: number): Reading {
+    const { tape } = this.sources
+    const heardAtMs = tape.heardAtMs()
+    if (heardAtMs === null || value === null) {
+      return UNAVAILABLE
+    }
+    const observedAtMs = tape.state.now * 1000
+    return nowMs - heardAtMs > STALE_AFTER_MS
+      ? { state: "stale", observedAtMs }
+      : { state: "ok", seen: { value, place, observedAtMs } }
+  }
+
+  /** Dollars of both sides in the window; null unless every trade of it was seen and has a value. */
+  private volume(mint: Mint, seconds: number | null, nowMs: number): Rational | null {
+    const { tape } = this.sources
+    const window = windowOf(seconds)
+    if (window === null || !coverageOf(tape, mint, window, nowMs).complete) {
+      return null
+    }
+    const sums = tape.state.window(mint, window)
+    if (sums === null) {
+      return whole(0n)
+    }
+    return sums.unpriced > 0 ? null : { numerator: sums.volumeUsdNanos, denominator: tenTo(9) }
+  }
+
+  /** The way to the end of the curve in percent, 100 after the graduation; null where it is not known. */
+  private progress(mint: Mint): Rational | null {
+    const { pools, tape } = this.sources
+    if ((tape.launches.of(mint)?.graduatedAtMs ?? null) !== null) {
+      return whole(100n)
+    }
+    if (mint === SOL || DOLLARS.includes(mint)) {
+      return null
+    }
+    const rate = pools.poolsOf(mint).find(({ graduation }) => graduation !== undefined)?.graduation
+    return rate === undefined || rate.denominator === 0n
+      ? null
+      : { numerator: 100n * rate.numerator, denominator: rate.denominator }
+  }
+
+  /** Dollars in the pools of the token; none while a pool has no value. */
+  private liquidity(mint: Mint, place: number, nowMs: number): Reading {
+    const { medians, pools } = this.sources
+    const prices = medians.at(nowMs)
+    if (!pools.isLoaded(mint) || prices.lifetime === null) {
+      return UNAVAILABLE
+    }
+    const { observedAtMs } = prices.lifetime
+    if (prices.isStale) {
+      return { state: "stale", observedAtMs }
+    }
+    const { lacking, micro } = depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint))
+    return micro === null || lacking !== null
+      ? UNAVAILABLE
+      : { state: "ok", seen: { value: { numerator: micro, denominator: tenTo(6) }, place, observedAtMs } }
+  }
+
+  /** Part held by the ten largest owners, in percent; none while holders or pools are not known whole. */
+  private concentration(mint: Mint, place: number, nowMs: number): Reading {
+    const known = this.sources.holders.knownOf(mint, nowMs)
+    if (known === null || known.total === 0n || !known.poolCoverage.complete) {
+      return UNAVAILABLE
+    }
+    const { observedAtMs } = known.life
+    return known.lacking !== null
+      ? { state: "stale", observedAtMs }
+      : {
+          state: "ok",
+          seen: { value: { numerator: 100n * known.largest(TOP), denominator: known.total }, place, observedAtMs }
+        }
+  }
+
+  /**
+   * Seconds since the last trade that was seen, by the clock of this service: it also grows while blocks are missing. None
+   * before the first trade, and while stored trades are read back.
+   */
+  private silence(mint: Mint, place: number, nowMs: number): Reading {
+    const { tape } = this.sources
+    const seen = tape.isRestoring() ? null : tape.state.seen(mint)
+    if (seen === null) {
+      return UNAVAILABLE
+    }
+    const seconds = Math.max(0, Math.floor(nowMs / 1000) - seen.last)
+    return { state: "ok", seen: { value: whole(BigInt(seconds)), place, observedAtMs: nowMs } }
+  }
+}

@@ -1,0 +1,14 @@
+import type { AlertCondition } from "../domain/wallets/Alert.ts"
+import type { Observation } from "./evaluate.ts"
+
+/** A metric of a token that an alert may watch. */
+export type Measure = Pick<AlertCondition, "metric" | "windowSeconds" | "source">
+
+/** Current value of a metric. Stale values are not given. */
+export type Reading =
+  | { readonly state: "ok"; readonly seen: Observation }
+  | { readonly state: "stale"; readonly observedAtMs: number }
+  | { readonly state: "unavailable" }
+
+/** No value. */
+export const UNAVAILABLE: Reading = { state: "unavailable" }

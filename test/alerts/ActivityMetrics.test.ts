@@ -1,0 +1,161 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Evaluator } from "../../src/alerts/Evaluator.ts"
+import type { AlertCondition } from "../../src/domain/wallets/Alert.ts"
+import { type Coverage, COMPLETE, incomplete, unavailable } from "../../src/domain/Scalar.ts"
+import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { HolderReader, unknownFigures } from "../../src/tokens/HolderReader.ts"
+import { mintOf, MONDAY, walletOf } from "../market/tape/tape.ts"
+import { constantProduct } from "../quotes/toyChain.ts"
+import { SOL } from "../../src/domain/Address.ts"
+import { block } from "../support/reads.ts"
+import type { ToyPools } from "../tokens/toyPools.ts"
+import * as MemoryAlerts from "../support/memoryAlerts.ts"
+import { alerting, atMicros, fired, makeMints, priced, set, settle } from "./world.ts"
+
+const MINT = mintOf(1)
+
+const condition = (
+  metric: AlertCondition["metric"],
+  operator: AlertCondition["operator"],
+  threshold: string,
+  windowSeconds: AlertCondition["windowSeconds"] = null
+) => ({ condition: { metric, operator, threshold, windowSeconds, source: "swap" as const } })
+
+/** The time of the next evaluation of every alert. */
+const tick = Effect.andThen(TestClock.adjust("2 seconds"), settle)
+
+const now = (metric: AlertCondition["metric"], windowSeconds: AlertCondition["windowSeconds"] = null) =>
+  Effect.gen(function* () {
+    const { now } = yield* Evaluator
+    return now(MINT, { metric, windowSeconds, source: "swap" }, (MONDAY + 1000) * 1000).state
+  })
+
+describe("alerts on activity", () => {
+  it.effect("fire once when the volume of a window crosses a level, and not with a swap before", () =>
+    Effect.gen(function* () {
+      yield* priced(0, [1])
+      yield* set("al_volume", condition("volume_usd", "crosses_above", "50", 300))
+      // The window was seen whole from here on.
+      yield* priced(600, [1], { volumeUsdNanos: 49_000_000_000n })
+      yield* tick
+      const before = yield* fired
+      yield* priced(605, [1], { volumeUsdNanos: 30_000_000_000n })
+      yield* tick
+      yield* tick
+      assert.lengthOf(before, 0)
+      assert.deepStrictEqual(yield* fired, ["al_volume 79"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
+  )
+
+  it.effect("have no volume while a trade of the window has no value", () =>
+    Effect.gen(function* () {
+      yield* set("al_volume", condition("volume_usd", "crosses_above", "1", 300))
+      yield* priced(0, [1], { volumeUsdNanos: null, priceUsd: null })
+      yield* tick
+      assert.strictEqual(yield* now("volume_usd", 300), "unavailable")
+      assert.lengthOf(yield* fired, 0)
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
+  )
+
+  it.effect("fire when liquidity falls, and have none while a pool has no value", () => {
+    const mints = makeMints()
+    mints.medians.set(SOL, atMicros(1n))
+    mints.medians.set(MINT, atMicros(1n))
+    const pool = (reserve: bigint) => ({
+      ...constantProduct(walletOf(90), MINT, SOL, [1n, 1n]),
+      reserves: [reserve, reserve] as const
+    })
+    const pools: ToyPools = { pools: [pool(5_000_000n)], loaded: new Set(), warmed: new Set() }
+    return Effect.gen(function* () {
+      yield* priced(0, [1])
+      yield* set("al_thin", condition("liquidity_usd", "crosses_below", "8"))
+      assert.isTrue(pools.warmed.has(MINT))
+      assert.strictEqual(yield* now("liquidity_usd"), "unavailable")
+      pools.loaded = new Set([MINT])
+      yield* tick
+      assert.lengthOf(yield* fired, 0)
+      mints.medians.delete(MINT)
+      pools.pools = [pool(1_000_000n)]
+      yield* tick
+      assert.lengthOf(yield* fired, 0)
+      mints.medians.set(MINT, atMicros(1n))
+      yield* tick
+      yield* tick
+      assert.deepStrictEqual(yield* fired, ["al_thin 2"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
+  })
+
+  it.effect("fire when holders concentrate, and are silent while holders or pools are not whole", () => {
+    const held = { part: 10n, lacking: null as "source_gap" | null, poolCoverage: COMPLETE as Coverage }
+    const holders = Layer.succeed(HolderReader, {
+      holdersOf: () => unknownFigures("not_captured"),
+      countOf: () => unavailable("count", "not_captured"),
+      suggest: () => undefined,
+      knownOf: (_mint, nowMs) => ({
+        total: 100n,
+        holders: 20,
+        amountOf: () => 0n,
+        largest: () => held.part,
+        poolCoverage: held.poolCoverage,
+        life: { observedAtMs: nowMs, expiresAtMs: nowMs + 1000 },
+        slot: 1,
+        lacking: held.lacking
+      })
+    })
+    return Effect.gen(function* () {
+      yield* set("al_top", condition("top10_pct", "crosses_above", "30"))
+      yield* tick
+      Object.assign(held, { part: 90n, lacking: "source_gap" })
+      yield* tick
+      assert.strictEqual(yield* now("top10_pct"), "stale")
+      Object.assign(held, { lacking: null, poolCoverage: incomplete("limit_clipped") })
+      yield* tick
+      assert.strictEqual(yield* now("top10_pct"), "unavailable")
+      assert.lengthOf(yield* fired, 0)
+      held.poolCoverage = COMPLETE
+      yield* tick
+      assert.deepStrictEqual(yield* fired, ["al_top 90"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { holders })))
+  })
+
+  it.effect("fire at the graduation", () =>
+    Effect.gen(function* () {
+      const { apply } = yield* TradeTape
+      const launch = { mint: MINT, launchpad: "pump-fun", creator: walletOf(1), pool: walletOf(2) }
+      yield* TestClock.setTime(MONDAY * 1000)
+      yield* apply(block(0, { launches: [{ ...launch, event: "created" }] }))
+      yield* set("al_out", condition("curve_progress_pct", "crosses_above", "100"))
+      yield* tick
+      assert.strictEqual(yield* now("curve_progress_pct"), "unavailable")
+      yield* apply(block(3, { launches: [{ ...launch, event: "migrated" }] }))
+      yield* tick
+      yield* tick
+      assert.deepStrictEqual(yield* fired, ["al_out 100"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
+  )
+
+  it.effect("fire when no trade was seen for a while, also while blocks are missing, and again after the next", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* now("silent_seconds"), "unavailable")
+      yield* priced(0, [1])
+      yield* set("al_mute", {
+        ...condition("silent_seconds", "crosses_above", "120"),
+        recurrence: "repeat",
+        cooldownSeconds: 60
+      })
+      yield* TestClock.adjust("110 seconds")
+      yield* settle
+      assert.lengthOf(yield* fired, 0)
+      yield* TestClock.adjust("20 seconds")
+      yield* settle
+      assert.deepStrictEqual(yield* fired, ["al_mute 120"])
+      yield* priced(300, [1])
+      yield* tick
+      yield* TestClock.adjust("130 seconds")
+      yield* settle
+      assert.deepStrictEqual(yield* fired, ["al_mute 120", "al_mute 120"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
+  )
+})
