@@ -11,7 +11,7 @@ import {
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 
-/** Base URLs of the processes by the kind of traffic that they take. */
+/** Base URLs of the processes by the kind of traffic that they take, read at each request. */
 export interface Targets {
   readonly api: ReadonlyArray<string>
   readonly live: ReadonlyArray<string>
@@ -34,7 +34,13 @@ const optionsOf = ({ headers, method, url = "/" }: IncomingMessage, target: stri
   return { hostname, port, method, path: url, headers, agent: false }
 }
 
-/** Passes a request to the first of the processes that takes a connection. One that was sent is not sent again. */
+/** Time without the head of an answer after which a read goes to the next process. */
+const HEAD_TIMEOUT_MS = 3000
+
+/**
+ * Passes a request to the first of the processes that takes a connection. Of those that were sent, only a read without an
+ * answer is sent again: a write may have been carried out.
+ */
 const pass = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -44,23 +50,34 @@ const pass = (
     outgoing.writeHead(503).end()
     return
   }
+  const isRead = incoming.method === "GET" || incoming.method === "HEAD"
   let isSent = false
   const onward = request(optionsOf(incoming, target), (answer) => {
+    clearTimeout(patience)
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
     answer.pipe(outgoing)
     answer.on("error", () => outgoing.destroy())
   })
+  const patience =
+    isRead && !isLive(incoming.url ?? "/") && others.length > 0
+      ? setTimeout(() => onward.destroy(new Error("no answer")), HEAD_TIMEOUT_MS)
+      : undefined
   onward.on("socket", (socket) =>
     socket.once("connect", () => {
       isSent = true
-      incoming.pipe(onward)
+      if (isRead) {
+        onward.end()
+      } else {
+        incoming.pipe(onward)
+      }
     })
   )
   onward.on("error", () => {
-    if (!isSent) {
-      pass(incoming, outgoing, others)
-    } else if (outgoing.headersSent) {
+    clearTimeout(patience)
+    if (outgoing.destroyed || outgoing.headersSent) {
       outgoing.destroy()
+    } else if (!isSent || (isRead && others.length > 0)) {
+      pass(incoming, outgoing, others)
     } else {
       outgoing.writeHead(502).end()
     }

@@ -48,7 +48,8 @@ const socketUrl = async ({ baseUrl, secret }: Caller, path: string): Promise<str
   try {
     const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${secret}` } })
     const url = at(await response.json(), "wsUrl")
-    return response.ok && typeof url === "string" ? url : null
+    // Empty while nothing is tracked.
+    return response.ok && typeof url === "string" && url !== "" ? url : null
   } catch {
     return null
   }

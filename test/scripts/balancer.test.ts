@@ -33,6 +33,18 @@ const target = (name: string) =>
     (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   )
 
+/** A server that ends each connection once a request has come. */
+const losing = Effect.map(
+  Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer((incoming) => incoming.socket.destroy())
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close())
+  ),
+  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+)
+
 const textOf = (url: string, init?: RequestInit) => Effect.promise(async () => (await fetch(url, init)).text())
 
 const echoed = (url: string) =>
@@ -69,6 +81,18 @@ describe("the balancer", () => {
       }
       const { status } = yield* Effect.promise(() => fetch(`${url}/stream`))
       assert.strictEqual(status, 503)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends a read again that a process took and did not answer, and no write", () =>
+    Effect.gen(function* () {
+      const [lost, here] = yield* Effect.all([losing, target("here")])
+      const url = yield* balance({ api: [lost, here], live: [] }, 0)
+      // Of two requests, one comes to the process that ends its connections first.
+      const reads = [yield* textOf(`${url}/quote`), yield* textOf(`${url}/quote`)]
+      assert.deepStrictEqual(reads, ["here GET /quote ", "here GET /quote "])
+      const write = Effect.promise(async () => (await fetch(`${url}/alerts`, { method: "POST", body: "x" })).status)
+      assert.sameMembers([yield* write, yield* write], [502, 201])
     }).pipe(Effect.scoped)
   )
 })

@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { CallerLimits } from "../../access/CallerLimits.ts"
 import { AccountStore } from "../../accounts/AccountStore.ts"
 import { OidcClient } from "../../accounts/OidcClient.ts"
 import { csrfTokenOf } from "../../accounts/secrets.ts"
@@ -64,7 +65,7 @@ export const layer = HttpApiBuilder.group(
       return answer(reportOf(account, account === null || secret === null ? null : csrfTokenOf(secret)))
     })
 
-    const admitAttempt = makeAttemptGate(settings)
+    const admitAttempt = makeAttemptGate("sign-in by link", yield* CallerLimits, settings)
 
     const open = Effect.fnUntraced(function* ({ payload, request }: Requested & { readonly payload: SignInToken }) {
       if (!isOwnOrigin(request, settings)) {

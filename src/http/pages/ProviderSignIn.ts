@@ -1,6 +1,7 @@
 /** Sign-in with an OpenID provider: `GET /sign-in/oidc` leads the browser there, `GET /sign-in/oidc/callback` opens its session. */
 import { Effect, Layer, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { CallerLimits } from "../../access/CallerLimits.ts"
 import { AccountStore } from "../../accounts/AccountStore.ts"
 import { OidcClient } from "../../accounts/OidcClient.ts"
 import { signInProofs } from "../../accounts/secrets.ts"
@@ -89,7 +90,7 @@ const configured = Effect.gen(function* () {
   const oidc = yield* OidcClient
   const sessions = yield* SessionStore
   const settings = yield* Settings
-  const admitAttempt = makeAttemptGate(settings)
+  const admitAttempt = makeAttemptGate("sign-in by provider", yield* CallerLimits, settings)
 
   const start = Effect.fnUntraced(
     function* (request: Request) {
@@ -154,7 +155,7 @@ const missing = () => Effect.fail(serverProblem("not_found", "No OpenID provider
 export const layer: Layer.Layer<
   never,
   never,
-  HttpRouter.HttpRouter | AccountStore | OidcClient | SessionStore | Settings
+  HttpRouter.HttpRouter | AccountStore | CallerLimits | OidcClient | SessionStore | Settings
 > = Layer.unwrap(
   Effect.gen(function* () {
     const { isConfigured } = yield* OidcClient

@@ -1,11 +1,11 @@
 /** Common parts of every sign-in: a bound on attempts, and a session that replaces the one before. */
-import { Clock, Effect, Option, type Redacted } from "effect"
+import { Effect, Option, type Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import type { CallerLimits } from "../../access/CallerLimits.ts"
 import type { SessionStore } from "../../accounts/SessionStore.ts"
-import type { RateLimited } from "../../api/problems.ts"
-import { KeyedBudget } from "../../domain/KeyedBudget.ts"
+import type { DataUnavailable, RateLimited } from "../../api/problems.ts"
 import { visitorOf } from "./clickGate.ts"
-import { limited } from "../problems.ts"
+import { limited, storeUnavailable } from "../problems.ts"
 import type { SettingsShape } from "../Settings.ts"
 import { clientAddress } from "../middleware/clientAddress.ts"
 import { rawHeader } from "../middleware/rawHeader.ts"
@@ -15,21 +15,26 @@ type Request = HttpServerRequest.HttpServerRequest
 
 /** Attempts to sign in from one address in any minute. */
 const ATTEMPTS = 20
+const WINDOW_MS = 60_000
 
-/** Bounds what an address can ask of the store; a secret cannot be guessed. */
-export const makeAttemptGate = ({ trustedHops }: SettingsShape) => {
-  const attempts = new KeyedBudget({ limit: ATTEMPTS, windowMs: 60_000 })
-  return (request: Request): Effect.Effect<void, RateLimited> =>
-    Clock.clockWith((clock) => {
-      const peer = Option.getOrNull(request.remoteAddress)
-      const forwardedFor = rawHeader(request, "x-forwarded-for")
-      const visitor = visitorOf(clientAddress({ peer, forwardedFor, trustedHops }))
-      const decision = attempts.admit(visitor, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
-      return decision._tag === "Refused"
-        ? Effect.fail(limited("sign-in", `An address has ${ATTEMPTS} attempts to sign in a minute.`, decision.fitsInMs))
-        : Effect.void
-    })
-}
+/**
+ * Bounds what an address can ask of the store, over all processes that share limits; a secret cannot be guessed. `kind` names
+ * the attempts that are counted together.
+ */
+export const makeAttemptGate =
+  (kind: string, limits: CallerLimits["Service"], { trustedHops }: SettingsShape) =>
+  (request: Request): Effect.Effect<void, RateLimited | DataUnavailable> => {
+    const peer = Option.getOrNull(request.remoteAddress)
+    const forwardedFor = rawHeader(request, "x-forwarded-for")
+    const caller = visitorOf(clientAddress({ peer, forwardedFor, trustedHops }))
+    return limits.count({ kind, caller, limit: ATTEMPTS, windowMs: WINDOW_MS }).pipe(
+      Effect.catchTags({
+        TooOften: ({ retryAfterMs }) =>
+          Effect.fail(limited("sign-in", `An address has ${ATTEMPTS} attempts to sign in a minute.`, retryAfterMs)),
+        LimiterUnavailable: storeUnavailable("The limiter is unavailable", "Sign-in is unavailable: try again.")
+      })
+    )
+  }
 
 /**
  * A new session and its cookie. A cookie that was planted before the sign-in opens nothing afterwards: the secret is new, and

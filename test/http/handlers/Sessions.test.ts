@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
+import { CallerLimits, TooOften } from "../../../src/access/CallerLimits.ts"
 import { AccountStore } from "../../../src/accounts/AccountStore.ts"
+import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
 import { Listening } from "../../../src/http/NodeServer.ts"
 import { type Answer, call, running } from "../../support/http.ts"
 
@@ -148,3 +150,34 @@ layer(running({ settings: { publicUrl: "https://api.example" } }))("behind TLS",
     })
   )
 })
+
+/** Limits that answer every count so. */
+const countedBy = (count: CallerLimits["Service"]["count"]) =>
+  Layer.effect(
+    CallerLimits,
+    Effect.map(CallerLimits, (limits) => CallerLimits.of({ ...limits, count }))
+  ).pipe(Layer.provide(CallerLimits.layerMemory))
+
+layer(running({ limits: countedBy(() => Effect.fail(new TooOften({ retryAfterMs: 5000 }))) }))(
+  "attempts to sign in",
+  (it) => {
+    it.effect("are counted over the processes that share limits", () =>
+      Effect.gen(function* () {
+        const answer = yield* signIn(yield* accountOf("often"))
+        assert.deepStrictEqual([answer.status, answer.headers.get("retry-after")], [429, "5"])
+      })
+    )
+  }
+)
+
+layer(running({ limits: countedBy(() => Effect.fail(new LimiterUnavailable({ cause: "down" }))) }))(
+  "attempts to sign in that cannot be counted",
+  (it) => {
+    it.effect("are answered 503", () =>
+      Effect.gen(function* () {
+        const answer = yield* signIn(yield* accountOf("uncounted"))
+        assert.strictEqual(answer.status, 503)
+      })
+    )
+  }
+)
