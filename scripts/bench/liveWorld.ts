@@ -45,7 +45,8 @@ export const walletOf = (n: number): Address => address(2, n)
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 const SAMPLE = "2soASZVz6NaEUZtRyCbf3hAdpPAAiecRovUSi99FFw9GJGQTbdoPFaFctNx1Nzt2FzPMLj5JjBnkXJm6CGofULNX"
 
-const signatureOf = (n: number): Signature => {
+/** The signature of the `n`th trade. */
+export const signatureOf = (n: number): Signature => {
   const digits = Array.from({ length: 6 }, (_, place) => ALPHABET[Math.floor(n / 58 ** (5 - place)) % 58])
   return Signature.make(SAMPLE.slice(0, 82) + digits.join(""))
 }

@@ -126,12 +126,13 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
 
   /** Expires replay frames and abandoned streams, and runs the timers of every connection. */
   tick(nowMs: number): void {
-    this.replay.expire(nowMs)
     for (const stream of Array.from(this.held.values())) {
       if (this.isExpired(stream, nowMs)) {
         this.forget(stream)
       }
     }
+    // No stream can ask for them, and without streams no later tick comes.
+    this.replay.expire(this.held.size === 0 ? Number.POSITIVE_INFINITY : nowMs)
     const health = this.health(nowMs)
     const notice = this.#lag.check(health, nowMs)
     for (const connection of this.connections) {

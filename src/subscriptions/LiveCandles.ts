@@ -1,5 +1,5 @@
 /** Live candles and prices: topics that changed, at most four times a second each. */
-import { Clock, Effect } from "effect"
+import { Cause, Clock, Effect } from "effect"
 import type { ChartBar } from "../domain/market/Chart.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { widthOf } from "../market/candles/resolutions.ts"
@@ -12,6 +12,8 @@ import type { Topic } from "./Topic.ts"
 
 /** Least time between two frames of an open candle or a price, in milliseconds. */
 export const SPACING_MS = 250
+/** Topics whose candles are read from a store at a time. */
+const MOST_READS = 16
 
 /** The candles that the readers of a topic have been sent. */
 interface CandleProgress {
@@ -31,6 +33,11 @@ export class LiveCandles {
   readonly #sentAtMs = new WeakMap<Topic, number>()
   readonly #prices = new Map<Topic, TapeTrade>()
   readonly #candles = new Set<Topic>()
+  // Topics whose candles are being read, and those whose last read had to wait for a store: memory is read at once.
+  readonly #reading = new Set<Topic>()
+  readonly #stored = new WeakSet<Topic>()
+  // Frames of the round that is being made; null between rounds.
+  #drafts: FrameDrafts | null = null
   // Topics by the end of their open candle: a block looks at the ends alone.
   readonly #byEnd = new Map<number, Set<Topic>>()
 
@@ -83,24 +90,42 @@ export class LiveCandles {
     this.#candles.add(topic)
   }
 
-  /** Sends what is due. */
+  /** Sends what is due, in one write for each connection. Candles that a store has to be asked for follow once they are read. */
   readonly send: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const nowMs = yield* Clock.currentTimeMillis
-    this.#sendPrices(nowMs)
+    const fork = Effect.runForkWith(yield* Effect.context())
+    const drafts = new FrameDrafts()
+    this.#addPrices(drafts, nowMs)
+    this.#drafts = drafts
     for (const topic of Array.from(this.#candles)) {
-      if (this.#isDue(topic, nowMs)) {
+      if (this.#isDue(topic, nowMs) && this.#mayRead(topic)) {
         this.#candles.delete(topic)
-        yield* this.#sendCandles(topic)
+        this.#reading.add(topic)
+        fork(this.#sendCandles(topic))
+        this.#noteStore(topic)
       }
     }
+    this.#drafts = null
+    this.#hub.publish(drafts.batches, nowMs)
   })
 
   #isDue(topic: Topic, nowMs: number): boolean {
     return nowMs - (this.#sentAtMs.get(topic) ?? Number.NEGATIVE_INFINITY) >= SPACING_MS
   }
 
-  #sendPrices(nowMs: number): void {
-    const drafts = new FrameDrafts()
+  #mayRead(topic: Topic): boolean {
+    return !this.#reading.has(topic) && (this.#reading.size < MOST_READS || !this.#stored.has(topic))
+  }
+
+  #noteStore(topic: Topic): void {
+    if (this.#reading.has(topic)) {
+      this.#stored.add(topic)
+    } else {
+      this.#stored.delete(topic)
+    }
+  }
+
+  #addPrices(drafts: FrameDrafts, nowMs: number): void {
     for (const [topic, trade] of this.#prices) {
       if (this.#isDue(topic, nowMs)) {
         this.#prices.delete(topic)
@@ -108,14 +133,13 @@ export class LiveCandles {
         drafts.add([topic], "price", () => livePrice(trade))
       }
     }
-    this.#hub.publish(drafts.batches, nowMs)
   }
 
   /** Reads the candles of a topic and sends those that changed; one that cannot be read waits for the next trade. */
   #sendCandles(topic: Topic): Effect.Effect<void> {
     const { terms } = topic
     if (terms.channel !== "candles" || topic.readers.size === 0) {
-      return Effect.void
+      return Effect.sync(() => void this.#reading.delete(topic))
     }
     const progress = this.#progress.get(topic) ?? { closedMs: null, endMs: null, open: "" }
     return readCandles(this.#sources, terms, progress.closedMs).pipe(
@@ -129,11 +153,14 @@ export class LiveCandles {
           }
         })
       ),
-      Effect.ignore
+      Effect.catchCause((cause) =>
+        Cause.hasDies(cause) ? Effect.logError("Candles could not be read", cause) : Effect.void
+      ),
+      Effect.ensuring(Effect.sync(() => void this.#reading.delete(topic)))
     )
   }
 
-  /** Sends what changed, and returns the start of the open candle. */
+  /** Sends what changed, with its round if there is one, and returns the start of the open candle. */
   #publish(
     topic: Topic,
     progress: CandleProgress,
@@ -141,7 +168,7 @@ export class LiveCandles {
     openMs: number | null,
     nowMs: number
   ): number | null {
-    const drafts = new FrameDrafts()
+    const drafts = this.#drafts ?? new FrameDrafts()
     const closed = bars.filter(({ t }) => t !== openMs)
     // Those before the first read are in the snapshots.
     const news = closed.filter(({ t }) => progress.closedMs !== null && t > progress.closedMs)
@@ -158,7 +185,9 @@ export class LiveCandles {
       endMs: this.#progress.get(topic)?.endMs ?? null,
       open: text
     })
-    this.#hub.publish(drafts.batches, nowMs)
+    if (this.#drafts === null) {
+      this.#hub.publish(drafts.batches, nowMs)
+    }
     return open?.t ?? null
   }
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import type { ChartBar } from "../../src/domain/market/Chart.ts"
 import { LiveCandles } from "../../src/subscriptions/LiveCandles.ts"
 import type { SnapshotSources } from "../../src/subscriptions/snapshots.ts"
@@ -55,6 +56,40 @@ describe("live candles", () => {
       assert.strictEqual(candles.ends, 0)
       assert.isFalse(candles.isWaiting)
       assert.isAbove(brief(wire).filter(([type]) => type === "candle").length, 0)
+    })
+  )
+
+  it.effect("are sent while those of another token wait for a store", () =>
+    Effect.gen(function* () {
+      const scene = new Scene()
+      const stored = yield* Deferred.make<void>()
+      const sources = charts(() => 1)
+      const { chart } = sources.reader
+      const waits = new Set<string>([mintOf(1)])
+      const slow: SnapshotSources = {
+        ...sources,
+        reader: {
+          ...sources.reader,
+          chart: (mint, request) =>
+            waits.has(mint) ? Effect.andThen(Deferred.await(stored), chart(mint, request)) : chart(mint, request)
+        }
+      }
+      const candles = new LiveCandles(scene.hub, slow)
+      const { say, wire } = scene.connect()
+      for (const n of [1, 2, 3]) {
+        say({ op: "subscribe", id: `c${n}`, channel: "candles", mint: mintOf(n), resolution: "1m" })
+      }
+      Array.from(scene.hub.topics).forEach((topic) => candles.begin(topic))
+      const sent = () => brief(wire).flatMap(([type, id]) => (type === "candle" ? [id] : []))
+      yield* candles.send
+      assert.deepStrictEqual(sent(), ["c2", "c3"])
+      // All of a round leave in one write.
+      assert.strictEqual(wire.writes.at(-1), 2)
+      assert.isFalse(candles.isWaiting)
+
+      yield* Deferred.succeed(stored, undefined)
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(sent(), ["c2", "c3", "c1"])
     })
   )
 })

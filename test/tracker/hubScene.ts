@@ -20,12 +20,15 @@ export type ReceivedFrame = Record<string, unknown> & { readonly type: string; r
 /** A transport that records frames, texts and the close code. */
 export class FakeWire implements LiveWire {
   readonly texts: Array<string> = []
+  /** Frames of each write. */
+  readonly writes: Array<number> = []
   readonly controls: Array<Record<string, unknown>> = []
   pings = 0
   closedWith: CloseCode | null = null
   unsent = { bytes: 0, frames: 0 }
 
   send(runs: ReadonlyArray<FrameRun>, sentAtMs: number): void {
+    this.writes.push(runs.reduce((sum, { frames }) => sum + frames.length, 0))
     for (const { firstSeq, frames, mark } of runs) {
       for (const [at, frame] of frames.entries()) {
         const rest = Buffer.alloc(frame.length)
