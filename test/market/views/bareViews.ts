@@ -13,7 +13,7 @@ export const tokens = TokenBook.of({
   warm: () => Effect.void
 })
 
-const pools = { isLoaded: () => false, leftOut: () => 0, poolsOf: () => [] }
+const pools = { isLoaded: () => false, leftOut: () => 0, graduationOf: () => null, poolsOf: () => [] }
 
 const prices: PriceBook["Service"] = {
   at: () => ({
