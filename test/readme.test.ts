@@ -41,7 +41,7 @@ const NOT_OURS = /^(?:ERR|HPE|MODULE|PG)_|^(?:INVALID_REQUEST_PARAMETER|NOT_FOUN
 
 describe("the readme", () => {
   it("names only commands that the package has", () => {
-    const named = [...read("README.md").matchAll(/npm run ([\w:]+)|`(bench:\w+)`/g)].map(
+    const named = [...read("README.md").matchAll(/npm run ([\w:-]+)|`(bench:[\w-]+)`/g)].map(
       (found) => found[1] ?? found[2]
     )
     const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(read("package.json"))

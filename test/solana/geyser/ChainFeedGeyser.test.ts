@@ -164,7 +164,12 @@ describe("a stream that ends", () => {
         assert.strictEqual(feed.freshness().node, new URL(chain.node.rpcUrl).host)
         yield* geyser.faults.clear
         chain.write(141, holding(B, [2]))
-        yield* until("the feed is live", () => feed.freshness().state === "live")
+        let slot = 141
+        yield* until("the feed is live", () => {
+          slot += 1
+          chain.write(slot)
+          return feed.freshness().state === "live"
+        })
         assert.deepStrictEqual([reader.bytes(A), reader.bytes(B)], [[1], [2]])
       })
     )
