@@ -33,25 +33,6 @@ describe.runIf(isAvailable)("in a browser", () => {
         }),
       PATIENCE_MS
     )
-
-    it.effect(
-      "opens a token by its mint, and names the fault of one that is none",
-      () =>
-        Effect.gen(function* () {
-          const { url, visit } = yield* App
-          const { page } = yield* visit("/", { width: 320 })
-          yield* Effect.promise(async () => {
-            assert.strictEqual(await overflowOf(page), 0)
-            await page.getByLabel("Mint of a token").fill("not a mint")
-            await page.getByRole("button", { name: "Open" }).click()
-            await page.getByText("A mint has 32 to 44 letters").waitFor()
-            await page.getByLabel("Mint of a token").fill(FERN)
-            await page.getByRole("button", { name: "Open" }).click()
-            await page.waitForURL(`${url}/t/${FERN}`)
-          })
-        }),
-      PATIENCE_MS
-    )
   })
 
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a token", (it) => {

@@ -109,7 +109,11 @@ export class EventWire implements LiveWire {
   }
 
   close(code: CloseCode, reason: string): void {
-    this.finish(endings[code] ?? "failed", `The stream ended: ${reason}.`)
+    const message = `The stream ended: ${reason}.`
+    const sentAtMs = this.#clock.currentTimeMillisUnsafe()
+    // A request whose subscription has not begun is answered with an error. Without effect once it has.
+    this.#began({ type: "ended", id: "", code: "data_unavailable", message, retryAfterMs: null, sentAtMs })
+    this.finish(endings[code] ?? "failed", message)
   }
 
   /** Sends the last frame. Later calls have no effect. */

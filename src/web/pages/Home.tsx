@@ -1,5 +1,5 @@
-import { useLocation } from "preact-iso"
 import { useState } from "preact/hooks"
+import { FindToken } from "../market/FindToken.tsx"
 import { Launches } from "../market/Launches.tsx"
 import { Movers } from "../market/Movers.tsx"
 import { Overview } from "../market/Overview.tsx"
@@ -9,41 +9,6 @@ import { Choice } from "../parts/Choice.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import "../style/market.css"
 
-const MINT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
-
-/** Opens the page of any token by its address. */
-const OpenToken = () => {
-  const { route } = useLocation()
-  const [fault, setFault] = useState("")
-  const open = (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const mint = String(new FormData(form).get("mint")).trim()
-    if (MINT.test(mint)) {
-      route(`/t/${mint}`)
-    } else {
-      setFault("A mint has 32 to 44 letters and digits of base58.")
-    }
-  }
-  return (
-    <form class="row open-token" role="search" onSubmit={open} noValidate>
-      <input
-        name="mint"
-        aria-label="Mint of a token"
-        placeholder="Mint of a token"
-        autocomplete="off"
-        spellcheck={false}
-        aria-invalid={fault !== ""}
-        aria-describedby="open-fault"
-      />
-      <button type="submit">Open</button>
-      <span id="open-fault" class="field-error" role="status">
-        {fault}
-      </span>
-    </form>
-  )
-}
-
 /** The market at a glance. */
 export const Home = () => {
   useTitle("Market")
@@ -52,7 +17,7 @@ export const Home = () => {
     <>
       <div class="row spread head">
         <h1>Market</h1>
-        <OpenToken />
+        <FindToken />
         <Choice label="Window" options={spans} value={span} onChange={setSpan} />
       </div>
       <div class="board">

@@ -1,6 +1,7 @@
 import { useRoute } from "preact-iso"
 import { useState } from "preact/hooks"
 import { type Read, useRead } from "../data/useRead.ts"
+import { FindToken } from "../market/FindToken.tsx"
 import { symbolOf } from "../market/TokenName.tsx"
 import { Loading } from "../parts/States.tsx"
 import { useTitle } from "../parts/useTitle.ts"
@@ -10,6 +11,7 @@ import { Candles } from "../token/Candles.tsx"
 import { type Counterpart, SOL, USDC } from "../token/counterpart.ts"
 import { ExitLadder } from "../token/ExitLadder.tsx"
 import { Facts, FACTS_EVERY_MS, type FactsAnswer } from "../token/Facts.tsx"
+import { HoldersOf } from "../token/Holders.tsx"
 import { Pools } from "../token/Pools.tsx"
 import { QuoteBox } from "../token/QuoteBox.tsx"
 import { Risk } from "../token/Risk.tsx"
@@ -49,7 +51,7 @@ const Trading = ({ read }: { readonly read: Read<FactsAnswer> }) => {
   )
 }
 
-/** One token: its candles, facts, pools, traders and signals, and quotes of its trades. */
+/** One token: its candles, facts, pools, traders, holders and signals, and quotes of its trades. */
 export const Token = () => {
   const { params } = useRoute()
   const mint = params["mint"] ?? ""
@@ -68,9 +70,12 @@ export const Token = () => {
   useTitle(isolated(title))
   return (
     <>
-      <h1>
-        <bdi>{title}</bdi> {token !== null && token.name !== null && <bdi class="soft full-name">{token.name}</bdi>}
-      </h1>
+      <div class="row spread head">
+        <h1>
+          <bdi>{title}</bdi> {token !== null && token.name !== null && <bdi class="soft full-name">{token.name}</bdi>}
+        </h1>
+        <FindToken />
+      </div>
       <div class="token-board">
         <div class="stack">
           <Candles mint={mint} pools={pools.answer?.data.pools ?? []} pool={pool} onPool={setPool} />
@@ -81,8 +86,11 @@ export const Token = () => {
         <Trades mint={mint} pool={pool} />
         <Pools read={pools} />
         <div class="wide pair">
-          <TopTraders mint={mint} />
-          <Risk mint={mint} />
+          <div class="stack">
+            <TopTraders mint={mint} />
+            <Risk mint={mint} />
+          </div>
+          <HoldersOf mint={mint} />
         </div>
       </div>
     </>

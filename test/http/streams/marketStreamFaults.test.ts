@@ -1,5 +1,6 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { marketEvents } from "../../../src/http/streams/marketStream.ts"
 import { call, running } from "../../support/http.ts"
 import { USDC } from "../../../src/domain/Address.ts"
 
@@ -11,6 +12,21 @@ layer(running())("an event stream of the market", (it) => {
       assert.strictEqual(answer.status, 503, answer.text)
       assert.include(answer.text, '"code":"data_unavailable"')
       assert.isNotNull(answer.headers.get("retry-after"))
+    })
+  )
+})
+
+describe("an event stream whose connection is closed before its first frame", () => {
+  it.effect("ends at once with an error that its request answers", () =>
+    Effect.gen(function* () {
+      const { began, wire } = yield* marketEvents("str_1", yield* Effect.withFiber(Effect.succeed))
+      wire.close(4403, "the key may no longer do this")
+      // Without the end its request would wait for frames that never come.
+      assert.deepInclude(yield* began, {
+        type: "ended",
+        code: "data_unavailable",
+        message: "The stream ended: the key may no longer do this."
+      })
     })
   )
 })

@@ -1,0 +1,169 @@
+import { useLocation } from "preact-iso"
+import { useEffect, useId, useState } from "preact/hooks"
+import type { Answer } from "../data/contract.ts"
+import { type Read, useRead } from "../data/useRead.ts"
+import { Figure } from "../parts/Figure.tsx"
+import { Failed } from "../parts/States.tsx"
+import { shortAddress } from "../parts/words.ts"
+
+type Found = Answer<"GET /api/v1/search">
+type Row = Found["data"][number]
+
+const MINT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
+const ROWS = 8
+/** Milliseconds without a key after which the service is asked. */
+const PAUSE_MS = 250
+const LONGEST = 64
+
+/** A value once it has not changed for a while. */
+const usePaused = <A,>(value: A): A => {
+  const [paused, setPaused] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(value), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return paused
+}
+
+const Line = ({ row: { liquidityUsd, lookAlike, shownName, shownSymbol, token } }: { readonly row: Row }) => (
+  <>
+    <span class="row spread">
+      <span class="token-line">
+        <bdi>{shownSymbol ?? shortAddress(token.address)}</bdi>{" "}
+        {shownName !== null && <bdi class="soft">{shownName}</bdi>}
+      </span>
+      <span class="address soft">{shortAddress(token.address)}</span>
+    </span>
+    <span class="row spread soft">
+      <span>
+        Liquidity <Figure of={liquidityUsd} short />
+      </span>
+      {lookAlike.isLookAlike === true && <strong class="copy">Symbol of a much larger token</strong>}
+    </span>
+  </>
+)
+
+/** The state of a search in words. */
+const wordsOf = ({ answer, failure }: Read<Found>): string => {
+  if (answer === null) {
+    return failure === null ? "Searching" : ""
+  }
+  const { index } = answer.meta
+  if (answer.data.length > 0) {
+    return `${answer.data.length} ${answer.data.length === 1 ? "token" : "tokens"}. Names are not verified.`
+  }
+  return index.named < index.mints
+    ? "No token is found. Names of some are not read yet: their mints find them."
+    : "No token is found by this symbol, name or mint."
+}
+
+/** A field that finds tokens while one types; the arrow keys choose, Enter opens, Escape closes. */
+export const FindToken = () => {
+  const { route, url } = useLocation()
+  const id = useId()
+  const [text, setText] = useState("")
+  const [isOpen, setOpen] = useState(false)
+  const [active, setActive] = useState(-1)
+  // Enter before the answer opens the first token of it.
+  const [isEntered, setEntered] = useState(false)
+  const wanted = text.trim()
+  const query = usePaused(wanted)
+  const read = useRead("GET /api/v1/search", query === "" ? null : { query: { q: query, limit: ROWS } })
+  const current = query === wanted ? read : { ...read, answer: null, failure: null }
+  const rows = current.answer?.data ?? []
+  const isShown = isOpen && wanted !== ""
+  useEffect(() => {
+    setText("")
+    setOpen(false)
+  }, [url])
+  const open = (mint: string) => route(`/t/${mint}`)
+  useEffect(() => {
+    const [first] = rows
+    if (isEntered && current.answer !== null) {
+      setEntered(false)
+      if (first !== undefined) {
+        open(first.token.address)
+      }
+    }
+  }, [isEntered, current.answer])
+  const enter = (event: Event) => {
+    event.preventDefault()
+    const chosen = rows[active]
+    if (chosen !== undefined) {
+      open(chosen.token.address)
+    } else if (MINT.test(wanted)) {
+      open(wanted)
+    } else {
+      setOpen(true)
+      setEntered(wanted !== "")
+    }
+  }
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault()
+      setOpen(true)
+      const next = active + (event.key === "ArrowDown" ? 1 : -1)
+      setActive(Math.min(rows.length - 1, Math.max(-1, next)))
+    }
+    if (event.key === "Escape") {
+      setOpen(false)
+      setActive(-1)
+    }
+  }
+  const leave = (event: FocusEvent) => {
+    const to = event.relatedTarget
+    if (!(to instanceof Node) || !(event.currentTarget as HTMLElement).contains(to)) {
+      setOpen(false)
+    }
+  }
+  return (
+    <search class="find" onFocusOut={leave}>
+      <form onSubmit={enter} noValidate>
+        <input
+          role="combobox"
+          aria-label="Find a token by symbol, name or mint"
+          aria-autocomplete="list"
+          aria-expanded={isShown && rows.length > 0}
+          aria-controls={`${id}-list`}
+          aria-activedescendant={isShown && active >= 0 ? `${id}-${active}` : undefined}
+          placeholder="Symbol, name or mint"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          maxLength={LONGEST}
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            setActive(-1)
+            setEntered(false)
+            setOpen(true)
+          }}
+          onFocus={() => setOpen(true)}
+          onKeyDown={press}
+        />
+      </form>
+      <div class={isShown ? "found" : "hidden"}>
+        <ul role="listbox" id={`${id}-list`} aria-label="Tokens">
+          {isShown &&
+            rows.map((row, at) => (
+              <li
+                key={row.token.address}
+                id={`${id}-${at}`}
+                role="option"
+                aria-selected={at === active}
+                title={row.token.address}
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => open(row.token.address)}
+              >
+                <Line row={row} />
+              </li>
+            ))}
+        </ul>
+        {isShown && current.failure !== null && <Failed failure={current.failure} />}
+        <p role="status" class="soft">
+          {isShown ? wordsOf(current) : ""}
+        </p>
+      </div>
+    </search>
+  )
+}

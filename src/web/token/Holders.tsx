@@ -1,0 +1,88 @@
+import { useEffect, useState } from "preact/hooks"
+import type { Answer } from "../data/contract.ts"
+import { useRead } from "../data/useRead.ts"
+import { Amount } from "../parts/Amount.tsx"
+import { Fact } from "../parts/Fact.tsx"
+import { Figure, Units } from "../parts/Figure.tsx"
+import { WalletLink } from "../parts/Links.tsx"
+import { Panel } from "../parts/Panel.tsx"
+import { Empty } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { ageWords, reasonWords } from "../parts/words.ts"
+
+type Holders = Answer<"GET /api/v1/tokens/:chain/:address/holders">["data"]
+type Holder = NonNullable<Holders["top"]>[number]
+
+const EVERY_MS = 30_000
+/** While the accounts are being read, which takes seconds. */
+const SOON_MS = 5000
+const ROWS = 20
+
+const kinds = { owner: "Owner", pool: "Pool", curve: "Curve", burn: "Burnt" } as const
+
+const columnsOf = (decimals: number | null): ReadonlyArray<Column<Holder>> => [
+  { name: "Owner", cell: ({ owner }) => <WalletLink wallet={owner} /> },
+  { name: "Kind", cell: ({ kind }) => kinds[kind] },
+  { name: "Holds", isNumber: true, cell: ({ amount }) => <Units amount={amount} decimals={decimals} /> },
+  {
+    name: "Share",
+    isNumber: true,
+    cell: ({ sharePct }) => <Amount of={sharePct} unit="percent" why="too small to be written" short />
+  }
+]
+
+/** Why the owners are not known. */
+const absence = ({ holders, retryAfterMs, state }: Holders): string => {
+  if (state === "backfill_running") {
+    const wait = retryAfterMs === null ? "" : `, for about ${ageWords(retryAfterMs)} more`
+    return `The accounts of this token are being read${wait}.`
+  }
+  const { reason } = holders.coverage
+  return `The owners are not known${reason === null ? "" : `: ${reasonWords(reason)}`}.`
+}
+
+/** The owners of a token: their number, how much the largest hold, and the largest themselves. */
+export const HoldersOf = ({ mint }: { readonly mint: string }) => {
+  const [everyMs, setEveryMs] = useState(EVERY_MS)
+  const read = useRead(
+    "GET /api/v1/tokens/:chain/:address/holders",
+    { path: { chain: "solana", address: mint }, query: { limit: ROWS } },
+    everyMs
+  )
+  const isRunning = read.answer?.data.state === "backfill_running"
+  useEffect(() => setEveryMs(isRunning ? SOON_MS : EVERY_MS), [isRunning])
+  return (
+    <Panel title="Holders" read={read} everyMs={everyMs} rows={ROWS}>
+      {({ data }) => (
+        <>
+          <dl class="facts">
+            <Fact name="Owners">
+              <Figure of={data.holders} />
+            </Fact>
+            <Fact name="Ten largest hold">
+              <Figure of={data.top10Pct} short />
+            </Fact>
+            <Fact name="Fifty largest hold">
+              <Figure of={data.top50Pct} short />
+            </Fact>
+            <Fact name="Pools, curves, burnt">
+              <Figure of={data.excludedPct} short />
+            </Fact>
+          </dl>
+          {data.top === null ? (
+            <Empty>{absence(data)}</Empty>
+          ) : data.top.length === 0 ? (
+            <Empty>No account holds any of this token.</Empty>
+          ) : (
+            <Table
+              caption="The largest owners. The ten and the fifty largest are without pools, curves and burn addresses."
+              columns={columnsOf(data.token.decimals)}
+              rows={data.top}
+              keyOf={({ owner }) => owner}
+            />
+          )}
+        </>
+      )}
+    </Panel>
+  )
+}

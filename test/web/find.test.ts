@@ -1,0 +1,106 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts"
+
+const LONG = { timeout: 60_000 }
+const PATIENCE_MS = 240_000
+const FIELD = { name: "Find a token by symbol, name or mint" }
+
+describe.runIf(isAvailable)("in a browser", () => {
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the search for tokens", (it) => {
+    it.effect(
+      "shows tokens while one types, and opens the chosen one by the keyboard",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { complaints, page } = yield* visit("/", { width: 320 })
+          yield* Effect.promise(async () => {
+            const field = page.getByRole("combobox", FIELD)
+            const options = page.getByRole("option")
+            await field.fill(FERN.slice(0, 6))
+            await options.first().waitFor(LONG)
+            assert.include(await options.first().getAttribute("title"), FERN)
+            assert.strictEqual(await field.getAttribute("aria-expanded"), "true")
+            assert.strictEqual(await overflowOf(page), 0)
+            assert.deepStrictEqual(await axeFaults(page), [])
+
+            await field.press("Escape")
+            assert.strictEqual(await options.count(), 0)
+            await field.press("ArrowDown")
+            await page.getByRole("option", { selected: true }).waitFor()
+            const active = await field.getAttribute("aria-activedescendant")
+            assert.strictEqual(await options.first().getAttribute("id"), active)
+            await field.press("Enter")
+            await page.waitForURL(`${url}/t/${FERN}`)
+            await settled(page)
+            assert.strictEqual(await field.inputValue(), "")
+
+            // Enter before the answer opens its first token; a mint needs no answer.
+            await page.goto(`${url}/`)
+            await field.fill(FERN.slice(0, 7))
+            await field.press("Enter")
+            await page.waitForURL(`${url}/t/${FERN}`)
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "names what it does not find, and what went wrong",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { page } = yield* visit("/")
+          yield* Effect.promise(async () => {
+            const field = page.getByRole("combobox", FIELD)
+            await field.fill("zzzzqqqqxxxx")
+            await page.getByText(/^No token is found/u).waitFor(LONG)
+            await page.route("**/api/v1/search?*", (route) => route.abort())
+            await field.fill("zzzzqqqqxxx")
+            await page.getByRole("alert").waitFor(LONG)
+            assert.deepStrictEqual(await axeFaults(page), [])
+            await page.unroute("**/api/v1/search?*")
+            await field.fill(FERN.slice(0, 6))
+            await page.getByRole("option").first().click(LONG)
+            await page.waitForURL(/\/t\//u)
+          })
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "is on the page of a token, which has its holders or the reason without them",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { complaints, page } = yield* visit(`/t/${FERN}`)
+          yield* Effect.promise(async () => {
+            await page.getByRole("combobox", FIELD).waitFor(LONG)
+            const holders = page.getByRole("region", { name: "Holders", exact: true })
+            await holders.getByText("Ten largest hold").waitFor(LONG)
+            const rows = holders.locator("tbody tr")
+            await rows.first().waitFor(LONG)
+            assert.match(await rows.first().innerText(), /%/u)
+            assert.deepStrictEqual(await axeFaults(page), [])
+            await page.setViewportSize({ width: 320, height: 800 })
+            assert.strictEqual(await overflowOf(page), 0)
+
+            await page.route("**/holders?*", async (route) => {
+              const response = await route.fetch()
+              const answer = await response.json()
+              const data = { ...answer.data, state: "backfill_running", retryAfterMs: 4000, top: null }
+              await route.fulfill({ response, json: { ...answer, data } })
+            })
+            await page.reload()
+            await page.getByText("being read, for about 4 s more", { exact: false }).waitFor(LONG)
+            await page.unroute("**/holders?*")
+            // Without a reload: it is read again soon.
+            await rows.first().waitFor(LONG)
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+  })
+})
