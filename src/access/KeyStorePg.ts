@@ -1,5 +1,5 @@
 /** Keys in Postgres, cached in this process while the change channel is proven to deliver every change. */
-import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Result, Schedule, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Layer, PubSub, type Redacted, Result, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type ApiKey,
@@ -25,6 +25,7 @@ import { makeKeyChanges } from "./keyChanges.ts"
 import * as Format from "./keyFormat.ts"
 import * as Rules from "./keyRules.ts"
 import { makeKeyLookup } from "./keyLookup.ts"
+import { countEarlierKeys, HashRewrites, pepperSettings, readPeppers } from "./keyPeppers.ts"
 import { KeyStore } from "./KeyStore.ts"
 import { makeKeyTable } from "./keyTable.ts"
 import { LastUsedLog } from "./LastUsedLog.ts"
@@ -44,8 +45,7 @@ const LOOK_BACK_MS = 60_000
 /** Settings of the key store. */
 export const settings = Config.all({
   environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
-  /** Hashes are worthless without it. When missing, the database keeps a random one, so that processes agree. */
-  pepper: Config.option(Config.Redacted("KEY_PEPPER")),
+  peppers: pepperSettings,
   /** Time for which a cached key is trusted after the last proof of the change channel: the longest delay of a revocation. */
   trustedFor: Config.Duration("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero)),
   /** Time for which entries of the audit, and addresses that keys were used from, are kept. */
@@ -60,7 +60,7 @@ const onStart = bounded(START_DEADLINE, unavailable)
 const KEY_ID = /^[\w-]{1,64}$/u
 
 const make = Effect.gen(function* () {
-  const { auditKept, environment, pepper: given, trustedFor } = yield* settings
+  const { auditKept, environment, peppers: given, trustedFor } = yield* settings
   const random = yield* SecretSource
   const clock = yield* Clock.Clock
   const sql = yield* SqlClient.SqlClient
@@ -68,11 +68,10 @@ const make = Effect.gen(function* () {
   const table = makeKeyTable(sql)
   const plans = makePlanTable(sql)
   const audit = makeAuditTable(sql)
-  const pepper = Option.isSome(given)
-    ? given.value
-    : yield* onStart(table.secret("key_pepper", Format.makePepper(random)))
+  const peppers = yield* onStart(readPeppers(table, random, given))
   const cache = new KeyCache()
   const lastUsed = new LastUsedLog()
+  const rewrites = new HashRewrites()
   const addresses = new AddressLog()
   const closed = yield* PubSub.unbounded<string>()
 
@@ -113,8 +112,15 @@ const make = Effect.gen(function* () {
       ? Effect.void
       : Effect.map(onAdmin(transaction(sql, audit.addUses(batch))), () => addresses.stored(batch))
   }).pipe(keepGoing("Storing the addresses of keys"))
-  yield* Effect.addFinalizer(() => Effect.andThen(flush, flushAddresses))
-  yield* Effect.andThen(flush, flushAddresses).pipe(
+  const rewriteHashes = Effect.suspend(() => {
+    const batch = rewrites.batch()
+    return batch.length === 0
+      ? Effect.void
+      : Effect.map(onAdmin(table.rewriteHashes(batch, peppers.id)), () => rewrites.written(batch))
+  }).pipe(keepGoing("Rewriting the hashes of keys"))
+  const flushAll = Effect.andThen(flush, Effect.andThen(flushAddresses, rewriteHashes))
+  yield* Effect.addFinalizer(() => flushAll)
+  yield* flushAll.pipe(
     Effect.schedule(Schedule.spaced(FLUSH_EVERY)),
     keepRunning("Storing when keys were last used"),
     Effect.forkScoped
@@ -149,8 +155,12 @@ const make = Effect.gen(function* () {
   const read = yield* makeKeyLookup({
     cache,
     cached: trusted,
-    byHashes: (hashes) => onRequest(table.byHashes(hashes))
+    byHashes: (hashes, earlier) =>
+      Effect.map(onRequest(table.byHashes([...hashes, ...earlier.keys()])), (found) =>
+        rewrites.resolve(found, earlier, peppers.id)
+      )
   })
+  yield* countEarlierKeys(peppers, onAdmin(table.countEarlier(peppers.ids)))
 
   const admit = (hash: string, known: ApiKey | null, nowMs: number): ReturnType<typeof Rules.admitted> =>
     Result.map(Rules.admitted(known, nowMs), (key) => {
@@ -168,10 +178,12 @@ const make = Effect.gen(function* () {
         return Effect.fail(new UnknownKey())
       }
       const nowMs = now.currentTimeMillisUnsafe()
-      const hash = Format.hashSecret(pepper, secret)
+      const hash = peppers.hash(secret)
       const known = trusted(hash, nowMs)
       return known === undefined
-        ? Effect.flatMap(read(hash), (found) => Effect.fromResult(admit(hash, found, nowMs)))
+        ? Effect.flatMap(read(hash, peppers.earlierHashes(secret)), (found) =>
+            Effect.fromResult(admit(hash, found, nowMs))
+          )
         : Effect.fromResult(admit(hash, known, nowMs))
     })
 
@@ -179,7 +191,8 @@ const make = Effect.gen(function* () {
     id: () => Format.makeId(random),
     secret: () => {
       const secret = Format.makeSecret(environment, random)
-      return { secret, stored: { ...Format.visibleParts(secret), secretHash: Format.hashSecret(pepper, secret) } }
+      const stored = { ...Format.visibleParts(secret), secretHash: peppers.hash(secret), pepperId: peppers.id }
+      return { secret, stored }
     }
   })
   /** Runs a change of a key that exists, and applies it in this process without waiting for the channel. */

@@ -7,7 +7,7 @@ import { DEFAULT_PLAN, type Plan } from "../domain/keys/Plan.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { makeAuditTable } from "./auditTable.ts"
 import * as Rules from "./keyRules.ts"
-import { makeKeyTable } from "./keyTable.ts"
+import { makeKeyTable, type NewKey } from "./keyTable.ts"
 import { makePlanTable } from "./planTable.ts"
 
 /** Source of ids and secrets. */
@@ -15,7 +15,7 @@ export interface KeyMint {
   readonly id: () => string
   readonly secret: () => {
     readonly secret: Redacted.Redacted
-    readonly stored: Pick<ApiKey, "prefix" | "lastFour"> & { readonly secretHash: string }
+    readonly stored: Pick<ApiKey, "prefix" | "lastFour"> & Pick<NewKey, "secretHash" | "pepperId">
   }
 }
 

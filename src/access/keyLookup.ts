@@ -11,15 +11,25 @@ const BATCH_SIZE = 1000
 /** Queries in flight: one that hangs does not hold up the others before its deadline. */
 const IN_FLIGHT = 4
 
-type Pending = Deferred.Deferred<ApiKey | null, KeyStoreUnavailable>
+interface Pending {
+  /** Other hashes of the same secret, by which the key may be found. */
+  readonly earlier: ReadonlyArray<string>
+  readonly done: Deferred.Deferred<ApiKey | null, KeyStoreUnavailable>
+}
 
 /** Access to the cache and to the database. */
 export interface KeySource {
   readonly cache: Pick<KeyCache, "remember" | "version">
   /** The cached key, or undefined while it is not cached or the cache cannot be trusted. */
   readonly cached: (hash: string, nowMs: number) => ApiKey | null | undefined
-  /** Keys of the hashes, by hash. Ends by itself within the deadline of a request. */
-  readonly byHashes: (hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ApiKey>, KeyStoreUnavailable>
+  /**
+   * Keys of the hashes, by hash, in one query. `earlier` names the hash for each other hash of the same secret. Ends by itself
+   * within the deadline of a request.
+   */
+  readonly byHashes: (
+    hashes: ReadonlyArray<string>,
+    earlier: ReadonlyMap<string, string>
+  ) => Effect.Effect<ReadonlyMap<string, ApiKey>, KeyStoreUnavailable>
 }
 
 /**
@@ -31,7 +41,7 @@ export const makeKeyLookup = Effect.fnUntraced(function* ({
   cache,
   cached
 }: KeySource): Effect.fn.Return<
-  (hash: string) => Effect.Effect<ApiKey | null, KeyStoreUnavailable>,
+  (hash: string, earlier?: ReadonlyArray<string>) => Effect.Effect<ApiKey | null, KeyStoreUnavailable>,
   never,
   Scope.Scope
 > {
@@ -51,7 +61,7 @@ export const makeKeyLookup = Effect.fnUntraced(function* ({
       if (key === undefined) {
         batch.set(hash, pending)
       } else {
-        Deferred.doneUnsafe(pending, Exit.succeed(key))
+        Deferred.doneUnsafe(pending.done, Exit.succeed(key))
       }
     }
     return batch
@@ -59,14 +69,17 @@ export const makeKeyLookup = Effect.fnUntraced(function* ({
 
   const query = Effect.fnUntraced(function* (batch: ReadonlyMap<string, Pending>) {
     const version = cache.version
-    const found = yield* Effect.exit(byHashes(Array.from(batch.keys())))
+    const earlier = new Map(
+      Array.from(batch).flatMap(([hash, pending]) => pending.earlier.map((other) => [other, hash] as const))
+    )
+    const found = yield* Effect.exit(byHashes(Array.from(batch.keys()), earlier))
     const nowMs = yield* Clock.currentTimeMillis
     for (const [hash, pending] of batch) {
       const key = Exit.map(found, (keys) => keys.get(hash) ?? null)
       if (Exit.isSuccess(key)) {
         cache.remember(hash, key.value, version, nowMs)
       }
-      Deferred.doneUnsafe(pending, key)
+      Deferred.doneUnsafe(pending.done, key)
     }
   })
 
@@ -85,11 +98,11 @@ export const makeKeyLookup = Effect.fnUntraced(function* ({
   })
   yield* turn.pipe(Effect.forever, keepRunning("Looking up keys"), Effect.forkScoped)
 
-  return (hash) =>
+  return (hash, earlier = []) =>
     Effect.suspend(() => {
-      const pending: Pending = waiting.get(hash) ?? Deferred.makeUnsafe()
+      const pending: Pending = waiting.get(hash) ?? { earlier, done: Deferred.makeUnsafe() }
       waiting.set(hash, pending)
       requested.openUnsafe()
-      return Deferred.await(pending)
+      return Deferred.await(pending.done)
     })
 })

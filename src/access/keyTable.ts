@@ -8,7 +8,7 @@ import { DEFAULT_PLAN, Plan } from "../domain/keys/Plan.ts"
 const Row = Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String), plan: Schema.NullOr(Plan) })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodeHashed = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ secretHash: Schema.String, ...Row.fields }))
+  Schema.Array(Schema.Struct({ secretHash: Schema.String, pepperId: Schema.NullOr(Schema.String), ...Row.fields }))
 )
 const isScope = Schema.is(ApiScope)
 // A scope of a later version grants nothing here, and does not lock its key out. A plan without a row is `default`.
@@ -36,8 +36,24 @@ export type NewKey = Pick<
   "id" | "accountId" | "name" | "prefix" | "lastFour" | "scopes" | "ipPolicy" | "createdAtMs" | "expiresAtMs"
 > & {
   readonly secretHash: string
+  /** Id of the pepper that the hash is under. */
+  readonly pepperId: string
   /** Name of the plan. */
   readonly plan: string
+}
+
+/** A key as it was found by a hash; `pepperId` is null where the row does not say under which pepper the hash is. */
+export interface HashedKey {
+  readonly hash: string
+  readonly pepperId: string | null
+  readonly key: ApiKey
+}
+
+/** The hash that a key was found by, and the hash of the same secret under the present pepper. */
+export interface HashRewrite {
+  readonly id: string
+  readonly found: string
+  readonly present: string
 }
 
 const timeOf = (ms: number | null) => (ms === null ? null : PgTypes.timestamptz(ms))
@@ -92,9 +108,41 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
     /** Keys by the hashes of their secrets, revoked or disabled ones too. Hashes without a key are left out. */
     byHashes: Effect.fnUntraced(function* (hashes: ReadonlyArray<string>) {
       const rows = yield* decodeHashed(
-        yield* sql`select secret_hash, ${columns} from ${source} where secret_hash = any(${hashes}::text[])`
+        yield* sql`
+          select secret_hash, pepper_id, ${columns} from ${source} where secret_hash = any(${hashes}::text[])
+        `
       )
-      return new Map(rows.map(({ secretHash, ...row }) => [secretHash, keyOf(row)]))
+      return rows.map(({ pepperId, secretHash, ...row }): HashedKey => ({
+        hash: secretHash,
+        pepperId,
+        key: keyOf(row)
+      }))
+    }),
+
+    /** Puts hashes under the pepper of the id. A hash that is no longer the one that was found stays as it is. */
+    rewriteHashes: (batch: ReadonlyArray<HashRewrite>, pepperId: string) =>
+      sql`
+        update api_keys set secret_hash = rewritten.present, pepper_id = ${pepperId}
+        from unnest(
+          ${batch.map(({ id }) => id)}::text[],
+          ${batch.map(({ found }) => found)}::text[],
+          ${batch.map(({ present }) => present)}::text[]
+        ) as rewritten (id, found, present)
+        where api_keys.id = rewritten.id and api_keys.secret_hash = rewritten.found
+      `,
+
+    /**
+     * Numbers of keys, neither revoked nor expired: `earlier` whose hash is not known to be under the first of the peppers, and
+     * `unusable` whose hash is known to be under none of them.
+     */
+    countEarlier: Effect.fnUntraced(function* (pepperIds: ReadonlyArray<string>) {
+      const [[earlier, unusable] = []] = yield* sql`
+        select
+          count(*) filter (where pepper_id is distinct from ${pepperIds[0] ?? ""}),
+          count(*) filter (where pepper_id <> all(${pepperIds}::text[]))
+        from api_keys where revoked_at is null and (expires_at is null or expires_at > now())
+      `.values
+      return { earlier: Number(earlier), unusable: Number(unusable) }
     }),
 
     /** Every key of an account, newest first. */
@@ -150,6 +198,15 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
       yield* sql`insert into service_secrets ${sql.insert(row)} on conflict do nothing`
       const [[value] = []] = yield* sql`select value from service_secrets where name = ${name}`.values
       return Redacted.make(String(value))
+    }),
+
+    /** A secret of the service, or null where none is kept. */
+    storedSecret: Effect.fnUntraced(function* (name: string) {
+      const [row] = yield* sql`select value from service_secrets where name = ${name}`.values
+      return row === undefined ? null : Redacted.make(String(row[0]))
     })
   }
 }
+
+/** The queries of keys. */
+export type KeyTable = ReturnType<typeof makeKeyTable>

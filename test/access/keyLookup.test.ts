@@ -130,6 +130,37 @@ describe("looking keys up", () => {
     })
   )
 
+  it.effect("asks for every hash of a secret in the same query, and keeps the key under the first", () =>
+    Effect.gen(function* () {
+      const cache = new KeyCache()
+      const asked: Array<unknown> = []
+      const lookup = yield* makeKeyLookup({
+        cache,
+        cached: () => undefined,
+        byHashes: (hashes, earlier) => {
+          asked.push([hashes, Array.from(earlier)])
+          return Effect.succeed(new Map([["new", keyOf("k")]]))
+        }
+      })
+      const key = yield* Effect.forkChild(lookup("new", ["old", "older"]), { startImmediately: true })
+      const other = yield* Effect.forkChild(lookup("h"), { startImmediately: true })
+      yield* settle
+      assert.strictEqual((yield* Fiber.join(key))?.id, "k")
+      assert.isNull(yield* Fiber.join(other))
+      assert.deepStrictEqual(asked, [
+        [
+          ["new", "h"],
+          [
+            ["old", "new"],
+            ["older", "new"]
+          ]
+        ]
+      ])
+      assert.strictEqual(cache.get("new", 0)?.id, "k")
+      assert.isUndefined(cache.get("old", 0))
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("goes on after a query that failed or never ended", () =>
     Effect.gen(function* () {
       const { answer, ask, queries } = yield* scene()

@@ -84,12 +84,16 @@ describe("a secret", () => {
         }).pipe(
           Effect.provide(KeyStorePg.layer),
           Effect.provide(TestDatabase.connect(address)),
-          Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ KEY_PEPPER: "hot-chili-pepper" }))),
+          Effect.provide(
+            ConfigProvider.layer(
+              ConfigProvider.fromUnknown({ KEY_PEPPER: "hot-chili-pepper", KEY_PEPPER_BEFORE: "mild-chili-pepper" })
+            )
+          ),
           Effect.provide(layer)
         )
         assert.include(said.join("\n"), "KeyStoreUnavailable")
         assert.notInclude(said.join("\n"), secret)
-        assert.notInclude(said.join("\n"), "hot-chili-pepper")
+        assert.notInclude(said.join("\n"), "chili-pepper")
       })
     })
 

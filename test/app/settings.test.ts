@@ -11,6 +11,7 @@ const unchecked = new Set([
   "HOST",
   "IDENTITIES_FILE",
   "KEY_PEPPER",
+  "KEY_PEPPER_BEFORE",
   "OIDC_CLIENT_ID",
   "OIDC_CLIENT_SECRET",
   "PUBLIC_URL",

@@ -131,7 +131,7 @@ describe("the files of delivery", () => {
     )
     assert.lengthOf(asked, 4)
     const documentedPaths = new Set(
-      Array.from(read("docs/operating.md").matchAll(/^\| `(\/\w+)` \|/gmu), ([, path]) => path)
+      Array.from(read("docs/operating.md").matchAll(/^\| `(\/\w+)` +\|/gmu), ([, path]) => path)
     )
     assert.deepStrictEqual(
       asked.filter((path) => !documentedPaths.has(path)),

@@ -1,0 +1,163 @@
+/** The pepper of key hashes, earlier ones whose hashes are still known, and the rewriting of those hashes. */
+import { Config, Duration, Effect, Option, Redacted, Schedule, type Scope } from "effect"
+import type { ApiKey } from "../domain/ApiKey.ts"
+import type { RandomBytes } from "../domain/randomText.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { Readings } from "../health/Readings.ts"
+import { CleansUp } from "../storage/purge.ts"
+import { hashSecret, makePepper } from "./keyFormat.ts"
+import type { HashedKey, HashRewrite, KeyTable } from "./keyTable.ts"
+
+/** Name of the pepper that the database keeps where KEY_PEPPER is not set. */
+const STORED = "key_pepper"
+/** Hashes that one statement rewrites. */
+const BATCH_SIZE = 1000
+const COUNT_EVERY = Duration.minutes(1)
+const ID_LENGTH = 16
+
+/** Settings of the pepper. Hashes are worthless without it. */
+export const pepperSettings = Config.all({
+  /** New hashes are under it. When missing, the database keeps a random one, so that processes agree. */
+  present: Config.option(Config.Redacted("KEY_PEPPER")),
+  /** Keys whose hash is under it are known too. */
+  before: Config.option(Config.Redacted("KEY_PEPPER_BEFORE"))
+})
+
+// Not a key, so that it is the hash of none.
+const idOf = (pepper: Redacted.Redacted): string => hashSecret(pepper, Redacted.make("pepper")).slice(0, ID_LENGTH)
+
+/** The pepper for new hashes, and others under which a key may be found. */
+export class Peppers {
+  private readonly present: Redacted.Redacted
+  private readonly earlier: ReadonlyArray<Redacted.Redacted>
+  /** Id of the pepper for new hashes: 64 bits of an HMAC under it. */
+  readonly id: string
+  /** Ids of every pepper, that of the present one first. */
+  readonly ids: ReadonlyArray<string>
+
+  /** Repeated peppers count once. */
+  constructor(present: Redacted.Redacted, others: ReadonlyArray<Redacted.Redacted>) {
+    const byId = new Map([present, ...others].toReversed().map((pepper) => [idOf(pepper), pepper]))
+    this.present = present
+    this.id = idOf(present)
+    byId.delete(this.id)
+    this.earlier = Array.from(byId.values())
+    this.ids = [this.id, ...byId.keys()]
+  }
+
+  /** Hash of the secret under the present pepper. */
+  hash(secret: Redacted.Redacted): string {
+    return hashSecret(this.present, secret)
+  }
+
+  /** Hashes of the secret under the other peppers. */
+  earlierHashes(secret: Redacted.Redacted): ReadonlyArray<string> {
+    return this.earlier.map((pepper) => hashSecret(pepper, secret))
+  }
+}
+
+/** Keys found by a hash that is not known to be under the present pepper, until that is written. */
+export class HashRewrites {
+  private readonly waiting = new Map<string, HashRewrite>()
+
+  /** Notes a key. The last note of a key counts. */
+  add(rewrite: HashRewrite): void {
+    this.waiting.set(rewrite.id, rewrite)
+  }
+
+  /** At most 1000 that wait, the oldest first. */
+  batch(): ReadonlyArray<HashRewrite> {
+    return this.waiting.values().take(BATCH_SIZE).toArray()
+  }
+
+  /** Removes what has been written, unless it was noted again meanwhile. */
+  written(batch: ReadonlyArray<HashRewrite>): void {
+    for (const rewrite of batch) {
+      if (this.waiting.get(rewrite.id) === rewrite) {
+        this.waiting.delete(rewrite.id)
+      }
+    }
+  }
+
+  /** Keys by the hash that was asked for; `earlier` names it for hashes under other peppers. */
+  resolve(
+    found: ReadonlyArray<HashedKey>,
+    earlier: ReadonlyMap<string, string>,
+    pepperId: string
+  ): ReadonlyMap<string, ApiKey> {
+    const keys = new Map<string, ApiKey>()
+    for (const row of found) {
+      const present = earlier.get(row.hash) ?? row.hash
+      if (present !== row.hash || row.pepperId !== pepperId) {
+        this.add({ id: row.key.id, found: row.hash, present })
+      }
+      keys.set(present, row.key)
+    }
+    return keys
+  }
+}
+
+/**
+ * The peppers by the settings. Where KEY_PEPPER is set and the database keeps a pepper of the time before, keys under that one are
+ * known too.
+ */
+export const readPeppers = Effect.fnUntraced(function* (
+  table: KeyTable,
+  random: RandomBytes,
+  { before, present }: Config.Success<typeof pepperSettings>
+) {
+  const others = Option.toArray(before).filter((pepper) => Redacted.value(pepper) !== "")
+  if (Option.isNone(present)) {
+    return new Peppers(yield* table.secret(STORED, makePepper(random)), others)
+  }
+  const stored = yield* table.storedSecret(STORED)
+  return new Peppers(present.value, stored === null ? others : [...others, stored])
+})
+
+/**
+ * Counts the usable keys whose hash is not known to be under the present pepper: at the start, and every minute while another
+ * pepper is known. Reported as a metric and logged, so that an operator sees when the other pepper can go.
+ */
+export const countEarlierKeys = Effect.fnUntraced(function* <E>(
+  peppers: Peppers,
+  count: Effect.Effect<{ readonly earlier: number; readonly unusable: number }, E>
+): Effect.fn.Return<void, never, Scope.Scope> {
+  // Commands beside a service leave this to the service.
+  if (!(yield* CleansUp)) {
+    return
+  }
+  const isRotating = peppers.ids.length > 1
+  let last: number | null = null
+  if (isRotating) {
+    yield* (yield* Readings).report(
+      {
+        name: "fathom_keys_of_earlier_pepper",
+        help: "Keys, neither revoked nor expired, whose hash is not known to be under the present pepper, while another is known.",
+        kind: "gauge"
+      },
+      () => last
+    )
+  }
+  let isFirst = true
+  const turn = Effect.gen(function* () {
+    const { earlier, unusable } = yield* count
+    if (isFirst && unusable > 0) {
+      yield* Effect.logWarning(
+        "Keys are unknown, because the pepper of their hashes is not set: set it as KEY_PEPPER_BEFORE",
+        { keys: unusable }
+      )
+    }
+    if (isRotating && (isFirst || (earlier === 0) !== (last === 0))) {
+      yield* Effect.logInfo("Keys whose hash is not known to be under the present pepper", { keys: earlier })
+    }
+    isFirst = false
+    last = earlier
+  }).pipe(
+    Effect.onError(() => Effect.sync(() => (last = null))),
+    keepGoing("Counting keys of earlier peppers")
+  )
+  yield* (isRotating ? Effect.repeat(turn, Schedule.spaced(COUNT_EVERY)) : turn).pipe(
+    keepRunning("Counting keys of earlier peppers"),
+    Effect.forkScoped
+  )
+})
