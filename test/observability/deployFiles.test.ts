@@ -40,14 +40,17 @@ const alerts = read(`${FOLDER}/alerts.yml`)
 const alertNames = Array.from(alerts.matchAll(/alert: (\w+)/gu), ([, name = ""]) => name)
 
 describe("the files of monitoring", () => {
-  it.each(["alerts.yml", "dashboard.json"])("name only metrics that exist: %s", (file) => {
-    const names = namesIn(read(`${FOLDER}/${file}`))
-    assert.isNotEmpty(names)
-    assert.deepStrictEqual(
-      names.filter((name) => !exported.has(name)),
-      []
-    )
-  })
+  it.each([`${FOLDER}/alerts.yml`, `${FOLDER}/dashboard.json`, "scripts/deploy/kubernetes/roles.yaml"])(
+    "name only metrics that exist: %s",
+    (file) => {
+      const names = namesIn(read(file))
+      assert.isNotEmpty(names)
+      assert.deepStrictEqual(
+        names.filter((name) => !exported.has(name)),
+        []
+      )
+    }
+  )
 
   it("have a panel for every metric that the service exports", () => {
     const shown = new Set(namesIn(read(`${FOLDER}/dashboard.json`)))
@@ -80,9 +83,14 @@ describe("the files of delivery", () => {
       /^Environment=(.*)$/mu.exec(read(`${DEPLOY}/fathom.service`))?.[1]?.matchAll(/([A-Z_]+)=/gu) ?? [],
       ([, name = ""]) => name
     ),
-    "kubernetes/fathom.yaml": Array.from(
-      read(`${DEPLOY}/kubernetes/fathom.yaml`).matchAll(/name: ([A-Z_]+),|from-literal=([A-Z_]+)=/gu),
-      ([, name, secret]) => name ?? secret ?? ""
+    ...Object.fromEntries(
+      ["kubernetes/fathom.yaml", "kubernetes/roles.yaml"].map((file) => [
+        file,
+        Array.from(
+          read(`${DEPLOY}/${file}`).matchAll(/name: ([A-Z_]+),|from-literal=([A-Z_]+)=/gu),
+          ([, name, secret]) => name ?? secret ?? ""
+        )
+      ])
     )
   }
 
