@@ -23,6 +23,7 @@ import { WatchList } from "../../src/tracker/WatchList.ts"
 import { secrets } from "./http/world.ts"
 import { warmMarket } from "./warmPools.ts"
 import * as MemoryAccounts from "../../test/support/memoryAccounts.ts"
+import * as MemoryAlerts from "../../test/support/memoryAlerts.ts"
 import * as MemoryUsage from "../../test/support/memoryUsage.ts"
 import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
 import * as TrackerStoreMemory from "../../test/support/TrackerStoreMemory.ts"
@@ -129,6 +130,7 @@ export const liveWorld = (replayBytes: number) =>
     Layer.provideMerge(LiveSessions.layer),
     Layer.provideMerge(TrackerFeed.layer),
     Layer.provideMerge([
+      MemoryAlerts.layer,
       TrackerStoreMemory.layer,
       TradeTape.layerManual(smallTape),
       WalletAccounts.layerNamed,

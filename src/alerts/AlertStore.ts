@@ -3,6 +3,7 @@ import type {
   Alert,
   AlertChange,
   AlertEvent,
+  AlertFired,
   AlertSelection,
   AlertStep,
   AlertStoreUnavailable,
@@ -17,6 +18,14 @@ export interface AlertVersion {
   readonly id: string
   readonly version: number
 }
+
+/**
+ * A firing, or `Missed`: firings from `fromMs` on may not have been received, in milliseconds since the Unix epoch, null when
+ * none were before.
+ */
+export type FiringSignal =
+  | ({ readonly _tag: "Fired" } & AlertFired)
+  | { readonly _tag: "Missed"; readonly fromMs: number | null }
 
 /** Price alerts and their firings. An alert of another account is not found. */
 export class AlertStore extends Context.Service<
@@ -55,6 +64,8 @@ export class AlertStore extends Context.Service<
      * `versions` has to be read. The first is null.
      */
     readonly changes: Stream.Stream<string | null>
+    /** Firings of every process, this one included, as they are stored. `Missed` may come first. */
+    readonly firings: Stream.Stream<FiringSignal>
     /** Deletes firings, and removed alerts, that are more than 30 days old. */
     readonly purge: Effect.Effect<void, AlertStoreUnavailable>
   }

@@ -1,5 +1,5 @@
 /** Alerts in Postgres. Every query has a deadline. */
-import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Queue, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type Alert,
@@ -14,8 +14,8 @@ import {
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
-import { AlertStore } from "./AlertStore.ts"
-import { makeAlertTable } from "./alertTable.ts"
+import { AlertStore, type FiringSignal } from "./AlertStore.ts"
+import { makeAlertTable, readFiring } from "./alertTable.ts"
 
 /** On the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
@@ -28,7 +28,7 @@ const now = <A, E>(act: (nowMs: number) => Effect.Effect<A, E>) => Effect.flatMa
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
-  const table = makeAlertTable(sql, (id) => channel.announcing("alerts", id))
+  const table = makeAlertTable(sql, channel)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
 
@@ -64,6 +64,23 @@ const make = Effect.gen(function* () {
     changes: channel.changes("alerts").pipe(
       Stream.filter((signal) => signal._tag === "Missed" || !signal.isOwn),
       Stream.map((signal) => (signal._tag === "Missed" ? null : signal.subject))
+    ),
+    firings: Stream.callback<FiringSignal>((queue) =>
+      Effect.flatMap(Clock.Clock, (clock) => {
+        /** A firing is stored within the deadline of its time. */
+        const missedMs = (gapMs: number) => clock.currentTimeMillisUnsafe() - gapMs - Duration.toMillis(WRITE_DEADLINE)
+        const signalOf = (text: string): FiringSignal => {
+          const fired = readFiring(text)
+          return fired === null ? { _tag: "Missed", fromMs: missedMs(0) } : { _tag: "Fired", ...fired }
+        }
+        return channel.subscribe("firings", {
+          onChange: (text) => Queue.offerUnsafe(queue, signalOf(text)),
+          onConnected: (gapMs) =>
+            Effect.sync(() =>
+              Queue.offerUnsafe(queue, { _tag: "Missed", fromMs: gapMs === null ? null : missedMs(gapMs) })
+            )
+        })
+      })
     ),
     purge: now((nowMs) => table.purge(nowMs, write))
   })

@@ -1,11 +1,12 @@
 /** The tables `alerts` and `alert_events`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import {
   Alert,
   type AlertChange,
   AlertEvent,
+  type AlertFired,
   type AlertSelection,
   type AlertStep,
   EVENT_LIFE_MS,
@@ -15,6 +16,7 @@ import {
   type Slice,
   TooManyAlerts
 } from "../domain/wallets/Alert.ts"
+import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { type Bound, purgeRows } from "../storage/purge.ts"
 
 // Any number that no other lock has, the same in every process. Held while an alert of an account is created.
@@ -39,9 +41,19 @@ const { condition, ...columns } = Alert.fields
 const Row = Schema.Struct({ ...columns, ...condition.fields })
 const { condition: fired, ...eventColumns } = AlertEvent.fields
 const EventRow = Schema.Struct({ ...eventColumns, ...fired.fields })
+const Announced = Schema.fromJsonString(Schema.Struct({ ...EventRow.fields, accountId: Schema.String }))
+
+// The columns of an inserted event, as `Announced` reads them; at most 1,000 bytes.
+const ANNOUNCED = `
+  json_build_object('accountId', account_id, 'eventId', event_id, 'alertId', alert_id, 'mint', mint, 'metric', metric,
+    'operator', operator, 'threshold', threshold, 'windowSeconds', window_seconds, 'source', source, 'value', value,
+    'observedAtMs', (extract(epoch from observed_at) * 1000)::bigint,
+    'firedAtMs', (extract(epoch from fired_at) * 1000)::bigint)
+`
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodeEvents = Schema.decodeUnknownEffect(Schema.Array(EventRow))
+const decodeAnnounced = Schema.decodeUnknownOption(Announced)
 const decodeVersions = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Schema.String, version: Schema.Int }))
 )
@@ -62,6 +74,16 @@ const eventOf = ({
   ...rest,
   condition: { metric, operator, threshold, windowSeconds, source }
 })
+
+/** The firing of an announcement; null for one that cannot be read, such as one of a later version. */
+export const readFiring = (text: string): AlertFired | null => {
+  const read = decodeAnnounced(text)
+  if (read._tag === "None") {
+    return null
+  }
+  const { accountId, ...row } = read.value
+  return { accountId, event: eventOf(row) }
+}
 
 const at = (timeMs: number) => PgTypes.timestamptz(timeMs)
 
@@ -87,12 +109,12 @@ const sliceOf = <Found, Row>(
   return { rows, next: last !== undefined && found.length > limit ? placeOf(last) : null }
 }
 
-/** The queries; those that read before they write run in a transaction. `announcing` is an SQL expression for an alert's id. */
+/** The queries; those that read before they write run in a transaction. Changes and firings are announced with their commit. */
 export const makeAlertTable = (
   sql: SqlClient.SqlClient,
-  announcing: (id: Statement.Fragment) => Statement.Fragment
+  { announcing }: Pick<ChangeChannel["Service"], "announcing">
 ) => {
-  const announced = announcing(sql`id`)
+  const announced = announcing("alerts", sql`id`)
   const statusAt = (nowMs: number) => sql`
     case when status in ('active', 'paused') and expires_at <= ${at(nowMs)} then 'expired' else status end
   `
@@ -230,6 +252,7 @@ export const makeAlertTable = (
             window_seconds, value, to_timestamp(observed_at_ms / 1000), ${at(nowMs)}, source
           from moved where value is not null
           on conflict (event_id) do nothing
+          returning ${announcing("firings", sql.literal(ANNOUNCED))}
         )
         select ${shown(nowMs)}, ${announced} from moved
       `

@@ -5,12 +5,12 @@ import {
   type AlertMetric,
   AlertOperator,
   AlertCondition,
-  AlertEvent,
   AlertNote,
   AlertRecurrence,
   AlertStatus,
   CooldownSeconds,
   DEFAULT_COOLDOWN_SECONDS,
+  firingFields,
   fits,
   hasWindow,
   isActivity,
@@ -166,9 +166,9 @@ export class AlertPage extends Schema.Opaque<AlertPage>()(
 
 /** A firing on the wire. */
 export class AlertFiring extends Schema.Opaque<AlertFiring>()(
-  Schema.Struct({ ...AlertEvent.fields, delivery: Schema.Array(Schema.Literal("app")) }).annotate({
+  Schema.Struct(firingFields).annotate({
     identifier: "AlertEvent",
-    description: "One firing. It is shown here and in the app, and delivered nowhere else."
+    description: "One firing. It is shown here, in the app and on the tracker's socket, and delivered nowhere else."
   })
 ) {}
 
@@ -214,7 +214,7 @@ const alertParams = { id: Schema.String.annotate({ description: "The id of an al
 
 const write = [AlertNotFound, DataUnavailable] as const
 
-/** Price alerts and their firings. Firings are read here; nothing is sent anywhere. */
+/** Price alerts and their firings. Firings are read here, and sent on the tracker's socket. */
 export class AlertsGroup extends HttpApiGroup.make("alerts")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/alerts", {
@@ -270,4 +270,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
       .annotate(Scope, ["alerts.write"])
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Price alerts and their firings. Firings are read here; nothing is sent anywhere.") {}
+  .annotate(
+    OpenApi.Description,
+    "Price alerts and their firings. Firings are read here, and sent on the tracker's socket as `alert_fired`."
+  ) {}

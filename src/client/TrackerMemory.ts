@@ -1,11 +1,11 @@
-import type { ControlFrame, DataFrame, LiveGap } from "../domain/wallets/LiveFrame.ts"
+import type { ControlFrame, DataFrame, SnapshotGap } from "../domain/wallets/LiveFrame.ts"
 
 /** Missing events, reported by the service or detected as missing frames (`lost`). `fromMs` is null when unknown. */
 export interface TrackerGap {
   readonly type: "gap"
   readonly fromMs: number | null
   readonly toMs: number
-  readonly reason: LiveGap["reason"] | "lost"
+  readonly reason: SnapshotGap["reason"] | "lost"
 }
 
 /** A data frame as it is on the wire. */

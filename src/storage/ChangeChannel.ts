@@ -25,7 +25,7 @@ const PROVEN_FOR_MS = 5000
 const START_TIMEOUT_MS = 10_000
 
 /** A kind of change that processes announce to each other. */
-export type Topic = "keys" | "sessions" | "tracker" | "alerts"
+export type Topic = "keys" | "sessions" | "tracker" | "alerts" | "firings"
 
 /** Synchronous handlers of one topic. */
 export interface ChangeHandlers {

@@ -1,6 +1,8 @@
 import { Clock, Config, Context, Effect, Latch, Layer, Stream } from "effect"
-import type { KeyStore } from "../access/KeyStore.ts"
+import { KeyStore } from "../access/KeyStore.ts"
 import type { SessionStore } from "../accounts/SessionStore.ts"
+import { AlertStore, type FiringSignal } from "../alerts/AlertStore.ts"
+import { isActive } from "../domain/ApiKey.ts"
 import { countSetting } from "../domain/countSetting.ts"
 import { keepRunning } from "../health/keepRunning.ts"
 import { makeSessions, refusals, type Rejection, round, type SessionBook } from "../live/liveSessions.ts"
@@ -19,11 +21,13 @@ export class LiveSessions extends Context.Service<LiveSessions, SessionBook>()("
   static readonly layer: Layer.Layer<
     LiveSessions,
     Config.ConfigError,
-    KeyStore | SessionStore | Tickets | TrackerFeed | TrackerStore
+    AlertStore | KeyStore | SessionStore | Tickets | TrackerFeed | TrackerStore
   > = Layer.effect(
     LiveSessions,
     Effect.gen(function* () {
       const tickets = yield* Tickets
+      const alerts = yield* AlertStore
+      const keys = yield* KeyStore
       const store = yield* TrackerStore
       const feed = yield* TrackerFeed
       const hub = new TrackerHub(feed, yield* limits)
@@ -72,6 +76,34 @@ export class LiveSessions extends Context.Service<LiveSessions, SessionBook>()("
           reload,
           { discard: true }
         )
+      /** Keys of an account that may read its alerts; null while they cannot be checked. Sessions may read them always. */
+      const readersOf = Effect.fnUntraced(function* (accountId: string) {
+        const held = yield* Effect.catchTag(keys.list(accountId), "KeyStoreUnavailable", () => Effect.succeed(null))
+        const nowMs = yield* now
+        const able = held?.filter((key) => isActive(key, nowMs) && key.scopes.includes("alerts.read"))
+        return [accountId, able === undefined ? null : new Set(able.map(({ id }) => id))] as const
+      })
+      const takeFirings = Effect.fnUntraced(function* (signals: ReadonlyArray<FiringSignal>) {
+        const open = hub.accounts
+        const fired = signals.flatMap((signal) =>
+          signal._tag === "Fired" && open.has(signal.accountId) ? [signal] : []
+        )
+        const accounts = new Set(fired.map(({ accountId }) => accountId))
+        const readers = new Map(yield* Effect.forEach(accounts, readersOf, { concurrency: KEYS_READ_AT_ONCE }))
+        const nowMs = yield* now
+        const mayRead = ({ accountId, keyId, session }: Grant) =>
+          session !== null || readers.get(accountId)?.has(keyId) === true
+        hub.fired(fired, mayRead, nowMs)
+        const unchecked = fired.filter(({ accountId }) => readers.get(accountId) === null)
+        for (const { accountId, event } of unchecked) {
+          hub.missedFirings(event.firedAtMs, nowMs, new Set([accountId]))
+        }
+        const missed = signals.filter((signal) => signal._tag === "Missed")
+        missed.forEach(({ fromMs }) => hub.missedFirings(fromMs, nowMs))
+        if (missed.length + unchecked.length > 0) {
+          gapPending.openUnsafe()
+        }
+      })
       // One stream at a time, yielding in between.
       const resync = Effect.gen(function* () {
         yield* gapPending.await
@@ -85,6 +117,12 @@ export class LiveSessions extends Context.Service<LiveSessions, SessionBook>()("
         keepRunning("Reloading changed wallets"),
         Effect.forkScoped({ startImmediately: true })
       )
+      yield* alerts.firings.pipe(
+        Stream.chunks,
+        Stream.runForEach((signals) => round("sending firings of alerts", takeFirings(signals))),
+        keepRunning("Sending firings of alerts"),
+        Effect.forkScoped({ startImmediately: true })
+      )
       yield* Effect.forkScoped(Effect.forever(round("sending resync snapshots", resync)), {
         startImmediately: true
       })
@@ -93,6 +131,8 @@ export class LiveSessions extends Context.Service<LiveSessions, SessionBook>()("
   )
 }
 
+/** Accounts whose keys are read beside each other. */
+const KEYS_READ_AT_ONCE = 8
 const MIB = 1024 * 1024
 
 /** `TRACKER_SOCKETS` (10,000) and `TRACKER_REPLAY_BYTES` (256 MiB). */

@@ -1,5 +1,5 @@
 import type { Address } from "../domain/Address.ts"
-import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
+import type { SnapshotGap } from "../domain/wallets/LiveFrame.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import { FrameSequence } from "../live/FrameSequence.ts"
 import type { LiveConnection } from "../live/LiveConnection.ts"
@@ -18,7 +18,7 @@ export class LiveStream extends FrameSequence {
   /** Time of the disconnect and the last frame number at that time; null while connected. */
   left: { readonly atMs: number; readonly seq: number } | null = null
   /** The gap that the next resync snapshot covers; null when none is pending. */
-  pendingGap: LiveGap | null = null
+  pendingGap: SnapshotGap | null = null
 
   constructor(grant: Grant, nowMs: number) {
     super()

@@ -1,6 +1,13 @@
 import { Schema } from "effect"
 import type { Address } from "../domain/Address.ts"
-import { type LiveEvent, type LiveGap, ResumeMessage, type SnapshotReason } from "../domain/wallets/LiveFrame.ts"
+import type { AlertFired } from "../domain/wallets/Alert.ts"
+import {
+  type LiveEvent,
+  type LiveGap,
+  ResumeMessage,
+  type SnapshotGap,
+  type SnapshotReason
+} from "../domain/wallets/LiveFrame.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import type { FeedHealth } from "../live/FeedHealth.ts"
 import type { SharedFrame } from "../live/frames.ts"
@@ -13,12 +20,16 @@ import { LiveStream } from "./LiveStream.ts"
 import { secondOf } from "./overview.ts"
 import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
 import type { Grant } from "./tickets/Tickets.ts"
-import { framesOf, snapshotFrame } from "./trackerFrames.ts"
+import { firingFrames, framesOf, snapshotFrame } from "./trackerFrames.ts"
 
 /** Time after the opening in which a connection may resume a stream, in milliseconds. */
 const RESUME_WITHIN_MS = 5000
 
 type Connection = LiveConnection<LiveStream>
+
+/** The earlier of two times; null when neither is known. */
+const earliest = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
 
 const isResume = Schema.is(ResumeMessage)
 
@@ -27,6 +38,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
   readonly #sources: SnapshotSources
   // Streams by wallet, then by the second from which they include it.
   readonly #byWallet = new Map<Address, Map<number, Set<LiveStream>>>()
+  readonly #byAccount = new Map<string, Set<LiveStream>>()
   readonly #resumed = new WeakSet<Connection>()
 
   constructor(sources: SnapshotSources, limits: HubLimits) {
@@ -43,6 +55,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
     const connection = new LiveConnection(stream, wire, this, nowMs)
     stream.connection = connection
     this.admit(connection, nowMs)
+    this.#byAccount.set(grant.accountId, (this.#byAccount.get(grant.accountId) ?? new Set()).add(stream))
     this.#list(stream, items)
     this.#sendSnapshot(stream, "connect", null, nowMs)
     return connection
@@ -71,26 +84,45 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
 
   take(events: ReadonlyArray<LiveEvent>, nowMs: number): void {
     const wanted = events.filter(({ wallet }) => this.#byWallet.has(wallet))
-    const frames = framesOf(wanted)
-    const batches = new Map<LiveStream, Array<SharedFrame>>()
-    for (const [at, frame] of frames.entries()) {
-      const event = wanted[at]
-      for (const stream of event === undefined ? [] : this.#readersOf(event)) {
-        const batch = batches.get(stream) ?? []
-        batches.set(stream, batch)
-        batch.push(frame)
-      }
-    }
-    for (const [stream, batch] of batches) {
-      this.#send(stream, batch, nowMs)
-    }
-    // After delivery, because frames that do not fit are dropped at once.
-    frames.forEach((frame) => this.replay.add(frame, nowMs))
+    this.#sendEach(wanted, framesOf(wanted), (event) => this.#readersOf(event), nowMs)
+  }
+
+  /** Accounts with a stream. */
+  get accounts(): ReadonlySet<string> {
+    return new Set(this.#byAccount.keys())
+  }
+
+  /** Sends firings to those streams of their accounts that may read alerts. */
+  fired(firings: ReadonlyArray<AlertFired>, mayRead: (grant: Grant) => boolean, nowMs: number): void {
+    const wanted = firings.filter(({ accountId }) => this.#byAccount.has(accountId))
+    const frames = firingFrames(wanted.map(({ event }) => event))
+    const readersOf = ({ accountId }: AlertFired) =>
+      Array.from(this.#byAccount.get(accountId) ?? []).filter(({ grant }) => mayRead(grant))
+    this.#sendEach(wanted, frames, readersOf, nowMs)
   }
 
   lost(gap: LiveGap): void {
     for (const stream of this.held.values()) {
-      stream.pendingGap = { ...gap, fromMs: stream.pendingGap?.fromMs ?? gap.fromMs }
+      stream.pendingGap = { ...gap, fromMs: earliest(stream.pendingGap?.fromMs ?? null, gap.fromMs) }
+    }
+  }
+
+  /**
+   * Firings from `fromMs` on may be missing, from the beginning of each stream where that is null; of every account unless
+   * some are given.
+   */
+  missedFirings(fromMs: number | null, nowMs: number, accounts: ReadonlySet<string> = this.accounts): void {
+    for (const accountId of accounts) {
+      for (const stream of this.#byAccount.get(accountId) ?? []) {
+        const { openedAtMs, pendingGap } = stream
+        const sinceMs = Math.max(fromMs ?? openedAtMs, openedAtMs)
+        // A gap of the chain covers firings too.
+        stream.pendingGap = {
+          fromMs: earliest(pendingGap?.fromMs ?? null, sinceMs),
+          toMs: Math.max(pendingGap?.toMs ?? nowMs, nowMs),
+          reason: pendingGap?.reason ?? "alerts_missed"
+        }
+      }
     }
   }
 
@@ -164,6 +196,12 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
   }
 
   protected override drop(stream: LiveStream): void {
+    const { accountId } = stream.grant
+    const others = this.#byAccount.get(accountId)
+    others?.delete(stream)
+    if (others?.size === 0) {
+      this.#byAccount.delete(accountId)
+    }
     this.#unlist(stream)
   }
 
@@ -181,6 +219,29 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
     return Array.from(streams).flatMap(([sinceMs, some]) => (event.body.ts >= sinceMs ? Array.from(some) : []))
   }
 
+  /** Sends each frame to the readers of its event, and keeps it for replay. */
+  #sendEach<Event>(
+    events: ReadonlyArray<Event>,
+    frames: ReadonlyArray<SharedFrame>,
+    readersOf: (event: Event) => Iterable<LiveStream>,
+    nowMs: number
+  ): void {
+    const batches = new Map<LiveStream, Array<SharedFrame>>()
+    for (const [at, frame] of frames.entries()) {
+      const event = events[at]
+      for (const stream of event === undefined ? [] : readersOf(event)) {
+        const batch = batches.get(stream) ?? []
+        batches.set(stream, batch)
+        batch.push(frame)
+      }
+    }
+    for (const [stream, batch] of batches) {
+      this.#send(stream, batch, nowMs)
+    }
+    // After delivery, because frames that do not fit are dropped at once.
+    frames.forEach((frame) => this.replay.add(frame, nowMs))
+  }
+
   #send(stream: LiveStream, frames: ReadonlyArray<SharedFrame>, nowMs: number): void {
     const first = stream.push(frames)
     const { connection } = stream
@@ -190,7 +251,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
     }
   }
 
-  #sendSnapshot(stream: LiveStream, reason: SnapshotReason, gap: LiveGap | null, nowMs: number): void {
+  #sendSnapshot(stream: LiveStream, reason: SnapshotReason, gap: SnapshotGap | null, nowMs: number): void {
     const frames = snapshotFrame(snapshotOf(this.#sources, stream, { reason, resumed: false, gap }, nowMs))
     this.#send(stream, frames, nowMs)
     frames.forEach((frame) => this.replay.add(frame, nowMs))

@@ -1,5 +1,5 @@
 /** Snapshots of live streams. */
-import type { LiveGap, SnapshotBody, SnapshotReason } from "../domain/wallets/LiveFrame.ts"
+import type { SnapshotGap, SnapshotBody, SnapshotReason } from "../domain/wallets/LiveFrame.ts"
 import type { LiveStream } from "./LiveStream.ts"
 import { secondOf, statusOf, withActivity } from "./overview.ts"
 import type { TrackerFeed } from "./TrackerFeed.ts"
@@ -11,7 +11,7 @@ export type SnapshotSources = Pick<TrackerFeed["Service"], "health" | "lastEvent
 export interface SnapshotCause {
   readonly reason: SnapshotReason
   readonly resumed: boolean
-  readonly gap: LiveGap | null
+  readonly gap: SnapshotGap | null
 }
 
 const EACH = 20

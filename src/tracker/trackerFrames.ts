@@ -1,4 +1,5 @@
 /** Frames of the tracker. */
+import { type AlertEvent, firingOf } from "../domain/wallets/Alert.ts"
 import type { LiveEvent, PnlBody, SnapshotBody } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
 import { encodeFrames, HEAD_BYTES, type SharedFrame } from "../live/frames.ts"
@@ -46,6 +47,10 @@ const bodyJson = (event: LiveEvent): string => {
 /** Events encoded as frames. */
 export const framesOf = (events: ReadonlyArray<LiveEvent>): ReadonlyArray<SharedFrame> =>
   encodeFrames(events.map((event) => ({ type: event.type, json: bodyJson(event) })))
+
+/** Firings of alerts encoded as frames. */
+export const firingFrames = (events: ReadonlyArray<AlertEvent>): ReadonlyArray<SharedFrame> =>
+  encodeFrames(events.map((event) => ({ type: "alert_fired", json: JSON.stringify(firingOf(event)) })))
 
 /** The first texts that fit into `bytes`, commas included, as a JSON array, and the bytes left. */
 const fitting = (texts: ReadonlyArray<string>, bytes: number) => {

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
 import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
 import type { AlertStep } from "../../src/domain/wallets/Alert.ts"
+import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { at } from "../support/clock.ts"
@@ -18,6 +19,19 @@ const open = (address: TestDatabase.TestAddress) =>
 
 const now = at(START + 1000)
 const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
+
+/** The signals of the firings of a store, as they come. */
+const firingsOf = Effect.fnUntraced(function* (store: AlertStore["Service"]) {
+  const signals: Array<FiringSignal> = []
+  yield* store.firings.pipe(
+    Stream.runForEach((signal) => Effect.sync(() => signals.push(signal))),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  return signals
+})
+
+const until = (isSo: () => boolean) =>
+  Effect.sync(isSo).pipe(Effect.delay("10 millis"), Effect.repeat({ until: (so) => so, times: 1000 }))
 
 // The deadline of reads is 400 ms; a busy machine may add to it, and without one it would be thirty seconds.
 const DEADLINE_MS = 2000
@@ -67,21 +81,66 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
           Effect.forkScoped({ startImmediately: true })
         )
       }
-      const until = (count: number) =>
-        Effect.sync(() => own.length > 0 && others.length >= count).pipe(
-          Effect.delay("10 millis"),
-          Effect.repeat({ until: (so) => so, times: 1000 })
-        )
-      yield* until(1)
+      const untilHeard = (count: number) => until(() => own.length > 0 && others.length >= count)
+      yield* untilHeard(1)
       yield* here.create(alertOf("al_one"))
       yield* here.create(alertOf("al_two"))
       yield* here.change("acct", "al_one", () => Effect.succeed({ note: "new" }))
       const watch = { armed: false, cleared: false, mark: 1 }
       yield* here.advance([{ id: "al_two", version: 1, watch, firing: null }])
       yield* here.remove("acct", "al_two")
-      yield* until(6)
+      yield* untilHeard(6)
       assert.deepStrictEqual(others, [null, "al_one", "al_two", "al_one", "al_two", "al_two"])
       assert.deepStrictEqual(own, [null])
+    }).pipe(now)
+  )
+
+  it.live("announce each firing to every process once, with the fields of its event", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      const [own, others] = [yield* firingsOf(here), yield* firingsOf(there)]
+      yield* until(() => own.length > 0 && others.length > 0)
+      yield* here.create(alertOf("al_told", { accountId: "a b" }))
+      yield* here.create(alertOf("al_quiet"))
+      const watch = { armed: false, cleared: false, mark: 1 }
+      const fires: AlertStep = { id: "al_told", version: 1, watch, firing: { value: "0.5", observedAtMs: START + 7 } }
+      yield* here.advance([fires, { id: "al_quiet", version: 1, watch, firing: null }])
+      yield* there.advance([fires])
+      yield* here.create(alertOf("al_last"))
+      yield* there.advance([{ ...fires, id: "al_last" }])
+      yield* until(() => own.length > 2 && others.length > 2)
+      const [event] = (yield* here.events("a b", EVERY)).rows
+      const [last] = (yield* here.events("acct", EVERY)).rows
+      assert.deepInclude(event, { alertId: "al_told", value: "0.5", observedAtMs: START + 7, firedAtMs: START + 1000 })
+      const [missed, first, second, ...rest]: ReadonlyArray<unknown> = others
+      assert.deepStrictEqual(missed, { _tag: "Missed", fromMs: null })
+      assert.deepStrictEqual(first, { _tag: "Fired", accountId: "a b", event })
+      assert.deepStrictEqual(second, { _tag: "Fired", accountId: "acct", event: last })
+      assert.deepStrictEqual(rest, [])
+      assert.deepStrictEqual(own, others)
+    }).pipe(now)
+  )
+
+  it.live("say from when on firings may be missing once the database is back, or one cannot be read", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const proxy = yield* Proxy.make(address)
+      const other = Context.get(yield* Layer.build(TestDatabase.connect(address)), ChangeChannel)
+      const signals = yield* firingsOf(yield* open(proxy.address))
+      yield* until(() => signals.length > 0)
+      yield* other.announce("firings", '{"metric":"of a later version"}')
+      yield* until(() => signals.length > 1)
+      // The clock stands still: a firing is stored within five seconds of its time.
+      assert.deepStrictEqual(signals, [
+        { _tag: "Missed", fromMs: null },
+        { _tag: "Missed", fromMs: START + 1000 - 5000 }
+      ])
+      yield* proxy.freeze
+      yield* proxy.replace
+      yield* until(() => signals.length > 2)
+      const [, , missed] = signals
+      assert.isBelow(missed?._tag === "Missed" ? (missed.fromMs ?? Infinity) : Infinity, START + 1000 - 5000)
     }).pipe(now)
   )
 

@@ -16,7 +16,7 @@ import {
   statusAt,
   TooManyAlerts
 } from "../../src/domain/wallets/Alert.ts"
-import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
 
 interface Entry {
   alert: Alert
@@ -52,6 +52,7 @@ const now = <A, E>(act: (nowMs: number) => Effect.Effect<A, E>) => Effect.flatMa
 
 const makeAlerts = Effect.gen(function* () {
   const changed = yield* PubSub.unbounded<string>()
+  const firedNow = yield* PubSub.unbounded<FiringSignal>()
   const entries = new Map<string, Entry>()
   const firings = new Map<string, Firing>()
 
@@ -102,7 +103,9 @@ const makeAlerts = Effect.gen(function* () {
     const { accountId, condition, mint, recurrence, triggerCount } = entry.alert
     const count = triggerCount + 1
     const eventId = `evt_${id.slice("al_".length)}_${count}`
-    firings.set(eventId, { ...firing, eventId, alertId: id, accountId, mint, condition, firedAtMs: nowMs })
+    const event = { ...firing, eventId, alertId: id, mint, condition, firedAtMs: nowMs }
+    firings.set(eventId, { ...event, accountId })
+    PubSub.publishUnsafe(firedNow, { _tag: "Fired", accountId, event })
     const status = recurrence === "once" ? ("triggered" as const) : ("active" as const)
     const fired = { ...watch, status, triggerCount: count, lastTriggeredAtMs: nowMs }
     return [write(entry, fired, nowMs)]
@@ -123,6 +126,7 @@ const makeAlerts = Effect.gen(function* () {
   }
 
   return AlertStore.of({
+    firings: Stream.fromPubSub(firedNow),
     changes: Stream.concat(Stream.succeed(null), Stream.fromPubSub(changed)),
 
     create: Effect.fn("AlertStore.create")((alert: NewAlert, limit?: number) =>

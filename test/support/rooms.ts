@@ -61,9 +61,11 @@ export const folders: Record<string, ReadonlyArray<string>> = {
     "solana",
     "tokens"
   ],
+  // Firings of alerts are sent on the tracker's socket.
   tracker: [
     "access",
     "accounts",
+    "alerts",
     "domain",
     "health",
     "live",

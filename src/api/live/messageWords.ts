@@ -6,7 +6,9 @@ export const trackerWords = {
   trade: "A tracked wallet traded.",
   balance_update: "A balance of a tracked wallet changed.",
   pnl: "The profit of one position of a tracked wallet changed.",
-  pnl_summary: "The profit of a tracked wallet changed."
+  pnl_summary: "The profit of a tracked wallet changed.",
+  alert_fired:
+    "An alert of the account fired, on whatever token and in every group; the fields are those of an event of the list. Only with the scope `alerts.read`."
 } as const
 
 /** Frames without a number, of both sockets. */

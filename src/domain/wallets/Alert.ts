@@ -186,6 +186,24 @@ export const AlertEvent = Schema.Struct({
 })
 export type AlertEvent = typeof AlertEvent.Type
 
+/** Places where firings are shown. */
+const Delivery = Schema.Array(Schema.Literal("app"))
+
+/** Fields of a firing on the wire, in the list of events and in a frame alike. */
+export const firingFields = { ...AlertEvent.fields, delivery: Delivery }
+
+/** A firing on the wire. */
+export type Firing = AlertEvent & { readonly delivery: typeof Delivery.Type }
+
+/** The firing of an event. */
+export const firingOf = (event: AlertEvent): Firing => ({ ...event, delivery: ["app"] })
+
+/** A firing and the account of its alert. */
+export interface AlertFired {
+  readonly accountId: string
+  readonly event: AlertEvent
+}
+
 /** One step of an alert that was seen at a version: it arms, is cleared, or fires. */
 export interface AlertStep {
   readonly id: string

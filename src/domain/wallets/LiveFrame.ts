@@ -4,6 +4,7 @@ import { Address } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
 import { Coverage, Decimal } from "../Scalar.ts"
 import { Signature } from "../Signature.ts"
+import { firingFields } from "./Alert.ts"
 import { KnownPositionPnl, KnownWalletPnl, PositionQuantities } from "./KnownPnl.ts"
 import { TrackedWallet, TrackerStatus, TrackerTrade } from "./Tracker.ts"
 
@@ -96,14 +97,22 @@ export class PnlSummaryBody extends Schema.Opaque<PnlSummaryBody>()(
   })
 ) {}
 
+const gapReasons = ["source_gap", "behind", "expired", "unknown_stream"] as const
+const GAP_WORDS =
+  "`source_gap`: blocks of the chain could not be read. `behind`: this service could not keep up. `expired`: the frames are no longer held. `unknown_stream`: no stream of that id can be resumed with this ticket."
+const span = { fromMs: Schema.NullOr(Time), toMs: Time }
+
 /** Frames missing from a stream. `fromMs` is null when unknown; nothing before it is missing. */
 export class LiveGap extends Schema.Opaque<LiveGap>()(
+  Schema.Struct({ ...span, reason: Schema.Literals(gapReasons).annotate({ description: GAP_WORDS }) })
+) {}
+
+/** Frames missing before a snapshot of the tracker, firings of alerts among them. */
+export class SnapshotGap extends Schema.Opaque<SnapshotGap>()(
   Schema.Struct({
-    fromMs: Schema.NullOr(Time),
-    toMs: Time,
-    reason: Schema.Literals(["source_gap", "behind", "expired", "unknown_stream"]).annotate({
-      description:
-        "`source_gap`: blocks of the chain could not be read. `behind`: this service could not keep up. `expired`: the frames are no longer held. `unknown_stream`: no stream of that id can be resumed with this ticket."
+    ...span,
+    reason: Schema.Literals([...gapReasons, "alerts_missed"]).annotate({
+      description: `${GAP_WORDS} \`alerts_missed\`: firings of alerts could not be received, and nothing else is missing.`
     })
   })
 ) {}
@@ -118,7 +127,7 @@ export class SnapshotBody extends Schema.Opaque<SnapshotBody>()(
     streamId: Schema.String,
     reason: SnapshotReason,
     resumed: Schema.Boolean,
-    gap: Schema.NullOr(LiveGap),
+    gap: Schema.NullOr(SnapshotGap),
     wallets: Schema.Array(TrackedWallet),
     trades: Schema.Array(TrackerTrade).annotate({ description: "Newest first." }),
     pnl: Schema.Array(PnlBody),
@@ -135,7 +144,8 @@ export const DataFrame = Schema.Union([
   Schema.Struct({ ...TrackerTrade.fields, ...numbered }),
   Schema.Struct({ type: Schema.Literal("balance_update"), ...numbered, ...BalanceBody.fields }),
   Schema.Struct({ type: Schema.Literal("pnl"), ...numbered, ...PnlBody.fields }),
-  Schema.Struct({ type: Schema.Literal("pnl_summary"), ...numbered, ...PnlSummaryBody.fields })
+  Schema.Struct({ type: Schema.Literal("pnl_summary"), ...numbered, ...PnlSummaryBody.fields }),
+  Schema.Struct({ type: Schema.Literal("alert_fired"), ...numbered, ...firingFields })
 ])
 export type DataFrame = typeof DataFrame.Type
 

@@ -17,6 +17,7 @@ import {
   type AlertCondition,
   type AlertEvent,
   type AlertPlace,
+  firingOf,
   isAlertId,
   isEventId,
   type NewAlert
@@ -96,7 +97,7 @@ export const wireAlert = (alert: Alert, reading: Reading): AlertItem => {
 }
 
 /** A firing on the wire. */
-export const wireFiring = (event: AlertEvent): AlertFiring => AlertFiring.make({ ...event, delivery: ["app"] })
+export const wireFiring = (event: AlertEvent): AlertFiring => AlertFiring.make(firingOf(event))
 
 const TIME = /^\d{1,15}$/u
 
