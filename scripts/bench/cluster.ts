@@ -55,7 +55,7 @@ const { seconds } = settings
 
 const ROLES = ["ingest", "api", "api", "live", "live", "keeper"] as const
 /** Requests of a kind to each process before the first measured one: code is compiled by then. */
-const WARM_CALLS = 200
+const WARM_CALLS = 100
 /** Time for the drain of a process before it is killed. */
 const STOP_LIMIT = "30 seconds"
 const WHOLE_LIMIT = "20 minutes"
@@ -111,18 +111,14 @@ const measured = Effect.fnUntraced(function* <A>(parts: ReadonlyArray<Part>, wor
 })
 
 /** Frames of readers for the measured time; they are closed in every case. */
-const readFrames = Effect.fnUntraced(function* (
-  parts: ReadonlyArray<Part>,
-  quiet: Cores,
-  open: () => Promise<Readers>
-) {
+const readFrames = Effect.fnUntraced(function* (parts: ReadonlyArray<Part>, open: () => Promise<Readers>) {
   const readers = yield* Effect.acquireRelease(Effect.promise(open), (each) => Effect.sync(each.close))
   // The ticks and snapshots of the start are another cost.
   yield* Effect.sleep("2 seconds")
   const before = readers.frames()
   const { cores, seconds: took } = yield* measured(parts, Effect.sleep(seconds * 1000))
   const frames = readers.frames() - before
-  return { lost: readers.lost(), ...costOf("live", frames, took, quiet, cores) }
+  return { lost: readers.lost(), count: frames, seconds: took, cores }
 }, Effect.scoped)
 
 const start = Effect.gen(function* () {
@@ -191,18 +187,13 @@ const run = Effect.gen(function* () {
     query<{ trades: number }>(database.url, "select count(*)::int as trades from trade_rows"),
     ([row]) => row?.trades ?? 0
   )
-  const tradesBefore = yield* stored
-  const still = yield* measured(parts, Effect.sleep(seconds * 1000))
-  const trades = (yield* stored) - tradesBefore
-  const quiet = still.cores
-
   const requests = []
   for (let serving = 1; serving <= api.length; serving++) {
     targets.api = api.slice(0, serving)
     for (const { calls, kind } of kinds) {
       const load = Effect.promise(() => callAtRate(access, calls, settings.rate, seconds))
       const { cores, seconds: took, value } = yield* measured(parts, load)
-      requests.push({ serving, kind, ...value, ...costOf("api", value.count, took, quiet, cores) })
+      requests.push({ serving, kind, ...value, seconds: took, cores })
     }
   }
   targets.api = api
@@ -210,20 +201,30 @@ const run = Effect.gen(function* () {
   for (let serving = 1; serving <= live.length; serving++) {
     targets.live = live.slice(0, serving)
     const paths = Array.from({ length: settings.streams }, (_, n) => streamPath(tokens[n % tokens.length] ?? ""))
-    const streams = yield* readFrames(parts, quiet, () => openStreams(access, paths))
+    const streams = yield* readFrames(parts, () => openStreams(access, paths))
     frames.push({ serving, kind: "streams", readers: settings.streams, ...streams })
-    const sockets = yield* readFrames(parts, quiet, () => openSockets(access, tokens, settings.sockets))
+    const sockets = yield* readFrames(parts, () => openSockets(access, tokens, settings.sockets))
     frames.push({ serving, kind: "sockets", readers: settings.sockets, ...sockets })
   }
+  // Last, so that nothing of the start and of compiling is in it, and the code is that of the load.
+  const tradesBefore = yield* stored
+  const still = yield* measured(parts, Effect.sleep(2 * seconds * 1000))
+  const trades = (yield* stored) - tradesBefore
+  const costed = <
+    A extends { readonly count: number; readonly seconds: number; readonly serving: number; readonly cores: Cores }
+  >(
+    role: string,
+    { cores, ...each }: A
+  ) => ({ ...each, ...costOf({ role, ...each }, still.cores, cores) })
   const figures = {
     settings,
     quiet: {
       seconds: still.seconds,
       tradesPerSecond: Math.round((10 * trades) / still.seconds) / 10,
-      processes: quiet
+      processes: still.cores
     },
-    api: requests,
-    live: frames
+    api: requests.map((each) => costed("api", each)),
+    live: frames.map((each) => costed("live", each))
   }
   return { ...figures, assumed, capacity: [1, 10, 100].map((times) => capacityOf(figures, times)) }
 })

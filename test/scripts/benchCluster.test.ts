@@ -17,13 +17,15 @@ const parts = (api: number, other: number, database: number, valkey: number) => 
   use("valkey", "valkey", valkey)
 ]
 
+const answers = (count: number, seconds: number, serving = 2) => ({ role: "api", serving, count, seconds })
+
 describe("the cost of an answer of several processes", () => {
   // Within ten seconds without callers, each process of the service takes one second.
   const quiet = coresOf(parts(5, 5, 3, 3), parts(6, 6, 4, 3), 10)
 
   it("is the processor time beyond that without callers, of all processes of the role", () => {
     const busy = coresOf(parts(6, 6, 4, 3), parts(8, 7.5, 5.25, 3.1), 10)
-    const cost = costOf("api", 1000, 10, quiet, busy)
+    const cost = costOf(answers(1000, 10), quiet, busy)
     assert.deepInclude(cost, {
       count: 1000,
       perSecond: 100,
@@ -46,15 +48,20 @@ describe("the cost of an answer of several processes", () => {
 
   it("does not depend on the time that the answers took", () => {
     const slow = coresOf(parts(6, 6, 4, 3), parts(10, 9.5, 7.25, 3.1), 30)
-    const { cpuUs, perCoreSecond, perSecond } = costOf("api", 1000, 30, quiet, slow)
+    const { cpuUs, perCoreSecond, perSecond } = costOf(answers(1000, 30), quiet, slow)
     assert.deepStrictEqual([cpuUs, perCoreSecond], [1500, 667])
     assert.closeTo(perSecond, 33.3, 0.01)
   })
 
+  it("leaves out processes of the role without callers", () => {
+    const busy = coresOf(parts(6, 6, 4, 3), parts(8, 9, 5, 3), 10)
+    assert.strictEqual(costOf(answers(1000, 10, 1), quiet, busy).cpuUs, 1000)
+  })
+
   it("is null without answers, and has no rate where it cannot be seen", () => {
-    const none = costOf("api", 0, 10, quiet, quiet)
+    const none = costOf(answers(0, 10), quiet, quiet)
     assert.deepStrictEqual([none.cpuUs, none.perCoreSecond, none.databaseCpuUs], [null, null, null])
-    assert.isNull(costOf("api", 100, 10, quiet, quiet).perCoreSecond)
+    assert.isNull(costOf(answers(100, 10), quiet, quiet).perCoreSecond)
   })
 })
 

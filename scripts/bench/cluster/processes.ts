@@ -79,12 +79,20 @@ export const coresOf = (before: ReadonlyArray<Use>, after: ReadonlyArray<Use>, s
 
 export type Cores = ReturnType<typeof coresOf>
 
+/** Answers or frames within a time in seconds, by the first `serving` processes of a role. */
+interface Answered {
+  readonly role: string
+  readonly serving: number
+  readonly count: number
+  readonly seconds: number
+}
+
 /**
- * The cost of `count` answers within `seconds`, beyond the use of a service without callers. Processor time is in microseconds an
+ * The cost of answers, beyond the use of a service without callers. Processor time is in microseconds an
  * answer; `perCoreSecond` is the number of answers for one second of one core of the role that gives them, null where their
  * cost is below what can be seen.
  */
-export const costOf = (role: string, count: number, seconds: number, quiet: Cores, busy: Cores) => {
+export const costOf = ({ count, role, seconds, serving }: Answered, quiet: Cores, busy: Cores) => {
   const processes = busy.map(({ cores, mainCores, name, residentMb, role: own }, place) => ({
     name,
     role: own,
@@ -94,7 +102,13 @@ export const costOf = (role: string, count: number, seconds: number, quiet: Core
     mainCpuUs: count === 0 ? null : round(((mainCores - (quiet[place]?.mainCores ?? 0)) * seconds * 1e6) / count, 0)
   }))
   const total = (of: string, value: (each: (typeof processes)[number]) => number | null) =>
-    count === 0 ? null : processes.reduce((sum, each) => sum + (each.role === of ? (value(each) ?? 0) : 0), 0)
+    count === 0
+      ? null
+      : processes
+          .filter((each) => each.role === of)
+          // The others of the role have no callers.
+          .slice(0, of === role ? serving : undefined)
+          .reduce((sum, each) => sum + (value(each) ?? 0), 0)
   const cpuUs = total(role, (each) => each.cpuUs)
   return {
     count,
