@@ -163,13 +163,15 @@ describe("a stream that ends", () => {
         yield* until("the feed is polling", () => feed.freshness().state === "polling")
         assert.strictEqual(feed.freshness().node, new URL(chain.node.rpcUrl).host)
         yield* geyser.faults.clear
-        chain.write(141, holding(B, [2]))
         let slot = 141
-        yield* until("the feed is live", () => {
-          slot += 1
-          chain.write(slot)
-          return feed.freshness().state === "live"
-        })
+        chain.write(slot, holding(B, [2]))
+        // The chain goes on at its own pace until the stream is followed.
+        yield* Effect.sync(() => chain.write(++slot)).pipe(
+          Effect.delay("400 millis"),
+          Effect.forever,
+          Effect.forkScoped
+        )
+        yield* until("the feed is live", () => feed.freshness().state === "live")
         assert.deepStrictEqual([reader.bytes(A), reader.bytes(B)], [[1], [2]])
       })
     )
