@@ -8,7 +8,7 @@ import { catalogue } from "../../src/api/catalogue.ts"
 import { ErrorDetail } from "../../src/api/Problem.ts"
 import { EndCode, MarketControlFrame, MarketDataFrame, subscribeMessages } from "../../src/domain/market/MarketFrame.ts"
 import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/domain/quotes/QuoteStream.ts"
-import { ControlFrame, DataFrame, LiveGap } from "../../src/domain/wallets/LiveFrame.ts"
+import { ControlFrame, DataFrame, LiveGap, SnapshotGap } from "../../src/domain/wallets/LiveFrame.ts"
 
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -79,6 +79,7 @@ const named: Readonly<Record<string, Schema.Top>> = {
   MarketDataFrame,
   MarketControlFrame,
   LiveGap,
+  SnapshotGap,
   EndCode,
   TradesEvent,
   CandlesEvent,

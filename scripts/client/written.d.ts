@@ -91,7 +91,7 @@ export interface TrackerGap {
   readonly type: "gap"
   readonly fromMs: number | null
   readonly toMs: number
-  readonly reason: LiveGap["reason"] | "lost"
+  readonly reason: SnapshotGap["reason"] | "lost"
 }
 
 /** An event of `watchTracker`. */
