@@ -8,7 +8,10 @@ export const client = Effect.fnUntraced(function* (address: TestDatabase.TestAdd
   return Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
 })
 
-/** Runs the effect against a locked table, and ends the server process of its waiting statement. */
+/**
+ * Runs the effect against a locked table, and ends the server process of the statement that waits for this table: others may
+ * wait for a moment elsewhere, as for the automatic vacuum.
+ */
 export const cutOff = Effect.fnUntraced(function* <A, E, R>(
   address: TestDatabase.TestAddress,
   table: string,
@@ -17,8 +20,10 @@ export const cutOff = Effect.fnUntraced(function* <A, E, R>(
   const [sql, admin] = [yield* client(address), yield* client(address)]
   // Not inside the transaction, which would see the activity of one moment only.
   const terminated = admin`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'
+    select pg_terminate_backend(activity.pid) from pg_stat_activity as activity
+    join pg_locks as waiting on waiting.pid = activity.pid
+    where activity.datname = current_database() and activity.backend_type = 'client backend'
+      and not waiting.granted and waiting.locktype = 'relation' and waiting.relation = to_regclass(${table})
   `
   return yield* sql.withTransaction(
     Effect.gen(function* () {
