@@ -63,7 +63,10 @@ describe.runIf(isAvailable)("in a browser", () => {
         }),
       PATIENCE_MS
     )
+  })
 
+  // An account of its own, because a page that is read anew spends half of the budget of a minute.
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the trades of a token", (it) => {
     it.effect(
       "lists its trades of every pool and of one, in dollars and SOL, page by page, and what it did in windows",
       () =>
@@ -120,7 +123,9 @@ describe.runIf(isAvailable)("in a browser", () => {
         }),
       PATIENCE_MS
     )
+  })
 
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a trade", (it) => {
     it.effect(
       "prices a trade typed in whole tokens, once and live, and draws the exit ladder of a position",
       () =>
