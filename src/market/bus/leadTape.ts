@@ -8,7 +8,7 @@ import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import { makeRecorder } from "../store/recordTrades.ts"
 import { historyOf, storableBy, type TapeParts, type TapeSettings } from "../tape/driveTape.ts"
 import type { MarketLimits } from "../tape/MarketState.ts"
-import { type BlockPricing, makeBlockPricing, pricingAfter } from "../tape/priceBlocks.ts"
+import { type BlockPricing, makeBlockPricing, recallStored } from "../tape/priceBlocks.ts"
 import { WatchedWallets } from "../tape/WatchedWallets.ts"
 import { decodeBlock, encodeBlock } from "./blockMessage.ts"
 import type { FollowerState } from "./followTape.ts"
@@ -79,8 +79,10 @@ export const leadChain = Effect.fnUntraced(function* (
     // The bus may have lost blocks that are stored or applied.
     const from = Math.max(newest, after, tape.newest())
     yield* stored(recorder.durable, Math.max(newest, after))
-    const next = yield* pricingAfter(store, prices, from)
+    const next = makeBlockPricing(prices)
+    // Before the store is read, so that swaps of a repair that ends meanwhile count.
     yield* Ref.set(pricing, next)
+    yield* recallStored(store, next, from)
     const position = { slot: from }
     yield* Stream.runForEach(
       feed.batches(from),

@@ -117,20 +117,22 @@ export const makeBlockPricing = <E = never>(
   }
 }
 
-/** Pricing after the stored trades up to and including a slot. */
-export const pricingAfter = (
-  store: Pick<TradeStore["Service"], "moneySwaps" | "solSwaps">,
-  prices: PriceBook["Service"],
-  slot: number
-) =>
+/** The reads of the store that pricing goes on from. */
+type SwapStore = Pick<TradeStore["Service"], "moneySwaps" | "solSwaps">
+
+/** Adds the stored trades up to and including a slot to a pricing, beside others that it is given meanwhile. */
+export const recallStored = (store: SwapStore, pricing: Pick<BlockPricing, "recall">, slot: number) =>
   Effect.map(
     Effect.all([store.solSwaps(slot, MOST_SWAPS), store.moneySwaps(slot, KEPT_MS, MOST_MONEY_SWAPS)]),
-    (swaps) => {
-      const pricing = makeBlockPricing(prices)
-      swaps.forEach((each) => pricing.recall(each))
-      return pricing
-    }
+    (swaps) => swaps.forEach((each) => pricing.recall(each))
   )
+
+/** Pricing after the stored trades up to and including a slot. */
+export const pricingAfter = (store: SwapStore, prices: PriceBook["Service"], slot: number) =>
+  Effect.suspend(() => {
+    const pricing = makeBlockPricing(prices)
+    return Effect.as(recallStored(store, pricing, slot), pricing)
+  })
 
 /** The same for blocks that are read again, with the swaps of the tokens in them alone. */
 export const pricingAgainAfter = (
