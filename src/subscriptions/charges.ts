@@ -51,24 +51,31 @@ export const charge = Effect.fnUntraced(function* (
   }
 })
 
-/** Charges one subscription, and ends it when it cannot be paid. One that the limiter cannot decide about goes on, unpaid. */
+/** Charges one subscription, and ends it when it cannot be paid. */
 const chargeOne = (parts: ChargeParts, subscription: Subscription) =>
-  Effect.catchTags(charge(parts, [subscription]), {
-    BudgetExceeded: (error) =>
-      Effect.map(Clock.currentTimeMillis, (nowMs) => parts.hub.end(subscription, endingOf(error, nowMs), nowMs)),
-    LimiterUnavailable: () => Effect.void
-  })
+  Effect.catchTag(charge(parts, [subscription]), "BudgetExceeded", (error) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => parts.hub.end(subscription, endingOf(error, nowMs), nowMs))
+  )
 
-/** Charges every subscription whose minute has ended: those of a stream together, one by one where the budget is short. */
+/** Streams that are charged at a time. */
+const AT_ONCE = 32
+
+/**
+ * Charges every subscription whose minute has ended: those of a stream together, one by one where the budget is short. Stops
+ * where the limiter cannot decide: the rest goes on unpaid until the next call.
+ */
 export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
   const nowMs = yield* Clock.currentTimeMillis
-  for (const { stream } of parts.hub.connections) {
-    const due = Array.from(stream.subscriptions.values()).filter((subscription) => isDue(subscription, nowMs))
-    yield* due.length === 0
-      ? Effect.void
-      : Effect.catchTags(charge(parts, due), {
-          BudgetExceeded: () => Effect.forEach(due, (one) => chargeOne(parts, one), { discard: true }),
-          LimiterUnavailable: () => Effect.void
-        })
-  }
+  const streams = Array.from(parts.hub.connections, ({ stream }) =>
+    Array.from(stream.subscriptions.values()).filter((subscription) => isDue(subscription, nowMs))
+  ).filter((due) => due.length > 0)
+  const chargeStream = (due: ReadonlyArray<Subscription>) =>
+    Effect.catchTag(charge(parts, due), "BudgetExceeded", () =>
+      Effect.forEach(due, (one) => chargeOne(parts, one), { discard: true })
+    )
+  // A charge is marked as paid even when another one fails meanwhile.
+  yield* Effect.forEach(streams, (due) => Effect.uninterruptible(chargeStream(due)), {
+    concurrency: AT_ONCE,
+    discard: true
+  }).pipe(Effect.catchTag("LimiterUnavailable", () => Effect.void))
 })

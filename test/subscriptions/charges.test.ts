@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { UsageStore } from "../../src/access/usage/UsageStore.ts"
+import { LimiterUnavailable } from "../../src/domain/Budget.ts"
 import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { charge, chargeDue } from "../../src/subscriptions/charges.ts"
 import { MarketHub } from "../../src/subscriptions/MarketHub.ts"
@@ -49,6 +50,42 @@ describe("the charges of subscriptions", () => {
         wire.controls.filter(({ type }) => type === "ended"),
         1
       )
+    }).pipe(Effect.provide(Layer.merge(RateLimiter.layerMemory, MemoryUsage.layer)))
+  )
+
+  it.effect("wait for a limiter that cannot decide, which is not asked for every stream", () =>
+    Effect.gen(function* () {
+      const STREAMS = 500
+      const openings: Array<Opening> = []
+      const hub = new MarketHub(
+        { health: () => ({ ingestLagMs: 0, heardAtMs: 0 }), opening: (opening) => openings.push(opening) },
+        { replayBytes: 1024, sockets: STREAMS }
+      )
+      const limiter = yield* RateLimiter
+      const parts = { hub, limiter, usage: yield* UsageStore }
+      for (let n = 0; n < STREAMS; n++) {
+        const grant = { session: null, accountId: "a", control: true, plan: DEFAULT_PLAN }
+        const connection = hub.open({ ...grant, keyId: `key_${n}`, streamId: `s${n}` }, new FakeWire(), 0)
+        connection?.message(JSON.stringify({ op: "subscribe", id: "one", channel: "price", mint: mintOf(1) }), 0)
+      }
+      for (const opening of openings) {
+        hub.opened(opening, {}, 0)
+      }
+      let asked = 0
+      const lost = RateLimiter.of({
+        ...limiter,
+        admit: () => {
+          asked += 1
+          return Effect.andThen(Effect.yieldNow, Effect.fail(new LimiterUnavailable({ cause: "away" })))
+        }
+      })
+      yield* chargeDue({ ...parts, limiter: lost })
+      assert.isBelow(asked, STREAMS / 2)
+      const left = (n: number) =>
+        Effect.map(limiter.peek({ ...key, id: `key_${n}` }, "rest"), ({ remaining }) => remaining)
+      assert.strictEqual(yield* left(0), 120)
+      yield* chargeDue(parts)
+      assert.deepStrictEqual(yield* Effect.all([left(0), left(STREAMS - 1)]), [119, 119])
     }).pipe(Effect.provide(Layer.merge(RateLimiter.layerMemory, MemoryUsage.layer)))
   )
 })
