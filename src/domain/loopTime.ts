@@ -1,4 +1,4 @@
-/** Time in turns of the event loop: a timer that fires late counts once, however late it is. */
+/** Turns of the event loop: time that is counted in them, and work that gets one for itself. */
 import { Duration, Effect } from "effect"
 
 const TURN_MS = 50
@@ -20,3 +20,35 @@ export const withinTurns =
   <B, E2, R2>(limit: Duration.Input, late: Effect.Effect<B, E2, R2>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
     Effect.raceFirst(effect, Effect.andThen(sleepInTurns(limit), late))
+
+const waiting = new Set<() => void>()
+const turns = { isArmed: false }
+
+const arm = (): void => {
+  if (!turns.isArmed && waiting.size > 0) {
+    turns.isArmed = true
+    setImmediate(runFirst)
+  }
+}
+
+/** Runs the first that waits, and the next one after the loop has read its sockets. */
+const runFirst = (): void => {
+  turns.isArmed = false
+  const [first] = waiting
+  if (first !== undefined) {
+    waiting.delete(first)
+    first()
+  }
+  arm()
+}
+
+/**
+ * Waits for a turn of the event loop in which no other fiber continues that waits here, first come first served. Fibers that
+ * merely yield all continue in the same turn, so their steps add up to one long delay of the requests that arrive meanwhile.
+ */
+export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
+  const start = () => resume(Effect.void)
+  waiting.add(start)
+  arm()
+  return Effect.sync(() => waiting.delete(start))
+})

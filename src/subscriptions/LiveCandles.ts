@@ -53,7 +53,7 @@ export class LiveCandles {
 
   /** Queues the topics that a block changed, and those whose open candle may have ended. */
   note({ timeMs, trades }: Pick<PricedBatch, "timeMs" | "trades">): void {
-    for (const trade of trades) {
+    for (const trade of this.#hub.hasTopics ? trades : []) {
       if (trade.role === "pool" || trade.role === "both") {
         for (const topic of this.#hub.topicsOf(`price:${trade.mint}`)) {
           this.#prices.set(topic, trade)

@@ -66,6 +66,11 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     return this.#topics.values()
   }
 
+  /** True while a topic is in use. */
+  get hasTopics(): boolean {
+    return this.#topics.size > 0
+  }
+
   /** The topics of a channel that concern an address; of a whole channel by its name. */
   topicsOf(index: string): Iterable<Topic> {
     return this.#index.get(index) ?? []
@@ -80,12 +85,8 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     const connection = new LiveConnection(stream, wire, this, nowMs)
     stream.connection = connection
     this.admit(connection, nowMs)
-    this.#control(stream, {
-      type: "open",
-      streamId: grant.streamId,
-      subscriptions: MAX_SUBSCRIPTIONS,
-      sentAtMs: nowMs
-    })
+    const { streamId } = grant
+    this.#control(stream, { type: "open", streamId, subscriptions: MAX_SUBSCRIPTIONS, sentAtMs: nowMs })
     return connection
   }
 

@@ -111,7 +111,7 @@ export const blockFrames = (hub: MarketHub, batch: PricedBatch, gap: LiveGap | n
     const fed = Array.from(hub.topics).filter(({ terms }) => CHAIN_FED.has(terms.channel))
     drafts.add(fed, "gap", () => gap)
   }
-  for (const trade of batch.trades) {
+  for (const trade of hub.hasTopics ? batch.trades : []) {
     drafts.add(topicsOfTrade(hub, trade), "trade", () => tokenTrade(trade))
   }
   for (const { event, launchpad, mint, pool } of batch.launches ?? []) {

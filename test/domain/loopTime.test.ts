@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { withinTurns } from "../../src/domain/loopTime.ts"
+import { ownTurn, withinTurns } from "../../src/domain/loopTime.ts"
 import { blockLoop } from "../support/blockLoop.ts"
 
 const late = Effect.succeed("late")
@@ -29,6 +29,50 @@ describe("withinTurns", () => {
       assert.isUndefined(waiting.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* Fiber.join(waiting), "late")
+    })
+  )
+})
+
+describe("ownTurn", () => {
+  /** Counts turns of the loop until the scope closes. */
+  const countTurns = Effect.acquireRelease(
+    Effect.sync(() => {
+      const turns = { count: 0, isOver: false }
+      const next = () => {
+        turns.count++
+        if (!turns.isOver) {
+          setImmediate(next)
+        }
+      }
+      setImmediate(next)
+      return turns
+    }),
+    (turns) => Effect.sync(() => (turns.isOver = true))
+  )
+
+  it.effect("lets one fiber continue in a turn of the loop, in the order in which they asked", () =>
+    Effect.gen(function* () {
+      const turns = yield* countTurns
+      const continued: Array<{ readonly name: string; readonly turn: number }> = []
+      const names = ["a", "b", "c", "d"]
+      yield* Effect.forEach(names, (name) => Effect.map(ownTurn, () => continued.push({ name, turn: turns.count })), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(
+        continued.map(({ name }) => name),
+        names
+      )
+      assert.strictEqual(new Set(continued.map(({ turn }) => turn)).size, names.length)
+    })
+  )
+
+  it.effect("goes on with the others when one is interrupted while it waits", () =>
+    Effect.gen(function* () {
+      const first = yield* Effect.forkChild(ownTurn, { startImmediately: true })
+      const second = yield* Effect.forkChild(ownTurn, { startImmediately: true })
+      yield* Fiber.interrupt(first)
+      yield* Fiber.join(second)
+      yield* ownTurn
     })
   )
 })

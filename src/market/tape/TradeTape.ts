@@ -1,6 +1,7 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
 import { amountSetting, countSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
 import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
@@ -272,6 +273,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       )
     },
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
+      yield* ownTurn
       const nowMs = yield* Clock.currentTimeMillis
       chain.continuity.read(batch)
       const applied = addBlock(chain, batch, nowMs)
@@ -283,7 +285,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       yield* PubSub.publish(published, { batch, number: sent.number++, chain: sent.chain })
       return applied
     }),
-    applied: Stream.map(Stream.fromPubSub(published), ({ batch }) => batch),
+    applied: Stream.mapEffect(Stream.fromPubSub(published), ({ batch }) => Effect.as(ownTurn, batch)),
     appliedCounted: countMissed(Stream.fromPubSub(published))
   })
 

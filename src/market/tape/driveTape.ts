@@ -1,6 +1,7 @@
 /** The phases of a tape: the feed continues after the stored blocks and its blocks are stored, while memory is restored beside. */
 import { type Cause, Clock, type Config, Duration, Effect, Option, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { isAcceptable } from "./isAcceptable.ts"
@@ -141,6 +142,7 @@ const driveChain = Effect.fnUntraced(function* (
     yield* tape.apply(priced)
     position.isBroken = false
     if (recorder !== null) {
+      yield* ownTurn
       yield* recorder.offer(storable(priced, yield* Clock.currentTimeMillis))
     }
   })

@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
+import type { Leg } from "../../domain/market/Trade.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { isMoney } from "../../trades/sides.ts"
 import { MOST_SWAPS, SolPrice, TRADED_MS } from "./SolPrice.ts"
@@ -31,11 +32,14 @@ export interface BlockPricing<E = never> {
 /** Finds the earlier swaps that price these tokens. */
 type EarlierSwaps<E> = (mints: ReadonlyArray<Mint>) => Effect.Effect<ReadonlyArray<TapeTrade>, E>
 
-/** The mints of swaps of which neither side is SOL or a dollar. */
-const tokensOf = (decoded: ReadonlyArray<DecodedTrades>): ReadonlyArray<Mint> =>
-  decoded.flatMap(({ legs, nets }) =>
-    [...legs, ...nets].flatMap(({ quote, token }) => (isMoney(quote.mint) ? [] : [quote.mint, token.mint]))
-  )
+/** Adds the mints of swaps of which neither side is SOL or a dollar. */
+const addTokens = (mints: Set<Mint>, swaps: DecodedTrades["legs"] | DecodedTrades["nets"]): void => {
+  for (const { quote, token } of swaps) {
+    if (!isMoney(quote.mint)) {
+      mints.add(quote.mint).add(token.mint)
+    }
+  }
+}
 
 /** Earlier swaps of tokens are looked for in this time, because blocks may be out of order by their times. */
 const KEPT_MS = 2 * TRADED_MS
@@ -61,8 +65,8 @@ export const makeBlockPricing = <E = never>(
     tokens.recall(trades)
   }
 
-  const find = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
-    const missing = Array.from(new Set(mints)).filter((mint) => !found.has(mint))
+  const find = Effect.fnUntraced(function* (mints: ReadonlySet<Mint>) {
+    const missing = Array.from(mints).filter((mint) => !found.has(mint))
     if (missing.length > 0) {
       tokens.recall(yield* earlier(missing))
       missing.forEach((mint) => found.add(mint))
@@ -77,14 +81,18 @@ export const makeBlockPricing = <E = never>(
       state.newest = Math.max(state.newest, batch.slot)
       const decoded: Array<DecodedTrades> = []
       const transfers: Array<TapeTrade> = []
+      const mints = new Set<Mint>()
+      const observed: Array<Leg> = []
       yield* visitInParts(batch.transactions, ({ index, legs, moves, nets, signature, unresolved }) => {
         decoded.push({ legs, nets, unresolved })
         transfers.push(...tapeTransfersOf({ index, moves, signature }, batch))
+        observed.push(...legs)
+        addTokens(mints, legs)
+        addTokens(mints, nets)
       })
-      const legs = decoded.flatMap((each) => each.legs)
-      sol.observe(legs, batch.timeMs)
-      tokens.observe(legs, batch.timeMs)
-      yield* find(tokensOf(decoded))
+      sol.observe(observed, batch.timeMs)
+      tokens.observe(observed, batch.timeMs)
+      yield* find(mints)
       const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
@@ -101,7 +109,8 @@ export const makeBlockPricing = <E = never>(
     }),
     recall,
     changed: Effect.fnUntraced(function* (trades, timeMs) {
-      yield* find(trades.flatMap(({ mint, otherToken }) => (otherToken === undefined ? [] : [mint, otherToken.mint])))
+      const mints = trades.flatMap(({ mint, otherToken }) => (otherToken === undefined ? [] : [mint, otherToken.mint]))
+      yield* find(new Set(mints))
       const price = sol.at(timeMs, null)
       return trades.flatMap((trade) => {
         const again = revalue(repriced(trade, price))

@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import { deserialize, serialize } from "node:v8"
+import { ownTurn } from "../../domain/loopTime.ts"
 import type { PackedReply } from "../../solana/blocks/blockMessages.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 
@@ -134,12 +135,12 @@ export const unpackBlock = ({ head, parts }: PackedBlock): TradeBlock => ({
   transactions: new PackedTransactions(parts)
 })
 
-/** Visits the items in order and yields to other fibers after each part. */
+/** Visits the items in order, each part in a turn of the event loop of its own. */
 export const visitInParts = Effect.fnUntraced(function* <A>(items: Iterable<A>, visit: (item: A) => void) {
   let visited = 0
   for (const item of items) {
     if (visited > 0 && visited % PART === 0) {
-      yield* Effect.yieldNow
+      yield* ownTurn
     }
     visit(item)
     visited += 1

@@ -159,6 +159,7 @@ describe.runIf(TestDatabase.isAvailable)("a tape that processes share", () => {
         chain.grow(10)
         yield* becomes(() => replica.tape.newestSlot() === 40)
         yield* storedTo(replica.store, 40)
+        yield* becomes(() => replica.applied.at(-1) === 40)
         assert.deepStrictEqual(replica.applied, slotsTo(40))
         assert.deepStrictEqual(replica.tape.gaps(), [])
         const trades = yield* storedTrades(second.store)
@@ -198,6 +199,7 @@ describe.runIf(TestDatabase.isAvailable)("a tape that processes share", () => {
         chain.grow(4)
         yield* becomes(() => [first, second].every(({ tape }) => tape.newestSlot() === 10))
         yield* storedTo(first.store, 10)
+        yield* becomes(() => first.applied.at(-1) === 10)
         assert.deepStrictEqual(first.applied, slotsTo(10))
         assert.deepStrictEqual((yield* first.store.progress)?.gaps, [])
       }).pipe(Effect.scoped),
@@ -262,6 +264,7 @@ describe.runIf(TestDatabase.isAvailable)("a tape that processes share", () => {
         yield* becomes(() => isRestored(late.tape))
         yield* arrive.open
         yield* becomes(() => [early, late].every(({ tape }) => tape.newestSlot() === 30))
+        yield* becomes(() => [early, late].every(({ applied }) => applied.at(-1) === 30))
         assert.deepStrictEqual(early.applied, slotsTo(30).slice(10))
         assert.deepStrictEqual(late.applied, slotsTo(30).slice(20))
         for (const { tape } of [leader, early, late]) {
