@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import type { AlertCondition } from "../../src/domain/wallets/Alert.ts"
@@ -10,6 +10,9 @@ import { mintOf, MONDAY, walletOf } from "../market/tape/tape.ts"
 import { constantProduct } from "../quotes/toyChain.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { block } from "../support/reads.ts"
+import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import { readMintAccount } from "../../src/tokens/mintAccount.ts"
+import { classicMint } from "../tokens/mints.ts"
 import type { ToyPools } from "../tokens/toyPools.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alerting, atMicros, fired, makeMints, priced, set, settle } from "./world.ts"
@@ -92,7 +95,7 @@ describe("alerts on activity", () => {
     const holders = Layer.succeed(HolderReader, {
       holdersOf: () => unknownFigures("not_captured"),
       countOf: () => unavailable("count", "not_captured"),
-      suggest: () => undefined,
+      suggest: () => null,
       knownOf: (_mint, nowMs) => ({
         total: 100n,
         holders: 20,
@@ -135,6 +138,36 @@ describe("alerts on activity", () => {
       assert.deepStrictEqual(yield* fired, ["al_out 100"])
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
   )
+
+  it.effect("show at /freshness that the holders of a token are not followed, until they are", () => {
+    const suggested: { reason: "limit_clipped" | null } = { reason: "limit_clipped" }
+    const holders = Layer.succeed(HolderReader, {
+      holdersOf: () => unknownFigures("not_captured"),
+      countOf: () => unavailable("count", "not_captured"),
+      suggest: () => suggested.reason,
+      knownOf: () => null
+    })
+    const mints = makeMints()
+    const facts = readMintAccount(classicMint(MINT))
+    const observation = { slot: 1, observedAtMs: 1 }
+    mints.known.set(MINT, { _tag: "Token", facts: facts._tag === "Mint" ? facts : null, metadata: null, observation })
+    return Effect.gen(function* () {
+      const monitor = Context.get(yield* Layer.build(SourceMonitor.layer), SourceMonitor.SourceMonitor)
+      const state = Effect.andThen(
+        tick,
+        Effect.map(Clock.currentTimeMillis, (nowMs) => monitor.stateOf("alerts", nowMs))
+      )
+      yield* Effect.gen(function* () {
+        yield* set("al_top", condition("top10_pct", "crosses_above", "30"))
+        assert.deepInclude(yield* state, { status: "partial", reason: "not_captured" })
+        suggested.reason = null
+        assert.deepInclude(yield* state, { status: "known" })
+      }).pipe(
+        Effect.provide(alerting(MemoryAlerts.layer, { holders, mints })),
+        Effect.provideService(SourceMonitor.SourceMonitor, monitor)
+      )
+    })
+  })
 
   it.effect("fire when no trade was seen for a while, also while blocks are missing, and again after the next", () =>
     Effect.gen(function* () {
