@@ -1,6 +1,6 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import { type Alert, type AlertStep, type AlertStoreUnavailable, isActivity } from "../domain/wallets/Alert.ts"
+import { type Alert, type AlertStep, type AlertStoreUnavailable, isOfPools } from "../domain/wallets/Alert.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
 import { decimalText } from "../domain/rational.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
@@ -168,7 +168,7 @@ export class Evaluator extends Context.Service<
          */
         const warm = Effect.fnUntraced(function* (mint: Mint, measure: Measure, nowMs: number) {
           const lacking = measure.metric === "top10_pct" ? yield* warmHolders(mint, nowMs) : null
-          if (isActivity(measure.metric) && !pools.isLoaded(mint)) {
+          if (isOfPools(measure.metric) && !pools.isLoaded(mint)) {
             yield* Effect.provideService(pools.warm(mint), Requester, "alerts")
           }
           const isByMedian = metrics.isByMedian(mint, measure)

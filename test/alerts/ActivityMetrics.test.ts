@@ -139,6 +139,18 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
   )
 
+  it.effect("load the pools of a token for the metrics alone that are read from them", () => {
+    const pools: ToyPools = { pools: [], loaded: new Set(), warmed: new Set() }
+    return Effect.gen(function* () {
+      yield* set("al_volume", condition("volume_usd", "crosses_above", "50", 300))
+      yield* set("al_silent", condition("silent_seconds", "crosses_above", "50"))
+      yield* tick
+      assert.strictEqual(pools.warmed.size, 0)
+      yield* set("al_curve", condition("curve_progress_pct", "crosses_above", "50"))
+      assert.isTrue(pools.warmed.has(MINT))
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { pools })))
+  })
+
   it.effect("show at /freshness that the holders of a token are not followed, until they are", () => {
     const suggested: { reason: "limit_clipped" | null } = { reason: "limit_clipped" }
     const holders = Layer.succeed(HolderReader, {

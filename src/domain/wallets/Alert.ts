@@ -47,6 +47,11 @@ const activity: ReadonlySet<string> = new Set(activityMetrics)
 /** True for a metric beside the price. */
 export const isActivity = (metric: AlertMetric): metric is ActivityMetric => activity.has(metric)
 
+const ofPools: ReadonlySet<AlertMetric> = new Set(["liquidity_usd", "top10_pct", "curve_progress_pct"])
+
+/** True for a metric that the pools of the token have to be loaded for. */
+export const isOfPools = (metric: AlertMetric): boolean => ofPools.has(metric)
+
 /** True for a metric that is measured over a window. */
 export const hasWindow = (metric: AlertMetric): boolean => metric === "change_pct" || metric === "volume_usd"
 
