@@ -11,6 +11,9 @@ const EMPTY = { name: null, symbol: null, description: null, imageUrl: null, lin
 
 const NO_URI: TokenDocument = { state: "none", reason: "no_uri", ...EMPTY, fetchedAtMs: null, expiresAtMs: null }
 
+/** Before the account that has the URI was read. */
+const NOT_READ: TokenDocument = { ...NO_URI, state: "waiting", reason: "waiting" }
+
 const documentOf = ({ document, ...state }: DocumentState): TokenDocument => ({ ...EMPTY, ...document, ...state })
 
 /** Known when all there is was read; stale where the newest attempt failed or is overdue. */
@@ -44,7 +47,7 @@ export const metadataReading = (
   nowMs: number
 ): { readonly data: TokenMetadataView; readonly knowledge: Knowledge } => {
   const uri = metadata?.uri ?? null
-  const document = uri === null ? NO_URI : documentOf(documents.documentOf(uri))
+  const document = uri !== null ? documentOf(documents.documentOf(uri)) : isMetadataRead ? NO_URI : NOT_READ
   const origin = metadata?.origin ?? null
   return {
     data: {
