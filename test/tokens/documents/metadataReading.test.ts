@@ -11,7 +11,7 @@ const read = (isMetadataRead: boolean) =>
     { _tag: "Token", facts: null, metadata: null, isMetadataRead, observation: { slot: 1, observedAtMs: 1 } },
     ref,
     documents,
-    5
+    { nowMs: 5, requester: null }
   )
 
 it("a document waits until the account with its URI was read, and there is none without a URI", () => {
