@@ -160,11 +160,15 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
       isWaiting.openUnsafe()
     }
   }).pipe(
+    Effect.as(null),
+    Effect.catch((ending) => Effect.succeed(ending)),
     // Without an end its reader would wait for ever.
-    Effect.catchDefect((defect) =>
-      Effect.andThen(Effect.logError("A subscription could not be opened", defect), Effect.fail(NOT_OPENED))
-    ),
-    Effect.catch((ending) => Effect.map(Clock.currentTimeMillis, (nowMs) => hub.end(subscription, ending, nowMs)))
+    Effect.catchCause((cause) => Effect.as(Effect.logError("A subscription could not be opened", cause), NOT_OPENED)),
+    Effect.flatMap((ending) =>
+      ending === null
+        ? Effect.void
+        : Effect.map(Clock.currentTimeMillis, (nowMs) => hub.end(subscription, ending, nowMs))
+    )
   )
 })
 
