@@ -143,6 +143,7 @@ export class Evaluator extends Context.Service<
 
         const lookAtAll = Effect.gen(function* () {
           const nowMs = yield* Clock.currentTimeMillis
+          metrics.watchLiquidity(list.mintsOf("liquidity_drop_pct"), nowMs)
           const steps = Array.from(list.mints()).flatMap((mint) =>
             Array.from(list.of(mint)).flatMap((group) => {
               const reading = metrics.now(mint, group.measure, nowMs)

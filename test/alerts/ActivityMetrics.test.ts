@@ -90,6 +90,46 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
   })
 
+  it.effect("fire when liquidity drops by a part within the window, and again after another drop alone", () => {
+    const mints = makeMints()
+    mints.medians.set(SOL, atMicros(1n))
+    mints.medians.set(MINT, atMicros(1n))
+    const pool = (reserve: bigint) => ({
+      ...constantProduct(walletOf(90), MINT, SOL, [1n, 1n]),
+      reserves: [reserve, reserve] as const
+    })
+    const pools: ToyPools = { pools: [pool(5_000_000n)], loaded: new Set([MINT]), warmed: new Set() }
+    const reserve = (units: bigint) => {
+      pools.pools = [pool(units)]
+      return tick
+    }
+    return Effect.gen(function* () {
+      yield* priced(0, [1])
+      assert.strictEqual(yield* now("liquidity_drop_pct", 600), "unavailable")
+      const drop = condition("liquidity_drop_pct", "crosses_above", "30", 600)
+      yield* set("al_drop", { ...drop, recurrence: "repeat", cooldownSeconds: 60 })
+      yield* tick
+      assert.strictEqual(yield* now("liquidity_drop_pct", 3600), "ok")
+      yield* reserve(3_600_000n)
+      // A pool without a value makes the liquidity unknown.
+      mints.medians.delete(MINT)
+      yield* reserve(1_000_000n)
+      assert.lengthOf(yield* fired, 0)
+      mints.medians.set(MINT, atMicros(1n))
+      yield* reserve(3_400_000n)
+      yield* reserve(3_000_000n)
+      assert.deepStrictEqual(yield* fired, ["al_drop 32"])
+      // The highest value leaves the window, and the next drop counts from what is left.
+      yield* TestClock.adjust("10 minutes")
+      yield* tick
+      yield* tick
+      yield* reserve(2_400_000n)
+      assert.lengthOf(yield* fired, 1)
+      yield* reserve(1_500_000n)
+      assert.deepStrictEqual(yield* fired, ["al_drop 32", "al_drop 50"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
+  })
+
   it.effect("fire when holders concentrate, and are silent while holders or pools are not whole", () => {
     const held = { part: 10n, lacking: null as "source_gap" | null, poolCoverage: COMPLETE as Coverage }
     const holders = Layer.succeed(HolderReader, {
