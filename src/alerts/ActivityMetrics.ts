@@ -9,6 +9,7 @@ import { windowNames, windowSeconds } from "../market/windows/windows.ts"
 import type { PoolBook } from "../pools/PoolBook.ts"
 import type { HolderReads } from "../tokens/HolderReader.ts"
 import { depthOf } from "../tokens/liquidity.ts"
+import { LiquidityHighs } from "./LiquidityHighs.ts"
 import type { MedianPrices } from "./MedianPrices.ts"
 import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
 
@@ -32,6 +33,7 @@ export const windowOf = (seconds: number | null) => windowNames[windowSeconds.in
  */
 export class ActivityMetrics {
   private readonly sources: ActivitySources
+  private readonly highs = new LiquidityHighs()
 
   constructor(sources: ActivitySources) {
     this.sources = sources
@@ -46,11 +48,37 @@ export class ActivityMetrics {
         return this.ofBlocks(this.progress(mint), place, nowMs)
       case "liquidity_usd":
         return this.liquidity(mint, place, nowMs)
+      case "liquidity_drop_pct":
+        return this.drop(this.liquidity(mint, place, nowMs), this.highs.of(mint, seconds ?? 0, nowMs))
       case "top10_pct":
         return this.concentration(mint, place, nowMs)
       case "silent_seconds":
         return this.silence(mint, place, nowMs)
     }
+  }
+
+  /** Takes note of the liquidity of tokens whose drops are watched, every few seconds, and forgets that of all others. */
+  watchLiquidity(mints: ReadonlySet<Mint>, nowMs: number): void {
+    this.highs.keep(mints)
+    for (const mint of mints) {
+      const reading = this.liquidity(mint, 0, nowMs)
+      if (reading.state === "ok") {
+        this.highs.note(mint, reading.seen.value.numerator, nowMs)
+      }
+    }
+  }
+
+  /** Distance of the liquidity from its highest value, in percent of that; none where no value was seen, or it is 0. */
+  private drop(now: Reading, high: bigint | null): Reading {
+    if (now.state !== "ok") {
+      return now
+    }
+    const { numerator } = now.seen.value
+    if (high === null || high === 0n) {
+      return UNAVAILABLE
+    }
+    const lost = high > numerator ? high - numerator : 0n
+    return { state: "ok", seen: { ...now.seen, value: { numerator: 100n * lost, denominator: high } } }
   }
 
   /** A value as of the newest block; stale once blocks have stopped. */

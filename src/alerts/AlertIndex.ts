@@ -1,5 +1,5 @@
 import type { Mint } from "../domain/Address.ts"
-import type { Alert } from "../domain/wallets/Alert.ts"
+import type { Alert, AlertMetric } from "../domain/wallets/Alert.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { type Rule, triggerOf } from "./evaluate.ts"
@@ -89,6 +89,12 @@ export class AlertIndex {
   /** Every token of which something is watched. */
   mints(): Iterable<Mint> {
     return this.byMint.keys()
+  }
+
+  /** The tokens of which this metric is watched. */
+  mintsOf(metric: AlertMetric): ReadonlySet<Mint> {
+    const isOf = (group: WatchGroup) => group.measure.metric === metric
+    return new Set(Array.from(this.byMint).flatMap(([mint, groups]) => (groups.values().some(isOf) ? mint : [])))
   }
 
   /** The version that is held of an alert; null when it is not watched. */

@@ -1,6 +1,7 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import { type Alert, type AlertStep, type AlertStoreUnavailable, isActivity } from "../domain/wallets/Alert.ts"
+import { type Alert, type AlertStep, type AlertStoreUnavailable, isOfPools } from "../domain/wallets/Alert.ts"
+import type { CoverageReason } from "../domain/Scalar.ts"
 import { decimalText } from "../domain/rational.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
@@ -35,6 +36,8 @@ interface Progress {
   lostAtMs: number | null
   /** Blocks that were not evaluated. */
   lost: number
+  /** Why the holders of a watched token are not known and are not being read; null where those of all are. */
+  unread: CoverageReason | null
 }
 
 type Occasion =
@@ -88,7 +91,7 @@ export class Evaluator extends Context.Service<
         const pools = yield* PoolBook
         const holders = yield* HolderReader
         const metrics = new Metrics(tape, tokens, medians, new ActivityMetrics({ tape, pools, holders, medians }))
-        const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0 }
+        const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0, unread: null }
         const list = new AlertIndex()
 
         const commit = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
@@ -140,6 +143,7 @@ export class Evaluator extends Context.Service<
 
         const lookAtAll = Effect.gen(function* () {
           const nowMs = yield* Clock.currentTimeMillis
+          metrics.watchLiquidity(list.mintsOf("liquidity_drop_pct"), nowMs)
           const steps = Array.from(list.mints()).flatMap((mint) =>
             Array.from(list.of(mint)).flatMap((group) => {
               const reading = metrics.now(mint, group.measure, nowMs)
@@ -150,16 +154,22 @@ export class Evaluator extends Context.Service<
           yield* warmAll(nowMs)
         })
 
-        /** Requests what the metric is made of, as the alerts: they have mints pending like a key has, and take turns with it. */
+        /** Keeps the holders of a token followed; why they are not known, null where they are. */
+        const warmHolders = Effect.fnUntraced(function* (mint: Mint, nowMs: number) {
+          yield* tokens.warm(mint)
+          const state = tokens.read(mint)
+          return state?._tag === "Token" && state.facts !== null
+            ? holders.suggest(mint, state.facts.tokenProgram, nowMs)
+            : null
+        })
+
+        /**
+         * Requests what the metric is made of, as the alerts: they have mints pending like a key has, and take turns with it. Why
+         * the holders that it is made of are not known; null otherwise.
+         */
         const warm = Effect.fnUntraced(function* (mint: Mint, measure: Measure, nowMs: number) {
-          if (measure.metric === "top10_pct") {
-            yield* tokens.warm(mint)
-            const state = tokens.read(mint)
-            if (state?._tag === "Token" && state.facts !== null) {
-              holders.suggest(mint, state.facts.tokenProgram, nowMs)
-            }
-          }
-          if (isActivity(measure.metric) && !pools.isLoaded(mint)) {
+          const lacking = measure.metric === "top10_pct" ? yield* warmHolders(mint, nowMs) : null
+          if (isOfPools(measure.metric) && !pools.isLoaded(mint)) {
             yield* Effect.provideService(pools.warm(mint), Requester, "alerts")
           }
           const isByMedian = metrics.isByMedian(mint, measure)
@@ -169,14 +179,22 @@ export class Evaluator extends Context.Service<
           if (isByMedian && !medians.isLoaded(mint, nowMs)) {
             yield* Effect.provideService(prices.warm(mint), Requester, "alerts")
           }
+          return lacking
         })
 
-        const warmAll = (nowMs: number) =>
-          Effect.forEach(
+        const warmAll = Effect.fnUntraced(function* (nowMs: number) {
+          const lacking = yield* Effect.forEach(
             Array.from(list.mints()).flatMap((mint) => Array.from(list.of(mint))),
-            ({ measure, mint }) => warm(mint, measure, nowMs),
-            { discard: true }
+            ({ measure, mint }) => warm(mint, measure, nowMs)
           )
+          const unread = lacking.find((reason) => reason !== null && reason !== "backfill_running") ?? null
+          if (unread !== null && unread !== progress.unread) {
+            yield* Effect.logWarning("The holders of a token with an alert are not followed: it does not fire", {
+              unread
+            })
+          }
+          progress.unread = unread
+        })
 
         /** The marks of alerts are places of the chain before. */
         const startAnew = Effect.suspend(() => {
@@ -223,7 +241,9 @@ export class Evaluator extends Context.Service<
           take: (alert) =>
             Effect.andThen(
               Effect.sync(() => evaluates && list.put(alert)),
-              Effect.flatMap(Clock.currentTimeMillis, (nowMs) => warm(alert.mint, alert.condition, nowMs))
+              Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+                Effect.asVoid(warm(alert.mint, alert.condition, nowMs))
+              )
             ),
           drop: (id) => Effect.sync(() => list.drop(id))
         })
@@ -263,7 +283,9 @@ export class Evaluator extends Context.Service<
         yield* monitor.report("alerts", (nowMs) => {
           const state = stateByAge(progress.tickAtMs, silentMs, nowMs)
           const hasLost = progress.lostAtMs !== null && nowMs - progress.lostAtMs < SHOW_LOSS_MS
-          return state.status === "known" && hasLost ? { ...state, status: "partial" } : state
+          return state.status !== "known" || (!hasLost && progress.unread === null)
+            ? state
+            : { ...state, status: "partial", ...(progress.unread !== null && { reason: "not_captured" }) }
         })
 
         return evaluator

@@ -63,6 +63,7 @@ export class Metrics {
   /** The slots of another chain follow: nothing of the one before holds. */
   startAnew(): void {
     this.inSol.clear()
+    this.activity.watchLiquidity(new Set(), 0)
   }
 
   /** Takes note of a block. */
@@ -79,6 +80,11 @@ export class Metrics {
         .filter((mint) => !this.tape.state.has(mint))
         .forEach((mint) => this.inSol.delete(mint))
     }
+  }
+
+  /** Takes note of the liquidity of tokens whose drops are watched. */
+  watchLiquidity(mints: ReadonlySet<Mint>, nowMs: number): void {
+    this.activity.watchLiquidity(mints, nowMs)
   }
 
   /** Current value of the metric. */

@@ -15,7 +15,8 @@ import {
   hasWindow,
   isActivity,
   Threshold,
-  TimeMs
+  TimeMs,
+  windowsOf
 } from "../domain/wallets/Alert.ts"
 import { IdempotencyKey } from "../domain/Idempotency.ts"
 import { Decimal } from "../domain/Scalar.ts"
@@ -76,16 +77,22 @@ const ConditionBody = Schema.Struct({
     (condition) => {
       const isGiven = typeof condition.windowSeconds === "number"
       if (hasWindow(condition.metric)) {
-        return (
-          isGiven || refuse("windowSeconds", "missing", `condition.windowSeconds is required for ${condition.metric}.`)
-        )
+        const windows = windowsOf(condition.metric)
+        return !isGiven
+          ? refuse("windowSeconds", "missing", `condition.windowSeconds is required for ${condition.metric}.`)
+          : windows.some((seconds) => seconds === condition.windowSeconds) ||
+              refuse(
+                "windowSeconds",
+                "conflict",
+                `condition.windowSeconds must be one of ${windows.join(", ")} for ${condition.metric}.`
+              )
       }
       return (
         !isGiven ||
         refuse(
           "windowSeconds",
           "conflict",
-          "condition.windowSeconds must be left out or null: it applies to change_pct and volume_usd only."
+          "condition.windowSeconds must be left out or null: it applies to change_pct, volume_usd and liquidity_drop_pct only."
         )
       )
     },

@@ -1,7 +1,5 @@
 import type { Mint } from "../domain/Address.ts"
-
-/** Source of a demand for a mint: the id of a key, or null for the service itself. */
-export type RequesterId = string | null
+import { type RequesterId, Turns } from "./Turns.ts"
 
 /** A mint to load. */
 export interface Load {
@@ -19,50 +17,6 @@ const FIRST_CHECK_MS = 100
 /** Share of the newest load or check in the mean time of one. */
 const NEWEST_SHARE = 0.2
 
-/** Mints of which the requesters take turns. */
-class Turns {
-  // The requester whose turn it is comes first.
-  readonly #mints = new Map<RequesterId, Set<Mint>>()
-
-  add(requester: RequesterId, mint: Mint): void {
-    const own = this.#mints.get(requester) ?? new Set()
-    this.#mints.set(requester, own.add(mint))
-  }
-
-  shift(): Mint | undefined {
-    for (const [requester, own] of this.#mints) {
-      this.#mints.delete(requester)
-      for (const mint of own) {
-        own.delete(mint)
-        if (own.size > 0) {
-          this.#mints.set(requester, own)
-        }
-        return mint
-      }
-    }
-    return undefined
-  }
-
-  /** Mints of the requester. */
-  sizeOf(requester: RequesterId): number {
-    return this.#mints.get(requester)?.size ?? 0
-  }
-
-  /** The place of a mint among those of its requester, from 0; -1 when it is not there. */
-  placeOf(requester: RequesterId, mint: Mint): number {
-    return Array.from(this.#mints.get(requester) ?? []).indexOf(mint)
-  }
-
-  /** Mints of the others that come before this place of the requester. */
-  before(requester: RequesterId, place: number): number {
-    let count = 0
-    for (const [other, { size }] of this.#mints) {
-      count += other === requester ? 0 : Math.min(size, place)
-    }
-    return count
-  }
-}
-
 /**
  * Mints to load. Asked mints come before those that are searched again, and the requesters take turns, so that the number of
  * mints that one of them asks for does not delay the others. Mints that a key asks for are checked first, many at a time: those
@@ -72,8 +26,8 @@ export class LoadQueue {
   readonly #workers: number
   readonly #refreshing: number
   /** Asked mints of keys that may not exist. */
-  readonly #unchecked = new Turns()
-  readonly #asked = new Turns()
+  readonly #unchecked = new Turns<Mint>()
+  readonly #asked = new Turns<Mint>()
   readonly #again = new Set<Mint>()
   /** Requesters of the asked mints that wait, are being checked or loaded. */
   readonly #pending = new Map<Mint, RequesterId>()

@@ -1,9 +1,10 @@
 /** Live candles and prices: topics that changed, at most four times a second each. */
-import { Cause, Clock, Effect } from "effect"
+import { Cause, Clock, Effect, Fiber, type Scope } from "effect"
 import type { ChartBar } from "../domain/market/Chart.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { widthOf } from "../market/candles/resolutions.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
+import { monotonicMs } from "../quotes/timerWheel.ts"
 import { FrameDrafts, livePrice } from "./blockFrames.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
@@ -29,7 +30,9 @@ interface CandleProgress {
 export class LiveCandles {
   readonly #hub: MarketHub
   readonly #sources: Pick<SnapshotSources, "feed" | "reader">
+  readonly #scope: Scope.Scope
   readonly #progress = new WeakMap<Topic, CandleProgress>()
+  // By the monotonic clock.
   readonly #sentAtMs = new WeakMap<Topic, number>()
   readonly #prices = new Map<Topic, TapeTrade>()
   readonly #candles = new Set<Topic>()
@@ -41,9 +44,11 @@ export class LiveCandles {
   // Topics by the end of their open candle: a block looks at the ends alone.
   readonly #byEnd = new Map<number, Set<Topic>>()
 
-  constructor(hub: MarketHub, sources: Pick<SnapshotSources, "feed" | "reader">) {
+  /** Reads of candles that a store has to be asked for end with the scope. */
+  constructor(hub: MarketHub, sources: Pick<SnapshotSources, "feed" | "reader">, scope: Scope.Scope) {
     this.#hub = hub
     this.#sources = sources
+    this.#scope = scope
   }
 
   /** True while a topic waits. */
@@ -92,25 +97,26 @@ export class LiveCandles {
 
   /** Sends what is due, in one write for each connection. Candles that a store has to be asked for follow once they are read. */
   readonly send: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    const nowMs = yield* Clock.currentTimeMillis
+    const clock = yield* Clock.Clock
+    const atMs = monotonicMs(clock)
     const fork = Effect.runForkWith(yield* Effect.context())
     const drafts = new FrameDrafts()
-    this.#addPrices(drafts, nowMs)
+    this.#addPrices(drafts, atMs)
     this.#drafts = drafts
     for (const topic of Array.from(this.#candles)) {
-      if (this.#isDue(topic, nowMs) && this.#mayRead(topic)) {
+      if (this.#isDue(topic, atMs) && this.#mayRead(topic)) {
         this.#candles.delete(topic)
         this.#reading.add(topic)
-        fork(this.#sendCandles(topic))
+        Fiber.runIn(fork(this.#sendCandles(topic)), this.#scope)
         this.#noteStore(topic)
       }
     }
     this.#drafts = null
-    this.#hub.publish(drafts.batches, nowMs)
+    this.#hub.publish(drafts.batches, clock.currentTimeMillisUnsafe())
   })
 
-  #isDue(topic: Topic, nowMs: number): boolean {
-    return nowMs - (this.#sentAtMs.get(topic) ?? Number.NEGATIVE_INFINITY) >= SPACING_MS
+  #isDue(topic: Topic, atMs: number): boolean {
+    return atMs - (this.#sentAtMs.get(topic) ?? Number.NEGATIVE_INFINITY) >= SPACING_MS
   }
 
   #mayRead(topic: Topic): boolean {
@@ -125,11 +131,11 @@ export class LiveCandles {
     }
   }
 
-  #addPrices(drafts: FrameDrafts, nowMs: number): void {
+  #addPrices(drafts: FrameDrafts, atMs: number): void {
     for (const [topic, trade] of this.#prices) {
-      if (this.#isDue(topic, nowMs)) {
+      if (this.#isDue(topic, atMs)) {
         this.#prices.delete(topic)
-        this.#sentAtMs.set(topic, nowMs)
+        this.#sentAtMs.set(topic, atMs)
         drafts.add([topic], "price", () => livePrice(trade))
       }
     }
@@ -144,10 +150,11 @@ export class LiveCandles {
     const progress = this.#progress.get(topic) ?? { closedMs: null, endMs: null, open: "" }
     return readCandles(this.#sources, terms, progress.closedMs).pipe(
       Effect.flatMap(({ data, knowledge }) =>
-        Effect.map(Clock.currentTimeMillis, (nowMs) => {
-          this.#sentAtMs.set(topic, nowMs)
+        Effect.map(Clock.Clock, (clock) => {
+          this.#sentAtMs.set(topic, monotonicMs(clock))
           // The last reader may have left meanwhile.
           if (topic.readers.size > 0) {
+            const nowMs = clock.currentTimeMillisUnsafe()
             const openMs = this.#publish(topic, progress, data.bars, knowledge.openBarMs, nowMs)
             this.#setEnd(topic, openMs === null ? null : openMs + widthOf[terms.resolution] * 1000)
           }

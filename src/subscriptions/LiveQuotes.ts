@@ -127,7 +127,10 @@ export const makeLiveQuotes = Effect.fnUntraced(function* ({
     const meter = meterOf(stream.grant)
     const [startedAt, openedAtMs] = [monotonicMs(clock), now()]
     const charge = yield* Effect.mapError(meter.admit, (error) => endingOf(error, now()))
-    const first = yield* quote(request).pipe(Effect.catch(refused(meter, charge)))
+    const first = yield* quote(request).pipe(
+      Effect.tapDefect(() => Effect.ignore(meter.refund(charge))),
+      Effect.catch(refused(meter, charge))
+    )
     const session = sessionOf(opening, terms)
     session.open({ ...charge, remaining: charge.remaining + charge.cost }, openedAtMs)
     session.quoted(0, first, charge.remaining, now())

@@ -11,6 +11,7 @@ import { makeSessions, round, type SessionBook } from "../live/liveSessions.ts"
 import type { CountedBatch } from "../market/tape/TradeTape.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import type { QuoteTicks } from "../quotes/QuoteTicks.ts"
+import { monotonicMs } from "../quotes/timerWheel.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { allSources } from "../solana/accounts/sourceFreshness.ts"
 import { blockFrames, FrameDrafts } from "./blockFrames.ts"
@@ -71,7 +72,7 @@ export class MarketSessions extends Context.Service<MarketSessions, SessionBook<
         yield* limits
       )
       const parts = { hub, limiter: yield* RateLimiter, usage: yield* UsageStore }
-      const candles = new LiveCandles(hub, sources)
+      const candles = new LiveCandles(hub, sources, yield* Effect.scope)
       const quotes = yield* makeLiveQuotes(parts)
       const isWaiting = yield* Latch.make()
       const live: LiveParts = { ...parts, candles, isWaiting, progress, quotes, sources }
@@ -159,11 +160,15 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
       isWaiting.openUnsafe()
     }
   }).pipe(
+    Effect.as(null),
+    Effect.catch((ending) => Effect.succeed(ending)),
     // Without an end its reader would wait for ever.
-    Effect.catchDefect((defect) =>
-      Effect.andThen(Effect.logError("A subscription could not be opened", defect), Effect.fail(NOT_OPENED))
-    ),
-    Effect.catch((ending) => Effect.map(Clock.currentTimeMillis, (nowMs) => hub.end(subscription, ending, nowMs)))
+    Effect.catchCause((cause) => Effect.as(Effect.logError("A subscription could not be opened", cause), NOT_OPENED)),
+    Effect.flatMap((ending) =>
+      ending === null
+        ? Effect.void
+        : Effect.map(Clock.currentTimeMillis, (nowMs) => hub.end(subscription, ending, nowMs))
+    )
   )
 })
 
@@ -216,38 +221,41 @@ const statesOf = (all: ReturnType<SnapshotSources["freshness"]>): string =>
 /** Publishes rankings and freshness that are due, and charges subscriptions whose minute has ended. */
 const pollViews = (live: LiveParts): Effect.Effect<void> => {
   const { hub, sources } = live
+  // By the monotonic clock.
   const sent = new WeakMap<Topic, { readonly text: string; readonly atMs: number }>()
-  const publish = (topic: Topic, type: string, text: string, data: unknown, nowMs: number) => {
-    sent.set(topic, { text, atMs: nowMs })
+  const sinceSent = (topic: Topic, clock: Clock.Clock): number =>
+    monotonicMs(clock) - (sent.get(topic)?.atMs ?? Number.NEGATIVE_INFINITY)
+  const publish = (topic: Topic, type: string, text: string, data: unknown, clock: Clock.Clock) => {
+    sent.set(topic, { text, atMs: monotonicMs(clock) })
     const drafts = new FrameDrafts()
     drafts.add([topic], type, () => data)
-    hub.publish(drafts.batches, nowMs)
+    hub.publish(drafts.batches, clock.currentTimeMillisUnsafe())
   }
-  const movers = Effect.fnUntraced(function* (topic: Topic) {
+  const movers = Effect.fnUntraced(function* (topic: Topic, clock: Clock.Clock) {
     const { terms } = topic
-    const nowMs = yield* Clock.currentTimeMillis
-    if (terms.channel !== "movers" || nowMs - (sent.get(topic)?.atMs ?? 0) < MOVERS_MS) {
+    if (terms.channel !== "movers" || sinceSent(topic, clock) < MOVERS_MS) {
       return
     }
     const data = yield* readMovers(sources, terms)
     const text = jsonOf(data)
     if (text !== sent.get(topic)?.text) {
-      publish(topic, "movers", text, data, yield* Clock.currentTimeMillis)
+      publish(topic, "movers", text, data, clock)
     }
   })
-  const freshness = (topic: Topic, nowMs: number) => {
-    const all = sources.freshness(nowMs)
-    const [text, last] = [statesOf(all), sent.get(topic)]
-    if (text !== last?.text || nowMs - last.atMs >= FRESHNESS_MS) {
-      publish(topic, "freshness", text, { sources: all }, nowMs)
+  const freshness = (topic: Topic, clock: Clock.Clock) => {
+    const all = sources.freshness(clock.currentTimeMillisUnsafe())
+    const text = statesOf(all)
+    if (text !== sent.get(topic)?.text || sinceSent(topic, clock) >= FRESHNESS_MS) {
+      publish(topic, "freshness", text, { sources: all }, clock)
     }
   }
   return Effect.gen(function* () {
+    const clock = yield* Clock.Clock
     for (const topic of Array.from(hub.topicsOf("freshness"))) {
-      freshness(topic, yield* Clock.currentTimeMillis)
+      freshness(topic, clock)
     }
     for (const topic of Array.from(hub.topicsOf("movers"))) {
-      yield* Effect.ignore(movers(topic))
+      yield* Effect.ignore(movers(topic, clock))
     }
     yield* chargeDue(live)
   })

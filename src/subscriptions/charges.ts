@@ -65,17 +65,39 @@ const AT_ONCE = 32
  * where the limiter cannot decide: the rest goes on unpaid until the next call.
  */
 export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
-  const nowMs = yield* Clock.currentTimeMillis
-  const streams = Array.from(parts.hub.connections, ({ stream }) =>
-    Array.from(stream.subscriptions.values()).filter((subscription) => isDue(subscription, nowMs))
-  ).filter((due) => due.length > 0)
-  const chargeStream = (due: ReadonlyArray<Subscription>) =>
-    Effect.catchTag(charge(parts, due), "BudgetExceeded", () =>
-      Effect.forEach(due, (one) => chargeOne(parts, one), { discard: true })
+  const dueOf = (all: Iterable<Subscription>) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) =>
+      Array.from(all).filter((one) => isDue(one, nowMs) && parts.hub.isWanted(one))
     )
+  const streams = yield* Effect.forEach(Array.from(parts.hub.connections), ({ stream }) =>
+    dueOf(stream.subscriptions.values())
+  )
+  // Looked at again each time: its reader may have left while others were charged.
+  const chargeStream = Effect.fnUntraced(function* (found: ReadonlyArray<Subscription>) {
+    const due = yield* dueOf(found)
+    if (due.length > 0) {
+      yield* Effect.catchTag(charge(parts, due), "BudgetExceeded", () =>
+        Effect.forEach(
+          due,
+          (one) =>
+            Effect.flatMap(
+              dueOf([one]),
+              Effect.forEach((each) => chargeOne(parts, each))
+            ),
+          {
+            discard: true
+          }
+        )
+      )
+    }
+  })
   // A charge is marked as paid even when another one fails meanwhile.
-  yield* Effect.forEach(streams, (due) => Effect.uninterruptible(chargeStream(due)), {
-    concurrency: AT_ONCE,
-    discard: true
-  }).pipe(Effect.catchTag("LimiterUnavailable", () => Effect.void))
+  yield* Effect.forEach(
+    streams.filter((due) => due.length > 0),
+    (due) => Effect.uninterruptible(chargeStream(due)),
+    {
+      concurrency: AT_ONCE,
+      discard: true
+    }
+  ).pipe(Effect.catchTag("LimiterUnavailable", () => Effect.void))
 })

@@ -38,8 +38,11 @@ export interface HolderReads {
   readonly knownOf: (mint: Mint, nowMs: number) => KnownHoldings | null
   /** The number of holders; unavailable for a token that is not followed. */
   readonly countOf: (mint: Mint, nowMs: number) => Scalar
-  /** Follows a token if there is room without dropping another. */
-  readonly suggest: (mint: Mint, tokenProgram: TokenProgram, nowMs: number) => void
+  /**
+   * Follows a token if there is room without dropping another, and counts as a use of one that is followed: accounts that could
+   * not be read are read again. Why its holdings are not known; null where they are.
+   */
+  readonly suggest: (mint: Mint, tokenProgram: TokenProgram, nowMs: number) => CoverageReason | null
 }
 
 /** The figures while nothing is known, with the reason. */
@@ -65,6 +68,6 @@ export const HolderReader = Context.Reference<HolderReads>("fathom/tokens/Holder
     holdersOf: () => unknownFigures("not_captured"),
     knownOf: () => null,
     countOf: () => unavailable("count", "not_captured"),
-    suggest: () => undefined
+    suggest: () => "not_captured"
   })
 })

@@ -17,6 +17,7 @@ import {
 } from "../domain/market/Token.ts"
 import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
+import { Requester } from "../pools/Requester.ts"
 import type { TokenHolders } from "../domain/market/TokenHolders.ts"
 import type { TokenMetadataView } from "../domain/market/TokenMetadata.ts"
 import { DocumentReader, type DocumentReads } from "./documents/DocumentReader.ts"
@@ -196,7 +197,8 @@ export class TokenReader extends Context.Service<
 
         const metadataOf = Effect.fn("TokenReader.metadataOf")(function* (mint: Mint) {
           const state = yield* tokenAt(mint)
-          return metadataReading(state, refOf(mint, state), documents, yield* Clock.currentTimeMillis)
+          const nowMs = yield* Clock.currentTimeMillis
+          return metadataReading(state, refOf(mint, state), documents, { nowMs, requester: yield* Requester })
         })
 
         const poolOf = Effect.fn("TokenReader.poolOf")(function* (address: Address) {

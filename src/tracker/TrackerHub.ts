@@ -27,9 +27,15 @@ const RESUME_WITHIN_MS = 5000
 
 type Connection = LiveConnection<LiveStream>
 
-/** The earlier of two times; null when neither is known. */
-const earliest = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.min(a, b)
+/** A gap that spans both; its start is unknown where that of either is. A gap of the chain covers firings too. */
+const mergedGap = (before: SnapshotGap | null, gap: SnapshotGap): SnapshotGap =>
+  before === null
+    ? gap
+    : {
+        fromMs: before.fromMs === null || gap.fromMs === null ? null : Math.min(before.fromMs, gap.fromMs),
+        toMs: Math.max(before.toMs, gap.toMs),
+        reason: gap.reason === "alerts_missed" ? before.reason : gap.reason
+      }
 
 const isResume = Schema.is(ResumeMessage)
 
@@ -103,7 +109,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
 
   lost(gap: LiveGap): void {
     for (const stream of this.held.values()) {
-      stream.pendingGap = { ...gap, fromMs: earliest(stream.pendingGap?.fromMs ?? null, gap.fromMs) }
+      stream.pendingGap = mergedGap(stream.pendingGap, gap)
     }
   }
 
@@ -116,12 +122,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
       for (const stream of this.#byAccount.get(accountId) ?? []) {
         const { openedAtMs, pendingGap } = stream
         const sinceMs = Math.max(fromMs ?? openedAtMs, openedAtMs)
-        // A gap of the chain covers firings too.
-        stream.pendingGap = {
-          fromMs: earliest(pendingGap?.fromMs ?? null, sinceMs),
-          toMs: Math.max(pendingGap?.toMs ?? nowMs, nowMs),
-          reason: pendingGap?.reason ?? "alerts_missed"
-        }
+        stream.pendingGap = mergedGap(pendingGap, { fromMs: sinceMs, toMs: nowMs, reason: "alerts_missed" })
       }
     }
   }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import type { AlertCondition } from "../../src/domain/wallets/Alert.ts"
@@ -10,6 +10,9 @@ import { mintOf, MONDAY, walletOf } from "../market/tape/tape.ts"
 import { constantProduct } from "../quotes/toyChain.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { block } from "../support/reads.ts"
+import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import { readMintAccount } from "../../src/tokens/mintAccount.ts"
+import { classicMint } from "../tokens/mints.ts"
 import type { ToyPools } from "../tokens/toyPools.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alerting, atMicros, fired, makeMints, priced, set, settle } from "./world.ts"
@@ -87,12 +90,52 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
   })
 
+  it.effect("fire when liquidity drops by a part within the window, and again after another drop alone", () => {
+    const mints = makeMints()
+    mints.medians.set(SOL, atMicros(1n))
+    mints.medians.set(MINT, atMicros(1n))
+    const pool = (reserve: bigint) => ({
+      ...constantProduct(walletOf(90), MINT, SOL, [1n, 1n]),
+      reserves: [reserve, reserve] as const
+    })
+    const pools: ToyPools = { pools: [pool(5_000_000n)], loaded: new Set([MINT]), warmed: new Set() }
+    const reserve = (units: bigint) => {
+      pools.pools = [pool(units)]
+      return tick
+    }
+    return Effect.gen(function* () {
+      yield* priced(0, [1])
+      assert.strictEqual(yield* now("liquidity_drop_pct", 600), "unavailable")
+      const drop = condition("liquidity_drop_pct", "crosses_above", "30", 600)
+      yield* set("al_drop", { ...drop, recurrence: "repeat", cooldownSeconds: 60 })
+      yield* tick
+      assert.strictEqual(yield* now("liquidity_drop_pct", 3600), "ok")
+      yield* reserve(3_600_000n)
+      // A pool without a value makes the liquidity unknown.
+      mints.medians.delete(MINT)
+      yield* reserve(1_000_000n)
+      assert.lengthOf(yield* fired, 0)
+      mints.medians.set(MINT, atMicros(1n))
+      yield* reserve(3_400_000n)
+      yield* reserve(3_000_000n)
+      assert.deepStrictEqual(yield* fired, ["al_drop 32"])
+      // The highest value leaves the window, and the next drop counts from what is left.
+      yield* TestClock.adjust("10 minutes")
+      yield* tick
+      yield* tick
+      yield* reserve(2_400_000n)
+      assert.lengthOf(yield* fired, 1)
+      yield* reserve(1_500_000n)
+      assert.deepStrictEqual(yield* fired, ["al_drop 32", "al_drop 50"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
+  })
+
   it.effect("fire when holders concentrate, and are silent while holders or pools are not whole", () => {
     const held = { part: 10n, lacking: null as "source_gap" | null, poolCoverage: COMPLETE as Coverage }
     const holders = Layer.succeed(HolderReader, {
       holdersOf: () => unknownFigures("not_captured"),
       countOf: () => unavailable("count", "not_captured"),
-      suggest: () => undefined,
+      suggest: () => null,
       knownOf: (_mint, nowMs) => ({
         total: 100n,
         holders: 20,
@@ -135,6 +178,48 @@ describe("alerts on activity", () => {
       assert.deepStrictEqual(yield* fired, ["al_out 100"])
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
   )
+
+  it.effect("load the pools of a token for the metrics alone that are read from them", () => {
+    const pools: ToyPools = { pools: [], loaded: new Set(), warmed: new Set() }
+    return Effect.gen(function* () {
+      yield* set("al_volume", condition("volume_usd", "crosses_above", "50", 300))
+      yield* set("al_silent", condition("silent_seconds", "crosses_above", "50"))
+      yield* tick
+      assert.strictEqual(pools.warmed.size, 0)
+      yield* set("al_curve", condition("curve_progress_pct", "crosses_above", "50"))
+      assert.isTrue(pools.warmed.has(MINT))
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { pools })))
+  })
+
+  it.effect("show at /freshness that the holders of a token are not followed, until they are", () => {
+    const suggested: { reason: "limit_clipped" | null } = { reason: "limit_clipped" }
+    const holders = Layer.succeed(HolderReader, {
+      holdersOf: () => unknownFigures("not_captured"),
+      countOf: () => unavailable("count", "not_captured"),
+      suggest: () => suggested.reason,
+      knownOf: () => null
+    })
+    const mints = makeMints()
+    const facts = readMintAccount(classicMint(MINT))
+    const observation = { slot: 1, observedAtMs: 1 }
+    mints.known.set(MINT, { _tag: "Token", facts: facts._tag === "Mint" ? facts : null, metadata: null, observation })
+    return Effect.gen(function* () {
+      const monitor = Context.get(yield* Layer.build(SourceMonitor.layer), SourceMonitor.SourceMonitor)
+      const state = Effect.andThen(
+        tick,
+        Effect.map(Clock.currentTimeMillis, (nowMs) => monitor.stateOf("alerts", nowMs))
+      )
+      yield* Effect.gen(function* () {
+        yield* set("al_top", condition("top10_pct", "crosses_above", "30"))
+        assert.deepInclude(yield* state, { status: "partial", reason: "not_captured" })
+        suggested.reason = null
+        assert.deepInclude(yield* state, { status: "known" })
+      }).pipe(
+        Effect.provide(alerting(MemoryAlerts.layer, { holders, mints })),
+        Effect.provideService(SourceMonitor.SourceMonitor, monitor)
+      )
+    })
+  })
 
   it.effect("fire when no trade was seen for a while, also while blocks are missing, and again after the next", () =>
     Effect.gen(function* () {

@@ -88,4 +88,32 @@ describe("the charges of subscriptions", () => {
       assert.deepStrictEqual(yield* Effect.all([left(0), left(STREAMS - 1)]), [119, 119])
     }).pipe(Effect.provide(Layer.merge(RateLimiter.layerMemory, MemoryUsage.layer)))
   )
+
+  it.effect("are not made for a reader that has left while others were charged", () =>
+    Effect.gen(function* () {
+      const openings: Array<Opening> = []
+      const hub = new MarketHub(
+        { health: () => ({ ingestLagMs: 0, heardAtMs: 0 }), opening: (opening) => openings.push(opening) },
+        { replayBytes: 1024, sockets: 1 }
+      )
+      const limiter = yield* RateLimiter
+      const grant = { keyId: key.id, session: null, accountId: "a", control: true, streamId: "s", plan: DEFAULT_PLAN }
+      const connection = hub.open(grant, new FakeWire(), 0)
+      for (const id of ["one", "two", "three"]) {
+        connection?.message(JSON.stringify({ op: "subscribe", id, channel: "price", mint: mintOf(1) }), 0)
+      }
+      openings.forEach((opening) => hub.opened(opening, {}, 0))
+      const costs: Array<number> = []
+      const short = RateLimiter.of({
+        ...limiter,
+        admit: (request) => {
+          costs.push(request.cost)
+          connection?.message(JSON.stringify({ op: "unsubscribe", id: costs.length === 1 ? "one" : "three" }), 0)
+          return limiter.admit({ ...request, cost: costs.length === 1 ? 1000 : request.cost })
+        }
+      })
+      yield* chargeDue({ hub, limiter: short, usage: yield* UsageStore })
+      assert.deepStrictEqual(costs, [3, 1])
+    }).pipe(Effect.provide(Layer.merge(RateLimiter.layerMemory, MemoryUsage.layer)))
+  )
 })

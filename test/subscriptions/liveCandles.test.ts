@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { ChartBar } from "../../src/domain/market/Chart.ts"
 import { LiveCandles } from "../../src/subscriptions/LiveCandles.ts"
 import type { SnapshotSources } from "../../src/subscriptions/snapshots.ts"
 import type { Topic } from "../../src/subscriptions/Topic.ts"
-import { mintOf } from "../market/tape/tape.ts"
+import { mintOf, trade } from "../market/tape/tape.ts"
 import { brief, Scene } from "./marketScene.ts"
 
 const MINUTE_MS = 60_000
@@ -31,7 +31,8 @@ describe("live candles", () => {
       let bars = 1
       const candles = new LiveCandles(
         scene.hub,
-        charts(() => bars)
+        charts(() => bars),
+        yield* Effect.scope
       )
       const { say, wire } = scene.connect()
       const topics: Array<Topic> = []
@@ -74,7 +75,7 @@ describe("live candles", () => {
             waits.has(mint) ? Effect.andThen(Deferred.await(stored), chart(mint, request)) : chart(mint, request)
         }
       }
-      const candles = new LiveCandles(scene.hub, slow)
+      const candles = new LiveCandles(scene.hub, slow, yield* Effect.scope)
       const { say, wire } = scene.connect()
       for (const n of [1, 2, 3]) {
         say({ op: "subscribe", id: `c${n}`, channel: "candles", mint: mintOf(n), resolution: "1m" })
@@ -90,6 +91,56 @@ describe("live candles", () => {
       yield* Deferred.succeed(stored, undefined)
       yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(sent(), ["c2", "c3", "c1"])
+    })
+  )
+
+  it.effect("and prices go on when the wall clock is set back", () =>
+    Effect.gen(function* () {
+      const scene = new Scene()
+      let bars = 1
+      const candles = new LiveCandles(
+        scene.hub,
+        charts(() => bars),
+        yield* Effect.scope
+      )
+      const { say, wire } = scene.connect()
+      say({ op: "subscribe", id: "p", channel: "price", mint: mintOf(1) })
+      say({ op: "subscribe", id: "c", channel: "candles", mint: mintOf(1), resolution: "1m" })
+      const traded = { timeMs: START, trades: [trade({ role: "pool" })] }
+      yield* TestClock.setTime(START)
+      candles.note(traded)
+      yield* candles.send
+      assert.isFalse(candles.isWaiting)
+      const before = brief(wire).length
+      yield* TestClock.setTime(START - 3_600_000)
+      yield* TestClock.adjust("300 millis")
+      bars = 2
+      candles.note(traded)
+      yield* candles.send
+      assert.isFalse(candles.isWaiting)
+      assert.isAbove(brief(wire).length, before + 1)
+    })
+  )
+
+  it.effect("are no longer read from a store once the scope has closed", () =>
+    Effect.gen(function* () {
+      const scene = new Scene()
+      const stopped = yield* Deferred.make<void>()
+      const sources = charts(() => 1)
+      const frozen = {
+        ...sources,
+        reader: {
+          ...sources.reader,
+          chart: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
+        }
+      } as unknown as SnapshotSources
+      const scope = yield* Scope.make()
+      const candles = new LiveCandles(scene.hub, frozen, scope)
+      scene.connect().say({ op: "subscribe", id: "c", channel: "candles", mint: mintOf(1), resolution: "1m" })
+      Array.from(scene.hub.topics).forEach((topic) => candles.begin(topic))
+      yield* candles.send
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(yield* Deferred.isDone(stopped))
     })
   )
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { DataFrame } from "../../src/domain/wallets/LiveFrame.ts"
+import { DataFrame, type LiveGap } from "../../src/domain/wallets/LiveFrame.ts"
 import { MOST_FRAME_BYTES } from "../../src/tracker/trackerFrames.ts"
 import { FakeWire, type ReceivedFrame, HubScene, tracked } from "./hubScene.ts"
 import { blockOf, mintOf, received, START, timeOf, transactionOf, walletOf } from "./liveScene.ts"
@@ -9,6 +9,15 @@ const kinds = (frames: ReadonlyArray<ReceivedFrame>) => frames.map(({ type }) =>
 const slots = (frames: ReadonlyArray<ReceivedFrame>) => frames.flatMap(({ slot }) => slot ?? [])
 const [A, B, C] = [walletOf(1), walletOf(2), walletOf(3)]
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(DataFrame), { onExcessProperty: "error" })
+
+/** The gap of the snapshot after these. */
+const gapAfter = (gaps: ReadonlyArray<LiveGap>) => {
+  const scene = new HubScene()
+  const { wire } = scene.reader([A])
+  gaps.forEach((gap) => scene.hub.lost(gap))
+  assert.isTrue(scene.hub.resyncOne(scene.nowMs))
+  return wire.frames.at(-1)?.["gap"]
+}
 
 describe("a live stream", () => {
   it("begins with a snapshot and numbers its frames from 0", () => {
@@ -165,6 +174,15 @@ describe("a live stream", () => {
       const pnl = wire.frames.findLast(({ type }) => type === "pnl")
       assert.deepStrictEqual(pnl?.["coverage"], { complete: false, reason: "source_gap" })
     }
+  })
+
+  it("joins gaps before one snapshot, and never shortens one or begins one of unknown start", () => {
+    const gap = { fromMs: timeOf(3), toMs: timeOf(9), reason: "source_gap" } as const
+    const earlier = { fromMs: timeOf(1), toMs: timeOf(2), reason: "behind" } as const
+    assert.deepStrictEqual(gapAfter([gap, earlier]), { fromMs: timeOf(1), toMs: timeOf(9), reason: "behind" })
+    const unknown = { ...earlier, fromMs: null }
+    assert.deepInclude(gapAfter([unknown, gap]), { fromMs: null, toMs: timeOf(9) })
+    assert.deepInclude(gapAfter([gap, unknown]), { fromMs: null, toMs: timeOf(9) })
   })
 
   it("follows the account's list with another snapshot and the events of the new wallets", () => {

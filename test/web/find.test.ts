@@ -47,6 +47,33 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect(
+      "stays on the page where Escape comes between Enter and a late answer",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { page } = yield* visit("/")
+          yield* Effect.promise(async () => {
+            const field = page.getByRole("combobox", FIELD)
+            const held = Promise.withResolvers<() => Promise<void>>()
+            await page.route("**/api/v1/search?*", (route) => held.resolve(() => route.continue()))
+            await field.fill(FERN.slice(0, 8))
+            await field.press("Enter")
+            const release = await held.promise
+            await field.press("Escape")
+            const answered = page.waitForResponse("**/api/v1/search?*", LONG)
+            await release()
+            await (await answered).finished()
+            // The arrow opens the list, on the page of the search alone.
+            await field.press("ArrowDown")
+            await page.getByRole("option").first().waitFor(LONG)
+            assert.strictEqual(page.url(), `${url}/`)
+            await page.unroute("**/api/v1/search?*")
+          })
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
       "names what it does not find, and what went wrong",
       () =>
         Effect.gen(function* () {

@@ -24,7 +24,14 @@ export const isAlertId = Schema.is(AlertId)
 export const isEventId = (text: string): boolean => /^evt_[\w-]{1,60}$/u.test(text)
 
 /** Metrics beside the price, which are looked at every few seconds. */
-const activityMetrics = ["volume_usd", "liquidity_usd", "top10_pct", "curve_progress_pct", "silent_seconds"] as const
+const activityMetrics = [
+  "volume_usd",
+  "liquidity_usd",
+  "liquidity_drop_pct",
+  "top10_pct",
+  "curve_progress_pct",
+  "silent_seconds"
+] as const
 export type ActivityMetric = (typeof activityMetrics)[number]
 
 /** Watched metric: price of the last trade, market value at that price, change of the price over a window, or activity. */
@@ -36,7 +43,8 @@ export const AlertMetric = Schema.Literals([
   ...activityMetrics
 ]).annotate({
   description:
-    "Value that is watched. `volume_usd`: dollars traded in the window. `liquidity_usd`: dollars in the pools. `top10_pct`: part held by the ten largest " +
+    "Value that is watched. `volume_usd`: dollars traded in the window. `liquidity_usd`: dollars in the pools. " +
+    "`liquidity_drop_pct`: how far these are below their highest value that was seen in the window. `top10_pct`: part held by the ten largest " +
     "owners that are no pool, curve or burn address. `curve_progress_pct`: way to the end of the curve, 100 after the graduation. " +
     "`silent_seconds`: seconds since the last trade that was seen, also while blocks are missing."
 })
@@ -47,16 +55,36 @@ const activity: ReadonlySet<string> = new Set(activityMetrics)
 /** True for a metric beside the price. */
 export const isActivity = (metric: AlertMetric): metric is ActivityMetric => activity.has(metric)
 
+const ofPools: ReadonlySet<AlertMetric> = new Set([
+  "liquidity_usd",
+  "liquidity_drop_pct",
+  "top10_pct",
+  "curve_progress_pct"
+])
+
+/** True for a metric that the pools of the token have to be loaded for. */
+export const isOfPools = (metric: AlertMetric): boolean => ofPools.has(metric)
+
 /** True for a metric that is measured over a window. */
-export const hasWindow = (metric: AlertMetric): boolean => metric === "change_pct" || metric === "volume_usd"
+export const hasWindow = (metric: AlertMetric): boolean =>
+  metric === "change_pct" || metric === "volume_usd" || metric === "liquidity_drop_pct"
 
 /** Which way it has to move: levels are crossed, a change rises or falls by so much. */
 export const AlertOperator = Schema.Literals(["crosses_above", "crosses_below", "rises_by", "falls_by"])
 export type AlertOperator = typeof AlertOperator.Type
 
-/** Seconds of the windows over which a change is measured. */
-export const AlertWindowSeconds = Schema.Literals([300, 3600, 21_600, 86_400])
+/** Seconds of the windows over which a change, a volume or a drop is measured. */
+export const AlertWindowSeconds = Schema.Literals([300, 600, 3600, 21_600, 86_400])
 export type AlertWindowSeconds = typeof AlertWindowSeconds.Type
+
+/** The longest window of a drop of liquidity, in seconds. */
+export const LONGEST_DROP_SECONDS = 3600
+
+/** The windows of a metric that has one: the value of a token's liquidity is remembered for an hour, its trades by windows. */
+export const windowsOf = (metric: AlertMetric): ReadonlyArray<AlertWindowSeconds> =>
+  AlertWindowSeconds.literals.filter((seconds) =>
+    metric === "liquidity_drop_pct" ? seconds <= LONGEST_DROP_SECONDS : seconds !== 600
+  )
 
 /** Threshold: above zero, at most 30 digits before the point and 30 after it. */
 export const Threshold = Decimal.check(
@@ -76,7 +104,8 @@ export const AlertCondition = Schema.Struct({
   operator: AlertOperator,
   threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, or seconds. Above 0." }),
   windowSeconds: Schema.NullOr(AlertWindowSeconds).annotate({
-    description: "Over which a change or a volume is measured; null for levels."
+    description:
+      "Over which a change, a volume or a drop is measured; null for levels. 600 for a drop of liquidity alone, of which none is longer than 3600."
   }),
   source: AlertSource.annotate({
     description:

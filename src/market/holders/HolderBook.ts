@@ -85,9 +85,13 @@ export class HolderBook {
     return this.#tokens.get(mint) ?? null
   }
 
-  /** True while a token can be followed without dropping another. */
-  get hasRoom(): boolean {
-    return this.#tokens.size < this.#limits.mints && this.#queue.length < MOST_QUEUED
+  /** Why no further token can be followed without dropping another, for now or while these are in use; null while one can. */
+  get lacksRoom(): "backfill_running" | "limit_clipped" | null {
+    return this.#tokens.size >= this.#limits.mints
+      ? "limit_clipped"
+      : this.#queue.length >= MOST_QUEUED
+        ? "backfill_running"
+        : null
   }
 
   /** The token, queued where its accounts have to be read; null when too many wait already. */

@@ -84,6 +84,10 @@ const readToken = Effect.fnUntraced(function* (
   }
 })
 
+/** Why the accounts of a token are not in memory. */
+const lackingOf = (token: FollowedToken | null): CoverageReason =>
+  token?.phase === "idle" && token.refusal !== null ? token.refusal.reason : "backfill_running"
+
 /** The reads of the holders in a book. */
 const readsOf = (
   book: HolderBook,
@@ -113,9 +117,10 @@ const readsOf = (
     if (known !== null) {
       return holderFigures(known.table, known.owners, known.holdings, limit)
     }
-    return token?.phase === "idle" && token.refusal !== null
-      ? unknownFigures(token.refusal.reason)
-      : unknownFigures("backfill_running", "backfill_running", book.readyInMs(token))
+    const reason = lackingOf(token)
+    return reason === "backfill_running"
+      ? unknownFigures(reason, "backfill_running", book.readyInMs(token))
+      : unknownFigures(reason)
   }
   return {
     holdersOf: ({ limit, mint, nowMs, tokenProgram }) => {
@@ -133,10 +138,18 @@ const readsOf = (
       return known === null ? unknownFigures("not_captured").holders : countScalar(known.holdings)
     },
     suggest: (mint: Mint, tokenProgram, nowMs) => {
-      if (!isMoney(mint) && book.peek(mint) === null && book.hasRoom) {
-        book.use(mint, tokenProgram, nowMs)
-        onQueued()
+      if (isMoney(mint)) {
+        return "not_captured"
       }
+      const lacksRoom = book.peek(mint) === null ? book.lacksRoom : null
+      if (lacksRoom !== null) {
+        return lacksRoom
+      }
+      const token = book.use(mint, tokenProgram, nowMs)
+      const lacking = token === null || token.table === null ? lackingOf(token) : null
+      // Last: the reader may begin at once.
+      onQueued()
+      return lacking
     }
   }
 }

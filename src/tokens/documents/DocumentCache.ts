@@ -1,5 +1,9 @@
 import type { DocumentReason, MetadataDocument } from "../../domain/market/TokenMetadata.ts"
+import { type RequesterId, Turns } from "../../pools/Turns.ts"
 import type { DocumentState } from "./DocumentReader.ts"
+
+/** Documents that one requester may have waiting. */
+const MOST_WAITING = 64
 
 /** Times of a cache, in milliseconds. */
 export interface DocumentTimes {
@@ -11,6 +15,8 @@ export interface DocumentTimes {
 
 interface CacheEntry {
   phase: "idle" | "queued" | "reading"
+  /** The one that the document was queued for last. */
+  requester: RequesterId
   document: MetadataDocument | null
   reason: DocumentReason | null
   failures: number
@@ -23,14 +29,21 @@ export type DocumentRead =
   | { readonly _tag: "Read"; readonly document: MetadataDocument }
   | { readonly _tag: "Failed"; readonly reason: DocumentReason }
 
-/** LRU cache of documents by URI, with their failures and the queue of those to read. */
+const WAITING: DocumentState = {
+  state: "waiting",
+  reason: "waiting",
+  document: null,
+  fetchedAtMs: null,
+  expiresAtMs: null
+}
+
+/** LRU cache of documents by URI, with their failures and the queue of those to read, of which the requesters take turns. */
 export class DocumentCache {
   readonly #capacity: number
   readonly #times: DocumentTimes
   // Least recently used first.
   readonly #entries = new Map<string, CacheEntry>()
-  // Oldest first.
-  readonly #queue = new Set<string>()
+  readonly #queue = new Turns<string>()
 
   constructor(capacity: number, times: DocumentTimes) {
     this.#capacity = Math.max(1, capacity)
@@ -42,10 +55,19 @@ export class DocumentCache {
     return this.#entries.size
   }
 
-  /** State of the document, which is queued when it is missing or expired. Counts as a use. */
-  use(uri: string, nowMs: number): DocumentState {
-    const entry = this.#entries.get(uri) ?? {
+  /**
+   * State of the document, which is queued when it is missing or expired, unless the requester has 64 waiting: a later use
+   * queues it then. Counts as a use.
+   */
+  use(uri: string, requester: RequesterId, nowMs: number): DocumentState {
+    const isFull = this.#queue.sizeOf(requester) >= MOST_WAITING
+    const known = this.#entries.get(uri)
+    if (known === undefined && isFull) {
+      return WAITING
+    }
+    const entry = known ?? {
       phase: "idle",
+      requester,
       document: null,
       reason: "waiting",
       failures: 0,
@@ -54,9 +76,10 @@ export class DocumentCache {
     }
     this.#entries.delete(uri)
     this.#entries.set(uri, entry)
-    if (entry.phase === "idle" && (entry.expiresAtMs === null || nowMs >= entry.expiresAtMs)) {
+    if (!isFull && entry.phase === "idle" && (entry.expiresAtMs === null || nowMs >= entry.expiresAtMs)) {
       entry.phase = "queued"
-      this.#queue.add(uri)
+      entry.requester = requester
+      this.#queue.add(requester, uri)
     }
     this.#shrink()
     const { document, expiresAtMs, fetchedAtMs, reason } = entry
@@ -71,8 +94,7 @@ export class DocumentCache {
 
   /** The next document to read; null when none is queued. */
   begin(): string | null {
-    for (const uri of this.#queue) {
-      this.#queue.delete(uri)
+    for (let uri = this.#queue.shift(); uri !== undefined; uri = this.#queue.shift()) {
       const entry = this.#entries.get(uri)
       if (entry !== undefined) {
         entry.phase = "reading"
@@ -105,12 +127,12 @@ export class DocumentCache {
   }
 
   #shrink(): void {
-    for (const uri of this.#entries.keys()) {
+    for (const [uri, { requester }] of this.#entries) {
       if (this.#entries.size <= this.#capacity) {
         return
       }
       this.#entries.delete(uri)
-      this.#queue.delete(uri)
+      this.#queue.delete(requester, uri)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import type { RequesterId } from "../../pools/Turns.ts"
 import type { DocumentReason, MetadataDocument } from "../../domain/market/TokenMetadata.ts"
 
 /** State of one document. */
@@ -15,8 +16,8 @@ export interface DocumentState {
 
 /** Documents behind the URIs of tokens. */
 export interface DocumentReads {
-  /** The document as it is in memory. Synchronous: one that is missing or expired is queued to be read. */
-  readonly documentOf: (uri: string) => DocumentState
+  /** The document as it is in memory. Synchronous: one that is missing or expired is queued to be read; requesters take turns. */
+  readonly documentOf: (uri: string, requester: RequesterId) => DocumentState
   /** The content in memory; null where there is none. Queues nothing. */
   readonly knownOf: (uri: string) => MetadataDocument | null
 }

@@ -4,6 +4,7 @@ import { type HttpClient, HttpClientRequest } from "effect/http"
 import { countSetting } from "../../domain/countSetting.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { noteFailure, SourceMonitor } from "../../health/SourceMonitor.ts"
+import type { RequesterId } from "../../pools/Turns.ts"
 import { withDeadline } from "../../upstream/protection.ts"
 import { PublicWeb, REDIRECTS, type UrlRefused } from "../../upstream/publicWeb.ts"
 import { UpstreamFailure } from "../../upstream/UpstreamFailure.ts"
@@ -138,8 +139,8 @@ const make = Effect.fnUntraced(function* (given: Partial<Gateways>) {
     { discard: true }
   )
   return {
-    documentOf: (uri: string) => {
-      const state = cache.use(uri, clock.currentTimeMillisUnsafe())
+    documentOf: (uri: string, requester: RequesterId) => {
+      const state = cache.use(uri, requester, clock.currentTimeMillisUnsafe())
       queued.openUnsafe()
       return state
     },

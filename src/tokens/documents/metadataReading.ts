@@ -2,6 +2,7 @@
 import { COMPLETE, incomplete } from "../../domain/Scalar.ts"
 import type { Knowledge, TokenRef } from "../../domain/market/Token.ts"
 import type { TokenDocument, TokenMetadataView } from "../../domain/market/TokenMetadata.ts"
+import type { RequesterId } from "../../pools/Turns.ts"
 import type { TokenState } from "../TokenCache.ts"
 import type { DocumentReads, DocumentState } from "./DocumentReader.ts"
 
@@ -10,6 +11,9 @@ type Token = TokenState & { readonly _tag: "Token" }
 const EMPTY = { name: null, symbol: null, description: null, imageUrl: null, links: null }
 
 const NO_URI: TokenDocument = { state: "none", reason: "no_uri", ...EMPTY, fetchedAtMs: null, expiresAtMs: null }
+
+/** Before the account that has the URI was read. */
+const NOT_READ: TokenDocument = { ...NO_URI, state: "waiting", reason: "waiting" }
 
 const documentOf = ({ document, ...state }: DocumentState): TokenDocument => ({ ...EMPTY, ...document, ...state })
 
@@ -40,11 +44,11 @@ const knowledgeOf = (isChainRead: boolean, document: TokenDocument, nowMs: numbe
 export const metadataReading = (
   { isMetadataRead = true, metadata, observation }: Token,
   token: TokenRef,
-  documents: DocumentReads,
-  nowMs: number
+  documents: Pick<DocumentReads, "documentOf">,
+  { nowMs, requester }: { readonly nowMs: number; readonly requester: RequesterId }
 ): { readonly data: TokenMetadataView; readonly knowledge: Knowledge } => {
   const uri = metadata?.uri ?? null
-  const document = uri === null ? NO_URI : documentOf(documents.documentOf(uri))
+  const document = uri !== null ? documentOf(documents.documentOf(uri, requester)) : isMetadataRead ? NO_URI : NOT_READ
   const origin = metadata?.origin ?? null
   return {
     data: {

@@ -68,11 +68,11 @@ const make = Effect.gen(function* () {
 
   const holdingsOf = (mint: Mint, nowMs: number) => {
     const state = tokens.read(mint)
-    const known = holders.knownOf(mint, nowMs)
-    if (known === null && state?._tag === "Token" && state.facts !== null) {
-      holders.suggest(mint, state.facts.tokenProgram, nowMs)
-    }
-    return known ?? "not_captured"
+    const lacking =
+      state?._tag === "Token" && state.facts !== null
+        ? holders.suggest(mint, state.facts.tokenProgram, nowMs)
+        : "not_captured"
+    return holders.knownOf(mint, nowMs) ?? lacking ?? "not_captured"
   }
 
   return {

@@ -53,12 +53,12 @@ export class WalletAccounts extends Context.Service<
       const clock = yield* Clock.Clock
       const reads = new AccountReads()
       const step = Effect.fnUntraced(function* (): Effect.fn.Return<Duration.Duration> {
-        const wallet = reads.next()
+        const atMs = yield* Clock.currentTimeMillis
+        const wallet = reads.next(atMs)
         if (wallet === null) {
           return IDLE
         }
         const { era } = reads
-        const atMs = yield* Clock.currentTimeMillis
         const chainMs = tape.state.now * 1000
         const read = readOne(node, wallet).pipe(
           Effect.map((programs) => reads.keep(wallet, era, new AccountsRead(programs, { atMs, chainMs }))),
@@ -66,10 +66,14 @@ export class WalletAccounts extends Context.Service<
           Effect.catch((failure) =>
             Effect.gen(function* () {
               const isRefused = failure.reason === "invalid"
-              reads.fail(wallet, isRefused ? atMs : null)
+              const pause = Duration.millis(failure.retryAfterMs ?? 0)
+              if (isRefused) {
+                reads.refuse(wallet, atMs)
+              } else {
+                reads.postpone(wallet, yield* Clock.currentTimeMillis)
+              }
               yield* Effect.logWarning("Token accounts of a wallet cannot be read", failure)
               yield* noteFailure(SOURCE, failure)
-              const pause = Duration.millis(failure.retryAfterMs ?? 0)
               return isRefused ? Duration.millis(1000 / rate) : Duration.max(UNAVAILABLE_PAUSE, pause)
             })
           )
@@ -104,6 +108,8 @@ const IDLE = Duration.millis(100)
 const UNAVAILABLE_PAUSE = Duration.seconds(5)
 /** A wallet that the node refused to read is read again after this time, when it is asked for. */
 const REFUSED_MS = 600_000
+/** A wallet whose read failed for another reason comes after all others for this time: the reason may be that wallet alone. */
+const POSTPONED_MS = 30_000
 const MOST_WALLETS = 20_000
 /** Wallets that wait for a read because callers asked for them; further ones are not taken up until later. */
 const MOST_WAITING = 10_000
@@ -132,6 +138,8 @@ class AccountReads {
   readonly #first = new Set<Address>()
   readonly #waiting = new Set<Address>()
   readonly #refusedAtMs = new Map<Address, number>()
+  /** Of wallets that wait after a failed read, the time until which others come first. */
+  readonly #postponedToMs = new Map<Address, number>()
   #okAtMs: number | null = null
   #isFailing = false
   /** Grows with each new chain: a read that began before does not count. */
@@ -166,8 +174,15 @@ class AccountReads {
     this.#first.add(wallet)
   }
 
-  /** The tracked wallet that waits the longest, else any that does. */
-  next(): Address | null {
+  /** The tracked wallet that waits the longest, else any that does, else one that was postponed. */
+  next(nowMs: number): Address | null {
+    for (const waiting of [this.#first, this.#waiting]) {
+      for (const wallet of waiting) {
+        if (nowMs >= (this.#postponedToMs.get(wallet) ?? Number.NEGATIVE_INFINITY)) {
+          return wallet
+        }
+      }
+    }
     return this.#first.values().next().value ?? this.#waiting.values().next().value ?? null
   }
 
@@ -187,12 +202,20 @@ class AccountReads {
     this.#isFailing = false
   }
 
-  /** A refusal of one wallet at a time, or a failure of the node, for which the wallet keeps its place. */
-  fail(wallet: Address, refusedAtMs: number | null): void {
-    this.#isFailing = refusedAtMs === null
-    if (refusedAtMs === null) {
-      return
+  /** A failure of the node, or one that only the read of this wallet has: the wallet moves to the end of those that wait. */
+  postpone(wallet: Address, nowMs: number): void {
+    this.#isFailing = true
+    this.#postponedToMs.set(wallet, nowMs + POSTPONED_MS)
+    for (const waiting of [this.#first, this.#waiting]) {
+      if (waiting.delete(wallet)) {
+        waiting.add(wallet)
+      }
     }
+  }
+
+  /** A refusal of one wallet. */
+  refuse(wallet: Address, refusedAtMs: number): void {
+    this.#isFailing = false
     this.#leave(wallet)
     this.#known.delete(wallet)
     for (const [other, atMs] of this.#refusedAtMs) {
@@ -206,6 +229,7 @@ class AccountReads {
   #leave(wallet: Address): void {
     this.#first.delete(wallet)
     this.#waiting.delete(wallet)
+    this.#postponedToMs.delete(wallet)
   }
 
   startAnew(): void {

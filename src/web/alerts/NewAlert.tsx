@@ -8,7 +8,7 @@ import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
 import { textsOf } from "../parts/form.ts"
 import { Failed } from "../parts/States.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
-import { hasSource, hasWindow, metrics, operatorsOf, windows } from "./words.ts"
+import { hasSource, hasWindow, metrics, operatorsOf, windowsOf } from "./words.ts"
 
 type Body = BodyOf<"POST /api/v1/alerts">
 type Condition = Body["condition"]
@@ -33,10 +33,12 @@ const chosen = <Value extends string>(
   text: string
 ): Value | undefined => options.find(([key]) => key === text)?.[0]
 
-const windowOf = (text: string): 300 | 3600 | 21_600 | 86_400 => {
+const windowOf = (text: string): 300 | 600 | 3600 | 21_600 | 86_400 => {
   switch (text) {
     case "300":
       return 300
+    case "600":
+      return 600
     case "3600":
       return 3600
     case "21600":
@@ -109,11 +111,12 @@ export const NewAlert = ({
         />
         {hasWindow(metric) && (
           <SelectField
+            key={metric === "liquidity_drop_pct" ? "drop" : "window"}
             label="Within"
             name="windowSeconds"
             field="condition.windowSeconds"
             failure={failure}
-            options={windows}
+            options={windowsOf(metric)}
           />
         )}
         {hasSource(metric) && (

@@ -16,13 +16,15 @@ export const metrics: ReadonlyArray<readonly [Metric, string]> = [
   ["change_pct", "Change in percent"],
   ["volume_usd", "Volume in dollars"],
   ["liquidity_usd", "Liquidity in dollars"],
+  ["liquidity_drop_pct", "Drop of liquidity in percent"],
   ["top10_pct", "Share of the ten largest holders"],
   ["curve_progress_pct", "Way to graduation"],
   ["silent_seconds", "Seconds without a trade"]
 ]
 
 /** True for a metric that is measured over a window. */
-export const hasWindow = (metric: Metric): boolean => metric === "change_pct" || metric === "volume_usd"
+export const hasWindow = (metric: Metric): boolean =>
+  metric === "change_pct" || metric === "volume_usd" || metric === "liquidity_drop_pct"
 
 /** True for a metric that is a price or made of one, whose source can be chosen. */
 export const hasSource = (metric: Metric): boolean =>
@@ -39,18 +41,23 @@ const operators: ReadonlyArray<readonly [Operator, string]> = [
 export const operatorsOf = (metric: Metric): ReadonlyArray<readonly [Operator, string]> =>
   metric === "change_pct" ? operators.slice(2) : operators.slice(0, 2)
 
-/** Windows of a change or a volume in seconds, as texts. */
-export const windows = [
+const windows = [
   ["300", "5 minutes"],
+  ["600", "10 minutes"],
   ["3600", "1 hour"],
   ["21600", "6 hours"],
   ["86400", "24 hours"]
 ] as const
 
+/** Windows of a metric in seconds, as texts: of a drop those up to an hour, of others not the ten minutes. */
+export const windowsOf = (metric: Metric): ReadonlyArray<readonly [string, string]> =>
+  windows.filter(([seconds]) => (metric === "liquidity_drop_pct" ? Number(seconds) <= 3600 : seconds !== "600"))
+
 const amountWords = (metric: Metric, amount: string): string => {
   const text = tidyDecimal(amount)
   switch (metric) {
     case "change_pct":
+    case "liquidity_drop_pct":
     case "top10_pct":
     case "curve_progress_pct":
       return `${text} %`

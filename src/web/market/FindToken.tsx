@@ -72,9 +72,13 @@ export const FindToken = () => {
   const current = query === wanted ? read : { ...read, answer: null, failure: null }
   const rows = current.answer?.data ?? []
   const isShown = isOpen && wanted !== ""
+  const close = () => {
+    setOpen(false)
+    setEntered(false)
+  }
   useEffect(() => {
     setText("")
-    setOpen(false)
+    close()
   }, [url])
   const open = (mint: string) => route(`/t/${mint}`)
   useEffect(() => {
@@ -106,14 +110,14 @@ export const FindToken = () => {
       setActive(Math.min(rows.length - 1, Math.max(-1, next)))
     }
     if (event.key === "Escape") {
-      setOpen(false)
+      close()
       setActive(-1)
     }
   }
   const leave = (event: FocusEvent) => {
     const to = event.relatedTarget
     if (!(to instanceof Node) || !(event.currentTarget as HTMLElement).contains(to)) {
-      setOpen(false)
+      close()
     }
   }
   return (

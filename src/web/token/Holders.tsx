@@ -1,4 +1,3 @@
-import { useEffect, useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
 import { Amount } from "../parts/Amount.tsx"
@@ -31,6 +30,9 @@ const columnsOf = (decimals: number | null): ReadonlyArray<Column<Holder>> => [
   }
 ]
 
+const everyOf = (answer: { readonly data: Holders } | null): number =>
+  answer?.data.state === "backfill_running" ? SOON_MS : EVERY_MS
+
 /** Why the owners are not known. */
 const absence = ({ holders, retryAfterMs, state }: Holders): string => {
   if (state === "backfill_running") {
@@ -43,16 +45,13 @@ const absence = ({ holders, retryAfterMs, state }: Holders): string => {
 
 /** The owners of a token: their number, how much the largest hold, and the largest themselves. */
 export const HoldersOf = ({ mint }: { readonly mint: string }) => {
-  const [everyMs, setEveryMs] = useState(EVERY_MS)
   const read = useRead(
     "GET /api/v1/tokens/:chain/:address/holders",
     { path: { chain: "solana", address: mint }, query: { limit: ROWS } },
-    everyMs
+    everyOf
   )
-  const isRunning = read.answer?.data.state === "backfill_running"
-  useEffect(() => setEveryMs(isRunning ? SOON_MS : EVERY_MS), [isRunning])
   return (
-    <Panel title="Holders" read={read} everyMs={everyMs} rows={ROWS}>
+    <Panel title="Holders" read={read} everyMs={everyOf(read.answer)} rows={ROWS}>
       {({ data }) => (
         <>
           <dl class="facts">

@@ -24,7 +24,10 @@ const holders = Layer.succeed(HolderReader, {
       ? unknownFigures("not_captured").holders
       : known("count", value, { observedAtMs: nowMs, expiresAtMs: nowMs + 60_000 })
   },
-  suggest: (mint) => void suggested.push(mint)
+  suggest: (mint) => {
+    suggested.push(mint)
+    return "backfill_running"
+  }
 })
 
 const books = makeBooks()

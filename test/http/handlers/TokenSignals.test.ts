@@ -33,7 +33,10 @@ const suggested: Array<string> = []
 const holders = Layer.succeed(HolderReader, {
   holdersOf: () => unknownFigures("not_captured"),
   countOf: () => unavailable("count", "not_captured"),
-  suggest: (mint) => void suggested.push(mint),
+  suggest: (mint) => {
+    suggested.push(mint)
+    return mint === TOKEN ? null : "limit_clipped"
+  },
   knownOf: (mint, nowMs) =>
     mint === TOKEN
       ? {
@@ -105,6 +108,7 @@ layer(running({ keys, tokens }))("measured signals of GET /api/v1/tokens/{chain}
       Effect.gen(function* () {
         const answer = yield* eventually(risk(COLD), () => suggested.includes(COLD))
         assert.deepInclude(signal(answer, "top10_concentration"), { state: "unknown", proof: null })
+        assert.strictEqual(answer.json("data.signals.0.measure.coverage.reason"), "limit_clipped")
         assert.strictEqual(answer.json("data.signals.4.measure.coverage.reason"), "backfill_running")
         assert.isTrue(world.pools.warmed.has(COLD))
       })

@@ -158,6 +158,7 @@ describe("HolderBook", () => {
     read(2, tableOf([A, 1n]))
     read(3, tableOf([A, 1n]))
     book.use(MINT, "spl-token", 0)
+    assert.strictEqual(book.lacksRoom, "limit_clipped")
     read(4, tableOf([A, 1n]))
     assert.isNull(book.peek(mintOf(2)))
     assert.isNotNull(book.peek(MINT))
@@ -173,7 +174,7 @@ describe("HolderBook", () => {
     const waiting = Array.from({ length: 40 }, (_, place) => book.use(mintOf(place), "spl-token", 0))
     assert.strictEqual(waiting.filter((token) => token !== null).length, 32)
     assert.isAbove(book.readyInMs(null), book.readyInMs(waiting[0] ?? null))
-    assert.isFalse(book.hasRoom)
+    assert.strictEqual(book.lacksRoom, "backfill_running")
   })
 })
 

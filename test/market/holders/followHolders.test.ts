@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Schedule } from "effect"
 import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import type { HolderFigures } from "../../../src/domain/market/TokenHolders.ts"
+import type { CoverageReason } from "../../../src/domain/Scalar.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
 import * as SimulatedMarket from "../../../src/testing/SimulatedMarket.ts"
@@ -79,6 +80,29 @@ layer(market, { excludeTestServices: true })("holders of a simulated chain", (it
         after.map(({ top }) => top),
         before.map(({ top }) => top)
       )
+    })
+  )
+
+  it.effect("are read again for alerts and signals after a read that failed", () =>
+    Effect.gen(function* () {
+      const { faults } = yield* Simulator
+      const raw = yield* settled
+      const holders = yield* HolderReader
+      const mint = (yield* coinsOf).at(-1) ?? SOL
+      const { tokenProgram } = raw.of(mint)
+      const nowMs = yield* Clock.currentTimeMillis
+      const suggested = (atMs: number, reason: CoverageReason | null) =>
+        Effect.sync(() => holders.suggest(mint, tokenProgram, atMs)).pipe(
+          Effect.filterOrFail((lacking) => lacking === reason),
+          eventually
+        )
+      yield* faults.set({ searches: "disabled" })
+      yield* suggested(nowMs, "backfill_running")
+      yield* suggested(nowMs, "not_captured")
+      yield* faults.set({ searches: "ok" })
+      yield* suggested(nowMs + 3_600_000, "backfill_running")
+      yield* suggested(nowMs, null)
+      assert.isNotNull(holders.knownOf(mint, nowMs))
     })
   )
 

@@ -38,7 +38,7 @@ const over = (rate: number, fails: (owner: Address) => ChainUnavailable | null =
   return { requests, layer: WalletAccounts.layer.pipe(Layer.provide([node, TradeTape.layerManual(), config])) }
 }
 
-const failure = (reason: "invalid" | "unreachable") => new ChainUnavailable({ reason, detail: "no" })
+const failure = (reason: "invalid" | "timeout" | "unreachable") => new ChainUnavailable({ reason, detail: "no" })
 
 it.effect("reads the accounts of a wallet once, under both programs, at the rate that is set", () => {
   const { layer, requests } = over(2)
@@ -146,5 +146,21 @@ it.effect("reads nothing with a rate of zero", () => {
     yield* TestClock.adjust("5 seconds")
     assert.strictEqual(accounts.of(WALLET), "unavailable")
     assert.lengthOf(requests, 0)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("reads other wallets, tracked and asked for, while the read of one always times out", () => {
+  const { layer, requests } = over(10, (owner) => (owner === OTHER ? failure("timeout") : null))
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    accounts.againFirst(OTHER)
+    accounts.againFirst(WALLET)
+    accounts.ask([walletOf(1)])
+    yield* TestClock.adjust("6 seconds")
+    assert.isTrue(typeof accounts.of(WALLET) === "object")
+    assert.isTrue(typeof accounts.of(walletOf(1)) === "object")
+    assert.strictEqual(accounts.of(OTHER), "waiting")
+    yield* TestClock.adjust("1 minute")
+    assert.isAbove(requests.filter(({ owner }) => owner === OTHER).length, 1)
   }).pipe(Effect.provide(layer))
 })
