@@ -102,6 +102,14 @@ const make = Effect.gen(function* () {
     })
   })
 
+  const changes = makeKeyChanges(sql, channel, {
+    id: () => Format.makeId(random),
+    secret: () => {
+      const secret = Format.makeSecret(environment, random)
+      const stored = { ...Format.visibleParts(secret), secretHash: peppers.hash(secret), pepperId: peppers.id }
+      return { secret, stored }
+    }
+  })
   const flush = Effect.suspend(() => {
     const batch = lastUsed.batch()
     return batch.length === 0 ? Effect.void : Effect.map(onAdmin(table.markUsed(batch)), () => lastUsed.written(batch))
@@ -112,12 +120,16 @@ const make = Effect.gen(function* () {
       ? Effect.void
       : Effect.map(onAdmin(transaction(sql, audit.addUses(batch))), () => addresses.stored(batch))
   }).pipe(keepGoing("Storing the addresses of keys"))
+  // A statement at a time, until none waits.
   const rewriteHashes = Effect.suspend(() => {
     const batch = rewrites.batch()
     return batch.length === 0
-      ? Effect.void
-      : Effect.map(onAdmin(table.rewriteHashes(batch, peppers.id)), () => rewrites.written(batch))
-  }).pipe(keepGoing("Rewriting the hashes of keys"))
+      ? Effect.succeed(0)
+      : Effect.map(onAdmin(changes.rewriteHashes(batch, peppers.id)), () => {
+          rewrites.written(batch)
+          return batch.length
+        })
+  }).pipe(Effect.repeat({ while: (written) => written > 0 }), keepGoing("Rewriting the hashes of keys"))
   const flushAll = Effect.andThen(flush, Effect.andThen(flushAddresses, rewriteHashes))
   yield* Effect.addFinalizer(() => flushAll)
   yield* flushAll.pipe(
@@ -187,14 +199,6 @@ const make = Effect.gen(function* () {
         : Effect.fromResult(admit(hash, known, nowMs))
     })
 
-  const changes = makeKeyChanges(sql, channel, {
-    id: () => Format.makeId(random),
-    secret: () => {
-      const secret = Format.makeSecret(environment, random)
-      const stored = { ...Format.visibleParts(secret), secretHash: peppers.hash(secret), pepperId: peppers.id }
-      return { secret, stored }
-    }
-  })
   /** Runs a change of a key that exists, and applies it in this process without waiting for the channel. */
   const apply = Effect.fnUntraced(function* <A, E>(
     id: string,
