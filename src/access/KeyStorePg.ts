@@ -9,6 +9,7 @@ import {
   type TooManyKeys,
   UnknownKey
 } from "../domain/ApiKey.ts"
+import { durationSetting } from "../domain/countSetting.ts"
 import { AUDIT_DAYS } from "../domain/keys/KeyAudit.ts"
 import type { Plan } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
@@ -47,9 +48,9 @@ export const settings = Config.all({
   environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
   peppers: pepperSettings,
   /** Time for which a cached key is trusted after the last proof of the change channel: the longest delay of a revocation. */
-  trustedFor: Config.Duration("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero)),
+  trustedFor: durationSetting("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero)),
   /** Time for which entries of the audit, and addresses that keys were used from, are kept. */
-  auditKept: Config.Duration("KEY_AUDIT_KEPT").pipe(Config.withDefault(Duration.days(AUDIT_DAYS)))
+  auditKept: durationSetting("KEY_AUDIT_KEPT").pipe(Config.withDefault(Duration.days(AUDIT_DAYS)))
 })
 
 const unavailable = (cause: unknown) => new KeyStoreUnavailable({ cause })
