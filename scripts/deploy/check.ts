@@ -16,6 +16,7 @@ import { report } from "../bench/report.ts"
 import { sleep } from "../bench/start/service.ts"
 import { firstProcess, memoryGroup, runContained } from "./check/container.ts"
 import { type Stage, stagesOf, type Step } from "./check/dockerfile.ts"
+import { numberOption } from "../options.ts"
 
 const { values } = parseArgs({
   options: {
@@ -30,7 +31,7 @@ if (values.folder === undefined || process.getuid?.() !== 0) {
   process.exit(2)
 }
 const folder = resolve(values.folder)
-const memoryMb = Number(values.memory)
+const memoryMb = numberOption("--memory", values.memory)
 const tree = resolve(new URL("../..", import.meta.url).pathname)
 const PATIENCE_MS = 600_000
 /** Longer than `DRAIN_LIMIT`, as every file here gives a stop. */
