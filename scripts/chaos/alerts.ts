@@ -14,7 +14,7 @@ import { parseArgs } from "node:util"
 import { WebSocket } from "ws"
 import { report } from "../bench/report.ts"
 import { makeProbe, type Probe, quoteQuery } from "../soak/quotes.ts"
-import { type FaultKind, faults } from "./alerts/faults.ts"
+import { type FaultKind, faults, unprovoked } from "./alerts/faults.ts"
 import { firedIn, INTERVAL_SECONDS, metricsOf, parseScrape, type Scrape, testOf } from "./alerts/series.ts"
 import { ask, type ServiceAccess, at } from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
@@ -299,6 +299,6 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, () => fiber.interruptUnsafe())
 }
 const result = await Effect.runPromise(Fiber.join(fiber))
-report("alerts:check", result)
+report("alerts:check", { ...result, unprovoked })
 rmSync(folder, { recursive: true, force: true })
 process.exit(result.isGood ? 0 : 1)
