@@ -11,8 +11,11 @@ import { parseArgs } from "node:util"
 import { startChain } from "./chaos/repair/startChain.ts"
 import { balance } from "./cluster/balancer.ts"
 import { startParts } from "./cluster/parts.ts"
+import { numberOption } from "./options.ts"
 
 const { values } = parseArgs({ options: { port: { type: "string", default: "3000" } } })
+
+const port = numberOption("--port", values.port, { least: 0, most: 65_535, whole: true })
 
 const run = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
@@ -24,7 +27,7 @@ const run = Effect.gen(function* () {
   const settings = { SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join(), HISTORY: "0 seconds" }
   const { processes, secret } = yield* startParts(folder, settings)
   const of = (role: string) => processes.filter((each) => each.role === role).map(({ baseUrl }) => baseUrl)
-  const url = yield* balance({ api: of("api"), live: of("live") }, Number(values.port))
+  const url = yield* balance({ api: of("api"), live: of("live") }, port)
   yield* Effect.forEach(processes, ({ baseUrl, role }) => Console.log(`  ${role.padEnd(8)} ${baseUrl}`))
   yield* Console.log(`The service answers at ${url}\n  Test key ${secret}`)
   yield* Effect.callback<void>((resume) => {

@@ -21,6 +21,7 @@ import {
 import { startChain } from "./chaos/repair/startChain.ts"
 import { embedded, issueUnlimited, keyStore, query, service } from "./chaos/service.ts"
 import { PROCESSES, startParts } from "./cluster/parts.ts"
+import { numberOption } from "./options.ts"
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +30,7 @@ const { values } = parseArgs({
     replicas: { type: "string", default: "api,live,keeper" }
   }
 })
-const blocks = Number(values.blocks)
+const blocks = numberOption("--blocks", values.blocks, { whole: true })
 const roles = PROCESSES.filter((role) => role === "ingest" || values.replicas.split(",").includes(role))
 const SAMPLE_WALLETS = 10
 /** Time without a new block after which a process stands still, however busy the machine is. */

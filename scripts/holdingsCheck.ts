@@ -6,6 +6,7 @@ import { LiveFigures } from "./holdings/liveFigures.ts"
 import { type Caller, track, trackedSince, untrack } from "./holdings/service.ts"
 import { type HoldingsSource, sweep, type SweepReport } from "./holdings/sweep.ts"
 import { tradersOf } from "./holdings/traders.ts"
+import { numberOption } from "./options.ts"
 
 const help = `Usage: npm run holdings:check -- --rpc URL --api URL --key KEY [--minutes N] [--wallets N] [--every N] [--json]
 
@@ -37,6 +38,10 @@ const { values } = parseArgs({
   }
 })
 
+const minutes = numberOption("--minutes", values.minutes)
+const every = numberOption("--every", values.every)
+const walletCount = numberOption("--wallets", values.wallets, { whole: true })
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const write = (report: SweepReport, minutes: number): void => {
@@ -48,7 +53,6 @@ const write = (report: SweepReport, minutes: number): void => {
 
 /** Looks every `every` minutes of the chain until `minutes` are over. */
 const watch = async (source: HoldingsSource, wallets: ReadonlyArray<string>, begun: number) => {
-  const [minutes, every] = [Number(values.minutes), Number(values.every)]
   const reports: Array<SweepReport> = []
   for (let minute = Math.min(every, minutes); ; minute = Math.min(minute + every, minutes)) {
     while ((await newestSlot(source.rpc)) < begun + minute * SLOTS_PER_MINUTE) {
@@ -69,7 +73,7 @@ const watch = async (source: HoldingsSource, wallets: ReadonlyArray<string>, beg
 const main = async (rpc: string, caller: Caller): Promise<number> => {
   await call(rpc, "getHealth", [])
   const before = await trackedSince(caller)
-  const wanted = (await tradersOf(rpc, Number(values.wallets))).filter((wallet) => !before.has(wallet))
+  const wanted = (await tradersOf(rpc, walletCount)).filter((wallet) => !before.has(wallet))
   const begun = await newestSlot(rpc)
   await track(caller, wanted)
   try {
@@ -85,7 +89,7 @@ const main = async (rpc: string, caller: Caller): Promise<number> => {
     const report = {
       ...chain.counts(),
       ...live.counts,
-      minutes: Number(values.minutes),
+      minutes,
       wallets: sinces.size,
       looks: reports.length,
       holdings: reports.reduce((sum, { holdings }) => sum + holdings, 0),

@@ -1,5 +1,6 @@
 /** Executes random swaps with the deployed programs and compares them with the quotes, to the unit. */
 import { parseArgs } from "node:util"
+import { numberOption } from "./options.ts"
 import { folderSource } from "./prove/folderSource.ts"
 import { nodeSource } from "./prove/nodeSource.ts"
 import { hasPassed, type ProgramProof, proveAll } from "./prove/proof.ts"
@@ -38,12 +39,8 @@ const options = {
   help: { type: "boolean", default: false }
 } as const
 
-const countOf = (name: string, text: string): number => {
-  if (!/^[1-9]\d{0,6}$/u.test(text)) {
-    throw new TypeError(`--${name} must be a whole number from 1 to 9999999`)
-  }
-  return Number(text)
-}
+const countOf = (name: string, text: string): number =>
+  numberOption(`--${name}`, text, { most: 9_999_999, whole: true })
 
 const sourceOf = async (given: {
   readonly rpc?: string | undefined

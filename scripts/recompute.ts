@@ -7,6 +7,7 @@ import { followChain } from "./recompute/follow.ts"
 import { checkHolders } from "./recompute/holders.ts"
 import { compareAtOneSlot } from "./recompute/oneSlot.ts"
 import { httpService } from "./recompute/service.ts"
+import { numberOption } from "./options.ts"
 
 const help = `Usage: npm run recompute -- --rpc URL --api URL --key KEY [--minutes N] [--mints N] [--whole] [--json]
 
@@ -40,16 +41,19 @@ const { values } = parseArgs({
   }
 })
 
+const minutes = numberOption("--minutes", values.minutes)
+const mintCount = numberOption("--mints", values.mints, { whole: true })
+
 const main = async (rpc: string, api: string, key: string): Promise<number> => {
   const service = httpService(api, key)
   const newest = (await call(rpc, "getSlot", [{ commitment: "confirmed" }])) as number
   const oldest = (await call(rpc, "getFirstAvailableBlock", [])) as number
-  const seconds = Number(values.minutes) * MINUTE + BEFORE_SECONDS
+  const seconds = minutes * MINUTE + BEFORE_SECONDS
   const first = values.whole ? oldest : newest - Math.ceil((seconds * 1000) / SLOT_MS)
   const chain = followChain(rpc, Math.max(oldest, first))
   await chain.readOn()
   const findings = makeFindings()
-  const mints = mostTraded(chain.after().record, Number(values.mints))
+  const mints = mostTraded(chain.after().record, mintCount)
   const closed = Math.floor((chain.blocks.at(-1)?.second ?? 0) / MINUTE - 1) * MINUTE
   await checkBars(service, { ...chain.after(undefined, values.whole), closedTo: closed }, findings, mints)
   for (const compare of comparisons(mints)) {

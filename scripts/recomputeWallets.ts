@@ -5,6 +5,7 @@ import { blocksOf, call, slotsBetween } from "./recompute/chain.ts"
 import { listAccounts } from "./recompute/heldAccounts.ts"
 import type { WalletDifference } from "./recompute/compareWallets.ts"
 import { busiest, checkWallet, makeReading, type ReadService } from "./recompute/wallets.ts"
+import { numberOption } from "./options.ts"
 
 const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY [--wallets N] [--rounds N]
   [--identities FILE] [--json]
@@ -32,6 +33,9 @@ const { values } = parseArgs({
     help: { type: "boolean", default: false }
   }
 })
+
+const walletCount = numberOption("--wallets", values.wallets, { whole: true })
+const rounds = numberOption("--rounds", values.rounds, { whole: true })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -75,10 +79,10 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
     state.from = to + 1
   }
   await readBlocks()
-  const wallets = busiest(reading, Number(values.wallets))
+  const wallets = busiest(reading, walletCount)
   const equal = new Map<string, number>()
   let differences: ReadonlyArray<WalletDifference> = []
-  for (let round = 0; round < Number(values.rounds) && equal.size < wallets.length; round++) {
+  for (let round = 0; round < rounds && equal.size < wallets.length; round++) {
     await (round === 0 ? undefined : pause(PAUSE_MS))
     differences = []
     for (const wallet of wallets.filter((each) => !equal.has(each))) {

@@ -24,6 +24,7 @@ import { type Caller, noCounts, readMarket, readQuotes, readTracker } from "./so
 import { compareChain, lostWrites, partitionsOf, storedProgress } from "./soak/stored.ts"
 import { descriptorsFlat, heapFlat, noneLost, p99Steady, type QuoteSamples, type SoakRow } from "./soak/verdicts.ts"
 import { nothingWritten, type WriteAnswers, writeOn } from "./soak/writes.ts"
+import { numberOption } from "./options.ts"
 
 const { values } = parseArgs({
   options: {
@@ -35,9 +36,14 @@ const { values } = parseArgs({
     history: { type: "string", default: "72" }
   }
 })
-const rowSeconds = Number(values.row)
-const rowCount = Math.max(1, Math.round((Number(values.minutes) * 60) / rowSeconds))
-const [nodeEvery, databaseEvery] = [Number(values["node-every"]), Number(values["database-every"])]
+const rowSeconds = numberOption("--row", values.row)
+const minutes = numberOption("--minutes", values.minutes)
+const history = numberOption("--history", values.history, { least: 0 })
+const rowCount = Math.max(1, Math.round((minutes * 60) / rowSeconds))
+const [nodeEvery, databaseEvery] = [
+  numberOption("--node-every", values["node-every"], { whole: true }),
+  numberOption("--database-every", values["database-every"], { whole: true })
+]
 /** Swaps a second as in the simulated past, so that windows lose as many trades as they get. */
 const SWAPS_PER_SECOND = 0.5
 const WRITERS = 4
@@ -53,7 +59,7 @@ const STORED_TRIES = 120
 const progress = (text: string) => process.stderr.write(`${text}\n`)
 
 const settings = {
-  HISTORY: `${Number(values.history) + 1} hours`,
+  HISTORY: `${history + 1} hours`,
   TRADES_KEPT: "2 days",
   REPAIR_RATE: "200",
   ADMIN_PORT: "0",
@@ -103,7 +109,6 @@ const callers = (baseUrl: string) =>
 
 const run = Effect.fnUntraced(function* (folder: string) {
   const database = embedded(folder)
-  const history = Number(values.history)
   const chain = yield* startChain({ seed: "soak", swapsPerSecond: SWAPS_PER_SECOND, history })
   yield* Effect.zipWith(chain.newestMs, Clock.currentTimeMillis, (atMs, nowMs) => atMs > nowMs - LIVE_MS).pipe(
     Effect.repeat({ until: (isLive) => isLive, schedule: Schedule.spaced("1 second") })

@@ -9,8 +9,15 @@ const VERSION = "3.4.0"
 const folder = process.env["FATHOM_CHDB"] ?? join(homedir(), ".cache", "fathom", "chdb")
 const manifest = join(folder, "node_modules", "chdb", "package.json")
 
-const run = (command: string, args: ReadonlyArray<string>): void => {
-  const { status } = spawnSync(command, args, { stdio: "inherit", env: { ...process.env, FATHOM_CHDB: folder } })
+/** With `--json` standard output is for the figures of the benchmark alone. */
+const ERRORS = 2
+const OUTPUT = process.argv.includes("--json") ? ERRORS : 1
+
+const run = (command: string, args: ReadonlyArray<string>, output: number = OUTPUT): void => {
+  const { status } = spawnSync(command, args, {
+    stdio: ["ignore", output, ERRORS],
+    env: { ...process.env, FATHOM_CHDB: folder }
+  })
   if (status !== 0) {
     process.exit(status ?? 1)
   }
@@ -20,7 +27,7 @@ const installed = (): string | null =>
   existsSync(manifest) ? (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version : null
 
 if (installed() !== VERSION) {
-  process.stdout.write(`Installing chdb ${VERSION}, the engine of ClickHouse (550 MB), into ${folder}\n`)
+  process.stderr.write(`Installing chdb ${VERSION}, the engine of ClickHouse (550 MB), into ${folder}\n`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "package.json"), '{"name":"fathom-clickhouse-engine","private":true}\n')
   run("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", "--no-package-lock", `chdb@${VERSION}`])
@@ -33,5 +40,5 @@ run(process.execPath, [
   "test/market/clickhouse"
 ])
 if (!process.argv.includes("--no-bench")) {
-  run(process.execPath, ["scripts/bench/clickhouse.ts", ...process.argv.slice(2)])
+  run(process.execPath, ["scripts/bench/clickhouse.ts", ...process.argv.slice(2)], 1)
 }

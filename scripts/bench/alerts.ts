@@ -16,8 +16,9 @@ import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
+import { countArgument } from "../options.ts"
 
-const BLOCKS = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 300)
+const BLOCKS = countArgument("The number of blocks", 300)
 const ALERTS = 10_000
 const TOKENS = 5
 const SWAPS = 400

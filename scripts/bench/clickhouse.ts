@@ -16,8 +16,9 @@ import * as ClickHouseHttp from "../../src/storage/clickhouse/ClickHouseHttp.ts"
 import * as Database from "../../src/storage/Database.ts"
 import { ask, engine } from "../../test/support/clickhouse/engine.ts"
 import { report } from "./report.ts"
+import { countArgument } from "../options.ts"
 
-const TRADES = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 10_000_000)
+const TRADES = countArgument("The number of trades", 10_000_000)
 const INSERTED = Math.min(300_000, TRADES)
 const MINTS = 50_000
 const WALLETS = 2_000_000

@@ -24,6 +24,7 @@ import { type Access, answered, type Call, callAtRate, openSockets, openStreams,
 import { assumed, capacityOf } from "./cluster/capacity.ts"
 import { childrenOf, type Cores, coresOf, costOf, type Part, useOf } from "./cluster/processes.ts"
 import { report } from "./report.ts"
+import { numberOption } from "../options.ts"
 
 const { values } = parseArgs({
   options: {
@@ -36,13 +37,7 @@ const { values } = parseArgs({
     swaps: { type: "string", default: "20" }
   }
 })
-const amount = (name: Exclude<keyof typeof values, "json">): number => {
-  const value = Number(values[name])
-  if (!Number.isFinite(value) || value <= 0) {
-    throw new Error(`--${name} is not a number above 0`)
-  }
-  return value
-}
+const amount = (name: Exclude<keyof typeof values, "json">): number => numberOption(`--${name}`, values[name])
 const settings = {
   seconds: amount("seconds"),
   rate: amount("rate"),

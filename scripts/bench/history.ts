@@ -15,8 +15,9 @@ import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
 import * as HistoryStorePg from "../../src/wallets/HistoryStorePg.ts"
 import { longHistory } from "../../test/wallets/longHistory.ts"
 import { report } from "./report.ts"
+import { countArgument } from "../options.ts"
 
-const COUNT = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 10_000)
+const COUNT = countArgument("The number of count", 10_000)
 const GENESIS = "bench-history"
 const MIB = 1_048_576
 

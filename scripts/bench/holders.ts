@@ -10,8 +10,9 @@ import { HolderBook } from "../../src/market/holders/HolderBook.ts"
 import { HolderTable } from "../../src/market/holders/HolderTable.ts"
 import { ListElements } from "../../src/solana/accounts/listElements.ts"
 import { report } from "./report.ts"
+import { countArgument } from "../options.ts"
 
-const ACCOUNTS = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 1_000_000)
+const ACCOUNTS = countArgument("The number of accounts", 1_000_000)
 const CHANGES = 5000
 const BLOCKS_A_SECOND = 2.5
 const SECONDS = 20

@@ -4,8 +4,8 @@
  * and once with all alike, which no cache can help. `--hours 24 --rate 1000` feeds so many simulated hours at so many trades a
  * second instead, as fast as it goes, and prints the memory at the end. `--json` for one line.
  */
-import { parseArgs } from "node:util"
 import { MarketState } from "../../src/market/tape/MarketState.ts"
+import { flagNumber } from "../options.ts"
 import { report } from "./report.ts"
 import { openMarket, OPENING_MS } from "./tapeMarket.ts"
 
@@ -109,13 +109,8 @@ const measure = (): void => {
   })
 }
 
-const { hours, rate } = parseArgs({
-  strict: false,
-  options: { hours: { type: "string" }, rate: { type: "string" } }
-}).values
-
-if (hours === undefined) {
-  measure()
+if (process.argv.includes("--hours")) {
+  feed(flagNumber("hours", 24), flagNumber("rate", 1000))
 } else {
-  feed(Number(hours), Number(rate ?? 1000))
+  measure()
 }

@@ -14,6 +14,7 @@ import { Listening } from "../../src/http/NodeServer.ts"
 import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
 import { blockOf, liveWorld, ticketFor, WALLETS_EACH, walletOf } from "./liveWorld.ts"
 import { report } from "./report.ts"
+import { flagNumber } from "../options.ts"
 
 const SOCKETS = 1000
 const TRADES_A_SECOND = 2000
@@ -21,15 +22,10 @@ const BURST = 500
 const MIB = 2 ** 20
 const REPLAY_BYTES = 64 * MIB
 
-const option = (name: string, missing: number): number => {
-  const at = process.argv.indexOf(`--${name}`)
-  const value = Number(process.argv[at + 1])
-  return at === -1 || !Number.isFinite(value) ? missing : value
-}
 const soaks = process.argv.includes("--soak")
-const seconds = soaks ? option("soak", 10) * 60 : option("seconds", 20)
-const followers = option("followers", 1)
-const BLOCK_MS = option("block-ms", 400)
+const seconds = soaks ? flagNumber("soak", 10) * 60 : flagNumber("seconds", 20)
+const followers = flagNumber("followers", 1)
+const BLOCK_MS = flagNumber("block-ms", 400)
 const universe = (SOCKETS * WALLETS_EACH) / followers
 
 const wallets = Array.from({ length: universe }, (_, n) => walletOf(n))

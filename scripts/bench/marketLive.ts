@@ -15,19 +15,14 @@ import { MarketSessions } from "../../src/subscriptions/MarketSessions.ts"
 import type { ReaderReport } from "./marketLiveReaders.ts"
 import { blockOf, marketLiveWorld, mintOf, ticketFor } from "./marketLiveWorld.ts"
 import { report } from "./report.ts"
-
-const option = (name: string, missing: number): number => {
-  const at = process.argv.indexOf(`--${name}`)
-  const value = Number(process.argv[at + 1])
-  return at === -1 || !Number.isFinite(value) ? missing : value
-}
+import { flagNumber } from "../options.ts"
 
 const isHot = process.argv.includes("--hot")
-const SOCKETS = isHot ? option("hot", 1000) : option("sockets", 10_000)
-const SECONDS = option("seconds", 20)
-const RATE = option("rate", 2000)
-const BLOCK_MS = option("block-ms", 400)
-const TOKENS = option("tokens", 5000)
+const SOCKETS = isHot ? flagNumber("hot", 1000) : flagNumber("sockets", 10_000)
+const SECONDS = flagNumber("seconds", 20)
+const RATE = flagNumber("rate", 2000)
+const BLOCK_MS = flagNumber("block-ms", 400)
+const TOKENS = flagNumber("tokens", 5000)
 /** One trade in so many is of the hot token. */
 const HOT_SHARE = 40
 const MIB = 2 ** 20

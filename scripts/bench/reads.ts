@@ -17,8 +17,9 @@ import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
 import { openMarket, OPENING_MS } from "./tapeMarket.ts"
+import { countArgument } from "../options.ts"
 
-const SECONDS = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 20)
+const SECONDS = countArgument("The number of seconds", 20)
 const TOKENS = 50_000
 const WALLETS = 50_000
 const HISTORY = 500_000

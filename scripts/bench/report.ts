@@ -1,5 +1,14 @@
-/** Output of every benchmark: the machine and the figures, as one JSON line with `--json` or as a table without. */
+/**
+ * Output of every benchmark: the machine and the figures, as one JSON line with `--json` or as a table without. With `--json`
+ * nothing else reaches standard output: logs and whatever is written there go to standard error.
+ */
 import { cpus, totalmem } from "node:os"
+
+const print = process.stdout.write.bind(process.stdout)
+const isJson = process.argv.includes("--json")
+if (isJson) {
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+}
 
 /** The machine a figure was measured on. */
 export const machine = {
@@ -18,8 +27,8 @@ export const percentile = (samples: ReadonlyArray<number> | Float64Array, p: num
 
 /** Prints one benchmark's figures. */
 export const report = (bench: string, figures: Record<string, unknown>): void => {
-  if (process.argv.includes("--json")) {
-    process.stdout.write(`${JSON.stringify({ bench, machine, ...figures })}\n`)
+  if (isJson) {
+    print(`${JSON.stringify({ bench, machine, ...figures })}\n`)
     return
   }
   process.stdout.write(`${bench}  (${machine.cpu}, ${machine.cores} cores, Node ${machine.node})\n`)

@@ -13,8 +13,9 @@ import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
+import { countArgument } from "../options.ts"
 
-const SEARCHES = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 2000)
+const SEARCHES = countArgument("The number of searches", 2000)
 /** With SOL and four dollars, which the index always has. */
 const MINTS = 99_995
 const TRADED = 20_000

@@ -16,6 +16,7 @@ import { parseArgs } from "node:util"
 import { percentile, report } from "./report.ts"
 import { threadSeconds, treeUse } from "./start/processTree.ts"
 import { type Service, sleep, startService, timeCommand } from "./start/service.ts"
+import { numberOption } from "../options.ts"
 
 const { values } = parseArgs({
   options: {
@@ -25,8 +26,8 @@ const { values } = parseArgs({
     tree: { type: "string", default: join(import.meta.dirname, "../..") }
   }
 })
-const minutes = Math.max(2, Number(values.minutes))
-const restarts = Math.max(1, Number(values.restarts))
+const minutes = numberOption("--minutes", values.minutes, { least: 2 })
+const restarts = numberOption("--restarts", values.restarts, { whole: true })
 const tree = resolve(values.tree)
 
 const median = (samples: ReadonlyArray<number>): number | null => percentile(samples, 0.5)

@@ -20,8 +20,9 @@ import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import * as Database from "../../src/storage/Database.ts"
 import { report } from "./report.ts"
 import { treeUse } from "./start/processTree.ts"
+import { countArgument } from "../options.ts"
 
-const TRADES = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 300_000)
+const TRADES = countArgument("The number of trades", 300_000)
 const WALLETS = 20_000
 const MINTS = 2000
 const BLOCK_TRADES = 400

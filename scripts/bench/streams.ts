@@ -10,9 +10,9 @@ import { SOL } from "../../src/domain/Address.ts"
 import { secrets } from "./http/world.ts"
 import { percentile, report } from "./report.ts"
 import { TOKEN } from "./warmPools.ts"
+import { flagNumber } from "../options.ts"
 
-const streamsAt = process.argv.indexOf("--streams")
-const STREAMS = streamsAt === -1 ? 5000 : Number(process.argv[streamsAt + 1])
+const STREAMS = flagNumber("streams", 5000, { whole: true })
 /** Within the budget of a key for the whole run. */
 const STREAMS_A_KEY = 2
 const INTERVAL_MS = 250

@@ -27,8 +27,9 @@ import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import { call, keyOf, running } from "../../test/support/http.ts"
 import { percentile, report } from "./report.ts"
+import { countArgument } from "../options.ts"
 
-const BATCHES = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 300)
+const BATCHES = countArgument("The number of batches", 300)
 const ASKED = 100
 /** Trades per wallet: the share of one wallet in a full batch. */
 const EACH = 100

@@ -14,7 +14,7 @@ import { parseArgs } from "node:util"
 import { WebSocket } from "ws"
 import { report } from "../bench/report.ts"
 import { makeProbe, type Probe, quoteQuery } from "../soak/quotes.ts"
-import { type FaultKind, faults } from "./alerts/faults.ts"
+import { type FaultKind, faults, unprovoked } from "./alerts/faults.ts"
 import { firedIn, INTERVAL_SECONDS, metricsOf, parseScrape, type Scrape, testOf } from "./alerts/series.ts"
 import { ask, type ServiceAccess, at } from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
@@ -30,8 +30,13 @@ const DISK = "260m"
 /** Steps in which memory is taken. */
 const BALLASTS = 9
 const READERS = 4
-/** As many as a socket may have; twice and their ends in between are the messages of a minute. */
-const SUBSCRIPTIONS = 100
+/** Ids of subscriptions, as many as a socket may have. */
+const subscribed = Array.from({ length: 100 }, (_, id) => String(id))
+const UNSENT = "fathom_market_unsent_bytes"
+/** Over all readers: so many thousand times are above the bound of the rule. */
+const UNSENT_BYTES = 400_000
+/** The system takes some 4 MB of each socket on this machine before anything is unsent. */
+const READERS_LIMIT = "5 minutes"
 
 /** A service with everything that can fail. */
 interface Scene {
@@ -69,23 +74,58 @@ const load = ({ asked, mints }: Scene) =>
     }
   })
 
-/** Opens sockets with many subscriptions that are never read. */
-const openIdle = ({ asked }: Scene) =>
-  Effect.forEach(Array.from({ length: READERS }), () =>
-    Effect.promise(async () => {
-      const { content } = await ask(asked, { path: "/api/v1/market/realtime/session" })
-      const ws = new WebSocket(String(at(content, "wsUrl")), { perMessageDeflate: false })
-      ws.on("error", () => undefined)
-      await new Promise((resume) => ws.once("open", resume))
-      ws.pause()
-      const ids = Array.from({ length: SUBSCRIPTIONS }, (_, id) => String(id))
-      const subscribe = (id: string) => ws.send(JSON.stringify({ op: "subscribe", id, channel: "trades", minUsd: 0 }))
-      ids.forEach(subscribe)
-      ids.forEach((id) => ws.send(JSON.stringify({ op: "unsubscribe", id })))
-      ids.forEach(subscribe)
-      return ws
+/** Opens a socket that is read until its first snapshot and never after it, though it goes on to answer. */
+const openIdle = async ({ asked }: Scene) => {
+  const { content } = await ask(asked, { path: "/api/v1/market/realtime/session" })
+  const ws = new WebSocket(String(at(content, "wsUrl")), { perMessageDeflate: false })
+  ws.on("error", () => undefined)
+  const subscribe = (id: string) => ws.send(JSON.stringify({ op: "subscribe", id, channel: "trades", minUsd: "0.01" }))
+  const [first = "", ...others] = subscribed
+  ws.on("open", () => subscribe(first))
+  await new Promise<void>((resolve, reject) => {
+    ws.on("message", (data) => {
+      const text = String(data)
+      if (text.startsWith('{"type":"snapshot"')) {
+        resolve()
+      } else if (text.startsWith('{"type":"error"')) {
+        reject(new Error(text))
+      }
     })
+    ws.once("close", (code) => reject(new Error(`the socket was closed with ${code}`)))
+  })
+  ws.pause()
+  others.forEach(subscribe)
+  return ws
+}
+
+/** The value of a metric without labels; 0 where it is absent. */
+const valueOf = (scrape: Scrape, metric: string): number => scrape?.get(metric) ?? 0
+
+/**
+ * Opens readers that do not read, and ends their subscriptions once the system takes no more of what is sent to them, so that
+ * they stay below the bound at which they would be closed.
+ */
+const openReaders = Effect.fnUntraced(function* (scene: Scene) {
+  const sockets = yield* Effect.forEach(Array.from({ length: READERS }), () => Effect.promise(() => openIdle(scene)), {
+    concurrency: "unbounded"
+  })
+  const answering = yield* Effect.sync(() => sockets.forEach((ws) => ws.pong())).pipe(
+    Effect.repeat(Schedule.spaced("5 seconds")),
+    Effect.forkDetach
   )
+  const isFull = Effect.map(scrapeOf(scene.metrics), (scrape) => valueOf(scrape, UNSENT) >= UNSENT_BYTES)
+  yield* isFull.pipe(
+    Effect.repeat({ until: (full) => full, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOption(READERS_LIMIT)
+  )
+  for (const ws of sockets) {
+    subscribed.forEach((id) => ws.send(JSON.stringify({ op: "unsubscribe", id })))
+  }
+  return Effect.andThen(
+    Fiber.interrupt(answering),
+    Effect.sync(() => sockets.forEach((ws) => ws.terminate()))
+  )
+})
 
 const filler = (disk: string) => join(disk, "filler")
 
@@ -117,8 +157,7 @@ const provoke = Effect.fnUntraced(function* (scene: Scene, { fault }: FaultKind)
       return Fiber.interrupt(holding)
     }
     case "readers that do not read": {
-      const sockets = yield* openIdle(scene)
-      return Effect.sync(() => sockets.forEach((ws) => ws.terminate()))
+      return yield* openReaders(scene)
     }
     case "memory taken": {
       const taking = inService("ballast").pipe(
@@ -260,6 +299,6 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, () => fiber.interruptUnsafe())
 }
 const result = await Effect.runPromise(Fiber.join(fiber))
-report("alerts:check", result)
+report("alerts:check", { ...result, unprovoked })
 rmSync(folder, { recursive: true, force: true })
 process.exit(result.isGood ? 0 : 1)

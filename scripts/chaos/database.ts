@@ -15,6 +15,7 @@ import { packSignature } from "../../src/market/store/tradeRows.ts"
 import * as Processes from "../../src/storage/processes.ts"
 import { report } from "../bench/report.ts"
 import { embedded, external, issue, type Kind, keyStore, pause, query, ready, readyPid, service } from "./service.ts"
+import { flagNumber } from "../options.ts"
 
 const ACCOUNTS = 40
 const WATCHED_WALLETS = 100
@@ -26,7 +27,7 @@ const option = (name: string): string | undefined => {
   const at = process.argv.indexOf(`--${name}`)
   return at === -1 ? undefined : process.argv[at + 1]
 }
-const stops = Number(option("stops") ?? 30)
+const stops = flagNumber("stops", 30, { whole: true })
 
 interface Caller {
   readonly accountId: string

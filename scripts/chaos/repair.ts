@@ -25,6 +25,7 @@ import {
 } from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
 import { embedded, issueUnlimited, keyStore, service } from "./service.ts"
+import { numberOption } from "../options.ts"
 
 const { values } = parseArgs({
   options: {
@@ -37,9 +38,12 @@ const { values } = parseArgs({
     rate: { type: "string", default: "60" }
   }
 })
-const stops = values.stops.split(",").map(Number)
-const speed = Number(values.speed)
-const truncated = Number(values.truncated)
+const stops = values.stops.split(",").map((text) => numberOption("--stops", text))
+const speed = numberOption("--speed", values.speed)
+const truncated = numberOption("--truncated", values.truncated, { least: 0, whole: true })
+const history = numberOption("--history", values.history, { least: 0 })
+const failures = numberOption("--failures", values.failures, { least: 0, most: 1 })
+const rate = numberOption("--rate", values.rate, { whole: true })
 /** Blocks that a start catches up with: fewer than are made in the shortest stop. */
 const CATCH_UP = 40
 const SAMPLE_WALLETS = 20
@@ -47,8 +51,8 @@ const STEP = "200 millis"
 
 const settings = {
   // Longer than the chain: it ends with the first block, at every service the same.
-  HISTORY: `${Number(values.history) + 1} hours`,
-  REPAIR_RATE: values.rate,
+  HISTORY: `${history + 1} hours`,
+  REPAIR_RATE: String(rate),
   // Accounts stay as they are while the chain is halted.
   STALE_AFTER: "1 hour",
   SOLANA_WATCHDOG: "1 hour",
@@ -144,7 +148,7 @@ const compareAll = Effect.fnUntraced(function* (
 })
 
 const run = Effect.fnUntraced(function* (folder: string) {
-  const chain = yield* startChain({ seed: "repair", speed, swapsPerSecond: 0.2, history: Number(values.history) })
+  const chain = yield* startChain({ seed: "repair", speed, swapsPerSecond: 0.2, history })
   yield* until(
     "the chain is live",
     Effect.zipWith(chain.newestMs, Clock.currentTimeMillis, (atMs, nowMs) => atMs > nowMs - 3000)
@@ -152,7 +156,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
   const wallets = chain.wallets.slice(0, SAMPLE_WALLETS)
   const undisturbed = yield* lives("undisturbed", chain.rpcUrl, folder).start
   const other = lives("disturbed", chain.ailingUrl, folder)
-  yield* chain.command({ ailing: { blockFailures: Number(values.failures) } })
+  yield* chain.command({ ailing: { blockFailures: failures } })
 
   const first = yield* other.start
   const share = hasState(first.asked, "backfill", "share", (value) => typeof value === "number" && value > 0.1)

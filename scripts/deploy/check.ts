@@ -6,6 +6,9 @@
  * with chroot, and starts the last one as its user with a read-only root, without capabilities, in its own mounts and processes,
  * inside so many megabytes, until a quote is answered. Then it is stopped by SIGTERM. `--modules` copies a folder of packages in
  * place of `npm ci`. The folder is kept: a second run uses its base.
+ *
+ * Where Caddy is installed, both Caddyfiles then run in front of a service of this tree, with certificates of their own, and a
+ * quote, an event stream and a socket pass through each. `--only-proxy` does this alone, as any user.
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs"
@@ -14,23 +17,26 @@ import { parseArgs } from "node:util"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import { report } from "../bench/report.ts"
 import { sleep } from "../bench/start/service.ts"
+import { checkCaddy } from "./check/caddy.ts"
 import { firstProcess, memoryGroup, runContained } from "./check/container.ts"
 import { type Stage, stagesOf, type Step } from "./check/dockerfile.ts"
+import { numberOption } from "../options.ts"
 
 const { values } = parseArgs({
   options: {
     folder: { type: "string" },
     memory: { type: "string", default: "512" },
     modules: { type: "string" },
+    "only-proxy": { type: "boolean", default: false },
     json: { type: "boolean" }
   }
 })
-if (values.folder === undefined || process.getuid?.() !== 0) {
+if (!values["only-proxy"] && (values.folder === undefined || process.getuid?.() !== 0)) {
   process.stderr.write("Run it as root with --folder, a folder for the roots of about 3 GB.\n")
   process.exit(2)
 }
-const folder = resolve(values.folder)
-const memoryMb = Number(values.memory)
+const folder = resolve(values.folder ?? ".")
+const memoryMb = numberOption("--memory", values.memory)
 const tree = resolve(new URL("../..", import.meta.url).pathname)
 const PATIENCE_MS = 600_000
 /** Longer than `DRAIN_LIMIT`, as every file here gives a stop. */
@@ -198,20 +204,27 @@ const check = async (stage: Stage, root: string, workdir: string) => {
   }
 }
 
-const stages = stagesOf(readFileSync(new URL("Dockerfile", import.meta.url), "utf8"))
-const base = makeBase()
-const roots = new Map<string, string>()
-let built = { root: "", workdir: "" }
-for (const stage of stages) {
-  built = build(stage, base, roots)
-  if (stage.name !== null) {
-    roots.set(stage.name, built.root)
+/** The image of the Dockerfile, built and run. */
+const checkImage = async () => {
+  const stages = stagesOf(readFileSync(new URL("Dockerfile", import.meta.url), "utf8"))
+  const base = makeBase()
+  const roots = new Map<string, string>()
+  let built = { root: "", workdir: "" }
+  for (const stage of stages) {
+    built = build(stage, base, roots)
+    if (stage.name !== null) {
+      roots.set(stage.name, built.root)
+    }
   }
+  const last = stages.at(-1)
+  if (last === undefined) {
+    throw new Error("the Dockerfile has no stage")
+  }
+  const result = await check(last, built.root, built.workdir)
+  return { ...result, imageMb: sizeMb(built.root), packages: values.modules ?? "npm ci" }
 }
-const last = stages.at(-1)
-if (last === undefined) {
-  throw new Error("the Dockerfile has no stage")
-}
-const result = await check(last, built.root, built.workdir)
-report("deploy:check", { ...result, imageMb: sizeMb(built.root), packages: values.modules ?? "npm ci" })
-process.exit(result.isGood ? 0 : 1)
+
+const image = values["only-proxy"] ? null : await checkImage()
+const proxy = await checkCaddy(tree)
+report("deploy:check", { ...image, proxy })
+process.exit((image?.isGood ?? true) && (proxy?.isGood ?? image !== null) ? 0 : 1)

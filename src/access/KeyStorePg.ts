@@ -9,6 +9,7 @@ import {
   type TooManyKeys,
   UnknownKey
 } from "../domain/ApiKey.ts"
+import { durationSetting } from "../domain/countSetting.ts"
 import { AUDIT_DAYS } from "../domain/keys/KeyAudit.ts"
 import type { Plan } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
@@ -47,9 +48,9 @@ export const settings = Config.all({
   environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
   peppers: pepperSettings,
   /** Time for which a cached key is trusted after the last proof of the change channel: the longest delay of a revocation. */
-  trustedFor: Config.Duration("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero)),
+  trustedFor: durationSetting("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero)),
   /** Time for which entries of the audit, and addresses that keys were used from, are kept. */
-  auditKept: Config.Duration("KEY_AUDIT_KEPT").pipe(Config.withDefault(Duration.days(AUDIT_DAYS)))
+  auditKept: durationSetting("KEY_AUDIT_KEPT").pipe(Config.withDefault(Duration.days(AUDIT_DAYS)))
 })
 
 const unavailable = (cause: unknown) => new KeyStoreUnavailable({ cause })
@@ -102,6 +103,14 @@ const make = Effect.gen(function* () {
     })
   })
 
+  const changes = makeKeyChanges(sql, channel, {
+    id: () => Format.makeId(random),
+    secret: () => {
+      const secret = Format.makeSecret(environment, random)
+      const stored = { ...Format.visibleParts(secret), secretHash: peppers.hash(secret), pepperId: peppers.id }
+      return { secret, stored }
+    }
+  })
   const flush = Effect.suspend(() => {
     const batch = lastUsed.batch()
     return batch.length === 0 ? Effect.void : Effect.map(onAdmin(table.markUsed(batch)), () => lastUsed.written(batch))
@@ -112,12 +121,16 @@ const make = Effect.gen(function* () {
       ? Effect.void
       : Effect.map(onAdmin(transaction(sql, audit.addUses(batch))), () => addresses.stored(batch))
   }).pipe(keepGoing("Storing the addresses of keys"))
+  // A statement at a time, until none waits.
   const rewriteHashes = Effect.suspend(() => {
     const batch = rewrites.batch()
     return batch.length === 0
-      ? Effect.void
-      : Effect.map(onAdmin(table.rewriteHashes(batch, peppers.id)), () => rewrites.written(batch))
-  }).pipe(keepGoing("Rewriting the hashes of keys"))
+      ? Effect.succeed(0)
+      : Effect.map(onAdmin(changes.rewriteHashes(batch, peppers.id)), () => {
+          rewrites.written(batch)
+          return batch.length
+        })
+  }).pipe(Effect.repeat({ while: (written) => written > 0 }), keepGoing("Rewriting the hashes of keys"))
   const flushAll = Effect.andThen(flush, Effect.andThen(flushAddresses, rewriteHashes))
   yield* Effect.addFinalizer(() => flushAll)
   yield* flushAll.pipe(
@@ -187,14 +200,6 @@ const make = Effect.gen(function* () {
         : Effect.fromResult(admit(hash, known, nowMs))
     })
 
-  const changes = makeKeyChanges(sql, channel, {
-    id: () => Format.makeId(random),
-    secret: () => {
-      const secret = Format.makeSecret(environment, random)
-      const stored = { ...Format.visibleParts(secret), secretHash: peppers.hash(secret), pepperId: peppers.id }
-      return { secret, stored }
-    }
-  })
   /** Runs a change of a key that exists, and applies it in this process without waiting for the channel. */
   const apply = Effect.fnUntraced(function* <A, E>(
     id: string,

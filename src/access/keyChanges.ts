@@ -7,7 +7,7 @@ import { DEFAULT_PLAN, type Plan } from "../domain/keys/Plan.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { makeAuditTable } from "./auditTable.ts"
 import * as Rules from "./keyRules.ts"
-import { makeKeyTable, type NewKey } from "./keyTable.ts"
+import { type HashRewrite, makeKeyTable, type NewKey } from "./keyTable.ts"
 import { makePlanTable } from "./planTable.ts"
 
 /** Source of ids and secrets. */
@@ -69,6 +69,12 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
   })
 
   return {
+    /** Puts hashes under the pepper of the id. Every process looks those keys up again, and so notes a hash that is not its own. */
+    rewriteHashes: (batch: ReadonlyArray<HashRewrite>, pepperId: string) => sql`
+      with changed as (${table.rewriteHashes(batch, pepperId)})
+      select ${channel.announcing("keys", sql`'open ' || id`)} from changed
+    `,
+
     issue: Effect.fnUntraced(function* (
       { expiresAtMs = null, plan = DEFAULT_PLAN.name, ...request }: Rules.KeyRequest,
       by: KeyActor

@@ -106,7 +106,7 @@ export const readPeppers = Effect.fnUntraced(function* (
   random: RandomBytes,
   { before, present }: Config.Success<typeof pepperSettings>
 ) {
-  const others = Option.toArray(before).filter((pepper) => Redacted.value(pepper) !== "")
+  const others = Option.toArray(before)
   if (Option.isNone(present)) {
     return new Peppers(yield* table.secret(STORED, makePepper(random)), others)
   }

@@ -119,7 +119,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
       }))
     }),
 
-    /** Puts hashes under the pepper of the id. A hash that is no longer the one that was found stays as it is. */
+    /** Puts hashes under the pepper of the id, and returns the ids of their keys. A hash that is no longer the one that was found stays as it is. */
     rewriteHashes: (batch: ReadonlyArray<HashRewrite>, pepperId: string) =>
       sql`
         update api_keys set secret_hash = rewritten.present, pepper_id = ${pepperId}
@@ -129,6 +129,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
           ${batch.map(({ present }) => present)}::text[]
         ) as rewritten (id, found, present)
         where api_keys.id = rewritten.id and api_keys.secret_hash = rewritten.found
+        returning api_keys.id
       `,
 
     /**

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { makeKeyLookup } from "../access/keyLookup.ts"
 import { AccountStoreUnavailable, SessionEnded } from "../domain/Account.ts"
 import { type ApiKey, ApiScope, KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import { durationSetting } from "../domain/countSetting.ts"
 import { DEFAULT_PLAN } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
@@ -25,8 +26,8 @@ const LOOK_BACK_MS = 60_000
 
 /** `SESSION_IDLE` (12 hours) and `SESSION_LIFETIME` (30 days). */
 export const settings = Config.all({
-  idle: Config.Duration("SESSION_IDLE").pipe(Config.withDefault(Duration.hours(12))),
-  lifetime: Config.Duration("SESSION_LIFETIME").pipe(Config.withDefault(Duration.days(30)))
+  idle: durationSetting("SESSION_IDLE").pipe(Config.withDefault(Duration.hours(12))),
+  lifetime: durationSetting("SESSION_LIFETIME").pipe(Config.withDefault(Duration.days(30)))
 })
 
 /** The session as a credential. */

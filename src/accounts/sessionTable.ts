@@ -89,7 +89,8 @@ export const makeSessionTable = (sql: SqlClient.SqlClient, idleMs: number) => ({
   /** Deletes what can no longer be used: sessions, links and sign-ins at a provider. */
   sweep: Effect.fnUntraced(function* <Failure>(nowMs: number, bound: Bound<Failure>) {
     const [now, kept] = [PgTypes.timestamptz(nowMs), PgTypes.timestamptz(nowMs - KEPT_MS)]
-    yield* purgeRows({ sql, bound, table: "sessions", where: sql`expires_at < ${now} or ended_at < ${kept}` })
+    const ended = sql`expires_at < ${now} or ended_at < ${kept} or last_used_at < ${PgTypes.timestamptz(nowMs - idleMs)}`
+    yield* purgeRows({ sql, bound, table: "sessions", where: ended })
     yield* purgeRows({ sql, bound, table: "sign_in_links", where: sql`expires_at < ${now}` })
     yield* purgeRows({ sql, bound, table: "pending_sign_ins", where: sql`expires_at < ${now}` })
   })

@@ -1,5 +1,6 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
+import { durationSetting } from "../domain/countSetting.ts"
 import { type Alert, type AlertStep, type AlertStoreUnavailable, isOfPools } from "../domain/wallets/Alert.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
 import { decimalText } from "../domain/rational.ts"
@@ -295,8 +296,8 @@ export class Evaluator extends Context.Service<
 
 /** `ALERTS_EVERY` (2 s) and `ALERTS_REFRESH` (5 min). */
 export const settings = Config.all({
-  every: Config.Duration("ALERTS_EVERY").pipe(Config.withDefault(Duration.seconds(2))),
-  refresh: Config.Duration("ALERTS_REFRESH").pipe(Config.withDefault(Duration.minutes(5)))
+  every: durationSetting("ALERTS_EVERY").pipe(Config.withDefault(Duration.seconds(2))),
+  refresh: durationSetting("ALERTS_REFRESH").pipe(Config.withDefault(Duration.minutes(5)))
 })
 
 /** The distinct ids; null when one of them is. */

@@ -1,5 +1,5 @@
-/** Settings that hold a number which cannot be negative. */
-import { Config, Schema } from "effect"
+/** Settings that hold a number or a time which cannot be negative. */
+import { Config, Duration, Schema } from "effect"
 
 const atLeast = (minimum: number, noun: string) =>
   Schema.makeFilter((value: number) => value >= minimum || `must be ${noun}, at least ${minimum}`)
@@ -33,3 +33,16 @@ export const amountSetting = (name: string, byDefault: number): Config.Config<nu
   Config.schema(Schema.NumberFromString.check(Finite).check(atLeast(0, "a number")), name).pipe(
     Config.withDefault(byDefault)
   )
+
+// Beyond it, dates of so long ago have no four digits of a year.
+const LONGEST = Duration.days(36_500)
+const Time = Schema.DurationFromString.check(
+  Schema.makeFilter(
+    (value) =>
+      Duration.between(value, { minimum: Duration.zero, maximum: LONGEST }) ||
+      "must be a time from 0 seconds to 36500 days"
+  )
+)
+
+/** The time in the setting of this name: at least zero and at most 100 years. */
+export const durationSetting = (name: string): Config.Config<Duration.Duration> => Config.schema(Time, name)

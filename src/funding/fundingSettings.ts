@@ -1,5 +1,6 @@
 /** Settings of the funding service. The credential is redacted. */
 import { Config, Duration, Option, type Redacted, Schema } from "effect"
+import { durationSetting } from "../domain/countSetting.ts"
 import { givenOr, WebUrl, webUrl } from "../upstream/urlSettings.ts"
 
 /** Settings of requests to the funding service. */
@@ -25,5 +26,5 @@ export const fundingSettings = (given: FundingOptions): Config.Config<FundingSet
   Config.all({
     url: givenOr(given.url, webUrl("FUNDING_URL", ServiceUrl)),
     token: givenOr(given.token, Config.map(Config.option(Config.Redacted("FUNDING_TOKEN")), Option.getOrNull)),
-    timeout: givenOr(given.timeout, Config.Duration("FUNDING_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2))))
+    timeout: givenOr(given.timeout, durationSetting("FUNDING_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2))))
   })

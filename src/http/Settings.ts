@@ -1,5 +1,5 @@
 import { Config, Context, Duration, Effect, Layer } from "effect"
-import { rangeSetting } from "../domain/countSetting.ts"
+import { durationSetting, rangeSetting } from "../domain/countSetting.ts"
 
 /** Settings of the HTTP server. */
 export interface SettingsShape {
@@ -53,8 +53,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("fathom
         port: yield* rangeSetting("PORT", defaults.port, { minimum: 0, maximum: 65_535 }),
         trustedHops: yield* rangeSetting("TRUST_PROXY", defaults.trustedHops, { minimum: 0, maximum: 16 }),
         publicUrl: yield* Config.String("PUBLIC_URL").pipe(Config.withDefault(null)),
-        drainQuiet: yield* Config.Duration("DRAIN_QUIET").pipe(Config.withDefault(defaults.drainQuiet)),
-        drainLimit: yield* Config.Duration("DRAIN_LIMIT").pipe(Config.withDefault(defaults.drainLimit))
+        drainQuiet: yield* durationSetting("DRAIN_QUIET").pipe(Config.withDefault(defaults.drainQuiet)),
+        drainLimit: yield* durationSetting("DRAIN_LIMIT").pipe(Config.withDefault(defaults.drainLimit))
       }
     })
   )

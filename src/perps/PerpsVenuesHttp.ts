@@ -1,5 +1,6 @@
 import { Config, Effect, Layer, Option, Record, Schema } from "effect"
 import type { HttpClient } from "effect/http"
+import { durationSetting } from "../domain/countSetting.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { aster } from "./aster.ts"
 import { dydx } from "./dydx.ts"
@@ -66,7 +67,7 @@ export const ourBps = Config.schema(
 )
 
 /** `PERPS_DEADLINE` (1.2 s): the longest wait for a venue. */
-export const deadline = Config.Duration("PERPS_DEADLINE").pipe(Config.withDefault(defaultRules.deadline))
+export const deadline = durationSetting("PERPS_DEADLINE").pipe(Config.withDefault(defaultRules.deadline))
 
 /** The nodes of the market, where it is read from nodes. */
 const marketNodes = Config.option(rpcUrlSetting).pipe(

@@ -1,6 +1,6 @@
 /** Searches the pools of a mint on demand and again at an interval, because pools are created. */
 import { Clock, Config, Duration, Effect, Exit, Latch, Option, Schedule, Schema, type Scope } from "effect"
-import { countSetting } from "../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
 import type { ChainFeed, ChainUnavailable, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
@@ -41,7 +41,7 @@ const PACED = { workers: 3, refreshing: 1 }
 export const settings = Config.all({
   poolsPerMint: countSetting("POOLS_PER_MINT", 512),
   mints: countSetting("WARM_MINTS", 2000),
-  refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60))),
+  refresh: durationSetting("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60))),
   rate: Config.option(Config.schema(Schema.NumberFromString.check(IsRate), "DISCOVERY_RATE"))
 })
 

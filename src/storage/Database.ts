@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Exit, Layer, Option, Scope, String } from "effect"
 import type { Migrator, SqlClient, SqlError } from "effect/sql"
 import { join, resolve } from "node:path"
-import { rangeSetting } from "../domain/countSetting.ts"
+import { durationSetting, rangeSetting } from "../domain/countSetting.ts"
 import { startStep } from "../domain/startStep.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, holdsDatabase, NoDatabase, prepareFolder } from "./dataFolder.ts"
@@ -24,9 +24,9 @@ export const settings = Config.all({
   /** Beside these, each process holds one connection for the change channel. */
   poolSize: rangeSetting("DATABASE_POOL_SIZE", 10, { minimum: 1, maximum: 1000 }),
   /** Time for which a server that does not take connections yet is waited for at the start. */
-  wait: Config.Duration("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
-  connectTimeout: Config.Duration("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
-  statementTimeout: Config.Duration("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
+  wait: durationSetting("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
+  connectTimeout: durationSetting("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
+  statementTimeout: durationSetting("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
 })
 
 /** A client's settings that do not depend on the server. Columns are snake_case in SQL and camelCase here. */

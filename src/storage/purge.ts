@@ -35,7 +35,12 @@ export const purgeRows = <Failure>({
   const name = sql(table)
   const statement = Effect.suspend(() =>
     bound(
-      sql`delete from ${name} where ctid = any(array(select ctid from ${name} where ${where} limit ${most})) returning 1`
+      // The condition again outside: PostgreSQL 17.5 does not look again whether a row that changed while the statement
+      // waited for it is still among the places of the scan.
+      sql`
+        delete from ${name}
+        where ctid = any(array(select ctid from ${name} where ${where} limit ${most})) and (${where}) returning 1
+      `
     )
   )
   return Effect.asVoid(Effect.repeat(statement, { while: ({ length }) => length === most }))

@@ -1,5 +1,5 @@
 import { Clock, Config, Context, Duration, Effect, Latch, Layer, Schedule } from "effect"
-import { countSetting } from "../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../domain/countSetting.ts"
 import type { Mint } from "../domain/Address.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
@@ -93,7 +93,7 @@ export class TokenBook extends Context.Service<
 /** `TOKENS_KEPT` (5,000) and `TOKEN_REFRESH` (6 h). */
 export const settings = Config.all({
   capacity: countSetting("TOKENS_KEPT", 5000),
-  refresh: Config.Duration("TOKEN_REFRESH").pipe(Config.withDefault(Duration.hours(6)))
+  refresh: durationSetting("TOKEN_REFRESH").pipe(Config.withDefault(Duration.hours(6)))
 })
 
 /** Time for which a mint without an account is not read again. */

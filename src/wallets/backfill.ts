@@ -1,7 +1,7 @@
 /** Reads the transactions of wallets from a node, a few of each wallet in turn and at a bounded rate. */
 import { Clock, Config, Duration, Effect, Result } from "effect"
 import type { Address } from "../domain/Address.ts"
-import { countSetting } from "../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../domain/countSetting.ts"
 import { noteFailure, SourceMonitor, type SourceState } from "../health/SourceMonitor.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
@@ -27,7 +27,7 @@ export interface BackfillSettings {
 export const backfillSettings: Config.Config<BackfillSettings> = Config.all({
   most: countSetting("WALLET_HISTORY", 1000),
   rate: countSetting("WALLET_HISTORY_RATE", 10, 1),
-  kept: Config.Duration("WALLET_HISTORY_KEPT").pipe(Config.withDefault(Duration.days(30)))
+  kept: durationSetting("WALLET_HISTORY_KEPT").pipe(Config.withDefault(Duration.days(30)))
 })
 
 /** A history is deleted this long after the processes stopped to show it, and later requests of any of them have arrived. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Redacted, Schedule } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Redacted, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { hashSecret, makeSecret } from "../../src/access/keyFormat.ts"
 import { HashRewrites, Peppers } from "../../src/access/keyPeppers.ts"
@@ -7,6 +7,7 @@ import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
 import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
 import * as Readings from "../../src/health/Readings.ts"
+import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const request = { accountId: "local", name: "bot", scopes: ["md.read"] as const, ipPolicy: null }
@@ -139,6 +140,42 @@ describe.runIf(TestDatabase.isAvailable)("rotation of the pepper", { concurrent:
         assert.strictEqual((yield* use(address, settings, secret)).id, key.id)
       }
       assert.strictEqual((yield* use(address, changed, secret)).id, key.id)
+    })
+  )
+
+  it.live("announces a rewritten hash, so that processes with another pepper look the key up again", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const { key, secret } = yield* issue(address, old)
+      const channel = Context.get(yield* Layer.build(TestDatabase.connect(address)), ChangeChannel)
+      const signals = yield* Stream.toPull(channel.changes("keys"))
+      assert.deepStrictEqual(yield* signals, [{ _tag: "Missed" }])
+      yield* use(address, rotating, secret)
+      assert.deepStrictEqual(yield* signals, [{ _tag: "Changed", subject: `open ${key.id}`, isOwn: false }])
+    })
+  )
+
+  it.live("rewrites every hash that waits at once, however many", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* behind(address)
+      const { key } = yield* issue(address, old)
+      const secrets = Array.from({ length: 1200 }, (_, at) =>
+        makeSecret("live", (size) => new Uint8Array(size).fill(at % 61, 0, 8).fill(Math.floor(at / 61), 8))
+      )
+      yield* sql`
+        insert into api_keys (id, account_id, name, prefix, last_four, scopes, secret_hash, pepper_id, created_at)
+        select 'key_' || place, account_id, api_keys.name, prefix, last_four, scopes, hash, pepper_id, created_at
+        from api_keys, unnest(${secrets.map((secret) => hashSecret(OLD, secret))}::text[]) with ordinality as added (hash, place)
+        where id = ${key.id}
+      `
+      yield* Effect.scoped(
+        Effect.flatMap(open(address, rotating), (store) =>
+          Effect.forEach(secrets, (secret) => store.authenticate(secret), { concurrency: "unbounded" })
+        )
+      )
+      const expected = new Set(secrets.map((secret) => hashSecret(NEW, secret)))
+      assert.strictEqual((yield* hashesIn(sql)).filter((hash) => expected.has(hash)).length, secrets.length)
     })
   )
 

@@ -75,8 +75,12 @@ describe.runIf(TestDatabase.isAvailable)("accounts in Postgres", () => {
       const address = yield* TestDatabase.create
       const { accounts, sessions, sql } = yield* open(address)
       yield* accounts.create({ id: "me", name: "me", role: "owner" })
-      const [kept] = [yield* sessions.open("me"), yield* sessions.open("me")]
-      yield* sql`update sessions set ended_at = now() - interval '25 hours' where secret_hash <> ${sessionReference(kept)}`
+      const [, unused, ended] = [yield* sessions.open("me"), yield* sessions.open("me"), yield* sessions.open("me")]
+      const age = (column: string, interval: string, secret: Redacted.Redacted) => sql`
+        update sessions set ${sql(column)} = now() - ${interval}::interval where secret_hash = ${sessionReference(secret)}
+      `
+      yield* age("ended_at", "25 hours", ended)
+      yield* age("last_used_at", "12 hours 1 minute", unused)
       yield* accounts.link("me")
       yield* accounts.beginSignIn
       yield* sql`update sign_in_links set expires_at = now() - interval '1 second'`

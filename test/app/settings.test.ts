@@ -74,6 +74,10 @@ describe("checkedSettings", () => {
     ["TRUST_PROXY", "17", "TRUST_PROXY: must be a whole number from 0 to 16"],
     ["DATABASE_POOL_SIZE", "many", "DATABASE_POOL_SIZE: must be a whole number from 1 to 1000"],
     ["TAPE_BARS", "-1", "TAPE_BARS: must be a whole number, at least 0"],
+    ["USAGE_KEPT", "Infinity", "USAGE_KEPT: must be a time from 0 seconds to 36500 days"],
+    ["KEY_AUDIT_KEPT", "-1 days", "KEY_AUDIT_KEPT: must be a time from 0 seconds to 36500 days"],
+    ["HISTORY", "-Infinity", "HISTORY: must be a time from 0 seconds to 36500 days"],
+    ["SESSION_IDLE", "36501 days", "SESSION_IDLE: must be a time from 0 seconds to 36500 days"],
     ["SIMULATOR_HISTORY", "-5", "SIMULATOR_HISTORY: must be a number, at least 0"],
     ["SIMULATOR_SPEED", "fast", "SIMULATOR_SPEED: must be a number"],
     [

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { faults } from "../../scripts/chaos/alerts/faults.ts"
+import { faults, unprovoked } from "../../scripts/chaos/alerts/faults.ts"
 import { firedIn, metricsOf, parseScrape, rulesOf, type Scrape, testOf } from "../../scripts/chaos/alerts/series.ts"
 
 const RULES = "scripts/deploy/monitoring/alerts.yml"
@@ -26,10 +26,47 @@ const state = (source: string, name: string) => `fathom_source_state{source="${s
 const requests = (good: number, bad: number) =>
   scrape(`fathom_http_requests_total{status="200"} ${good}\nfathom_http_requests_total{status="503"} ${bad}\n`)
 
+const dropped = (trades: number) => scrape(`fathom_clickhouse_spool_dropped_trades_total ${trades}`)
+
 describe("faults that are provoked", () => {
-  it("are enough for every alert rule", () => {
+  it("are enough for every alert rule, except those with a reason", () => {
     const covered = new Set(faults.flatMap(({ fires }) => fires))
-    assert.deepStrictEqual(Array.from(covered).toSorted(), rulesOf(rules).toSorted())
+    assert.deepStrictEqual([...covered, ...Object.keys(unprovoked)].toSorted(), rulesOf(rules).toSorted())
+  })
+
+  const written: Record<keyof typeof unprovoked, string> = {
+    FathomAlertsMissed: state("alerts", "partial"),
+    FathomSharedStateLost: state("bus", "stale"),
+    FathomSpoolFills: "fathom_clickhouse_spool_bytes 51\nfathom_clickhouse_spool_limit_bytes 100",
+    FathomUsageUncounted: state("usage", "partial")
+  }
+  it.skipIf(!hasPromtool).each(Object.entries(written))("and %s fires on written samples", (rule, text) => {
+    assert.deepStrictEqual(fired([scrape(text)], 120), [rule])
+  })
+
+  it.skipIf(!hasPromtool)("and dropped trades of the spool fire its rule", () => {
+    assert.deepStrictEqual(fired([dropped(0), dropped(0)], 300), [])
+    assert.deepStrictEqual(fired([dropped(0), dropped(10)], 300), ["FathomSpoolFills"])
+  })
+})
+
+describe("the rules of sources", () => {
+  it("leave none out: those that the general rule excepts have one of their own", () => {
+    const all = Array.from(rules.matchAll(/source(!~|=~?)"([^"]+)"[^}]*/gu), ([whole, operator = "", names = ""]) => ({
+      isException: operator === "!~",
+      isAboutStale: whole.includes("stale"),
+      names: names.split("|")
+    }))
+    const excepted = all.filter(({ isException }) => isException).flatMap(({ names }) => names)
+    const own = new Set(all.filter((one) => !one.isException && one.isAboutStale).flatMap(({ names }) => names))
+    assert.isNotEmpty(excepted)
+    assert.deepStrictEqual(excepted.toSorted(), Array.from(own).toSorted())
+  })
+
+  it.skipIf(!hasPromtool)("fire for a source without a rule of its own", () => {
+    assert.deepStrictEqual(fired([scrape(state("token_metadata", "stale"))], 1200), ["FathomSourceStale"])
+    assert.deepStrictEqual(fired([scrape(state("block_feed", "unavailable"))], 1200), ["FathomSourceStale"])
+    assert.deepStrictEqual(fired([scrape(state("token_metadata", "unavailable"))], 1200), [])
   })
 })
 

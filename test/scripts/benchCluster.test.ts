@@ -1,4 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { callAtRate } from "../../scripts/bench/cluster/load.ts"
 import { assumed, capacityOf } from "../../scripts/bench/cluster/capacity.ts"
 import { coresOf, costOf, type Use, useOf } from "../../scripts/bench/cluster/processes.ts"
 
@@ -62,6 +65,22 @@ describe("the cost of an answer of several processes", () => {
     const none = costOf(answers(0, 10), quiet, quiet)
     assert.deepStrictEqual([none.cpuUs, none.perCoreSecond, none.databaseCpuUs], [null, null, null])
     assert.isNull(costOf(answers(100, 10), quiet, quiet).perCoreSecond)
+  })
+})
+
+describe("requests at a rate", () => {
+  it("are counted where they were answered with 200, and by status all together", async () => {
+    let asked = 0
+    const server = createServer((_request, response) => {
+      response.statusCode = ++asked % 3 === 0 ? 200 : 429
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const { port } = server.address() as AddressInfo
+    const access = { baseUrl: `http://127.0.0.1:${port}`, secrets: ["secret"] }
+    const { count, statuses } = await callAtRate(access, [{ path: "/" }], 1000, 0.009)
+    server.close()
+    assert.deepStrictEqual([count, statuses], [3, { 200: 3, 429: 6 }])
   })
 })
 

@@ -1,20 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Data, Duration, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Data, Duration, Effect, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { type Bound, CleansUp, cleanUp, purgeRows } from "../../src/storage/purge.ts"
+import { transaction } from "../../src/storage/transaction.ts"
+import { client } from "../support/lostConnection.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 class Broken extends Data.TaggedError("Broken") {}
 
 /** A table of twelve rows, of which the first ten are old. */
 const table = Effect.gen(function* () {
-  const context = yield* Layer.build(TestDatabase.layer)
-  const sql = Context.get(context, SqlClient.SqlClient)
+  const address = yield* TestDatabase.create
+  const sql = yield* client(address)
   yield* sql`create table old_rows (at integer not null)`
   yield* sql`insert into old_rows select generate_series(1, 12)`
   const left = Effect.map(sql`select at from old_rows order by at`, (rows) => rows.map(({ at }) => Number(at)))
-  return { sql, left, where: sql`at <= 10` }
+  return { address, sql, left, where: sql`at <= 10` }
 })
 
 describe.runIf(TestDatabase.isAvailable)("the deletion of old rows", () => {
@@ -38,6 +39,33 @@ describe.runIf(TestDatabase.isAvailable)("the deletion of old rows", () => {
         Effect.suspend((): ReturnType<Bound<unknown>> => (++statements === 2 ? Effect.fail(new Broken()) : statement))
       yield* Effect.flip(purgeRows({ sql, table: "old_rows", where, bound, most: 4 }))
       assert.lengthOf(yield* left, 8)
+    })
+  )
+
+  it.live("leaves a row that another transaction renews while the deletion waits for it", () =>
+    Effect.gen(function* () {
+      const { address, left, sql, where } = yield* table
+      const other = yield* client(address)
+      // Not inside the transaction, which would see the activity of one moment only.
+      const isWaiting = sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%delete from "old_rows"%'
+      `.pipe(
+        Effect.filterOrFail((rows) => rows.length > 0),
+        Effect.retry(Schedule.spaced("10 millis"))
+      )
+      const deletion = yield* transaction(
+        other,
+        Effect.gen(function* () {
+          yield* other`update old_rows set at = 20 where at = 3`
+          const purge = purgeRows({ sql, table: "old_rows", where, bound: (statement) => statement })
+          const fiber = yield* Effect.forkChild(purge, { startImmediately: true })
+          yield* isWaiting
+          return fiber
+        })
+      )
+      yield* Fiber.join(deletion)
+      assert.deepStrictEqual(yield* left, [11, 12, 20])
     })
   )
 })

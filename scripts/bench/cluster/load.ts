@@ -58,8 +58,8 @@ export const answered = async ({ baseUrl, secrets }: Access, calls: ReadonlyArra
 }
 
 /**
- * Sends the calls in turn for `seconds`, `rate` a second, and waits for the answers. Counts by status, latencies in
- * milliseconds, and the requests that were not sent because too many were unanswered.
+ * Sends the calls in turn for `seconds`, `rate` a second, and waits for the answers. `count` is the answers of 200 alone, and
+ * latencies, in milliseconds, are theirs; `statuses` has all. `unsent` requests were not sent because too many were unanswered.
  */
 export const callAtRate = async (
   { baseUrl, secrets }: Access,
@@ -82,7 +82,9 @@ export const callAtRate = async (
     const sentMs = performance.now()
     const one = send(agent, baseUrl, pick(secrets, n), pick(calls, n)).then(({ status }) => {
       statuses[status] = (statuses[status] ?? 0) + 1
-      latencies.push(performance.now() - sentMs)
+      if (status === "200") {
+        latencies.push(performance.now() - sentMs)
+      }
       open.delete(one)
     })
     open.add(one)

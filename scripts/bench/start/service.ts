@@ -7,7 +7,7 @@ import { join } from "node:path"
 
 const SOL = "So11111111111111111111111111111111111111112"
 const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 300_000
 
 export const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 
@@ -19,7 +19,8 @@ export const scriptArguments = (tree: string, name: string): ReadonlyArray<strin
   return scripts[name]?.split(" ").slice(1) ?? []
 }
 
-const freePort = (): Promise<number> =>
+/** A port of 127.0.0.1 that nothing listens on. */
+export const freePort = (): Promise<number> =>
   new Promise((resume) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const address = server.address()
@@ -57,6 +58,9 @@ export interface StartTimes {
 /** A running service. */
 export interface Service {
   readonly pid: number
+  readonly port: number
+  /** Secret of a key with every scope. */
+  readonly key: string
   readonly times: StartTimes
   readonly stop: () => Promise<void>
 }
@@ -96,7 +100,7 @@ export const startService = async (tree: string, folder: string, settings: NodeJ
     const key = settings["BENCH_KEY"] ?? keys?.all ?? ""
     const quote = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${USDC}&amount=1000000000`
     const firstQuote = await step(async () => (await statusOf(port, quote, key)) === 200, "the first quote")
-    return { pid: child.pid ?? 0, times: { listening, readyFile, firstQuote }, stop }
+    return { pid: child.pid ?? 0, port, key, times: { listening, readyFile, firstQuote }, stop }
   } catch (cause) {
     await stop()
     throw cause

@@ -26,7 +26,7 @@ export interface FaultKind {
 export const faults: ReadonlyArray<FaultKind> = [
   { fault: "none", fires: [], seconds: 15 },
   { fault: "blocks that the node cuts in half", fires: ["FathomGapsOpen"], seconds: 30 },
-  { fault: "node lost", fires: ["FathomBlocksLag", "FathomChainLost"], seconds: 45 },
+  { fault: "node lost", fires: ["FathomBlocksLag", "FathomChainLost", "FathomSourceStale"], seconds: 45 },
   {
     fault: "database that does not answer",
     // Requests with a key wait until their deadline.
@@ -44,3 +44,11 @@ export const faults: ReadonlyArray<FaultKind> = [
   { fault: "disk of the database full", fires: ["FathomStoreLags"], seconds: 40 },
   { fault: "killed process", fires: ["FathomDown"], seconds: 15 }
 ]
+
+/** Rules that no fault of this run provokes, and the reason. Each is evaluated on written samples by a test. */
+export const unprovoked = {
+  FathomAlertsMissed: "an evaluation that falls behind by more blocks than wait for it",
+  FathomSharedStateLost: "a service of several processes with Valkey",
+  FathomSpoolFills: "a service with ClickHouse",
+  FathomUsageUncounted: "50,000 rows of usage that cannot be stored"
+} as const satisfies Readonly<Record<string, string>>

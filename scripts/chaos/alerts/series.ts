@@ -47,11 +47,13 @@ const shown = (value: number | undefined): string => {
 /** The samples of a series, and the last one so many times more: a counter goes on as it grew last, a gauge stays. */
 const valuesOf = (series: string, scrapes: ReadonlyArray<Scrape>, held: number): string => {
   const values = scrapes.map((scrape) => scrape?.get(series))
-  const [before, last] = values.slice(-2)
+  const last = values.at(-1)
   if (last === undefined) {
     return values.map(shown).join(" ")
   }
-  const growth = isCounter(series) ? Math.max(0, last - (before ?? 0)) : 0
+  // A counter that the scrape before does not have began at 0; without that scrape its growth is unknown.
+  const before = scrapes.at(-2) ? (values.at(-2) ?? 0) : last
+  const growth = isCounter(series) ? Math.max(0, last - before) : 0
   return [...values.map(shown), ...(held > 0 ? [`${last + growth}+${growth}x${held - 1}`] : [])].join(" ")
 }
 

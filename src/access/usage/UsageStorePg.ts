@@ -1,6 +1,7 @@
 /** Usage in Postgres. */
 import { Clock, Config, Duration, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { durationSetting } from "../../domain/countSetting.ts"
 import { USAGE_DAYS, UsageStoreUnavailable } from "../../domain/keys/Usage.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
 import { type SourceState, SourceMonitor } from "../../health/SourceMonitor.ts"
@@ -22,7 +23,7 @@ const onRead = bounded(READ_DEADLINE, unavailable)
 const onPurge = bounded(PURGE_DEADLINE, unavailable)
 
 /** `USAGE_KEPT`: time for which days of usage are kept, in whole days. */
-export const settings = Config.Duration("USAGE_KEPT").pipe(Config.withDefault(Duration.days(USAGE_DAYS)))
+export const settings = durationSetting("USAGE_KEPT").pipe(Config.withDefault(Duration.days(USAGE_DAYS)))
 
 const make = Effect.gen(function* () {
   const days = Math.ceil(Duration.toDays(yield* settings))

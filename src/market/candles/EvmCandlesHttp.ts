@@ -1,5 +1,6 @@
 import { ByteSize, Clock, Config, Duration, Effect, Layer, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
+import { durationSetting } from "../../domain/countSetting.ts"
 import { type ChartRefusal, ChartNotReady, ChartUnavailable, ChartUnknown } from "../../domain/market/Chart.ts"
 import { Decimal } from "../../domain/Scalar.ts"
 import { watchUpstream } from "../../health/SourceMonitor.ts"
@@ -128,7 +129,7 @@ const SHORTEST_MS = 100
 /** `EVM_CANDLES_URL` (none) and `EVM_CANDLES_DEADLINE` (8 s). */
 export const settings = Config.all({
   url: Config.option(webUrl("EVM_CANDLES_URL")),
-  deadline: Config.Duration("EVM_CANDLES_DEADLINE").pipe(Config.withDefault(Duration.seconds(8)))
+  deadline: durationSetting("EVM_CANDLES_DEADLINE").pipe(Config.withDefault(Duration.seconds(8)))
 })
 
 /**

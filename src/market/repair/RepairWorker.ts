@@ -1,5 +1,5 @@
 /** Reads missing blocks again and the history backwards, beside the newest blocks and at a bounded rate. */
-import { countSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { Clock, Config, Duration, Effect } from "effect"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
@@ -27,7 +27,7 @@ export interface RepairParts extends PricingParts, Pick<RebuildParts, "most"> {
 /** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, else none). */
 export const repairSettings = Config.all({
   rate: countSetting("REPAIR_RATE", 10),
-  history: Config.option(Config.Duration("HISTORY"))
+  history: Config.option(durationSetting("HISTORY"))
 })
 
 const IDLE = Duration.seconds(1)

@@ -2,6 +2,7 @@
 import { Clock, Config, Duration, Effect, Layer, Schedule, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
+import { durationSetting } from "../../domain/countSetting.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
 import { bounded } from "../../storage/deadline.ts"
@@ -46,7 +47,7 @@ const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 
 /** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days); hours and days are kept for good. */
 export const settings = Config.all({
-  trades: Config.Duration("TRADES_KEPT").pipe(Config.withDefault(Duration.days(7))),
+  trades: durationSetting("TRADES_KEPT").pipe(Config.withDefault(Duration.days(7))),
   minutes: minuteBarsKept
 }).pipe(
   Config.map(({ minutes, trades }) => ({

@@ -1,5 +1,5 @@
 import { Config, Duration, Effect, Schema } from "effect"
-import { amountSetting, countSetting } from "../../domain/countSetting.ts"
+import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { type Ailing, makeAiling } from "./ailing.ts"
 
 /** The faults of the node. */
@@ -77,7 +77,7 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   http: Config.Literals(["ok", "503", "429", "frozen", "redirect"], "HTTP").pipe(Config.withDefault(healthy.http)),
   sockets: Config.Literals(["ok", "refused"], "SOCKETS").pipe(Config.withDefault(healthy.sockets)),
   blockTimes: Config.Literals(["ok", "1970"], "BLOCK_TIMES").pipe(Config.withDefault(healthy.blockTimes)),
-  lag: Config.Duration("LAG").pipe(Config.withDefault(healthy.lag)),
+  lag: durationSetting("LAG").pipe(Config.withDefault(healthy.lag)),
   duplicates: Config.Boolean("DUPLICATES").pipe(Config.withDefault(healthy.duplicates)),
   searches: Config.Literals(["ok", "excluded", "too_many", "disabled", "forbidden"], "SEARCHES").pipe(
     Config.withDefault(healthy.searches)

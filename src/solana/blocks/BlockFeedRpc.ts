@@ -1,5 +1,5 @@
 import { Clock, Config, Duration, Effect, Option, Redacted, Stream } from "effect"
-import { countSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { SourceMonitor } from "../../health/SourceMonitor.ts"
 import type { Freshness } from "../accounts/ChainFeed.ts"
 import type { BlockFeed, BlockHead, SlotContent } from "./BlockFeed.ts"
@@ -28,7 +28,7 @@ export interface BlockFeedOptions extends RpcOptions {
 export const blockSettings: Config.Config<BlockSettings> = Config.all({
   concurrency: countSetting("SOLANA_BLOCK_CONCURRENCY", 2, 1),
   catchUp: countSetting("SOLANA_BLOCK_CATCH_UP", 1_500),
-  poll: Config.Duration("SOLANA_BLOCK_POLL").pipe(Config.withDefault(Duration.millis(400))),
+  poll: durationSetting("SOLANA_BLOCK_POLL").pipe(Config.withDefault(Duration.millis(400))),
   tries: countSetting("SOLANA_BLOCK_TRIES", 4, 1)
 })
 

@@ -1,4 +1,5 @@
 import { Config, Duration, Effect } from "effect"
+import { durationSetting } from "../../domain/countSetting.ts"
 import type { BlockHead } from "../blocks/BlockFeed.ts"
 import { type BlockFeedOptions, blockSettings, makeBlockFeed } from "../blocks/BlockFeedRpc.ts"
 import { rpcSettings } from "../rpc/rpcSettings.ts"
@@ -14,7 +15,7 @@ export interface GeyserFeedOptions extends BlockFeedOptions {
 }
 
 /** Time that a slot may take to become whole before a node is asked: `GEYSER_PATIENCE` (5 s). */
-export const geyserPatience: Config.Config<Duration.Duration> = Config.Duration("GEYSER_PATIENCE").pipe(
+export const geyserPatience: Config.Config<Duration.Duration> = durationSetting("GEYSER_PATIENCE").pipe(
   Config.withDefault(Duration.seconds(5))
 )
 

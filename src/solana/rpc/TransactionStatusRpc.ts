@@ -3,6 +3,7 @@ import type { HttpClient } from "effect/http"
 import { CircuitBreaker } from "effect/persistence"
 import type { Signature } from "../../domain/Signature.ts"
 import type { TransactionReport } from "../../domain/TransactionReport.ts"
+import { durationSetting } from "../../domain/countSetting.ts"
 import { counted, makeBreaker, retryOnce, usualBreaker, withDeadline } from "../../upstream/protection.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { NodeChoice } from "./NodeChoice.ts"
@@ -32,7 +33,7 @@ const invalid = (method: string) => () =>
   new ChainUnavailable({ reason: "invalid", detail: `${method}: an unexpected result` })
 
 /** `STATUS_TIMEOUT` (2 s): the deadline of one status. */
-export const statusTimeout = Config.Duration("STATUS_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2)))
+export const statusTimeout = durationSetting("STATUS_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2)))
 
 const make = Effect.fnUntraced(function* (options: StatusOptions) {
   const timeout = options.timeout ?? (yield* statusTimeout)

@@ -1,6 +1,6 @@
 /** Settings of the nodes. Addresses of nodes carry keys, so they are redacted. */
 import { Array, Config, Duration, Option, Redacted, Schema } from "effect"
-import { countSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { givenOr } from "../../upstream/urlSettings.ts"
 import { Commitment } from "../Commitment.ts"
 
@@ -64,7 +64,7 @@ const urls = (name: string, protocols: ReadonlyArray<string>, count?: number): C
   ).pipe(Config.map((list) => split(list).map((part) => new URL(part).href)))
 
 const seconds = (name: string, byDefault: number) =>
-  Config.Duration(name).pipe(Config.withDefault(Duration.seconds(byDefault)))
+  durationSetting(name).pipe(Config.withDefault(Duration.seconds(byDefault)))
 
 /** `SOLANA_RPC_URL`: the nodes that serve the market, comma-separated, the preferred one first. */
 export const rpcUrlSetting: Config.Config<ReadonlyArray<string>> = urls("SOLANA_RPC_URL", ["http:", "https:"])

@@ -1,6 +1,6 @@
 /** The ClickHouse server that holds the history of trades. Knows no client: `ClickHouseHttp.ts` is loaded where `CLICKHOUSE_URL` is set. */
 import { Config, Context, Duration, type Effect, Option, Schema, type Stream } from "effect"
-import { countSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 
 /** The server is away, refused a statement, or did not answer in time. An insert may have been carried out all the same. */
 export class ClickHouseUnavailable extends Schema.TaggedError<ClickHouseUnavailable>()("ClickHouseUnavailable", {
@@ -55,7 +55,7 @@ const MIB = 2 ** 20
 const LEAST_SPOOL_MIB = 16
 
 const days = (name: string, byDefault: number) =>
-  Config.Duration(name).pipe(Config.withDefault(Duration.days(byDefault)))
+  durationSetting(name).pipe(Config.withDefault(Duration.days(byDefault)))
 
 /** A name that is written into a statement. */
 const volume = Config.option(

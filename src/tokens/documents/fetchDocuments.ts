@@ -1,7 +1,7 @@
 /** Reads the metadata documents of the tokens that are asked for, in the background. */
 import { Clock, Config, Duration, Effect, Latch, Layer } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
-import { countSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { noteFailure, SourceMonitor } from "../../health/SourceMonitor.ts"
 import type { RequesterId } from "../../pools/Turns.ts"
@@ -34,7 +34,7 @@ export const settings = Config.all({
   mode: Config.Literals(["off", "on"], "TOKEN_METADATA").pipe(Config.withDefault("off" as const)),
   ipfs: webUrl("TOKEN_METADATA_IPFS").pipe(Config.withDefault("https://ipfs.io/ipfs")),
   arweave: webUrl("TOKEN_METADATA_ARWEAVE").pipe(Config.withDefault("https://arweave.net")),
-  kept: Config.Duration("TOKEN_METADATA_KEPT").pipe(Config.withDefault(Duration.hours(24))),
+  kept: durationSetting("TOKEN_METADATA_KEPT").pipe(Config.withDefault(Duration.hours(24))),
   capacity: countSetting("TOKEN_METADATA_TOKENS", 5000, 1)
 })
 
