@@ -24,8 +24,16 @@ export interface WrittenChain {
   readonly genesis: string
   /** The progress in PostgreSQL. */
   stored: TradeProgress | null
-  /** The newest slot with a trade in ClickHouse when the chain was opened; null before it is known. */
+  /** The newest slot with a trade in ClickHouse; null before it is known. */
   found: number | null
+  /** An insert without an answer, which may have been carried out, in part or later; null when there is none. */
+  unanswered: UnansweredInsert | null
+}
+
+/** Trades of an insert, and the candles that were closed at the time. */
+interface UnansweredInsert {
+  readonly fresh: ReadonlyArray<TapeTrade>
+  readonly closed: ClosedTo
 }
 
 /** Commits blocks and progress to PostgreSQL. */
@@ -52,10 +60,7 @@ const spanOf = (rows: ReadonlyArray<TapeTrade>) => {
 export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
   let version = 0n
 
-  /**
-   * The trades that are not there yet. Places are only looked up in slots that may be there: after an insert whose answer was
-   * lost, its token keeps the rows from being stored twice.
-   */
+  /** The trades that are not there yet. Places are only looked up in slots that may be there. */
   const freshOf = Effect.fnUntraced(function* (chain: WrittenChain, rows: ReadonlyArray<TapeTrade>) {
     chain.found ??= yield* trades.newestSlot(chain.genesis, Math.max(0, (chain.stored?.timeMs ?? 0) - UNCERTAIN_MS))
     const known = Math.max(chain.stored?.slot ?? 0, chain.found)
@@ -76,13 +81,23 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
     return token
   })
 
+  const insertNoted = Effect.fnUntraced(function* (chain: WrittenChain, noted: UnansweredInsert) {
+    const { closed, fresh } = noted
+    chain.unanswered = noted
+    const token = yield* insert(chain.genesis, fresh, 0n)
+    yield* bars.revise(chain.genesis, closed, { fresh, repriced: [], token })
+    chain.unanswered = null
+    chain.found = Math.max(chain.found ?? 0, spanOf(fresh).to)
+  })
+
+  /**
+   * Inserts the trades that are not there yet. An insert without an answer is repeated before, with the same rows and so the
+   * same token: compared by place alone, rows of views that it lacks would stay away, and in other groups it would count twice.
+   */
   const insertFresh = Effect.fnUntraced(function* (chain: WrittenChain, batches: ReadonlyArray<StoredBatch>) {
+    yield* chain.unanswered === null ? Effect.void : insertNoted(chain, chain.unanswered)
     const fresh = yield* freshOf(chain, rowsOf(batches))
-    if (fresh.length > 0) {
-      const token = yield* insert(chain.genesis, fresh, 0n)
-      yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh, repriced: [], token })
-    }
-    return fresh
+    yield* fresh.length === 0 ? Effect.void : insertNoted(chain, { fresh, closed: closedAt(chain.stored) })
   })
 
   return {

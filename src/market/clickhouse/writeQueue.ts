@@ -88,8 +88,10 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
 
   return Effect.fnUntraced(function* (record: ChainRecord): Effect.fn.Return<WriteQueue, TradeStoreUnavailable> {
     const spool = yield* Effect.mapError(spoolOf(record.genesis), asUnavailable)
-    const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null }
+    const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null, unanswered: null }
     let progress = spool.progressAfter(record.stored)
+    // The same blocks are tried until they are stored or dropped.
+    let tried: Waiting | null = null
 
     const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
       records.commit({ ...record, stored: chain.stored }, batches, next)
@@ -101,6 +103,8 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
         return
       }
       fill.dropped += dropped.trades
+      tried = null
+      chain.unanswered = null
       progress = spool.progressAfter(chain.stored)
       yield* Effect.logError("The spool is full: its oldest trades are dropped, and their blocks are a gap", dropped)
     })
@@ -135,9 +139,6 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       const noted = yield* Effect.mapError(spool.firstRepair, asUnavailable)
       yield* noted === null ? Effect.void : carryOut(noted.id, given)
     })
-
-    // The same blocks are tried until they are stored, so that an insert whose answer was lost has the same token again.
-    let tried: Waiting | null = null
 
     /** Stores the oldest blocks; false when none wait. */
     const step = Effect.gen(function* () {

@@ -153,11 +153,12 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("trades while ClickHouse
       yield* here.engine.freeze
       // Frozen, it takes the request and answers nothing; it carries it out once it goes on.
       yield* store.append(blocks(1, 4))
-      assert.strictEqual((yield* store.progress)?.slot, 1003)
+      yield* store.append(blocks(4, 5))
+      assert.strictEqual((yield* store.progress)?.slot, 1004)
       yield* here.engine.thaw
-      assert.deepStrictEqual(yield* eventually(stored(store)), blocks(0, 4))
-      assert.deepStrictEqual(yield* rowOf(here, "count()", "trades"), [8])
-      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [8])
+      assert.deepStrictEqual(yield* eventually(stored(store)), blocks(0, 5))
+      assert.deepStrictEqual(yield* rowOf(here, "count()", "trades"), [10])
+      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [10])
     }).pipe(Effect.scoped)
   )
 
