@@ -4,7 +4,12 @@ import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
-import { ClickHouse, clickHouseSettings, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
+import {
+  ClickHouse,
+  clickHouseSettings,
+  type ClickHouseUnavailable,
+  sqlText
+} from "../../storage/clickhouse/ClickHouse.ts"
 import { dataDir } from "../../storage/Database.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
@@ -17,12 +22,11 @@ import { type StoreAccess, TradeStore } from "../store/TradeStore.ts"
 import {
   type LargestRequest,
   type MoneySwapsRequest,
-  newestMoneySwaps,
-  newestSolSwaps,
   type TokenSwapsRequest,
   tokenSwapsAfter,
   type TradesRequest
 } from "../store/TradesRequest.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { makeBarQueries } from "./barQueries.ts"
 import { type ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, makeContact } from "./contact.ts"
@@ -31,6 +35,7 @@ import { retentionStatements } from "./retention.ts"
 import { barTables } from "./schema.ts"
 import { closedAt, makeBlockWriter } from "./storeBlocks.ts"
 import { makeTradeQueries } from "./tradeQueries.ts"
+import { searchMoneySwaps, searchSolSwaps, type SwapSearch } from "./waitingSwaps.ts"
 import { makeWriteQueue, type WriteQueue } from "./writeQueue.ts"
 
 /** The pause between two questions whether ClickHouse answers. */
@@ -84,12 +89,21 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     )
 
   /**
-   * The trades that wait on disk, where they are the newest up to a slot: a start goes on with those while ClickHouse is away.
-   * Null where ClickHouse has to be asked.
+   * Swaps up to a slot: of the trades that wait on disk, where they are the newest up to it, because a start goes on with those
+   * while ClickHouse is away. Else those that are stored.
    */
-  const waitingAt = Effect.fnUntraced(function* (slot: number) {
-    const { queue } = yield* opened
-    return queue?.isWaiting() === true && slot >= (queue.progress()?.slot ?? 0) ? yield* queue.waiting : null
+  const swapsAt = Effect.fnUntraced(function* (
+    slot: number,
+    search: SwapSearch,
+    ask: (chain: string) => Effect.Effect<ReadonlyArray<TapeTrade>, ClickHouseUnavailable>
+  ) {
+    const { queue, record } = yield* opened
+    const isWaiting = yield* Effect.suspend(() =>
+      queue?.isWaiting() === true && slot >= (queue.progress()?.slot ?? 0)
+        ? Effect.as(queue.backwards(search.take), true)
+        : Effect.succeed(false)
+    ).pipe(turns.withPermit)
+    return isWaiting ? search.found() : yield* history(() => ask(record.genesis))
   })
 
   const removeChain = (genesis: string) =>
@@ -168,18 +182,12 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       const { record } = yield* opened
       return yield* records.launchesBefore(record.id, second, most)
     }),
-    solSwaps: Effect.fn("TradeStore.solSwaps")(function* (slot: number, most: number) {
-      const waiting = yield* waitingAt(slot)
-      return waiting === null
-        ? yield* history(({ record }) => trades.solSwaps(record.genesis, slot, most))
-        : newestSolSwaps(waiting, slot, most)
-    }),
-    moneySwaps: Effect.fn("TradeStore.moneySwaps")(function* (slot: number, spanMs: number, most: number) {
-      const waiting = yield* waitingAt(slot)
-      return waiting === null
-        ? yield* history(({ record }) => trades.moneySwaps(record.genesis, slot, spanMs, most))
-        : newestMoneySwaps(waiting, slot, spanMs, most)
-    }),
+    solSwaps: Effect.fn("TradeStore.solSwaps")((slot: number, most: number) =>
+      swapsAt(slot, searchSolSwaps(slot, most), (chain) => trades.solSwaps(chain, slot, most))
+    ),
+    moneySwaps: Effect.fn("TradeStore.moneySwaps")((slot: number, spanMs: number, most: number) =>
+      swapsAt(slot, searchMoneySwaps(slot, spanMs, most), (chain) => trades.moneySwaps(chain, slot, spanMs, most))
+    ),
     moneySwapsOf: Effect.fn("TradeStore.moneySwapsOf")((request: MoneySwapsRequest) =>
       request.places.length === 0
         ? Effect.succeed([])

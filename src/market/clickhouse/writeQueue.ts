@@ -33,8 +33,8 @@ export interface WriteQueue {
   /** Progress with what waits, and the part of it that is stored. */
   readonly progress: () => TradeProgress | null
   readonly stored: () => TradeProgress | null
-  /** The trades that wait on disk. */
-  readonly waiting: Effect.Effect<ReadonlyArray<TapeTrade>>
+  /** Passes the trades that wait on disk to `take`, the newest first and some blocks at a time, until it returns false. */
+  backwards(take: (trades: ReadonlyArray<TapeTrade>) => boolean): Effect.Effect<void, TradeStoreUnavailable>
 }
 
 /** Trades of the spool that are stored together. */
@@ -176,7 +176,11 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       isWaiting: () => !spool.isEmpty(),
       progress: () => progress,
       stored: () => chain.stored,
-      waiting: Effect.map(spool.waiting, (batches) => batches.flatMap(({ trades }) => trades))
+      backwards: (take) =>
+        Effect.mapError(
+          spool.backwards((batches) => take(batches.flatMap(({ trades }) => trades))),
+          asUnavailable
+        )
     }
   })
 })

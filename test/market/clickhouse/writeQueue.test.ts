@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { mkdtempSync, rmSync } from "node:fs"
+import { Effect, Exit, Scope } from "effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
@@ -11,6 +11,10 @@ import { makeBlockWriter } from "../../../src/market/clickhouse/storeBlocks.ts"
 import { makeTradeQueries } from "../../../src/market/clickhouse/tradeQueries.ts"
 import { makeWriteQueue } from "../../../src/market/clickhouse/writeQueue.ts"
 import type { TradeProgress } from "../../../src/market/store/TradeProgress.ts"
+import { SOL } from "../../../src/domain/Address.ts"
+import { searchMoneySwaps, searchSolSwaps } from "../../../src/market/clickhouse/waitingSwaps.ts"
+import { newestMoneySwaps, newestSolSwaps } from "../../../src/market/store/TradesRequest.ts"
+import { mintOf } from "../tape/tape.ts"
 import { ClickHouse } from "../../../src/storage/clickhouse/ClickHouse.ts"
 import { makeTables } from "../../support/clickhouse/tables.ts"
 import { storedBlock } from "../store/tradeStoreContract.ts"
@@ -48,6 +52,19 @@ const processOf = Effect.fnUntraced(function* (path: string, given = makeTables(
     queueOf({ id: 1, genesis: "test", term, stored })
   return { contact, open, postgres: state, queue: yield* open(), tables }
 })
+
+/** Overwrites the end of every entry on disk but those of the newest blocks. */
+const spoil = (path: string, newest: number) => {
+  const files = join(path, "test", "blocks")
+  const entries = readdirSync(files).filter((name) => name.endsWith(".kept"))
+  for (const name of entries.toSorted().slice(0, -newest)) {
+    const bytes = readFileSync(join(files, name))
+    writeFileSync(join(files, name), bytes.fill(0, bytes.length - 60))
+  }
+}
+
+/** A block with a swap of SOL and one of each of two tokens. */
+const priced = (second: number) => storedBlock(second, [{ mint: SOL, lamports: null }, {}, { mint: mintOf(2) }])
 
 const block = (second: number) => storedBlock(second, [{}, {}])
 
@@ -110,6 +127,34 @@ describe("the order of writes", () => {
       assert.strictEqual(tables.counted, 4)
       const revisions = tables.sent.filter((insert: string) => insert.startsWith("bar_revisions"))
       assert.lengthOf(revisions, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("reads of a spool of the process before the places of blocks, and the swaps that it needs", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const scope = yield* Scope.make()
+      const { queue, tables } = yield* Scope.provide(processOf(path), scope)
+      tables.mood = "refuses"
+      const blocks = Array.from({ length: 40 }, (_, at) => priced(10 * at))
+      yield* Effect.forEach(blocks, (each) => queue.append([each]), { discard: true })
+      const all = blocks.flatMap(({ trades }) => trades)
+      const progress = queue.progress()
+      yield* Scope.close(scope, Exit.void)
+      spoil(path, 8)
+
+      const { queue: after } = yield* processOf(path)
+      assert.deepStrictEqual(after.progress(), progress)
+      const slot = progress?.slot ?? 0
+      const [sol, money] = [searchSolSwaps(slot, 7), searchMoneySwaps(slot, 60_000, 3)]
+      yield* after.backwards(sol.take)
+      yield* after.backwards(money.take)
+      assert.deepStrictEqual(sol.found(), newestSolSwaps(all, slot, 7))
+      assert.deepStrictEqual(money.found(), newestMoneySwaps(all, slot, 60_000, 3))
+      assert.lengthOf(sol.found(), 7)
+      assert.lengthOf(money.found(), 6)
+      // Older blocks are not readable any more.
+      assert.strictEqual((yield* Effect.flip(after.backwards(() => true)))._tag, "TradeStoreUnavailable")
     }).pipe(Effect.scoped)
   )
 })
