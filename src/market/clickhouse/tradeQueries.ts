@@ -1,10 +1,16 @@
 /** Trades of one chain in ClickHouse, as queries. */
-import { Duration, Effect, Stream } from "effect"
+import { Array as Arrays, Duration, Effect, Stream } from "effect"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { type ClickHouse, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
 import { readRows, readWhole } from "../../storage/clickhouse/RowBinary.ts"
 import { packWallet } from "../store/tradeRows.ts"
-import type { LargestRequest, MoneySwapsRequest, TokenSwapsRequest, TradesRequest } from "../store/TradesRequest.ts"
+import {
+  type LargestRequest,
+  type MoneySwapsRequest,
+  newestFirst,
+  type TokenSwapsRequest,
+  type TradesRequest
+} from "../store/TradesRequest.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { IN_POOLS } from "./schema.ts"
 import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
@@ -13,8 +19,10 @@ import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
 export const READ_DEADLINE = Duration.seconds(2)
 /** Blocks that memory is restored from, once. */
 export const RESTORE_DEADLINE = Duration.minutes(5)
-/** Mints that one statement names; with more of them all are read. */
+/** Mints and places that one statement names, far below the 256 KiB that a statement may have. */
 const MOST_LISTED = 1000
+const MOST_PLACES = 10_000
+const ADDRESS_BYTES = 32
 
 /** One trade of each place: the one of the latest version, which comes first. */
 const NEWEST_FIRST = "ORDER BY slot DESC, place DESC, version DESC LIMIT 1 BY slot, place"
@@ -63,11 +71,40 @@ const IN_ORDER = "ORDER BY slot, place"
 const newestOf = (condition: string): string =>
   `(SELECT ${TRADE_COLUMNS} FROM trades WHERE ${condition} ${NEWEST_FIRST})`
 
-const listOf = (mints: ReadonlyArray<Mint>): string => `[${mints.map((mint) => sqlBytes(packWallet(mint))).join(", ")}]`
+/** Declares `mints`, so that a statement has their bytes once. */
+const withMints = (mints: ReadonlyArray<Mint>): string => {
+  const bytes = sqlBytes(Buffer.concat(mints.map(packWallet)))
+  const size = ADDRESS_BYTES
+  return `WITH arrayMap(at -> substring(${bytes}, at * ${size} + 1, ${size}), range(${mints.length})) AS mints`
+}
 
-/** Condition of a column of mints; with many of them all are read. */
-const amongst = (column: string, mints: ReadonlyArray<Mint>): string =>
-  mints.length > MOST_LISTED ? "true" : `${column} IN ${listOf(mints)}`
+/** Condition of a column of mints, in a statement of `withMints`. */
+const amongst = (column: string): string => `${column} IN (SELECT arrayJoin(mints))`
+
+/** The slots of each mint, in parts that one statement can name. */
+const partsOf = (places: MoneySwapsRequest["places"]) => {
+  const parts: Array<Map<Mint, ReadonlyArray<number>>> = []
+  let count = MOST_PLACES
+  for (const [mint, of] of Map.groupBy(places, (place) => place.mint)) {
+    const slots = Array.from(new Set(of.map(({ slot }) => slot)))
+    const last = parts.at(-1)
+    if (last === undefined || last.size >= MOST_LISTED || count + slots.length > MOST_PLACES) {
+      parts.push(new Map([[mint, slots]]))
+      count = slots.length
+    } else {
+      last.set(mint, slots)
+      count += slots.length
+    }
+  }
+  return parts
+}
+
+/** Each trade once, in the order of the chain. */
+const mergedOf = (found: ReadonlyArray<ReadonlyArray<TapeTrade>>): ReadonlyArray<TapeTrade> => {
+  const [first = []] = found
+  const all = new Map(found.flat().map((trade) => [`${trade.slot}.${trade.index}`, trade]))
+  return found.length < 2 ? first : Array.from(all.values()).toSorted(newestFirst).toReversed()
+}
 
 /** The queries. */
 export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
@@ -149,31 +186,40 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
     },
 
     /** The same of single tokens, each up to a slot of its own. */
-    moneySwapsOf: (chain: string, { fromMs, most, places }: MoneySwapsRequest) => {
-      const slots = Map.groupBy(places, ({ mint }) => mint)
-      const mints = Array.from(slots.keys())
-      const ends = mints.map((mint) => `[${(slots.get(mint) ?? []).map((place) => place.slot).join(", ")}]`)
-      const endsOf = `[${["[]", ...ends].join(", ")}][indexOf(${listOf(mints)}, mint) + 1]`
-      return trades(
-        `SELECT DISTINCT ${TRADE_COLUMNS} FROM (
-          SELECT *, arrayJoin(arrayFilter(end -> slot <= end, ${endsOf})) AS until
-          FROM ${newestOf(`${ofChain(chain)} AND at >= ${time(fromMs)} AND ${amongst("mint", mints)}`)}
-          WHERE ${PRICES_TOKEN} ORDER BY slot DESC, place DESC LIMIT ${most} BY mint, until
-        ) ${IN_ORDER}`,
-        RESTORE_DEADLINE
-      )
-    },
+    moneySwapsOf: (chain: string, { fromMs, most, places }: MoneySwapsRequest) =>
+      Effect.map(
+        Effect.forEach(partsOf(places), (slots) => {
+          const mints = Array.from(slots.keys())
+          const ends = Array.from(slots.values(), (of) => `[${of.join(", ")}]`)
+          return trades(
+            `${withMints(mints)} SELECT DISTINCT ${TRADE_COLUMNS} FROM (
+              SELECT *, arrayJoin(arrayFilter(end -> slot <= end, [${ends.join(", ")}][indexOf(mints, mint)])) AS until
+              FROM ${newestOf(`${ofChain(chain)} AND at >= ${time(fromMs)} AND ${amongst("mint")}`)}
+              WHERE ${PRICES_TOKEN} ORDER BY slot DESC, place DESC LIMIT ${most} BY mint, until
+            ) ${IN_ORDER}`,
+            RESTORE_DEADLINE
+          )
+        }),
+        mergedOf
+      ),
 
     /** The swaps among which `tokenSwapsAfter` selects: those of two tokens, and the first that price each of the mints. */
     tokenSwaps: (chain: string, { after, fromMs, mints, most, toMs }: TokenSwapsRequest) => {
       const later = newestOf(
         `${ofChain(chain)} AND slot > ${after} AND at >= ${time(fromMs)} AND at <= ${time(toMs)} AND
-        (${amongst("mint", mints)} OR ${amongst("other_mint", mints)})`
+        (${amongst("mint")} OR ${amongst("other_mint")})`
       )
-      return trades(
-        `SELECT * FROM ${later} WHERE other_mint != '' UNION ALL
-        SELECT * FROM (SELECT * FROM ${later} WHERE ${PRICES_TOKEN} ${IN_ORDER} LIMIT ${most} BY mint)`,
-        RESTORE_DEADLINE
+      return Effect.map(
+        Effect.forEach(Arrays.chunksOf(Array.from(new Set(mints)), MOST_LISTED), (part) =>
+          trades(
+            `${withMints(part)} SELECT * FROM (
+              SELECT * FROM ${later} WHERE other_mint != '' UNION ALL
+              SELECT * FROM (SELECT * FROM ${later} WHERE ${PRICES_TOKEN} ${IN_ORDER} LIMIT ${most} BY mint)
+            )`,
+            RESTORE_DEADLINE
+          )
+        ),
+        mergedOf
       )
     },
 

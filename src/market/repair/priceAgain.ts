@@ -62,10 +62,13 @@ const revaluedAfter = Effect.fnUntraced(function* (
   const [fromMs, toMs, most] = [since.timeMs - 2 * TRADED_MS, since.timeMs + TRADED_MS, MOST_MONEY_SWAPS]
   const found = yield* store.tokenSwapsAfter({ after: since.slot, fromMs, toMs, mints, most })
   const priced = found.filter(({ slot }) => slot > after)
-  const places = priced.flatMap(({ mint, otherToken, slot }) =>
-    [mint, otherToken?.mint ?? mint].map((each) => ({ mint: each, slot }))
+  const places = new Map(
+    priced.flatMap(({ mint, otherToken, slot }) =>
+      [mint, otherToken?.mint ?? mint].map((each) => [`${each} ${slot}`, { mint: each, slot }] as const)
+    )
   )
-  const earlier = places.length === 0 ? [] : yield* store.moneySwapsOf({ places, fromMs, most })
+  const earlier =
+    places.size === 0 ? [] : yield* store.moneySwapsOf({ places: Array.from(places.values()), fromMs, most })
   const bySlot = Map.groupBy(priced, ({ slot }) => slot)
   let next = 0
   return Array.from(bySlot).flatMap(([slot, trades]) => {

@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { makeTradeQueries } from "../../../src/market/clickhouse/tradeQueries.ts"
+import { packWallet } from "../../../src/market/store/tradeRows.ts"
+import { makeTables } from "../../support/clickhouse/tables.ts"
+import { mintOf } from "../tape/tape.ts"
+
+/** The bytes that a server takes as one statement, unless it is set otherwise. */
+const MAX_QUERY_SIZE = 262_144
+
+const mints = (count: number) => Array.from({ length: count }, (_, n) => mintOf(n))
+
+describe("statements about trades", () => {
+  it.effect("are of the size that a server takes, whatever the number of tokens", () =>
+    Effect.gen(function* () {
+      for (const count of [1, 874, 2500]) {
+        const { client, tables } = makeTables()
+        const queries = makeTradeQueries(client)
+        yield* queries.tokenSwaps("test", { after: 1, fromMs: 1, toMs: 2, mints: mints(count), most: 16 })
+        const places = mints(count).flatMap((mint) => Array.from({ length: 20 }, (_, n) => ({ mint, slot: 4e8 + n })))
+        yield* queries.moneySwapsOf("test", { places, fromMs: 1, most: 16 })
+        assert.isBelow(Math.max(...tables.asked.map(({ length }) => length)), MAX_QUERY_SIZE, `${count} tokens`)
+        const text = tables.asked.join()
+        assert.isTrue(mints(count).every((mint) => text.includes(Buffer.from(packWallet(mint)).toString("hex"))))
+      }
+    })
+  )
+})
