@@ -2,45 +2,59 @@
 import { Effect } from "effect"
 import { deserialize, serialize } from "node:v8"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
-import { openSpool } from "../../storage/clickhouse/DiskSpool.ts"
+import { openSpool, type SpoolEntry, SpoolUnusable } from "../../storage/clickhouse/DiskSpool.ts"
 import type { Repair, TradeProgress } from "../store/TradeProgress.ts"
 import { joinProgress } from "../store/TradeProgress.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 
 const pack = (value: unknown): Uint8Array => zstdCompressSync(serialize(value))
 
-// Written by `pack` of this process or of one before it.
-const unpack = (bytes: Uint8Array): unknown => deserialize(zstdDecompressSync(bytes))
+// Written by this process or by one before it.
+const decoded = <A>(folder: string, decode: () => unknown): Effect.Effect<A, SpoolUnusable> =>
+  Effect.try({
+    try: () => decode() as A,
+    catch: (cause) => new SpoolUnusable({ folder, detail: `an entry is damaged: ${String(cause)}` })
+  })
 
-/** Blocks of an entry; after a loss the first of them follows a gap. */
-const blocksOf = ({ afterLoss, bytes }: { readonly afterLoss: boolean; readonly bytes: Uint8Array }) => {
-  const [first, ...rest] = unpack(bytes) as ReadonlyArray<StoredBatch>
-  return first === undefined ? [] : [afterLoss ? { ...first, afterGap: true } : first, ...rest]
+const unpack = <A>(folder: string, bytes: Uint8Array) =>
+  decoded<A>(folder, () => deserialize(zstdDecompressSync(bytes)))
+
+/** The place of a block among others, and the number of its trades and transfers. */
+interface Mark extends Pick<StoredBatch, "slot" | "timeMs" | "afterGap"> {
+  readonly count: number
 }
 
-/** The place of a block among others. */
-type Mark = Pick<StoredBatch, "slot" | "timeMs" | "afterGap">
-
 const marksOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<Mark> =>
-  batches.map(({ afterGap, slot, timeMs }) => ({ slot, timeMs, afterGap }))
-
-/** Blocks without trades, of which progress is made. */
-const asBatches = (marks: ReadonlyArray<Mark>, afterLoss: boolean): ReadonlyArray<StoredBatch> =>
-  marks.map((mark, at) => ({
-    ...mark,
-    trades: [],
-    launches: [],
-    afterGap: mark.afterGap === true || (at === 0 && afterLoss)
+  batches.map(({ afterGap, slot, timeMs, trades, transfers = [] }) => ({
+    slot,
+    timeMs,
+    afterGap,
+    count: trades.length + transfers.length
   }))
 
-const countOf = (batches: ReadonlyArray<StoredBatch>): number =>
-  batches.reduce((sum, { trades, transfers = [] }) => sum + trades.length + transfers.length, 0)
+const countOf = (marks: ReadonlyArray<Mark>): number => marks.reduce((sum, { count }) => sum + count, 0)
+
+/** Blocks without trades, of which progress is made; after a loss the first of them follows a gap. */
+const asBatches = (marks: ReadonlyArray<Mark>, afterLoss: boolean): ReadonlyArray<StoredBatch> =>
+  marks.map(({ afterGap, slot, timeMs }, at) => ({
+    slot,
+    timeMs,
+    trades: [],
+    launches: [],
+    afterGap: afterGap || (at === 0 && afterLoss)
+  }))
 
 /** Blocks that were dropped because the spool was full. */
 export interface Dropped {
   readonly trades: number
   readonly fromSlot: number
   readonly toSlot: number
+}
+
+/** A repair and the term of the writer in which it was begun. */
+export interface NotedRepair {
+  readonly term: number | null
+  readonly repair: Repair
 }
 
 /** Blocks that wait, and the entries that they are in. */
@@ -57,38 +71,58 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
 
   // The order of the blocks is kept in memory, because progress is asked for with every block.
   const marks = new Map<number, ReadonlyArray<Mark>>()
-  for (const entry of yield* blocks.entries) {
-    marks.set(entry.id, marksOf(blocksOf(entry)))
+  for (const { id } of blocks.listed()) {
+    const head = yield* blocks.head(id)
+    marks.set(id, yield* decoded<ReadonlyArray<Mark>>(own, () => deserialize(head)))
+    yield* Effect.yieldNow
   }
+
+  const marksIn = (id: number): ReadonlyArray<Mark> => marks.get(id) ?? []
+
+  /** Blocks of an entry; after a loss the first of them follows a gap. */
+  const blocksOf = Effect.fnUntraced(function* ({ afterLoss, id }: SpoolEntry) {
+    const [first, ...rest] = yield* unpack<ReadonlyArray<StoredBatch>>(own, yield* blocks.body(id))
+    yield* Effect.yieldNow
+    return first === undefined ? [] : [afterLoss ? { ...first, afterGap: true } : first, ...rest]
+  })
 
   return {
     /** Adds blocks; those that were dropped for them, or null. */
     add: (batches: ReadonlyArray<StoredBatch>) =>
-      Effect.map(blocks.add(pack(batches)), ({ dropped, id }): Dropped | null => {
-        marks.set(id, marksOf(batches))
-        dropped.forEach((entry) => marks.delete(entry.id))
-        const gone = dropped.flatMap(blocksOf)
-        const [first, last] = [gone[0], gone.at(-1)]
-        return first === undefined || last === undefined
-          ? null
-          : { trades: countOf(gone), fromSlot: first.slot, toSlot: last.slot }
-      }),
-    /** The oldest blocks, of as few entries as have so many trades; null when none wait. */
-    oldest: (trades: number) =>
-      Effect.map(blocks.entries, (entries): Waiting | null => {
-        const waiting = { ids: new Array<number>(), batches: new Array<StoredBatch>() }
-        let count = 0
-        for (const entry of entries) {
-          const batches = blocksOf(entry)
-          waiting.ids.push(entry.id)
-          waiting.batches.push(...batches)
-          count += countOf(batches)
-          if (count >= trades) {
-            break
-          }
+      Effect.map(
+        blocks.add({ head: serialize(marksOf(batches)), body: pack(batches) }),
+        ({ dropped, id }): Dropped | null => {
+          marks.set(id, marksOf(batches))
+          const gone = dropped.flatMap((entry) => marksIn(entry.id))
+          dropped.forEach((entry) => marks.delete(entry.id))
+          const [first, last] = [gone[0], gone.at(-1)]
+          return first === undefined || last === undefined
+            ? null
+            : { trades: countOf(gone), fromSlot: first.slot, toSlot: last.slot }
         }
-        return waiting.ids.length === 0 ? null : waiting
-      }),
+      ),
+    /** The oldest blocks, of as few entries as have so many trades; null when none wait. */
+    oldest: Effect.fnUntraced(function* (trades: number) {
+      const waiting = { ids: new Array<number>(), batches: new Array<StoredBatch>() }
+      let count = 0
+      for (const entry of blocks.listed()) {
+        waiting.ids.push(entry.id)
+        waiting.batches.push(...(yield* blocksOf(entry)))
+        count += countOf(marksIn(entry.id))
+        if (count >= trades) {
+          break
+        }
+      }
+      return waiting.ids.length === 0 ? null : (waiting satisfies Waiting)
+    }),
+    /** Passes the blocks of one entry after the other to `take`, the newest first, until it returns false. */
+    backwards: Effect.fnUntraced(function* (take: (batches: ReadonlyArray<StoredBatch>) => boolean) {
+      for (const entry of blocks.listed().toReversed()) {
+        if (!take(yield* blocksOf(entry))) {
+          return
+        }
+      }
+    }),
     remove: ({ ids }: Waiting) =>
       Effect.forEach(
         ids,
@@ -100,20 +134,20 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
       ),
 
     /** Notes a repair until it is wholly carried out. */
-    addRepair: (repair: Repair) => repairs.add(pack(repair)),
-    firstRepair: Effect.map(repairs.first, (entry) => entry && { id: entry.id, repair: unpack(entry.bytes) as Repair }),
+    addRepair: (noted: NotedRepair) => repairs.add({ head: new Uint8Array(), body: pack(noted) }),
+    firstRepair: Effect.gen(function* () {
+      const [first] = repairs.listed()
+      return first === undefined
+        ? null
+        : { id: first.id, ...(yield* unpack<NotedRepair>(own, yield* repairs.body(first.id))) }
+    }),
     removeRepair: repairs.remove,
 
     /** Progress once every waiting block is stored. */
     progressAfter: (stored: TradeProgress | null): TradeProgress | null =>
       blocks
         .listed()
-        .reduce(
-          (progress, { afterLoss, id }) => joinProgress(progress, asBatches(marks.get(id) ?? [], afterLoss)),
-          stored
-        ),
-    /** Every waiting block, the oldest first. */
-    waiting: Effect.map(blocks.entries, (entries) => Array.from(entries, blocksOf).flat()),
+        .reduce((progress, { afterLoss, id }) => joinProgress(progress, asBatches(marksIn(id), afterLoss)), stored),
     isEmpty: () => blocks.count() + repairs.count() === 0,
     count: blocks.count,
     bytes: blocks.bytes

@@ -4,7 +4,12 @@ import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
-import { ClickHouse, clickHouseSettings, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
+import {
+  ClickHouse,
+  clickHouseSettings,
+  type ClickHouseUnavailable,
+  sqlText
+} from "../../storage/clickhouse/ClickHouse.ts"
 import { dataDir } from "../../storage/Database.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
@@ -12,31 +17,33 @@ import type { PrintsRequest, StoredBarsRequest } from "../store/StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "../store/StoredBatch.ts"
 import type { SupplyRequest } from "../store/StoredSupply.ts"
 import { minuteBarsKept } from "../candles/barRetention.ts"
-import type { Repair } from "../store/TradeProgress.ts"
+import type { Repair, TradeProgress } from "../store/TradeProgress.ts"
 import { type StoreAccess, TradeStore } from "../store/TradeStore.ts"
 import {
   type LargestRequest,
   type MoneySwapsRequest,
-  newestMoneySwaps,
-  newestSolSwaps,
   type TokenSwapsRequest,
   tokenSwapsAfter,
   type TradesRequest
 } from "../store/TradesRequest.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { makeBarQueries } from "./barQueries.ts"
 import { type ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, makeContact } from "./contact.ts"
 import { restoreTrades } from "./restoreTrades.ts"
-import { retentionStatements } from "./retention.ts"
+import { retentionRules, setRetention } from "./retention.ts"
 import { barTables } from "./schema.ts"
 import { closedAt, makeBlockWriter } from "./storeBlocks.ts"
 import { makeTradeQueries } from "./tradeQueries.ts"
+import { searchMoneySwaps, searchSolSwaps, type SwapSearch } from "./waitingSwaps.ts"
 import { makeWriteQueue, type WriteQueue } from "./writeQueue.ts"
 
 /** The pause between two questions whether ClickHouse answers. */
 const BEAT = Duration.seconds(1)
 /** Deleting the trades of a chain takes a while. */
 const DELETE_DEADLINE = Duration.minutes(10)
+/** Most slots that are asked for are of the time before the newest one. */
+const NEAR_MS = 86_400_000
 const [, MINUTE = 60, HOUR = 3600] = levels
 
 const unavailable = (detail: string) => new TradeStoreUnavailable({ cause: new Error(detail) })
@@ -55,7 +62,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const minutes = Duration.max(yield* minuteBarsKept, settings.kept)
   const folder = settings.spool ?? `${yield* dataDir}/spool`
   const records = makeChainRecords(yield* SqlClient.SqlClient)
-  const contact = yield* makeContact(cleansUp ? retentionStatements(settings, minutes) : [])
+  const contact = yield* makeContact(cleansUp ? setRetention(retentionRules(settings, minutes)) : Effect.void)
   const trades = makeTradeQueries(clickHouse)
   const bars = makeBarQueries(clickHouse)
   const writer = makeBlockWriter({ clickHouse, trades, bars })
@@ -84,12 +91,23 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     )
 
   /**
-   * The trades that wait on disk, where they are the newest up to a slot: a start goes on with those while ClickHouse is away.
-   * Null where ClickHouse has to be asked.
+   * Swaps up to a slot: of the trades that wait on disk, where they are the newest up to it, because a start goes on with those
+   * while ClickHouse is away. Else those that are stored.
    */
-  const waitingAt = Effect.fnUntraced(function* (slot: number) {
-    const { queue } = yield* opened
-    return queue?.isWaiting() === true && slot >= (queue.progress()?.slot ?? 0) ? yield* queue.waiting : null
+  const swapsAt = Effect.fnUntraced(function* (
+    slot: number,
+    search: SwapSearch,
+    ask: (chain: string, newest: TradeProgress | null) => Effect.Effect<ReadonlyArray<TapeTrade>, ClickHouseUnavailable>
+  ) {
+    const { queue, record } = yield* opened
+    const isWaiting = yield* Effect.suspend(() =>
+      queue?.isWaiting() === true && slot >= (queue.progress()?.slot ?? 0)
+        ? Effect.as(queue.backwards(search.take), true)
+        : Effect.succeed(false)
+    ).pipe(turns.withPermit)
+    return isWaiting
+      ? search.found()
+      : yield* history((open) => Effect.flatMap(stored(open), (progress) => ask(record.genesis, progress)))
   })
 
   const removeChain = (genesis: string) =>
@@ -106,16 +124,18 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   )
 
   // The writer and what waits on disk take turns.
-  const beat = contact.beat.pipe(
-    Effect.andThen(
-      Effect.suspend(() => {
-        const queue = state.open?.queue
-        return queue === null || queue === undefined ? Effect.void : queue.drain(turns.withPermit)
-      })
-    ),
-    // Noted where it happens.
-    Effect.ignore
-  )
+  const beat = contact
+    .beat(() => state.open?.queue?.isWaiting() === true)
+    .pipe(
+      Effect.andThen(
+        Effect.suspend(() => {
+          const queue = state.open?.queue
+          return queue === null || queue === undefined ? Effect.void : queue.drain(turns.withPermit)
+        })
+      ),
+      // Noted where it happens.
+      Effect.ignore
+    )
   yield* beat.pipe(
     Effect.andThen(Effect.sleep(BEAT)),
     Effect.forever,
@@ -143,6 +163,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     repair: Effect.fn("TradeStore.repair")(function* (repair: Repair) {
       yield* (yield* writable).repair(repair)
     }, turns.withPermit),
+    repairable: Effect.flatMap(writable, ({ repairable }) => repairable),
     progress: Effect.flatMap(opened, (open) =>
       open.queue === null ? stored(open) : Effect.succeed(open.queue.progress())
     ),
@@ -168,18 +189,14 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       const { record } = yield* opened
       return yield* records.launchesBefore(record.id, second, most)
     }),
-    solSwaps: Effect.fn("TradeStore.solSwaps")(function* (slot: number, most: number) {
-      const waiting = yield* waitingAt(slot)
-      return waiting === null
-        ? yield* history(({ record }) => trades.solSwaps(record.genesis, slot, most))
-        : newestSolSwaps(waiting, slot, most)
-    }),
-    moneySwaps: Effect.fn("TradeStore.moneySwaps")(function* (slot: number, spanMs: number, most: number) {
-      const waiting = yield* waitingAt(slot)
-      return waiting === null
-        ? yield* history(({ record }) => trades.moneySwaps(record.genesis, slot, spanMs, most))
-        : newestMoneySwaps(waiting, slot, spanMs, most)
-    }),
+    solSwaps: Effect.fn("TradeStore.solSwaps")((slot: number, most: number) =>
+      swapsAt(slot, searchSolSwaps(slot, most), (chain) => trades.solSwaps(chain, slot, most))
+    ),
+    moneySwaps: Effect.fn("TradeStore.moneySwaps")((slot: number, spanMs: number, most: number) =>
+      swapsAt(slot, searchMoneySwaps(slot, spanMs, most), (chain, newest) =>
+        trades.moneySwaps(chain, { slot, spanMs, most, fromMs: Math.max(0, (newest?.timeMs ?? 0) - NEAR_MS) })
+      )
+    ),
     moneySwapsOf: Effect.fn("TradeStore.moneySwapsOf")((request: MoneySwapsRequest) =>
       request.places.length === 0
         ? Effect.succeed([])

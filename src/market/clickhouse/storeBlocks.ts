@@ -9,7 +9,7 @@ import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 import type { makeBarQueries } from "./barQueries.ts"
 import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
-import type { makeTradeQueries } from "./tradeQueries.ts"
+import type { makeTradeQueries, Span } from "./tradeQueries.ts"
 
 const INSERT_DEADLINE = Duration.seconds(10)
 /** Time before the newest stored block from which on trades without a progress are looked for. */
@@ -24,8 +24,16 @@ export interface WrittenChain {
   readonly genesis: string
   /** The progress in PostgreSQL. */
   stored: TradeProgress | null
-  /** The newest slot with a trade in ClickHouse when the chain was opened; null before it is known. */
+  /** The newest slot with a trade in ClickHouse; null before it is known. */
   found: number | null
+  /** An insert without an answer, which may have been carried out, in part or later; null when there is none. */
+  unanswered: UnansweredInsert | null
+}
+
+/** Trades of an insert, and the candles that were closed at the time. */
+interface UnansweredInsert {
+  readonly fresh: ReadonlyArray<TapeTrade>
+  readonly closed: ClosedTo
 }
 
 /** Commits blocks and progress to PostgreSQL. */
@@ -43,19 +51,18 @@ const rowsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<TapeTrade> =
 /** The token of an insert: the same rows have the same one, in any process. */
 const tokenOf = (chain: string, rows: Uint8Array, slots: string): string => `${chain} ${slots} ${crc32(rows)}`
 
-const spanOf = (rows: ReadonlyArray<TapeTrade>) => {
-  const slots = rows.map(({ slot }) => slot)
-  return { from: slots.reduce((a, b) => Math.min(a, b), Infinity), to: slots.reduce((a, b) => Math.max(a, b), 0) }
+const least = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.min(a, b), Infinity)
+const most = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.max(a, b), 0)
+
+/** The span of these trades. */
+const spanOf = (rows: ReadonlyArray<TapeTrade>): Span => {
+  const [slots, times] = [rows.map(({ slot }) => slot), rows.map(({ timeMs }) => timeMs)]
+  return { after: least(slots) - 1, to: most(slots), fromMs: least(times), untilMs: most(times) }
 }
 
 /** The writer of blocks. Every step may be carried out again after a failure. */
 export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
-  let version = 0n
-
-  /**
-   * The trades that are not there yet. Places are only looked up in slots that may be there: after an insert whose answer was
-   * lost, its token keeps the rows from being stored twice.
-   */
+  /** The trades that are not there yet. Places are only looked up in slots that may be there. */
   const freshOf = Effect.fnUntraced(function* (chain: WrittenChain, rows: ReadonlyArray<TapeTrade>) {
     chain.found ??= yield* trades.newestSlot(chain.genesis, Math.max(0, (chain.stored?.timeMs ?? 0) - UNCERTAIN_MS))
     const known = Math.max(chain.stored?.slot ?? 0, chain.found)
@@ -63,26 +70,42 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
     if (old.length === 0) {
       return rows
     }
-    const { from, to } = spanOf(old)
-    const there = yield* trades.placesOf(chain.genesis, new Set(old.map(({ mint }) => mint)), from, to)
+    const there = yield* trades.placesOf(chain.genesis, new Set(old.map(({ mint }) => mint)), spanOf(old))
     return rows.filter(({ index, slot }) => !there.has(`${slot}.${index}`))
   })
 
   const insert = Effect.fnUntraced(function* (chain: string, rows: ReadonlyArray<TapeTrade>, version: bigint) {
     const written = writeTrades(rows, { chain, version })
-    const { from, to } = spanOf(rows)
-    const token = tokenOf(chain, written, `${from}-${to}`)
+    const { after, to } = spanOf(rows)
+    const token = tokenOf(chain, written, `${after + 1}-${to}`)
     yield* clickHouse.insert({ table: "trades", columns: INSERT_COLUMNS, rows: written, token }, INSERT_DEADLINE)
     return token
   })
 
+  const insertNoted = Effect.fnUntraced(function* (chain: WrittenChain, noted: UnansweredInsert) {
+    const { closed, fresh } = noted
+    chain.unanswered = noted
+    const token = yield* insert(chain.genesis, fresh, 0n)
+    yield* bars.revise(chain.genesis, closed, { fresh, repriced: [], token })
+    chain.unanswered = null
+    chain.found = Math.max(chain.found ?? 0, spanOf(fresh).to)
+  })
+
+  /**
+   * Inserts the trades that are not there yet. An insert without an answer is repeated before, with the same rows and so the
+   * same token: compared by place alone, rows of views that it lacks would stay away, and in other groups it would count twice.
+   */
   const insertFresh = Effect.fnUntraced(function* (chain: WrittenChain, batches: ReadonlyArray<StoredBatch>) {
+    yield* chain.unanswered === null ? Effect.void : insertNoted(chain, chain.unanswered)
     const fresh = yield* freshOf(chain, rowsOf(batches))
-    if (fresh.length > 0) {
-      const token = yield* insert(chain.genesis, fresh, 0n)
-      yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh, repriced: [], token })
-    }
-    return fresh
+    yield* fresh.length === 0 ? Effect.void : insertNoted(chain, { fresh, closed: closedAt(chain.stored) })
+  })
+
+  /** A version above those of the trades that are there: the time, unless the clock has stepped back. */
+  const nextVersion = Effect.fnUntraced(function* (chain: string, repriced: ReadonlyArray<TapeTrade>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const latest = yield* trades.latestVersion(chain, new Set(repriced.map(({ mint }) => mint)), spanOf(repriced))
+    return latest < BigInt(nowMs) ? BigInt(nowMs) : latest + 1n
   })
 
   return {
@@ -104,15 +127,17 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
         const { batches, repriced } = repair
         yield* insertFresh(chain, batches)
         if (repriced.length > 0) {
-          const nowMs = yield* Clock.currentTimeMillis
-          version = version < BigInt(nowMs) ? BigInt(nowMs) : version + 1n
-          const token = yield* insert(chain.genesis, repriced, version)
+          const token = yield* insert(chain.genesis, repriced, yield* nextVersion(chain.genesis, repriced))
           yield* bars.rewrite(chain.genesis, repriced)
           yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh: [], repriced, token })
         }
         const progress = repairedProgress(chain.stored, repair)
         yield* commit(batches, progress)
         chain.stored = progress
-      })
+      }),
+
+    /** Makes the candles of the trades of a repair anew, of what is stored. */
+    remakeBars: ({ genesis }: WrittenChain, { batches, repriced }: Repair) =>
+      bars.rewrite(genesis, [...rowsOf(batches), ...repriced])
   }
 }

@@ -1,20 +1,32 @@
 /** Trades of one chain in ClickHouse, as queries. */
-import { Duration, Effect, Stream } from "effect"
+import { Array as Arrays, Duration, Effect, Stream } from "effect"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
-import { type ClickHouse, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
-import { readRows, readWhole } from "../../storage/clickhouse/RowBinary.ts"
+import { type ClickHouse, type ClickHouseUnavailable, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
+import { decodeRows, decoding } from "../../storage/clickhouse/decodeRows.ts"
+import { readWhole } from "../../storage/clickhouse/RowBinary.ts"
 import { packWallet } from "../store/tradeRows.ts"
-import type { LargestRequest, MoneySwapsRequest, TokenSwapsRequest, TradesRequest } from "../store/TradesRequest.ts"
+import {
+  type LargestRequest,
+  type MoneySwapsRequest,
+  newestFirst,
+  type TokenSwapsRequest,
+  type TradesRequest
+} from "../store/TradesRequest.ts"
+import { LAST_MS } from "../store/StoredBatch.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { IN_POOLS } from "./schema.ts"
 import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
 
 /** On the path of a request. */
 export const READ_DEADLINE = Duration.seconds(2)
+/** A writer asks what is there, while blocks wait behind it. */
+const CHECK_DEADLINE = Duration.seconds(10)
 /** Blocks that memory is restored from, once. */
 export const RESTORE_DEADLINE = Duration.minutes(5)
-/** Mints that one statement names; with more of them all are read. */
+/** Mints and places that one statement names, far below the 256 KiB that a statement may have. */
 const MOST_LISTED = 1000
+const MOST_PLACES = 10_000
+const ADDRESS_BYTES = 32
 
 /** One trade of each place: the one of the latest version, which comes first. */
 const NEWEST_FIRST = "ORDER BY slot DESC, place DESC, version DESC LIMIT 1 BY slot, place"
@@ -23,35 +35,67 @@ const time = (ms: number): string => `fromUnixTimestamp64Milli(${Math.trunc(ms)}
 
 const equals = (column: string, address: string): string => `${column} = ${sqlBytes(packWallet(address))}`
 
-/** Blocks of a chain in `(after, to]` from a time on. */
+/** Blocks of a chain in `(after, to]` between two times. A server reads of its parts those with such times alone. */
 export interface Span {
   readonly after: number
   readonly to: number
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+/** Selects the newest swaps of every token up to a slot. */
+interface NewestSwapsRequest {
+  readonly slot: number
+  readonly spanMs: number
+  readonly most: number
   readonly fromMs: number
 }
 
 const ofChain = (chain: string): string => `chain = ${sqlText(chain)}`
 
-const within = (chain: string, { after, fromMs, to }: Span) =>
-  `${ofChain(chain)} AND slot > ${after} AND slot <= ${to} AND at >= ${time(fromMs)} AND role != 'transfer'`
+const between = (chain: string, { after, fromMs, to, untilMs }: Span) =>
+  `${ofChain(chain)} AND slot > ${after} AND slot <= ${to} AND at >= ${time(fromMs)} AND at <= ${time(untilMs)}`
+
+const within = (chain: string, span: Span) => `${between(chain, span)} AND role != 'transfer'`
+
+/** Restricts a statement to some mints; with many of them all are read. */
+const ofMints = (mints: ReadonlySet<Mint>): string =>
+  mints.size > MOST_LISTED ? "" : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
 
 const conditions = (parts: ReadonlyArray<string | null>): string => parts.filter((part) => part !== null).join(" AND ")
 
-/** The trades of rows that arrive in pieces, of whole slots. */
-const wholeSlots = <E>(pieces: Stream.Stream<Uint8Array, E>) =>
-  Stream.mapAccum(
-    pieces,
-    (): { readonly rest: Uint8Array; readonly held: ReadonlyArray<TapeTrade> } => ({
-      rest: new Uint8Array(),
-      held: []
-    }),
-    ({ held, rest: before }, piece) => {
-      const { rest, rows } = readWhole(before.length === 0 ? piece : Buffer.concat([before, piece]), readTrade)
-      const all = held.length === 0 ? rows : [...held, ...rows]
-      const end = all.findLastIndex(({ slot }) => slot !== all.at(-1)?.slot) + 1
-      return [{ rest, held: all.slice(end) }, end === 0 ? [] : [all.slice(0, end)]] as const
-    },
-    { onHalt: ({ held }) => (held.length === 0 ? [] : [held]) }
+/** Trades of whole rows so far, and the bytes after them. */
+interface Arrived {
+  readonly rest: Uint8Array
+  readonly held: ReadonlyArray<TapeTrade>
+}
+
+const arrivedAfter = ({ held, rest: before }: Arrived, piece: Uint8Array, to: number) => {
+  const { rest, rows } = readWhole(before.length === 0 ? piece : Buffer.concat([before, piece]), readTrade)
+  if (rows.some(({ slot }) => slot > to)) {
+    throw new Error("the answer ends with the failure of the server")
+  }
+  const all = held.length === 0 ? rows : [...held, ...rows]
+  const end = all.findLastIndex(({ slot }) => slot !== all.at(-1)?.slot) + 1
+  const given = end === 0 ? [] : [all.slice(0, end)]
+  return [{ rest, held: all.slice(end) } satisfies Arrived, given] as const
+}
+
+const atEnd = (arrived: Arrived) => {
+  if (arrived.rest.length > 0) {
+    throw new Error("the answer was cut off")
+  }
+  return [arrived, arrived.held.length === 0 ? [] : [arrived.held]] as const
+}
+
+/** The trades up to a slot of rows that arrive in pieces, of whole slots. Fails where the rows are cut off. */
+const wholeSlots = (pieces: Stream.Stream<Uint8Array, ClickHouseUnavailable>, to: number) =>
+  pieces.pipe(
+    Stream.concat(Stream.succeed(null)),
+    Stream.mapAccumEffect(
+      (): Arrived => ({ rest: new Uint8Array(), held: [] }),
+      (arrived, piece) => decoding(() => (piece === null ? atEnd(arrived) : arrivedAfter(arrived, piece, to)))
+    )
   )
 
 /** Condition on the latest version of a trade: a swap of a token against SOL or a dollar in a pool. */
@@ -63,40 +107,80 @@ const IN_ORDER = "ORDER BY slot, place"
 const newestOf = (condition: string): string =>
   `(SELECT ${TRADE_COLUMNS} FROM trades WHERE ${condition} ${NEWEST_FIRST})`
 
-const listOf = (mints: ReadonlyArray<Mint>): string => `[${mints.map((mint) => sqlBytes(packWallet(mint))).join(", ")}]`
+/** Declares `mints`, so that a statement has their bytes once. */
+const withMints = (mints: ReadonlyArray<Mint>): string => {
+  const bytes = sqlBytes(Buffer.concat(mints.map(packWallet)))
+  const size = ADDRESS_BYTES
+  return `WITH arrayMap(at -> substring(${bytes}, at * ${size} + 1, ${size}), range(${mints.length})) AS mints`
+}
 
-/** Condition of a column of mints; with many of them all are read. */
-const amongst = (column: string, mints: ReadonlyArray<Mint>): string =>
-  mints.length > MOST_LISTED ? "true" : `${column} IN ${listOf(mints)}`
+/** Condition of a column of mints, in a statement of `withMints`. */
+const amongst = (column: string): string => `${column} IN (SELECT arrayJoin(mints))`
+
+/** The slots of each mint, in parts that one statement can name. */
+const partsOf = (places: MoneySwapsRequest["places"]) => {
+  const parts: Array<Map<Mint, ReadonlyArray<number>>> = []
+  let count = MOST_PLACES
+  for (const [mint, of] of Map.groupBy(places, (place) => place.mint)) {
+    const slots = Array.from(new Set(of.map(({ slot }) => slot)))
+    const last = parts.at(-1)
+    if (last === undefined || last.size >= MOST_LISTED || count + slots.length > MOST_PLACES) {
+      parts.push(new Map([[mint, slots]]))
+      count = slots.length
+    } else {
+      last.set(mint, slots)
+      count += slots.length
+    }
+  }
+  return parts
+}
+
+/** Each trade once, in the order of the chain. */
+const mergedOf = (found: ReadonlyArray<ReadonlyArray<TapeTrade>>): ReadonlyArray<TapeTrade> => {
+  const [first = []] = found
+  const all = new Map(found.flat().map((trade) => [`${trade.slot}.${trade.index}`, trade]))
+  return found.length < 2 ? first : Array.from(all.values()).toSorted(newestFirst).toReversed()
+}
 
 /** The queries. */
 export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
   const trades = (query: string, deadline = READ_DEADLINE) =>
-    Effect.map(read(query, deadline), (bytes) => readRows(bytes, readTrade))
+    Effect.flatMap(read(query, deadline), (bytes) => decodeRows(bytes, readTrade))
 
-  const slots = (query: string) =>
-    Effect.map(read(query, RESTORE_DEADLINE), (bytes) => readRows(bytes, (row) => row.uint32()))
+  const slots = (query: string, deadline = RESTORE_DEADLINE) =>
+    Effect.flatMap(read(query, deadline), (bytes) => decodeRows(bytes, (row) => row.uint32()))
+
+  /** The time of the newest block up to a slot with a trade from a time on, in milliseconds; 0 without any. */
+  const newestTime = (chain: string, slot: number, fromMs: number) =>
+    read(
+      `SELECT toUnixTimestamp64Milli(max(at)) FROM trades
+      WHERE ${between(chain, { after: -1, to: slot, fromMs, untilMs: LAST_MS })}`,
+      RESTORE_DEADLINE
+    ).pipe(
+      Effect.flatMap((bytes) => decodeRows(bytes, (row) => Number(row.int64()))),
+      Effect.map(([newestMs]) => newestMs ?? 0)
+    )
 
   return {
     /** The newest slot with a trade from a time on; 0 without any. */
     newestSlot: (chain: string, fromMs: number) =>
       Effect.map(
-        slots(`SELECT max(slot) FROM trades WHERE ${ofChain(chain)} AND at >= ${time(fromMs)}`),
+        slots(`SELECT max(slot) FROM trades WHERE ${ofChain(chain)} AND at >= ${time(fromMs)}`, CHECK_DEADLINE),
         ([slot]) => slot ?? 0
       ),
 
-    /** The places, as `slot.place`, of trades of these mints that are there, of slots between two. */
-    placesOf: (chain: string, mints: ReadonlySet<Mint>, from: number, to: number) =>
-      Effect.map(
-        read(
-          `SELECT slot, place FROM trades WHERE ${ofChain(chain)} AND slot >= ${from} AND slot <= ${to}${
-            mints.size > MOST_LISTED
-              ? ""
-              : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
-          }`,
-          RESTORE_DEADLINE
-        ),
-        (bytes) => new Set(readRows(bytes, (row) => `${row.uint32()}.${row.uint32()}`))
+    /** The places, as `slot.place`, of trades of these mints that are there, of a span. */
+    placesOf: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
+      read(`SELECT slot, place FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, CHECK_DEADLINE).pipe(
+        Effect.flatMap((bytes) => decodeRows(bytes, (row) => `${row.uint32()}.${row.uint32()}`)),
+        Effect.map((places) => new Set(places))
+      ),
+
+    /** The latest version of trades of these mints of a span; 0 without any. */
+    latestVersion: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
+      read(`SELECT max(version) FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, CHECK_DEADLINE).pipe(
+        Effect.flatMap((bytes) => decodeRows(bytes, (row) => row.uint64())),
+        Effect.map(([version]) => version ?? 0n)
       ),
 
     /** The first slot with a trade of a span; null when there is none. */
@@ -122,7 +206,8 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
           `SELECT ${TRADE_COLUMNS} FROM trades WHERE ${within(chain, span)}
           ORDER BY slot, place, version DESC LIMIT 1 BY slot, place`,
           RESTORE_DEADLINE
-        )
+        ),
+        span.to
       ),
 
     /** The newest swaps of SOL up to a slot, oldest first. */
@@ -135,45 +220,53 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
         (found) => found.toReversed()
       ),
 
-    /** See `TradeStore.moneySwaps`. */
-    moneySwaps: (chain: string, slot: number, spanMs: number, most: number) => {
-      const until = `${ofChain(chain)} AND slot <= ${slot}`
-      const recent = `at >= (SELECT max(at) FROM trades WHERE ${until}) - toIntervalMillisecond(${spanMs})`
-      return trades(
+    /** See `TradeStore.moneySwaps`. The newest block up to the slot is looked for from a time on first, then among all. */
+    moneySwaps: Effect.fnUntraced(function* (chain: string, { fromMs, most, slot, spanMs }: NewestSwapsRequest) {
+      const newestMs = (yield* newestTime(chain, slot, fromMs)) || (yield* newestTime(chain, slot, 0))
+      const recent = between(chain, { after: -1, to: slot, fromMs: newestMs - spanMs, untilMs: newestMs })
+      return yield* trades(
         `SELECT * FROM (
-          SELECT * FROM ${newestOf(`${until} AND ${recent}`)} WHERE ${PRICES_TOKEN}
-          ORDER BY slot DESC, place DESC LIMIT ${most} BY mint
+          SELECT * FROM ${newestOf(recent)} WHERE ${PRICES_TOKEN} ORDER BY slot DESC, place DESC LIMIT ${most} BY mint
         ) ${IN_ORDER}`,
         RESTORE_DEADLINE
       )
-    },
+    }),
 
     /** The same of single tokens, each up to a slot of its own. */
-    moneySwapsOf: (chain: string, { fromMs, most, places }: MoneySwapsRequest) => {
-      const slots = Map.groupBy(places, ({ mint }) => mint)
-      const mints = Array.from(slots.keys())
-      const ends = mints.map((mint) => `[${(slots.get(mint) ?? []).map((place) => place.slot).join(", ")}]`)
-      const endsOf = `[${["[]", ...ends].join(", ")}][indexOf(${listOf(mints)}, mint) + 1]`
-      return trades(
-        `SELECT DISTINCT ${TRADE_COLUMNS} FROM (
-          SELECT *, arrayJoin(arrayFilter(end -> slot <= end, ${endsOf})) AS until
-          FROM ${newestOf(`${ofChain(chain)} AND at >= ${time(fromMs)} AND ${amongst("mint", mints)}`)}
-          WHERE ${PRICES_TOKEN} ORDER BY slot DESC, place DESC LIMIT ${most} BY mint, until
-        ) ${IN_ORDER}`,
-        RESTORE_DEADLINE
-      )
-    },
+    moneySwapsOf: (chain: string, { fromMs, most, places }: MoneySwapsRequest) =>
+      Effect.map(
+        Effect.forEach(partsOf(places), (slots) => {
+          const mints = Array.from(slots.keys())
+          const ends = Array.from(slots.values(), (of) => `[${of.join(", ")}]`)
+          return trades(
+            `${withMints(mints)} SELECT DISTINCT ${TRADE_COLUMNS} FROM (
+              SELECT *, arrayJoin(arrayFilter(end -> slot <= end, [${ends.join(", ")}][indexOf(mints, mint)])) AS until
+              FROM ${newestOf(`${ofChain(chain)} AND at >= ${time(fromMs)} AND ${amongst("mint")}`)}
+              WHERE ${PRICES_TOKEN} ORDER BY slot DESC, place DESC LIMIT ${most} BY mint, until
+            ) ${IN_ORDER}`,
+            RESTORE_DEADLINE
+          )
+        }),
+        mergedOf
+      ),
 
     /** The swaps among which `tokenSwapsAfter` selects: those of two tokens, and the first that price each of the mints. */
     tokenSwaps: (chain: string, { after, fromMs, mints, most, toMs }: TokenSwapsRequest) => {
       const later = newestOf(
         `${ofChain(chain)} AND slot > ${after} AND at >= ${time(fromMs)} AND at <= ${time(toMs)} AND
-        (${amongst("mint", mints)} OR ${amongst("other_mint", mints)})`
+        (${amongst("mint")} OR ${amongst("other_mint")})`
       )
-      return trades(
-        `SELECT * FROM ${later} WHERE other_mint != '' UNION ALL
-        SELECT * FROM (SELECT * FROM ${later} WHERE ${PRICES_TOKEN} ${IN_ORDER} LIMIT ${most} BY mint)`,
-        RESTORE_DEADLINE
+      return Effect.map(
+        Effect.forEach(Arrays.chunksOf(Array.from(new Set(mints)), MOST_LISTED), (part) =>
+          trades(
+            `${withMints(part)} SELECT * FROM (
+              SELECT * FROM ${later} WHERE other_mint != '' UNION ALL
+              SELECT * FROM (SELECT * FROM ${later} WHERE ${PRICES_TOKEN} ${IN_ORDER} LIMIT ${most} BY mint)
+            )`,
+            RESTORE_DEADLINE
+          )
+        ),
+        mergedOf
       )
     },
 

@@ -2,12 +2,12 @@
 import { Effect, Scope } from "effect"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import * as Readings from "../../health/Readings.ts"
-import { SourceMonitor } from "../../health/SourceMonitor.ts"
+import { noteFailure, SourceMonitor } from "../../health/SourceMonitor.ts"
 import { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { joinProgress, type Repair, type TradeProgress } from "../store/TradeProgress.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { type BlockSpool, openBlockSpool, type Waiting } from "./BlockSpool.ts"
+import { type BlockSpool, type NotedRepair, openBlockSpool, type Waiting } from "./BlockSpool.ts"
 import type { ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, type makeContact } from "./contact.ts"
 import type { makeBlockWriter, WrittenChain } from "./storeBlocks.ts"
@@ -25,7 +25,9 @@ interface Parts {
 export interface WriteQueue {
   /** Stores blocks, on disk where ClickHouse does not take them. */
   append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
-  /** Fails while blocks wait. What is cut off is carried out once ClickHouse is back. */
+  /** Fails while blocks wait, as a repair does. */
+  readonly repairable: Effect.Effect<void, TradeStoreUnavailable>
+  /** A repair that is cut off is carried out once ClickHouse is back. */
   repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
   /** Stores what waits on disk, in order. */
   drain(turn: <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>): Effect.Effect<void, TradeStoreUnavailable>
@@ -33,12 +35,14 @@ export interface WriteQueue {
   /** Progress with what waits, and the part of it that is stored. */
   readonly progress: () => TradeProgress | null
   readonly stored: () => TradeProgress | null
-  /** The trades that wait on disk. */
-  readonly waiting: Effect.Effect<ReadonlyArray<TapeTrade>>
+  /** Passes the trades that wait on disk to `take`, the newest first and some blocks at a time, until it returns false. */
+  backwards(take: (trades: ReadonlyArray<TapeTrade>) => boolean): Effect.Effect<void, TradeStoreUnavailable>
 }
 
 /** Trades of the spool that are stored together. */
 const AT_ONCE = 20_000
+
+const SOURCE = "spool"
 
 const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnavailable
 
@@ -46,6 +50,8 @@ const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnava
 interface Fill {
   dropped: number
   spool: BlockSpool | null
+  /** Waiting blocks cannot be stored, for another reason than that ClickHouse is away. */
+  isStuck: boolean
 }
 
 const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
@@ -64,10 +70,11 @@ const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
     () => fill.dropped
   )
   const monitor = yield* SourceMonitor
-  yield* monitor.report("spool", (nowMs) => {
+  yield* monitor.report(SOURCE, (nowMs) => {
     const bytes = fill.spool === null ? 0 : fill.spool.bytes()
     const isEmpty = fill.spool === null || fill.spool.isEmpty()
-    return { observedAtMs: nowMs, status: isEmpty ? "known" : "partial", fill: Math.min(1, bytes / limit) }
+    const status = isEmpty ? "known" : fill.isStuck ? "stale" : "partial"
+    return { observedAtMs: nowMs, status, fill: Math.min(1, bytes / limit) }
   })
 })
 
@@ -75,7 +82,7 @@ const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
 export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, limit, records, writer }: Parts) {
   const scope = yield* Effect.scope
   const spools = new Map<string, BlockSpool>()
-  const fill: Fill = { dropped: 0, spool: null }
+  const fill: Fill = { dropped: 0, spool: null, isStuck: false }
   yield* reportFill(fill, limit)
 
   const spoolOf = Effect.fnUntraced(function* (genesis: string) {
@@ -88,8 +95,10 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
 
   return Effect.fnUntraced(function* (record: ChainRecord): Effect.fn.Return<WriteQueue, TradeStoreUnavailable> {
     const spool = yield* Effect.mapError(spoolOf(record.genesis), asUnavailable)
-    const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null }
+    const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null, unanswered: null }
     let progress = spool.progressAfter(record.stored)
+    // The same blocks are tried until they are stored or dropped.
+    let tried: Waiting | null = null
 
     const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
       records.commit({ ...record, stored: chain.stored }, batches, next)
@@ -101,6 +110,8 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
         return
       }
       fill.dropped += dropped.trades
+      tried = null
+      chain.unanswered = null
       progress = spool.progressAfter(chain.stored)
       yield* Effect.logError("The spool is full: its oldest trades are dropped, and their blocks are a gap", dropped)
     })
@@ -118,32 +129,34 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       )
     })
 
-    const carryOut = (id: number, repair: Repair) =>
+    /** Of a repair of another term, which knows nothing of what was written since, the candles alone are made anew. */
+    const carryOut = (id: number, { repair, term }: NotedRepair) =>
       contact
-        .write(writer.repair(chain, repair, commit))
+        .write(term === record.term ? writer.repair(chain, repair, commit) : writer.remakeBars(chain, repair))
         .pipe(
           Effect.andThen(spool.removeRepair(id)),
           Effect.andThen(Effect.sync(() => (progress = chain.stored))),
           Effect.mapError(asUnavailable)
         )
 
-    const repair = Effect.fnUntraced(function* (given: Repair) {
-      if (!spool.isEmpty() || contact.isAway()) {
-        return yield* asUnavailable(new Error("trades wait on disk to be stored"))
-      }
-      yield* Effect.mapError(spool.addRepair(given), asUnavailable)
-      const noted = yield* Effect.mapError(spool.firstRepair, asUnavailable)
-      yield* noted === null ? Effect.void : carryOut(noted.id, given)
-    })
+    const repairable = Effect.suspend(() =>
+      spool.isEmpty() && !contact.isAway()
+        ? Effect.void
+        : Effect.fail(asUnavailable(new Error("trades wait on disk to be stored")))
+    )
 
-    // The same blocks are tried until they are stored, so that an insert whose answer was lost has the same token again.
-    let tried: Waiting | null = null
+    const repair = Effect.fnUntraced(function* (given: Repair) {
+      yield* repairable
+      yield* Effect.mapError(spool.addRepair({ term: record.term, repair: given }), asUnavailable)
+      const noted = yield* Effect.mapError(spool.firstRepair, asUnavailable)
+      yield* noted === null ? Effect.void : carryOut(noted.id, noted)
+    })
 
     /** Stores the oldest blocks; false when none wait. */
     const step = Effect.gen(function* () {
       const noted = yield* spool.firstRepair
       if (noted !== null) {
-        yield* carryOut(noted.id, noted.repair)
+        yield* carryOut(noted.id, noted)
         return true
       }
       tried ??= yield* spool.oldest(AT_ONCE)
@@ -156,11 +169,22 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       return true
     }).pipe(Effect.mapError(asUnavailable))
 
+    /** Notes a failure that the contact has not noted; the log has the first of them. */
+    const noteStuck = Effect.fnUntraced(function* (failure: TradeStoreUnavailable) {
+      if (isAway(failure.cause)) {
+        return
+      }
+      yield* noteFailure(SOURCE, failure.cause)
+      yield* fill.isStuck ? Effect.void : Effect.logError("Trades that wait on disk cannot be stored", failure)
+      fill.isStuck = true
+    })
+
     const drain: WriteQueue["drain"] = (turn) =>
       Effect.gen(function* () {
         let count = 0
-        while (yield* turn(step)) {
+        while (yield* turn(Effect.tapError(step, noteStuck))) {
           count += 1
+          fill.isStuck = false
         }
         if (count > 0) {
           progress = spool.progressAfter(chain.stored)
@@ -170,12 +194,17 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
 
     return {
       append,
+      repairable,
       repair,
       drain,
       isWaiting: () => !spool.isEmpty(),
       progress: () => progress,
       stored: () => chain.stored,
-      waiting: Effect.map(spool.waiting, (batches) => batches.flatMap(({ trades }) => trades))
+      backwards: (take) =>
+        Effect.mapError(
+          spool.backwards((batches) => take(batches.flatMap(({ trades }) => trades))),
+          asUnavailable
+        )
     }
   })
 })

@@ -37,8 +37,9 @@ const changedAfter = Effect.fnUntraced(function* (
   const changed: Array<TapeTrade> = []
   const read = { swaps: 0, slot }
   const second = Math.floor((timeMs - TRADED_MS) / 1000)
-  yield* store.since({ second, after: slot, most: Number.POSITIVE_INFINITY }).pipe(
-    Stream.takeWhile((batch) => read.swaps < MOST_SWAPS && batch.timeMs - timeMs <= TRADED_MS),
+  const untilMs = timeMs + TRADED_MS
+  yield* store.since({ second, after: slot, most: Number.POSITIVE_INFINITY, untilMs }).pipe(
+    Stream.takeWhile(() => read.swaps < MOST_SWAPS),
     Stream.runForEach((batch) =>
       Effect.gen(function* () {
         pricing.recall(batch.trades)
@@ -62,10 +63,13 @@ const revaluedAfter = Effect.fnUntraced(function* (
   const [fromMs, toMs, most] = [since.timeMs - 2 * TRADED_MS, since.timeMs + TRADED_MS, MOST_MONEY_SWAPS]
   const found = yield* store.tokenSwapsAfter({ after: since.slot, fromMs, toMs, mints, most })
   const priced = found.filter(({ slot }) => slot > after)
-  const places = priced.flatMap(({ mint, otherToken, slot }) =>
-    [mint, otherToken?.mint ?? mint].map((each) => ({ mint: each, slot }))
+  const places = new Map(
+    priced.flatMap(({ mint, otherToken, slot }) =>
+      [mint, otherToken?.mint ?? mint].map((each) => [`${each} ${slot}`, { mint: each, slot }] as const)
+    )
   )
-  const earlier = places.length === 0 ? [] : yield* store.moneySwapsOf({ places, fromMs, most })
+  const earlier =
+    places.size === 0 ? [] : yield* store.moneySwapsOf({ places: Array.from(places.values()), fromMs, most })
   const bySlot = Map.groupBy(priced, ({ slot }) => slot)
   let next = 0
   return Array.from(bySlot).flatMap(([slot, trades]) => {

@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -25,33 +26,34 @@ export class SpoolUnusable extends Schema.TaggedError<SpoolUnusable>()("SpoolUnu
   }
 }
 
+/** The content of an entry: the head is read apart from the body, which may be large. */
+export interface SpoolContent {
+  readonly head: Uint8Array
+  readonly body: Uint8Array
+}
+
 /** One entry. */
 export interface SpoolEntry {
   readonly id: number
-  readonly bytes: Uint8Array
   /** True where the entry before this one was dropped for room. */
   readonly afterLoss: boolean
 }
 
-interface Stored {
-  readonly id: number
+interface Stored extends SpoolEntry {
   readonly file: string
   readonly size: number
-  readonly afterLoss: boolean
 }
 
 /** Entries in a folder. */
 export interface DiskSpool {
   /** Adds an entry, on disk when it returns. Entries that were dropped for room are returned, the oldest first. */
   add(
-    bytes: Uint8Array
+    content: SpoolContent
   ): Effect.Effect<{ readonly id: number; readonly dropped: ReadonlyArray<SpoolEntry> }, SpoolUnusable>
-  /** The oldest entry; null when there is none. */
-  readonly first: Effect.Effect<SpoolEntry | null, SpoolUnusable>
-  /** Every entry, the oldest first, each read as it is reached. */
-  readonly entries: Effect.Effect<Iterable<SpoolEntry>>
-  /** The same without their bytes. */
-  readonly listed: () => ReadonlyArray<Omit<SpoolEntry, "bytes">>
+  /** Every entry, the oldest first. */
+  readonly listed: () => ReadonlyArray<SpoolEntry>
+  head(id: number): Effect.Effect<Uint8Array, SpoolUnusable>
+  body(id: number): Effect.Effect<Uint8Array, SpoolUnusable>
   remove(id: number): Effect.Effect<void, SpoolUnusable>
   /** Entries, and their bytes. */
   readonly count: () => number
@@ -81,6 +83,36 @@ const writeWhole = (file: string, bytes: Uint8Array): void => {
   } finally {
     closeSync(handle)
   }
+}
+
+/** A file begins with the number of bytes of its head. */
+const PREFIX_BYTES = 4
+
+const joined = ({ body, head }: SpoolContent): Uint8Array => {
+  const prefix = Buffer.alloc(PREFIX_BYTES)
+  prefix.writeUInt32LE(head.length)
+  return Buffer.concat([prefix, head, body])
+}
+
+const readHead = (file: string): Uint8Array => {
+  const handle = openSync(file, "r")
+  try {
+    const prefix = Buffer.alloc(PREFIX_BYTES)
+    readSync(handle, prefix, 0, PREFIX_BYTES, 0)
+    const head = Buffer.alloc(prefix.readUInt32LE())
+    const read = readSync(handle, head, 0, head.length, PREFIX_BYTES)
+    if (read < head.length) {
+      throw new Error("an entry ends early")
+    }
+    return head
+  } finally {
+    closeSync(handle)
+  }
+}
+
+const readBody = (file: string): Uint8Array => {
+  const bytes = readFileSync(file)
+  return bytes.subarray(PREFIX_BYTES + bytes.readUInt32LE())
 }
 
 /** The entries of a folder; what was written in part is removed. */
@@ -115,11 +147,13 @@ export const openSpool = Effect.fnUntraced(function* (
   let bytes = all.reduce((sum, { size }) => sum + size, 0)
   let next = (all.at(-1)?.id ?? 0) + 1
 
-  const load = ({ afterLoss, file, id }: Stored): SpoolEntry => ({
-    id,
-    bytes: readFileSync(join(folder, file)),
-    afterLoss
-  })
+  const fileOf = (id: number): string => {
+    const stored = all.find((each) => each.id === id)
+    if (stored === undefined) {
+      throw new Error(`entry ${id} is not there`)
+    }
+    return join(folder, stored.file)
+  }
 
   /** Removes the oldest entry, once the next one is marked as after a loss. */
   const dropFirst = (): SpoolEntry => {
@@ -127,7 +161,6 @@ export const openSpool = Effect.fnUntraced(function* (
     if (first === undefined) {
       throw new Error("nothing is left to drop")
     }
-    const dropped = load(first)
     if (second !== undefined && !second.afterLoss) {
       const file = nameOf(second.id, true)
       renameSync(join(folder, second.file), join(folder, file))
@@ -136,7 +169,7 @@ export const openSpool = Effect.fnUntraced(function* (
     rmSync(join(folder, first.file))
     all.shift()
     bytes -= first.size
-    return dropped
+    return first
   }
 
   const addNow = (entry: Uint8Array) => {
@@ -163,10 +196,10 @@ export const openSpool = Effect.fnUntraced(function* (
   }
 
   return {
-    add: (entry) => attempt(() => addNow(entry)),
-    first: attempt(() => (all[0] === undefined ? null : load(all[0]))),
-    entries: Effect.sync(() => all.values().map(load)),
+    add: (content) => attempt(() => addNow(joined(content))),
     listed: () => all,
+    head: (id) => attempt(() => readHead(fileOf(id))),
+    body: (id) => attempt(() => readBody(fileOf(id))),
     remove: (id) =>
       attempt(() => {
         const at = all.findIndex((stored) => stored.id === id)

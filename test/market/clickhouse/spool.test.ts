@@ -153,11 +153,12 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("trades while ClickHouse
       yield* here.engine.freeze
       // Frozen, it takes the request and answers nothing; it carries it out once it goes on.
       yield* store.append(blocks(1, 4))
-      assert.strictEqual((yield* store.progress)?.slot, 1003)
+      yield* store.append(blocks(4, 5))
+      assert.strictEqual((yield* store.progress)?.slot, 1004)
       yield* here.engine.thaw
-      assert.deepStrictEqual(yield* eventually(stored(store)), blocks(0, 4))
-      assert.deepStrictEqual(yield* rowOf(here, "count()", "trades"), [8])
-      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [8])
+      assert.deepStrictEqual(yield* eventually(stored(store)), blocks(0, 5))
+      assert.deepStrictEqual(yield* rowOf(here, "count()", "trades"), [10])
+      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [10])
     }).pipe(Effect.scoped)
   )
 
@@ -199,6 +200,29 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("the tables of ClickHous
       yield* ask(here.engine, "OPTIMIZE TABLE hour_bars FINAL")
       assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "hour_bars"), [3])
       assert.strictEqual(store.keptSeconds("1s"), 3 * 86_400)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keep trades for good once the setting asks for it", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "always")
+      const rules = Effect.map(
+        ask(here.engine, "SELECT engine_full LIKE '% TTL %' FROM system.tables WHERE name = 'trades'"),
+        ([row]) => row?.[0]
+      )
+      for (const [kept, expected] of [
+        ["3 days", 1],
+        ["30000 days", 0],
+        ["30000 days", 0]
+      ] as const) {
+        const store = yield* storeOf(here, yield* Effect.scope, {
+          CLICKHOUSE_TRADES_KEPT: kept,
+          CLICKHOUSE_SPOOL: `${here.engine.folder}/always-${kept}-${Math.random()}`
+        })
+        yield* store.open(here.chain)
+        yield* eventually(stored(store))
+        assert.strictEqual(yield* rules, expected)
+      }
     }).pipe(Effect.scoped)
   )
 

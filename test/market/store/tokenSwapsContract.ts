@@ -82,6 +82,17 @@ export const tokenSwapsContract = <E>(name: string, store: Layer.Layer<TradeStor
           [300, 1]
         ])
         assert.deepStrictEqual(yield* after(1, 999, 3), [])
+        // More tokens than one statement names.
+        const many = Array.from({ length: 2500 }, (_, n) => mintOf(1000 + n))
+        assert.deepStrictEqual(yield* after(1, 999, 2, a, ...many, b), [
+          [200, 1],
+          [300, 1]
+        ])
+        const asked = [a, ...many, b].map((mint): [typeof a, number] => [mint, mint === a ? 400 : 399])
+        assert.deepStrictEqual(yield* of(2, 9, ...asked), [
+          [200, 0],
+          [300, 0]
+        ])
       })
     )
   })

@@ -10,10 +10,19 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true }))
 )
 
-const entry = (value: number, size = 100) => new Uint8Array(size).fill(value)
+/** An entry of so many bytes on disk. */
+const entry = (value: number, size = 100) => ({
+  head: Uint8Array.of(value, value + 100),
+  body: new Uint8Array(size - 6).fill(value)
+})
 
-const valuesOf = ({ entries }: DiskSpool) =>
-  Effect.map(entries, (all) => Array.from(all, ({ afterLoss, bytes }) => [bytes[0], afterLoss]))
+const valuesOf = ({ body, head, listed }: DiskSpool) =>
+  Effect.forEach(listed(), ({ afterLoss, id }) =>
+    Effect.map(Effect.all([head(id), body(id)]), ([first, rest]) => {
+      assert.deepStrictEqual(Array.from(first), [rest[0] ?? 0, (rest[0] ?? 0) + 100])
+      return [rest[0], afterLoss]
+    })
+  )
 
 describe("a spool on disk", () => {
   it.effect("returns entries in order, also to the process after this one", () =>
@@ -21,13 +30,13 @@ describe("a spool on disk", () => {
       const path = yield* folder
       const scope = yield* Scope.make()
       const before = yield* Scope.provide(openSpool(path, 1000), scope)
-      assert.isNull(yield* before.first)
+      assert.isEmpty(before.listed())
       for (const value of [1, 2, 3]) {
         yield* before.add(entry(value))
       }
       const taken = yield* Effect.flip(Effect.scoped(openSpool(path, 1000)))
       assert.include(taken.message, `process ${process.pid} uses it`)
-      yield* before.remove((yield* before.first)?.id ?? 0)
+      yield* before.remove(before.listed()[0]?.id ?? 0)
       yield* Scope.close(scope, Exit.void)
       // The rest of a write that was cut off.
       writeFileSync(join(path, "4.part"), "half")
@@ -52,7 +61,7 @@ describe("a spool on disk", () => {
       yield* before.add(entry(2))
       const { dropped } = yield* before.add(entry(3))
       assert.deepStrictEqual(
-        dropped.map(({ bytes }) => bytes[0]),
+        dropped.map(({ id }) => id),
         [1]
       )
       yield* Scope.close(scope, Exit.void)
