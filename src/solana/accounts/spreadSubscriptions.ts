@@ -3,6 +3,7 @@ import { Clock, Deferred, Effect, Exit, Scope } from "effect"
 import type { Socket } from "effect/socket"
 import type { Address } from "../../domain/Address.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
+import { type Position, SocketProgress } from "./socketProgress.ts"
 import {
   type Listener,
   openSubscriptions,
@@ -17,9 +18,6 @@ export interface SpreadSettings extends SubscriptionSettings {
   readonly perSocket: number
 }
 
-/** A connection that has reported none of so many slots, while another one has, has fallen silent. */
-const SILENT_SLOTS = 25
-
 /** Pauses between attempts to open a further connection: the first one, which doubles, and the longest. */
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
@@ -27,10 +25,9 @@ const LONGEST_PAUSE_MS = 60_000
 interface Member {
   readonly subscriptions: Subscriptions
   readonly scope: Scope.Closeable
-  /** Fails when it has fallen silent while others have not. */
-  readonly silent: Deferred.Deferred<never, ChainUnavailable>
-  /** Slots that other connections have reported since its own last one. */
-  readonly missed: { slots: number }
+  /** Fails when it has fallen silent, or lags, while others have not. */
+  readonly late: Deferred.Deferred<never, ChainUnavailable>
+  readonly position: Position
   /** Accounts that it follows or is about to. */
   readonly share: Set<Address>
 }
@@ -107,28 +104,23 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
     }
   })
 
-  let newestSlot = 0
-  const onSlot = (own: { slots: number }, info: SlotInfo) => {
-    own.slots = 0
+  const progress = new SocketProgress()
+  const onSlot = (position: Position, info: SlotInfo) => {
+    const isNewest = progress.report(position, info.slot)
     listener.onSlot(info)
-    if (info.slot <= newestSlot) {
-      return
-    }
-    newestSlot = info.slot
-    for (const { missed, silent } of members.all) {
-      missed.slots += missed === own ? 0 : 1
-      if (missed.slots > SILENT_SLOTS) {
-        const detail = `none of ${missed.slots} slots that another connection reported`
-        Deferred.doneUnsafe(silent, Effect.fail(new ChainUnavailable({ reason: "timeout", detail })))
+    for (const { late, position: each } of isNewest ? members.all : []) {
+      if (progress.isLate(each)) {
+        const detail = `at slot ${each.slot}, while another connection is at ${info.slot}`
+        Deferred.doneUnsafe(late, Effect.fail(new ChainUnavailable({ reason: "timeout", detail })))
       }
     }
   }
 
   const open = Effect.fnUntraced(function* () {
     const own = yield* Scope.fork(scope)
-    const missed = { slots: 0 }
+    const position = progress.begin()
     const subscriptions = yield* openSubscriptions(settings, {
-      onSlot: (info) => onSlot(missed, info),
+      onSlot: (info) => onSlot(position, info),
       onCommitted: (slot) => listener.onCommitted(slot),
       onWrite: (address, state) => listener.onWrite(address, state),
       onMalformed: (address) => listener.onMalformed(address),
@@ -138,10 +130,10 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
       Effect.provide(context),
       Effect.onError(() => Scope.close(own, Exit.void))
     )
-    const silent = yield* Deferred.make<never, ChainUnavailable>()
-    const member: Member = { subscriptions, scope: own, silent, missed, share: new Set() }
+    const late = yield* Deferred.make<never, ChainUnavailable>()
+    const member: Member = { subscriptions, scope: own, late, position, share: new Set() }
     members.all.add(member)
-    yield* Effect.raceFirst(subscriptions.closed, Deferred.await(silent)).pipe(
+    yield* Effect.raceFirst(subscriptions.closed, Deferred.await(late)).pipe(
       Effect.catch((error) => drop(member, error)),
       Effect.forkIn(scope)
     )

@@ -26,6 +26,16 @@ const spread = <A, E, R>(
     }).pipe(Effect.provide(feedOf(node, { subscriptions: 10, timeout: Duration.seconds(2) })))
   })
 
+/** Accounts that were read, one after the other. */
+const readsOf = (node: FakeNode) =>
+  node.callsOf("getMultipleAccounts").flatMap(({ params }) => (Array.isArray(params[0]) ? params[0].map(String) : []))
+
+/** Begins a slot and waits until it is heard. */
+const begin = (node: FakeNode, feed: ChainFeed["Service"], slot: number) => {
+  node.begin(slot)
+  return until("the slot is heard", () => feed.freshness().slot === slot)
+}
+
 const sizes = (node: FakeNode) => node.shares().map(({ length }) => length)
 
 describe("accounts beyond the bound of a connection", () => {
@@ -92,6 +102,40 @@ describe("the loss of one connection", () => {
         yield* until("all are known", () => many.every((address) => reader.bytes(address)?.[0] === 1))
         yield* until("the feed is live", () => feed.freshness().state === "live")
         assert.deepStrictEqual(sizes(node), [10, 10, 6])
+      })
+    )
+  )
+})
+
+describe("a connection that lags", () => {
+  it.live("is dropped, though it goes on to report older slots, and its accounts are read again", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node }) {
+        const lost = new Set(node.shares()[1])
+        const reads = readsOf(node).length
+        const release = node.hold(1)
+        for (let slot = 101; node.connections < 4; slot++) {
+          yield* begin(node, feed, slot)
+          // It falls behind by a slot in two.
+          release(slot % 2)
+          assert.isBelow(slot, 200)
+        }
+        yield* until("its share is read", () => readsOf(node).length === reads + lost.size)
+        assert.deepStrictEqual(new Set(readsOf(node).slice(reads)), lost)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+      })
+    )
+  )
+
+  it.live("is not known by one slot that is far ahead", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node }) {
+        const release = node.hold(1)
+        yield* begin(node, feed, 101)
+        yield* begin(node, feed, 400)
+        release()
+        yield* begin(node, feed, 401)
+        assert.deepStrictEqual([node.connections, node.shares().length, feed.freshness().state], [3, 3, "live"])
       })
     )
   )
