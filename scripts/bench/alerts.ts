@@ -49,6 +49,7 @@ const pools = Layer.succeed(PoolBook, {
   poolsOf: () => [],
   isLoaded: () => true,
   leftOut: () => 0,
+  lacking: () => null,
   graduationOf: () => null,
   learn: () => undefined,
   poolAt: () => null,

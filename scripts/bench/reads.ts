@@ -63,6 +63,7 @@ const books = Layer.mergeAll(
     isLoaded: () => true,
     graduationOf: () => null,
     leftOut: () => 0,
+    lacking: () => null,
     learn: () => undefined,
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },

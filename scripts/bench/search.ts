@@ -86,6 +86,7 @@ const books = Layer.mergeAll(
     isLoaded: (mint) => traded.has(mint),
     graduationOf: () => null,
     leftOut: () => 0,
+    lacking: () => null,
     learn: () => undefined,
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },

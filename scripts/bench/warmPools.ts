@@ -98,6 +98,7 @@ const book = Layer.succeed(
     isLoaded: () => true,
     graduationOf: () => null,
     leftOut: () => 0,
+    lacking: () => null,
     learn: () => undefined,
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => warmPools },

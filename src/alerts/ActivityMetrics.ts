@@ -19,7 +19,7 @@ const TOP = 10
 /** The sources of the metrics. */
 export interface ActivitySources {
   readonly tape: TradeTape["Service"]
-  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "leftOut" | "poolsOf">
+  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "lacking" | "poolsOf">
   readonly holders: Pick<HolderReads, "knownOf">
   readonly medians: MedianPrices
 }
@@ -134,7 +134,7 @@ export class ActivityMetrics {
     if (prices.isStale) {
       return { state: "stale", observedAtMs }
     }
-    const { lacking, micro } = depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint))
+    const { lacking, micro } = depthOf(pools.poolsOf(mint), prices, pools.lacking(mint))
     return micro === null || lacking !== null
       ? UNAVAILABLE
       : { state: "ok", seen: { value: { numerator: micro, denominator: tenTo(6) }, place, observedAtMs } }

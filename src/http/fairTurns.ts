@@ -6,16 +6,19 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Handle } from "./fastQuotePath.ts"
+import { secretIn } from "./middleware/bearer.ts"
+import { contextOf } from "./middleware/RequestContext.ts"
 import { HEAD_WRITTEN } from "./PlainResponse.ts"
 
 /** Milliseconds of handling after which the loop reads its sockets again. */
 const TURN_MS = 4
 /** Unanswered requests of one caller, beyond which the next ones wait. A store answers those that wait for it all at once. */
 const IN_FLIGHT = 64
+/** Accepted keys that are remembered, the oldest forgotten first. */
 const MOST_KNOWN = 10_000
 
 /**
- * A caller: the key, once a request with it was not answered 401; before that the peer, so that invented keys share one turn. An
+ * A caller: the key, once authentication has accepted it; before that the peer, so that invented keys share one turn. An
  * open path (one without a key) is a caller of its own for each peer, so that probes do not wait behind the keys of their proxy.
  */
 type Caller = number | string
@@ -48,8 +51,9 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
   let isArmed = false
 
   const callerOf = ({ headers, socket, url = "" }: IncomingMessage): Caller => {
-    const hash = hashOf(headers.authorization ?? "")
-    if (known.has(hash)) {
+    const secret = secretIn(headers)
+    const hash = secret === undefined ? undefined : hashOf(secret)
+    if (hash !== undefined && known.has(hash)) {
       return hash
     }
     const [path = ""] = url.split("?", 1)
@@ -57,14 +61,17 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
     return openPaths.has(path) ? `${peer} ${path}` : peer
   }
 
-  const answered = (caller: Caller, request: IncomingMessage, { statusCode }: ServerResponse): void => {
-    const isKnown = typeof caller === "number"
-    if (!isKnown && statusCode !== 401 && request.headers.authorization !== undefined) {
-      if (known.size >= MOST_KNOWN) {
-        known.clear()
-      }
-      known.add(hashOf(request.headers.authorization))
+  /** Notes the key that a request was admitted with. The status of the answer proves none: open paths ask for no key. */
+  const answered = (caller: Caller, request: IncomingMessage): void => {
+    const isAccepted = typeof caller !== "number" && contextOf(request)?.caller !== undefined
+    const secret = isAccepted ? secretIn(request.headers) : undefined
+    if (secret === undefined) {
+      return
     }
+    for (const oldest of known.size >= MOST_KNOWN ? known.values().take(1) : []) {
+      known.delete(oldest)
+    }
+    known.add(hashOf(secret))
   }
 
   const start = (caller: Caller, request: IncomingMessage, response: ServerResponse): void => {
@@ -72,7 +79,7 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
     handle(request, response)
     spentMs += nowMs() - startedAt
     if (response.headersSent) {
-      return answered(caller, request, response)
+      return answered(caller, request)
     }
     inFlight.set(caller, (inFlight.get(caller) ?? 0) + 1)
     const settle = () => {
@@ -84,7 +91,7 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
       } else {
         inFlight.delete(caller)
       }
-      answered(caller, request, response)
+      answered(caller, request)
       arm()
     }
     response.once(HEAD_WRITTEN, settle)

@@ -15,7 +15,7 @@ import { type BudgetState, budgets, type Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { Requester } from "../pools/Requester.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
-import { bearerOf, hasTwoKeys, KEY_HEADER } from "./middleware/bearer.ts"
+import { secretIn } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
 import { clientAddress } from "./middleware/clientAddress.ts"
@@ -72,14 +72,6 @@ const OUT_OF_BUDGET = rateLimited("quote", budgets.quote)
 
 const notAllowed: Effect.Effect<never, unknown> = Exit.fail("not allowed on the fast path")
 const notPlain: Effect.Effect<never, unknown> = Exit.fail("a query that is not plain")
-
-/** The secret of a request with one key; undefined without a key, or with two. */
-const secretIn = ({ headers: { authorization, [KEY_HEADER]: given } }: IncomingMessage): string | undefined => {
-  if (given === undefined) {
-    return bearerOf(authorization)
-  }
-  return typeof given === "string" && !hasTwoKeys(authorization, given) ? given : undefined
-}
 
 /** Wraps the default handler: requests that the fast path can answer do not reach it. */
 export const fastQuotePath = Effect.gen(function* () {
@@ -199,7 +191,7 @@ export const fastQuotePath = Effect.gen(function* () {
 
   return (defaultHandler: Handle): Handle =>
     (request, response) => {
-      const secret = limiter.isImmediate && isPlain(request) && !begun() ? secretIn(request) : undefined
+      const secret = limiter.isImmediate && isPlain(request) && !begun() ? secretIn(request.headers) : undefined
       if (secret === undefined) {
         return defaultHandler(request, response)
       }

@@ -2,6 +2,7 @@ import { type Config, Context, Effect, Latch, Layer } from "effect"
 import type { Pool, Program, Rate } from "../programs/Program.ts"
 import { followedPrograms } from "../programs/registry.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import type { CoverageReason } from "../domain/Scalar.ts"
 import { Readings } from "../health/Readings.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
@@ -27,8 +28,13 @@ export class PoolBook extends Context.Service<
      * for SOL: its pools belong to the other mint.
      */
     readonly isLoaded: (mint: Mint) => boolean
-    /** Pools of the mint that its last discovery found and left out, because it has more than `POOLS_PER_MINT`. */
+    /** Pools of the mint that are known and left out, because it has more than `POOLS_PER_MINT`. */
     readonly leftOut: (mint: Mint) => number
+    /**
+     * Reason why the pools of a loaded mint are not all that it has: `not_captured` where the node refused to search a program,
+     * `limit_clipped` where pools were left out. Null where they are all.
+     */
+    readonly lacking: (mint: Mint) => CoverageReason | null
     /** Share of the way to the end of the curve that sells the mint, priced or not; null where none is in memory or states it. */
     readonly graduationOf: (mint: Mint) => Rate | null
     /** The priced pool of an address; null while it is not in memory, as before its mint was asked for. */
@@ -82,6 +88,8 @@ export class PoolBook extends Context.Service<
           poolsOf: (mint) => cache.poolsOf(mint).pools,
           isLoaded: (mint) => mint === SOL || cache.isReady(mint) || discovery.isAbsent(mint),
           leftOut: (mint) => cache.leftOut(mint),
+          lacking: (mint) =>
+            cache.isPartial(mint) ? "not_captured" : cache.leftOut(mint) > 0 ? "limit_clipped" : null,
           graduationOf: (mint) => {
             const { pools, refused } = cache.poolsOf(mint)
             const priced = pools.find(({ graduation, mintA }) => graduation !== undefined && mintA === mint)

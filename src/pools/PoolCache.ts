@@ -1,4 +1,4 @@
-import { type DeriveAddress, isUnpriceable, type Pool, type Unpriceable } from "../programs/Program.ts"
+import { type DeriveAddress, isUnpriceable, type Pool, type Program, type Unpriceable } from "../programs/Program.ts"
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { ChainEvent } from "../solana/accounts/ChainFeed.ts"
@@ -30,9 +30,23 @@ interface WarmMint {
   /** True once a reader has asked for a loaded pair of the mint. */
   used: boolean
   lastUse: number
-  /** Pools that discovery found and that are not among the entries. */
+  /** Pools that the last search found and that are not among the entries. */
   leftOut: number
+  /** Pools beside them that trades named since, or of a program that could not be searched. */
+  readonly unlisted: Map<Address, Program>
+  /** True when the last search was not answered for some program. */
+  isPartial: boolean
 }
+
+/** The outcome of a search beside the pools that are kept. */
+export interface SearchOutcome {
+  /** Pools that were found and are not kept. */
+  readonly leftOut: ReadonlyArray<FoundPool>
+  /** Programs whose search was refused. */
+  readonly unsearched: ReadonlySet<Program>
+}
+
+const WHOLE: SearchOutcome = { leftOut: [], unsearched: new Set() }
 
 const NOTHING: ReadonlySet<Address> = new Set()
 const UNUSED_SHARE = 8
@@ -94,9 +108,15 @@ export class PoolCache {
     return this.#wanted.get(mint)?.ready === true
   }
 
-  /** Pools of the mint that its last discovery left out. */
+  /** Pools of the mint that are known and left out. */
   leftOut(mint: Mint): number {
-    return this.#wanted.get(mint)?.leftOut ?? 0
+    const wanted = this.#wanted.get(mint)
+    return wanted === undefined ? 0 : wanted.leftOut + wanted.unlisted.size
+  }
+
+  /** True for a mint of which the last search was refused for some program, so that pools may be missing. */
+  isPartial(mint: Mint): boolean {
+    return this.#wanted.get(mint)?.isPartial === true
   }
 
   /** Pools of the mint, as they were found. */
@@ -104,11 +124,25 @@ export class PoolCache {
     return this.#wanted.get(mint)?.entries ?? []
   }
 
-  /** Replaces the mint's list of pools with the result of a discovery, which left out so many. */
-  setPools(mint: Mint, found: ReadonlyArray<FoundPool>, leftOut = 0): void {
-    const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, used: false, lastUse: ++this.#uses, leftOut }
-    wanted.leftOut = leftOut
+  /** Replaces the mint's list of pools with the result of a search. */
+  setPools(mint: Mint, found: ReadonlyArray<FoundPool>, { leftOut, unsearched }: SearchOutcome = WHOLE): void {
+    const wanted = this.#wanted.get(mint) ?? {
+      entries: [],
+      ready: false,
+      used: false,
+      lastUse: ++this.#uses,
+      leftOut: 0,
+      unlisted: new Map(),
+      isPartial: false
+    }
     this.#wanted.set(mint, wanted)
+    wanted.isPartial = unsearched.size > 0
+    // The next search of a program lists its pools again; those of the others are known here alone.
+    wanted.unlisted.forEach((program, pool) => !unsearched.has(program) && wanted.unlisted.delete(pool))
+    found.forEach(({ address }) => wanted.unlisted.delete(address))
+    const unlisted = leftOut.filter(({ program }) => unsearched.has(program))
+    unlisted.forEach(({ address, program }) => wanted.unlisted.set(address, program))
+    wanted.leftOut = leftOut.length - unlisted.length
     const before = new Set(wanted.entries)
     wanted.entries = found.map((pool) => this.#entryOf(pool))
     for (const entry of wanted.entries) {
@@ -130,7 +164,7 @@ export class PoolCache {
       return false
     }
     if (wanted.entries.length >= most) {
-      wanted.leftOut += 1
+      wanted.unlisted.set(found.address, found.program)
       return false
     }
     const entry = this.#entryOf(found)

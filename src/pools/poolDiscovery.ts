@@ -130,10 +130,10 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     }
   })
 
-  /** Pools that a search finds; none where the provider refuses it. */
+  /** Pools that a search finds; null where the provider refuses it. */
   const search = Effect.fnUntraced(function* ({ program, query }: Search, isAsked: boolean) {
     if (refusals.isRefused(program)) {
-      return []
+      return null
     }
     const found = yield* pace(isAsked).pipe(
       Effect.andThen(feed.accountsOf(query)),
@@ -141,11 +141,13 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
       Effect.retry({ schedule: backoff, while: (failure) => !isRefusal(failure) }),
       Effect.catchIf(isRefusal, (failure) => Effect.as(refuse(program, failure), null))
     )
-    return Array.from(found?.accounts.values() ?? []).flatMap((account) =>
-      account !== null && program.isPool(account)
-        ? [{ program, address: account.address, account, foundBy: undefined }]
-        : []
-    )
+    return found === null
+      ? null
+      : Array.from(found.accounts.values()).flatMap((account) =>
+          account !== null && program.isPool(account)
+            ? [{ program, address: account.address, account, foundBy: undefined }]
+            : []
+        )
   })
 
   /** Reads the balance of one vault of every pool, because a search finds pool accounts alone. */
@@ -165,16 +167,23 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
 
   const discover = Effect.fn("PoolBook.load")(function* ({ isAsked, mint }: Load) {
     const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
-    const found = yield* Effect.forEach(searchesFor(programs, mint), (each) => search(each, isAsked), { concurrency })
+    const searches = searchesFor(programs, mint)
+    const found = yield* Effect.forEach(searches, (each) => search(each, isAsked), { concurrency })
+    const unsearched = new Set(searches.flatMap(({ program }, index) => (found[index] === null ? [program] : [])))
     const derived = derivedFor(programs, mint, derive)
     // A refused search does not find the pools that trades have named.
-    const learned = cache.foundOf(mint).filter(({ program }) => refusals.isRefused(program))
-    const all = uniquePools(derived.concat(found.flat(), learned))
+    const learned = cache.foundOf(mint).filter(({ program }) => unsearched.has(program))
+    const all = uniquePools(
+      derived.concat(
+        found.flatMap((pools) => pools ?? []),
+        learned
+      )
+    )
     const ranked = all.length > poolsPerMint ? yield* rankByReserves(mint, all) : all
     const pools = ranked.slice(0, poolsPerMint)
-    cache.setPools(mint, pools, all.length - pools.length)
+    cache.setPools(mint, pools, { leftOut: ranked.slice(poolsPerMint), unsearched })
     yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
-    if (cache.isEmpty(mint) && !kept.has(mint) && !refusals.some) {
+    if (cache.isEmpty(mint) && !kept.has(mint) && unsearched.size === 0) {
       absent.add(mint)
       return yield* forget(mint)
     }

@@ -116,7 +116,7 @@ export class TokenReader extends Context.Service<
           }
           const token = refOf(mint, state)
           const supply = supplyOf(mint, state)
-          const depth = pools.isLoaded(mint) ? depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint)) : null
+          const depth = pools.isLoaded(mint) ? depthOf(pools.poolsOf(mint), prices, pools.lacking(mint)) : null
           const { createdAtMs, firstSeenAtMs, holders, volume24hUsd } = activity.activityOf(mint, nowMs)
           const scalars = {
             priceUsd: priceScalar(prices, price, token.decimals, "usd", nowMs),
@@ -155,7 +155,7 @@ export class TokenReader extends Context.Service<
           const nowMs = yield* Clock.currentTimeMillis
           const prices = priceBook.at(nowMs)
           const poolsLeftOut = pools.leftOut(mint)
-          const depth = depthOf(pools.poolsOf(mint), prices, poolsLeftOut)
+          const depth = depthOf(pools.poolsOf(mint), prices, pools.lacking(mint))
           const totalLiquidityUsd = usdScalar(prices, depth.micro, depth.lacking, nowMs)
           return {
             data: {

@@ -14,7 +14,7 @@ const MOST_POOLS = 1000
 /** The pools of a token with their value, deepest first, and the sum. */
 export interface Depth {
   readonly pools: ReadonlyArray<{ readonly pool: Pool; readonly micro: bigint | null }>
-  /** Millionths of a dollar; null when there are pools and none could be valued. */
+  /** Millionths of a dollar; null when there are pools, in memory or not, and none could be valued. */
   readonly micro: bigint | null
   /** Coverage reason of an incomplete sum; null when complete. */
   readonly lacking: CoverageReason | null
@@ -42,11 +42,11 @@ const byValue = (a: ValuedPool, b: ValuedPool): number => {
   return (a.micro ?? -1n) > (b.micro ?? -1n) ? -1 : 1
 }
 
-/** The reason why the sum of the pools is not whole; `leftOut` are pools that were found and not loaded. */
+/** The reason why the sum of the pools is not whole; `unknown` is that of pools which are not among them. */
 const lackingIn = (
   valued: ReadonlyArray<ValuedPool>,
   all: ReadonlyArray<Pool>,
-  leftOut: number
+  unknown: CoverageReason | null
 ): CoverageReason | null => {
   if (valued.some(({ pool }) => pool.reserves === undefined)) {
     return "not_captured"
@@ -54,21 +54,21 @@ const lackingIn = (
   if (valued.some(({ micro }) => micro === null)) {
     return "mark_unknown"
   }
-  return all.length > valued.length || leftOut > 0 ? "limit_clipped" : null
+  return unknown ?? (all.length > valued.length ? "limit_clipped" : null)
 }
 
-/** Values the pools by their reserves. No pools give a sum of zero. */
-export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices, leftOut = 0): Depth => {
+/** Values the pools by their reserves. No pools give a sum of zero where there are no others, for whatever reason. */
+export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices, unknown: CoverageReason | null = null): Depth => {
   const valued = pools
     .slice(0, MOST_POOLS)
     .map((pool) => ({ pool, micro: poolValue(pool, prices) }))
     .toSorted(byValue)
   const values = valued.flatMap(({ micro }) => (micro === null ? [] : [micro]))
-  const isUnknown = values.length === 0 && valued.length > 0
+  const isUnknown = values.length === 0 && (valued.length > 0 || unknown !== null)
   return {
     pools: valued,
     micro: isUnknown ? null : values.reduce((sum, micro) => sum + micro, 0n),
-    lacking: lackingIn(valued, pools, leftOut)
+    lacking: lackingIn(valued, pools, unknown)
   }
 }
 

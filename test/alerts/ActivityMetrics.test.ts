@@ -130,6 +130,20 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
   })
 
+  it.effect("have no liquidity of a token of which no pool could be searched", () => {
+    const mints = makeMints()
+    mints.medians.set(SOL, atMicros(1n))
+    const pools: ToyPools = { pools: [], loaded: new Set([MINT]), warmed: new Set(), partial: new Set([MINT]) }
+    return Effect.gen(function* () {
+      yield* priced(0, [1])
+      yield* set("al_thin", condition("liquidity_usd", "crosses_below", "8"))
+      yield* tick
+      assert.strictEqual(yield* now("liquidity_usd"), "unavailable")
+      pools.partial = new Set()
+      assert.strictEqual(yield* now("liquidity_usd"), "ok")
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
+  })
+
   it.effect("fire when holders concentrate, and are silent while holders or pools are not whole", () => {
     const held = { part: 10n, lacking: null as "source_gap" | null, poolCoverage: COMPLETE as Coverage }
     const holders = Layer.succeed(HolderReader, {

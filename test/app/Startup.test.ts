@@ -18,6 +18,7 @@ const book = PoolBook.of({
   isLoaded: (mint) => mint !== COLD,
   graduationOf: () => null,
   leftOut: () => 0,
+  lacking: () => null,
   learn: () => undefined,
   poolAt: () => null,
   graph: { partnersOf: () => [], poolsBetween: () => [] },

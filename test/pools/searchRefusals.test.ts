@@ -2,6 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
+import { incomplete } from "../../src/domain/Scalar.ts"
+import { makeOwnerKinds } from "../../src/market/holders/ownerKinds.ts"
+import { Launches } from "../../src/market/tape/Launches.ts"
+import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
+import { depthOf } from "../../src/tokens/liquidity.ts"
+import type { Prices } from "../../src/tokens/PriceBook.ts"
 import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import type { Program } from "../../src/programs/Program.ts"
 import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
@@ -30,6 +36,14 @@ const chainThatRefuses = () => {
   const chain = chainWithOnePool().put(hidden, vault(VAULT_A2, 10n), vault(VAULT_B2, 10n))
   chain.refused.add(REFUSED).add(ALSO_REFUSED)
   return chain
+}
+
+const noPrices: Prices = {
+  of: () => null,
+  lifetime: null,
+  isStale: false,
+  silentMs: 0,
+  clock: { slot: 1, epoch: 0, unixTimestamp: 0 }
 }
 
 const stateOfSearch = Effect.map(SourceMonitor.SourceMonitor, ({ history, sources }) => ({
@@ -90,6 +104,58 @@ describe("a search that the provider refuses", () => {
         }),
       {},
       [refusedProgram]
+    )
+  })
+
+  it.effect("leaves it unknown whether the pools of a mint are all", () => {
+    const chain = chainThatRefuses()
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          assert.strictEqual(book.lacking(TOKEN), "not_captured")
+          const pools = makeOwnerKinds(makeDeriveAddress(), book, { launches: new Launches(1) })(TOKEN)
+          assert.deepStrictEqual(pools.coverage, incomplete("not_captured"))
+          assert.deepStrictEqual(depthOf(book.poolsOf(TOKEN), noPrices, book.lacking(TOKEN)), {
+            pools: [],
+            micro: null,
+            lacking: "not_captured"
+          })
+          chain.refused.clear()
+          yield* TestClock.adjust("62 minutes")
+          yield* settle
+          assert.strictEqual(book.poolsOf(TOKEN).length, 1)
+          assert.isNull(book.lacking(TOKEN))
+        }),
+      {},
+      [refusedProgram]
+    )
+  })
+
+  it.effect("counts the pools that are left out, however often the others are searched", () => {
+    const chain = chainThatRefuses()
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          book.learn(TOKEN, POOL_2)
+          yield* settle
+          assert.strictEqual(book.leftOut(TOKEN), 1)
+          yield* TestClock.adjust("3 minutes")
+          yield* settle
+          assert.strictEqual(book.leftOut(TOKEN), 1)
+          chain.refused.clear()
+          chain.accounts.delete(POOL_2)
+          yield* TestClock.adjust("62 minutes")
+          yield* settle
+          assert.strictEqual(book.leftOut(TOKEN), 0)
+        }),
+      { POOLS_PER_MINT: "1" },
+      [toyProgram, refusedProgram]
     )
   })
 

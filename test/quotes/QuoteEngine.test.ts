@@ -33,6 +33,7 @@ const bookOf = (known: MintPools, warmed: Array<string> = []) =>
       isLoaded: (mint) => mint === TOKEN || mint === SOL,
       graduationOf: () => null,
       leftOut: () => 0,
+      lacking: () => null,
       learn: () => undefined,
       poolAt: () => null,
       graph: { partnersOf: () => [], poolsBetween: () => known.pools },

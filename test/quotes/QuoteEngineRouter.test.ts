@@ -34,6 +34,7 @@ const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>;
       isLoaded: (mint) => loaded.includes(mint),
       graduationOf: () => null,
       leftOut: () => 0,
+      lacking: () => null,
       learn: () => undefined,
       poolAt: () => null,
       graph: graphOf(pools),

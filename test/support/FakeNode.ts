@@ -21,7 +21,7 @@ export interface Refusal {
 }
 
 interface Client {
-  readonly send: (frame: string) => void
+  send: (frame: string) => void
   readonly cut: () => void
   readonly addressOf: Map<number, string>
   slots: number | null
@@ -146,6 +146,21 @@ export class FakeNode {
     } else if (client !== undefined) {
       client.slots = null
       client.addressOf.clear()
+    }
+  }
+
+  /** Holds back what the connection at this place is sent; each call of the result sends so many frames of it, or all from then on. */
+  hold(place: number): (frames?: number) => void {
+    const client = Array.from(this.#clients)[place]
+    if (client === undefined) {
+      return () => {}
+    }
+    const { send } = client
+    const held: Array<string> = []
+    client.send = (frame) => void held.push(frame)
+    return (frames) => {
+      client.send = frames === undefined ? send : client.send
+      held.splice(0, frames ?? held.length).forEach(send)
     }
   }
 

@@ -73,6 +73,7 @@ const bookOf = (market: Market, graph: PoolGraph = { partnersOf: () => [], pools
       isLoaded: (mint) => mint !== COLD,
       graduationOf: () => null,
       leftOut: () => 0,
+      lacking: () => null,
       learn: () => undefined,
       poolAt: () => null,
       graph,

@@ -82,6 +82,7 @@ const poolBook = (books: Books) =>
       books.pools.get(mint)?.find(({ graduation, mintA }) => graduation !== undefined && mintA === mint)?.graduation ??
       null,
     leftOut: () => 0,
+    lacking: () => null,
     learn: () => undefined,
     poolAt: (address) =>
       Array.from(books.pools.values())

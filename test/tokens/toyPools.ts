@@ -11,6 +11,8 @@ export interface ToyPools {
   pools: ReadonlyArray<Pool>
   loaded: ReadonlySet<Mint>
   readonly warmed: Set<Mint>
+  /** Mints that may have further pools, which the node did not let be searched. */
+  partial?: ReadonlySet<Mint>
 }
 
 const trades = ({ mintA, mintB }: Pool, mint: Mint) => mintA === mint || mintB === mint
@@ -43,6 +45,7 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
       isLoaded,
       graduationOf: () => null,
       leftOut: () => 0,
+      lacking: (mint) => (toy.partial?.has(mint) === true ? "not_captured" : null),
       learn: () => undefined,
       poolAt: (address) => toy.pools.find((pool) => pool.address === address) ?? null,
       graph: {

@@ -33,7 +33,7 @@ export interface OwnerKinds {
 }
 
 /** The pools that are known of a token. */
-export type KnownPools = Pick<PoolBook["Service"], "isLoaded" | "leftOut" | "poolsOf">
+export type KnownPools = Pick<PoolBook["Service"], "isLoaded" | "lacking" | "poolsOf">
 
 /** Reads the kinds of the owners of a token: from its pools in memory, and its launch. Other programs' pools own their vaults. */
 export const makeOwnerKinds = (
@@ -58,11 +58,8 @@ export const makeOwnerKinds = (
     if (launch !== null && launch.curve !== null) {
       kinds.set(launch.curve, "curve")
     }
-    const coverage = !pools.isLoaded(mint)
-      ? incomplete("backfill_running")
-      : pools.leftOut(mint) > 0
-        ? incomplete("limit_clipped")
-        : COMPLETE
+    const lacking = pools.isLoaded(mint) ? pools.lacking(mint) : "backfill_running"
+    const coverage = lacking === null ? COMPLETE : incomplete(lacking)
     return { kinds, coverage }
   }
 }

@@ -22,7 +22,7 @@ export interface MeasureSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   /** The number of holders; none are known unless given. */
   readonly holders?: Pick<HolderReads, "countOf" | "suggest"> | undefined
-  readonly pools: Pick<PoolBook["Service"], "graduationOf" | "isLoaded" | "leftOut" | "poolsOf">
+  readonly pools: Pick<PoolBook["Service"], "graduationOf" | "isLoaded" | "lacking" | "poolsOf">
 }
 
 /** The time, prices and lifetime that all measures of one view share. */
@@ -85,7 +85,7 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
   if (!pools.isLoaded(mint)) {
     return unavailable("usd", "not_captured")
   }
-  const depth = depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint))
+  const depth = depthOf(pools.poolsOf(mint), prices, pools.lacking(mint))
   return usdScalar(prices, depth.micro, depth.lacking, nowMs)
 }
 

@@ -16,7 +16,11 @@ export interface Snapshot {
   readonly accounts: ReadonlyMap<Address, OnChainAccount | null>
 }
 
-/** An event of the chain. Writes of one slot arrive together, so that a reader never sees half a swap. */
+/**
+ * An event of the chain. Writes of one slot arrive together, so that a reader sees no half of a swap. Of several connections to a
+ * node that holds where it notifies of the clock sysvar, by which each of them shows the slot it has come to: the slowest one holds
+ * up the others, until it is dropped. Without the clock, a slot ends for all of them with the first write of the next one.
+ */
 export type ChainEvent =
   /** State of watched accounts at one slot: after `watch`, and after every gap. Older writes are already dropped. */
   | { readonly _tag: "Snapshot"; readonly snapshot: Snapshot }

@@ -9,7 +9,7 @@ import type { Outbox } from "../blocks/outbox.ts"
 import type { SlotBuffer } from "./SlotBuffer.ts"
 import type { Commitment } from "../Commitment.ts"
 import { StreamReplay } from "./StreamReplay.ts"
-import type { Listener, SlotInfo } from "./subscriptions.ts"
+import type { Listener, SlotInfo, Subscriptions } from "./subscriptions.ts"
 
 /** Beyond this many waiting writes, all slots count as ended. */
 const MOST_WAITING = 16_384
@@ -30,6 +30,8 @@ export class ChainState implements Listener {
   readonly clockHeard: Latch.Latch = Latch.makeUnsafe(false)
   /** Opened when slots arrive again after a silence. */
   readonly resumed: Latch.Latch = Latch.makeUnsafe(false)
+  /** The count of writes and responses that have waited for the end of a slot. */
+  arrivals = 0
   /** Host of the node in use. */
   node: string | undefined
   readonly #buffer: SlotBuffer
@@ -40,6 +42,8 @@ export class ChainState implements Listener {
   readonly #tellsSlots: boolean
   #connected = false
   readonly #replay = new StreamReplay()
+  /** The slot that every connection has come to. */
+  #reached: () => number = () => Number.POSITIVE_INFINITY
   /** True from a silence of the chain until a new slot: connections and answers at the same slot end none. */
   #isSilent = false
   // Durations are measured by the monotonic clock.
@@ -52,7 +56,6 @@ export class ChainState implements Listener {
   #slot = 0
   #heardAtMs: number | null = null
   #committedSlot = 0
-  #arrivals = 0
   /** The time at which the clock arrived, was asked for, or is waited for since. */
   #clockAt = 0
   #clock = new KnownClock()
@@ -135,11 +138,6 @@ export class ChainState implements Listener {
     return this.#slot
   }
 
-  /** The count of writes and responses that have waited for the end of a slot. */
-  get arrivals(): number {
-    return this.#arrivals
-  }
-
   /** The newest slot received at the commitment of the feed: reads must not be older. */
   get committedSlot(): number {
     return this.#committedSlot
@@ -183,8 +181,9 @@ export class ChainState implements Listener {
   }
 
   /** A new connection: every account is read again, unless its stream is repeated from `replayFrom` on. */
-  connect({ isReplayed = false }: { readonly isReplayed?: boolean } = {}): void {
+  connect({ isReplayed = false, reached }: Partial<Pick<Subscriptions, "isReplayed" | "reached">> = {}): void {
     this.#connected = true
+    this.#reached = reached ?? (() => Number.POSITIVE_INFINITY)
     this.#replay.begin(isReplayed ? this.#slot : null)
     if (isReplayed) {
       this.#buffer.resume()
@@ -247,7 +246,7 @@ export class ChainState implements Listener {
 
   onSlot({ slot, parent, root }: SlotInfo): void {
     this.#hear(slot)
-    this.settle(this.#commitment === "processed" ? parent : root)
+    this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.#reached() - 1))
     const now = this.#monotonicMs()
     if (now - this.#clockAt > CLOCK_PATIENCE_MS) {
       this.#clockAt = now
@@ -258,6 +257,10 @@ export class ChainState implements Listener {
   onCommitted(slot: number): void {
     this.#checkOverlap(slot)
     this.#committedSlot = Math.max(this.#committedSlot, slot)
+    if (this.#buffer.size > 0) {
+      // After a pause this slot counts as ended too.
+      this.#hasArrived()
+    }
     // Its own writes may still follow.
     this.onSlot({ slot, parent: slot - 1, root: slot - 1 })
   }
@@ -272,7 +275,7 @@ export class ChainState implements Listener {
     const outcome = this.#buffer.write(address, state)
     if (outcome === "kept") {
       this.#hasArrived()
-      this.settle(this.#buffer.size > MOST_WAITING ? Infinity : state.slot - 1)
+      this.settle(this.#buffer.size > MOST_WAITING ? Infinity : Math.min(state.slot, this.#reached()) - 1)
     } else if (outcome === "older" && state.writeVersion === undefined) {
       // Dropped, but a reason to read: the node may have reported a wrong slot.
       this.#doubt(address, false)
@@ -298,7 +301,7 @@ export class ChainState implements Listener {
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
-    this.settle(this.#tellsSlots ? this.#slot : Infinity)
+    this.settle(Math.min(this.#tellsSlots ? this.#slot : Infinity, this.#reached()))
   }
 
   /** Every slot up to and including this one has ended: emits its writes. */
@@ -369,7 +372,7 @@ export class ChainState implements Listener {
   }
 
   #hasArrived(): void {
-    this.#arrivals++
+    this.arrivals++
     this.arrived.openUnsafe()
   }
 

@@ -2,7 +2,10 @@
 import { Clock, Deferred, Effect, Exit, Scope } from "effect"
 import type { Socket } from "effect/socket"
 import type { Address } from "../../domain/Address.ts"
+import { CLOCK } from "../clockSysvar.ts"
+import type { AccountState } from "./accountJson.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
+import { type Position, SocketProgress } from "./socketProgress.ts"
 import {
   type Listener,
   openSubscriptions,
@@ -13,12 +16,9 @@ import {
 
 /** Settings of the connections. */
 export interface SpreadSettings extends SubscriptionSettings {
-  /** Accounts of one connection. */
+  /** Accounts of one connection, the clock included. */
   readonly perSocket: number
 }
-
-/** A connection that has reported none of so many slots, while another one has, has fallen silent. */
-const SILENT_SLOTS = 25
 
 /** Pauses between attempts to open a further connection: the first one, which doubles, and the longest. */
 const FIRST_PAUSE_MS = 1000
@@ -27,13 +27,16 @@ const LONGEST_PAUSE_MS = 60_000
 interface Member {
   readonly subscriptions: Subscriptions
   readonly scope: Scope.Closeable
-  /** Fails when it has fallen silent while others have not. */
-  readonly silent: Deferred.Deferred<never, ChainUnavailable>
-  /** Slots that other connections have reported since its own last one. */
-  readonly missed: { slots: number }
+  /** Fails when it has fallen silent, or lags, while others have not. */
+  readonly late: Deferred.Deferred<never, ChainUnavailable>
+  readonly position: Position
   /** Accounts that it follows or is about to. */
   readonly share: Set<Address>
 }
+
+/** Subscriptions of a connection: beside its share that of the clock, which shows its progress. */
+const sizeOf = ({ share, subscriptions }: Member): number =>
+  share.size + (subscriptions.isFollowed(CLOCK) && !share.has(CLOCK) ? 1 : 0)
 
 /** The connections and their shares. */
 class Members {
@@ -66,18 +69,19 @@ class Members {
     return share
   }
 
-  /** The connection with the fewest accounts that has room for another one. */
-  roomiest(perSocket: number): Member | undefined {
+  /** The connection with the most accounts that has room for another one, so that accounts of a pool are mostly on the same. */
+  fullest(perSocket: number): Member | undefined {
     const [first] = Array.from(this.all)
-      .filter(({ share }) => share.size < perSocket)
-      .toSorted((a, b) => a.share.size - b.share.size)
+      .filter((member) => sizeOf(member) < perSocket)
+      .toSorted((a, b) => sizeOf(b) - sizeOf(a))
     return first
   }
 }
 
 /**
  * Connects once, and again as accounts are added. The loss of a connection loses its share alone: those accounts are no longer
- * followed, and the next call follows them on the others. `closed` fails with the last connection.
+ * followed, and the next call follows them on the others. `closed` fails with the last connection. Every further connection
+ * follows the clock too, of which each slot has a write: `reached` is the slot that all of them have come to.
  */
 export const spreadSubscriptions = Effect.fnUntraced(function* (
   settings: SpreadSettings,
@@ -87,10 +91,12 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const members = new Members()
   const ended = yield* Deferred.make<never, ChainUnavailable>()
+  const progress = new SocketProgress()
 
   /** Ends a connection; false when it had ended before. */
   const close = Effect.fnUntraced(function* (member: Member) {
     const share = members.remove(member)
+    progress.end(member.position)
     yield* share === null ? Effect.void : Scope.close(member.scope, Exit.void)
     return share
   })
@@ -107,41 +113,60 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
     }
   })
 
-  let newestSlot = 0
-  const onSlot = (own: { slots: number }, info: SlotInfo) => {
-    own.slots = 0
-    listener.onSlot(info)
-    if (info.slot <= newestSlot) {
-      return
-    }
-    newestSlot = info.slot
-    for (const { missed, silent } of members.all) {
-      missed.slots += missed === own ? 0 : 1
-      if (missed.slots > SILENT_SLOTS) {
-        const detail = `none of ${missed.slots} slots that another connection reported`
-        Deferred.doneUnsafe(silent, Effect.fail(new ChainUnavailable({ reason: "timeout", detail })))
+  const endLate = () => {
+    for (const { late, position } of members.all) {
+      if (progress.isLate(position)) {
+        const detail = `at slot ${position.slot}, with writes of ${position.written}, far behind another connection`
+        Deferred.doneUnsafe(late, Effect.fail(new ChainUnavailable({ reason: "timeout", detail })))
       }
+    }
+  }
+
+  const onSlot = (position: Position, info: SlotInfo) => {
+    const isNewest = progress.report(position, info.slot)
+    listener.onSlot(info)
+    if (isNewest) {
+      endLate()
+    }
+  }
+
+  const onWrite = (position: Position, address: Address, state: AccountState) => {
+    const before = progress.reached
+    const isNewest = progress.write(position, state.slot, address === CLOCK)
+    // The clock arrives on each connection, and is one of the share of one.
+    if (address !== CLOCK || members.of(CLOCK)?.position === position) {
+      listener.onWrite(address, state)
+    }
+    if (progress.reached > before) {
+      listener.onCommitted(progress.reached)
+    }
+    if (isNewest) {
+      endLate()
     }
   }
 
   const open = Effect.fnUntraced(function* () {
     const own = yield* Scope.fork(scope)
-    const missed = { slots: 0 }
+    const position = progress.begin()
     const subscriptions = yield* openSubscriptions(settings, {
-      onSlot: (info) => onSlot(missed, info),
+      onSlot: (info) => onSlot(position, info),
       onCommitted: (slot) => listener.onCommitted(slot),
-      onWrite: (address, state) => listener.onWrite(address, state),
+      onWrite: (address, state) => onWrite(position, address, state),
       onMalformed: (address) => listener.onMalformed(address),
       onLost: (addresses) => listener.onLost(addresses)
     }).pipe(
+      Effect.tap(({ follow }) => (members.all.size === 0 ? Effect.void : follow([CLOCK]))),
       Scope.provide(own),
       Effect.provide(context),
-      Effect.onError(() => Scope.close(own, Exit.void))
+      Effect.onError(() => {
+        progress.end(position)
+        return Scope.close(own, Exit.void)
+      })
     )
-    const silent = yield* Deferred.make<never, ChainUnavailable>()
-    const member: Member = { subscriptions, scope: own, silent, missed, share: new Set() }
+    const late = yield* Deferred.make<never, ChainUnavailable>()
+    const member: Member = { subscriptions, scope: own, late, position, share: new Set() }
     members.all.add(member)
-    yield* Effect.raceFirst(subscriptions.closed, Deferred.await(silent)).pipe(
+    yield* Effect.raceFirst(subscriptions.closed, Deferred.await(late)).pipe(
       Effect.catch((error) => drop(member, error)),
       Effect.forkIn(scope)
     )
@@ -176,7 +201,7 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
     const shares = new Map<Member | null, Array<Address>>()
     let mayOpen = true
     for (const address of addresses) {
-      let member: Member | null = members.roomiest(settings.perSocket) ?? null
+      let member: Member | null = members.fullest(settings.perSocket) ?? null
       if (member === null && mayOpen) {
         member = yield* openAnother
         mayOpen = member !== null
@@ -197,7 +222,7 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
       return addresses
     }
     const refused = yield* member.subscriptions
-      .follow(addresses)
+      .follow(addresses.filter((address) => !member.subscriptions.isFollowed(address)))
       .pipe(Effect.catch((error) => Effect.as(drop(member, error), addresses)))
     refused.forEach((address) => members.release(member, address))
     return refused
@@ -215,6 +240,7 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
   const closed = Deferred.await(ended)
   return {
     isReplayed: false,
+    reached: () => progress.reached,
     closed,
     isFollowed: (address) => members.of(address)?.subscriptions.isFollowed(address) ?? false,
     followed: () => Array.from(members.all).flatMap(({ subscriptions }) => Array.from(subscriptions.followed())),

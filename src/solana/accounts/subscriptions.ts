@@ -27,6 +27,8 @@ export interface Listener {
 export interface Subscriptions {
   /** True when the writes since before the loss of the last connection are repeated. */
   readonly isReplayed: boolean
+  /** The newest slot of which each of several connections has delivered writes; absent where there is one. */
+  readonly reached?: () => number
   readonly isFollowed: (address: Address) => boolean
   readonly followed: () => Iterable<Address>
   /** Follows accounts that are not followed yet and returns those that the node refused. */

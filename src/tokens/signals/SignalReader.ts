@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
       yield* pools.warm(mint)
       return "backfill_running"
     }
-    const depth = depthOf(pools.poolsOf(mint), prices.at(nowMs), pools.leftOut(mint))
+    const depth = depthOf(pools.poolsOf(mint), prices.at(nowMs), pools.lacking(mint))
     const [largest] = depth.pools
     if (largest === undefined || largest.micro === null || largest.pool.lp === undefined) {
       return "not_captured"

@@ -19,7 +19,13 @@ const LAST = FIRST + 200
 
 const tokens = TokenBook.of({ read: () => null, named: () => [], commitment: "confirmed", warm: () => Effect.void })
 const clock = { slot: 1, epoch: 0, unixTimestamp: MONDAY }
-const noPools = { isLoaded: () => false, graduationOf: () => null, leftOut: () => 0, poolsOf: () => [] }
+const noPools = {
+  isLoaded: () => false,
+  graduationOf: () => null,
+  leftOut: () => 0,
+  lacking: () => null,
+  poolsOf: () => []
+}
 
 /** The store with blocks that are read only once the latch is open. */
 const gated = (store: TradeStore["Service"], open: Latch.Latch) =>

@@ -13,7 +13,13 @@ export const tokens = TokenBook.of({
   warm: () => Effect.void
 })
 
-const pools = { isLoaded: () => false, leftOut: () => 0, graduationOf: () => null, poolsOf: () => [] }
+const pools = {
+  isLoaded: () => false,
+  leftOut: () => 0,
+  lacking: () => null,
+  graduationOf: () => null,
+  poolsOf: () => []
+}
 
 const prices: PriceBook["Service"] = {
   at: () => ({

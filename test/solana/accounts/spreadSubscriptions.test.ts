@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
+import { SOL } from "../../../src/domain/Address.ts"
 import { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
+import { CLOCK } from "../../../src/solana/clockSysvar.ts"
 import type { FakeNode } from "../../support/FakeNode.ts"
 import { clockOf, holding, manyAddresses, readFeed, type Reader, until } from "./accounts.ts"
 import { feedOf, nodeWith } from "./feedScene.ts"
@@ -26,13 +28,29 @@ const spread = <A, E, R>(
     }).pipe(Effect.provide(feedOf(node, { subscriptions: 10, timeout: Duration.seconds(2) })))
   })
 
+/** Accounts of the connection at this place; the clock is followed on each. */
+const own = (node: FakeNode, place: number) =>
+  new Set((node.shares()[place] ?? []).filter((address) => address !== CLOCK))
+
+const clockAt = (slot: number) => clockOf(7, 1_700_000_000 + slot, slot)
+
+/** Accounts that were read, one after the other. */
+const readsOf = (node: FakeNode) =>
+  node.callsOf("getMultipleAccounts").flatMap(({ params }) => (Array.isArray(params[0]) ? params[0].map(String) : []))
+
+/** Begins a slot and waits until it is heard. */
+const begin = (node: FakeNode, feed: ChainFeed["Service"], slot: number) => {
+  node.begin(slot)
+  return until("the slot is heard", () => feed.freshness().slot === slot)
+}
+
 const sizes = (node: FakeNode) => node.shares().map(({ length }) => length)
 
 describe("accounts beyond the bound of a connection", () => {
   it.live("are followed on further ones, each on one", () =>
     spread(
       Effect.fnUntraced(function* ({ node, reader }) {
-        assert.deepStrictEqual(sizes(node), [10, 10, 6])
+        assert.deepStrictEqual(sizes(node), [10, 10, 8])
         assert.strictEqual(node.followed().size, 26)
         node.write(101, ...many.map((address) => holding(address, [1])))
         yield* until("all are written", () => many.every((address) => reader.bytes(address)?.[0] === 1))
@@ -59,7 +77,7 @@ describe("the loss of one connection", () => {
   it.live.each(["cut", "silence"] as const)("loses its share alone, which is followed elsewhere and read: %s", (how) =>
     spread(
       Effect.fnUntraced(function* ({ feed, node, reader }) {
-        const lost = new Set(node.shares()[1])
+        const lost = own(node, 1)
         const reads = node.callsOf("getMultipleAccounts").length
         node.lose(1, how)
         // Missed by its share, and not by the others.
@@ -91,7 +109,79 @@ describe("the loss of one connection", () => {
         node.slot = 140
         yield* until("all are known", () => many.every((address) => reader.bytes(address)?.[0] === 1))
         yield* until("the feed is live", () => feed.freshness().state === "live")
-        assert.deepStrictEqual(sizes(node), [10, 10, 6])
+        assert.deepStrictEqual(sizes(node), [10, 10, 8])
+      })
+    )
+  )
+})
+
+describe("a connection that lags", () => {
+  it.live("is dropped, though it goes on to report older slots, and its accounts are read again", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node }) {
+        const lost = own(node, 1)
+        const reads = readsOf(node).length
+        const release = node.hold(1)
+        for (let slot = 101; node.connections < 4; slot++) {
+          yield* begin(node, feed, slot)
+          // It falls behind by a slot in two.
+          release(slot % 2)
+          assert.isBelow(slot, 200)
+        }
+        yield* until("its share is read", () => readsOf(node).length === reads + lost.size)
+        assert.deepStrictEqual(new Set(readsOf(node).slice(reads)), lost)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+      })
+    )
+  )
+
+  it.live("is not known by one slot that is far ahead", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node }) {
+        const release = node.hold(1)
+        yield* begin(node, feed, 101)
+        yield* begin(node, feed, 400)
+        release()
+        yield* begin(node, feed, 401)
+        assert.deepStrictEqual([node.connections, node.shares().length, feed.freshness().state], [3, 3, "live"])
+      })
+    )
+  )
+
+  it.live("does not divide the writes of a slot", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node, reader }) {
+        const writeAll = (slot: number) =>
+          node.write(slot, clockAt(slot), ...many.map((address) => holding(address, [slot])))
+        writeAll(101)
+        yield* until("all are written", () => many.every((address) => reader.bytes(address)?.[0] === 101))
+        const release = node.hold(1)
+        writeAll(102)
+        writeAll(103)
+        yield* until("the slot is heard", () => feed.freshness().slot === 103)
+        release()
+        yield* until("all are written", () => many.every((address) => reader.bytes(address)?.[0] === 103))
+        assert.deepStrictEqual(
+          reader.writes.map(({ accounts, slot }) => [slot, accounts.size]),
+          [101, 102, 103].map((slot) => [slot, many.length])
+        )
+      })
+    )
+  )
+
+  it.live("holds up the writes of the others until it is dropped at the latest", () =>
+    spread(
+      Effect.fnUntraced(function* ({ feed, node, reader }) {
+        const [written] = own(node, 0)
+        const address = many.find((each) => each === written) ?? SOL
+        node.write(101, clockAt(101))
+        node.hold(1)
+        for (let slot = 102; reader.bytes(address)?.[0] !== 102; slot++) {
+          node.write(slot, clockAt(slot), ...(slot === 102 ? [holding(address, [102])] : []))
+          yield* until("the slot is heard", () => feed.freshness().slot === slot)
+          assert.isBelow(slot, 200)
+        }
+        yield* until("its share is followed", () => node.connections === 4 && node.followed().size === 26)
       })
     )
   )
@@ -106,10 +196,10 @@ describe("a node that allows too few connections", () => {
         const feed = yield* ChainFeed
         const reader = yield* readFeed(feed)
         yield* feed.watch(many)
-        yield* until("two shares are emitted", () => reader.known.size === 19 && feed.freshness().state === "live")
+        yield* until("two shares are emitted", () => reader.known.size === 18 && feed.freshness().state === "live")
         for (let slot = 101; node.refusedConnections < 2; slot++) {
           node.write(slot, ...many.map((address) => holding(address, [slot % 256])))
-          const written = node.shares().flat().length - 1
+          const written = node.followed().size - 1
           yield* until("they are written", () => reader.writes.at(-1)?.slot === slot)
           assert.strictEqual(reader.writes.at(-1)?.accounts.size, written)
           yield* Effect.sleep("100 millis")
@@ -118,7 +208,7 @@ describe("a node that allows too few connections", () => {
         assert.isAtLeast(reader.writes.length, 3)
         node.mostConnections = 3
         yield* until("all are emitted", () => reader.known.size === many.length)
-        assert.deepStrictEqual(sizes(node), [10, 10, 6])
+        assert.deepStrictEqual(sizes(node), [10, 10, 8])
       }).pipe(Effect.provide(feedOf(node, { subscriptions: 10, timeout: Duration.seconds(2) })))
     })
   )
