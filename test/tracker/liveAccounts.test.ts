@@ -13,6 +13,7 @@ import { blockOf, feedOver, mintOf, timeOf, walletOf } from "./liveScene.ts"
 /** The reads that the node has given, and the wallets that it was asked for. */
 const reads = new Map<Address, AccountsState>()
 const asked: Array<Address> = []
+const withdrawn: Array<Address> = []
 
 const accounts = Layer.succeed(WalletAccounts, {
   of: (wallet) => reads.get(wallet) ?? "waiting",
@@ -22,6 +23,7 @@ const accounts = Layer.succeed(WalletAccounts, {
     asked.push(wallet)
     reads.delete(wallet)
   },
+  withdraw: (wallet) => void withdrawn.push(wallet),
   startAnew: () => undefined
 })
 
@@ -118,6 +120,19 @@ layer(feedOver({ usd: 1n }, TradeTape.layerManual(), accounts))("token accounts 
         realized: null,
         reasons: ["not_captured", "not_captured"]
       })
+    })
+  )
+
+  it.effect("are not waited for any more once the wallet is not tracked", () =>
+    Effect.gen(function* () {
+      const wallet = walletOf(4)
+      yield* WatchList.useSync((list) => list.add({ wallet, addedAtMs: 0 }))
+      yield* happen(blockOf(40, []))
+      assert.notInclude(withdrawn, wallet)
+      yield* WatchList.useSync((list) => list.replace([{ wallet: walletOf(3), addedAtMs: 0 }], list.mark()))
+      yield* happen(blockOf(41, []))
+      assert.include(withdrawn, wallet)
+      assert.notInclude(withdrawn, walletOf(3))
     })
   )
 })

@@ -11,8 +11,18 @@ export class RestoreReads {
     this.#accounts = accounts
   }
 
-  /** Asks for the wallets of which no read was asked for since their last restore. */
+  /**
+   * Asks for the wallets of which no read was asked for since their last restore. These are all that wait: the reads of others,
+   * which are not tracked any more, are withdrawn, so that wallets that come and go do not delay those that stay.
+   */
   ask(waiting: ReadonlyArray<Address>): void {
+    const all = new Set(waiting)
+    for (const wallet of this.#asked) {
+      if (!all.has(wallet)) {
+        this.#accounts.withdraw(wallet)
+        this.#asked.delete(wallet)
+      }
+    }
     for (const wallet of waiting) {
       if (!this.#asked.has(wallet) && this.#accounts.of(wallet) !== "named") {
         this.#accounts.againFirst(wallet)

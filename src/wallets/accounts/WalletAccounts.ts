@@ -30,6 +30,8 @@ export class WalletAccounts extends Context.Service<
     again(wallet: Address): void
     /** Asks for a new read of a tracked wallet, before those that callers asked for, however many of these wait. */
     againFirst(wallet: Address): void
+    /** Takes back what `againFirst` asked for: the wallet is not tracked any more. */
+    withdraw(wallet: Address): void
     /** Another chain follows: nothing that was read holds. */
     startAnew(): void
   }
@@ -40,6 +42,7 @@ export class WalletAccounts extends Context.Service<
     ask: () => undefined,
     again: () => undefined,
     againFirst: () => undefined,
+    withdraw: () => undefined,
     startAnew: () => undefined
   })
 
@@ -94,6 +97,7 @@ export class WalletAccounts extends Context.Service<
         ask: (wallets) => (rate === 0 ? undefined : reads.ask(wallets, clock.currentTimeMillisUnsafe())),
         again: (wallet) => (rate === 0 ? undefined : reads.again(wallet)),
         againFirst: (wallet) => (rate === 0 ? undefined : reads.againFirst(wallet)),
+        withdraw: (wallet) => reads.withdraw(wallet),
         startAnew: () => reads.startAnew()
       })
     })
@@ -172,6 +176,13 @@ class AccountReads {
 
   againFirst(wallet: Address): void {
     this.#first.add(wallet)
+  }
+
+  withdraw(wallet: Address): void {
+    this.#first.delete(wallet)
+    if (!this.#waiting.has(wallet)) {
+      this.#postponedToMs.delete(wallet)
+    }
   }
 
   /** The tracked wallet that waits the longest, else any that does, else one that was postponed. */

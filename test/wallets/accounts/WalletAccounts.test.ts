@@ -164,3 +164,23 @@ it.effect("reads other wallets, tracked and asked for, while the read of one alw
     assert.isAbove(requests.filter(({ owner }) => owner === OTHER).length, 1)
   }).pipe(Effect.provide(layer))
 })
+
+it.effect("does not read wallets that are not tracked any more, so that they delay no other", () => {
+  const { layer, requests } = over(10)
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    const gone = Array.from({ length: 50 }, (_, n) => walletOf(n))
+    gone.forEach((wallet) => accounts.againFirst(wallet))
+    accounts.againFirst(WALLET)
+    accounts.ask([OTHER])
+    accounts.againFirst(OTHER)
+    gone.forEach((wallet) => accounts.withdraw(wallet))
+    // A caller has asked for it too.
+    accounts.withdraw(OTHER)
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(
+      requests.map(({ owner }) => owner),
+      [WALLET, WALLET, OTHER, OTHER]
+    )
+  }).pipe(Effect.provide(layer))
+})
