@@ -9,6 +9,8 @@ import { windowNames, windowSeconds } from "../market/windows/windows.ts"
 import type { PoolBook } from "../pools/PoolBook.ts"
 import type { HolderReads } from "../tokens/HolderReader.ts"
 import { depthOf } from "../tokens/liquidity.ts"
+import type { TokenBook } from "../tokens/TokenBook.ts"
+import { AuthorityChanges } from "./AuthorityChanges.ts"
 import { LiquidityHighs } from "./LiquidityHighs.ts"
 import type { MedianPrices } from "./MedianPrices.ts"
 import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
@@ -22,6 +24,13 @@ export interface ActivitySources {
   readonly pools: Pick<PoolBook["Service"], "isLoaded" | "lacking" | "poolsOf">
   readonly holders: Pick<HolderReads, "knownOf">
   readonly medians: MedianPrices
+  readonly tokens: Pick<TokenBook["Service"], "read">
+}
+
+/** The tokens whose metrics need to be looked at again and again. */
+export interface Followed {
+  readonly drops: ReadonlySet<Mint>
+  readonly authorities: ReadonlySet<Mint>
 }
 
 /** The name of a window of so many seconds; null where there is none. */
@@ -34,6 +43,7 @@ export const windowOf = (seconds: number | null) => windowNames[windowSeconds.in
 export class ActivityMetrics {
   private readonly sources: ActivitySources
   private readonly highs = new LiquidityHighs()
+  private readonly authorities = new AuthorityChanges()
 
   constructor(sources: ActivitySources) {
     this.sources = sources
@@ -50,6 +60,10 @@ export class ActivityMetrics {
         return this.liquidity(mint, place, nowMs)
       case "liquidity_drop_pct":
         return this.drop(this.liquidity(mint, place, nowMs), this.highs.of(mint, seconds ?? 0, nowMs))
+      case "authority_changes": {
+        const changes = this.authorities.of(mint, seconds ?? 0, nowMs)
+        return this.ofBlocks(changes === null ? null : whole(BigInt(changes)), place, nowMs)
+      }
       case "top10_pct":
         return this.concentration(mint, place, nowMs)
       case "silent_seconds":
@@ -57,10 +71,12 @@ export class ActivityMetrics {
     }
   }
 
-  /** Takes note of the liquidity of tokens whose drops are watched, every few seconds, and forgets that of all others. */
-  watchLiquidity(mints: ReadonlySet<Mint>, nowMs: number): void {
-    this.highs.keep(mints)
-    for (const mint of mints) {
+  /** Takes note of the liquidity and the authorities of tokens whose changes are watched, and forgets those of all others. */
+  follow({ authorities, drops }: Followed, nowMs: number): void {
+    this.authorities.keep(authorities)
+    authorities.forEach((mint) => this.authorities.note(mint, this.sources.tokens.read(mint), nowMs))
+    this.highs.keep(drops)
+    for (const mint of drops) {
       const reading = this.liquidity(mint, 0, nowMs)
       if (reading.state === "ok") {
         this.highs.note(mint, reading.seen.value.numerator, nowMs)

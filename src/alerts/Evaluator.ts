@@ -91,7 +91,12 @@ export class Evaluator extends Context.Service<
         const medians = new MedianPrices(prices)
         const pools = yield* PoolBook
         const holders = yield* HolderReader
-        const metrics = new Metrics(tape, tokens, medians, new ActivityMetrics({ tape, pools, holders, medians }))
+        const metrics = new Metrics(
+          tape,
+          tokens,
+          medians,
+          new ActivityMetrics({ tape, pools, holders, medians, tokens })
+        )
         const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0, unread: null }
         const list = new AlertIndex()
 
@@ -144,7 +149,8 @@ export class Evaluator extends Context.Service<
 
         const lookAtAll = Effect.gen(function* () {
           const nowMs = yield* Clock.currentTimeMillis
-          metrics.watchLiquidity(list.mintsOf("liquidity_drop_pct"), nowMs)
+          const [drops, authorities] = [list.mintsOf("liquidity_drop_pct"), list.mintsOf("authority_changes")]
+          metrics.follow({ drops, authorities }, nowMs)
           const steps = Array.from(list.mints()).flatMap((mint) =>
             Array.from(list.of(mint)).flatMap((group) => {
               const reading = metrics.now(mint, group.measure, nowMs)
@@ -174,7 +180,7 @@ export class Evaluator extends Context.Service<
             yield* Effect.provideService(pools.warm(mint), Requester, "alerts")
           }
           const isByMedian = metrics.isByMedian(mint, measure)
-          if (isByMedian || measure.metric === "market_cap_usd") {
+          if (isByMedian || measure.metric === "market_cap_usd" || measure.metric === "authority_changes") {
             yield* tokens.warm(mint)
           }
           if (isByMedian && !medians.isLoaded(mint, nowMs)) {

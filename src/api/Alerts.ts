@@ -54,7 +54,7 @@ const ConditionBody = Schema.Struct({
   operator: operator.annotate({
     description: "rises_by and falls_by apply to change_pct, crosses_above and crosses_below to the others."
   }),
-  threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, or seconds. Above 0." }),
+  threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, seconds, or changes. Above 0." }),
   windowSeconds: Schema.optionalKey(windowSeconds),
   source: Schema.optionalKey(source)
 }).check(
@@ -92,7 +92,7 @@ const ConditionBody = Schema.Struct({
         refuse(
           "windowSeconds",
           "conflict",
-          "condition.windowSeconds must be left out or null: it applies to change_pct, volume_usd and liquidity_drop_pct only."
+          "condition.windowSeconds must be left out or null: it applies to change_pct, volume_usd, liquidity_drop_pct and authority_changes only."
         )
       )
     },

@@ -12,7 +12,7 @@ import { SOL } from "../../src/domain/Address.ts"
 import { block } from "../support/reads.ts"
 import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import { readMintAccount } from "../../src/tokens/mintAccount.ts"
-import { classicMint } from "../tokens/mints.ts"
+import { classicMint, type MintPlan } from "../tokens/mints.ts"
 import type { ToyPools } from "../tokens/toyPools.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alerting, atMicros, fired, makeMints, priced, set, settle } from "./world.ts"
@@ -142,6 +142,37 @@ describe("alerts on activity", () => {
       pools.partial = new Set()
       assert.strictEqual(yield* now("liquidity_usd"), "ok")
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
+  })
+
+  it.effect("fire when an authority is removed or set, once a window, and not for what an older slot shows", () => {
+    const mints = makeMints()
+    let second = 0
+    const see = (slot: number, plan: MintPlan, seconds = 20) => {
+      second += seconds
+      const facts = readMintAccount(classicMint(MINT, plan))
+      const observation = { slot, observedAtMs: slot }
+      mints.known.set(MINT, { _tag: "Token", facts: facts._tag === "Mint" ? facts : null, metadata: null, observation })
+      return Effect.andThen(priced(second, [1]), tick)
+    }
+    return Effect.gen(function* () {
+      yield* priced(0, [1])
+      const changes = condition("authority_changes", "crosses_above", "1", 300)
+      yield* set("al_changes", { ...changes, recurrence: "repeat", cooldownSeconds: 60 })
+      yield* tick
+      assert.isTrue(mints.warmed.has(MINT))
+      yield* see(5, { mintAuthority: walletOf(1), freezeAuthority: walletOf(2) })
+      yield* see(10, { mintAuthority: walletOf(1), freezeAuthority: walletOf(2) })
+      assert.lengthOf(yield* fired, 0)
+      yield* see(20, { mintAuthority: null, freezeAuthority: walletOf(2) })
+      assert.deepStrictEqual(yield* fired, ["al_changes 1"])
+      yield* see(19, { mintAuthority: walletOf(1), freezeAuthority: walletOf(2) })
+      // The window passes.
+      yield* see(200, { mintAuthority: null, freezeAuthority: walletOf(2) }, 400)
+      yield* see(201, { mintAuthority: null, freezeAuthority: walletOf(2) })
+      assert.lengthOf(yield* fired, 1)
+      yield* see(210, { mintAuthority: walletOf(3), freezeAuthority: null })
+      assert.deepStrictEqual(yield* fired, ["al_changes 1", "al_changes 2"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
   })
 
   it.effect("fire when holders concentrate, and are silent while holders or pools are not whole", () => {

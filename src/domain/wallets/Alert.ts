@@ -28,6 +28,7 @@ const activityMetrics = [
   "volume_usd",
   "liquidity_usd",
   "liquidity_drop_pct",
+  "authority_changes",
   "top10_pct",
   "curve_progress_pct",
   "silent_seconds"
@@ -44,7 +45,8 @@ export const AlertMetric = Schema.Literals([
 ]).annotate({
   description:
     "Value that is watched. `volume_usd`: dollars traded in the window. `liquidity_usd`: dollars in the pools. " +
-    "`liquidity_drop_pct`: how far these are below their highest value that was seen in the window. `top10_pct`: part held by the ten largest " +
+    "`liquidity_drop_pct`: how far these are below their highest value that was seen in the window. " +
+    "`authority_changes`: times that the mint or the freeze authority was set, changed or removed in the window. `top10_pct`: part held by the ten largest " +
     "owners that are no pool, curve or burn address. `curve_progress_pct`: way to the end of the curve, 100 after the graduation. " +
     "`silent_seconds`: seconds since the last trade that was seen, also while blocks are missing."
 })
@@ -67,7 +69,10 @@ export const isOfPools = (metric: AlertMetric): boolean => ofPools.has(metric)
 
 /** True for a metric that is measured over a window. */
 export const hasWindow = (metric: AlertMetric): boolean =>
-  metric === "change_pct" || metric === "volume_usd" || metric === "liquidity_drop_pct"
+  metric === "change_pct" ||
+  metric === "volume_usd" ||
+  metric === "liquidity_drop_pct" ||
+  metric === "authority_changes"
 
 /** Which way it has to move: levels are crossed, a change rises or falls by so much. */
 export const AlertOperator = Schema.Literals(["crosses_above", "crosses_below", "rises_by", "falls_by"])
@@ -102,10 +107,10 @@ export type AlertSource = typeof AlertSource.Type
 export const AlertCondition = Schema.Struct({
   metric: AlertMetric,
   operator: AlertOperator,
-  threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, or seconds. Above 0." }),
+  threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, seconds, or changes. Above 0." }),
   windowSeconds: Schema.NullOr(AlertWindowSeconds).annotate({
     description:
-      "Over which a change, a volume or a drop is measured; null for levels. 600 for a drop of liquidity alone, of which none is longer than 3600."
+      "Over which changes, a volume or a drop are measured; null for levels. 600 for a drop of liquidity alone, of which none is longer than 3600."
   }),
   source: AlertSource.annotate({
     description:

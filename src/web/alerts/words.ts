@@ -17,6 +17,7 @@ export const metrics: ReadonlyArray<readonly [Metric, string]> = [
   ["volume_usd", "Volume in dollars"],
   ["liquidity_usd", "Liquidity in dollars"],
   ["liquidity_drop_pct", "Drop of liquidity in percent"],
+  ["authority_changes", "Changes of an authority"],
   ["top10_pct", "Share of the ten largest holders"],
   ["curve_progress_pct", "Way to graduation"],
   ["silent_seconds", "Seconds without a trade"]
@@ -24,7 +25,10 @@ export const metrics: ReadonlyArray<readonly [Metric, string]> = [
 
 /** True for a metric that is measured over a window. */
 export const hasWindow = (metric: Metric): boolean =>
-  metric === "change_pct" || metric === "volume_usd" || metric === "liquidity_drop_pct"
+  metric === "change_pct" ||
+  metric === "volume_usd" ||
+  metric === "liquidity_drop_pct" ||
+  metric === "authority_changes"
 
 /** True for a metric that is a price or made of one, whose source can be chosen. */
 export const hasSource = (metric: Metric): boolean =>
@@ -63,6 +67,8 @@ const amountWords = (metric: Metric, amount: string): string => {
       return `${text} %`
     case "price_sol":
       return `${text} SOL`
+    case "authority_changes":
+      return text
     case "silent_seconds":
       return `${text} s`
     default:

@@ -71,6 +71,7 @@ const bodies: ReadonlyArray<readonly [body: object, ...faults: ReadonlyArray<str
   [condition({ metric: "volume_usd" }), "body condition.windowSeconds missing"],
   [{ ...wanted, condition: { ...change, metric: "volume_usd" } }, "body condition.operator conflict"],
   [condition({ metric: "liquidity_usd", windowSeconds: 300 }), "body condition.windowSeconds conflict"],
+  [condition({ metric: "authority_changes" }), "body condition.windowSeconds missing"],
   [condition({ metric: "liquidity_drop_pct" }), "body condition.windowSeconds missing"],
   [condition({ metric: "liquidity_drop_pct", windowSeconds: 21_600 }), "body condition.windowSeconds conflict"],
   [condition({ metric: "volume_usd", windowSeconds: 600 }), "body condition.windowSeconds conflict"],
