@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { readFixture } from "../exactness/fixture.ts"
-import { programOf } from "./deployed.ts"
+import { programOf } from "../../src/proofs/deployment.ts"
 import type { PoolSnapshot } from "./record.ts"
 import type { ProofSource } from "./sources.ts"
 

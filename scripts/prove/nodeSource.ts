@@ -7,10 +7,10 @@ import { FetchHttpClient } from "effect/http"
 import { type Address, addressOf } from "../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { accountFromJson } from "../../src/solana/accounts/accountJson.ts"
+import { deployedProgram, programDataAddress } from "../../src/proofs/deployment.ts"
 import { CLOCK, readClock } from "../../src/solana/clockSysvar.ts"
 import { makeRpcCall } from "../../src/solana/rpc/rpcHttp.ts"
 import { derive } from "../exactness/world.ts"
-import { readProgram } from "./deployed.ts"
 import type { PoolSnapshot } from "./record.ts"
 import type { ProofSource } from "./sources.ts"
 import type { Venue } from "./venues.ts"
@@ -140,7 +140,14 @@ export const nodeSource = async (url: string): Promise<ProofSource> => {
   }
 
   return {
-    program: (programId) => readProgram(programId, async (address) => (await read([address])).get(address) ?? null),
+    program: async (programId) => {
+      const accounts = await read([programId, programDataAddress(programId, derive)])
+      const program = deployedProgram(programId, (address) => accounts.get(address))
+      if ("reason" in program) {
+        throw new Error(program.reason)
+      }
+      return program
+    },
     pools
   }
 }

@@ -1,6 +1,6 @@
 /** The source of programs and pools for a proof: a node, or a folder. */
 import type { Address } from "../../src/domain/Address.ts"
-import type { DeployedProgram } from "./deployed.ts"
+import type { DeployedProgram } from "../../src/proofs/deployment.ts"
 import type { PoolSnapshot } from "./record.ts"
 import type { Venue } from "./venues.ts"
 

@@ -36,6 +36,8 @@ import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
+import { ProgramWatch } from "../proofs/ProgramWatch.ts"
+import * as ProofStorePg from "../proofs/ProofStorePg.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
@@ -190,6 +192,8 @@ const wallets = WalletReader.layer.pipe(
   ])
 )
 
+const programWatch = ProgramWatch.layer.pipe(Layer.provide(ProofStorePg.layer), Layer.provide(Database.layer))
+
 const capabilities = Layer.mergeAll(
   tokens,
   tracker,
@@ -200,7 +204,8 @@ const capabilities = Layer.mergeAll(
   wallets,
   funding,
   perps,
-  newPools
+  newPools,
+  programWatch
 )
 
 const access = Layer.mergeAll(
