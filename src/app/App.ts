@@ -36,6 +36,7 @@ import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
+import { isProving } from "../proofs/proofSettings.ts"
 import { ProgramWatch } from "../proofs/ProgramWatch.ts"
 import * as ProofStorePg from "../proofs/ProofStorePg.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
@@ -194,6 +195,14 @@ const wallets = WalletReader.layer.pipe(
 
 const programWatch = ProgramWatch.layer.pipe(Layer.provide(ProofStorePg.layer), Layer.provide(Database.layer))
 
+/** Proofs of the quoted programs where `PROVE` is `on`, whose modules only that loads, in the processes that evaluate and clean up. */
+const proofs = Layer.unwrap(
+  Effect.gen(function* () {
+    const isAsked = (yield* isKeeper) && (yield* isProving)
+    return isAsked ? (yield* Effect.promise(() => import("./Proofs.ts"))).layer : Layer.empty
+  })
+).pipe(Layer.provideMerge(programWatch))
+
 const capabilities = Layer.mergeAll(
   tokens,
   tracker,
@@ -205,7 +214,7 @@ const capabilities = Layer.mergeAll(
   funding,
   perps,
   newPools,
-  programWatch
+  proofs
 )
 
 const access = Layer.mergeAll(

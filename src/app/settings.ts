@@ -74,6 +74,8 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   poolDiscovery.settings,
   proofSettings.refresh,
   proofSettings.accepted,
+  proofSettings.isProving,
+  proofSettings.budget,
   TokenBook.settings,
   FetchDocuments.settings,
   priceSettings.settings,

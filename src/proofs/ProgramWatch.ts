@@ -135,7 +135,16 @@ const make = Effect.gen(function* () {
   const watched = new Watched(yield* accepted)
   const derive = makeDeriveAddress()
   const addresses = programs.flatMap(({ programId }) => [programId, programDataAddress(programId, derive)])
-  const genesis = yield* Effect.cachedWithTTL(history.genesis, Duration.infinity)
+  let chain: string | null = null
+  const genesis = Effect.suspend(() =>
+    chain === null
+      ? Effect.tap(history.genesis, (hash) =>
+          Effect.sync(() => {
+            chain = hash
+          })
+        )
+      : Effect.succeed(chain)
+  )
 
   const readDeployments = Effect.gen(function* () {
     const { accounts } = yield* feed.read(addresses, HEADER)

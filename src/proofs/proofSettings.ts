@@ -1,4 +1,4 @@
-/** Settings of the watch of deployments. */
+/** Settings of the watch of deployments and of their proofs. */
 import { Config, Duration, Schema } from "effect"
 import { programs } from "../programs/registry.ts"
 
@@ -30,4 +30,15 @@ export const accepted: Config.Config<ReadonlyMap<string, number>> = Config.schem
 export const refresh: Config.Config<Duration.Duration> = Config.Duration("PROGRAM_REFRESH").pipe(
   Config.withDefault(Duration.seconds(60)),
   Config.map((interval) => Duration.max(interval, Duration.seconds(1)))
+)
+
+/** `PROVE` (off): proves deployments in the background. */
+export const isProving: Config.Config<boolean> = Config.Literals(["on", "off"], "PROVE").pipe(
+  Config.withDefault("off" as const),
+  Config.map((setting) => setting === "on")
+)
+
+/** `PROVE_BUDGET` (60 s): processor time that proofs may use in an hour. */
+export const budget: Config.Config<Duration.Duration> = Config.Duration("PROVE_BUDGET").pipe(
+  Config.withDefault(Duration.seconds(60))
 )

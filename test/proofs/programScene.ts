@@ -8,6 +8,7 @@ import { programs } from "../../src/programs/registry.ts"
 import { ProgramWatch } from "../../src/proofs/ProgramWatch.ts"
 import { deployProgram } from "../../src/simulator/chain/programAccounts.ts"
 import { ChainFeed, ChainUnavailable, type DataSlice, type Freshness } from "../../src/solana/accounts/ChainFeed.ts"
+import { CLOCK } from "../../src/solana/clockSysvar.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
 import { TransactionHistory } from "../../src/solana/rpc/TransactionHistory.ts"
 import * as MemoryProofs from "./memoryProofs.ts"
@@ -60,6 +61,16 @@ export class ProgramChain {
       commitment: "confirmed"
     })
   )
+
+  /** Adds accounts as they are, and the clock. */
+  put(accounts: Iterable<OnChainAccount>): void {
+    const clock = new Uint8Array(40)
+    new DataView(clock.buffer).setBigUint64(0, BigInt(this.slot), true)
+    const sysvar = { address: CLOCK, owner: CLOCK, lamports: 1n, data: clock, slot: this.slot }
+    for (const account of [...accounts, sysvar]) {
+      this.accounts.set(account.address, account)
+    }
+  }
 
   /** A watch of the programs, as of a process that starts. */
   watch(env: Record<string, string> = {}) {

@@ -185,7 +185,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "node:module": ["proofs", "storage"],
   "node:net": ["http"],
   "node:os": ["solana", "storage"],
-  "node:path": ["proofs", "storage", "solana", "http"],
+  "node:path": ["app", "proofs", "storage", "solana", "http"],
   "node:perf_hooks": ["observability"],
   "node:querystring": ["http"],
   "node:sqlite": ["storage"],
