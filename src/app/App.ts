@@ -39,6 +39,7 @@ import { PoolBook } from "../pools/PoolBook.ts"
 import { isProving } from "../proofs/proofSettings.ts"
 import { ProgramWatch } from "../proofs/ProgramWatch.ts"
 import * as ProofStorePg from "../proofs/ProofStorePg.ts"
+import * as VenueProofs from "../quotes/VenueProofs.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
@@ -240,6 +241,6 @@ export const layer = Startup.layer.pipe(
   // The database starts while the market does.
   Layer.provideMerge(noteStates),
   Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring, requestLog.layerConfig]),
-  Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer]),
+  Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer, VenueProofs.layer]),
   Layer.provide([platform, Logs.layer])
 )

@@ -76,6 +76,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   proofSettings.accepted,
   proofSettings.isProving,
   proofSettings.budget,
+  proofSettings.policy,
   TokenBook.settings,
   FetchDocuments.settings,
   priceSettings.settings,

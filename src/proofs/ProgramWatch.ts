@@ -7,12 +7,13 @@ import { Readings } from "../health/Readings.ts"
 import { noteFailure, SourceMonitor, type SourceState, stateByAge } from "../health/SourceMonitor.ts"
 import type { Program } from "../programs/Program.ts"
 import { programs } from "../programs/registry.ts"
+import { VenueProofs } from "../quotes/VenueProofs.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
 import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
 import { deploymentOf, HEADER, programDataAddress } from "./deployment.ts"
 import { deploymentSlot, isAmiss, type KnownProgram, programState } from "./programState.ts"
-import { accepted, refresh } from "./proofSettings.ts"
+import { accepted, policy, refresh } from "./proofSettings.ts"
 import { ProofStore, type ProofStoreUnavailable, type ProofOutcome, type SeenDeployment } from "./ProofStore.ts"
 
 /** Name of the deployments among the sources. */
@@ -131,7 +132,9 @@ const make = Effect.gen(function* () {
   const feed = yield* ChainFeed
   const history = yield* TransactionHistory
   const store = yield* ProofStore
+  const proofs = yield* VenueProofs
   const interval = yield* refresh
+  const refuses = (yield* policy) === "refuse"
   const watched = new Watched(yield* accepted)
   const derive = makeDeriveAddress()
   const addresses = programs.flatMap(({ programId }) => [programId, programDataAddress(programId, derive)])
@@ -160,6 +163,18 @@ const make = Effect.gen(function* () {
     records.forEach((record, programId) => watched.set(programId, { record }))
   })
 
+  /** Hands the proofs to quotes. */
+  const publish = Effect.sync(() =>
+    proofs.replace(
+      new Map(
+        watched.states().map(({ detail, dex, provenAtSlot, state }) => {
+          const refusal = refuses && state === "wrong" ? `its prices were found wrong: ${detail}` : null
+          return [dex, { provenAtSlot, refusal }]
+        })
+      )
+    )
+  )
+
   /** Logs each upgrade once. */
   const told = new Set<string>()
   const tell = Effect.suspend(() => {
@@ -180,7 +195,7 @@ const make = Effect.gen(function* () {
 
   const look = readDeployments.pipe(
     Effect.andThen(readRecords),
-    Effect.andThen(tell),
+    Effect.ensuring(Effect.andThen(publish, tell)),
     Effect.as(interval),
     Effect.catchTag(["ChainUnavailable", "ProofStoreUnavailable"], (error) =>
       Effect.as(noteFailure(PROGRAMS, error), Duration.min(RETRY, interval))
@@ -205,7 +220,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         yield* store.save(yield* Effect.orDie(genesis), deployment, proof)
         watched.set(deployment.programId, { record: { knownSlot: deployment.slot, proof } })
-        yield* tell
+        yield* Effect.andThen(publish, tell)
       })
   })
 })

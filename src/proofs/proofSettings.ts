@@ -38,6 +38,11 @@ export const isProving: Config.Config<boolean> = Config.Literals(["on", "off"], 
   Config.map((setting) => setting === "on")
 )
 
+/** `PROVE_POLICY` (refuse): a venue whose executed swaps differ from their quotes is not quoted, or quoted with a warning in states. */
+export const policy: Config.Config<"refuse" | "warn"> = Config.Literals(["refuse", "warn"], "PROVE_POLICY").pipe(
+  Config.withDefault("refuse" as const)
+)
+
 /** `PROVE_BUDGET` (60 s): processor time that proofs may use in an hour. */
 export const budget: Config.Config<Duration.Duration> = Config.Duration("PROVE_BUDGET").pipe(
   Config.withDefault(Duration.seconds(60))

@@ -18,6 +18,7 @@ import { ProgramWatch } from "../../src/proofs/ProgramWatch.ts"
 import { ProofBudget } from "../../src/proofs/ProofBudget.ts"
 import * as ProveInBackground from "../../src/proofs/ProveInBackground.ts"
 import { type PoolOutcome, ProofFailed, type ProofJob, Prover, ProverUnavailable } from "../../src/proofs/Prover.ts"
+import * as VenueProofs from "../../src/quotes/VenueProofs.ts"
 import { ProgramChain } from "./programScene.ts"
 
 const { dex, programId } = meteoraDammV2
@@ -100,7 +101,7 @@ const settled = (condition: () => boolean) =>
   })
 
 describe("proofs in the background", () => {
-  it.effect("prove a program on its pools in memory, with all accounts of one slot, and say why others are not", () => {
+  it.effect("prove a program on its pools in memory, with all accounts of one slot, and name the reason of others", () => {
     const scene = new ProofScene()
     return Effect.gen(function* () {
       yield* TestClock.adjust("10 seconds")
@@ -246,5 +247,40 @@ describe("ProofBudget", () => {
     assert.strictEqual(budget.waitMs(3_600_000), 0)
     assert.strictEqual(budget.totalMs, 1100)
     assert.isAbove(new ProofBudget(0).waitMs(5), 0)
+  })
+})
+
+describe("PROVE_POLICY", () => {
+  const quotable = Effect.map(VenueProofs.VenueProofs, ({ provenAtSlot, refused }) => ({
+    slot: provenAtSlot(dex),
+    refusal: refused().get(dex) ?? null
+  }))
+
+  it.effect("refuses a venue that is wrong by default, until the next proof, and gives the slot of a proof", () => {
+    const scene = new ProofScene()
+    scene.answer = Effect.succeed({ ...wrong, fixture: null })
+    return Effect.gen(function* () {
+      yield* TestClock.adjust("10 seconds")
+      const { refusal, slot } = yield* quotable
+      assert.isNull(slot)
+      assert.match(refusal ?? "", /^its prices were found wrong: 10 of 30 executed swaps/u)
+      scene.answer = Effect.succeed(exact)
+      yield* TestClock.adjust("25 hours")
+      assert.deepStrictEqual(yield* quotable, { slot: 1000, refusal: null })
+      scene.deploy(programId, 995)
+      scene.unavailable = "absent"
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(yield* quotable, { slot: null, refusal: null })
+    }).pipe(Effect.provide(scene.proving().pipe(Layer.provideMerge(VenueProofs.layer))))
+  })
+
+  it.effect("leaves it in quotes where it is warn, in the state wrong", () => {
+    const scene = new ProofScene()
+    scene.answer = Effect.succeed({ ...wrong, fixture: null })
+    return Effect.gen(function* () {
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* quotable, { slot: null, refusal: null })
+      assert.strictEqual((yield* stateOf()).state, "wrong")
+    }).pipe(Effect.provide(scene.proving({ PROVE_POLICY: "warn" }).pipe(Layer.provideMerge(VenueProofs.layer))))
   })
 })
