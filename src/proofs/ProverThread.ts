@@ -14,12 +14,17 @@ const entry = new URL("./execution/proofWorker.ts", import.meta.url)
 /** The next message of the thread. Fails when it ends before, or sends none in time. */
 const nextMessage = <A, E>(worker: Worker, send: () => void, failed: (detail: string) => E): Effect.Effect<A, E> =>
   Effect.callback<A, E>((resume) => {
-    const onMessage = (message: A): void => resume(Effect.succeed(message))
-    const onError = (error: Error): void => resume(Effect.fail(failed(error.message)))
-    const onExit = (code: number): void => resume(Effect.fail(failed(`the thread ended with ${code}`)))
-    worker.once("message", onMessage).once("error", onError).once("exit", onExit)
+    const settle = (outcome: Effect.Effect<A, E>): void => {
+      leave()
+      resume(outcome)
+    }
+    const onMessage = (message: A): void => settle(Effect.succeed(message))
+    const onError = (error: Error): void => settle(Effect.fail(failed(error.message)))
+    const onExit = (code: number): void => settle(Effect.fail(failed(`the thread ended with ${code}`)))
+    const leave = (): void => void worker.off("message", onMessage).off("error", onError).off("exit", onExit)
+    worker.on("message", onMessage).on("error", onError).on("exit", onExit)
     send()
-    return Effect.sync(() => worker.off("message", onMessage).off("error", onError).off("exit", onExit))
+    return Effect.sync(leave)
   }).pipe(
     Effect.timeoutOrElse({
       duration: DEADLINE,
@@ -49,7 +54,9 @@ const open = Effect.gen(function* () {
           (detail) => new ProofFailed({ detail })
         ),
         (reply) =>
-          "failure" in reply ? Effect.fail(new ProofFailed({ detail: reply.failure })) : Effect.succeed(reply)
+          "failure" in reply
+            ? Effect.fail(new ProofFailed({ detail: reply.failure, cpuMs: reply.cpuMs }))
+            : Effect.succeed(reply)
       )
   }
 })

@@ -61,6 +61,8 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
     return unproven(program.reason)
   }
   const { elf, sha256 } = program
+  const spend = ({ cpuMs = 0 }: { readonly cpuMs?: number }) =>
+    Effect.map(monotonicMs, (nowMs) => budget.spend(nowMs, cpuMs))
   const sums = { slot: 0, pools: 0, exact: 0, refused: 0, wrong: 0 }
   const fixtures: Array<{ readonly pool: Address; readonly file: object }> = []
   let left: string | null = null
@@ -74,8 +76,9 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
       continue
     }
     const seed = ((yield* Clock.currentTimeMillis) % SEEDS) + 1
-    const outcome = yield* session.prove({ programId, elf, sha256, snapshot, swaps: SWAPS, seed })
-    budget.spend(yield* monotonicMs, outcome.cpuMs)
+    const outcome = yield* session
+      .prove({ programId, elf, sha256, snapshot, swaps: SWAPS, seed })
+      .pipe(Effect.tap(spend), Effect.tapError(spend))
     if (outcome.obstacle !== null) {
       left = `pool ${pool}: ${outcome.obstacle}`
       continue

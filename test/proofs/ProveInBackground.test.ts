@@ -91,6 +91,11 @@ const stateOf = (venue = dex) =>
     ({ states }): ProgramState => states().find((one) => one.dex === venue) ?? assert.fail("is not watched")
   )
 
+const spentSeconds = Effect.map(
+  Readings,
+  ({ collect }) => collect(0).find(({ name }) => name === "fathom_proof_cpu_seconds_total")?.samples
+)
+
 /** Lets files be written until the condition holds. */
 const settled = (condition: () => boolean) =>
   Effect.promise(async () => {
@@ -101,26 +106,29 @@ const settled = (condition: () => boolean) =>
   })
 
 describe("proofs in the background", () => {
-  it.effect("prove a program on its pools in memory, with all accounts of one slot, and name the reason of others", () => {
-    const scene = new ProofScene()
-    return Effect.gen(function* () {
-      yield* TestClock.adjust("10 seconds")
-      assert.deepInclude(yield* stateOf(), { state: "proven", provenAtSlot: 1000, deployedAtSlot: 500, detail: null })
-      const [job, ...others] = scene.jobs
-      assert.deepStrictEqual(others, [])
-      assert.strictEqual(job?.snapshot.pool.address, pool.address)
-      assert.sameMembers([...(job?.snapshot.accounts.keys() ?? [])], [...fixture.accounts.keys()])
-      assert.deepInclude(yield* stateOf("pumpswap"), {
-        state: "unproven",
-        upgraded: false,
-        detail: "its swap instruction is not built here"
-      })
-      assert.deepInclude(yield* stateOf("meteora-dlmm"), { state: "unproven", detail: "no pool of it is in memory" })
-      const { collect } = yield* Readings
-      const spent = collect(0).find(({ name }) => name === "fathom_proof_cpu_seconds_total")
-      assert.deepStrictEqual(spent?.samples, [{ value: 0.01 }])
-    }).pipe(Effect.provide(scene.proving()))
-  })
+  it.effect(
+    "prove a program on its pools in memory, with all accounts of one slot, and name the reason of others",
+    () => {
+      const scene = new ProofScene()
+      return Effect.gen(function* () {
+        yield* TestClock.adjust("10 seconds")
+        assert.deepInclude(yield* stateOf(), { state: "proven", provenAtSlot: 1000, deployedAtSlot: 500, detail: null })
+        const [job, ...others] = scene.jobs
+        assert.deepStrictEqual(others, [])
+        assert.strictEqual(job?.snapshot.pool.address, pool.address)
+        assert.sameMembers([...(job?.snapshot.accounts.keys() ?? [])], [...fixture.accounts.keys()])
+        assert.deepInclude(yield* stateOf("pumpswap"), {
+          state: "unproven",
+          upgraded: false,
+          detail: "its swap instruction is not built here"
+        })
+        assert.deepInclude(yield* stateOf("meteora-dlmm"), { state: "unproven", detail: "no pool of it is in memory" })
+        const { collect } = yield* Readings
+        const spent = collect(0).find(({ name }) => name === "fathom_proof_cpu_seconds_total")
+        assert.deepStrictEqual(spent?.samples, [{ value: 0.01 }])
+      }).pipe(Effect.provide(scene.proving()))
+    }
+  )
 
   it.effect("prove again after an upgrade, by the new bytes, and else once a day", () => {
     const scene = new ProofScene()
@@ -204,11 +212,12 @@ describe("proofs in the background", () => {
 
   it.effect("repeat a proof that failed after an hour, and take none on which nothing could be executed", () => {
     const scene = new ProofScene()
-    scene.answer = Effect.fail(new ProofFailed({ detail: "the thread ended with 1" }))
+    scene.answer = Effect.fail(new ProofFailed({ detail: "the thread ended with 1", cpuMs: 500 }))
     return Effect.gen(function* () {
       yield* TestClock.adjust("50 minutes")
       assert.strictEqual(scene.jobs.length, 1)
       assert.include((yield* stateOf()).detail ?? "", "the thread ended with 1")
+      assert.deepStrictEqual(yield* spentSeconds, [{ value: 0.5 }])
       scene.answer = Effect.succeed({ ...exact, exact: 0, obstacle: "mint has a transfer hook" })
       yield* TestClock.adjust("15 minutes")
       assert.strictEqual(scene.jobs.length, 2)

@@ -12,7 +12,7 @@ export interface ProverReady {
 }
 
 /** Answer to a job. */
-export type ProverReply = PoolOutcome | { readonly failure: string }
+export type ProverReply = PoolOutcome | { readonly failure: string; readonly cpuMs: number }
 
 const NONE = { exact: 0, refused: 0, wrong: 0, fixture: null }
 
@@ -45,7 +45,7 @@ const serve = (makeRuntime: () => Runtime) => {
     try {
       const venue = venues.find(({ program }) => program.programId === job.programId)
       if (venue === undefined) {
-        return { failure: "its swap instruction is not built here" }
+        return { failure: "its swap instruction is not built here", cpuMs: cpuMs() }
       }
       const reason = obstacle(venue, job.snapshot)
       if (reason !== null) {
@@ -62,7 +62,7 @@ const serve = (makeRuntime: () => Runtime) => {
         cpuMs: cpuMs()
       }
     } catch (error) {
-      return { failure: error instanceof Error ? error.message : String(error) }
+      return { failure: error instanceof Error ? error.message : String(error), cpuMs: cpuMs() }
     }
   }
 }
