@@ -16,6 +16,7 @@ const entries = {
   main: pathOf("../src/main.ts"),
   simulatorWorker: pathOf("../src/simulator/simulatorWorker.ts"),
   blockWorker: pathOf("../src/trades/blockWorker.ts"),
+  proofWorker: pathOf("../src/proofs/execution/proofWorker.ts"),
   geyserWorker: pathOf("../src/trades/blocks/geyserWorker.ts")
 }
 

@@ -1,8 +1,9 @@
 /** Quotes recorded swaps with the engine's own programs and compares them to the unit. */
 import { globSync } from "node:fs"
 import { basename, join } from "node:path"
-import { check, empty, sum, type Tally } from "./exactness/check.ts"
-import { readFixture } from "./exactness/fixture.ts"
+import { empty, sum, type Tally } from "../src/proofs/exactness/check.ts"
+import { check } from "./exactness/check.ts"
+import { readFixture } from "../src/proofs/exactness/fixture.ts"
 
 const help = `Usage: npm run exactness -- DIR [--quiet]
 

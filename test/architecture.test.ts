@@ -166,6 +166,20 @@ describe("a service without a Geyser", () => {
   })
 })
 
+describe("a service that proves nothing", () => {
+  it("loads no execution of swaps, and LiteSVM is named by the thread of proofs alone", () => {
+    const loaded = [...loadedWith("src/main.ts", "src/app/App.ts", "src/app/Simulated.ts")]
+    assert.include(loaded, "src/proofs/ProgramWatch.ts")
+    assert.deepStrictEqual(
+      loaded.filter((file) => file.startsWith("src/proofs/execution/") || file.startsWith("src/proofs/exactness/")),
+      []
+    )
+    const naming = globSync("src/**/*.ts").filter((file) => readFileSync(file, "utf8").includes('("litesvm")'))
+    assert.deepStrictEqual(naming, ["src/proofs/execution/runtime.ts"])
+    assert.notInclude([...loadedWith("src/app/Proofs.ts")], "src/proofs/execution/runtime.ts")
+  })
+})
+
 describe("a command", () => {
   const loaded = loadedWith("src/main.ts")
 

@@ -4,10 +4,10 @@ import { plainMint } from "../../src/programs/math/plainMint.ts"
 import { pumpSwap } from "../../src/programs/pump/pumpSwap.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
-import { addressOf, bigintOf, type Entry, type Fixture } from "./fixture.ts"
-import { discriminator, type Field, makeAccount, tokenAccount } from "./stateAccounts.ts"
-import { agrees, type Vectors } from "./vectors.ts"
-import { derive, lookup } from "./world.ts"
+import { addressOf, bigintOf, type Entry, type Fixture } from "../../src/proofs/exactness/fixture.ts"
+import { discriminator, type Field, makeAccount, tokenAccount } from "../../src/proofs/exactness/stateAccounts.ts"
+import { agrees, type Vectors } from "../../src/proofs/exactness/vectors.ts"
+import { derive, lookup } from "../../src/proofs/exactness/world.ts"
 
 const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
 const POOL = Address.make("Poo1111111111111111111111111111111111111111")

@@ -15,10 +15,10 @@ import {
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes } from "../../src/domain/Address.ts"
-import { bigintOf, type Entry, type Fixture, textOf } from "./fixture.ts"
-import { discriminator, makeAccount } from "./stateAccounts.ts"
-import type { Vectors } from "./vectors.ts"
-import { derive, lookup } from "./world.ts"
+import { bigintOf, type Entry, type Fixture, textOf } from "../../src/proofs/exactness/fixture.ts"
+import { discriminator, makeAccount } from "../../src/proofs/exactness/stateAccounts.ts"
+import type { Vectors } from "../../src/proofs/exactness/vectors.ts"
+import { derive, lookup } from "../../src/proofs/exactness/world.ts"
 
 const POOL = Address.make("Poo1111111111111111111111111111111111111111")
 const MINT_A = Address.make("MintA11111111111111111111111111111111111111")

@@ -1,9 +1,9 @@
 /** Programs and pools from files: PROGRAM_ID.so, and fixtures of `npm run exactness`. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { readFixture } from "../exactness/fixture.ts"
-import { programOf } from "./deployed.ts"
-import type { PoolSnapshot } from "./record.ts"
+import { readFixture } from "../../src/proofs/exactness/fixture.ts"
+import { programOf } from "../../src/proofs/deployment.ts"
+import type { PoolSnapshot } from "../../src/proofs/execution/poolSnapshot.ts"
 import type { ProofSource } from "./sources.ts"
 
 /** The pools of the fixtures in `accounts`, and the programs in `programs`. */

@@ -7,21 +7,16 @@ import { FetchHttpClient } from "effect/http"
 import { type Address, addressOf } from "../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { accountFromJson } from "../../src/solana/accounts/accountJson.ts"
-import { CLOCK, readClock } from "../../src/solana/clockSysvar.ts"
+import { deployedProgram, programDataAddress } from "../../src/proofs/deployment.ts"
 import { makeRpcCall } from "../../src/solana/rpc/rpcHttp.ts"
-import { derive } from "../exactness/world.ts"
-import { readProgram } from "./deployed.ts"
-import type { PoolSnapshot } from "./record.ts"
+import { derive } from "../../src/proofs/exactness/world.ts"
+import { AT_ONCE, type PoolSnapshot, readSnapshot } from "../../src/proofs/execution/poolSnapshot.ts"
 import type { ProofSource } from "./sources.ts"
-import type { Venue } from "./venues.ts"
+import type { Venue } from "../../src/proofs/execution/swapVenues.ts"
 
-/** The most accounts of one `getMultipleAccounts`. */
-const AT_ONCE = 100
 /** Transactions looked through for each pool wanted, and the least in all. */
 const TRANSACTIONS_PER_POOL = 5
 const LEAST_TRANSACTIONS = 20
-/** Rounds of reading until a pool names no further account. */
-const ROUNDS = 5
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -43,7 +38,7 @@ const accountsNamedBy = (transaction: unknown): ReadonlyArray<Address> => {
 }
 
 /** Accounts read together; null for one that does not exist. */
-type AccountsRead = ReadonlyMap<string, OnChainAccount | null>
+type AccountsRead = ReadonlyMap<Address, OnChainAccount | null>
 type ReadAccounts = (addresses: ReadonlyArray<Address>) => Promise<AccountsRead>
 
 const settings = { concurrency: 4, retries: 5, timeout: Duration.seconds(60) }
@@ -76,36 +71,12 @@ const makeCalls = async (url: string) => {
   return { call, read }
 }
 
-/** The pool with everything that its price and its swaps need, from one response. Null when it names more than that holds. */
-const snapshotOf = async (venue: Venue, address: Address, read: ReadAccounts): Promise<PoolSnapshot | null> => {
-  let wanted: ReadonlySet<Address> = new Set([CLOCK, address])
-  for (let round = 0; round < ROUNDS && wanted.size <= AT_ONCE; round++) {
-    const found = await read([...wanted])
-    const pool = found.get(address)
-    const clock = readClock(found.get(CLOCK)?.data ?? new Uint8Array(0))
-    if (!pool || clock === null) {
-      return null
-    }
-    const needed = [
-      ...Object.values(venue.sides(pool)),
-      ...venue.program.needs(pool, (one) => found.get(one), derive),
-      ...venue.swapNeeds(pool, derive)
-    ]
-    const missing = needed.filter((one) => !wanted.has(one))
-    if (missing.length === 0) {
-      const existing = [...found].flatMap(([key, account]) =>
-        account === null || key === CLOCK ? [] : [[key, account] as const]
-      )
-      return { pool, accounts: new Map(existing), clock }
-    }
-    wanted = new Set([...wanted, ...missing])
-  }
-  return null
-}
-
 /** Programs and pools of the node at this address. */
 export const nodeSource = async (url: string): Promise<ProofSource> => {
   const { call, read } = await makeCalls(url)
+
+  const snapshotOf = (venue: Venue, address: Address): Promise<PoolSnapshot | null> =>
+    Effect.runPromise(readSnapshot(venue, address, (addresses) => Effect.promise(() => read(addresses))))
 
   const poolsIn = async ({ program }: Venue, signature: unknown): Promise<ReadonlyArray<Address>> => {
     const options = { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 }
@@ -131,7 +102,7 @@ export const nodeSource = async (url: string): Promise<ProofSource> => {
       for (const address of await poolsIn(venue, fieldOf(entry, "signature"))) {
         if (!seen.has(address) && found.length < count) {
           seen.add(address)
-          const snapshot = await snapshotOf(venue, address, read)
+          const snapshot = await snapshotOf(venue, address)
           found.push(...(snapshot === null ? [] : [snapshot]))
         }
       }
@@ -140,7 +111,14 @@ export const nodeSource = async (url: string): Promise<ProofSource> => {
   }
 
   return {
-    program: (programId) => readProgram(programId, async (address) => (await read([address])).get(address) ?? null),
+    program: async (programId) => {
+      const accounts = await read([programId, programDataAddress(programId, derive)])
+      const program = deployedProgram(programId, (address) => accounts.get(address))
+      if ("reason" in program) {
+        throw new Error(program.reason)
+      }
+      return program
+    },
     pools
   }
 }

@@ -2,11 +2,11 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { programs } from "../../src/programs/registry.ts"
-import { empty, sum, type Tally } from "../exactness/check.ts"
-import { obstacle, type PoolProof, provePool, type Random } from "./record.ts"
-import type { Runtime } from "./runtime.ts"
+import { empty, sum, type Tally } from "../../src/proofs/exactness/check.ts"
+import { obstacle, type PoolProof, provePool, type Random } from "../../src/proofs/execution/provePool.ts"
+import type { Runtime } from "../../src/proofs/execution/runtime.ts"
 import type { ProofSource } from "./sources.ts"
-import { type Venue, venues } from "./venues.ts"
+import { type Venue, venues } from "../../src/proofs/execution/swapVenues.ts"
 
 /** The row of one program. */
 export interface ProgramProof extends Tally {

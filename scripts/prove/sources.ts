@@ -1,8 +1,8 @@
 /** The source of programs and pools for a proof: a node, or a folder. */
 import type { Address } from "../../src/domain/Address.ts"
-import type { DeployedProgram } from "./deployed.ts"
-import type { PoolSnapshot } from "./record.ts"
-import type { Venue } from "./venues.ts"
+import type { DeployedProgram } from "../../src/proofs/deployment.ts"
+import type { PoolSnapshot } from "../../src/proofs/execution/poolSnapshot.ts"
+import type { Venue } from "../../src/proofs/execution/swapVenues.ts"
 
 /** Programs and pools of one chain. Each method throws with the reason when there is nothing to give. */
 export interface ProofSource {

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ProgramState } from "../domain/market/ProgramState.ts"
 import { SourceFreshness } from "../domain/market/SourceFreshness.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { NoQuery } from "./parameters.ts"
@@ -51,7 +52,10 @@ export class PartState extends Schema.Opaque<PartState>()(
         atMs: Schema.Int,
         detail: Schema.String.annotate({ description: "The reason in words, without secrets; at most 200 characters." })
       })
-    ).annotate({ description: "Its last failure since the start of the process; null before the first." })
+    ).annotate({ description: "Its last failure since the start of the process; null before the first." }),
+    programs: Schema.optionalKey(Schema.Array(ProgramState)).annotate({
+      description: "Of `programs`: every quoted AMM program."
+    })
   }).annotate({ identifier: "PartState", description: "State and past of one part of the service." })
 ) {}
 

@@ -36,6 +36,10 @@ import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
+import { isProving } from "../proofs/proofSettings.ts"
+import { ProgramWatch } from "../proofs/ProgramWatch.ts"
+import * as ProofStorePg from "../proofs/ProofStorePg.ts"
+import * as VenueProofs from "../quotes/VenueProofs.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
@@ -190,6 +194,16 @@ const wallets = WalletReader.layer.pipe(
   ])
 )
 
+const programWatch = ProgramWatch.layer.pipe(Layer.provide(ProofStorePg.layer), Layer.provide(Database.layer))
+
+/** Proofs of the quoted programs where `PROVE` is `on`, whose modules only that loads, in the processes that evaluate and clean up. */
+const proofs = Layer.unwrap(
+  Effect.gen(function* () {
+    const isAsked = (yield* isKeeper) && (yield* isProving)
+    return isAsked ? (yield* Effect.promise(() => import("./Proofs.ts"))).layer : Layer.empty
+  })
+).pipe(Layer.provideMerge(programWatch))
+
 const capabilities = Layer.mergeAll(
   tokens,
   tracker,
@@ -200,7 +214,8 @@ const capabilities = Layer.mergeAll(
   wallets,
   funding,
   perps,
-  newPools
+  newPools,
+  proofs
 )
 
 const access = Layer.mergeAll(
@@ -226,6 +241,6 @@ export const layer = Startup.layer.pipe(
   // The database starts while the market does.
   Layer.provideMerge(noteStates),
   Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring, requestLog.layerConfig]),
-  Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer]),
+  Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer, VenueProofs.layer]),
   Layer.provide([platform, Logs.layer])
 )

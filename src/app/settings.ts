@@ -21,6 +21,7 @@ import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
+import * as proofSettings from "../proofs/proofSettings.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
@@ -71,6 +72,11 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   hubs,
   platformFee,
   poolDiscovery.settings,
+  proofSettings.refresh,
+  proofSettings.accepted,
+  proofSettings.isProving,
+  proofSettings.budget,
+  proofSettings.policy,
   TokenBook.settings,
   FetchDocuments.settings,
   priceSettings.settings,

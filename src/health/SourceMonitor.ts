@@ -1,4 +1,5 @@
 import { Cause, Clock, Context, Effect, Layer, type Scope } from "effect"
+import type { ProgramState } from "../domain/market/ProgramState.ts"
 import { publicDetail } from "../domain/errorDetail.ts"
 
 /** State of one source at one time. */
@@ -24,6 +25,8 @@ export interface SourceState {
   readonly gapsOpen?: number
   /** Of a service that is asked when a request needs it: the time of its last failure; null before the first. */
   readonly failedAtMs?: number | null
+  /** Of the deployments of programs: each of them. */
+  readonly programs?: ReadonlyArray<ProgramState>
 }
 
 /** A source by name. */

@@ -15,7 +15,9 @@ import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
 import { staleness } from "../pools/freshness.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import type { Loading } from "../pools/poolDiscovery.ts"
+import { servedBook } from "./servedBook.ts"
 import { spotQuote } from "./spotQuote.ts"
+import { VenueProofs } from "./VenueProofs.ts"
 
 /** A priced trade, or why there is none. */
 export type Priced = Result.Result<SpotQuote, QuoteRefusal>
@@ -83,7 +85,10 @@ export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault
 const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const feed = yield* ChainFeed
   const book = yield* PoolBook
-  const price = pricer(finder, feed, book, Duration.toMillis(yield* staleAfter))
+  const price = pricer(finder, feed, book, {
+    staleAfterMs: Duration.toMillis(yield* staleAfter),
+    proofs: yield* VenueProofs
+  })
 
   /** Requests the pools of cold mints; their refusals get the state of that loading. */
   const warmed = (answers: ReadonlyArray<Priced>): Effect.Effect<ReadonlyArray<Priced>> => {
@@ -118,9 +123,14 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
 })
 
 /** Checks one request in order: shape, age of the state, then the route. */
-const pricer =
-  (finder: RouteFinder, feed: ChainFeed["Service"], book: PoolBook["Service"], staleAfterMs: number) =>
-  (request: QuoteRequest, time: Clock.Clock, random: Random.Random): Priced => {
+const pricer = (
+  finder: RouteFinder,
+  feed: ChainFeed["Service"],
+  book: PoolBook["Service"],
+  { proofs, staleAfterMs }: { readonly proofs: VenueProofs; readonly staleAfterMs: number }
+) => {
+  const served = servedBook(book, proofs)
+  return (request: QuoteRequest, time: Clock.Clock, random: Random.Random): Priced => {
     const startedAt = time.monotonicTimeNanosUnsafe()
     const nowMs = time.currentTimeMillisUnsafe()
     const freshness = feed.freshness()
@@ -128,8 +138,8 @@ const pricer =
     if (unfit !== null) {
       return Result.fail(unfit)
     }
-    const moment = { nowMs, freshness, clock: feed.clock() }
-    const route = finder.find(book, request, moment)
+    const moment = { nowMs, freshness, clock: feed.clock(), proofs }
+    const route = finder.find(served(), request, moment)
     if ("_tag" in route) {
       return Result.fail(route)
     }
@@ -138,3 +148,4 @@ const pricer =
     const engineTimeMs = Math.round(Number(time.monotonicTimeNanosUnsafe() - startedAt) / 1000) / 1000
     return Result.succeed({ ...quote, requestId, engineTimeMs })
   }
+}

@@ -2,11 +2,11 @@
 import type { Pool, Rate } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
-import type { Hop, QuoteRequest } from "../domain/quotes/Quote.ts"
+import type { QuoteRequest } from "../domain/quotes/Quote.ts"
 import { impactAgainst, impactPct, rateOf } from "./bestDirect.ts"
 import type { PoolGraph } from "../pools/PoolGraph.ts"
 import { bestPath, MAX_HOPS } from "./bestPath.ts"
-import type { PricedRoute } from "./spotQuote.ts"
+import type { PricedRoute, RouteSwap } from "./spotQuote.ts"
 import { type Leg, splitRoute } from "./splitRoute.ts"
 
 /** Label of quotes that the router made. */
@@ -24,7 +24,7 @@ export const filtered = (graph: PoolGraph, { venues, pools }: QuoteRequest): Poo
   return { ...graph, poolsBetween: (a, b) => graph.poolsBetween(a, b).filter(passes) }
 }
 
-const hopsOf = ({ shares }: Leg, clock: ChainClock): ReadonlyArray<Hop> =>
+const hopsOf = ({ shares }: Leg, clock: ChainClock): ReadonlyArray<RouteSwap> =>
   shares.map(({ pool, inputMint, outputMint, percent, swap }) => ({
     dex: pool.dex,
     inputMint,

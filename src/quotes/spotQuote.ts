@@ -7,6 +7,7 @@ import type { Freshness } from "../solana/accounts/ChainFeed.ts"
 import { type Best, impactPct } from "./bestDirect.ts"
 import { minimumOut, netOfSolFee } from "./directRoute.ts"
 import { silence } from "../pools/freshness.ts"
+import type { VenueProofs } from "./VenueProofs.ts"
 
 /** Label of quotes priced from this process's own memory. */
 const NATIVE_ENGINE = "svc_native_cache"
@@ -16,7 +17,11 @@ export interface Moment {
   readonly nowMs: number
   readonly freshness: Freshness
   readonly clock: ChainClock
+  readonly proofs: Pick<VenueProofs, "provenAtSlot">
 }
+
+/** One swap of a route, without its evidence. */
+export type RouteSwap = Omit<Hop, "provenAtSlot">
 
 /** Net amount of the trader: sales pay the SOL fee out of the proceeds, purchases on top. */
 const proceeds = (request: QuoteRequest, { swap }: Best, feeBps: bigint): bigint =>
@@ -32,7 +37,7 @@ const feeBasisOf = ({ outputMint }: QuoteRequest, feeBps: bigint): SpotQuote["fe
 /** A route that has been priced, whichever way it was found. */
 export interface PricedRoute {
   readonly engine: string
-  readonly route: ReadonlyArray<Hop>
+  readonly route: ReadonlyArray<RouteSwap>
   /** Net amount of the trader. */
   readonly outAmount: bigint
   readonly priceImpactPct: number | null
@@ -65,7 +70,7 @@ export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment
 export const spotQuote = (
   request: QuoteRequest,
   { outAmount, feeBasis, ...priced }: PricedRoute,
-  { nowMs, freshness }: Moment
+  { nowMs, freshness, proofs }: Moment
 ): Omit<SpotQuote, "requestId" | "engineTimeMs"> => {
   const { inputMint, outputMint, amount, slippageBps, outputDecimals } = request
   const minOutAmount = minimumOut(outAmount, slippageBps)
@@ -82,7 +87,7 @@ export const spotQuote = (
     slippageBps,
     impactMeasurable: priced.priceImpactPct !== null,
     clamped: priced.clamped,
-    route: priced.route,
+    route: priced.route.map((swap) => ({ ...swap, provenAtSlot: proofs.provenAtSlot(swap.dex) })),
     venues: Array.from(new Set(priced.route.map(({ dex }) => dex))),
     engine: priced.engine,
     priceImpactPct: priced.priceImpactPct,

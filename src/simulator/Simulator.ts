@@ -1,6 +1,7 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
 import { amountSetting, countSetting } from "../domain/countSetting.ts"
+import type { Address } from "../domain/Address.ts"
 import { type Block, BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
 import { RETAIL_WALLETS, type SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
@@ -61,6 +62,8 @@ export class Simulator extends Context.Service<
     addGeyser(ailment?: Partial<GeyserAilment>): Effect.Effect<GeyserNode, never, Scope.Scope>
     /** Follows and fills of the simulated account that copies some of the wallets. */
     readonly copies: CopyJournal
+    /** Deploys a program anew, as an upgrade does: its ProgramData account has the current slot and these bytes. */
+    upgrade(programId: Address, elf?: Uint8Array): Effect.Effect<void>
     /** Makes this many slots at once, independently of the clock. */
     advance(slots: number): Effect.Effect<void>
     /** A digest of every account: equal chains, and only they, have equal digests. */
@@ -206,6 +209,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     addNode,
     addGeyser,
     copies: market.copies,
+    upgrade: (programId, elf) => Effect.sync(() => ledger.market.upgrade(programId, elf)),
     advance: (slots) =>
       Effect.sync(() => {
         for (let i = 0; i < slots; i++) {

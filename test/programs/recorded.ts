@@ -2,7 +2,7 @@
 import { existsSync, globSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
-import { readFixture } from "../../scripts/exactness/fixture.ts"
+import { readFixture } from "../../src/proofs/exactness/fixture.ts"
 
 const folder = fileURLToPath(new URL("../../../shared/data/amm/", import.meta.url))
 

@@ -4,7 +4,7 @@ import { TOKEN_2022_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { addressFromBytes, type Address, type Mint } from "../../src/domain/Address.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
-import { makeAccount } from "../../scripts/exactness/stateAccounts.ts"
+import { makeAccount } from "../../src/proofs/exactness/stateAccounts.ts"
 
 export const derive = makeDeriveAddress()
 

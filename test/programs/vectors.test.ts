@@ -4,7 +4,7 @@ import { globSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import { check } from "../../scripts/exactness/check.ts"
-import { readFixture } from "../../scripts/exactness/fixture.ts"
+import { readFixture } from "../../src/proofs/exactness/fixture.ts"
 
 const files = globSync(fileURLToPath(new URL("../vectors/pools/*.json", import.meta.url))).toSorted()
 

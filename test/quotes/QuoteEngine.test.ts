@@ -84,7 +84,8 @@ describe("QuoteEngine.layerNative", () => {
               percent: 100,
               amountIn: 1_000_000n,
               amountOut: 1_800_000n,
-              priceImpactPct: 10
+              priceImpactPct: 10,
+              provenAtSlot: null
             }
           ],
           venues: ["deep"],

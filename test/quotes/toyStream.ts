@@ -49,7 +49,8 @@ export const quoteOf = (outAmount: bigint, pool = at(1), clamped = false): SpotQ
       percent: 100,
       amountIn: 5n,
       amountOut: outAmount,
-      priceImpactPct: null
+      priceImpactPct: null,
+      provenAtSlot: null
     }
   ],
   venues: ["toy"],

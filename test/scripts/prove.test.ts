@@ -6,23 +6,22 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { check } from "../../scripts/exactness/check.ts"
-import { readFixture } from "../../scripts/exactness/fixture.ts"
-import { derive } from "../../scripts/exactness/world.ts"
-import { programOf, readProgram } from "../../scripts/prove/deployed.ts"
+import { readFixture } from "../../src/proofs/exactness/fixture.ts"
+import { derive } from "../../src/proofs/exactness/world.ts"
 import { folderSource } from "../../scripts/prove/folderSource.ts"
 import { nodeSource } from "../../scripts/prove/nodeSource.ts"
 import { hasPassed, type ProofSettings, proveAll } from "../../scripts/prove/proof.ts"
-import { seededRandom } from "../../scripts/prove/record.ts"
-import { type Execution, loadRuntime, type Runtime } from "../../scripts/prove/runtime.ts"
+import { seededRandom } from "../../src/proofs/execution/provePool.ts"
+import { type Execution, loadRuntime, type Runtime } from "../../src/proofs/execution/runtime.ts"
 import type { ProofSource } from "../../scripts/prove/sources.ts"
-import { balanceIn, TRADER } from "../../scripts/prove/traderAccounts.ts"
-import { venues } from "../../scripts/prove/venues.ts"
+import { balanceIn, TRADER } from "../../src/proofs/execution/traderAccounts.ts"
+import { venues } from "../../src/proofs/execution/swapVenues.ts"
 import { Address } from "../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { readU64 } from "../../src/programs/math/bytes.ts"
 import { key, pack, u32, u64 } from "../../src/programs/math/pack.ts"
-import { TOKEN_2022_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import { isUnpriceable, type Pool } from "../../src/programs/Program.ts"
+import { programDataAddress, programOf } from "../../src/proofs/deployment.ts"
 import { CLOCK } from "../../src/solana/clockSysvar.ts"
 
 const vectors = fileURLToPath(new URL("../vectors/pools/", import.meta.url))
@@ -176,7 +175,7 @@ describe("a proof", () => {
 })
 
 const loader = Address.make("BPFLoaderUpgradeab1e11111111111111111111111")
-const programData = Address.make("ProgramData11111111111111111111111111111111")
+const programData = programDataAddress(programId, derive)
 const account = (address: Address, owner: Address, data: Uint8Array): OnChainAccount => ({
   address,
   owner,
@@ -189,29 +188,6 @@ const deployed = [
   account(programId, loader, pack(u32(2), key(programData))),
   account(programData, loader, pack(u32(3), u64(123_456n), new Uint8Array(33), elf))
 ]
-const reader = (accounts: ReadonlyArray<OnChainAccount>) => async (address: Address) =>
-  accounts.find((one) => one.address === address) ?? null
-
-const rejection = async (run: Promise<unknown>): Promise<string> =>
-  run.then(
-    () => assert.fail("did not fail"),
-    (error: unknown) => String(error)
-  )
-
-describe("a deployed program", () => {
-  it("is read from its ProgramData account with the slot of its deployment", async () => {
-    const { elf: bytes, sha256, slot } = await readProgram(programId, reader(deployed))
-    assert.deepStrictEqual([...bytes], [...elf])
-    assert.deepStrictEqual([slot, sha256], [123_456, programOf(elf).sha256])
-  })
-
-  it("is refused when it does not exist, is closed or has another loader", async () => {
-    assert.include(await rejection(readProgram(programId, reader([]))), "does not exist")
-    assert.include(await rejection(readProgram(programId, reader(deployed.slice(0, 1)))), "is closed")
-    const other = account(programId, TOKEN_2022_PROGRAM, new Uint8Array(36))
-    assert.include(await rejection(readProgram(programId, reader([other]))), "a loader that is not read")
-  })
-})
 
 describe("a node as the source", () => {
   const clockData = new Uint8Array(40)

@@ -68,7 +68,8 @@ const hop = {
     percent: number,
     amountIn: text,
     amountOut: text,
-    priceImpactPct: numberOrNull
+    priceImpactPct: numberOrNull,
+    provenAtSlot: numberOrNull
   }
 } as const
 const response = {
@@ -147,7 +148,7 @@ app.get("/api/v1/spot/quote", { schema: { response } }, (request, reply) => {
   if (best === null) {
     return refuse(reply, id, 404, "no_route")
   }
-  const moment = { nowMs, freshness, clock }
+  const moment = { nowMs, freshness, clock, proofs: { provenAtSlot: () => null } }
   const quote = spotQuote(wanted, directRoute(wanted, best, moment, BigInt(SOL_FEE_BPS)), moment)
   const engineTimeMs = Math.round(Number(process.hrtime.bigint() - startedAt) / 1000) / 1000
   return reply.send({

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { CoverageReason } from "../Scalar.ts"
+import { ProgramState } from "./ProgramState.ts"
 
 /** Lag of one source. */
 export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
@@ -30,6 +31,9 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     failedAtMs: Schema.optionalKey(Schema.NullOr(Schema.Int)).annotate({
       description:
         "Of services that are asked when a request needs them (EVM candles, perps venues, funding): time of the last failure; null before the first."
+    }),
+    programs: Schema.optionalKey(Schema.Array(ProgramState)).annotate({
+      description: "Of `programs`: every quoted AMM program."
     }),
     reason: Schema.optionalKey(CoverageReason).annotate({ description: "Why it is not current; absent where it is." }),
     advice: Schema.optionalKey(Schema.String).annotate({

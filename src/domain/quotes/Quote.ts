@@ -47,7 +47,11 @@ export class Hop extends Schema.Opaque<Hop>()(
     percent: Schema.Finite.annotate({ description: "Share of the route's input that takes this hop." }),
     amountIn: Atomic,
     amountOut: Payout,
-    priceImpactPct: Schema.NullOr(Pct)
+    priceImpactPct: Schema.NullOr(Pct),
+    provenAtSlot: Schema.NullOr(Schema.Int).annotate({
+      description:
+        "Slot of the newest state at which swaps that the deployed program of the venue executed paid what is quoted; null where this deployment was not proven."
+    })
   }).annotate({ identifier: "Hop", description: "One swap of the route." })
 ) {}
 

@@ -8,16 +8,19 @@ const onWire = (quote: SpotQuote) => ({
   inAmount: quote.inAmount.toString(),
   outAmount: quote.outAmount.toString(),
   minOutAmount: quote.minOutAmount.toString(),
-  route: quote.route.map(({ amountIn, amountOut, dex, inputMint, outputMint, percent, pool, priceImpactPct }) => ({
-    dex,
-    inputMint,
-    outputMint,
-    pool,
-    percent,
-    amountIn: amountIn.toString(),
-    amountOut: amountOut.toString(),
-    priceImpactPct
-  }))
+  route: quote.route.map(
+    ({ amountIn, amountOut, dex, inputMint, outputMint, percent, pool, priceImpactPct, provenAtSlot }) => ({
+      dex,
+      inputMint,
+      outputMint,
+      pool,
+      percent,
+      amountIn: amountIn.toString(),
+      amountOut: amountOut.toString(),
+      priceImpactPct,
+      provenAtSlot
+    })
+  )
 })
 
 /** The JSON body of a quote. */

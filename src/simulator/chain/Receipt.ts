@@ -1,7 +1,7 @@
 /** The outcome of a transaction, as a node keeps it. */
 import type { Address, Mint } from "../../domain/Address.ts"
-import type { Call } from "./Call.ts"
-import type { Message } from "./message.ts"
+import type { Call } from "../../programs/transactions/Call.ts"
+import type { Message } from "../../programs/transactions/message.ts"
 
 /** A balance of a token account; `index` is the account's position among the message's keys. */
 export interface TokenBalance {

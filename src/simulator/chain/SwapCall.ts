@@ -1,7 +1,7 @@
 /** Instruction and events of a swap: the part of a transaction that depends on the program. */
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
-import { type AccountRef, type Call, reads, programLog, programData } from "./Call.ts"
+import { type AccountRef, type Call, reads, programLog, programData } from "../../programs/transactions/Call.ts"
 import { encodeEventCall } from "../../programs/anchorEvents.ts"
 import type { Settlement } from "./Settlement.ts"
 

@@ -4,7 +4,7 @@ import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { makeDeriveAddress } from "../../solana/programAddress.ts"
 import { associatedAddress, inventAddress, seededAddress, SYSTEM_PROGRAM } from "./addresses.ts"
 import type { Bank } from "./Bank.ts"
-import { type LookupTables, makeLookupTables } from "./message.ts"
+import { type LookupTables, makeLookupTables } from "../../programs/transactions/message.ts"
 import { METAPLEX_PROGRAM, metaplexData, metaplexSeeds } from "./metadata.ts"
 import {
   balanceOf,

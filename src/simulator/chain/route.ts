@@ -10,7 +10,7 @@ import {
 import { tagAt, tagOf } from "../../programs/SwapDecoder.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { type Call, reads, programLog, signs, writes } from "./Call.ts"
+import { type Call, reads, programLog, signs, writes } from "../../programs/transactions/Call.ts"
 import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { selfCall } from "./SwapCall.ts"
 import type { World } from "./World.ts"

@@ -2,15 +2,11 @@
 import { Address, type Mint, SOL } from "../../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./addresses.ts"
-import { type AccountRef, type Call, pays, reads, programLog, signs, writes } from "./Call.ts"
+import { type AccountRef, type Call, pays, reads, programLog, signs, writes } from "../../programs/transactions/Call.ts"
 import { key, pack, u32, u64, u8 } from "../../programs/math/pack.ts"
 import { rentExempt } from "./tokens.ts"
 
 const COMPUTE_BUDGET = Address.make("ComputeBudget111111111111111111111111111111")
-const MEMO_PROGRAM = Address.make("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")
-
-/** The memo program, which newer swap instructions want to be passed. */
-export const memoProgram: AccountRef = reads(MEMO_PROGRAM)
 
 const TOKEN_ACCOUNT_SIZE = 165
 

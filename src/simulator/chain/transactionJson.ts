@@ -1,12 +1,12 @@
 /** Transactions as a validator spells them in JSON. Text, because JavaScript numbers cannot hold every balance. */
 import { toBase58 } from "../../domain/base58.ts"
 import type { Address } from "../../domain/Address.ts"
-import { type Call, unitsOf } from "./Call.ts"
+import { type Call, unitsOf } from "../../programs/transactions/Call.ts"
 import type { Transaction } from "./Ledger.ts"
-import type { Message, TableLookup } from "./message.ts"
+import type { Message, TableLookup } from "../../programs/transactions/message.ts"
 import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
 import { uiAmountText } from "./tokens.ts"
-import { wireOf } from "./wire.ts"
+import { wireOf } from "../../programs/transactions/wire.ts"
 
 /** Encoding of a transaction. */
 export type TransactionEncoding = "json" | "base64" | "base58" | "binary"

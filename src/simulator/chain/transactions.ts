@@ -1,9 +1,9 @@
 /** Transactions of the actions of wallets: budget, accounts opened and closed, instructions, fee and receipt. */
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { type Call, unitsOf } from "./Call.ts"
+import { type Call, unitsOf } from "../../programs/transactions/Call.ts"
 import type { Deed, RecordedSwap } from "./Ledger.ts"
-import { compileMessage, isWritable, type LookupTables } from "./message.ts"
+import { compileMessage, isWritable, type LookupTables } from "../../programs/transactions/message.ts"
 import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
 import { isRouted } from "../../programs/jupiter/route.ts"
 import { routeCall } from "./route.ts"

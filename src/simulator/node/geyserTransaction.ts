@@ -2,7 +2,7 @@
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import { fromBase58 } from "../../domain/base58.ts"
 import type { KeptBlock } from "../chain/Bank.ts"
-import type { Call } from "../chain/Call.ts"
+import type { Call } from "../../programs/transactions/Call.ts"
 import type { Transaction } from "../chain/Ledger.ts"
 import type { TokenBalance, TransactionError } from "../chain/Receipt.ts"
 import { logsOf, ran } from "../chain/transactionJson.ts"

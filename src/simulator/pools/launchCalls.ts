@@ -32,7 +32,15 @@ import { LAUNCHLAB_PROGRAM, launchLabAt, launchLabAuthority } from "../../progra
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
-import { type AccountRef, type Call, pays, reads, programLog, programData, writes } from "../chain/Call.ts"
+import {
+  type AccountRef,
+  type Call,
+  pays,
+  reads,
+  programLog,
+  programData,
+  writes
+} from "../../programs/transactions/Call.ts"
 import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
 import type { SimMint } from "../chain/SimPool.ts"

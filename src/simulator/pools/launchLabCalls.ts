@@ -14,7 +14,7 @@ import {
 import { LAUNCHLAB_PROGRAM, launchLabAt as at, launchLabAuthority } from "../../programs/raydium/launchLabLayout.ts"
 import { Address, type Mint, SOL } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
-import { type AccountRef, pays, reads, signs, writes } from "../chain/Call.ts"
+import { type AccountRef, pays, reads, signs, writes } from "../../programs/transactions/Call.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds } from "../chain/metadata.ts"
 import type { CalledPool } from "../chain/SimPool.ts"
 import { dataAfter, type SwapCall, type Swapping } from "../chain/SwapCall.ts"

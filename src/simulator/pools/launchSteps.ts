@@ -2,7 +2,7 @@
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
-import type { AccountRef, Call } from "../chain/Call.ts"
+import type { AccountRef, Call } from "../../programs/transactions/Call.ts"
 import {
   createAccount,
   initializeAccount,

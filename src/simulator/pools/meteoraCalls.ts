@@ -19,9 +19,8 @@ import {
   encodeDlmmSwap
 } from "../../programs/meteora/dlmmInstructions.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
-import { type AccountRef, reads, signs, writes } from "../chain/Call.ts"
+import { type AccountRef, reads, signs, writes, memoProgram } from "../../programs/transactions/Call.ts"
 import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
-import { memoProgram } from "../chain/standardCalls.ts"
 import { dataAfter, directed, paidOut, paidTo, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
 import type { World } from "../chain/World.ts"
 

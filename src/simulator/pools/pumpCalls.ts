@@ -22,7 +22,7 @@ import {
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
-import { pays, reads, writes } from "../chain/Call.ts"
+import { pays, reads, writes } from "../../programs/transactions/Call.ts"
 import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { pack, text } from "../../programs/math/pack.ts"
 import type { CalledPool } from "../chain/SimPool.ts"

@@ -16,9 +16,8 @@ import {
   whirlpoolOffsets,
   whirlpoolSwapCounters
 } from "../../programs/orca/whirlpoolLayout.ts"
-import { reads, signs, writes } from "../chain/Call.ts"
+import { reads, signs, writes, memoProgram } from "../../programs/transactions/Call.ts"
 import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
-import { memoProgram } from "../chain/standardCalls.ts"
 import { dataAfter, directed, paidOut, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
 import type { World } from "../chain/World.ts"
 

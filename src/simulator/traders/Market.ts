@@ -1,4 +1,4 @@
-import { type Mint, SOL, USDC } from "../../domain/Address.ts"
+import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
 import { type Cast, castOf, distribute, fundCast, type SimWallet } from "./cast.ts"
@@ -6,6 +6,8 @@ import { type Followers, makeFollowers } from "./followers.ts"
 import { type Coin, coins, type PoolPlan, SOL_USD, solUsdcPools } from "../chain/catalog.ts"
 import { type Launched, makeLaunches } from "./Launches.ts"
 import type { Deed } from "../chain/Ledger.ts"
+import { deployProgram } from "../chain/programAccounts.ts"
+import { programs } from "../../programs/registry.ts"
 import { newPool } from "../chain/newPool.ts"
 import { makeRandom, type Random } from "./Random.ts"
 import type { SimMint, SimPool } from "../chain/SimPool.ts"
@@ -22,6 +24,8 @@ export interface Market {
   readonly pools: () => ReadonlyArray<SimPool>
   /** Makes one block with the trades of all slots since the block before it. */
   readonly advance: () => Block
+  /** Deploys a program of an AMM anew in the slot that has begun. */
+  readonly upgrade: (programId: Address, elf?: Uint8Array) => void
   /** Follows and fills of the simulated copier. */
   readonly copies: Followers["journal"]
 }
@@ -136,6 +140,7 @@ export const makeMarket = (options: {
     for (const mint of money) {
       world.newMint({ ...mint, authority: null, freezeAuthority: null, transferFee: null, naming: mint })
     }
+    programs.forEach(({ programId }) => deployProgram(world, programId, 0))
     fundCast(world, cast)
     followers.begin()
     const [, usdc] = money
@@ -188,6 +193,11 @@ export const makeMarket = (options: {
       const block = bank.produce(slot)
       followers.settle(block.transactions)
       return block
+    },
+    upgrade: (programId, elf) => {
+      deployProgram(world, programId, bank.clock().slot, elf)
+      // An upgrade is of no transaction here.
+      bank.takeJournal()
     },
     copies: followers.journal
   }

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
-import { ChainUnavailable, type ProgramQuery } from "./ChainFeed.ts"
+import { ChainUnavailable, type DataSlice, type ProgramQuery } from "./ChainFeed.ts"
 
 /** Selects accounts of a program, and the part of their data that is read. */
 export interface ScanQuery extends ProgramQuery {
   /** Bytes of the data of each account. */
-  readonly slice: { readonly offset: number; readonly length: number }
+  readonly slice: DataSlice
   /** The least slot of the answer; 0 for any. */
   readonly minSlot: number
 }

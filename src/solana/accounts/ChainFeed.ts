@@ -10,6 +10,12 @@ export interface ProgramQuery {
   readonly matches: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>
 }
 
+/** A part of an account's data, in bytes. */
+export interface DataSlice {
+  readonly offset: number
+  readonly length: number
+}
+
 /** Accounts at one slot. `null` is an account that does not exist on the chain. */
 export interface Snapshot {
   readonly slot: number
@@ -63,8 +69,11 @@ export class ChainFeed extends Context.Service<
   {
     /** Accounts of a program that match, with the slot they were read at. */
     accountsOf(query: ProgramQuery): Effect.Effect<Snapshot, ChainUnavailable>
-    /** Accounts as they are now, without following them; null for those that do not exist. Malformed ones are left out. */
-    read(addresses: ReadonlyArray<Address>): Effect.Effect<Snapshot, ChainUnavailable>
+    /**
+     * Accounts as they are now, without following them; null for those that do not exist. Malformed ones are left out. With
+     * a slice, the data of each is that part of it.
+     */
+    read(addresses: ReadonlyArray<Address>, slice?: DataSlice): Effect.Effect<Snapshot, ChainUnavailable>
     /**
      * Follow these accounts from now on. Their state arrives as a `Snapshot` event. Adding an address twice changes
      * nothing. Waits only for the request to be queued.

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type AccountDump, mergeDumps, readDump } from "./accountDump.ts"
-import { ChainFeed, type Freshness, type ProgramQuery, type Snapshot } from "./ChainFeed.ts"
+import { ChainFeed, type DataSlice, type Freshness, type ProgramQuery, type Snapshot } from "./ChainFeed.ts"
 import { makeOutbox } from "../blocks/outbox.ts"
 
 /** A folder of account dumps, or a file in it, that cannot be used. */
@@ -55,9 +55,15 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
   }
   const watched = new Set<Address>()
 
-  const snapshotOf = (addresses: Iterable<Address>): Snapshot => ({
+  const stateOf = (address: Address, slice?: DataSlice): OnChainAccount | null => {
+    const account = accounts.get(address) ?? null
+    return account === null || slice === undefined
+      ? account
+      : { ...account, data: account.data.subarray(slice.offset, slice.offset + slice.length) }
+  }
+  const snapshotOf = (addresses: Iterable<Address>, slice?: DataSlice): Snapshot => ({
     slot: clock.slot,
-    accounts: new Map(Array.from(addresses, (address) => [address, accounts.get(address) ?? null]))
+    accounts: new Map(Array.from(addresses, (address) => [address, stateOf(address, slice)]))
   })
   const outbox = yield* makeOutbox(BACKLOG, () => snapshotOf(watched))
   const freshness: Freshness = { slot: clock.slot, heardAtMs: yield* Clock.currentTimeMillis, state: "recorded" }
@@ -69,7 +75,7 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
         const found = Array.from(accounts.values()).filter((account) => matches(query, account))
         return { slot: clock.slot, accounts: new Map(found.map((account) => [account.address, account])) }
       }),
-    read: (addresses) => Effect.sync(() => snapshotOf(addresses)),
+    read: (addresses, slice) => Effect.sync(() => snapshotOf(addresses, slice)),
     watch: (addresses) =>
       Effect.sync(() => {
         const added = Array.from(new Set(addresses)).filter((address) => !watched.has(address))

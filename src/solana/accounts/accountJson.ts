@@ -45,11 +45,19 @@ const AccountJson = Schema.Struct({
 })
 const decodeAccount = Schema.decodeUnknownResult(AccountJson)
 
-/** The account in a node's base64 JSON. Null and an account without lamports are no account; malformed data fails. */
+/** True for the bytes of an account of `space` bytes of which at most `most` were asked for: all of them, unless that is given. */
+const isWhole = (bytes: Uint8Array, space: number | undefined, most: number | undefined): boolean =>
+  most === undefined ? space === undefined || space === bytes.length : bytes.length <= most
+
+/**
+ * The account in a node's base64 JSON. Null and an account without lamports are no account; malformed data fails. `most` is the
+ * length of the slice where a part of the data was asked for.
+ */
 export const accountFromJson = (
   address: Address,
   slot: number,
-  value: unknown
+  value: unknown,
+  most?: number
 ): Result.Result<AccountState, string> => {
   if (value === null) {
     return Result.succeed({ slot, account: null })
@@ -61,7 +69,7 @@ export const accountFromJson = (
   const { owner, data, space } = decoded.success
   const lamports = BigInt(decoded.success.lamports)
   const bytes = bytesFromBase64(data[0])
-  if (bytes === null || (space !== undefined && space !== bytes.length)) {
+  if (bytes === null || !isWhole(bytes, space, most)) {
     return Result.fail("account data in another encoding or of another size than stated")
   }
   return Result.succeed({ slot, account: lamports === 0n ? null : { address, owner, lamports, data: bytes, slot } })

@@ -153,9 +153,9 @@ export const makeChainFeed = Effect.fnUntraced(function* <R>(
 
   return ChainFeed.of({
     accountsOf: (query) => Effect.flatMap(rpcInUse, (rpc) => rpc.getProgramAccounts(query)),
-    read: (addresses) =>
+    read: (addresses, dataSlice) =>
       Effect.flatMap(rpcInUse, (rpc) =>
-        Effect.map(rpc.getMultipleAccounts(addresses), ({ states }) => ({
+        Effect.map(rpc.getMultipleAccounts(addresses, dataSlice && { dataSlice }), ({ states }) => ({
           slot: state.freshness().slot,
           accounts: new Map(Array.from(states, ([address, { account }]) => [address, account]))
         }))

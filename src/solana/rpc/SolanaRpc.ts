@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "../accounts/accountJson.ts"
-import type { ChainUnavailable, ProgramQuery, Snapshot } from "../accounts/ChainFeed.ts"
+import type { ChainUnavailable, DataSlice, ProgramQuery, Snapshot } from "../accounts/ChainFeed.ts"
 
 /** Accounts of one or more responses, each with the slot of its response. */
 export interface AccountsRead {
@@ -14,6 +14,8 @@ export interface AccountsRead {
 export interface ReadOptions {
   /** The least slot of the response; a node that has not reached it counts as unreachable. */
   readonly minContextSlot?: number | undefined
+  /** The part of the data of each account that is read; all of it without one. */
+  readonly dataSlice?: DataSlice | undefined
 }
 
 /** The reads of a Solana node, at one commitment. Each has a deadline and a bounded number of retries. */

@@ -49,7 +49,7 @@ export const makeSolanaRpc = Effect.fnUntraced(function* (settings: RpcSettings,
     const { context, value } = yield* call(method, [address, reading(options)]).pipe(
       Effect.flatMap(readAnswer(method, OneAccount))
     )
-    const read = accountFromJson(address, context.slot, value)
+    const read = accountFromJson(address, context.slot, value, options?.dataSlice?.length)
     return yield* Effect.fromResult(Result.mapError(read, (detail) => invalid(method, detail)))
   })
 
@@ -61,7 +61,11 @@ export const makeSolanaRpc = Effect.fnUntraced(function* (settings: RpcSettings,
     if (value.length !== addresses.length) {
       return yield* invalid(method, `${value.length} accounts for ${addresses.length} addresses`)
     }
-    return addresses.map((address, index) => ({ address, read: accountFromJson(address, context.slot, value[index]) }))
+    const length = options?.dataSlice?.length
+    return addresses.map((address, index) => ({
+      address,
+      read: accountFromJson(address, context.slot, value[index], length)
+    }))
   })
 
   const getMultipleAccounts = Effect.fn("SolanaRpc.getMultipleAccounts")(function* (

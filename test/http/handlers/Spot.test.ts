@@ -112,7 +112,8 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote", (
             percent: 100,
             amountIn: 1_000_000_000n,
             amountOut: 1_800_000_000n,
-            priceImpactPct: 10
+            priceImpactPct: 10,
+            provenAtSlot: null
           }
         ],
         venues: ["raydium-cpmm"],

@@ -1,6 +1,6 @@
 import { plainMint } from "../../../src/programs/math/plainMint.ts"
 import { assert, describe, it } from "@effect/vitest"
-import { makeAccount, tokenAccount } from "../../../scripts/exactness/stateAccounts.ts"
+import { makeAccount, tokenAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { readMint, readVault, reservesOf, TOKEN_2022_PROGRAM } from "../../../src/programs/math/tokenAccount.ts"
 import { isFailure } from "../../../src/programs/math/unpriceable.ts"
 import { at, mintWithFee, reading } from "../stateAccounts.ts"

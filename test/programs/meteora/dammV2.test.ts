@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { check } from "../../../scripts/exactness/check.ts"
-import type { Field } from "../../../scripts/exactness/stateAccounts.ts"
+import type { Field } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { dammV2At, readDammV2 } from "../../../src/programs/meteora/dammV2State.ts"
 import { dammV2After, fillDammV2 } from "../../../src/programs/meteora/dammV2Swap.ts"
 import { meteoraDammV2 } from "../../../src/programs/meteora/dammV2.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NO_ADDRESS } from "../../../src/programs/pump/fees.ts"
 import { Schema } from "effect"
-import { discriminator, makeAccount } from "../../../scripts/exactness/stateAccounts.ts"
+import { discriminator, makeAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { type Bin, binPrice, dlmmBinArrayAt } from "../../../src/programs/meteora/dlmmBins.ts"
 import { binArraysAhead } from "../../../src/programs/meteora/dlmmBitmap.ts"
 import { dlmmReference } from "../../../src/programs/meteora/dlmmFees.ts"

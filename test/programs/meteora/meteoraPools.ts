@@ -1,6 +1,6 @@
 /** Meteora pools written as account bytes, at the offsets the decoders read. */
 import { plainMint } from "../../../src/programs/math/plainMint.ts"
-import { discriminator, type Field, makeAccount } from "../../../scripts/exactness/stateAccounts.ts"
+import { discriminator, type Field, makeAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { dammV2At } from "../../../src/programs/meteora/dammV2State.ts"
 import { dbcConfigAt, dbcPoolAt } from "../../../src/programs/meteora/dbcState.ts"
 import {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { discriminator, makeAccount } from "../../../scripts/exactness/stateAccounts.ts"
+import { discriminator, makeAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { plainMint } from "../../../src/programs/math/plainMint.ts"
 import type { Accounts } from "../../../src/programs/Program.ts"
 import { pumpCurve } from "../../../src/programs/pump/curve.ts"

@@ -1,7 +1,7 @@
 import { plainMint } from "../../../src/programs/math/plainMint.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { discriminator, makeAccount, tokenAccount } from "../../../scripts/exactness/stateAccounts.ts"
+import { discriminator, makeAccount, tokenAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { pumpSwap } from "../../../src/programs/pump/pumpSwap.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import { feeConfig, type Tier } from "./pumpAccounts.ts"

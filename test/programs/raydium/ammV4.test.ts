@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeAccount, tokenAccount } from "../../../scripts/exactness/stateAccounts.ts"
+import { makeAccount, tokenAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { raydiumAmmV4 } from "../../../src/programs/raydium/ammV4.ts"
 import { addressToBytes } from "../../../src/domain/Address.ts"
 import { at, clock, derive, failing, filled, priced, reading } from "../stateAccounts.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bigintOf, type Entry, textOf } from "../../../scripts/exactness/fixture.ts"
+import { bigintOf, type Entry, textOf } from "../../../src/proofs/exactness/fixture.ts"
 import { isUnpriceable, type Pool } from "../../../src/programs/Program.ts"
 import { initializedArrays } from "../../../src/programs/raydium/clmmBitmap.ts"
 import { clmmSwapPaths, raydiumClmm } from "../../../src/programs/raydium/clmm.ts"

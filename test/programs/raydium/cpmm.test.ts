@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { discriminator, makeAccount, tokenAccount } from "../../../scripts/exactness/stateAccounts.ts"
+import { discriminator, makeAccount, tokenAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
 import { plainMint } from "../../../src/programs/math/plainMint.ts"
 import { raydiumCpmm } from "../../../src/programs/raydium/cpmm.ts"
 import { addressToBytes } from "../../../src/domain/Address.ts"

@@ -1,4 +1,4 @@
-import type { Address } from "../../domain/Address.ts"
+import { Address } from "../../domain/Address.ts"
 
 /** An account that an instruction names. */
 export interface AccountRef {
@@ -24,6 +24,9 @@ export const reads = (address: Address): AccountRef => ({ address, writable: fal
 export const writes = (address: Address): AccountRef => ({ address, writable: true, signer: false })
 export const signs = (address: Address): AccountRef => ({ address, writable: false, signer: true })
 export const pays = (address: Address): AccountRef => ({ address, writable: true, signer: true })
+
+/** The memo program, which newer swap instructions want to be passed. */
+export const memoProgram: AccountRef = reads(Address.make("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"))
 
 /** Compute units of a call and of everything inside of it. */
 export const unitsOf = ({ units, steps }: Call): number =>

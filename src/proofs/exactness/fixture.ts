@@ -1,7 +1,7 @@
 /** A recorded pool: its accounts and the amounts that the program paid, in the format of `scripts/exactness.ts --help`. */
 import { readFileSync } from "node:fs"
-import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
-import { Address, isAddress } from "../../src/domain/Address.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
+import { Address, isAddress } from "../../domain/Address.ts"
 
 /** A case or an error as the file has it. Numbers may be digits in quotes. */
 export type Entry = Readonly<Record<string, unknown>>

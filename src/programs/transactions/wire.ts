@@ -2,8 +2,8 @@
 import { addressToBytes } from "../../domain/Address.ts"
 import { fromBase58 } from "../../domain/base58.ts"
 import type { Call } from "./Call.ts"
-import type { Receipt } from "./Receipt.ts"
-import { pack, u8 } from "../../programs/math/pack.ts"
+import type { Message } from "./message.ts"
+import { pack, u8 } from "../math/pack.ts"
 
 const VERSION_0 = 0x80
 
@@ -22,9 +22,16 @@ const compact = (value: number): Uint8Array => {
 
 const counted = (values: ReadonlyArray<number>): Uint8Array => pack(compact(values.length), Uint8Array.from(values))
 
+/** A transaction before it is signed. */
+export interface UnsignedTransaction {
+  readonly message: Message
+  readonly calls: ReadonlyArray<Call>
+  readonly blockhash: string
+}
+
 /** The transaction as it was sent. */
 export const wireOf = (
-  { message, calls, blockhash }: Pick<Receipt, "message" | "calls" | "blockhash">,
+  { message, calls, blockhash }: UnsignedTransaction,
   signatures: ReadonlyArray<string>
 ): Uint8Array => {
   const { version, keys, signers, readonlySigners, readonlyOthers, lookups, loadedWritable, loadedReadonly } = message

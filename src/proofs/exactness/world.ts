@@ -1,11 +1,11 @@
 /** The accounts a fixture's pools are decoded from: its own, and stand-ins for the few that dumps leave out. */
-import { plainMint } from "../../src/programs/math/plainMint.ts"
-import { mintsNamedBy } from "../../src/programs/math/mintOffsets.ts"
-import type { Accounts, Pool, Program, Unpriceable } from "../../src/programs/Program.ts"
-import { programs } from "../../src/programs/registry.ts"
-import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
-import { Address, type Mint, SOL } from "../../src/domain/Address.ts"
-import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
+import { plainMint } from "../../programs/math/plainMint.ts"
+import { mintsNamedBy } from "../../programs/math/mintOffsets.ts"
+import type { Accounts, Pool, Program, Unpriceable } from "../../programs/Program.ts"
+import { programs } from "../../programs/registry.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { Address, type Mint, SOL } from "../../domain/Address.ts"
+import { makeDeriveAddress } from "../../solana/programAddress.ts"
 import { addressOf, type Fixture } from "./fixture.ts"
 import { discriminator, makeAccount } from "./stateAccounts.ts"
 

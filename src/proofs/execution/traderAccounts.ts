@@ -1,10 +1,10 @@
 /** Token accounts of the trader that swaps are executed for. */
-import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
-import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
-import { readAddress, readU16, readU64 } from "../../src/programs/math/bytes.ts"
-import { pack, u16, u32, u64, u8, utf8 } from "../../src/programs/math/pack.ts"
-import type { DeriveAddress } from "../../src/programs/Program.ts"
-import { TOKEN_2022_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { Address, addressToBytes, SOL } from "../../domain/Address.ts"
+import { readAddress, readU16, readU64 } from "../../programs/math/bytes.ts"
+import { pack, u16, u32, u64, u8, utf8 } from "../../programs/math/pack.ts"
+import type { DeriveAddress } from "../../programs/Program.ts"
+import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
 
 /** The trader: it signs every swap, and no other account is its. */
 export const TRADER = Address.make("Trader1111111111111111111111111111111111111")

@@ -1,10 +1,10 @@
 /** A Solana runtime in this process, for executing one call at a time: LiteSVM, a package that is installed apart. */
 import { createRequire } from "node:module"
-import type { ChainClock, OnChainAccount } from "../../src/domain/OnChainAccount.ts"
-import type { Address } from "../../src/domain/Address.ts"
-import type { Call } from "../../src/simulator/chain/Call.ts"
-import { compileMessage } from "../../src/simulator/chain/message.ts"
-import { wireOf } from "../../src/simulator/chain/wire.ts"
+import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import type { Call } from "../../programs/transactions/Call.ts"
+import { compileMessage } from "../../programs/transactions/message.ts"
+import { wireOf } from "../../programs/transactions/wire.ts"
 
 /** Outcome of one call: the accounts after it, or the program's error. */
 export type Execution =

@@ -1,5 +1,5 @@
 /** Cases that describe a pool instead of naming one in the dump. */
-import type { Pool, Swap, Unpriceable } from "../../src/programs/Program.ts"
+import type { Pool, Swap, Unpriceable } from "../../programs/Program.ts"
 import { bigintOf, type Entry, type Fixture } from "./fixture.ts"
 
 /** One format of such cases. */

@@ -1,7 +1,7 @@
 /** Account bytes for accounts that a dump leaves out or that test vectors only describe. */
-import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
-import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
+import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 
 /** One value at one offset: an address, or an unsigned number of so many bytes, little-endian. */
 export type Field = readonly [offset: number, value: Uint8Array | bigint, bytes?: number]

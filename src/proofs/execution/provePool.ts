@@ -1,22 +1,16 @@
 /** Executes random swaps on one pool and compares them with the quotes. */
-import type { ChainClock, OnChainAccount } from "../../src/domain/OnChainAccount.ts"
-import { type Address, SOL } from "../../src/domain/Address.ts"
-import { readAddress } from "../../src/programs/math/bytes.ts"
-import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
-import { isUnpriceable } from "../../src/programs/Program.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { type Address, SOL } from "../../domain/Address.ts"
+import { readAddress } from "../../programs/math/bytes.ts"
+import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { isUnpriceable } from "../../programs/Program.ts"
 import { check, empty, type Tally } from "../exactness/check.ts"
 import { parseFixture } from "../exactness/fixture.ts"
 import { derive } from "../exactness/world.ts"
+import type { PoolSnapshot } from "./poolSnapshot.ts"
 import type { Runtime } from "./runtime.ts"
 import { balanceIn, hasTransferHook, RENT, TRADER, traderAccount, traderWallet } from "./traderAccounts.ts"
-import type { Site, Venue } from "./venues.ts"
-
-/** A pool with every account of its price and its swaps, all read at one moment. */
-export interface PoolSnapshot {
-  readonly pool: OnChainAccount
-  readonly accounts: ReadonlyMap<string, OnChainAccount>
-  readonly clock: ChainClock
-}
+import type { Site, Venue } from "./swapVenues.ts"
 
 /** A whole number below `limit`, at random. */
 export type Random = (limit: number) => number

@@ -1,35 +1,34 @@
 /** Swap instructions of the programs that can be proven, built from the accounts of a pool alone. */
-import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
-import { Address, addressToBytes } from "../../src/domain/Address.ts"
-import { MAX_U64 } from "../../src/domain/Amount.ts"
-import { inAccountOrder } from "../../src/programs/accountOrder.ts"
-import { eventAuthority } from "../../src/programs/anchorEvents.ts"
-import { readAddress, readI32, readU16 } from "../../src/programs/math/bytes.ts"
-import { utf8 } from "../../src/programs/math/pack.ts"
-import { meteoraDammV2 } from "../../src/programs/meteora/dammV2.ts"
-import { dammV2SwapAccounts } from "../../src/programs/meteora/dammV2Instructions.ts"
-import { dammV2At, dammV2PoolAuthority } from "../../src/programs/meteora/dammV2State.ts"
-import { encodeSwap } from "../../src/programs/meteora/discriminators.ts"
-import { meteoraDlmm } from "../../src/programs/meteora/dlmm.ts"
-import { binArrayAddress, binArrayIndexOf } from "../../src/programs/meteora/dlmmBins.ts"
-import { binArraysAhead } from "../../src/programs/meteora/dlmmBitmap.ts"
-import { dlmmSwap2Accounts, encodeDlmmSwap } from "../../src/programs/meteora/dlmmInstructions.ts"
-import { dlmmPairAt } from "../../src/programs/meteora/dlmmPair.ts"
-import { whirlpool } from "../../src/programs/orca/whirlpool.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { Address, addressToBytes } from "../../domain/Address.ts"
+import { MAX_U64 } from "../../domain/Amount.ts"
+import { inAccountOrder } from "../../programs/accountOrder.ts"
+import { eventAuthority } from "../../programs/anchorEvents.ts"
+import { readAddress, readI32, readU16 } from "../../programs/math/bytes.ts"
+import { utf8 } from "../../programs/math/pack.ts"
+import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
+import { dammV2SwapAccounts } from "../../programs/meteora/dammV2Instructions.ts"
+import { dammV2At, dammV2PoolAuthority } from "../../programs/meteora/dammV2State.ts"
+import { encodeSwap } from "../../programs/meteora/discriminators.ts"
+import { meteoraDlmm } from "../../programs/meteora/dlmm.ts"
+import { binArrayAddress, binArrayIndexOf } from "../../programs/meteora/dlmmBins.ts"
+import { binArraysAhead } from "../../programs/meteora/dlmmBitmap.ts"
+import { dlmmSwap2Accounts, encodeDlmmSwap } from "../../programs/meteora/dlmmInstructions.ts"
+import { dlmmPairAt } from "../../programs/meteora/dlmmPair.ts"
+import { whirlpool } from "../../programs/orca/whirlpool.ts"
 import {
   encodeWhirlpoolSwap,
   encodeWhirlpoolSwapOut,
   whirlpoolSwapV2Accounts
-} from "../../src/programs/orca/whirlpoolInstructions.ts"
+} from "../../programs/orca/whirlpoolInstructions.ts"
 import {
   arraySequence,
   oracleAddress,
   whirlpoolArrayAddress,
   whirlpoolOffsets
-} from "../../src/programs/orca/whirlpoolLayout.ts"
-import type { Accounts, DeriveAddress, Program } from "../../src/programs/Program.ts"
-import { type AccountRef, type Call, reads, signs, writes } from "../../src/simulator/chain/Call.ts"
-import { memoProgram } from "../../src/simulator/chain/standardCalls.ts"
+} from "../../programs/orca/whirlpoolLayout.ts"
+import type { Accounts, DeriveAddress, Program } from "../../programs/Program.ts"
+import { type AccountRef, type Call, memoProgram, reads, signs, writes } from "../../programs/transactions/Call.ts"
 
 /** A pool with the accounts that it is priced and swapped with. */
 export interface Site {

@@ -1,0 +1,152 @@
+/** One fixture against the engine: every case quoted and compared to the unit. */
+import { isUnpriceable, type Pool, type Swap, type Unpriceable } from "../../programs/Program.ts"
+import type { ChainClock } from "../../domain/OnChainAccount.ts"
+import { bigintOf, type Entry, type Fixture, textOf } from "./fixture.ts"
+import { agrees, type Vectors } from "./vectors.ts"
+import { decodePools } from "./world.ts"
+
+export interface Tally {
+  readonly cases: number
+  readonly exact: number
+  /** Cases that the engine cannot price. */
+  readonly refused: number
+  readonly wrong: number
+  /** Recorded from a program version that rounds otherwise. */
+  readonly skipped: number
+  readonly errorsRefused: number
+  readonly errorsWrong: number
+  /** The recorded transaction passed its accounts in the wrong order: it proves nothing of the pool. */
+  readonly errorsSkipped: number
+}
+
+export const empty: Tally = {
+  cases: 0,
+  exact: 0,
+  refused: 0,
+  wrong: 0,
+  skipped: 0,
+  errorsRefused: 0,
+  errorsWrong: 0,
+  errorsSkipped: 0
+}
+
+/** Both together. */
+export const sum = (a: Tally, b: Tally): Tally => ({
+  cases: a.cases + b.cases,
+  exact: a.exact + b.exact,
+  refused: a.refused + b.refused,
+  wrong: a.wrong + b.wrong,
+  skipped: a.skipped + b.skipped,
+  errorsRefused: a.errorsRefused + b.errorsRefused,
+  errorsWrong: a.errorsWrong + b.errorsWrong,
+  errorsSkipped: a.errorsSkipped + b.errorsSkipped
+})
+
+/** The engine's quote of a case, or the reason why there is none. */
+type QuoteOutcome = Swap | { readonly reason: string }
+
+const decline = ({ detail, reason }: Unpriceable): QuoteOutcome => ({ reason: `${reason}: ${detail}` })
+
+/** The direction of a case: by its input mint, `aToB` or `side`. */
+const directionOf = (entry: Entry, pool: Pool): boolean | undefined => {
+  if (typeof entry["aToB"] === "boolean") {
+    return entry["aToB"]
+  }
+  const input = textOf(entry, "inputMint")
+  if (input !== undefined) {
+    return input === pool.mintA ? true : input === pool.mintB ? false : undefined
+  }
+  const side = textOf(entry, "side")
+  return side === "sell" ? true : side === "buy" ? false : undefined
+}
+
+const quote = (pool: Pool, entry: Entry, clock: ChainClock): QuoteOutcome => {
+  const aToB = directionOf(entry, pool)
+  if (aToB === undefined) {
+    return { reason: "the case names no mint of this pool" }
+  }
+  const exactOut = textOf(entry, "kind") === "exactOut"
+  const amount = bigintOf(entry, exactOut ? "amountOut" : "amountIn") ?? bigintOf(entry, "x")
+  if (amount === undefined) {
+    return { reason: "the case names no amount" }
+  }
+  if (!exactOut) {
+    return pool.swap(aToB, amount, clock)
+  }
+  return pool.swapExactOut?.(aToB, amount, clock) ?? { reason: "no exact-output quotes" }
+}
+
+const quoteFirst = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, clock: ChainClock): QuoteOutcome => {
+  const priced = pools.filter((pool): pool is Pool => !isUnpriceable(pool))
+  const pool = priced.find((candidate) => directionOf(entry, candidate) !== undefined) ?? priced[0]
+  if (pool !== undefined) {
+    return quote(pool, entry, clock)
+  }
+  const [failed] = pools
+  return failed !== undefined && isUnpriceable(failed) ? decline(failed) : { reason: "no pool of a known program" }
+}
+
+const shown = (value: unknown): string =>
+  JSON.stringify(value, (_, field: unknown) => (typeof field === "bigint" ? String(field) : field))
+
+/** True when the entry has the tag: as a flag, as the value of some field, or in a list of tags. */
+const oldRounding = (entry: Entry): boolean =>
+  entry["oldRounding"] === true || Object.values(entry).flat().includes("oldRounding")
+
+/**
+ * Checks every case and every error; `note` receives a line for each that is not exact. `formats` are those of cases that describe
+ * a pool of their own.
+ */
+export const check = (fixture: Fixture, note: (line: string) => void, formats: ReadonlyArray<Vectors> = []): Tally => {
+  const pools = decodePools(fixture)
+  const outcomeFor = (entry: Entry): QuoteOutcome => {
+    const vectors = formats.find(({ describes }) => describes(entry))
+    const clock = fixture.clockOf(entry)
+    return vectors === undefined
+      ? quoteFirst(pools, entry, clock)
+      : quoteFirst([vectors.decode(fixture, entry)], vectors.trade(entry), clock)
+  }
+
+  const outcomeOf = (entry: Entry): keyof Tally => {
+    if (oldRounding(entry)) {
+      return "skipped"
+    }
+    const vectors = formats.find(({ describes }) => describes(entry))
+    const given = outcomeFor(entry)
+    if ("reason" in given) {
+      note(`refused (${given.reason}) ${shown(entry)}`)
+      return "refused"
+    }
+    if ((vectors?.agrees ?? agrees)(entry, given)) {
+      return "exact"
+    }
+    note(`wrong ${shown(given)} for ${shown(entry)}`)
+    return "wrong"
+  }
+
+  const outcomeOfError = (entry: Entry): keyof Tally => {
+    const given = outcomeFor(entry)
+    if ("reason" in given || given.ending !== "filled") {
+      return "errorsRefused"
+    }
+    // DLMM found the next bin array behind the one it was looking for; with both in order the same swap goes through.
+    if (entry["programError"] === "AccountNotEnoughKeys") {
+      return "errorsSkipped"
+    }
+    note(`filled what the program refused: ${shown(given)} for ${shown(entry)}`)
+    return "errorsWrong"
+  }
+
+  const outcomes = [...fixture.cases.map(outcomeOf), ...fixture.errors.map(outcomeOfError)]
+  const count = (wanted: keyof Tally): number => outcomes.filter((outcome) => outcome === wanted).length
+  return {
+    cases: fixture.cases.length,
+    exact: count("exact"),
+    refused: count("refused"),
+    wrong: count("wrong"),
+    skipped: count("skipped"),
+    errorsRefused: count("errorsRefused"),
+    errorsWrong: count("errorsWrong"),
+    errorsSkipped: count("errorsSkipped")
+  }
+}

@@ -1,0 +1,103 @@
+/** One proof of one program: swaps on some of the pools in memory, executed by the program as it is deployed. */
+import { Clock, Effect } from "effect"
+import type { Address } from "../domain/Address.ts"
+import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
+import { makeDeriveAddress } from "../solana/programAddress.ts"
+import { deployedProgram, deploymentOf, HEADER, programDataAddress } from "./deployment.ts"
+import { readSnapshot } from "./execution/poolSnapshot.ts"
+import type { Venue } from "./execution/swapVenues.ts"
+import type { ProofBudget } from "./ProofBudget.ts"
+import type { ProofFailed, ProverSession } from "./Prover.ts"
+import type { ProofOutcome } from "./ProofStore.ts"
+
+/** Swaps on each pool. */
+const SWAPS = 32
+/** Amounts are others in each proof. */
+const SEEDS = 1_000_000
+
+const derive = makeDeriveAddress()
+
+/** The end of a proof. */
+export type VenueProof =
+  | {
+      readonly _tag: "Proven"
+      readonly deployedAtSlot: number | null
+      readonly outcome: ProofOutcome
+      readonly fixtures: ReadonlyArray<{ readonly pool: Address; readonly file: object }>
+    }
+  | { readonly _tag: "Unproven"; readonly reason: string }
+  /** The program was upgraded while it was proven. */
+  | { readonly _tag: "Upgraded" }
+
+/** The parts that a proof works with. */
+export interface ProofParts {
+  readonly feed: Pick<ChainFeed["Service"], "read">
+  readonly session: ProverSession
+  readonly budget: ProofBudget
+}
+
+const unproven = (reason: string): VenueProof => ({ _tag: "Unproven", reason })
+
+const monotonicMs = Clock.clockWith((clock) => Effect.sync(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6))
+
+/** Waits until the budget has room. */
+const withinBudget = (budget: ProofBudget): Effect.Effect<void> =>
+  Effect.flatMap(monotonicMs, (nowMs) => {
+    const waitMs = budget.waitMs(nowMs)
+    return waitMs === 0 ? Effect.void : Effect.andThen(Effect.sleep(waitMs), withinBudget(budget))
+  })
+
+/** Proves a program on these pools. Fails when the node does not answer, or when a runtime ends without an outcome. */
+export const proveVenue = Effect.fn("proveVenue")(function* (
+  { budget, feed, session }: ProofParts,
+  venue: Venue,
+  pools: ReadonlyArray<Address>
+): Effect.fn.Return<VenueProof, ChainUnavailable | ProofFailed> {
+  const { programId } = venue.program
+  const addresses = [programId, programDataAddress(programId, derive)]
+  const { accounts } = yield* feed.read(addresses)
+  const program = deployedProgram(programId, (address) => accounts.get(address))
+  if ("reason" in program) {
+    return unproven(program.reason)
+  }
+  const { elf, sha256 } = program
+  const spend = ({ cpuMs = 0 }: { readonly cpuMs?: number }) =>
+    Effect.map(monotonicMs, (nowMs) => budget.spend(nowMs, cpuMs))
+  const sums = { slot: 0, pools: 0, exact: 0, refused: 0, wrong: 0 }
+  const fixtures: Array<{ readonly pool: Address; readonly file: object }> = []
+  let left: string | null = null
+  for (const pool of pools) {
+    yield* withinBudget(budget)
+    const snapshot = yield* readSnapshot(venue, pool, (wanted) =>
+      Effect.map(feed.read(wanted), (read) => read.accounts)
+    )
+    if (snapshot === null) {
+      left = `pool ${pool} could not be read with all of its accounts`
+      continue
+    }
+    const seed = ((yield* Clock.currentTimeMillis) % SEEDS) + 1
+    const outcome = yield* session
+      .prove({ programId, elf, sha256, snapshot, swaps: SWAPS, seed })
+      .pipe(Effect.tap(spend), Effect.tapError(spend))
+    if (outcome.obstacle !== null) {
+      left = `pool ${pool}: ${outcome.obstacle}`
+      continue
+    }
+    sums.slot = Math.max(sums.slot, snapshot.clock.slot)
+    sums.pools += 1
+    sums.exact += outcome.exact
+    sums.refused += outcome.refused
+    sums.wrong += outcome.wrong
+    fixtures.push(...(outcome.fixture === null ? [] : [{ pool, file: outcome.fixture }]))
+  }
+  const { accounts: headers } = yield* feed.read(addresses, HEADER)
+  const after = deploymentOf(programId, (address) => headers.get(address))
+  if ("reason" in after || after.slot !== program.slot) {
+    return { _tag: "Upgraded" }
+  }
+  if (sums.exact + sums.wrong === 0) {
+    return unproven(left ?? "no swap that is quoted could be executed")
+  }
+  const atMs = yield* Clock.currentTimeMillis
+  return { _tag: "Proven", deployedAtSlot: program.slot, outcome: { ...sums, atMs, sha256 }, fixtures }
+})

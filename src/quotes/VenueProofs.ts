@@ -1,0 +1,42 @@
+/** Proofs of venues, as quotes use them: the evidence of each swap, and venues that are refused. */
+import { Context, Layer } from "effect"
+
+/** The proof of one venue. */
+export interface VenueProof {
+  /** Slot of the newest state at which swaps of the deployed program paid what is quoted; null where that is not known. */
+  readonly provenAtSlot: number | null
+  /** The reason for which the venue is not quoted; null where it is. */
+  readonly refusal: string | null
+}
+
+/** The proofs of this process. */
+export interface VenueProofs {
+  readonly provenAtSlot: (dex: string) => number | null
+  /** Venues that are not quoted, with the reason: the same map until it changes. */
+  readonly refused: () => ReadonlyMap<string, string>
+  /** Replaces the proofs of all venues. */
+  readonly replace: (proofs: ReadonlyMap<string, VenueProof>) => void
+}
+
+const NONE: ReadonlyMap<string, string> = new Map()
+
+const make = (): VenueProofs => {
+  let slots: ReadonlyMap<string, number | null> = new Map()
+  let refused = NONE
+  return {
+    provenAtSlot: (dex) => slots.get(dex) ?? null,
+    refused: () => refused,
+    replace: (proofs) => {
+      slots = new Map(Array.from(proofs, ([dex, { provenAtSlot }]) => [dex, provenAtSlot]))
+      refused = new Map(Array.from(proofs).flatMap(([dex, { refusal }]) => (refusal === null ? [] : [[dex, refusal]])))
+    }
+  }
+}
+
+/** Without a layer, nothing is known and no venue is refused. */
+export const VenueProofs = Context.Reference<VenueProofs>("fathom/quotes/VenueProofs", {
+  defaultValue: () => ({ provenAtSlot: () => null, refused: () => NONE, replace: () => undefined })
+})
+
+/** Proofs of its own. */
+export const layer: Layer.Layer<never> = Layer.sync(VenueProofs, make)

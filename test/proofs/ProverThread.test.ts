@@ -1,0 +1,55 @@
+/** The thread of proofs, with LiteSVM where it is installed and a real program where one is at hand. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { readFixture } from "../../src/proofs/exactness/fixture.ts"
+import { loadRuntime } from "../../src/proofs/execution/runtime.ts"
+import { programOf } from "../../src/proofs/deployment.ts"
+import { meteoraDammV2 } from "../../src/programs/meteora/dammV2.ts"
+import { Prover } from "../../src/proofs/Prover.ts"
+import * as ProverThread from "../../src/proofs/ProverThread.ts"
+
+const { programId } = meteoraDammV2
+const fixture = readFixture(fileURLToPath(new URL("../vectors/pools/dammv2-521-1-m22.json", import.meta.url)))
+const pool = [...fixture.accounts.values()].find((account) => meteoraDammV2.isPool(account)) ?? assert.fail("no pool")
+const snapshot = { pool, accounts: fixture.accounts, clock: fixture.clockOf({}) }
+const loaded = loadRuntime()
+const absent = typeof loaded === "function" ? "" : ` (skipped: ${loaded.reason})`
+const binary = join(process.env["PROVE_PROGRAMS"] ?? "", `${programId}.so`)
+
+const opened = Effect.flatMap(Layer.build(ProverThread.layer), (built) => Context.get(built, Prover).open)
+
+describe.skipIf(absent !== "")(`the thread of proofs${absent}`, () => {
+  it.live("fails in words on bytes that are no program, and goes on", () =>
+    Effect.gen(function* () {
+      const session = yield* opened
+      const program = programOf(Uint8Array.of(1, 2, 3))
+      const job = { programId, ...program, snapshot, swaps: 2, seed: 1 }
+      const first = yield* Effect.flip(session.prove(job))
+      assert.strictEqual(first._tag, "ProofFailed")
+      assert.isNotEmpty(first.detail)
+      // More jobs than an emitter may have listeners of one kind.
+      const warnings: Array<string> = []
+      const note = ({ name }: Error): void => void warnings.push(name)
+      yield* Effect.sync(() => process.on("warning", note))
+      for (let again = 0; again < 12; again++) {
+        assert.deepStrictEqual(yield* Effect.flip(session.prove(job)), first)
+      }
+      yield* Effect.sync(() => process.off("warning", note))
+      assert.notInclude(warnings, "MaxListenersExceededWarning")
+    })
+  )
+
+  it.live.skipIf(!existsSync(binary))("compares a real program, to the unit (skipped without PROVE_PROGRAMS)", () =>
+    Effect.gen(function* () {
+      const session = yield* opened
+      const job = { programId, ...programOf(readFileSync(binary)), snapshot, swaps: 16, seed: 7 }
+      const outcome = yield* session.prove(job)
+      assert.isAbove(outcome.exact, 0)
+      assert.deepInclude(outcome, { wrong: 0, fixture: null, obstacle: null })
+      assert.isAbove(outcome.cpuMs, 0)
+    })
+  )
+})
