@@ -17,7 +17,7 @@ import type { PrintsRequest, StoredBarsRequest } from "../store/StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "../store/StoredBatch.ts"
 import type { SupplyRequest } from "../store/StoredSupply.ts"
 import { minuteBarsKept } from "../candles/barRetention.ts"
-import type { Repair } from "../store/TradeProgress.ts"
+import type { Repair, TradeProgress } from "../store/TradeProgress.ts"
 import { type StoreAccess, TradeStore } from "../store/TradeStore.ts"
 import {
   type LargestRequest,
@@ -42,6 +42,8 @@ import { makeWriteQueue, type WriteQueue } from "./writeQueue.ts"
 const BEAT = Duration.seconds(1)
 /** Deleting the trades of a chain takes a while. */
 const DELETE_DEADLINE = Duration.minutes(10)
+/** Most slots that are asked for are of the time before the newest one. */
+const NEAR_MS = 86_400_000
 const [, MINUTE = 60, HOUR = 3600] = levels
 
 const unavailable = (detail: string) => new TradeStoreUnavailable({ cause: new Error(detail) })
@@ -95,7 +97,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const swapsAt = Effect.fnUntraced(function* (
     slot: number,
     search: SwapSearch,
-    ask: (chain: string) => Effect.Effect<ReadonlyArray<TapeTrade>, ClickHouseUnavailable>
+    ask: (chain: string, newest: TradeProgress | null) => Effect.Effect<ReadonlyArray<TapeTrade>, ClickHouseUnavailable>
   ) {
     const { queue, record } = yield* opened
     const isWaiting = yield* Effect.suspend(() =>
@@ -103,7 +105,9 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         ? Effect.as(queue.backwards(search.take), true)
         : Effect.succeed(false)
     ).pipe(turns.withPermit)
-    return isWaiting ? search.found() : yield* history(() => ask(record.genesis))
+    return isWaiting
+      ? search.found()
+      : yield* history((open) => Effect.flatMap(stored(open), (progress) => ask(record.genesis, progress)))
   })
 
   const removeChain = (genesis: string) =>
@@ -186,7 +190,9 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       swapsAt(slot, searchSolSwaps(slot, most), (chain) => trades.solSwaps(chain, slot, most))
     ),
     moneySwaps: Effect.fn("TradeStore.moneySwaps")((slot: number, spanMs: number, most: number) =>
-      swapsAt(slot, searchMoneySwaps(slot, spanMs, most), (chain) => trades.moneySwaps(chain, slot, spanMs, most))
+      swapsAt(slot, searchMoneySwaps(slot, spanMs, most), (chain, newest) =>
+        trades.moneySwaps(chain, { slot, spanMs, most, fromMs: Math.max(0, (newest?.timeMs ?? 0) - NEAR_MS) })
+      )
     ),
     moneySwapsOf: Effect.fn("TradeStore.moneySwapsOf")((request: MoneySwapsRequest) =>
       request.places.length === 0

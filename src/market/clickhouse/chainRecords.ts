@@ -89,8 +89,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       )
     }),
 
-    launchesWithin: (id: number, { after, fromMs, to }: Span) =>
-      write(launches.launchesWithin({ chain: id, after, to, fromMs })),
+    launchesWithin: (id: number, span: Span) => write(launches.launchesWithin({ chain: id, ...span })),
 
     launchesBefore: (id: number, second: number, most: number) =>
       write(launches.launchesBefore(id, second * 1000, most)),

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import type { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
 import { blocksOf } from "../store/restoreBlocks.ts"
-import type { RestoreRequest, StoredBatch, StoredLaunch } from "../store/StoredBatch.ts"
+import { LAST_MS, type RestoreRequest, type StoredBatch, type StoredLaunch } from "../store/StoredBatch.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { makeTradeQueries, Span } from "./tradeQueries.ts"
 
@@ -22,10 +22,10 @@ type Queries = ReturnType<typeof makeTradeQueries>
 export const restoreTrades = <E>(
   queries: Queries,
   { chain, launchesWithin, toSlot }: Source<E>,
-  { after, most, second }: RestoreRequest
+  { after, most, second, untilMs = LAST_MS }: RestoreRequest
 ): Stream.Stream<StoredBatch, E | ClickHouseUnavailable> => {
   const pages = Effect.gen(function* () {
-    const all: Span = { after, to: toSlot, fromMs: second * 1000 }
+    const all: Span = { after, to: toSlot, fromMs: second * 1000, untilMs }
     const first = yield* queries.firstSlot(chain, all)
     const cut = first === null || most > COUNTED ? null : yield* queries.slotOfNewest(chain, all, Math.max(1, most))
     // Launches may be older than the oldest trade, unless older trades are left out.

@@ -9,10 +9,10 @@ import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 import type { makeBarQueries } from "./barQueries.ts"
 import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
-import type { makeTradeQueries } from "./tradeQueries.ts"
+import type { makeTradeQueries, Span } from "./tradeQueries.ts"
 
 const INSERT_DEADLINE = Duration.seconds(10)
-/** Time before the newest stored block from which on trades without a progress are looked for. */
+/** Time around blocks in which their trades are looked for, and before the newest stored one those without a progress. */
 const UNCERTAIN_MS = 86_400_000
 
 /** The candles that no late block can change but by a repair. */
@@ -51,9 +51,18 @@ const rowsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<TapeTrade> =
 /** The token of an insert: the same rows have the same one, in any process. */
 const tokenOf = (chain: string, rows: Uint8Array, slots: string): string => `${chain} ${slots} ${crc32(rows)}`
 
-const spanOf = (rows: ReadonlyArray<TapeTrade>) => {
-  const slots = rows.map(({ slot }) => slot)
-  return { from: slots.reduce((a, b) => Math.min(a, b), Infinity), to: slots.reduce((a, b) => Math.max(a, b), 0) }
+const least = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.min(a, b), Infinity)
+const most = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.max(a, b), 0)
+
+/** The span of these trades. A block may be stored with another time than that with which it comes again. */
+const spanOf = (rows: ReadonlyArray<TapeTrade>): Span => {
+  const [slots, times] = [rows.map(({ slot }) => slot), rows.map(({ timeMs }) => timeMs)]
+  return {
+    after: least(slots) - 1,
+    to: most(slots),
+    fromMs: least(times) - UNCERTAIN_MS,
+    untilMs: most(times) + UNCERTAIN_MS
+  }
 }
 
 /** The writer of blocks. Every step may be carried out again after a failure. */
@@ -68,15 +77,14 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
     if (old.length === 0) {
       return rows
     }
-    const { from, to } = spanOf(old)
-    const there = yield* trades.placesOf(chain.genesis, new Set(old.map(({ mint }) => mint)), from, to)
+    const there = yield* trades.placesOf(chain.genesis, new Set(old.map(({ mint }) => mint)), spanOf(old))
     return rows.filter(({ index, slot }) => !there.has(`${slot}.${index}`))
   })
 
   const insert = Effect.fnUntraced(function* (chain: string, rows: ReadonlyArray<TapeTrade>, version: bigint) {
     const written = writeTrades(rows, { chain, version })
-    const { from, to } = spanOf(rows)
-    const token = tokenOf(chain, written, `${from}-${to}`)
+    const { after, to } = spanOf(rows)
+    const token = tokenOf(chain, written, `${after + 1}-${to}`)
     yield* clickHouse.insert({ table: "trades", columns: INSERT_COLUMNS, rows: written, token }, INSERT_DEADLINE)
     return token
   })

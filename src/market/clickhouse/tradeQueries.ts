@@ -11,6 +11,7 @@ import {
   type TokenSwapsRequest,
   type TradesRequest
 } from "../store/TradesRequest.ts"
+import { LAST_MS } from "../store/StoredBatch.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { IN_POOLS } from "./schema.ts"
 import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
@@ -31,17 +32,28 @@ const time = (ms: number): string => `fromUnixTimestamp64Milli(${Math.trunc(ms)}
 
 const equals = (column: string, address: string): string => `${column} = ${sqlBytes(packWallet(address))}`
 
-/** Blocks of a chain in `(after, to]` from a time on. */
+/** Blocks of a chain in `(after, to]` between two times. A server reads of its parts those with such times alone. */
 export interface Span {
   readonly after: number
   readonly to: number
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+/** Selects the newest swaps of every token up to a slot. */
+interface NewestSwapsRequest {
+  readonly slot: number
+  readonly spanMs: number
+  readonly most: number
   readonly fromMs: number
 }
 
 const ofChain = (chain: string): string => `chain = ${sqlText(chain)}`
 
-const within = (chain: string, { after, fromMs, to }: Span) =>
-  `${ofChain(chain)} AND slot > ${after} AND slot <= ${to} AND at >= ${time(fromMs)} AND role != 'transfer'`
+const between = (chain: string, { after, fromMs, to, untilMs }: Span) =>
+  `${ofChain(chain)} AND slot > ${after} AND slot <= ${to} AND at >= ${time(fromMs)} AND at <= ${time(untilMs)}`
+
+const within = (chain: string, span: Span) => `${between(chain, span)} AND role != 'transfer'`
 
 const conditions = (parts: ReadonlyArray<string | null>): string => parts.filter((part) => part !== null).join(" AND ")
 
@@ -114,6 +126,17 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
   const slots = (query: string) =>
     Effect.map(read(query, RESTORE_DEADLINE), (bytes) => readRows(bytes, (row) => row.uint32()))
 
+  /** The time of the newest block up to a slot with a trade from a time on, in milliseconds; 0 without any. */
+  const newestTime = (chain: string, slot: number, fromMs: number) =>
+    Effect.map(
+      read(
+        `SELECT toUnixTimestamp64Milli(max(at)) FROM trades
+        WHERE ${between(chain, { after: -1, to: slot, fromMs, untilMs: LAST_MS })}`,
+        RESTORE_DEADLINE
+      ),
+      (bytes) => readRows(bytes, (row) => Number(row.int64()))[0] ?? 0
+    )
+
   return {
     /** The newest slot with a trade from a time on; 0 without any. */
     newestSlot: (chain: string, fromMs: number) =>
@@ -122,11 +145,11 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
         ([slot]) => slot ?? 0
       ),
 
-    /** The places, as `slot.place`, of trades of these mints that are there, of slots between two. */
-    placesOf: (chain: string, mints: ReadonlySet<Mint>, from: number, to: number) =>
+    /** The places, as `slot.place`, of trades of these mints that are there, of a span. */
+    placesOf: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
       Effect.map(
         read(
-          `SELECT slot, place FROM trades WHERE ${ofChain(chain)} AND slot >= ${from} AND slot <= ${to}${
+          `SELECT slot, place FROM trades WHERE ${between(chain, span)}${
             mints.size > MOST_LISTED
               ? ""
               : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
@@ -172,18 +195,17 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
         (found) => found.toReversed()
       ),
 
-    /** See `TradeStore.moneySwaps`. */
-    moneySwaps: (chain: string, slot: number, spanMs: number, most: number) => {
-      const until = `${ofChain(chain)} AND slot <= ${slot}`
-      const recent = `at >= (SELECT max(at) FROM trades WHERE ${until}) - toIntervalMillisecond(${spanMs})`
-      return trades(
+    /** See `TradeStore.moneySwaps`. The newest block up to the slot is looked for from a time on first, then among all. */
+    moneySwaps: Effect.fnUntraced(function* (chain: string, { fromMs, most, slot, spanMs }: NewestSwapsRequest) {
+      const newestMs = (yield* newestTime(chain, slot, fromMs)) || (yield* newestTime(chain, slot, 0))
+      const recent = between(chain, { after: -1, to: slot, fromMs: newestMs - spanMs, untilMs: newestMs })
+      return yield* trades(
         `SELECT * FROM (
-          SELECT * FROM ${newestOf(`${until} AND ${recent}`)} WHERE ${PRICES_TOKEN}
-          ORDER BY slot DESC, place DESC LIMIT ${most} BY mint
+          SELECT * FROM ${newestOf(recent)} WHERE ${PRICES_TOKEN} ORDER BY slot DESC, place DESC LIMIT ${most} BY mint
         ) ${IN_ORDER}`,
         RESTORE_DEADLINE
       )
-    },
+    }),
 
     /** The same of single tokens, each up to a slot of its own. */
     moneySwapsOf: (chain: string, { fromMs, most, places }: MoneySwapsRequest) =>

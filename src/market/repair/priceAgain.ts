@@ -37,8 +37,9 @@ const changedAfter = Effect.fnUntraced(function* (
   const changed: Array<TapeTrade> = []
   const read = { swaps: 0, slot }
   const second = Math.floor((timeMs - TRADED_MS) / 1000)
-  yield* store.since({ second, after: slot, most: Number.POSITIVE_INFINITY }).pipe(
-    Stream.takeWhile((batch) => read.swaps < MOST_SWAPS && batch.timeMs - timeMs <= TRADED_MS),
+  const untilMs = timeMs + TRADED_MS
+  yield* store.since({ second, after: slot, most: Number.POSITIVE_INFINITY, untilMs }).pipe(
+    Stream.takeWhile(() => read.swaps < MOST_SWAPS),
     Stream.runForEach((batch) =>
       Effect.gen(function* () {
         pricing.recall(batch.trades)

@@ -14,9 +14,16 @@ export interface StoredLaunch {
   readonly launch: Launch
 }
 
-/** Selects blocks after slot `after`, from `second` on, and of those at least the newest that hold `most` trades. */
+/**
+ * Selects blocks after slot `after`, from `second` on and up to and including `untilMs` where it is given, and of those at
+ * least the newest that hold `most` trades.
+ */
 export interface RestoreRequest {
   readonly second: number
   readonly after: number
   readonly most: number
+  readonly untilMs?: number | undefined
 }
+
+/** No block is later: every store can write this time. */
+export const LAST_MS = Date.UTC(2200, 0, 1)

@@ -16,7 +16,7 @@ import {
 import { newestChanges, supplyRecordsOf } from "./StoredSupply.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
-import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
+import { LAST_MS, type RestoreRequest, type StoredBatch } from "./StoredBatch.ts"
 import type { TradeProgress } from "./TradeProgress.ts"
 
 /** One chain. */
@@ -39,9 +39,12 @@ const joined = (known: StoredBatch | undefined, batch: StoredBatch): StoredBatch
   }
 }
 
-const blocksSince = ({ blocks }: StoredChain, { after, most, second }: RestoreRequest): ReadonlyArray<StoredBatch> => {
+const blocksSince = (
+  { blocks }: StoredChain,
+  { after, most, second, untilMs = LAST_MS }: RestoreRequest
+): ReadonlyArray<StoredBatch> => {
   const sorted = Array.from(blocks.values())
-    .filter((batch) => batch.slot > after && Math.floor(batch.timeMs / 1000) >= second)
+    .filter(({ slot, timeMs }) => slot > after && Math.floor(timeMs / 1000) >= second && timeMs <= untilMs)
     .filter(({ launches, trades }) => trades.length + (launches?.length ?? 0) > 0)
     .toSorted((a, b) => a.slot - b.slot)
   let room = most

@@ -3,7 +3,7 @@ import { Effect, Option, Stream } from "effect"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import type { Broken } from "../../storage/deadline.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
+import { LAST_MS, type RestoreRequest, type StoredBatch, type StoredLaunch } from "./StoredBatch.ts"
 import type { TradeProgress } from "./TradeProgress.ts"
 import type { makeTradeTable, SlotSpan } from "./tradeTable.ts"
 
@@ -40,11 +40,11 @@ const spanOf = Effect.fnUntraced(function* (
   table: Table,
   chain: number,
   progress: TradeProgress,
-  { after, most, second }: RestoreRequest
+  { after, most, second, untilMs = LAST_MS }: RestoreRequest
 ) {
   const fromMs = second * 1000
-  const endMs = progress.timeMs + 1
-  const all: SlotSpan = { chain, after, to: progress.slot, fromMs }
+  const endMs = Math.min(progress.timeMs, untilMs) + 1
+  const all: SlotSpan = { chain, after, to: progress.slot, fromMs, untilMs }
   let first: number | null = null
   let [from, width] = [fromMs, STRETCH_MS]
   while (first === null && from < endMs) {

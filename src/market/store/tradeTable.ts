@@ -26,7 +26,16 @@ export interface SlotSpan {
   readonly after: number
   readonly to: number
   readonly fromMs: number
+  readonly untilMs: number
 }
+
+const SpanRow = Schema.Struct({
+  chain: Schema.Number,
+  after: Schema.Number,
+  to: Schema.Number,
+  fromMs: Schema.Number,
+  untilMs: Schema.Number
+})
 
 /** A position in the order of the chain. */
 export interface Place {
@@ -80,11 +89,12 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
   })
 
   const launchesWithin = SqlSchema.findAll({
-    Request: Schema.Struct({ chain: Schema.Number, after: Schema.Number, to: Schema.Number, fromMs: Schema.Number }),
+    Request: SpanRow,
     Result: LaunchRow,
-    execute: ({ after, chain, fromMs, to }) => sql`
+    execute: ({ after, chain, fromMs, to, untilMs }) => sql`
       select slot, at, event, mint, launchpad, pool, creator from launches
       where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
+        and at <= ${PgTypes.timestamptz(untilMs)}
       order by slot, place
     `
   })
@@ -110,18 +120,12 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
   })
 
   const newestSlots = SqlSchema.findAll({
-    Request: Schema.Struct({
-      chain: Schema.Number,
-      after: Schema.Number,
-      to: Schema.Number,
-      fromMs: Schema.Number,
-      most: Schema.Number
-    }),
+    Request: Schema.Struct({ ...SpanRow.fields, most: Schema.Number }),
     Result: Schema.Struct({ slot: Schema.Number }),
-    execute: ({ after, chain, fromMs, most, to }) => sql`
+    execute: ({ after, chain, fromMs, most, to, untilMs }) => sql`
       select slot from trade_rows
       where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
-        and role <> ${roleNumber("transfer")}
+        and at <= ${PgTypes.timestamptz(untilMs)} and role <> ${roleNumber("transfer")}
       order by slot desc offset ${PgTypes.int8(BigInt(most - 1))} limit 1
     `
   })
@@ -269,12 +273,13 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
       Effect.map(newestSlots({ ...span, most }), ([row]) => row?.slot ?? null),
 
     /** The next trades after a place, at most so many, in the order of the chain. */
-    next: ({ chain, fromMs, to }: SlotSpan, after: Place, limit: number) =>
+    next: ({ chain, fromMs, to, untilMs }: SlotSpan, after: Place, limit: number) =>
       Effect.flatMap(
         sql`
           select ${columns} from trade_rows
           where chain = ${chain} and (slot, place) > (${after.slot}::int, ${after.place}::int) and slot <= ${to}
-            and at >= ${PgTypes.timestamptz(fromMs)} and role <> ${roleNumber("transfer")}
+            and at >= ${PgTypes.timestamptz(fromMs)} and at <= ${PgTypes.timestamptz(untilMs)}
+            and role <> ${roleNumber("transfer")}
           order by slot, place limit ${limit}
         `.values,
         readTrades
@@ -288,7 +293,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
       Effect.map(newestLaunches({ chain, toMs, limit }), (rows) => rows.map(launchOf).toReversed()),
 
     /** The newest swaps of a mint in pools within `(after, to]`, newest first, at most so many. */
-    swapsOf: ({ after, chain, to }: Omit<SlotSpan, "fromMs">, mint: Mint, limit: number) =>
+    swapsOf: ({ after, chain, to }: Omit<SlotSpan, "fromMs" | "untilMs">, mint: Mint, limit: number) =>
       Effect.flatMap(
         sql`
           select ${columns} from ${sql(table)}

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
+import { restoreTrades } from "../../../src/market/clickhouse/restoreTrades.ts"
 import { makeTradeQueries } from "../../../src/market/clickhouse/tradeQueries.ts"
 import { packWallet } from "../../../src/market/store/tradeRows.ts"
 import { makeTables } from "../../support/clickhouse/tables.ts"
@@ -11,6 +12,24 @@ const MAX_QUERY_SIZE = 262_144
 const mints = (count: number) => Array.from({ length: count }, (_, n) => mintOf(n))
 
 describe("statements about trades", () => {
+  it.effect("name the times of what they read, so that a server leaves out other parts", () =>
+    Effect.gen(function* () {
+      const { client, tables } = makeTables()
+      const queries = makeTradeQueries(client)
+      const launchesWithin = () => Effect.succeed([])
+      const request = { second: 7, after: 1, most: Number.POSITIVE_INFINITY, untilMs: 9000 }
+      yield* Stream.runDrain(restoreTrades(queries, { chain: "test", toSlot: 9, launchesWithin }, request))
+      yield* queries.inOrder("test", { after: 1, to: 9, fromMs: 7000, untilMs: 9000 }).pipe(Stream.runDrain)
+      assert.lengthOf(tables.asked, 2)
+      for (const query of tables.asked) {
+        assert.include(
+          query,
+          "at >= fromUnixTimestamp64Milli(7000, 'UTC') AND at <= fromUnixTimestamp64Milli(9000, 'UTC')"
+        )
+      }
+    })
+  )
+
   it.effect("are of the size that a server takes, whatever the number of tokens", () =>
     Effect.gen(function* () {
       for (const count of [1, 874, 2500]) {

@@ -32,8 +32,8 @@ const risen = (second: number, given: Partial<StoredBatch> = {}) =>
   storedBlock(second, [{ priceUsd: 1 + second / 100 }, {}], given)
 
 /** Everything that a store gives back, newest `most` trades at least. */
-const stored = (second = 0, after = 0, most = 1_000_000) =>
-  TradeStore.use((store) => Stream.runCollect(store.since({ second: MONDAY + second, after, most })))
+const stored = (second = 0, after = 0, most = 1_000_000, untilMs?: number) =>
+  TradeStore.use((store) => Stream.runCollect(store.since({ second: MONDAY + second, after, most, untilMs })))
 
 /** Bars apart from the revisions that a repair leaves on them. */
 const withoutRevisions = ({ cells, isCut }: StoredBars) => ({
@@ -224,6 +224,9 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
         assert.deepStrictEqual(Array.from(yield* stored(0, 0, 5)), blocks.slice(5))
         assert.deepStrictEqual(Array.from(yield* stored(0, 0, 6)), blocks.slice(5))
         assert.deepStrictEqual(Array.from(yield* stored(9000)), [])
+        const untilMs = (MONDAY + 2400) * 1000
+        assert.deepStrictEqual(Array.from(yield* stored(600, 0, Infinity, untilMs)), blocks.slice(1, 5))
+        assert.deepStrictEqual(Array.from(yield* stored(0, 0, 3, untilMs)), blocks.slice(3, 5))
       })
     )
 
