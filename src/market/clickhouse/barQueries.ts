@@ -2,7 +2,8 @@
 import { Duration, Effect } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import { type ClickHouse, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
-import { readRows, type RowReader, RowWriter } from "../../storage/clickhouse/RowBinary.ts"
+import { decodeRows } from "../../storage/clickhouse/decodeRows.ts"
+import { type RowReader, RowWriter } from "../../storage/clickhouse/RowBinary.ts"
 import type { Denomination } from "../candles/bar.ts"
 import type { Print } from "../candles/outliers.ts"
 import { countsTraders, floorTo, type Resolution, widthOf } from "../candles/resolutions.ts"
@@ -145,15 +146,15 @@ const partsOf = (chain: string, closed: ClosedTo, request: CutBarsRequest, isCou
 export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => {
   /** The revisions of the buckets of a request. */
   const revisionsOf = (chain: string, { before, from, mint, resolution }: StoredBarsRequest, first: number) =>
-    Effect.map(
+    Effect.flatMap(
       read(
         `SELECT toUInt32(${bucketOf(resolution)}) AS bucket, sum(revision) FROM bar_revisions
         WHERE ${ofMint(chain, mint)} AND at >= ${time(Math.max(from ?? 0, first))} AND at < ${time(before)}
         AND width = ${barTables.findLast(({ width }) => widthOf[resolution] % width === 0)?.width ?? 0} GROUP BY bucket`,
         READ_DEADLINE
       ),
-      (bytes) => new Map(readRows(bytes, (row) => [row.uint32(), Number(row.uint64())] as const))
-    )
+      (bytes) => decodeRows(bytes, (row) => [row.uint32(), Number(row.uint64())] as const)
+    ).pipe(Effect.map((revisions) => new Map(revisions)))
 
   /** Makes candles of one width anew, from trades or from those of the next finer one. */
   const rewriteOf = Effect.fnUntraced(function* (
@@ -233,14 +234,14 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
 
     /** The candles from a second on that changed after they were closed. */
     revised: (chain: string, from: number) =>
-      Effect.map(
+      Effect.flatMap(
         read(
           `SELECT mint, width, toUInt32(at), sum(revision) FROM bar_revisions
           WHERE chain = ${sqlText(chain)} AND at >= ${time(from)} GROUP BY mint, width, at`,
           WRITE_DEADLINE
         ),
         (bytes) =>
-          readRows(bytes, (row): RevisedBar => ({
+          decodeRows(bytes, (row): RevisedBar => ({
             mint: unpackText(row.bytes(), WALLET_BYTES) as Mint,
             width: row.uint32(),
             second: row.uint32(),
@@ -254,12 +255,13 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
         usd: "price_usd, ifNull(volume_usd_nanos, 0)",
         sol: "price_sol, ifNull(worth, 0)"
       }
-      return Effect.map(
+      return Effect.flatMap(
         read(
           `SELECT ${columns[request.denom]} FROM ${tradesOf(chain, request)} ORDER BY slot, place LIMIT ${request.limit}`,
           READ_DEADLINE
         ),
-        (bytes) => readRows(bytes, (row): Print => ({ price: row.nullable(() => row.float64()), volume: row.uint64() }))
+        (bytes) =>
+          decodeRows(bytes, (row): Print => ({ price: row.nullable(() => row.float64()), volume: row.uint64() }))
       )
     },
 
@@ -275,7 +277,7 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
         ORDER BY bucket DESC LIMIT ${request.limit + 1}`,
         READ_DEADLINE
       )
-      const found = readRows(bytes, readBar(isCounted))
+      const found = yield* decodeRows(bytes, readBar(isCounted))
       const kept = found.slice(0, request.limit)
       const first = kept.at(-1)?.at.getTime() ?? 0
       const revisions =

@@ -1,8 +1,9 @@
 /** Trades of one chain in ClickHouse, as queries. */
 import { Array as Arrays, Duration, Effect, Stream } from "effect"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
-import { type ClickHouse, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
-import { readRows, readWhole } from "../../storage/clickhouse/RowBinary.ts"
+import { type ClickHouse, type ClickHouseUnavailable, sqlBytes, sqlText } from "../../storage/clickhouse/ClickHouse.ts"
+import { decodeRows, decoding } from "../../storage/clickhouse/decodeRows.ts"
+import { readWhole } from "../../storage/clickhouse/RowBinary.ts"
 import { packWallet } from "../store/tradeRows.ts"
 import {
   type LargestRequest,
@@ -57,21 +58,38 @@ const within = (chain: string, span: Span) => `${between(chain, span)} AND role 
 
 const conditions = (parts: ReadonlyArray<string | null>): string => parts.filter((part) => part !== null).join(" AND ")
 
-/** The trades of rows that arrive in pieces, of whole slots. */
-const wholeSlots = <E>(pieces: Stream.Stream<Uint8Array, E>) =>
-  Stream.mapAccum(
-    pieces,
-    (): { readonly rest: Uint8Array; readonly held: ReadonlyArray<TapeTrade> } => ({
-      rest: new Uint8Array(),
-      held: []
-    }),
-    ({ held, rest: before }, piece) => {
-      const { rest, rows } = readWhole(before.length === 0 ? piece : Buffer.concat([before, piece]), readTrade)
-      const all = held.length === 0 ? rows : [...held, ...rows]
-      const end = all.findLastIndex(({ slot }) => slot !== all.at(-1)?.slot) + 1
-      return [{ rest, held: all.slice(end) }, end === 0 ? [] : [all.slice(0, end)]] as const
-    },
-    { onHalt: ({ held }) => (held.length === 0 ? [] : [held]) }
+/** Trades of whole rows so far, and the bytes after them. */
+interface Arrived {
+  readonly rest: Uint8Array
+  readonly held: ReadonlyArray<TapeTrade>
+}
+
+const arrivedAfter = ({ held, rest: before }: Arrived, piece: Uint8Array, to: number) => {
+  const { rest, rows } = readWhole(before.length === 0 ? piece : Buffer.concat([before, piece]), readTrade)
+  if (rows.some(({ slot }) => slot > to)) {
+    throw new Error("the answer ends with the failure of the server")
+  }
+  const all = held.length === 0 ? rows : [...held, ...rows]
+  const end = all.findLastIndex(({ slot }) => slot !== all.at(-1)?.slot) + 1
+  const given = end === 0 ? [] : [all.slice(0, end)]
+  return [{ rest, held: all.slice(end) } satisfies Arrived, given] as const
+}
+
+const atEnd = (arrived: Arrived) => {
+  if (arrived.rest.length > 0) {
+    throw new Error("the answer was cut off")
+  }
+  return [arrived, arrived.held.length === 0 ? [] : [arrived.held]] as const
+}
+
+/** The trades up to a slot of rows that arrive in pieces, of whole slots. Fails where the rows are cut off. */
+const wholeSlots = (pieces: Stream.Stream<Uint8Array, ClickHouseUnavailable>, to: number) =>
+  pieces.pipe(
+    Stream.concat(Stream.succeed(null)),
+    Stream.mapAccumEffect(
+      (): Arrived => ({ rest: new Uint8Array(), held: [] }),
+      (arrived, piece) => decoding(() => (piece === null ? atEnd(arrived) : arrivedAfter(arrived, piece, to)))
+    )
   )
 
 /** Condition on the latest version of a trade: a swap of a token against SOL or a dollar in a pool. */
@@ -121,20 +139,20 @@ const mergedOf = (found: ReadonlyArray<ReadonlyArray<TapeTrade>>): ReadonlyArray
 /** The queries. */
 export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
   const trades = (query: string, deadline = READ_DEADLINE) =>
-    Effect.map(read(query, deadline), (bytes) => readRows(bytes, readTrade))
+    Effect.flatMap(read(query, deadline), (bytes) => decodeRows(bytes, readTrade))
 
   const slots = (query: string) =>
-    Effect.map(read(query, RESTORE_DEADLINE), (bytes) => readRows(bytes, (row) => row.uint32()))
+    Effect.flatMap(read(query, RESTORE_DEADLINE), (bytes) => decodeRows(bytes, (row) => row.uint32()))
 
   /** The time of the newest block up to a slot with a trade from a time on, in milliseconds; 0 without any. */
   const newestTime = (chain: string, slot: number, fromMs: number) =>
-    Effect.map(
-      read(
-        `SELECT toUnixTimestamp64Milli(max(at)) FROM trades
-        WHERE ${between(chain, { after: -1, to: slot, fromMs, untilMs: LAST_MS })}`,
-        RESTORE_DEADLINE
-      ),
-      (bytes) => readRows(bytes, (row) => Number(row.int64()))[0] ?? 0
+    read(
+      `SELECT toUnixTimestamp64Milli(max(at)) FROM trades
+      WHERE ${between(chain, { after: -1, to: slot, fromMs, untilMs: LAST_MS })}`,
+      RESTORE_DEADLINE
+    ).pipe(
+      Effect.flatMap((bytes) => decodeRows(bytes, (row) => Number(row.int64()))),
+      Effect.map(([newestMs]) => newestMs ?? 0)
     )
 
   return {
@@ -147,16 +165,16 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
 
     /** The places, as `slot.place`, of trades of these mints that are there, of a span. */
     placesOf: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
-      Effect.map(
-        read(
-          `SELECT slot, place FROM trades WHERE ${between(chain, span)}${
-            mints.size > MOST_LISTED
-              ? ""
-              : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
-          }`,
-          RESTORE_DEADLINE
-        ),
-        (bytes) => new Set(readRows(bytes, (row) => `${row.uint32()}.${row.uint32()}`))
+      read(
+        `SELECT slot, place FROM trades WHERE ${between(chain, span)}${
+          mints.size > MOST_LISTED
+            ? ""
+            : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
+        }`,
+        RESTORE_DEADLINE
+      ).pipe(
+        Effect.flatMap((bytes) => decodeRows(bytes, (row) => `${row.uint32()}.${row.uint32()}`)),
+        Effect.map((places) => new Set(places))
       ),
 
     /** The first slot with a trade of a span; null when there is none. */
@@ -182,7 +200,8 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
           `SELECT ${TRADE_COLUMNS} FROM trades WHERE ${within(chain, span)}
           ORDER BY slot, place, version DESC LIMIT 1 BY slot, place`,
           RESTORE_DEADLINE
-        )
+        ),
+        span.to
       ),
 
     /** The newest swaps of SOL up to a slot, oldest first. */

@@ -40,19 +40,20 @@ export const layer = (url: string): Layer.Layer<ClickHouse> =>
         (client) => Effect.promise(() => client.close())
       )
 
-      const rows = (query: string, deadline: Duration.Duration) =>
+      const rows = (query: string, deadline: Duration.Duration, isWhole: boolean) =>
         Effect.tryPromise({
           try: (signal) =>
             client.exec({
               query: `${query} FORMAT RowBinary`,
               abort_signal: signal,
-              clickhouse_settings: settingsOf(deadline)
+              // Sent once it is whole, an answer has the failure of its query as its status, instead of at its end.
+              clickhouse_settings: { ...settingsOf(deadline), ...(isWhole && { wait_end_of_query: 1 }) }
             }),
           catch: unavailable
         })
 
       const read = (query: string, deadline: Duration.Duration) =>
-        rows(query, deadline).pipe(
+        rows(query, deadline, true).pipe(
           Effect.flatMap(({ stream }) =>
             Effect.tryPromise({
               try: (signal) => {
@@ -78,7 +79,7 @@ export const layer = (url: string): Layer.Layer<ClickHouse> =>
         run,
         stream: (query, deadline) =>
           Stream.unwrap(
-            Effect.map(within(deadline, unavailable)(rows(query, deadline)), ({ stream }) =>
+            Effect.map(within(deadline, unavailable)(rows(query, deadline, false)), ({ stream }) =>
               Stream.fromAsyncIterable(stream as AsyncIterable<Uint8Array>, unavailable)
             )
           ),

@@ -4,19 +4,63 @@ import { restoreTrades } from "../../../src/market/clickhouse/restoreTrades.ts"
 import { makeTradeQueries } from "../../../src/market/clickhouse/tradeQueries.ts"
 import { packWallet } from "../../../src/market/store/tradeRows.ts"
 import { makeTables } from "../../support/clickhouse/tables.ts"
-import { mintOf } from "../tape/tape.ts"
+import { readTrade, writeTrades } from "../../../src/market/clickhouse/tradeColumns.ts"
+import { RowReader } from "../../../src/storage/clickhouse/RowBinary.ts"
+import { mintOf, trade, walletOf } from "../tape/tape.ts"
 
 /** The bytes that a server takes as one statement, unless it is set otherwise. */
 const MAX_QUERY_SIZE = 262_144
 
+const launchesWithin = () => Effect.succeed([])
+
 const mints = (count: number) => Array.from({ length: count }, (_, n) => mintOf(n))
+
+/** The columns of a trade alone. */
+const rowOf = (slot: number): Uint8Array => {
+  const bytes = writeTrades([trade({ slot })], { chain: "", version: 0n })
+  const reader = new RowReader(bytes)
+  readTrade(reader)
+  return bytes.slice(0, reader.at)
+}
+
+describe("answers about trades", () => {
+  it.effect("fail where they are cut off, or end with the failure of the server", () =>
+    Effect.gen(function* () {
+      const { client } = makeTables()
+      const whole = Buffer.concat([1, 2, 3].map(rowOf))
+      const failure = Buffer.from("Code: 159. DB::Exception: Timeout exceeded: elapsed 301 seconds, maximum: 301.")
+      const span = { after: 0, to: 9, fromMs: 0, untilMs: 9e12 }
+      const answers = (...pieces: ReadonlyArray<Uint8Array>) => {
+        const read = () => Effect.succeed(Buffer.concat(pieces))
+        const queries = makeTradeQueries({ ...client, read, stream: () => Stream.fromIterable(pieces) })
+        return {
+          streamed: Effect.map(Stream.runCollect(queries.inOrder("test", span)), (all) => all.flat().length),
+          read: Effect.map(queries.ofWallet("test", walletOf(1), 9), ({ length }) => length)
+        }
+      }
+      const { read, streamed } = answers(whole.subarray(0, 50), whole.subarray(50))
+      assert.deepStrictEqual([yield* streamed, yield* read], [3, 3])
+      assert.strictEqual(yield* answers().streamed, 0)
+      const broken = [
+        [whole.subarray(0, -1)],
+        [whole, whole.subarray(0, 30)],
+        [whole, failure],
+        [whole.subarray(0, -20), failure]
+      ]
+      for (const pieces of broken) {
+        const { read, streamed } = answers(...pieces)
+        assert.strictEqual((yield* Effect.flip(streamed))._tag, "ClickHouseUnavailable")
+        assert.strictEqual((yield* Effect.flip(read))._tag, "ClickHouseUnavailable")
+      }
+    })
+  )
+})
 
 describe("statements about trades", () => {
   it.effect("name the times of what they read, so that a server leaves out other parts", () =>
     Effect.gen(function* () {
       const { client, tables } = makeTables()
       const queries = makeTradeQueries(client)
-      const launchesWithin = () => Effect.succeed([])
       const request = { second: 7, after: 1, most: Number.POSITIVE_INFINITY, untilMs: 9000 }
       yield* Stream.runDrain(restoreTrades(queries, { chain: "test", toSlot: 9, launchesWithin }, request))
       yield* queries.inOrder("test", { after: 1, to: 9, fromMs: 7000, untilMs: 9000 }).pipe(Stream.runDrain)
