@@ -124,16 +124,18 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   )
 
   // The writer and what waits on disk take turns.
-  const beat = contact.beat.pipe(
-    Effect.andThen(
-      Effect.suspend(() => {
-        const queue = state.open?.queue
-        return queue === null || queue === undefined ? Effect.void : queue.drain(turns.withPermit)
-      })
-    ),
-    // Noted where it happens.
-    Effect.ignore
-  )
+  const beat = contact
+    .beat(() => state.open?.queue?.isWaiting() === true)
+    .pipe(
+      Effect.andThen(
+        Effect.suspend(() => {
+          const queue = state.open?.queue
+          return queue === null || queue === undefined ? Effect.void : queue.drain(turns.withPermit)
+        })
+      ),
+      // Noted where it happens.
+      Effect.ignore
+    )
   yield* beat.pipe(
     Effect.andThen(Effect.sleep(BEAT)),
     Effect.forever,

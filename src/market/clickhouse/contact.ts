@@ -15,16 +15,22 @@ const SOURCE = "clickhouse"
 export const asUnavailable = (cause: unknown): TradeStoreUnavailable =>
   cause instanceof TradeStoreUnavailable ? cause : new TradeStoreUnavailable({ cause })
 
+interface Contact {
+  isPrepared: boolean
+  isAway: boolean
+  /** The last write failed: a server may answer and take no rows. */
+  isRefused: boolean
+  answeredAtMs: number | null
+}
+
+const gone = new ClickHouseUnavailable({ cause: new Error("it did not answer before") })
+
 /** Makes the contact. `statements` are run once the tables are up to date. */
 export const makeContact = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   const clickHouse = yield* ClickHouse
   const monitor = yield* SourceMonitor
   const turns = yield* Semaphore.make(1)
-  const state: { isPrepared: boolean; isAway: boolean; answeredAtMs: number | null } = {
-    isPrepared: false,
-    isAway: false,
-    answeredAtMs: null
-  }
+  const state: Contact = { isPrepared: false, isAway: false, isRefused: false, answeredAtMs: null }
 
   yield* monitor.report(SOURCE, () => ({
     observedAtMs: state.answeredAtMs,
@@ -44,8 +50,11 @@ export const makeContact = Effect.fnUntraced(function* (statements: ReadonlyArra
         }).pipe(Effect.provideService(ClickHouse, clickHouse))
   )
 
-  const answered = Effect.map(Clock.currentTimeMillis, (nowMs) => {
-    state.answeredAtMs = nowMs
+  const answered = Effect.fnUntraced(function* () {
+    state.answeredAtMs = yield* Clock.currentTimeMillis
+    if (state.isAway) {
+      yield* Effect.logInfo("ClickHouse answers again")
+    }
     state.isAway = false
   })
 
@@ -57,31 +66,45 @@ export const makeContact = Effect.fnUntraced(function* (statements: ReadonlyArra
     yield* noteFailure(SOURCE, failure.cause)
   })
 
+  // Calls that wait for the first of them to bring the tables up to date fail with it.
+  const prepared = Effect.suspend(() =>
+    state.isPrepared
+      ? Effect.void
+      : turns.withPermit(
+          Effect.suspend((): typeof prepare => (state.isAway ? Effect.fail(gone) : Effect.tapError(prepare, failed)))
+        )
+  )
+
   return {
     isAway: () => state.isAway,
 
-    /** Asks whether the server answers. */
-    beat: Effect.suspend(() => {
-      const wasAway = state.isAway
-      return Effect.andThen(turns.withPermit(prepare), clickHouse.read("SELECT 1", PING_DEADLINE)).pipe(
-        Effect.andThen(answered),
-        Effect.andThen(wasAway ? Effect.logInfo("ClickHouse answers again") : Effect.void),
+    /**
+     * Asks whether the server answers. While trades wait after a write that failed, an answer does not end that it is away: the
+     * next write does.
+     */
+    beat: (isWaiting: () => boolean) =>
+      Effect.andThen(turns.withPermit(prepare), clickHouse.read("SELECT 1", PING_DEADLINE)).pipe(
+        Effect.andThen(Effect.suspend(() => (state.isRefused && isWaiting() ? Effect.void : answered()))),
         Effect.tapError(failed)
-      )
-    }),
+      ),
 
     /** Runs a call that writes, and notes a failure. */
     write: <A, E>(call: Effect.Effect<A, E | ClickHouseUnavailable>) =>
       Effect.andThen(turns.withPermit(prepare), call).pipe(
-        Effect.tapError((failure) => (failure instanceof ClickHouseUnavailable ? failed(failure) : Effect.void))
+        Effect.tap(() => {
+          state.isRefused = false
+          return answered()
+        }),
+        Effect.tapError((failure) => {
+          state.isRefused ||= failure instanceof ClickHouseUnavailable
+          return failure instanceof ClickHouseUnavailable ? failed(failure) : Effect.void
+        })
       ),
 
     /** Runs a call that reads; its failure is that of the trade store. */
     read: <A, E>(call: Effect.Effect<A, E | ClickHouseUnavailable>) =>
-      Effect.suspend(() =>
-        state.isAway
-          ? Effect.fail(asUnavailable(new Error("ClickHouse does not answer")))
-          : Effect.mapError(Effect.andThen(turns.withPermit(prepare), call), asUnavailable)
-      )
+      Effect.suspend((): Effect.Effect<A, E | ClickHouseUnavailable> =>
+        state.isAway ? Effect.fail(gone) : Effect.andThen(prepared, call)
+      ).pipe(Effect.mapError(asUnavailable))
   }
 })

@@ -1,7 +1,7 @@
 /** Brings the tables of a ClickHouse database up to date. */
 import { Duration, Effect } from "effect"
 import { ClickHouse, ClickHouseUnavailable } from "./ClickHouse.ts"
-import { readRows } from "./RowBinary.ts"
+import { decodeRows } from "./decodeRows.ts"
 
 const DEADLINE = Duration.seconds(30)
 
@@ -24,9 +24,8 @@ export const migrate = Effect.fnUntraced(function* (migrations: ReadonlyArray<Mi
     "CREATE TABLE IF NOT EXISTS migrations (name String, at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name",
     DEADLINE
   )
-  const done = new Set(
-    readRows(yield* read("SELECT name FROM migrations ORDER BY name", DEADLINE), (row) => row.text())
-  )
+  const names = yield* read("SELECT name FROM migrations ORDER BY name", DEADLINE)
+  const done = new Set(yield* decodeRows(names, (row) => row.text()))
   const later = [...done].find((name) => migrations.every((migration) => migration.name !== name))
   if (later !== undefined) {
     return yield* new ClickHouseUnavailable({ cause: new Error(`a later release has changed the tables: ${later}`) })
