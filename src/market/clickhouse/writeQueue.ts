@@ -2,7 +2,7 @@
 import { Effect, Scope } from "effect"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import * as Readings from "../../health/Readings.ts"
-import { SourceMonitor } from "../../health/SourceMonitor.ts"
+import { noteFailure, SourceMonitor } from "../../health/SourceMonitor.ts"
 import { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { joinProgress, type Repair, type TradeProgress } from "../store/TradeProgress.ts"
@@ -40,12 +40,16 @@ export interface WriteQueue {
 /** Trades of the spool that are stored together. */
 const AT_ONCE = 20_000
 
+const SOURCE = "spool"
+
 const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnavailable
 
 /** The number of trades that were refused because the spool was full, and the spool of the open chain. */
 interface Fill {
   dropped: number
   spool: BlockSpool | null
+  /** What waits cannot be stored, for another reason than that ClickHouse is away. */
+  isStuck: boolean
 }
 
 const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
@@ -64,10 +68,11 @@ const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
     () => fill.dropped
   )
   const monitor = yield* SourceMonitor
-  yield* monitor.report("spool", (nowMs) => {
+  yield* monitor.report(SOURCE, (nowMs) => {
     const bytes = fill.spool === null ? 0 : fill.spool.bytes()
     const isEmpty = fill.spool === null || fill.spool.isEmpty()
-    return { observedAtMs: nowMs, status: isEmpty ? "known" : "partial", fill: Math.min(1, bytes / limit) }
+    const status = isEmpty ? "known" : fill.isStuck ? "stale" : "partial"
+    return { observedAtMs: nowMs, status, fill: Math.min(1, bytes / limit) }
   })
 })
 
@@ -75,7 +80,7 @@ const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
 export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, limit, records, writer }: Parts) {
   const scope = yield* Effect.scope
   const spools = new Map<string, BlockSpool>()
-  const fill: Fill = { dropped: 0, spool: null }
+  const fill: Fill = { dropped: 0, spool: null, isStuck: false }
   yield* reportFill(fill, limit)
 
   const spoolOf = Effect.fnUntraced(function* (genesis: string) {
@@ -157,11 +162,22 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       return true
     }).pipe(Effect.mapError(asUnavailable))
 
+    /** Notes a failure that the contact has not noted; the log has the first of them. */
+    const noteStuck = Effect.fnUntraced(function* (failure: TradeStoreUnavailable) {
+      if (isAway(failure.cause)) {
+        return
+      }
+      yield* noteFailure(SOURCE, failure.cause)
+      yield* fill.isStuck ? Effect.void : Effect.logError("Trades that wait on disk cannot be stored", failure)
+      fill.isStuck = true
+    })
+
     const drain: WriteQueue["drain"] = (turn) =>
       Effect.gen(function* () {
         let count = 0
-        while (yield* turn(step)) {
+        while (yield* turn(Effect.tapError(step, noteStuck))) {
           count += 1
+          fill.isStuck = false
         }
         if (count > 0) {
           progress = spool.progressAfter(chain.stored)

@@ -16,6 +16,7 @@ import { searchMoneySwaps, searchSolSwaps } from "../../../src/market/clickhouse
 import { newestMoneySwaps, newestSolSwaps } from "../../../src/market/store/TradesRequest.ts"
 import { mintOf } from "../tape/tape.ts"
 import { ClickHouse } from "../../../src/storage/clickhouse/ClickHouse.ts"
+import { layer as monitored, SourceMonitor } from "../../../src/health/SourceMonitor.ts"
 import { makeTables } from "../../support/clickhouse/tables.ts"
 import { storedBlock } from "../store/tradeStoreContract.ts"
 
@@ -128,6 +129,25 @@ describe("the order of writes", () => {
       const revisions = tables.sent.filter((insert: string) => insert.startsWith("bar_revisions"))
       assert.lengthOf(revisions, 1)
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("shows that what waits cannot be stored where ClickHouse answers", () =>
+    Effect.gen(function* () {
+      const monitor = yield* SourceMonitor
+      const { postgres, queue, tables } = yield* processOf(yield* folder)
+      tables.mood = "refuses"
+      yield* queue.append([block(1)])
+      yield* Effect.flip(queue.drain((step) => step))
+      assert.strictEqual(monitor.stateOf("spool", 0)?.status, "partial")
+      tables.mood = "answers"
+      postgres.isAway = true
+      yield* Effect.flip(queue.drain((step) => step))
+      assert.strictEqual(monitor.stateOf("spool", 0)?.status, "stale")
+      assert.include(monitor.history("spool", "stale", 0).lastError?.detail, "the database is away")
+      postgres.isAway = false
+      yield* queue.drain((step) => step)
+      assert.strictEqual(monitor.stateOf("spool", 0)?.status, "known")
+    }).pipe(Effect.scoped, Effect.provide(monitored))
   )
 
   it.effect("reads of a spool of the process before the places of blocks, and the swaps that it needs", () =>
