@@ -51,6 +51,12 @@ export interface Dropped {
   readonly toSlot: number
 }
 
+/** A repair and the term of the writer in which it was begun. */
+export interface NotedRepair {
+  readonly term: number | null
+  readonly repair: Repair
+}
+
 /** Blocks that wait, and the entries that they are in. */
 export interface Waiting {
   readonly ids: ReadonlyArray<number>
@@ -128,12 +134,12 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
       ),
 
     /** Notes a repair until it is wholly carried out. */
-    addRepair: (repair: Repair) => repairs.add({ head: new Uint8Array(), body: pack(repair) }),
+    addRepair: (noted: NotedRepair) => repairs.add({ head: new Uint8Array(), body: pack(noted) }),
     firstRepair: Effect.gen(function* () {
       const [first] = repairs.listed()
       return first === undefined
         ? null
-        : { id: first.id, repair: yield* unpack<Repair>(own, yield* repairs.body(first.id)) }
+        : { id: first.id, ...(yield* unpack<NotedRepair>(own, yield* repairs.body(first.id))) }
     }),
     removeRepair: repairs.remove,
 

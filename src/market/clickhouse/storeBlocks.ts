@@ -67,8 +67,6 @@ const spanOf = (rows: ReadonlyArray<TapeTrade>): Span => {
 
 /** The writer of blocks. Every step may be carried out again after a failure. */
 export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
-  let version = 0n
-
   /** The trades that are not there yet. Places are only looked up in slots that may be there. */
   const freshOf = Effect.fnUntraced(function* (chain: WrittenChain, rows: ReadonlyArray<TapeTrade>) {
     chain.found ??= yield* trades.newestSlot(chain.genesis, Math.max(0, (chain.stored?.timeMs ?? 0) - UNCERTAIN_MS))
@@ -108,6 +106,13 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
     yield* fresh.length === 0 ? Effect.void : insertNoted(chain, { fresh, closed: closedAt(chain.stored) })
   })
 
+  /** A version above those of the trades that are there: the time, unless the clock has stepped back. */
+  const nextVersion = Effect.fnUntraced(function* (chain: string, repriced: ReadonlyArray<TapeTrade>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const latest = yield* trades.latestVersion(chain, new Set(repriced.map(({ mint }) => mint)), spanOf(repriced))
+    return latest < BigInt(nowMs) ? BigInt(nowMs) : latest + 1n
+  })
+
   return {
     append: <E>(chain: WrittenChain, batches: ReadonlyArray<StoredBatch>, commit: Commit<E>) =>
       Effect.gen(function* () {
@@ -127,15 +132,17 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
         const { batches, repriced } = repair
         yield* insertFresh(chain, batches)
         if (repriced.length > 0) {
-          const nowMs = yield* Clock.currentTimeMillis
-          version = version < BigInt(nowMs) ? BigInt(nowMs) : version + 1n
-          const token = yield* insert(chain.genesis, repriced, version)
+          const token = yield* insert(chain.genesis, repriced, yield* nextVersion(chain.genesis, repriced))
           yield* bars.rewrite(chain.genesis, repriced)
           yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh: [], repriced, token })
         }
         const progress = repairedProgress(chain.stored, repair)
         yield* commit(batches, progress)
         chain.stored = progress
-      })
+      }),
+
+    /** Makes the candles of the trades of a repair anew, of what is stored. */
+    remakeBars: ({ genesis }: WrittenChain, { batches, repriced }: Repair) =>
+      bars.rewrite(genesis, [...rowsOf(batches), ...repriced])
   }
 }

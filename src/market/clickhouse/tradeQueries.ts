@@ -56,6 +56,10 @@ const between = (chain: string, { after, fromMs, to, untilMs }: Span) =>
 
 const within = (chain: string, span: Span) => `${between(chain, span)} AND role != 'transfer'`
 
+/** Restricts a statement to some mints; with many of them all are read. */
+const ofMints = (mints: ReadonlySet<Mint>): string =>
+  mints.size > MOST_LISTED ? "" : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
+
 const conditions = (parts: ReadonlyArray<string | null>): string => parts.filter((part) => part !== null).join(" AND ")
 
 /** Trades of whole rows so far, and the bytes after them. */
@@ -165,16 +169,16 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
 
     /** The places, as `slot.place`, of trades of these mints that are there, of a span. */
     placesOf: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
-      read(
-        `SELECT slot, place FROM trades WHERE ${between(chain, span)}${
-          mints.size > MOST_LISTED
-            ? ""
-            : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
-        }`,
-        RESTORE_DEADLINE
-      ).pipe(
+      read(`SELECT slot, place FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, RESTORE_DEADLINE).pipe(
         Effect.flatMap((bytes) => decodeRows(bytes, (row) => `${row.uint32()}.${row.uint32()}`)),
         Effect.map((places) => new Set(places))
+      ),
+
+    /** The latest version of trades of these mints of a span; 0 without any. */
+    latestVersion: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
+      read(`SELECT max(version) FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, RESTORE_DEADLINE).pipe(
+        Effect.flatMap((bytes) => decodeRows(bytes, (row) => row.uint64())),
+        Effect.map(([version]) => version ?? 0n)
       ),
 
     /** The first slot with a trade of a span; null when there is none. */

@@ -7,7 +7,7 @@ import { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { joinProgress, type Repair, type TradeProgress } from "../store/TradeProgress.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { type BlockSpool, openBlockSpool, type Waiting } from "./BlockSpool.ts"
+import { type BlockSpool, type NotedRepair, openBlockSpool, type Waiting } from "./BlockSpool.ts"
 import type { ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, type makeContact } from "./contact.ts"
 import type { makeBlockWriter, WrittenChain } from "./storeBlocks.ts"
@@ -127,9 +127,10 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       )
     })
 
-    const carryOut = (id: number, repair: Repair) =>
+    /** Of a repair of another term, which knows nothing of what was written since, the candles alone are made anew. */
+    const carryOut = (id: number, { repair, term }: NotedRepair) =>
       contact
-        .write(writer.repair(chain, repair, commit))
+        .write(term === record.term ? writer.repair(chain, repair, commit) : writer.remakeBars(chain, repair))
         .pipe(
           Effect.andThen(spool.removeRepair(id)),
           Effect.andThen(Effect.sync(() => (progress = chain.stored))),
@@ -140,16 +141,16 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       if (!spool.isEmpty() || contact.isAway()) {
         return yield* asUnavailable(new Error("trades wait on disk to be stored"))
       }
-      yield* Effect.mapError(spool.addRepair(given), asUnavailable)
+      yield* Effect.mapError(spool.addRepair({ term: record.term, repair: given }), asUnavailable)
       const noted = yield* Effect.mapError(spool.firstRepair, asUnavailable)
-      yield* noted === null ? Effect.void : carryOut(noted.id, given)
+      yield* noted === null ? Effect.void : carryOut(noted.id, noted)
     })
 
     /** Stores the oldest blocks; false when none wait. */
     const step = Effect.gen(function* () {
       const noted = yield* spool.firstRepair
       if (noted !== null) {
-        yield* carryOut(noted.id, noted.repair)
+        yield* carryOut(noted.id, noted)
         return true
       }
       tried ??= yield* spool.oldest(AT_ONCE)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,7 +11,7 @@ import { makeContact } from "../../../src/market/clickhouse/contact.ts"
 import { makeBlockWriter } from "../../../src/market/clickhouse/storeBlocks.ts"
 import { makeTradeQueries } from "../../../src/market/clickhouse/tradeQueries.ts"
 import { makeWriteQueue } from "../../../src/market/clickhouse/writeQueue.ts"
-import type { TradeProgress } from "../../../src/market/store/TradeProgress.ts"
+import type { Repair, TradeProgress } from "../../../src/market/store/TradeProgress.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import { searchMoneySwaps, searchSolSwaps } from "../../../src/market/clickhouse/waitingSwaps.ts"
 import { newestMoneySwaps, newestSolSwaps } from "../../../src/market/store/TradesRequest.ts"
@@ -68,6 +69,17 @@ const spoil = (path: string, newest: number) => {
 const priced = (second: number) => storedBlock(second, [{ mint: SOL, lamports: null }, {}, { mint: mintOf(2) }])
 
 const block = (second: number) => storedBlock(second, [{}, {}])
+
+/** A repair that gives the first trade of a block another price. */
+const repricing = (priceUsd: number): Repair => ({
+  batches: [],
+  repriced: block(1)
+    .trades.slice(0, 1)
+    .map((trade) => ({ ...trade, priceUsd })),
+  gap: null,
+  first: null,
+  found: []
+})
 
 describe("the order of writes", () => {
   it.effect("counts trades once where the answer to an insert is lost and others come before it is repeated", () =>
@@ -128,6 +140,41 @@ describe("the order of writes", () => {
       assert.strictEqual(tables.counted, 4)
       const revisions = tables.sent.filter((insert: string) => insert.startsWith("bar_revisions"))
       assert.lengthOf(revisions, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has the prices of the later repair where the clock stepped back between the two", () =>
+    Effect.gen(function* () {
+      const server = makeTables()
+      const { queue, tables } = yield* processOf(yield* folder, server)
+      yield* queue.append([block(1)])
+      yield* TestClock.setTime(5_000_000)
+      yield* queue.repair(repricing(7))
+      yield* TestClock.setTime(1_000_000)
+      // The process after it, too.
+      const { queue: next } = yield* processOf(yield* folder, server)
+      yield* next.append([block(1)])
+      yield* next.repair(repricing(8))
+      assert.strictEqual(tables.trades.get("1001.0")?.trade.priceUsd, 8)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("makes the candles of a repair that another term began anew, and no more of it", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { open, tables } = yield* processOf(path)
+      const first = yield* open(null, 1)
+      yield* first.append([block(1)])
+      tables.mood = "refuses"
+      yield* Effect.flip(first.repair(repricing(7)))
+      tables.mood = "answers"
+      tables.asked.length = 0
+      const again = yield* open(first.stored(), 3)
+      assert.isTrue(again.isWaiting())
+      yield* again.drain((step) => step)
+      assert.isFalse(again.isWaiting())
+      assert.strictEqual(tables.trades.get("1001.0")?.trade.priceUsd, 1)
+      assert.isNotEmpty(tables.asked.filter((statement: string) => statement.includes("INSERT INTO minute_bars")))
     }).pipe(Effect.scoped)
   )
 
