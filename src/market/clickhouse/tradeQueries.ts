@@ -19,6 +19,8 @@ import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
 
 /** On the path of a request. */
 export const READ_DEADLINE = Duration.seconds(2)
+/** A writer asks what is there, while blocks wait behind it. */
+const CHECK_DEADLINE = Duration.seconds(10)
 /** Blocks that memory is restored from, once. */
 export const RESTORE_DEADLINE = Duration.minutes(5)
 /** Mints and places that one statement names, far below the 256 KiB that a statement may have. */
@@ -145,8 +147,8 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
   const trades = (query: string, deadline = READ_DEADLINE) =>
     Effect.flatMap(read(query, deadline), (bytes) => decodeRows(bytes, readTrade))
 
-  const slots = (query: string) =>
-    Effect.flatMap(read(query, RESTORE_DEADLINE), (bytes) => decodeRows(bytes, (row) => row.uint32()))
+  const slots = (query: string, deadline = RESTORE_DEADLINE) =>
+    Effect.flatMap(read(query, deadline), (bytes) => decodeRows(bytes, (row) => row.uint32()))
 
   /** The time of the newest block up to a slot with a trade from a time on, in milliseconds; 0 without any. */
   const newestTime = (chain: string, slot: number, fromMs: number) =>
@@ -163,20 +165,20 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
     /** The newest slot with a trade from a time on; 0 without any. */
     newestSlot: (chain: string, fromMs: number) =>
       Effect.map(
-        slots(`SELECT max(slot) FROM trades WHERE ${ofChain(chain)} AND at >= ${time(fromMs)}`),
+        slots(`SELECT max(slot) FROM trades WHERE ${ofChain(chain)} AND at >= ${time(fromMs)}`, CHECK_DEADLINE),
         ([slot]) => slot ?? 0
       ),
 
     /** The places, as `slot.place`, of trades of these mints that are there, of a span. */
     placesOf: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
-      read(`SELECT slot, place FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, RESTORE_DEADLINE).pipe(
+      read(`SELECT slot, place FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, CHECK_DEADLINE).pipe(
         Effect.flatMap((bytes) => decodeRows(bytes, (row) => `${row.uint32()}.${row.uint32()}`)),
         Effect.map((places) => new Set(places))
       ),
 
     /** The latest version of trades of these mints of a span; 0 without any. */
     latestVersion: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
-      read(`SELECT max(version) FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, RESTORE_DEADLINE).pipe(
+      read(`SELECT max(version) FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, CHECK_DEADLINE).pipe(
         Effect.flatMap((bytes) => decodeRows(bytes, (row) => row.uint64())),
         Effect.map(([version]) => version ?? 0n)
       ),
