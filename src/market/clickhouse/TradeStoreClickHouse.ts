@@ -31,7 +31,7 @@ import { makeBarQueries } from "./barQueries.ts"
 import { type ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, makeContact } from "./contact.ts"
 import { restoreTrades } from "./restoreTrades.ts"
-import { retentionStatements } from "./retention.ts"
+import { retentionRules, setRetention } from "./retention.ts"
 import { barTables } from "./schema.ts"
 import { closedAt, makeBlockWriter } from "./storeBlocks.ts"
 import { makeTradeQueries } from "./tradeQueries.ts"
@@ -62,7 +62,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const minutes = Duration.max(yield* minuteBarsKept, settings.kept)
   const folder = settings.spool ?? `${yield* dataDir}/spool`
   const records = makeChainRecords(yield* SqlClient.SqlClient)
-  const contact = yield* makeContact(cleansUp ? retentionStatements(settings, minutes) : [])
+  const contact = yield* makeContact(cleansUp ? setRetention(retentionRules(settings, minutes)) : Effect.void)
   const trades = makeTradeQueries(clickHouse)
   const bars = makeBarQueries(clickHouse)
   const writer = makeBlockWriter({ clickHouse, trades, bars })

@@ -7,7 +7,6 @@ import { migrate } from "../../storage/clickhouse/migrate.ts"
 import { migrations } from "./schema.ts"
 
 const PING_DEADLINE = Duration.seconds(2)
-const RETENTION_DEADLINE = Duration.seconds(30)
 
 const SOURCE = "clickhouse"
 
@@ -25,8 +24,10 @@ interface Contact {
 
 const gone = new ClickHouseUnavailable({ cause: new Error("it did not answer before") })
 
-/** Makes the contact. `statements` are run once the tables are up to date. */
-export const makeContact = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+/** Makes the contact. `afterwards` runs once the tables are up to date. */
+export const makeContact = Effect.fnUntraced(function* (
+  afterwards: Effect.Effect<void, ClickHouseUnavailable, ClickHouse>
+) {
   const clickHouse = yield* ClickHouse
   const monitor = yield* SourceMonitor
   const turns = yield* Semaphore.make(1)
@@ -43,9 +44,7 @@ export const makeContact = Effect.fnUntraced(function* (statements: ReadonlyArra
       ? Effect.void
       : Effect.gen(function* () {
           yield* migrate(migrations)
-          yield* Effect.forEach(statements, (statement) => clickHouse.run(statement, RETENTION_DEADLINE), {
-            discard: true
-          })
+          yield* afterwards
           state.isPrepared = true
         }).pipe(Effect.provideService(ClickHouse, clickHouse))
   )

@@ -1,6 +1,9 @@
 /** The time that trades are kept in ClickHouse, and where. */
-import { Duration } from "effect"
-import type { ClickHouseSettings } from "../../storage/clickhouse/ClickHouse.ts"
+import { Duration, Effect } from "effect"
+import { ClickHouse, type ClickHouseSettings } from "../../storage/clickhouse/ClickHouse.ts"
+import { decodeRows } from "../../storage/clickhouse/decodeRows.ts"
+
+const DEADLINE = Duration.seconds(30)
 
 /** Dates of ClickHouse end in 2106. */
 const MOST_DAYS = 25_000
@@ -9,23 +12,38 @@ const daysOf = (duration: Duration.Duration): number => Math.max(1, Math.ceil(Du
 
 const expiry = (days: number): string => `toDateTime(at) + INTERVAL ${days} DAY`
 
-/** Statements that make the tables keep rows as the settings say; no row is rewritten for them. */
-export const retentionStatements = (
+/** The rules of each table about the age of its rows; none for one that keeps them where they are, for good. */
+export const retentionRules = (
   { coldAfter, coldVolume, kept }: ClickHouseSettings,
   minutes: Duration.Duration
-): ReadonlyArray<string> => {
-  const tableOf = (name: string, days: number) => {
-    const rules = [
-      ...(coldVolume === null ? [] : [`${expiry(daysOf(coldAfter))} TO VOLUME '${coldVolume}'`]),
-      ...(days > MOST_DAYS ? [] : [`${expiry(days)} DELETE`])
-    ]
-    return rules.length === 0
-      ? []
-      : [`ALTER TABLE ${name} MODIFY TTL ${rules.join(", ")} SETTINGS materialize_ttl_after_modify = 0`]
-  }
+): ReadonlyArray<readonly [table: string, rules: ReadonlyArray<string>]> => {
+  const rulesOf = (days: number) => [
+    ...(coldVolume === null ? [] : [`${expiry(daysOf(coldAfter))} TO VOLUME '${coldVolume}'`]),
+    ...(days > MOST_DAYS ? [] : [`${expiry(days)} DELETE`])
+  ]
   const keptDays = daysOf(kept)
   return [
-    ...["trades", "wallet_trades"].flatMap((name) => tableOf(name, keptDays)),
-    ...tableOf("minute_bars", Math.max(keptDays, daysOf(minutes)))
+    ["trades", rulesOf(keptDays)],
+    ["wallet_trades", rulesOf(keptDays)],
+    ["minute_bars", rulesOf(Math.max(keptDays, daysOf(minutes)))]
   ]
 }
+
+/** Makes the tables keep rows as the rules say; no row is rewritten for them. A table without rules loses those that it had. */
+export const setRetention = Effect.fnUntraced(function* (rules: ReturnType<typeof retentionRules>) {
+  const { read, run } = yield* ClickHouse
+  for (const [table, of] of rules) {
+    if (of.length > 0) {
+      const text = `ALTER TABLE ${table} MODIFY TTL ${of.join(", ")} SETTINGS materialize_ttl_after_modify = 0`
+      yield* run(text, DEADLINE)
+      continue
+    }
+    // A server refuses to remove the rules of a table that has none.
+    const found = yield* read(
+      `SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = '${table}'`,
+      DEADLINE
+    )
+    const [engine = ""] = yield* decodeRows(found, (row) => row.text())
+    yield* / TTL /u.test(engine) ? run(`ALTER TABLE ${table} REMOVE TTL`, DEADLINE) : Effect.void
+  }
+})

@@ -6,7 +6,7 @@ import { makeTables } from "../../support/clickhouse/tables.ts"
 
 const refused = Effect.fail(new ClickHouseUnavailable({ cause: new Error("too many parts") }))
 
-const contactOf = (client: ClickHouse["Service"]) => Effect.provideService(makeContact([]), ClickHouse, client)
+const contactOf = (client: ClickHouse["Service"]) => Effect.provideService(makeContact(Effect.void), ClickHouse, client)
 
 describe("the contact with ClickHouse", () => {
   it.effect("is away after a refused write until one succeeds, while trades wait", () =>

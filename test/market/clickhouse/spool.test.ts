@@ -203,6 +203,29 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("the tables of ClickHous
     }).pipe(Effect.scoped)
   )
 
+  it.live("keep trades for good once the setting asks for it", () =>
+    Effect.gen(function* () {
+      const here = yield* placeOf(engine(), "always")
+      const rules = Effect.map(
+        ask(here.engine, "SELECT engine_full LIKE '% TTL %' FROM system.tables WHERE name = 'trades'"),
+        ([row]) => row?.[0]
+      )
+      for (const [kept, expected] of [
+        ["3 days", 1],
+        ["30000 days", 0],
+        ["30000 days", 0]
+      ] as const) {
+        const store = yield* storeOf(here, yield* Effect.scope, {
+          CLICKHOUSE_TRADES_KEPT: kept,
+          CLICKHOUSE_SPOOL: `${here.engine.folder}/always-${kept}-${Math.random()}`
+        })
+        yield* store.open(here.chain)
+        yield* eventually(stored(store))
+        assert.strictEqual(yield* rules, expected)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("are left alone where the server has no volume of the name, and blocks wait on disk", () =>
     Effect.gen(function* () {
       const here = yield* placeOf(engine(), "volume")

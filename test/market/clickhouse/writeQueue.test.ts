@@ -46,7 +46,7 @@ const makeRecords = () => {
 const processOf = Effect.fnUntraced(function* (path: string, given = makeTables(), limit = 2 ** 24) {
   const { client, tables } = given
   const { records, state } = makeRecords()
-  const contact = yield* Effect.provideService(makeContact([]), ClickHouse, client)
+  const contact = yield* Effect.provideService(makeContact(Effect.void), ClickHouse, client)
   const [trades, bars] = [makeTradeQueries(client), makeBarQueries(client)]
   const writer = makeBlockWriter({ clickHouse: client, trades, bars })
   const queueOf = yield* makeWriteQueue({ folder: path, limit, records, writer, contact })
