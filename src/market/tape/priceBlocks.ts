@@ -49,7 +49,7 @@ const isSame = (a: TapeTrade, b: TapeTrade): boolean =>
 /** Pricing without earlier trades, but those of tokens that `earlier` finds once they are needed. */
 export const makeBlockPricing = <E = never>(
   prices: PriceBook["Service"],
-  earlier: EarlierSwaps<E> = () => Effect.succeed([])
+  earlier: EarlierSwaps<E> | null = null
 ): BlockPricing<E> => {
   const sol = new SolPrice()
   const tokens = new TokenPrices()
@@ -61,7 +61,11 @@ export const makeBlockPricing = <E = never>(
     tokens.recall(trades)
   }
 
+  // Without earlier swaps to look for, tokens are not counted: the pricing of new blocks goes on for as long as the process.
   const find = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+    if (earlier === null) {
+      return
+    }
     const missing = Array.from(new Set(mints)).filter((mint) => !found.has(mint))
     if (missing.length > 0) {
       tokens.recall(yield* earlier(missing))
