@@ -163,6 +163,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     repair: Effect.fn("TradeStore.repair")(function* (repair: Repair) {
       yield* (yield* writable).repair(repair)
     }, turns.withPermit),
+    repairable: Effect.flatMap(writable, ({ repairable }) => repairable),
     progress: Effect.flatMap(opened, (open) =>
       open.queue === null ? stored(open) : Effect.succeed(open.queue.progress())
     ),

@@ -25,7 +25,9 @@ interface Parts {
 export interface WriteQueue {
   /** Stores blocks, on disk where ClickHouse does not take them. */
   append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
-  /** Fails while blocks wait. What is cut off is carried out once ClickHouse is back. */
+  /** Fails while blocks wait, as a repair does. */
+  readonly repairable: Effect.Effect<void, TradeStoreUnavailable>
+  /** A repair that is cut off is carried out once ClickHouse is back. */
   repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
   /** Stores what waits on disk, in order. */
   drain(turn: <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>): Effect.Effect<void, TradeStoreUnavailable>
@@ -48,7 +50,7 @@ const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnava
 interface Fill {
   dropped: number
   spool: BlockSpool | null
-  /** What waits cannot be stored, for another reason than that ClickHouse is away. */
+  /** Waiting blocks cannot be stored, for another reason than that ClickHouse is away. */
   isStuck: boolean
 }
 
@@ -137,10 +139,14 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
           Effect.mapError(asUnavailable)
         )
 
+    const repairable = Effect.suspend(() =>
+      spool.isEmpty() && !contact.isAway()
+        ? Effect.void
+        : Effect.fail(asUnavailable(new Error("trades wait on disk to be stored")))
+    )
+
     const repair = Effect.fnUntraced(function* (given: Repair) {
-      if (!spool.isEmpty() || contact.isAway()) {
-        return yield* asUnavailable(new Error("trades wait on disk to be stored"))
-      }
+      yield* repairable
       yield* Effect.mapError(spool.addRepair({ term: record.term, repair: given }), asUnavailable)
       const noted = yield* Effect.mapError(spool.firstRepair, asUnavailable)
       yield* noted === null ? Effect.void : carryOut(noted.id, noted)
@@ -188,6 +194,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
 
     return {
       append,
+      repairable,
       repair,
       drain,
       isWaiting: () => !spool.isEmpty(),

@@ -79,6 +79,8 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
   }
 
   const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {
+    // The node is not read for blocks that could not be stored.
+    yield* store.repairable
     const found = yield* readBack(feed, requestOf(job, historyFrom(settings, nowMs), 2 * rate))
     const priced = yield* priceAgain(parts, found.blocks, nowMs)
     yield* store.repair(repairOf(job, found, priced, nowMs))

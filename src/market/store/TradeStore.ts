@@ -48,6 +48,8 @@ export class TradeStore extends Context.Service<
      * the writer.
      */
     repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
+    /** Fails while a repair could not be stored. */
+    readonly repairable: Effect.Effect<void, TradeStoreUnavailable>
     /** The stored progress of the chain; null when nothing of it is stored. */
     readonly progress: Effect.Effect<TradeProgress | null, TradeStoreUnavailable>
     /** Stored blocks with trades or launches in them, the oldest first, trades in the order of the chain. */

@@ -236,6 +236,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     }, turns.withPermit),
     append,
     repair,
+    repairable: Effect.asVoid(writable),
     progress: Effect.map(current, ({ stored }) => stored?.progress ?? null),
     since: (request: RestoreRequest) =>
       Stream.unwrap(

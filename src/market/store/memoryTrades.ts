@@ -101,6 +101,7 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
         }
         stored.progress = stored.progress && repairedProgress(stored.progress, repair)
       }),
+    repairable: Effect.asVoid(opened),
     progress: Effect.map(opened, ({ progress }) => progress),
     since: (request) =>
       Stream.unwrap(Effect.map(opened, (stored) => Stream.fromIterable(blocksSince(stored, request)))),
