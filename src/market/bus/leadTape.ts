@@ -8,7 +8,7 @@ import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import { makeRecorder } from "../store/recordTrades.ts"
 import { historyOf, storableBy, type TapeParts, type TapeSettings } from "../tape/driveTape.ts"
 import type { MarketLimits } from "../tape/MarketState.ts"
-import { type BlockPricing, makeBlockPricing, recallStored } from "../tape/priceBlocks.ts"
+import { type BlockPricing, makeBlockPricing, recallSoon } from "../tape/priceBlocks.ts"
 import { WatchedWallets } from "../tape/WatchedWallets.ts"
 import { decodeBlock, encodeBlock } from "./blockMessage.ts"
 import type { FollowerState } from "./followTape.ts"
@@ -82,7 +82,7 @@ export const leadChain = Effect.fnUntraced(function* (
     const next = makeBlockPricing(prices)
     // Before the store is read, so that swaps of a repair that ends meanwhile count.
     yield* Ref.set(pricing, next)
-    yield* recallStored(store, next, from)
+    yield* recallSoon(store, next, from)
     const position = { slot: from }
     yield* Stream.runForEach(
       feed.batches(from),
@@ -92,7 +92,7 @@ export const leadChain = Effect.fnUntraced(function* (
         position.slot = batch.slot
       })
     )
-  })
+  }).pipe(Effect.scoped)
   // After a failed append the newest block of the bus decides on from which block it goes on.
   yield* relay.pipe(
     Effect.retry({

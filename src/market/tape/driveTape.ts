@@ -4,7 +4,7 @@ import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { isAcceptable } from "./isAcceptable.ts"
-import { makeBlockPricing, pricingAfter } from "./priceBlocks.ts"
+import { makeBlockPricing, pricingAfter, recallSoon } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
 import { fillTape } from "../repair/rebuildTape.ts"
@@ -105,11 +105,8 @@ const driveChain = Effect.fnUntraced(function* (
 
   const progress = chain === null ? null : yield* resumeStored({ store, tape }, chain, limits)
   const after = progress?.slot ?? 0
-  const again = { schedule: Schedule.spaced("1 second") }
-  const pricing =
-    progress === null
-      ? makeBlockPricing(prices)
-      : yield* pricingAfter(store, prices, after).pipe(Effect.sandbox, Effect.retry(again))
+  const pricing = makeBlockPricing(prices)
+  yield* progress === null ? Effect.void : recallSoon(store, pricing, after)
   const reread = (slot: number) =>
     Stream.unwrap(
       Effect.map(pricingAfter(store, prices, slot), (again) =>

@@ -1,5 +1,5 @@
 /** Prices the trades of blocks, one block after the other. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schedule } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
@@ -36,6 +36,9 @@ const tokensOf = (decoded: ReadonlyArray<DecodedTrades>): ReadonlyArray<Mint> =>
   decoded.flatMap(({ legs, nets }) =>
     [...legs, ...nets].flatMap(({ quote, token }) => (isMoney(quote.mint) ? [] : [quote.mint, token.mint]))
   )
+
+/** Attempts, a second apart, before new blocks are priced without stored swaps. */
+const RECALL_TRIES = 5
 
 /** Earlier swaps of tokens are looked for in this time, because blocks may be out of order by their times. */
 const KEPT_MS = 2 * TRADED_MS
@@ -130,6 +133,27 @@ export const recallStored = (store: SwapStore, pricing: Pick<BlockPricing, "reca
     Effect.all([store.solSwaps(slot, MOST_SWAPS), store.moneySwaps(slot, KEPT_MS, MOST_MONEY_SWAPS)]),
     (swaps) => swaps.forEach((each) => pricing.recall(each))
   )
+
+/**
+ * The same for the pricing of new blocks, which do not wait for the store for long: while it does not answer they go on, and the
+ * trades are added once it does.
+ */
+export const recallSoon = Effect.fnUntraced(function* (
+  store: SwapStore,
+  pricing: Pick<BlockPricing, "recall">,
+  slot: number
+) {
+  const recall = Effect.sandbox(recallStored(store, pricing, slot))
+  const again = Schedule.spaced("1 second")
+  yield* recall.pipe(
+    Effect.retry({ schedule: again, times: RECALL_TRIES }),
+    Effect.catch((cause) =>
+      Effect.logWarning("Blocks are priced without the swaps before them until these can be read", cause).pipe(
+        Effect.andThen(Effect.forkScoped(Effect.retry(recall, { schedule: again })))
+      )
+    )
+  )
+})
 
 /** Pricing after the stored trades up to and including a slot. */
 export const pricingAfter = (store: SwapStore, prices: PriceBook["Service"], slot: number) =>
