@@ -5,7 +5,7 @@
  * engine makes the others, which go through the same views. `--json` prints one line.
  */
 import { NodeFileSystem } from "@effect/platform-node"
-import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Stream } from "effect"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { toBase58 } from "../../src/domain/base58.ts"
 import * as TradeStoreClickHouse from "../../src/market/clickhouse/TradeStoreClickHouse.ts"
@@ -26,7 +26,7 @@ const BLOCK_TRADES = 400
 const BLOCK_MS = 400
 /** Trades of an insert. */
 const AT_ONCE = 20_000
-const FILLED_AT_ONCE = 1_000_000
+const FILLED_AT_ONCE = 250_000
 const RUNS = 9
 const CHAIN = "bench"
 const FIRST_SLOT = 400_000_000
@@ -164,6 +164,14 @@ const program = Effect.gen(function* () {
   const before = startMs / 1000 + (TRADES / BLOCK_TRADES) * (BLOCK_MS / 1000) + 60
   const bars = (mint: Address, resolution: "1m" | "1h") =>
     timed(store.bars({ mint, resolution, from: null, before, limit: 500 }), ({ cells }) => cells.length / 25)
+  const lastSlot = blocks.at(-1)?.slot ?? firstSlot
+  const middleMs = startMs + (filledRows / BLOCK_TRADES / 2) * BLOCK_MS
+  const fiveMinutes = {
+    second: Math.floor(middleMs / 1000),
+    after: FIRST_SLOT + filledRows / BLOCK_TRADES / 2,
+    most: Number.POSITIVE_INFINITY,
+    untilMs: middleMs + 300_000
+  }
   const reads = {
     walletBusy1000: yield* timed(store.ofWallet(busy, 1000), ({ length }) => length),
     walletQuiet1000: yield* timed(store.ofWallet(quiet, 1000), ({ length }) => length),
@@ -180,8 +188,17 @@ const program = Effect.gen(function* () {
       ({ trades }) => trades.length
     ),
     minuteBarsHot500: yield* bars(hot, "1m"),
-    hourBarsHot500: yield* bars(hot, "1h")
+    hourBarsHot500: yield* bars(hot, "1h"),
+    // The reads of a repair of blocks, and the swaps that a start begins with.
+    sinceFiveMinutes: yield* timed(Stream.runCollect(store.since(fiveMinutes)), (found) =>
+      found.reduce((sum, { trades }) => sum + trades.length, 0)
+    ),
+    swapsOfAStart: yield* timed(store.moneySwaps(lastSlot, 600_000, 16), ({ length }) => length)
   }
+  const repriced = blocks.slice(0, 3).flatMap(({ trades }) => trades.map((trade) => ({ ...trade, priceUsd: 2 })))
+  const repairBegun = performance.now()
+  yield* Effect.eventually(store.repair({ batches: [], repriced, gap: null, first: null, found: [] }))
+  const repair = { repriced: repriced.length, ms: Math.round(performance.now() - repairBegun) }
   report("clickhouse", {
     trades: TRADES,
     insertedThroughStore: INSERTED,
@@ -191,7 +208,8 @@ const program = Effect.gen(function* () {
     bytesPerTrade: rounded(total / TRADES),
     bytesByTable: Object.fromEntries(tables.map(([table, , size]) => [table, rounded(Number(size) / TRADES)])),
     rowsByTable: Object.fromEntries(tables.map(([table, rows]) => [table, rows])),
-    ...reads
+    ...reads,
+    repair
   })
 }).pipe(Effect.scoped)
 

@@ -51,7 +51,19 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
     execute: (id) => sql`select genesis from chains where id = ${id}`
   })
 
+  const over = unavailable(new Error("another process writes the chain"))
+
+  /** Fails once the term has ended. */
+  const holdTerm = ({ id, term }: Pick<ChainRecord, "id" | "term">) =>
+    term === null
+      ? Effect.void
+      : Effect.flatMap(chains.holdTerm(id, term), (isHeld) => (isHeld ? Effect.void : Effect.fail(over)))
+
   return {
+    /** Fails once the term has ended. Trades have no part in a transaction: a writer asks before it inserts any. */
+    checkTerm: (record: Pick<ChainRecord, "id" | "term">) =>
+      record.term === null ? Effect.void : write(transaction(sql, holdTerm(record))),
+
     /** Opens a chain, which is inserted when it is new; `sole` begins a term. */
     open: Effect.fnUntraced(function* (chain: ChainIdentity, access: StoreAccess) {
       const nowMs = yield* Clock.currentTimeMillis
@@ -77,9 +89,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
         transaction(
           sql,
           Effect.gen(function* () {
-            if (term !== null && !(yield* chains.holdTerm(id, term))) {
-              return yield* unavailable(new Error("another process writes the chain"))
-            }
+            yield* holdTerm({ id, term })
             yield* launches.insertLaunches(id, batches)
             yield* supply.insert(id, batches)
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)

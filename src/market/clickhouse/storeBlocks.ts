@@ -12,7 +12,7 @@ import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
 import type { makeTradeQueries, Span } from "./tradeQueries.ts"
 
 const INSERT_DEADLINE = Duration.seconds(10)
-/** Time before the newest stored block from which on trades without a progress are looked for. */
+/** Time around blocks in which their trades are looked for, and before the newest stored one those without a progress. */
 const UNCERTAIN_MS = 86_400_000
 
 /** The candles that no late block can change but by a repair. */
@@ -54,10 +54,15 @@ const tokenOf = (chain: string, rows: Uint8Array, slots: string): string => `${c
 const least = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.min(a, b), Infinity)
 const most = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.max(a, b), 0)
 
-/** The span of these trades. */
+/** The span of these trades. A block may be stored with another time than that with which it comes again. */
 const spanOf = (rows: ReadonlyArray<TapeTrade>): Span => {
   const [slots, times] = [rows.map(({ slot }) => slot), rows.map(({ timeMs }) => timeMs)]
-  return { after: least(slots) - 1, to: most(slots), fromMs: least(times), untilMs: most(times) }
+  return {
+    after: least(slots) - 1,
+    to: most(slots),
+    fromMs: least(times) - UNCERTAIN_MS,
+    untilMs: most(times) + UNCERTAIN_MS
+  }
 }
 
 /** The writer of blocks. Every step may be carried out again after a failure. */

@@ -103,6 +103,8 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
     const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
       records.commit({ ...record, stored: chain.stored }, batches, next)
 
+    const write = <A, E>(call: Effect.Effect<A, E>) => contact.write(Effect.andThen(records.checkTerm(record), call))
+
     const keep = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
       const dropped = yield* Effect.mapError(spool.add(batches), asUnavailable)
       if (dropped === null) {
@@ -123,7 +125,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       if (!spool.isEmpty() || contact.isAway()) {
         return yield* keep(batches)
       }
-      yield* contact.write(writer.append(chain, batches, commit)).pipe(
+      yield* write(writer.append(chain, batches, commit)).pipe(
         Effect.andThen(Effect.sync(() => (progress = chain.stored))),
         Effect.catch((failure) => (isAway(failure) ? keep(batches) : Effect.fail(asUnavailable(failure))))
       )
@@ -131,13 +133,11 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
 
     /** Of a repair of another term, which knows nothing of what was written since, the candles alone are made anew. */
     const carryOut = (id: number, { repair, term }: NotedRepair) =>
-      contact
-        .write(term === record.term ? writer.repair(chain, repair, commit) : writer.remakeBars(chain, repair))
-        .pipe(
-          Effect.andThen(spool.removeRepair(id)),
-          Effect.andThen(Effect.sync(() => (progress = chain.stored))),
-          Effect.mapError(asUnavailable)
-        )
+      write(term === record.term ? writer.repair(chain, repair, commit) : writer.remakeBars(chain, repair)).pipe(
+        Effect.andThen(spool.removeRepair(id)),
+        Effect.andThen(Effect.sync(() => (progress = chain.stored))),
+        Effect.mapError(asUnavailable)
+      )
 
     const repairable = Effect.suspend(() =>
       spool.isEmpty() && !contact.isAway()
@@ -163,7 +163,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       if (tried === null) {
         return false
       }
-      yield* contact.write(writer.append(chain, tried.batches, commit))
+      yield* write(writer.append(chain, tried.batches, commit))
       yield* spool.remove(tried)
       tried = null
       return true

@@ -1,56 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, ConfigProvider, Context, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
 import { COUNT } from "../../../src/market/candles/bar.ts"
-import * as TradeStoreClickHouse from "../../../src/market/clickhouse/TradeStoreClickHouse.ts"
 import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
-import { TradeStore } from "../../../src/market/store/TradeStore.ts"
-import * as ClickHouseHttp from "../../../src/storage/clickhouse/ClickHouseHttp.ts"
-import { ask, isAvailable, sharedEngine, type TestEngine } from "../../support/clickhouse/engine.ts"
+import type { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { isAvailable, sharedEngine } from "../../support/clickhouse/engine.ts"
+import { eventually, placeOf, rowOf, stored, storeOf } from "../../support/clickhouse/places.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { storedBlock } from "../store/tradeStoreContract.ts"
-
-/** A chain of a test, with the engine, a database and a spool. */
-interface Place {
-  readonly engine: TestEngine
-  readonly address: TestDatabase.TestAddress
-  readonly chain: { readonly genesis: string; readonly isSandbox: boolean }
-}
-
-const placeOf = (engine: TestEngine, genesis: string) =>
-  Effect.map(TestDatabase.create, (address): Place => ({ engine, address, chain: { genesis, isSandbox: false } }))
-
-/** A row of the chain of a test. */
-const rowOf = ({ chain, engine }: Place, columns: string, table: string) =>
-  Effect.map(ask(engine, `SELECT ${columns} FROM ${table} WHERE chain = '${chain.genesis}'`), ([row]) => row)
-
-/** A store as a process has it; it ends with the scope. */
-const storeOf = (
-  { address, chain, engine: { folder, url } }: Place,
-  scope: Scope.Scope,
-  given: Record<string, string> = {}
-) => {
-  const settings = ConfigProvider.layer(
-    ConfigProvider.fromUnknown({
-      CLICKHOUSE_TRADES_KEPT: "20000 days",
-      CLICKHOUSE_SPOOL: `${folder}/${chain.genesis}`,
-      CLICKHOUSE_SPOOL_MIB: "16",
-      ...given
-    })
-  )
-  const layer = TradeStoreClickHouse.layer.pipe(
-    Layer.provide([TestDatabase.connect(address), ClickHouseHttp.layer(url), settings])
-  )
-  return Effect.map(Layer.buildWithScope(layer, scope), (context) => Context.get(context, TradeStore))
-}
-
-const stored = ({ since }: TradeStore["Service"]) =>
-  Effect.map(Stream.runCollect(since({ second: 0, after: 0, most: 1_000_000 })), (blocks) => Array.from(blocks))
-
-/** The answer once nothing waits any more. */
-const eventually = <A, E>(effect: Effect.Effect<A, E>) => Effect.eventually(effect).pipe(Effect.timeout("30 seconds"))
 
 const blocks = (from: number, to: number): ReadonlyArray<StoredBatch> =>
   Array.from({ length: to - from }, (_, at) => storedBlock(from + at, [{ wallet: walletOf((from + at) % 3) }, {}]))
@@ -175,67 +134,6 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("trades while ClickHouse
       yield* one.append(blocks(1, 5))
       assert.deepStrictEqual(yield* stored(one), blocks(0, 5))
       assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "minute_bars"), [10])
-    }).pipe(Effect.scoped)
-  )
-})
-
-describe.runIf(isAvailable && TestDatabase.isAvailable)("the tables of ClickHouse", () => {
-  const engine = sharedEngine()
-
-  it.live("keep trades for the time of the setting, and the candles of hours for good", () =>
-    Effect.gen(function* () {
-      const here = yield* placeOf(engine(), "kept")
-      const store = yield* storeOf(here, yield* Effect.scope, { CLICKHOUSE_TRADES_KEPT: "3 days" })
-      yield* store.open(here.chain)
-      const nowMs = yield* Clock.currentTimeMillis
-      const aged = (slot: number, days: number): StoredBatch => {
-        const timeMs = nowMs - days * 86_400_000
-        return { slot, timeMs, trades: [trade({ slot, timeMs })], launches: [], afterGap: false }
-      }
-      yield* store.append([aged(1, 9), aged(2, 5), aged(3, 1)])
-      for (const table of ["trades", "wallet_trades"]) {
-        yield* ask(here.engine, `OPTIMIZE TABLE ${table} FINAL`)
-        assert.deepStrictEqual(yield* rowOf(here, "groupArray(slot)", table), [[3]], table)
-      }
-      yield* ask(here.engine, "OPTIMIZE TABLE hour_bars FINAL")
-      assert.deepStrictEqual(yield* rowOf(here, "sum(trades)", "hour_bars"), [3])
-      assert.strictEqual(store.keptSeconds("1s"), 3 * 86_400)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("keep trades for good once the setting asks for it", () =>
-    Effect.gen(function* () {
-      const here = yield* placeOf(engine(), "always")
-      const rules = Effect.map(
-        ask(here.engine, "SELECT engine_full LIKE '% TTL %' FROM system.tables WHERE name = 'trades'"),
-        ([row]) => row?.[0]
-      )
-      for (const [kept, expected] of [
-        ["3 days", 1],
-        ["30000 days", 0],
-        ["30000 days", 0]
-      ] as const) {
-        const store = yield* storeOf(here, yield* Effect.scope, {
-          CLICKHOUSE_TRADES_KEPT: kept,
-          CLICKHOUSE_SPOOL: `${here.engine.folder}/always-${kept}-${Math.random()}`
-        })
-        yield* store.open(here.chain)
-        yield* eventually(stored(store))
-        assert.strictEqual(yield* rules, expected)
-      }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("are left alone where the server has no volume of the name, and blocks wait on disk", () =>
-    Effect.gen(function* () {
-      const here = yield* placeOf(engine(), "volume")
-      const store = yield* storeOf(here, yield* Effect.scope, { CLICKHOUSE_COLD_VOLUME: "absent" })
-      yield* store.open(here.chain)
-      yield* store.append(blocks(0, 2))
-      assert.strictEqual((yield* store.progress)?.slot, 1001)
-      const { cause } = yield* Effect.flip(stored(store))
-      assert.include(String(cause), "wait on disk")
-      assert.deepStrictEqual(yield* rowOf(here, "count()", "trades"), [0])
     }).pipe(Effect.scoped)
   )
 })

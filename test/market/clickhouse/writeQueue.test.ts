@@ -28,8 +28,14 @@ const folder = Effect.acquireRelease(
 
 /** The progress in PostgreSQL, which may be away. */
 const makeRecords = () => {
-  const state = { isAway: false, stored: null as TradeProgress | null }
+  const state = { isAway: false, isOver: false, stored: null as TradeProgress | null }
   const records = {
+    checkTerm: () =>
+      Effect.suspend(() =>
+        state.isOver
+          ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("another process writes") }))
+          : Effect.void
+      ),
     commit: (_record: unknown, _batches: unknown, progress: TradeProgress) =>
       Effect.suspend(() => {
         if (state.isAway) {
@@ -175,6 +181,19 @@ describe("the order of writes", () => {
       assert.isFalse(again.isWaiting())
       assert.strictEqual(tables.trades.get("1001.0")?.trade.priceUsd, 1)
       assert.isNotEmpty(tables.asked.filter((statement: string) => statement.includes("INSERT INTO minute_bars")))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("inserts nothing once another process writes the chain", () =>
+    Effect.gen(function* () {
+      const { postgres, queue, tables } = yield* processOf(yield* folder)
+      tables.mood = "refuses"
+      yield* queue.append([block(1)])
+      tables.mood = "answers"
+      tables.sent.length = 0
+      postgres.isOver = true
+      yield* Effect.flip(queue.drain((step) => step))
+      assert.isEmpty(tables.sent)
     }).pipe(Effect.scoped)
   )
 

@@ -1,7 +1,7 @@
 /** The engine of ClickHouse for tests, in a process of its own behind a small HTTP front. */
 import { Effect, Exit, Layer, Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
@@ -48,14 +48,19 @@ export interface TestEngine {
   readonly thaw: Effect.Effect<void>
 }
 
-/** A running engine without data. */
-export const engine: Effect.Effect<TestEngine, never, Scope.Scope> = Effect.gen(function* () {
+/** A running engine without data, with a configuration made for its folder where one is given. */
+const engineOf = Effect.fnUntraced(function* (configOf: ((folder: string) => string) | null) {
   const folder = mkdtempSync(join(tmpdir(), "fathom-clickhouse-"))
+  const config = join(folder, "config.xml")
+  if (configOf !== null) {
+    writeFileSync(config, configOf(folder))
+  }
   let [child, port]: [ChildProcess | undefined, number] = [undefined, 0]
   const kill = Effect.suspend(() => (child === undefined ? Effect.void : stopped(child)))
   const start = Effect.suspend(() => {
     const front = join(import.meta.dirname, "front.mjs")
-    child = spawn(process.execPath, [front, engineFolder, folder, String(port)], {
+    const given = configOf === null ? [] : [config]
+    child = spawn(process.execPath, [front, engineFolder, folder, String(port), ...given], {
       stdio: ["ignore", "pipe", "inherit"]
     })
     return Effect.map(listening(child), (found) => {
@@ -76,15 +81,33 @@ export const engine: Effect.Effect<TestEngine, never, Scope.Scope> = Effect.gen(
     start,
     freeze: Effect.sync(() => child?.kill("SIGSTOP")),
     thaw: Effect.sync(() => child?.kill("SIGCONT"))
-  }
+  } satisfies TestEngine
 })
 
+/** A running engine without data. */
+export const engine: Effect.Effect<TestEngine, never, Scope.Scope> = engineOf(null)
+
+const diskOf = (folder: string, name: string) => `<${name}><path>${join(folder, name)}/</path></${name}>`
+const volumeOf = (name: string) => `<${name}><disk>${name}</disk></${name}>`
+
+/** Two disks in the folder of an engine, and tables that have a volume of each: `hot` and `cold`. */
+const tiers = (folder: string): string => `<clickhouse>
+  <storage_configuration>
+    <disks>${diskOf(folder, "hot")}${diskOf(folder, "cold")}</disks>
+    <policies><tiered><volumes>${volumeOf("hot")}${volumeOf("cold")}</volumes></tiered></policies>
+  </storage_configuration>
+  <merge_tree><storage_policy>tiered</storage_policy></merge_tree>
+</clickhouse>`
+
+/** An engine whose tables have the volumes `hot` and `cold`. */
+export const tieredEngine: Effect.Effect<TestEngine, never, Scope.Scope> = engineOf(tiers)
+
 /** One engine for the tests of a file: call it at the top of a `describe.runIf(isAvailable)`. */
-export const sharedEngine = (): (() => TestEngine) => {
+export const sharedEngine = (made: typeof engine = engine): (() => TestEngine) => {
   const scope = Effect.runSync(Scope.make())
   let started: TestEngine | undefined
   beforeAll(async () => {
-    started = await Effect.runPromise(Scope.provide(engine, scope))
+    started = await Effect.runPromise(Scope.provide(made, scope))
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   return () => {

@@ -1,13 +1,14 @@
-// node front.mjs CHDB_FOLDER DATA_FOLDER PORT: the HTTP interface of ClickHouse in front of the engine itself, for code that uses
+// node front.mjs CHDB_FOLDER DATA_FOLDER PORT [CONFIG_FILE]: the HTTP interface of ClickHouse in front of the engine itself, for code that uses
 // its client. It has no users, compression, sessions or cancelled queries. Statements run one after the other.
 import { rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { createServer } from "node:http"
 import { join } from "node:path"
 
-const [engine, folder, port] = process.argv.slice(2)
+const [engine, folder, port, config] = process.argv.slice(2)
 const { Session } = createRequire(join(engine, "index.js"))("chdb")
-const session = new Session(join(folder, "data"))
+const given = config === undefined ? {} : { connectionArgs: [`--config-file=${config}`] }
+const session = new Session(join(folder, "data"), given)
 session.query("CREATE DATABASE IF NOT EXISTS fathom")
 session.query("USE fathom")
 
