@@ -6,6 +6,8 @@ import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
 import { makeChainTable } from "../store/chainTable.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
+import { keepSnapshotIn, makeSnapshotTable } from "../snapshot/snapshotTable.ts"
+import type { SnapshotContent } from "../snapshot/StoredSnapshot.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { newestChanges, type SupplyRequest } from "../store/StoredSupply.ts"
 import { makeSupplyTable } from "../store/supplyTable.ts"
@@ -42,8 +44,21 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
   const chains = makeChainTable(sql)
   const launches = makeTradeTable(sql, makeTradeNames(sql))
   const supply = makeSupplyTable(sql)
+  const snapshots = makeSnapshotTable(sql)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
+
+  /** A transaction of a writer of a chain. Fails once its term has ended. */
+  const writing = <A, E>({ id, term }: Pick<ChainRecord, "id" | "term">, effect: Effect.Effect<A, E>) =>
+    transaction(
+      sql,
+      Effect.gen(function* () {
+        if (term !== null && !(yield* chains.holdTerm(id, term))) {
+          return yield* unavailable(new Error("another process writes the chain"))
+        }
+        return yield* effect
+      })
+    )
 
   const named = SqlSchema.findAll({
     Request: Schema.Number,
@@ -74,20 +89,24 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
     ) {
       const nowMs = yield* Clock.currentTimeMillis
       yield* write(
-        transaction(
-          sql,
+        writing(
+          { id, term },
           Effect.gen(function* () {
-            if (term !== null && !(yield* chains.holdTerm(id, term))) {
-              return yield* unavailable(new Error("another process writes the chain"))
-            }
             yield* launches.insertLaunches(id, batches)
             yield* supply.insert(id, batches)
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
-            yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs)
+            const repairs = progress.repairs - (stored?.repairs ?? 0)
+            yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, repairs)
           })
         )
       )
     }),
+
+    /** The snapshot of memory, its parts, and its replacement by another. */
+    snapshot: (id: number) => read(snapshots.of(id)),
+    snapshotPart: (id: number, snapshot: string, number: number) => write(snapshots.part(id, snapshot, number)),
+    keepSnapshot: (record: ChainRecord, content: SnapshotContent) =>
+      keepSnapshotIn(snapshots, record.id, content, write, (step) => write(writing(record, step))),
 
     launchesWithin: (id: number, { after, fromMs, to }: Span) =>
       write(launches.launchesWithin({ chain: id, after, to, fromMs })),

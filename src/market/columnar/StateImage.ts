@@ -29,6 +29,7 @@ export class ImageMismatch extends Error {
 
 /** The image is larger than its bound. */
 export class ImageTooLarge extends Error {
+  readonly _tag = "ImageTooLarge"
   override readonly name = "ImageTooLarge"
 }
 

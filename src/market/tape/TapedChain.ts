@@ -53,6 +53,8 @@ export interface TapedChain {
   isRestoring: boolean
   /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
   heldFrom: number
+  /** The repairs of the store that memory has. */
+  repairs: number
   store: TradeStore["Service"] | null
   /** The blocks after the stored ones, oldest first. */
   unstored: () => ReadonlyArray<StoredBatch>
@@ -73,6 +75,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
     resumedAtMs: null,
     isRestoring: false,
     heldFrom: Number.NEGATIVE_INFINITY,
+    repairs: 0,
     store: null,
     unstored: () => [],
     backfillFromMs: null
@@ -114,6 +117,7 @@ export const shownFrom =
 export const resumeChain = (chain: TapedChain, progress: TradeProgress, from: number): void => {
   chain.continuity.restore(progress)
   chain.heldFrom = from
+  chain.repairs = progress.repairs
   chain.state.advance(progress.timeMs)
   chain.heardAtMs = progress.timeMs
 }
