@@ -7,6 +7,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- Source \`snapshot\` at \`/freshness\`, with \`restoredSlot\` and \`restoredAgeMs\` where memory began with a snapshot.
 - Frames \`alert_fired\` on the tracker's socket: alerts of the account as they fire, for keys with the scope \`alerts.read\`. A \`gap\` of
   reason \`alerts_missed\` stands for firings that could not be received.
 - \`POST /api/v1/spot/exit-check\` takes \`{"wallet": ...}\` in place of a position: a ladder for each of up to 50 open positions, and

@@ -88,9 +88,10 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
   const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
   // At the end no step is in progress any more.
   yield* Effect.addFinalizer(() => (work.isBehind ? Effect.void : snapshots.atStop))
-  if (settings.snapshots.every !== null) {
-    const every = settings.snapshots.every
-    yield* (yield* SourceMonitor).report("snapshot", (nowMs) => snapshotState(tape.snapshots(), nowMs, every))
+  const { every } = settings.snapshots
+  if (every !== null) {
+    const pace = { every, sinceMs: yield* Clock.currentTimeMillis }
+    yield* (yield* SourceMonitor).report("snapshot", (nowMs) => snapshotState(tape.snapshots(), nowMs, pace))
   }
 
   const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {

@@ -37,4 +37,4 @@ export const compress = (part: Uint8Array): Effect.Effect<Uint8Array> =>
 
 /** A stored part as it was; fails when it is damaged. */
 export const decompress = (part: Uint8Array): Effect.Effect<Uint8Array, Error> =>
-  called((done) => zstdDecompress(part, { chunkSize: CHUNK_BYTES, maxOutputLength: PART_BYTES }, done))
+  called((done) => zstdDecompress(part, { chunkSize: PART_BYTES + CHUNK_BYTES, maxOutputLength: PART_BYTES }, done))

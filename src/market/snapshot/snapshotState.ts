@@ -3,21 +3,29 @@ import { Duration } from "effect"
 import type { SourceState } from "../../health/SourceMonitor.ts"
 import type { SnapshotNotes } from "../tape/TapeControls.ts"
 
-/** A snapshot counts as stale after so many times the pause between two: none is taken while blocks are read again. */
-const STALE_AFTER = 3
+/** Snapshots are late after so many times the pause between two: none is taken while blocks are read again. */
+const LATE_AFTER = 3
 
-/** `every` is the time from one snapshot to the next where this process takes them. */
+/** The pace of a process that takes snapshots, and the time from which on it does. */
+interface SnapshotPace {
+  readonly every: Duration.Duration
+  readonly sinceMs: number
+}
+
+/** `pace` is null where a process takes none. */
 export const snapshotState = (
   { kept, loaded }: SnapshotNotes,
   nowMs: number,
-  every: Duration.Duration | null = null
+  pace: SnapshotPace | null = null
 ): SourceState => {
   const newest = kept ?? loaded?.snapshot ?? null
-  const isStale = newest !== null && every !== null && nowMs - newest.timeMs > STALE_AFTER * Duration.toMillis(every)
+  const dueFromMs = Math.max(newest?.timeMs ?? 0, pace?.sinceMs ?? 0)
+  const isLate = pace !== null && nowMs - dueFromMs > LATE_AFTER * Duration.toMillis(pace.every)
   return {
     observedAtMs: newest?.timeMs ?? null,
-    status: newest === null ? "unavailable" : isStale ? "stale" : "known",
-    ...(newest === null ? { reason: "not_captured" as const } : { slot: newest.slot }),
+    status: isLate ? (newest === null ? "unavailable" : "stale") : "known",
+    ...(isLate && { reason: "source_stale" as const }),
+    ...(newest !== null && { slot: newest.slot }),
     ...(loaded !== null && {
       restoredSlot: loaded.snapshot.slot,
       restoredAgeMs: Math.max(0, loaded.atMs - loaded.snapshot.timeMs)

@@ -225,13 +225,14 @@ export class Traders {
     yield* this.rows.image(image)
     yield* this.windows.image(image)
     yield* this.presence.image(image)
+    yield* this.rowOf.image(image)
+    yield* imageList(image, this.walletUses)
     const tokens = image.number(this.members.length)
     for (let token = 0; token < tokens; token++) {
       const members = this.members[token] ?? []
       yield* imageList(image, members)
       if (image.isRead) {
         this.members[token] = members
-        yield* this.enterRows(token, members)
       }
       if (token % AT_ONCE === 0) {
         yield
@@ -249,18 +250,6 @@ export class Traders {
         if (count % AT_ONCE === 0) {
           yield
         }
-      }
-    }
-  }
-
-  /** Makes the rows of a token known by their wallets. */
-  private *enterRows(token: number, members: ReadonlyArray<number>): ImageSteps {
-    for (const [place, trader] of members.entries()) {
-      const wallet = this.word(trader, WALLET)
-      this.walletUses[wallet] = (this.walletUses[wallet] ?? 0) + 1
-      this.rowOf.set(token, wallet, trader)
-      if (place % AT_ONCE === AT_ONCE - 1) {
-        yield
       }
     }
   }
