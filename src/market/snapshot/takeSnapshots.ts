@@ -123,7 +123,8 @@ export const makeSnapshots = Effect.fnUntraced(function* (
     atStop:
       settings.every === null
         ? Effect.void
-        : Effect.interruptible(Effect.andThen(Effect.ignore(flush), take)).pipe(
+        : // Not where another process writes by now.
+          Effect.interruptible(Effect.ignore(Effect.andThen(flush, take))).pipe(
             Effect.timeoutOption(STOP_LIMIT),
             Effect.asVoid
           )
