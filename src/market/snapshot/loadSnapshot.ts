@@ -27,13 +27,16 @@ interface Expected {
   readonly slot: number
 }
 
+/** Ordinary after every repair, until the next snapshot. */
+const OUTDATED = "trades were repaired since"
+
 /** The reason why a snapshot is not used; null when it is. */
 const refusalOf = (found: StoredSnapshot, { layout, progress, slot }: Expected): string | null => {
   if (found.layout !== layout) {
     return "it is of another version or of other limits"
   }
   if (found.repairs !== progress.repairs) {
-    return "trades were repaired since"
+    return OUTDATED
   }
   return found.slot > Math.min(slot, progress.slot) ? "blocks of it are not stored" : null
 }
@@ -114,7 +117,8 @@ export const loadSnapshot = Effect.fnUntraced(function* (
   const { bytes, slot } = found
   const refusal = refusalOf(found, expected)
   if (refusal !== null) {
-    yield* Effect.logInfo("The snapshot of the market is not used", { slot, bytes, reason: refusal })
+    const log = refusal === OUTDATED ? Effect.logDebug : Effect.logInfo
+    yield* log("The snapshot of the market is not used", { slot, bytes, reason: refusal })
     return null
   }
   const isRead = yield* read(store, memory, found).pipe(
