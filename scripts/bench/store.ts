@@ -1,7 +1,7 @@
 /**
  * The trade store on the embedded PostgreSQL as it is shipped: rows written a second, by the wall and by the processor time
- * of Node and of the database, bytes of a trade with indexes and TOAST, and trades restored a second. The first argument is
- * the number of trades (300,000); `--json` prints one line.
+ * of Node and of the database, bytes of a trade with indexes and TOAST, and trades restored a second: from trades, and from a
+ * snapshot of memory. The first argument is the number of trades (300,000); `--json` prints one line.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Schema, Stream } from "effect"
@@ -15,7 +15,14 @@ import { restoreTape } from "../../src/market/store/restoreTape.ts"
 import type { StoredBatch } from "../../src/market/store/StoredBatch.ts"
 import { TradeStore } from "../../src/market/store/TradeStore.ts"
 import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
-import { MarketState } from "../../src/market/tape/MarketState.ts"
+import { layoutOf } from "../../src/market/snapshot/compression.ts"
+import { loadSnapshot } from "../../src/market/snapshot/loadSnapshot.ts"
+import { takeSnapshot } from "../../src/market/snapshot/takeSnapshots.ts"
+import { captureOf, makeMemory } from "../../src/market/tape/tapeContent.ts"
+import { addBlock, emptyChain, resumeChain } from "../../src/market/tape/TapedChain.ts"
+import type { TradeProgress } from "../../src/market/store/TradeProgress.ts"
+import type { TapeControls } from "../../src/market/tape/TapeControls.ts"
+import type { TapedChain } from "../../src/market/tape/TapedChain.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import * as Database from "../../src/storage/Database.ts"
 import { report } from "./report.ts"
@@ -174,6 +181,44 @@ const longestTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   })
 
+/** Stores a snapshot of memory and restores memory from it. */
+const snapshotOf = Effect.fnUntraced(function* (
+  store: TradeStore["Service"],
+  progress: TradeProgress,
+  whole: TapedChain
+) {
+  resumeChain(whole, progress, 0)
+  const [taken, held, restored] = [none(), none(), none()]
+  const tape: Pick<TapeControls, "capture" | "noteSnapshot"> = {
+    capture: (write) => spending(held, captureOf(whole, write)),
+    noteSnapshot: () => undefined
+  }
+  const take = takeSnapshot({ store, tape, limits }, Number.POSITIVE_INFINITY)
+  // The first run also compiles.
+  yield* take
+  Object.assign(held, none())
+  const kept = yield* spending(taken, longestTurn(take))
+  const expected = { progress, layout: layoutOf(limits), slot: progress.slot }
+  const load = Effect.suspend(() => {
+    const { content, memory } = makeMemory(progress.slot, () => emptyChain(limits))
+    return Effect.map(loadSnapshot(store, memory, expected, limits.trades), (loaded) => ({ content, loaded }))
+  })
+  yield* load
+  const { longestMs, value } = yield* spending(restored, longestTurn(load))
+  const isEqual = value.loaded !== null && value.content().state.traders.size === whole.state.traders.size
+  return {
+    imageBytes: kept.value?.size ?? 0,
+    storedBytes: kept.value?.bytes ?? 0,
+    takeNodeSeconds: Number(taken.node.toFixed(2)),
+    takeDatabaseSeconds: Number(taken.database.toFixed(2)),
+    blocksWaitMs: Math.round(held.wall * 1000),
+    takeLongestMs: kept.longestMs,
+    restoreLongestMs: longestMs,
+    isEqual,
+    restored
+  }
+})
+
 const program = Effect.gen(function* () {
   const store = yield* TradeStore
   const sql = yield* SqlClient.SqlClient
@@ -198,17 +243,18 @@ const program = Effect.gen(function* () {
   yield* Stream.runDrain(store.since(request))
   const { longestMs } = yield* spending(read, longestTurn(Stream.runDrain(store.since(request))))
   const restored = none()
-  const state = new MarketState(limits, "bench")
+  const whole = emptyChain(limits)
   const taken = yield* spending(
     restored,
     longestTurn(
       progress === null
         ? Effect.succeed(null)
         : restoreTape(store, progress, { trades: Number.MAX_SAFE_INTEGER, launches: 60_000 }, (batch) => {
-            state.apply(batch.trades, Date.now())
+            addBlock(whole, batch, Date.now())
           })
     )
   )
+  const snapshot = progress === null ? null : yield* snapshotOf(store, progress, whole)
   const one = none()
   yield* spending(one, store.ofWallet(at(wallets, 3), 100))
   report("store", {
@@ -225,6 +271,7 @@ const program = Effect.gen(function* () {
     })),
     read: { ...rates(trades, read), longestMs },
     restore: { ...rates(trades, restored), longestMs: taken.longestMs, trades: taken.value?.trades ?? 0 },
+    snapshot: snapshot === null ? null : { ...snapshot, ...rates(trades, snapshot.restored), restored: undefined },
     walletMs: Number((one.wall * 1000).toFixed(1)),
     holds: (2 * trades) / (written.node + written.database) >= 25_000 && total / trades <= 350
   })

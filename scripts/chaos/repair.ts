@@ -53,6 +53,8 @@ const settings = {
   // Longer than the chain: it ends with the first block, at every service the same.
   HISTORY: `${history + 1} hours`,
   REPAIR_RATE: String(rate),
+  // Often enough that a killed service begins with one.
+  SNAPSHOT_EVERY: "2 seconds",
   // Accounts stay as they are while the chain is halted.
   STALE_AFTER: "1 hour",
   SOLANA_WATCHDOG: "1 hour",

@@ -15,6 +15,7 @@ import * as TradeStorePg from "../market/store/TradeStorePg.ts"
 import { holderLimits } from "../market/holders/followHolders.ts"
 import { searchTokens } from "../market/search/TokenSearch.ts"
 import { repairSettings } from "../market/repair/RepairWorker.ts"
+import { snapshotSettings } from "../market/snapshot/takeSnapshots.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
 import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
@@ -85,6 +86,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   TradeStorePg.settings,
   recordSettings,
   repairSettings,
+  snapshotSettings,
   searchTokens,
   holderLimits,
   mostTrades,

@@ -23,6 +23,9 @@ export interface SourceState {
   /** Of a feed of blocks: the newest slot, and the gaps that are still read again. */
   readonly slot?: number
   readonly gapsOpen?: number
+  /** Of snapshots of memory: the slot of the one that memory was restored from, and its age then. */
+  readonly restoredSlot?: number
+  readonly restoredAgeMs?: number
   /** Of a service that is asked when a request needs it: the time of its last failure; null before the first. */
   readonly failedAtMs?: number | null
   /** Of the deployments of programs: each of them. */

@@ -18,7 +18,16 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
       description:
         "Of `block_feed`: blocks since the start of the service whose time is an estimate, because that of the node contradicts the chain's clock."
     }),
-    slot: Schema.optionalKey(Schema.Int).annotate({ description: "Of blocks: the newest slot." }),
+    slot: Schema.optionalKey(Schema.Int).annotate({
+      description: "Of blocks and of `snapshot`: the newest slot."
+    }),
+    restoredSlot: Schema.optionalKey(Schema.Int).annotate({
+      description:
+        "Of `snapshot`: the slot of the snapshot that memory was restored from; absent where it was from trades."
+    }),
+    restoredAgeMs: Schema.optionalKey(Schema.Int).annotate({
+      description: "Of `snapshot`: the age of that snapshot when memory was restored, in milliseconds."
+    }),
     gapsOpen: Schema.optionalKey(Schema.Int).annotate({
       description: "Of blocks: stretches of the chain that were missed and are read again."
     }),

@@ -9,6 +9,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 - \`provenAtSlot\` of each swap of a quote: the slot at which prices of its venue were proven against the deployed program, or null.
 - Source \`programs\` at \`/freshness\` and \`/readyz\`, with \`programs\`: each quoted AMM program, its deployment and the state of its prices.
+- Source \`snapshot\` at \`/freshness\`, with \`restoredSlot\` and \`restoredAgeMs\` where memory began with a snapshot.
 - Frames \`alert_fired\` on the tracker's socket: alerts of the account as they fire, for keys with the scope \`alerts.read\`. A \`gap\` of
   reason \`alerts_missed\` stands for firings that could not be received.
 - \`POST /api/v1/spot/exit-check\` takes \`{"wallet": ...}\` in place of a position: a ladder for each of up to 50 open positions, and

@@ -5,6 +5,7 @@ import { SourceMonitor, type SourceState, stateByAge } from "../../health/Source
 import type { BlockBus, BusEntry } from "../../storage/bus/BlockBus.ts"
 import { fillTape, rebuildTape } from "../repair/rebuildTape.ts"
 import { REBUILD_MS, REBUILD_SHARE } from "../repair/RepairWorker.ts"
+import { snapshotState } from "../snapshot/snapshotState.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
@@ -99,6 +100,7 @@ export const followChain = Effect.fnUntraced(function* (
     observedAtMs: progress.readAtMs,
     status: stateByAge(progress.readAtMs, STALE_AFTER_MS, nowMs).status
   }))
+  yield* monitor.report("snapshot", (nowMs) => snapshotState(tape.snapshots(), nowMs))
   yield* monitor.report("bus", (nowMs) => stateByAge(bus.heardAtMs(), BUS_STALE_AFTER_MS, nowMs))
 
   const readProgress = Effect.gen(function* () {
@@ -118,8 +120,7 @@ export const followChain = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  const most = { trades: limits.trades, launches: limits.tokens }
-  const parts = { durable: () => following.durable, most, store, tape }
+  const parts = { durable: () => following.durable, limits, store, tape }
   let nextRebuildMs = 0
   const refresh = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis

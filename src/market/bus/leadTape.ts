@@ -6,6 +6,7 @@ import { stored } from "../repair/priceAgain.ts"
 import { makeRepairs } from "../repair/RepairWorker.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import { makeRecorder } from "../store/recordTrades.ts"
+import { snapshotsOf } from "../snapshot/takeSnapshots.ts"
 import { historyOf, storableBy, type TapeParts, type TapeSettings } from "../tape/driveTape.ts"
 import type { MarketLimits } from "../tape/MarketState.ts"
 import { type BlockPricing, makeBlockPricing, recallSoon } from "../tape/priceBlocks.ts"
@@ -25,7 +26,7 @@ export const leadChain = Effect.fnUntraced(function* (
   bus: BlockBus["Service"],
   chain: ChainIdentity,
   limits: MarketLimits,
-  { record, repair }: TapeSettings,
+  { record, repair, snapshots }: TapeSettings,
   following: FollowerState
 ) {
   const storable = storableBy(tape, yield* WatchedWallets)
@@ -64,10 +65,10 @@ export const leadChain = Effect.fnUntraced(function* (
     newest: () => Ref.getUnsafe(pricing).newest(),
     recall: (trades: Parameters<BlockPricing["recall"]>[0]) => Ref.getUnsafe(pricing).recall(trades)
   }
-  const most = { trades: limits.trades, launches: limits.tokens }
+  const { durable, unstored } = recorder
   const step = yield* makeRepairs(
-    { feed, store, prices, live, tape, storable, most, durable: recorder.durable },
-    { rate: repair.rate, history: historyOf(chain, repair) }
+    { feed, store, prices, live, tape, storable, limits, durable, unstored },
+    { rate: repair.rate, history: historyOf(chain, repair), snapshots: snapshotsOf(chain, snapshots) }
   )
   yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(
     keepRunning("Reading missing blocks again", "backfill"),

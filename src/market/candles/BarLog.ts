@@ -1,5 +1,6 @@
 import { BAR, copyBar, START } from "./bar.ts"
 import { Records } from "../columnar/Records.ts"
+import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 
 /** Bars of one chunk: small, because most tokens trade rarely. */
 const CHUNK = 4
@@ -118,6 +119,12 @@ export class BarLog {
   /** Bytes in use. */
   get usedBytes(): number {
     return this.chunks.used * this.chunks.stride * Float64Array.BYTES_PER_ELEMENT
+  }
+
+  /** Writes the bars, or reads them: the ends of each series are in the records of the caller. */
+  *image(image: StateImage): ImageSteps {
+    this.hand = image.number(this.hand)
+    yield* this.chunks.image(image)
   }
 
   private room(cells: Float64Array, at: number, start: number): number {

@@ -1,5 +1,6 @@
 /** The distinct wallets of young bars, so that each counts once in its second and once in its minute. */
 import { PairSet } from "../columnar/PairSet.ts"
+import { imageEntries, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { floorTo } from "./resolutions.ts"
 
@@ -33,6 +34,19 @@ export class BarTraders {
     }
     const wallets = start === this.newest ? this.newestWallets : this.walletsOf(start)
     return wallets.add(series, walletHash, walletCheck) ? 1 : 0
+  }
+
+  /** Writes the wallets of every bucket, or reads them into no buckets. */
+  *image(image: StateImage): ImageSteps {
+    this.newest = image.number(this.newest)
+    yield* imageEntries(image, this.buckets, 1, (start, wallets) => [
+      image.number(start ?? 0),
+      wallets ?? new PairSet()
+    ])
+    for (const wallets of this.buckets.values()) {
+      yield* wallets.image(image)
+    }
+    this.newestWallets = this.buckets.get(this.newest) ?? this.newestWallets
   }
 
   private begin(start: number): void {

@@ -1,4 +1,5 @@
 import { addToBar, BAR, beginBar, BUY_VOLUME, COUNT, moneyAt, REVISION, START, TRADERS } from "./bar.ts"
+import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 import { BarTraders } from "./BarTraders.ts"
 import { BarLog, SERIES, type Visit } from "./BarLog.ts"
@@ -144,6 +145,18 @@ export class Candles {
   get usedBytes(): number {
     const open = this.tokens.highest * CELLS * Float64Array.BYTES_PER_ELEMENT
     return this.closed.reduce((sum, log) => sum + log.usedBytes, open)
+  }
+
+  /** Writes every bar, or reads them. While they are written no trade may come. */
+  *image(image: StateImage): ImageSteps {
+    this.lives = image.number(this.lives)
+    yield* this.tokens.image(image)
+    for (const log of this.closed) {
+      yield* log.image(image)
+    }
+    for (const traders of this.traders) {
+      yield* traders.image(image)
+    }
   }
 
   /** A bar exists only with a trade in it. */

@@ -14,6 +14,7 @@ import { dataDir } from "../../storage/Database.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { PrintsRequest, StoredBarsRequest } from "../store/StoredBars.ts"
+import type { SnapshotContent } from "../snapshot/StoredSnapshot.ts"
 import type { RestoreRequest, StoredBatch } from "../store/StoredBatch.ts"
 import type { SupplyRequest } from "../store/StoredSupply.ts"
 import { minuteBarsKept } from "../candles/barRetention.ts"
@@ -243,6 +244,16 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     revised: Effect.fn("TradeStore.revised")((second: number) =>
       history(({ record }) => bars.revised(record.genesis, second))
     ),
+    snapshot: Effect.flatMap(opened, ({ record }) => records.snapshot(record.id)),
+    snapshotPart: Effect.fn("TradeStore.snapshotPart")(function* (id: string, number: number) {
+      const { record } = yield* opened
+      return yield* records.snapshotPart(record.id, id, number)
+    }),
+    keepSnapshot: Effect.fn("TradeStore.keepSnapshot")(function* (content: SnapshotContent) {
+      yield* writable
+      const { record } = yield* opened
+      return yield* records.keepSnapshot(record, content)
+    }),
     // Candles are made as trades are inserted.
     closeBars: Effect.asVoid(writable),
     keptSeconds: (resolution: Resolution) => {

@@ -6,6 +6,8 @@ import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
 import { makeChainTable } from "../store/chainTable.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
+import { keepSnapshotIn, makeSnapshotTable } from "../snapshot/snapshotTable.ts"
+import type { SnapshotContent } from "../snapshot/StoredSnapshot.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { newestChanges, type SupplyRequest } from "../store/StoredSupply.ts"
 import { makeSupplyTable } from "../store/supplyTable.ts"
@@ -42,14 +44,9 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
   const chains = makeChainTable(sql)
   const launches = makeTradeTable(sql, makeTradeNames(sql))
   const supply = makeSupplyTable(sql)
+  const snapshots = makeSnapshotTable(sql)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
-
-  const named = SqlSchema.findAll({
-    Request: Schema.Number,
-    Result: Schema.Struct({ genesis: Schema.String }),
-    execute: (id) => sql`select genesis from chains where id = ${id}`
-  })
 
   const over = unavailable(new Error("another process writes the chain"))
 
@@ -58,6 +55,16 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
     term === null
       ? Effect.void
       : Effect.flatMap(chains.holdTerm(id, term), (isHeld) => (isHeld ? Effect.void : Effect.fail(over)))
+
+  /** A transaction of a writer of a chain. Fails once its term has ended. */
+  const writing = <A, E>(record: Pick<ChainRecord, "id" | "term">, effect: Effect.Effect<A, E>) =>
+    transaction(sql, Effect.andThen(holdTerm(record), effect))
+
+  const named = SqlSchema.findAll({
+    Request: Schema.Number,
+    Result: Schema.Struct({ genesis: Schema.String }),
+    execute: (id) => sql`select genesis from chains where id = ${id}`
+  })
 
   return {
     /** Fails once the term has ended. Trades have no part in a transaction: a writer asks before it inserts any. */
@@ -86,18 +93,24 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
     ) {
       const nowMs = yield* Clock.currentTimeMillis
       yield* write(
-        transaction(
-          sql,
+        writing(
+          { id, term },
           Effect.gen(function* () {
-            yield* holdTerm({ id, term })
             yield* launches.insertLaunches(id, batches)
             yield* supply.insert(id, batches)
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
-            yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs)
+            const repairs = progress.repairs - (stored?.repairs ?? 0)
+            yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, repairs)
           })
         )
       )
     }),
+
+    /** The snapshot of memory, its parts, and its replacement by another. */
+    snapshot: (id: number) => read(snapshots.of(id)),
+    snapshotPart: (id: number, snapshot: string, number: number) => write(snapshots.part(id, snapshot, number)),
+    keepSnapshot: (record: ChainRecord, content: SnapshotContent) =>
+      keepSnapshotIn(snapshots, record.id, content, write, (step) => write(writing(record, step))),
 
     launchesWithin: (id: number, span: Span) => write(launches.launchesWithin({ chain: id, ...span })),
 

@@ -1,4 +1,5 @@
 import type { Address } from "../../domain/Address.ts"
+import { imageCells, imageList, type ImageSteps, type StateImage } from "./StateImage.ts"
 
 /** Words of one address: 44 letters, four to a word; shorter ones end in zeros. */
 const WORDS = 11
@@ -12,6 +13,8 @@ const SLOT = 2
 const PART_BITS = 6
 const PARTS = 2 ** PART_BITS
 const FIRST_SLOTS = 16
+/** Addresses of an image that are put into the table in one step. */
+const ENTERED = 2048
 
 const maskOf = (slots: Uint32Array): number => (slots.length >>> 1) - 1
 
@@ -60,7 +63,7 @@ export class Addresses {
   /** The number of an address, given now when it has none. */
   hold(address: Address): number {
     const hash = this.pack(address)
-    let slots: Uint32Array = this.partOf(hash)
+    const slots = this.partOf(hash)
     const known = slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
     if (known !== 0) {
       return known
@@ -68,15 +71,7 @@ export class Addresses {
     const id = this.free.pop() ?? this.next++
     const page = (this.pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
     page.set(this.words, (id & (PAGE - 1)) * WORDS)
-    const used = this.count(hash, 1)
-    if (used * 2 > maskOf(slots)) {
-      const more = grown(slots)
-      this.parts[hash >>> (32 - PART_BITS)] = more
-      slots = more
-    }
-    const at = this.slotOf(slots, hash) * SLOT
-    slots[at] = hash
-    slots[at + 1] = id
+    this.enter(hash, id)
     return id
   }
 
@@ -111,6 +106,29 @@ export class Addresses {
     return this.decoder.decode(end < 0 ? letters : letters.subarray(0, end)) as Address
   }
 
+  /** The numbers that are given out. */
+  *ids(): Generator<number, void, void> {
+    const free = new Set(this.free)
+    for (let id = 1; id < this.next; id++) {
+      if (!free.has(id)) {
+        yield id
+      }
+    }
+  }
+
+  /** Writes every address, or reads them into an empty table. */
+  *image(image: StateImage): ImageSteps {
+    this.next = image.number(this.next)
+    yield* imageList(image, this.free)
+    for (let id = 0; id < this.next; id += PAGE) {
+      const page = (this.pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
+      yield* imageCells(image, page.subarray(0, Math.min(PAGE, this.next - id) * WORDS))
+    }
+    if (image.isRead) {
+      yield* this.enterAll()
+    }
+  }
+
   /** Addresses held. */
   get size(): number {
     return this.next - 1 - this.free.length
@@ -127,12 +145,44 @@ export class Addresses {
     if (written < LETTERS) {
       this.letters.fill(0, written)
     }
+    return this.hash()
+  }
+
+  /** The hash of the address that is being looked up. */
+  private hash(): number {
     let hash = 0
     for (let word = 0; word < WORDS; word++) {
       hash = Math.imul(hash ^ (this.words[word] ?? 0), 0x9e3779b1)
       hash ^= hash >>> 15
     }
     return hash >>> 0
+  }
+
+  /** Puts the number of an address that is being looked up into the table. */
+  private enter(hash: number, id: number): void {
+    let slots: Uint32Array = this.partOf(hash)
+    if (this.count(hash, 1) * 2 > maskOf(slots)) {
+      const more = grown(slots)
+      this.parts[hash >>> (32 - PART_BITS)] = more
+      slots = more
+    }
+    const at = this.slotOf(slots, hash) * SLOT
+    slots[at] = hash
+    slots[at + 1] = id
+  }
+
+  /** Puts every number that is given out into the table. */
+  private *enterAll(): ImageSteps {
+    let entered = 0
+    for (const id of this.ids()) {
+      const from = (id & (PAGE - 1)) * WORDS
+      this.words.set((this.pages[id >>> PAGE_BITS] ?? NO_WORDS).subarray(from, from + WORDS))
+      this.enter(this.hash(), id)
+      entered++
+      if (entered % ENTERED === 0) {
+        yield
+      }
+    }
   }
 
   private partOf(hash: number): Uint32Array {

@@ -1,4 +1,5 @@
 import type { Records } from "./Records.ts"
+import type { StateImage } from "./StateImage.ts"
 
 /** Records in the order in which they became idle, linked through two of their own cells. Every operation is O(1). */
 export class IdleList {
@@ -46,6 +47,12 @@ export class IdleList {
     } else {
       this.setBefore(after, before)
     }
+  }
+
+  /** Writes the ends of the list, or reads them: the links are in the records. */
+  image(image: StateImage): void {
+    this.first = image.number(this.first)
+    this.last = image.number(this.last)
   }
 
   private setBefore(id: number, other: number): void {

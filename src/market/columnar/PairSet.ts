@@ -1,3 +1,5 @@
+import { imageCells, type ImageSteps, type StateImage } from "./StateImage.ts"
+
 /** Words of a slot: the owner, never zero, and the two hashes of its member. */
 const SLOT = 3
 const FIRST_SLOTS = 16
@@ -39,6 +41,17 @@ export class PairSet {
     } else {
       this.slots.fill(0)
     }
+  }
+
+  /** Writes every pair, or reads them into an empty set. */
+  *image(image: StateImage): ImageSteps {
+    const length = image.number(this.slots.length)
+    this.used = image.number(this.used)
+    if (image.isRead) {
+      this.slots = new Uint32Array(length)
+      this.mask = length / SLOT - 1
+    }
+    yield* imageCells(image, this.slots)
   }
 
   private resize(length: number): void {

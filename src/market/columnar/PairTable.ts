@@ -1,3 +1,5 @@
+import { imageCells, type ImageSteps, type StateImage } from "./StateImage.ts"
+
 const SLOT = 4
 const VALUE = 2
 /** The table is made of this many parts, each of which grows by itself: a part is small, so that growing never pauses the writer. */
@@ -49,6 +51,16 @@ class Part {
 
   get bytes(): number {
     return this.slots.byteLength
+  }
+
+  *image(image: StateImage): ImageSteps {
+    const length = image.number(this.slots.length)
+    this.used = image.number(this.used)
+    if (image.isRead) {
+      this.slots = new Uint32Array(length)
+      this.mask = length / SLOT - 1
+    }
+    yield* imageCells(image, this.slots)
   }
 
   private grow(): void {
@@ -106,6 +118,13 @@ export class PairTable {
   delete(a: number, b: number): void {
     const hash = hashOf(a, b)
     this.parts[hash >>> (32 - PART_BITS)]?.delete(a, b, hash)
+  }
+
+  /** Writes every pair, or reads them into an empty table. */
+  *image(image: StateImage): ImageSteps {
+    for (const part of this.parts) {
+      yield* part.image(image)
+    }
   }
 
   /** Bytes of the arrays. */

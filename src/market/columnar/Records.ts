@@ -1,6 +1,9 @@
+import { imageCells, imageSame, type ImageSteps, type StateImage } from "./StateImage.ts"
+
 // Large, so that the list of pages stays in the L1 cache. The system commits only memory that is written.
 const PAGE_BITS = 15
-const PAGE_MASK = 2 ** PAGE_BITS - 1
+const PAGE = 2 ** PAGE_BITS
+const PAGE_MASK = PAGE - 1
 const NO_CELLS = new Float64Array(0)
 const NO_WORDS = new Uint32Array(0)
 /** Unsigned 32-bit words of one cell. */
@@ -95,6 +98,18 @@ export class Records {
   /** Bytes in use. */
   get usedBytes(): number {
     return this.used * this.stride * Float64Array.BYTES_PER_ELEMENT
+  }
+
+  /** Writes every record, or reads them. */
+  *image(image: StateImage): ImageSteps {
+    imageSame(image, this.stride)
+    this.firstFree = image.number(this.firstFree)
+    this.freeCount = image.number(this.freeCount)
+    this.next = image.number(this.next)
+    for (let id = 0; id < this.next; id += PAGE) {
+      this.addPage(id >>> PAGE_BITS)
+      yield* imageCells(image, this.page(id).subarray(0, Math.min(PAGE, this.next - id) * this.stride))
+    }
   }
 
   private addPage(number: number): void {

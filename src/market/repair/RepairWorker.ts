@@ -4,6 +4,9 @@ import { Clock, Config, Duration, Effect } from "effect"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import { priceAgain, type PricingParts } from "./priceAgain.ts"
+import { makeSnapshots, type SnapshotSettings } from "../snapshot/takeSnapshots.ts"
+import { snapshotState } from "../snapshot/snapshotState.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
 import type { TradeFeed } from "../tape/TradeFeed.ts"
 import { type ReadBack, readBack } from "./readBack.ts"
@@ -16,12 +19,15 @@ export interface RepairSettings {
   readonly rate: number
   /** The time before now that is read backwards; null where there is none. */
   readonly history: Duration.Duration | null
+  readonly snapshots: SnapshotSettings
 }
 
 /** The parts that a repair works with. */
-export interface RepairParts extends PricingParts, Pick<RebuildParts, "most"> {
+export interface RepairParts extends PricingParts, Pick<RebuildParts, "limits"> {
   readonly feed: TradeFeed["Service"]
-  readonly tape: RebuildParts["tape"] & Pick<TapeControls, "backfilling">
+  readonly tape: RebuildParts["tape"] & Pick<TapeControls, "backfilling" | "capture" | "snapshots">
+  /** The blocks that are not stored yet. */
+  readonly unstored: () => ReadonlyArray<StoredBatch>
 }
 
 /** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, else none). */
@@ -47,7 +53,7 @@ interface Work {
   blocks: number
 }
 
-const historyFrom = ({ history }: RepairSettings, nowMs: number): number | null =>
+const historyFrom = ({ history }: Pick<RepairSettings, "history">, nowMs: number): number | null =>
   history === null || Duration.toMillis(history) <= 0 ? null : nowMs - Duration.toMillis(history)
 
 /** The share of the history that was read, from 0 to 1; 1 without one. */
@@ -76,6 +82,16 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     history: { tries: 0, nextTryAtMs: 0, isGone: false },
     progress: null,
     blocks: 0
+  }
+
+  const flush = Effect.suspend(() => store.append(parts.unstored()))
+  const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
+  // At the end no step is in progress any more.
+  yield* Effect.addFinalizer(() => (work.isBehind ? Effect.void : snapshots.atStop))
+  const { every } = settings.snapshots
+  if (every !== null) {
+    const pace = { every, sinceMs: yield* Clock.currentTimeMillis }
+    yield* (yield* SourceMonitor).report("snapshot", (nowMs) => snapshotState(tape.snapshots(), nowMs, pace))
   }
 
   const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {
@@ -124,6 +140,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, nextTryAtMs: work.history.nextTryAtMs })
     if (job === null || progress === null) {
       yield* refresh(true, nowMs)
+      yield* snapshots.ifDue(nowMs)
       return IDLE
     }
     yield* log(progress, job, nowMs)

@@ -1,46 +1,72 @@
-/** Reads everything that is stored into memory. */
-import { Duration, Effect } from "effect"
+/** Reads everything that is stored into memory: from the snapshot and the blocks after it, or from the trades. */
+import { Clock, Duration, Effect } from "effect"
 import { keepRunning } from "../../health/keepRunning.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
-import { restoreTape } from "../store/restoreTape.ts"
+import { layoutOf } from "../snapshot/compression.ts"
+import { loadSnapshot } from "../snapshot/loadSnapshot.ts"
+import type { StoredSnapshot } from "../snapshot/StoredSnapshot.ts"
+import { restoredFrom, restoreTape } from "../store/restoreTape.ts"
+import type { MarketLimits } from "../tape/MarketState.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import { stored } from "./priceAgain.ts"
 
 /** The parts of a rebuild. */
 export interface RebuildParts {
-  readonly store: Pick<TradeStore["Service"], "launchesBefore" | "progress" | "revised" | "since">
-  readonly tape: Pick<TapeControls, "newest" | "rebuild" | "revise">
+  readonly store: Pick<
+    TradeStore["Service"],
+    "launchesBefore" | "progress" | "revised" | "since" | "snapshot" | "snapshotPart"
+  >
+  readonly tape: Pick<TapeControls, "noteSnapshot" | "rebuild" | "revise">
   /** The newest slot that is stored. */
   readonly durable: () => number
-  /** The most trades and launches that memory is rebuilt from. */
-  readonly most: { readonly trades: number; readonly launches: number }
+  readonly limits: MarketLimits
 }
 
-/** Replaces memory by what the store has, once everything on the tape is stored. Returns the number of trades. */
-export const rebuildTape = Effect.fnUntraced(function* ({ durable, most, store, tape }: RebuildParts) {
-  const done = { trades: 0, from: 0 }
+/** Replaces memory by what the store has, once everything on the tape is stored. Returns the number of trades that were read. */
+export const rebuildTape = Effect.fnUntraced(function* ({ durable, limits, store, tape }: RebuildParts) {
+  const done: { from: number; snapshot: StoredSnapshot | null; trades: number } = { from: 0, snapshot: null, trades: 0 }
   yield* tape.rebuild(
-    Effect.fnUntraced(function* (add) {
-      yield* stored(durable, tape.newest())
+    Effect.fnUntraced(function* (memory) {
+      yield* stored(durable, memory.slot)
       const progress = yield* store.progress
       if (progress === null) {
         return yield* Effect.die(new Error("nothing is stored"))
       }
-      const { from, trades } = yield* restoreTape(store, progress, most, add)
+      const expected = { progress, layout: layoutOf(limits), slot: memory.slot }
+      const loaded = yield* loadSnapshot(store, memory, expected, limits.trades)
+      if (loaded !== null) {
+        done.from = restoredFrom(progress)
+        done.snapshot = loaded.snapshot
+        done.trades = loaded.trades
+        return { progress, from: memory.heldFrom() }
+      }
+      const most = { trades: limits.trades, launches: limits.tokens }
+      const { from, trades } = yield* restoreTape(store, progress, most, memory.add)
       done.from = from
       done.trades = trades
       return { progress, from }
     }, Effect.orDie)
   )
   tape.revise(yield* Effect.orDie(store.revised(done.from)))
-  return done.trades
+  const { snapshot, trades } = done
+  tape.noteSnapshot({ loaded: snapshot === null ? null : { snapshot, atMs: yield* Clock.currentTimeMillis } })
+  return { snapshot, trades }
 })
 
 /** Fills memory after a start. Begins before the first block comes, so that none is missing from memory afterwards. */
 export const fillTape = (parts: RebuildParts): Effect.Effect<void> =>
   Effect.timed(rebuildTape(parts)).pipe(
-    Effect.flatMap(([took, trades]) =>
-      Effect.logInfo("The market is restored", { trades, took: Duration.format(took) })
+    Effect.flatMap(([took, { snapshot, trades }]) =>
+      Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+        Effect.logInfo("The market is restored", {
+          trades,
+          took: Duration.format(took),
+          ...(snapshot !== null && {
+            snapshotSlot: snapshot.slot,
+            snapshotAge: Duration.format(Duration.millis(Math.max(0, nowMs - snapshot.timeMs)))
+          })
+        })
+      )
     ),
     keepRunning("Restoring the market", "blocks")
   )

@@ -13,6 +13,8 @@ export interface TradeProgress {
   readonly readFrom: number
   /** The blocks since then that were not read. */
   readonly gaps: Gaps
+  /** Repairs that have changed stored trades. */
+  readonly repairs: number
 }
 
 /** Blocks that were read again, oldest first, and the change that they make to what is missing. */
@@ -33,7 +35,7 @@ const advanced = (known: TradeProgress | null, batch: StoredBatch): TradeProgres
   const { afterGap, slot, timeMs } = batch
   if (known === null) {
     // Earlier blocks may have the same second.
-    return { slot, timeMs, firstSlot: slot, readFrom: Math.floor(timeMs / 1000) + 1, gaps: [] }
+    return { slot, timeMs, firstSlot: slot, readFrom: Math.floor(timeMs / 1000) + 1, gaps: [], repairs: 0 }
   }
   return slot <= known.slot
     ? known
@@ -50,9 +52,13 @@ export const joinProgress = (known: TradeProgress | null, batches: ReadonlyArray
   batches.reduce(advanced, known)
 
 /** Progress after a repair. */
-export const repairedProgress = (known: TradeProgress, { first, found, gap }: Repair): TradeProgress => ({
+export const repairedProgress = (
+  known: TradeProgress,
+  { batches, first, found, gap, repriced }: Repair
+): TradeProgress => ({
   ...known,
   firstSlot: Math.min(known.firstSlot, first?.slot ?? known.firstSlot),
   readFrom: Math.min(known.readFrom, first?.second ?? known.readFrom),
-  gaps: [...found, ...(gap === null ? known.gaps : withoutGap(known.gaps, gap.fromSlot, gap.left))]
+  gaps: [...found, ...(gap === null ? known.gaps : withoutGap(known.gaps, gap.fromSlot, gap.left))],
+  repairs: known.repairs + (batches.length > 0 || repriced.length > 0 ? 1 : 0)
 })

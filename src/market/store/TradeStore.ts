@@ -7,6 +7,7 @@ import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import { makeMemoryTrades } from "./memoryTrades.ts"
 import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
+import type { SnapshotContent, StoredSnapshot } from "../snapshot/StoredSnapshot.ts"
 import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { Repair, TradeProgress } from "./TradeProgress.ts"
@@ -85,6 +86,15 @@ export class TradeStore extends Context.Service<
     prints(request: PrintsRequest): Effect.Effect<ReadonlyArray<Print>, TradeStoreUnavailable>
     /** Closed candles from a second on that have changed since they were closed; none where candles are not stored. */
     revised(second: number): Effect.Effect<ReadonlyArray<RevisedBar>, TradeStoreUnavailable>
+    /** The newest snapshot of memory, of whatever layout and repairs; null when there is none. */
+    readonly snapshot: Effect.Effect<StoredSnapshot | null, TradeStoreUnavailable>
+    /** A part of a snapshot as it was given; null once another has replaced it. */
+    snapshotPart(id: string, number: number): Effect.Effect<Uint8Array | null, TradeStoreUnavailable>
+    /**
+     * Replaces the snapshot, all or nothing; durable when it returns. Null, with nothing replaced, when a repair has changed
+     * trades that the state does not have, or blocks of the state are not stored. For the writer.
+     */
+    keepSnapshot(content: SnapshotContent): Effect.Effect<StoredSnapshot | null, TradeStoreUnavailable>
     /** Closes the buckets that no late trade can change any more. For the writer, now and then. */
     readonly closeBars: Effect.Effect<void, TradeStoreUnavailable>
     /** For how many seconds the bars of a resolution are kept. */

@@ -12,6 +12,8 @@ import { makeBarTable } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { makeConversion } from "./convertTrades.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
+import { keepSnapshotIn, makeSnapshotTable } from "../snapshot/snapshotTable.ts"
+import type { SnapshotContent } from "../snapshot/StoredSnapshot.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
 import { joinProgress, type Repair, repairedProgress } from "./TradeProgress.ts"
@@ -96,6 +98,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const bars = makeBarTable(sql)
   const chains = makeChainTable(sql)
   const supply = makeSupplyTable(sql)
+  const snapshots = makeSnapshotTable(sql)
   const partitions = makePartitions(sql)
   const convertTrades = makeConversion(sql, partitions)
   const state: { open: Open | null } = { open: null }
@@ -151,7 +154,8 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
           yield* trades.insertLaunches(open.id, batches)
           yield* supply.insert(open.id, batches)
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
-          yield* chains.save(open.id, stored, nowMs)
+          const repairs = stored.progress.repairs - (open.stored?.progress.repairs ?? 0)
+          yield* chains.save(open.id, stored, nowMs, repairs)
           return fresh
         })
       )
@@ -299,6 +303,17 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     revised: Effect.fn("TradeStore.revised")(function* (second: number) {
       const { id } = yield* opened
       return yield* write(bars.revised(id, second))
+    }),
+    snapshot: Effect.flatMap(opened, ({ id }) => read(snapshots.of(id))),
+    snapshotPart: Effect.fn("TradeStore.snapshotPart")(function* (snapshot: string, number: number) {
+      const { id } = yield* opened
+      return yield* write(snapshots.part(id, snapshot, number))
+    }),
+    keepSnapshot: Effect.fn("TradeStore.keepSnapshot")(function* (content: SnapshotContent) {
+      const open = yield* writable
+      // Only the last step is a turn of the writer: blocks are stored while the parts are.
+      const replace = (step: ReturnType<typeof snapshots.use>) => turns.withPermit(write(writing(open, step)))
+      return yield* keepSnapshotIn(snapshots, open.id, content, write, replace)
     }),
     closeBars,
     keptSeconds: (resolution: Resolution) => {

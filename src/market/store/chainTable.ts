@@ -19,7 +19,8 @@ const Row = Schema.Struct({
   minutesTo: time,
   hoursTo: time,
   daysTo: time,
-  supplyFrom: time
+  supplyFrom: time,
+  repairs: Schema.Number
 })
 
 /** The progress of a chain, and the time up to which its candles are closed. */
@@ -31,7 +32,7 @@ export interface StoredChain {
 const secondOf = (at: Date): number => at.getTime() / 1000
 
 const storedOf = (row: typeof Row.Type, gaps: Gaps): StoredChain | null => {
-  const { daysTo, firstSlot, hoursTo, minutesTo, readFrom, slot, slotAt } = row
+  const { daysTo, firstSlot, hoursTo, minutesTo, readFrom, repairs, slot, slotAt } = row
   if (slot === null || slotAt === null || readFrom === null || firstSlot === null) {
     return null
   }
@@ -43,7 +44,8 @@ const storedOf = (row: typeof Row.Type, gaps: Gaps): StoredChain | null => {
           timeMs: slotAt.getTime(),
           firstSlot,
           readFrom: secondOf(readFrom),
-          gaps
+          gaps,
+          repairs
         },
         closed: { minutes: secondOf(minutesTo), hours: secondOf(hoursTo), days: secondOf(daysTo) }
       }
@@ -60,7 +62,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       insert into chains (genesis, is_sandbox, written_at)
       values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
       on conflict (genesis) do update set written_at = excluded.written_at
-      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from
+      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, repairs
     `
   })
 
@@ -77,7 +79,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     Request: Schema.Number,
     Result: Row,
     execute: (id) => sql`
-      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from
+      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, repairs
       from chains where id = ${id}
     `
   })
@@ -132,7 +134,8 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       return { id: row.id, supplyFrom, stored: storedOf(row, yield* gaps.of(row.id)) }
     }),
 
-    save: (id: number, { closed, progress }: StoredChain, nowMs: number) => sql`
+    /** Saves the state of a chain, with so many more repairs. */
+    save: (id: number, { closed, progress }: StoredChain, nowMs: number, repairs = 0) => sql`
       update chains set
         slot = ${progress.slot}::int,
         slot_at = ${PgTypes.timestamptz(progress.timeMs)},
@@ -141,6 +144,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
         minutes_to = ${timeOf(closed.minutes)},
         hours_to = ${timeOf(closed.hours)},
         days_to = ${timeOf(closed.days)},
+        repairs = repairs + ${repairs}::int,
         written_at = ${PgTypes.timestamptz(nowMs)}
       where id = ${id}
     `,
@@ -160,6 +164,8 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
           yield* sql`delete from launches where chain = ${id}`
           yield* sql`delete from supply_changes where chain = ${id}`
           yield* sql`delete from block_gaps where chain = ${id}`
+          yield* sql`delete from market_snapshots where chain = ${id}`
+          yield* sql`delete from market_snapshot_parts where chain = ${id}`
           yield* sql`delete from chains where id = ${id}`
         })
       )

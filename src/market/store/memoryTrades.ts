@@ -17,6 +17,7 @@ import { newestChanges, supplyRecordsOf } from "./StoredSupply.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import { LAST_MS, type RestoreRequest, type StoredBatch } from "./StoredBatch.ts"
+import type { StoredSnapshot } from "../snapshot/StoredSnapshot.ts"
 import type { TradeProgress } from "./TradeProgress.ts"
 
 /** One chain. */
@@ -24,6 +25,7 @@ interface StoredChain {
   readonly chain: ChainIdentity
   readonly blocks: Map<number, StoredBatch>
   progress: TradeProgress | null
+  snapshot: { readonly record: StoredSnapshot; readonly parts: ReadonlyArray<Uint8Array> } | null
 }
 
 /** A block joined with the new parts of its second copy. */
@@ -80,7 +82,7 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
             chains.delete(genesis)
           }
         }
-        state.open = chains.get(chain.genesis) ?? { chain, blocks: new Map(), progress: null }
+        state.open = chains.get(chain.genesis) ?? { chain, blocks: new Map(), progress: null, snapshot: null }
         chains.set(chain.genesis, state.open)
         return state.open.progress
       }),
@@ -150,6 +152,22 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
       }),
     prints: (request) => Effect.map(opened, (stored) => printsOfTrades(trades(stored), request)),
     revised: () => Effect.as(opened, []),
+    snapshot: Effect.map(opened, ({ snapshot }) => snapshot?.record ?? null),
+    snapshotPart: (id, number) =>
+      Effect.map(opened, ({ snapshot }) => (snapshot?.record.id === id ? (snapshot.parts[number] ?? null) : null)),
+    keepSnapshot: ({ parts, size, state }) =>
+      Effect.gen(function* () {
+        const stored = yield* opened
+        const kept = Array.from(yield* Stream.runCollect(parts))
+        const { progress } = stored
+        if (progress === null || progress.repairs !== state.repairs || progress.slot < state.slot) {
+          return null
+        }
+        const bytes = kept.reduce((sum, part) => sum + part.length, 0)
+        const record = { ...state, id: crypto.randomUUID(), size, bytes, parts: kept.length }
+        stored.snapshot = { record, parts: kept }
+        return record
+      }),
     closeBars: Effect.asVoid(opened),
     keptSeconds: () => Number.POSITIVE_INFINITY
   }

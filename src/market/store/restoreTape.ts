@@ -18,6 +18,41 @@ export interface Restored {
   readonly from: number
 }
 
+const again = { schedule: Schedule.spaced("1 second") }
+
+const logged = Effect.tapError((cause: unknown) => Effect.logWarning("Stored trades cannot be read", cause))
+
+/**
+ * Passes the stored blocks after a slot to `take` with the local time, oldest first, until it returns false. Yields between two
+ * blocks, retries while the store is unavailable, whatever the cause, and continues after the last block. Returns the number
+ * of trades, and the second of the first block.
+ */
+export const restoreSince = (
+  store: Pick<TradeStore["Service"], "since">,
+  begin: { readonly second: number; readonly after: number },
+  most: number,
+  take: (batch: StoredBatch, nowMs: number) => boolean
+) =>
+  Effect.suspend(() => {
+    const state = { ...begin, most, first: Number.POSITIVE_INFINITY, trades: 0 }
+    return Effect.suspend(() =>
+      store.since(state).pipe(
+        Stream.runForEachWhile((batch) =>
+          Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+            const goesOn = take(batch, nowMs)
+            const at = Math.floor(batch.timeMs / 1000)
+            state.first = Math.min(state.first, at)
+            state.second = at
+            state.after = batch.slot
+            state.trades += batch.trades.length
+            state.most = Math.max(0, most - state.trades)
+            return Effect.as(Effect.yieldNow, goesOn)
+          })
+        )
+      )
+    ).pipe(Effect.sandbox, logged, Effect.retry(again), Effect.as(state))
+  })
+
 /**
  * Passes every stored block to `take` with the local time, oldest first: launches from before the trades come ahead of them. Yields between two
  * blocks. Retries while the store is unavailable, whatever the cause, and continues after the last block.
@@ -29,35 +64,16 @@ export const restoreTape = Effect.fnUntraced(function* (
   take: (batch: StoredBatch, nowMs: number) => void
 ) {
   const second = restoredFrom(progress)
-  const state = { second, after: 0, most: most.trades, first: Number.POSITIVE_INFINITY, trades: 0 }
-  const again = { schedule: Schedule.spaced("1 second") }
-  const logged = Effect.tapError((cause: unknown) => Effect.logWarning("Stored trades cannot be read", cause))
-
   for (const { launch, slot, timeMs } of yield* store
     .launchesBefore(second, most.launches)
     .pipe(Effect.sandbox, logged, Effect.retry(again))) {
     take({ slot, timeMs, trades: [], launches: [launch], afterGap: false }, yield* Clock.currentTimeMillis)
   }
-  yield* Effect.suspend(() =>
-    store.since(state).pipe(
-      Stream.runForEach((batch) =>
-        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-          take(batch, nowMs)
-          const at = Math.floor(batch.timeMs / 1000)
-          state.first = Math.min(state.first, at)
-          state.second = at
-          state.after = batch.slot
-          state.trades += batch.trades.length
-          state.most = Math.max(0, most.trades - state.trades)
-          return Effect.yieldNow
-        })
-      )
-    )
-  ).pipe(Effect.sandbox, logged, Effect.retry(again))
+  const { first, trades } = yield* restoreSince(store, { second, after: 0 }, most.trades, (batch, nowMs) => {
+    take(batch, nowMs)
+    return true
+  })
   // With fewer trades than the limit, none was left out.
-  const restored: Restored = {
-    trades: state.trades,
-    from: state.trades < most.trades ? second : Math.max(second, state.first + 1)
-  }
+  const restored: Restored = { trades, from: trades < most.trades ? second : Math.max(second, first + 1) }
   return restored
 })

@@ -1,5 +1,6 @@
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Launch } from "../../domain/market/Launch.ts"
+import { imageEntries, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 
 /** The launch of a token, as far as it was seen. */
 export interface LaunchRecord {
@@ -14,6 +15,19 @@ export interface LaunchRecord {
   /** Null when the creation was not seen. */
   readonly createdAtMs: number | null
   readonly graduatedAtMs: number | null
+}
+
+/** Launches of one step of an image. */
+const AT_ONCE = 256
+
+const imageTime = (image: StateImage, timeMs: number | null): number | null => {
+  const written = image.number(timeMs ?? Number.NaN)
+  return Number.isNaN(written) ? null : written
+}
+
+const imageAddress = (image: StateImage, address: Address | null): Address | null => {
+  const written = image.text(address ?? "")
+  return written === "" ? null : (written as Address)
 }
 
 /** The launches with the newest events; bounded, the one with the oldest event is removed first. */
@@ -56,6 +70,26 @@ export class Launches {
   /** The latest beginning of a launch that was dropped to make room, in milliseconds; null while none was. */
   get droppedToMs(): number | null {
     return this.dropped
+  }
+
+  /** Writes every launch, or reads them into no launches. */
+  *image(image: StateImage): ImageSteps {
+    this.dropped = imageTime(image, this.dropped)
+    yield* imageEntries(image, this.records, AT_ONCE, (key, launch) => {
+      const mint = image.text(key ?? "") as Mint
+      return [
+        mint,
+        {
+          mint,
+          launchpad: image.text(launch?.launchpad ?? ""),
+          pool: imageAddress(image, launch?.pool ?? null),
+          curve: imageAddress(image, launch?.curve ?? null),
+          creator: imageAddress(image, launch?.creator ?? null),
+          createdAtMs: imageTime(image, launch?.createdAtMs ?? null),
+          graduatedAtMs: imageTime(image, launch?.graduatedAtMs ?? null)
+        }
+      ]
+    })
   }
 
   /** Every launch, the one with the oldest event first. */

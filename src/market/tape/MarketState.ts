@@ -1,5 +1,6 @@
 import type { Address, Mint } from "../../domain/Address.ts"
 import { Addresses } from "../columnar/Addresses.ts"
+import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 import { Candles } from "../candles/Candles.ts"
 import type { BarPage, BarWindow } from "../candles/foldBars.ts"
 import { isAcceptable } from "./isAcceptable.ts"
@@ -31,6 +32,9 @@ export interface MarketLimits {
 
 /** Pools whose volume is kept for each token that is. */
 const POOLS_PER_TOKEN = 2
+
+/** Mints of one step of an image. */
+const MINTS_AT_ONCE = 1024
 
 /** The outcome of a batch. */
 export interface Applied {
@@ -220,6 +224,28 @@ export class MarketState {
       traderBuckets: traders.buckets,
       windows: tokens.tokens + this.mints.usedBytes,
       windowBuckets: tokens.buckets
+    }
+  }
+
+  /**
+   * Writes everything but pinned views, or reads it into an empty state of the same limits. While it is written no trade may
+   * come; reads may.
+   */
+  *image(image: StateImage): ImageSteps {
+    this.second = image.number(this.second)
+    this.lost = image.number(this.lost)
+    this.hasForgotten = image.number(this.hasForgotten ? 1 : 0) === 1
+    yield* this.mints.image(image)
+    yield* this.markets.image(image)
+    yield* this.pools.image(image)
+    yield* this.traders.image(image)
+    yield* this.candles.image(image)
+    yield* this.windows.image(image)
+    for (const token of image.isRead ? this.mints.ids() : []) {
+      this.mintOf[token] = this.mints.text(token)
+      if (token % MINTS_AT_ONCE === 0) {
+        yield
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import { isRequested, newestFirst, type TradesRequest } from "../store/TradesReq
 import type { TapeTrade } from "./TapeTrade.ts"
 
 /** Trades kept at most, some ten seconds of a busy chain: longer than the store lags behind. */
-const MOST_TRADES = 20_000
+export const MOST_RECENT = 20_000
 
 /** The trades of the newest blocks, as they were applied. */
 export class RecentTrades {
@@ -13,7 +13,7 @@ export class RecentTrades {
   private from = Number.POSITIVE_INFINITY
   private dropped = false
 
-  constructor(most = MOST_TRADES) {
+  constructor(most = MOST_RECENT) {
     this.most = most
   }
 

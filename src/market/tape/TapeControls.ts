@@ -1,10 +1,47 @@
 import type { Effect } from "effect"
+import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
+import type { StoredSnapshot } from "../snapshot/StoredSnapshot.ts"
 import type { RevisedBar } from "../store/StoredBars.ts"
 import type { StoredBatch, StoredLaunch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
+
+/** The content of a tape that is being rebuilt. */
+export interface RebuiltMemory {
+  /** The newest slot that it may have: later blocks come yet. */
+  readonly slot: number
+  /** Adds a stored block; one that is later than that slot is left out. */
+  readonly add: (batch: StoredBatch, nowMs: number) => void
+  /** Adds a block that an image has to the newest trades, which an image does not have. */
+  readonly addRecent: (batch: StoredBatch) => void
+  /** The steps that fill it from an image, instead of the blocks up to a slot. */
+  readonly read: (image: StateImage) => ImageSteps
+  /** The second from which on the image that was read has every trade. */
+  readonly heldFrom: () => number
+  /** Removes everything. */
+  readonly empty: () => void
+}
+
+/** The content of a tape that no block changes meanwhile. */
+export interface CapturedTape {
+  /** Its newest block. */
+  readonly slot: number
+  readonly timeMs: number
+  /** The repairs of the store that it has. */
+  readonly repairs: number
+  /** Bytes of its largest parts. */
+  readonly usedBytes: number
+  /** The steps that write it. */
+  readonly image: (image: StateImage) => ImageSteps
+}
+
+/** The snapshot that memory was restored from and the time of that, and the newest one that this process has stored; null for none. */
+export interface SnapshotNotes {
+  readonly loaded: { readonly snapshot: StoredSnapshot; readonly atMs: number } | null
+  readonly kept: StoredSnapshot | null
+}
 
 /** The writes to a tape. */
 export interface TapeControls {
@@ -28,16 +65,21 @@ export interface TapeControls {
   /** The first second from which on blocks are on the tape, infinite before the first, and the gaps since then. */
   readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom">
   /**
-   * Replaces the content by that of the store up to the newest block on the tape, and the blocks since. `stored` passes every
-   * stored block to its argument and returns the progress that it restored, and the second from which on all are there. Later
-   * blocks of the store are left out: they come yet.
+   * Replaces the content by that of the store up to the newest block on the tape, and the blocks since. `stored` fills its
+   * argument and returns the progress that it restored, and the second from which on all trades are there.
    */
   readonly rebuild: (
-    stored: (add: (batch: StoredBatch, nowMs: number) => unknown) => Effect.Effect<{
+    stored: (memory: RebuiltMemory) => Effect.Effect<{
       readonly progress: TradeProgress
       readonly from: number
     }>
   ) => Effect.Effect<void>
+  /** Runs `write` while blocks wait to be applied; null when the tape is empty or being restored. */
+  readonly capture: <A, E>(write: (tape: CapturedTape) => Effect.Effect<A, E>) => Effect.Effect<A | null, E>
+  /** Notes a snapshot that was read or stored. */
+  readonly noteSnapshot: (notes: Partial<SnapshotNotes>) => void
+  /** The snapshots that were noted. */
+  readonly snapshots: () => SnapshotNotes
   /** Empties the tape: its trades are of a chain that no node serves any more. */
   readonly startAnew: () => void
   /**

@@ -1,6 +1,7 @@
 /** A chain in memory: its market state, launches and coverage. */
 import type { Mint } from "../../domain/Address.ts"
 import { type Coverage, covering } from "../../domain/Scalar.ts"
+import { imageEntries, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
@@ -12,6 +13,8 @@ import type { TapeTrade } from "./TapeTrade.ts"
 
 /** Decimals of tokens that are no longer in memory, beside as many as there are tokens, before they are removed. */
 const MOST_FORGOTTEN = 1024
+/** Decimals of one step of an image. */
+const DECIMALS_AT_ONCE = 1024
 
 /** Decimals of the tokens in memory. Those of forgotten tokens are removed from time to time. */
 const rememberDecimals = (state: Pick<MarketState, "has" | "tokens">) => {
@@ -28,7 +31,12 @@ const rememberDecimals = (state: Pick<MarketState, "has" | "tokens">) => {
         .forEach((mint) => known.delete(mint))
     }
   }
-  return { note, of: (mint: Mint) => known.get(mint) ?? null }
+  const image = (image: StateImage): ImageSteps =>
+    imageEntries(image, known, DECIMALS_AT_ONCE, (mint, decimals) => [
+      image.text(mint ?? "") as Mint,
+      image.number(decimals ?? 0)
+    ])
+  return { image, note, of: (mint: Mint) => known.get(mint) ?? null }
 }
 
 /** The content of a tape: one chain. */
@@ -45,6 +53,8 @@ export interface TapedChain {
   isRestoring: boolean
   /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
   heldFrom: number
+  /** The repairs of the store that memory has. */
+  repairs: number
   store: TradeStore["Service"] | null
   /** The blocks after the stored ones, oldest first. */
   unstored: () => ReadonlyArray<StoredBatch>
@@ -65,6 +75,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
     resumedAtMs: null,
     isRestoring: false,
     heldFrom: Number.NEGATIVE_INFINITY,
+    repairs: 0,
     store: null,
     unstored: () => [],
     backfillFromMs: null
@@ -88,6 +99,14 @@ export const addBlock = (
   return applied
 }
 
+/** Writes the sums of a chain, or reads them into an empty one. The newest trades and the progress are those of the store. */
+export function* imageOfChain(chain: TapedChain, image: StateImage): ImageSteps {
+  chain.heldFrom = image.number(chain.heldFrom)
+  yield* chain.state.image(image)
+  yield* chain.launches.image(image)
+  yield* chain.decimals.image(image)
+}
+
 /** The coverage without its share when that is below the least for which values are shown. */
 export const shownFrom =
   (least: number) =>
@@ -98,6 +117,7 @@ export const shownFrom =
 export const resumeChain = (chain: TapedChain, progress: TradeProgress, from: number): void => {
   chain.continuity.restore(progress)
   chain.heldFrom = from
+  chain.repairs = progress.repairs
   chain.state.advance(progress.timeMs)
   chain.heardAtMs = progress.timeMs
 }

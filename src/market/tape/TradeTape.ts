@@ -6,10 +6,12 @@ import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { driveTape, type TapeParts, type TapeSettings } from "./driveTape.ts"
-import type { TapeControls } from "./TapeControls.ts"
+import { captureOf, makeMemory, rememberMissing } from "./tapeContent.ts"
+import type { SnapshotNotes, TapeControls } from "./TapeControls.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
 import type { RecentTrades } from "./RecentTrades.ts"
+import { snapshotSettings } from "../snapshot/takeSnapshots.ts"
 import { repairSettings } from "../repair/RepairWorker.ts"
 import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
@@ -158,7 +160,11 @@ export class TradeTape extends Context.Service<
         const { controls, service } = yield* makeTape(bounds, yield* leastCoverage)
         const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
         yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(service, nowMs))
-        yield* drive(parts, bounds, { record: yield* recordSettings, repair: yield* repairSettings }).pipe(
+        yield* drive(parts, bounds, {
+          record: yield* recordSettings,
+          repair: yield* repairSettings,
+          snapshots: yield* snapshotSettings
+        }).pipe(
           Effect.tapDefect((defect) =>
             Effect.logError("The tape stopped: stored trades could not be restored", defect)
           ),
@@ -208,17 +214,6 @@ const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<Coun
     }
   )
 
-/** True while blocks of the record are still to be read. The answer is kept, because it is asked for every transfer. */
-const rememberMissing = () => {
-  let last: { readonly gaps: Gaps; readonly isMissing: boolean } | null = null
-  return (gaps: Gaps): boolean => {
-    if (last?.gaps !== gaps) {
-      last = { gaps, isMissing: gaps.some(({ state }) => state === "open") }
-    }
-    return last.isMissing
-  }
-}
-
 const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAST_COVERAGE) {
   const shown = shownFrom(least)
   let chain = emptyChain(bounds)
@@ -229,6 +224,8 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
   const reports = { launches: false }
   const counts = { blocks: 0, trades: 0 }
   const rebuilding = yield* Semaphore.make(1)
+  const applying = yield* Semaphore.make(1)
+  let snapshots: SnapshotNotes = { loaded: null, kept: null }
   const isMissing = rememberMissing()
 
   const service: TradeTape["Service"] = TradeTape.of({
@@ -284,7 +281,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       chain.heardAtMs = nowMs
       yield* PubSub.publish(published, { batch, number: sent.number++, chain: sent.chain })
       return applied
-    }),
+    }, applying.withPermit),
     applied: Stream.mapEffect(Stream.fromPubSub(published), ({ batch }) => Effect.as(ownTurn, batch)),
     appliedCounted: countMissed(Stream.fromPubSub(published))
   })
@@ -313,8 +310,14 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     isTrader: (trade) => chain.isRestoring || isMissing(chain.continuity.gaps) || chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
     missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead }),
+    capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(chain, write))),
+    noteSnapshot: (notes) => {
+      snapshots = { ...snapshots, ...notes }
+    },
+    snapshots: () => snapshots,
     startAnew: () => {
       sent.chain++
+      snapshots = { loaded: null, kept: null }
       chain = emptyChain(bounds)
     },
     rebuild: Effect.fnUntraced(
@@ -322,8 +325,13 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
         const since: Array<PricedBatch> = []
         tail = since
         const { newest, newestSlot: slot } = chain.continuity
-        const next = { ...emptyChain(bounds), store: chain.store, unstored: chain.unstored }
-        const { from, progress } = yield* stored((batch, nowMs) => batch.slot <= slot && addBlock(next, batch, nowMs))
+        const { memory, content } = makeMemory(slot, () => ({
+          ...emptyChain(bounds),
+          store: chain.store,
+          unstored: chain.unstored
+        }))
+        const { from, progress } = yield* stored(memory)
+        const next = content()
         const gaps = progress.gaps.filter(({ fromSlot }) => fromSlot <= slot)
         resumeChain(next, { ...progress, ...newest, gaps }, from)
         const nowMs = yield* Clock.currentTimeMillis

@@ -9,6 +9,7 @@ import { makeBlockPricing, pricingAfter, recallSoon } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
 import { fillTape } from "../repair/rebuildTape.ts"
+import { type snapshotSettings, snapshotsOf } from "../snapshot/takeSnapshots.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 import type { MarketLimits } from "./MarketState.ts"
 import type { TapeControls } from "./TapeControls.ts"
@@ -50,10 +51,11 @@ export const storableBy =
     }
   }
 
-/** The settings of storing blocks and of reading missing ones again. */
+/** The settings of storing blocks, of reading missing ones again and of snapshots. */
 export interface TapeSettings {
   readonly record: RecordSettings
   readonly repair: Config.Success<typeof repairSettings>
+  readonly snapshots: Config.Success<typeof snapshotSettings>
 }
 
 /** The history that is read beside a node. */
@@ -95,7 +97,7 @@ const driveChain = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
   chain: ChainIdentity | null,
   limits: MarketLimits,
-  { record, repair }: TapeSettings
+  { record, repair, snapshots }: TapeSettings
 ) {
   const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
   yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
@@ -120,11 +122,15 @@ const driveChain = Effect.fnUntraced(function* (
     )
   const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, record)
   recording.health = recorder?.health ?? recording.health
-  if (recorder !== null) {
+  if (chain !== null && recorder !== null) {
     tape.keepUnstored(recorder.unstored)
-    const most = { trades: limits.trades, launches: limits.tokens }
-    const parts = { feed, store, prices, live: pricing, tape, storable, most, durable: recorder.durable }
-    const step = yield* makeRepairs(parts, { rate: repair.rate, history: historyOf(chain, repair) })
+    const { durable, unstored } = recorder
+    const parts = { feed, store, prices, live: pricing, tape, storable, limits, durable, unstored }
+    const step = yield* makeRepairs(parts, {
+      rate: repair.rate,
+      history: historyOf(chain, repair),
+      snapshots: snapshotsOf(chain, snapshots)
+    })
     yield* (progress === null ? Effect.void : fillTape(parts)).pipe(
       Effect.andThen(
         Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(keepRunning("Reading missing blocks again", "backfill"))

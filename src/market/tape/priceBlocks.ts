@@ -44,9 +44,6 @@ const addTokens = (mints: Set<Mint>, swaps: DecodedTrades["legs"] | DecodedTrade
 /** Attempts, a second apart, before new blocks are priced without stored swaps. */
 const RECALL_TRIES = 5
 
-/** Attempts, a second apart, before new blocks are priced without stored swaps. */
-const RECALL_TRIES = 5
-
 /** Earlier swaps of tokens are looked for in this time, because blocks may be out of order by their times. */
 const KEPT_MS = 2 * TRADED_MS
 

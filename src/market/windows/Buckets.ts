@@ -1,4 +1,5 @@
 import { Records } from "../columnar/Records.ts"
+import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 
 /** Words of a record: the next newer one of its queue, and the bucket that it holds, counted from the epoch. */
 const NEWER = 0
@@ -80,6 +81,11 @@ export class Buckets {
     while (ends[at] !== 0) {
       this.records.give(this.shift(ends, at))
     }
+  }
+
+  /** Writes every bucket, or reads them: the queues are in the records of their owners. */
+  image(image: StateImage): ImageSteps {
+    return this.records.image(image)
   }
 
   /** Puts a record before newer ones. */

@@ -1,3 +1,5 @@
+import { imageCells, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
+
 /**
  * The number of distinct wallets in any window that ends now, by a sliding HyperLogLog (Chabchoub and Hébrail, 2010):
  * each register remembers when it last saw each rank, so that one sketch answers for every window, to the second. 2,048
@@ -68,6 +70,13 @@ export class DistinctTraders {
     const raw = (ALPHA * REGISTERS * REGISTERS) / sum
     const counted = raw <= 2.5 * REGISTERS && empty > 0 ? REGISTERS * Math.log(REGISTERS / empty) : raw
     return Math.round(counted)
+  }
+
+  /** Writes the sketch, or reads it. */
+  *image(image: StateImage): ImageSteps {
+    this.newest = image.number(this.newest)
+    yield* imageCells(image, this.seenAt)
+    yield* imageCells(image, this.highest)
   }
 
   private rankSince(register: number, from: number): number {

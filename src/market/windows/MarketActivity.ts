@@ -1,4 +1,5 @@
 import { DistinctTraders } from "./DistinctTraders.ts"
+import { imageCells, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 import { windowSeconds, WINDOWS } from "./windows.ts"
@@ -171,6 +172,17 @@ export class MarketActivity {
       after: this.sumOf(window, whole, traders),
       before: this.sumOf(window, whole - STEPS, this.notes[window]?.[note % NOTES_KEPT] ?? 0)
     }
+  }
+
+  /** Writes the sums of every window, or reads them. */
+  *image(image: StateImage): ImageSteps {
+    this.addNewest()
+    this.now = image.number(this.now)
+    yield* imageCells(image, this.steps)
+    for (const notes of this.notes) {
+      image.cells(notes)
+    }
+    yield* this.distinct.image(image)
   }
 
   /** Adds the trades of the newest second to its step of every window. */

@@ -1,4 +1,5 @@
 import { type LaunchEvent, MarketActivity, StepClock } from "./MarketActivity.ts"
+import { imageEntries, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 
@@ -56,6 +57,23 @@ export class Markets {
   /** The aggregate, every venue and every launchpad. */
   rows(): ReadonlyArray<Market> {
     return [this.all, ...this.dexes.values(), ...this.launchpads.values()]
+  }
+
+  /** Writes every row, or reads them into no rows. */
+  *image(image: StateImage): ImageSteps {
+    this.now = image.number(this.now)
+    for (const [kind, rows] of [
+      ["dex", this.dexes],
+      ["launchpad", this.launchpads]
+    ] as const) {
+      yield* imageEntries(image, rows, 1, (key, row) => {
+        const name = image.text(key ?? "")
+        return [name, row ?? { kind, name, activity: new MarketActivity(this.now) }]
+      })
+    }
+    for (const { activity } of this.rows()) {
+      yield* activity.image(image)
+    }
   }
 
   private activityOf(

@@ -1,4 +1,5 @@
 import type { Address } from "../../domain/Address.ts"
+import { imageEntries, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { wideValue } from "../columnar/wide.ts"
 import { bucketSeconds, firstBucket, windowSeconds } from "./windows.ts"
@@ -30,6 +31,10 @@ interface Pool {
   buckets: Array<Bucket>
   lastSecond: number
 }
+
+const NO_BUCKET: Bucket = { bucket: 0, high: 0, low: 0, trades: 0, unpriced: 0 }
+/** Pools of one step of an image. */
+const POOLS_AT_ONCE = 32
 
 const NONE: PoolVolume = { trades: 0, volumeUsdNanos: 0n, unpriced: 0 }
 
@@ -84,6 +89,26 @@ export class PoolVolumes {
   /** The second after the newest swap of any pool that was forgotten: volumes are whole from there on. */
   get heldFrom(): number {
     return this.lost + 1
+  }
+
+  /** Writes every pool, or reads them into no pools. */
+  *image(image: StateImage): ImageSteps {
+    this.lost = image.number(this.lost)
+    yield* imageEntries(image, this.pools, POOLS_AT_ONCE, (address, pool) => {
+      const key = image.text(address ?? "") as Address
+      const lastSecond = image.number(pool?.lastSecond ?? 0)
+      const buckets = Array.from({ length: image.number(pool?.buckets.length ?? 0) }, (_, place): Bucket => {
+        const { bucket, high, low, trades, unpriced } = pool?.buckets[place] ?? NO_BUCKET
+        return {
+          bucket: image.number(bucket),
+          high: image.number(high),
+          low: image.number(low),
+          trades: image.number(trades),
+          unpriced: image.number(unpriced)
+        }
+      })
+      return [key, { buckets, lastSecond }]
+    })
   }
 
   private begin(address: Address, known: Pool | undefined, bucket: number): Bucket {

@@ -1,4 +1,5 @@
 import type { Records } from "../columnar/Records.ts"
+import { imageCells, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 import { bucketSeconds, bucketsOf, firstBucket, windowSeconds, WINDOWS } from "./windows.ts"
 
 /** Words that a presence needs in the record of an owner, zeros at first: for each window the next owner and the one before. */
@@ -106,6 +107,15 @@ export class Presence {
       }
     }
     return 0
+  }
+
+  /** Writes the ends of the lists, or reads them: the links are in the records of the owners. */
+  *image(image: StateImage): ImageSteps {
+    this.second = image.number(this.second)
+    image.cells(this.first)
+    for (const list of this.lists) {
+      yield* imageCells(image, list)
+    }
   }
 
   private empty(window: number, bucket: number): void {

@@ -1,5 +1,6 @@
 import { IdleList } from "../columnar/IdleList.ts"
 import { Records } from "../columnar/Records.ts"
+import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 import { readWide, wideDifference } from "../columnar/wide.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Buckets, QUEUE } from "./Buckets.ts"
@@ -34,6 +35,9 @@ import {
   TRADERS
 } from "./tokenCells.ts"
 import { bucketSeconds, bucketsOf, windowFrom, WINDOWS } from "./windows.ts"
+
+/** Tokens whose buckets one step of an image moves. */
+const SETTLED_AT_ONCE = 1024
 
 /** One token in one rolling window. */
 export interface TokenWindow {
@@ -208,6 +212,24 @@ export class TokenWindows {
   /** Bytes in use by tokens, and by the buckets of their windows. */
   get usedBytes() {
     return { tokens: this.records.usedBytes, buckets: this.buckets.records.usedBytes }
+  }
+
+  /** Writes every token, or reads them. While it is written no trade may come. */
+  *image(image: StateImage): ImageSteps {
+    // A read moves buckets that are due: after this none is, until a window moves.
+    for (let token = 1; !image.isRead && token <= this.records.highest; token++) {
+      this.settled(token)
+      if (token % SETTLED_AT_ONCE === 0) {
+        yield
+      }
+    }
+    this.second = image.number(this.second)
+    this.spare = image.number(this.spare)
+    image.cells(this.from)
+    this.idle.image(image)
+    yield* this.records.image(image)
+    yield* this.buckets.image(image)
+    yield* this.presence.image(image)
   }
 
   private entered(window: number, token: number): void {

@@ -1,4 +1,5 @@
 import type { Records } from "../columnar/Records.ts"
+import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Buckets, QUEUE } from "./Buckets.ts"
 import { addBucket, addBucketVolume, fillBucket, mergeBuckets, TRADER_BUCKET } from "./traderBuckets.ts"
@@ -118,6 +119,14 @@ export class TraderWindows {
         }
       }
     }
+  }
+
+  /** Writes the buckets, or reads them. Settle every wallet before they are written. */
+  *image(image: StateImage): ImageSteps {
+    this.second = image.number(this.second)
+    this.spare = image.number(this.spare)
+    image.cells(this.from)
+    yield* this.buckets.image(image)
   }
 
   /** Bytes in use by buckets. */

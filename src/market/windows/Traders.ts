@@ -3,6 +3,7 @@ import { Addresses } from "../columnar/Addresses.ts"
 import { IdleList } from "../columnar/IdleList.ts"
 import { PairTable } from "../columnar/PairTable.ts"
 import { Records } from "../columnar/Records.ts"
+import { imageList, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { doubtPosition, movePosition, POSITION } from "./position.ts"
 import { Presence, PRESENCE } from "./Presence.ts"
@@ -52,6 +53,8 @@ export interface TraderWatcher {
 }
 
 const NO_TRADERS: ReadonlyArray<number> = []
+/** Wallets of one step of an image. */
+const AT_ONCE = 1024
 
 /** Every wallet of every token: sums of all time and of the rolling windows, and positions at average cost. */
 export class Traders {
@@ -208,6 +211,46 @@ export class Traders {
     return {
       traders: this.rows.usedBytes + this.rowOf.bytes + this.wallets.usedBytes,
       buckets: this.windows.usedBytes
+    }
+  }
+
+  /** Writes every wallet, or reads them into no wallets. While they are written no trade may come. */
+  *image(image: StateImage): ImageSteps {
+    if (!image.isRead) {
+      yield* this.settleAll()
+    }
+    this.second = image.number(this.second)
+    this.idle.image(image)
+    yield* this.wallets.image(image)
+    yield* this.rows.image(image)
+    yield* this.windows.image(image)
+    yield* this.presence.image(image)
+    yield* this.rowOf.image(image)
+    yield* imageList(image, this.walletUses)
+    const tokens = image.number(this.members.length)
+    for (let token = 0; token < tokens; token++) {
+      const members = this.members[token] ?? []
+      yield* imageList(image, members)
+      if (image.isRead) {
+        this.members[token] = members
+      }
+      if (token % AT_ONCE === 0) {
+        yield
+      }
+    }
+  }
+
+  /** Moves the buckets that are due: after this a read moves none, until a window moves. */
+  private *settleAll(): ImageSteps {
+    let count = 0
+    for (const members of this.members) {
+      for (const trader of members ?? NO_TRADERS) {
+        this.windows.settle(trader)
+        count++
+        if (count % AT_ONCE === 0) {
+          yield
+        }
+      }
     }
   }
 

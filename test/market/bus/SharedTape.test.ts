@@ -171,6 +171,20 @@ describe.runIf(TestDatabase.isAvailable)("a tape that processes share", () => {
         for (const { tape } of [replica, second]) {
           assert.strictEqual(tape.state.window(mintOf(1), "5m")?.trades, 14)
         }
+        // The first one has left a snapshot, which any process begins with.
+        const read = { parts: 0 }
+        const late = yield* process(false, {
+          store: ({ snapshotPart }) => ({
+            snapshotPart: (id, number) => {
+              read.parts++
+              return snapshotPart(id, number)
+            }
+          })
+        })
+        yield* becomes(() => isRestored(late.tape))
+        assert.strictEqual((yield* late.store.snapshot)?.slot, 30)
+        assert.isAbove(read.parts, 0)
+        assert.strictEqual(late.tape.state.window(mintOf(1), "5m")?.trades, 14)
       }).pipe(Effect.scoped),
     patience
   )

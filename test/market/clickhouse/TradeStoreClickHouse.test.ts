@@ -5,6 +5,7 @@ import { client, isAvailable, sharedEngine } from "../../support/clickhouse/engi
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { barParity } from "../store/barParity.ts"
 import { poolBars } from "../store/poolBarsContract.ts"
+import { snapshotContract } from "../store/snapshotContract.ts"
 import { supplyContract } from "../store/supplyContract.ts"
 import { tokenSwapsContract } from "../store/tokenSwapsContract.ts"
 import { tradePagesContract } from "../store/tradePagesContract.ts"
@@ -25,6 +26,7 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("the contract", () => {
   )
   const store = TradeStoreClickHouse.layer.pipe(Layer.provide([TestDatabase.layer, client(engine), settings]))
   tradeStoreContract("TradeStoreClickHouse.layer", store)
+  snapshotContract("snapshots in TradeStoreClickHouse.layer", store)
   supplyContract("changes of supply in TradeStoreClickHouse.layer", store)
   transferContract("transfers in TradeStoreClickHouse.layer", store)
   tokenSwapsContract("swaps that price tokens in TradeStoreClickHouse.layer", store)

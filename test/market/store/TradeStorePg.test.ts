@@ -14,6 +14,7 @@ import { makeTradeNames } from "../../../src/market/store/tradeNames.ts"
 import { makeLargest, makeTradePages } from "../../../src/market/store/tradePages.ts"
 import { makeTradeTable } from "../../../src/market/store/tradeTable.ts"
 import { ofMint, tradePagesContract } from "./tradePagesContract.ts"
+import { snapshotContract } from "./snapshotContract.ts"
 import { supplyContract } from "./supplyContract.ts"
 import { tokenSwapsContract } from "./tokenSwapsContract.ts"
 import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
@@ -36,6 +37,7 @@ const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effec
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   tradeStoreContract("TradeStorePg.layer", layerPg)
+  snapshotContract("snapshots in TradeStorePg.layer", layerPg)
   supplyContract("changes of supply in TradeStorePg.layer", layerPg)
   tokenSwapsContract("prices of tokens in TradeStorePg.layer", layerPg)
   transferContract("transfers in TradeStorePg.layer", layerPg)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Latch, Layer, Queue, Scope, Stream } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Latch, Layer, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { makeCharts } from "../../../src/market/candles/makeCharts.ts"
 import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
@@ -42,6 +42,9 @@ const prices = Layer.succeed(PriceBook, {
   warm: () => Effect.void
 })
 
+/** Memory has what the stored trades give, not what a snapshot has of older ones. */
+const fromTrades = ConfigProvider.layer(ConfigProvider.fromUnknown({ SNAPSHOT_EVERY: "0 seconds" }))
+
 /** A process on a store: its tape, the slots requested from the feed, the slots published, and its end. */
 const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genesis: string | null = "restored") {
   const scope = yield* Scope.make()
@@ -59,7 +62,7 @@ const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genes
     again: () => Effect.succeed({ _tag: "Missing", reason: "cleaned_up" }),
     list: () => Effect.succeed([])
   })
-  const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(TradeStore, store)]))
+  const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(TradeStore, store), fromTrades]))
   const tape = Context.get(yield* Layer.buildWithScope(layer, scope), TradeTape)
   yield* tape.applied.pipe(
     Stream.runForEach(({ slot }) => Effect.sync(() => published.push(slot))),

@@ -134,6 +134,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
           slot: 1007,
           timeMs: (MONDAY + 7) * 1000,
           firstSlot: 1001,
+          repairs: 0,
           readFrom: MONDAY + 2,
           gaps: [gap]
         })

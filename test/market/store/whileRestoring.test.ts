@@ -93,6 +93,7 @@ const scene = Effect.fnUntraced(function* (store: TradeStore["Service"], pause: 
 
 const whileRestoring = Effect.fnUntraced(function* (
   stores: Effect.Effect<TradeStore["Service"], never, Scope.Scope>,
+  settings: Record<string, string> = {},
   pause: Effect.Effect<void> = Effect.void,
   begin = FIRST
 ) {
@@ -100,12 +101,12 @@ const whileRestoring = Effect.fnUntraced(function* (
   const { expected } = yield* scene(yield* stores, pause, begin)
   yield* TestClock.setTime(timeOf(FIRST))
   const store = yield* stores
-  const first = yield* process(store, () => null, {}, pause)
+  const first = yield* process(store, () => null, settings, pause)
   yield* first.read(slots(begin, STOPPED))
   yield* untilRead(first.tape, STOPPED, pause)
   yield* first.end
   const open = Latch.makeUnsafe(false)
-  const { end, read, tape } = yield* process(gated(store, open), () => null, {}, pause)
+  const { end, read, tape } = yield* process(gated(store, open), () => null, settings, pause)
   assert.isTrue(tape.isRestoring())
   yield* read(slots(STOPPED + 1, LAST))
   yield* untilRead(tape, LAST, pause)
@@ -121,10 +122,13 @@ const memory = Effect.map(Layer.build(Layer.fresh(TradeStore.layerMemory)), (con
   Context.get(context, TradeStore)
 )
 
-describe("reads while stored trades are read into memory", () => {
+describe.each([
+  { from: "trades", settings: {} },
+  { from: "a snapshot", settings: { SNAPSHOT_EVERY: "1 minute" } }
+])("reads while memory is restored from $from", ({ settings }) => {
   it.effect("are those of the store, or of the blocks since, with their share", () =>
     Effect.gen(function* () {
-      const { end, open, read, tape } = yield* whileRestoring(memory)
+      const { end, open, read, tape } = yield* whileRestoring(memory, settings)
       // One minute of the five was read by this process, and as little of the day.
       const covered = (window: "5m" | "24h") => tape.coverageFrom(windowStart(tape, window), timeOf(LAST))
       assert.deepStrictEqual(covered("24h"), { complete: false, reason: "not_captured" })
@@ -154,11 +158,11 @@ describe("reads while stored trades are read into memory", () => {
       const { expected, measures } = yield* scene(yield* memory, Effect.void)
       yield* TestClock.setTime(timeOf(FIRST))
       const store = yield* memory
-      const first = yield* process(store)
+      const first = yield* process(store, () => null, settings)
       yield* first.read(slots(FIRST, STOPPED))
       yield* first.end
       const open = Latch.makeUnsafe(false)
-      const { end, read, tape } = yield* process(gated(store, open))
+      const { end, read, tape } = yield* process(gated(store, open), () => null, settings)
       yield* read(slots(STOPPED + 1, LAST - 3))
       yield* open.open
       yield* read(slots(LAST - 2, LAST))
@@ -179,7 +183,7 @@ describe.runIf(TestDatabase.isAvailable)("reads while stored trades are read fro
 
   it.effect(
     "are those of the store, or of the blocks since, with their share",
-    () => whileRestoring(Effect.orDie(stores), pause, FIRST + 150),
+    () => whileRestoring(Effect.orDie(stores), {}, pause, FIRST + 150),
     120_000
   )
 })

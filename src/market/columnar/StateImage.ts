@@ -1,0 +1,195 @@
+/** Structures as bytes: written from them, and read back into them by the same calls in the same order. */
+
+/** Bytes that one step moves at most. */
+export const PIECE_BYTES = 2 ** 18
+
+/** Bytes of a part, but for the last. */
+export const PART_BYTES = 2 ** 22
+
+/** The steps of an image. Other work may run between two of them. */
+export type ImageSteps = Generator<void, void, void>
+
+type Cells = Float64Array | Uint32Array | Uint8Array
+
+/** Bytes in the order of the processor, which is little-endian wherever the service runs. */
+export interface StateImage {
+  /** True when bytes are read into the structures. */
+  readonly isRead: boolean
+  /** Writes a number, or returns the one that was written. */
+  number(value: number): number
+  text(value: string): string
+  /** Writes the elements, or replaces them by those that were written. */
+  cells(view: Cells): void
+}
+
+/** The image is not of these structures, or is damaged. */
+export class ImageMismatch extends Error {
+  override readonly name = "ImageMismatch"
+}
+
+/** The image is larger than its bound. */
+export class ImageTooLarge extends Error {
+  readonly _tag = "ImageTooLarge"
+  override readonly name = "ImageTooLarge"
+}
+
+const bytesOf = (view: Cells): Uint8Array => new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+
+/** Writes an image into parts. */
+export class ImageWriter implements StateImage {
+  readonly isRead = false
+  readonly parts: Array<Uint8Array> = []
+  /** Bytes written. */
+  size = 0
+  private readonly most: number
+  private part = new Uint8Array(0)
+  private filled = 0
+  private readonly scratch = new Float64Array(1)
+  private readonly encoder = new TextEncoder()
+
+  /** Throws `ImageTooLarge` above `most` bytes. */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.most = most
+  }
+
+  number(value: number): number {
+    this.scratch[0] = value
+    this.cells(this.scratch)
+    return value
+  }
+
+  text(value: string): string {
+    const bytes = this.encoder.encode(value)
+    this.number(bytes.length)
+    this.cells(bytes)
+    return value
+  }
+
+  cells(view: Cells): void {
+    const bytes = bytesOf(view)
+    this.size += bytes.length
+    if (this.size > this.most) {
+      throw new ImageTooLarge(`more than ${this.most} bytes`)
+    }
+    for (let from = 0; from < bytes.length;) {
+      if (this.filled === this.part.length) {
+        this.part = new Uint8Array(PART_BYTES)
+        this.parts.push(this.part)
+        this.filled = 0
+      }
+      const moved = Math.min(bytes.length - from, this.part.length - this.filled)
+      this.part.set(bytes.subarray(from, from + moved), this.filled)
+      this.filled += moved
+      from += moved
+    }
+  }
+
+  /** Ends the image: the last part is cut to its bytes. */
+  end(): void {
+    this.parts.push(...this.parts.splice(-1).map((part) => part.subarray(0, this.filled)))
+  }
+}
+
+/** Reads an image from parts, which are added as they come. */
+export class ImageReader implements StateImage {
+  readonly isRead = true
+  /** Bytes that were added and not read. */
+  available = 0
+  private readonly parts: Array<Uint8Array> = []
+  private at = 0
+  private readonly scratch = new Float64Array(1)
+  private readonly decoder = new TextDecoder()
+
+  add(part: Uint8Array): void {
+    this.parts.push(part)
+    this.available += part.length
+  }
+
+  number(_value: number): number {
+    this.cells(this.scratch)
+    return this.scratch[0] ?? 0
+  }
+
+  text(_value: string): string {
+    const length = this.number(0)
+    if (length > this.available) {
+      throw new ImageMismatch("a text is longer than the image")
+    }
+    const bytes = new Uint8Array(length)
+    this.cells(bytes)
+    return this.decoder.decode(bytes)
+  }
+
+  cells(view: Cells): void {
+    const bytes = bytesOf(view)
+    if (bytes.length > this.available) {
+      throw new ImageMismatch("the image is too short")
+    }
+    this.available -= bytes.length
+    for (let to = 0; to < bytes.length;) {
+      const part = this.parts[0] ?? bytes
+      const moved = Math.min(bytes.length - to, part.length - this.at)
+      bytes.set(part.subarray(this.at, this.at + moved), to)
+      to += moved
+      this.at += moved
+      if (this.at === part.length) {
+        this.parts.shift()
+        this.at = 0
+      }
+    }
+  }
+}
+
+/** A value that the writer and the reader have in common. Throws when they differ. */
+export const imageSame = (image: StateImage, value: number): void => {
+  const written = image.number(value)
+  if (written !== value) {
+    throw new ImageMismatch(`${written} instead of ${value}`)
+  }
+}
+
+/** The elements of an array of any length. */
+export function* imageCells(image: StateImage, view: Cells): ImageSteps {
+  const most = PIECE_BYTES / view.BYTES_PER_ELEMENT
+  for (let from = 0; from < view.length; from += most) {
+    image.cells(view.subarray(from, from + most))
+    yield
+  }
+}
+
+/** A list of whole numbers below 2^32. */
+export function* imageList(image: StateImage, list: Array<number>): ImageSteps {
+  const words = image.isRead ? new Uint32Array(image.number(0)) : Uint32Array.from(list)
+  if (!image.isRead) {
+    image.number(list.length)
+  }
+  yield* imageCells(image, words)
+  if (image.isRead) {
+    list.length = 0
+    for (const word of words) {
+      list.push(word)
+    }
+  }
+}
+
+/** The entries of a map, in their order; `entry` writes or reads a key and a value, which are undefined where they are read. */
+export function* imageEntries<K, V>(
+  image: StateImage,
+  map: Map<K, V>,
+  /** Entries of one step. */
+  many: number,
+  entry: (key: K | undefined, value: V | undefined) => readonly [K, V]
+): ImageSteps {
+  const size = image.number(map.size)
+  const written = image.isRead ? null : Array.from(map)
+  for (let place = 0; place < size; place++) {
+    const [key, value] = entry(written?.[place]?.[0], written?.[place]?.[1])
+    if (image.isRead) {
+      map.set(key, value)
+    }
+    if (place % many === many - 1) {
+      yield
+    }
+  }
+  yield
+}

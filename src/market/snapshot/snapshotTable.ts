@@ -1,0 +1,127 @@
+/** The tables `market_snapshots` and `market_snapshot_parts`, as queries: the newest snapshot of every chain. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema, Stream } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import type { Broken } from "../../storage/deadline.ts"
+import type { SnapshotContent, StoredSnapshot } from "./StoredSnapshot.ts"
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  layout: Schema.String,
+  slot: Schema.Number,
+  slotAt: Schema.Date,
+  repairs: Schema.Number,
+  parts: Schema.Number,
+  size: Schema.Number,
+  bytes: Schema.Number
+})
+
+const Content = Schema.Struct({ content: Schema.Uint8Array })
+
+/** The queries. */
+export const makeSnapshotTable = (sql: SqlClient.SqlClient) => {
+  const ofChain = SqlSchema.findAll({
+    Request: Schema.Number,
+    Result: Row,
+    execute: (chain) => sql`
+      select id, layout, slot, slot_at, repairs, parts, size::float8 as size, bytes::float8 as bytes
+      from market_snapshots where chain = ${chain}
+    `
+  })
+
+  const contents = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, id: Schema.String, number: Schema.Number }),
+    Result: Content,
+    execute: ({ chain, id, number }) => sql`
+      select content from market_snapshot_parts
+      where chain = ${chain} and snapshot = ${id} and number = ${number}
+    `
+  })
+
+  const current = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, repairs: Schema.Number, slot: Schema.Number }),
+    Result: Schema.Struct({ id: Schema.Number }),
+    execute: ({ chain, repairs, slot }) => sql`
+      select id from chains where id = ${chain} and repairs = ${repairs}::int and slot >= ${slot}::int for update
+    `
+  })
+
+  return {
+    /** The snapshot of a chain; null when there is none. */
+    of: (chain: number): Effect.Effect<StoredSnapshot | null, Broken> =>
+      Effect.map(ofChain(chain), ([row]) => {
+        if (row === undefined) {
+          return null
+        }
+        const { slotAt, ...rest } = row
+        return { ...rest, timeMs: slotAt.getTime() }
+      }),
+
+    /** A part of a snapshot; null once another has replaced it. */
+    part: Effect.fnUntraced(function* (chain: number, id: string, number: number) {
+      const [row] = yield* contents({ chain, id, number })
+      return row?.content ?? null
+    }),
+
+    /** Adds a part of a snapshot that is not in use yet. */
+    addPart: (chain: number, id: string, number: number, content: Uint8Array) => sql`
+      insert into market_snapshot_parts (chain, snapshot, number, content)
+      values (${chain}, ${id}, ${number}::int, ${PgTypes.bytea(content)})
+    `,
+
+    /**
+     * Replaces the snapshot of a chain by one whose parts are there; in a transaction. False, with its parts deleted, when
+     * the chain has other repairs or not all of its blocks.
+     */
+    use: Effect.fnUntraced(function* (chain: number, snapshot: StoredSnapshot) {
+      const { bytes, id, layout, parts, repairs, size, slot, timeMs } = snapshot
+      const [held] = yield* current({ chain, repairs, slot })
+      if (held === undefined) {
+        yield* sql`delete from market_snapshot_parts where chain = ${chain} and snapshot = ${id}`
+        return false
+      }
+      yield* sql`
+        insert into market_snapshots (chain, id, layout, slot, slot_at, repairs, parts, size, bytes)
+        values (
+          ${chain}, ${id}, ${layout}, ${slot}::int, ${PgTypes.timestamptz(timeMs)}, ${repairs}::int, ${parts}::int,
+          ${size}::float8, ${bytes}::float8
+        )
+        on conflict (chain) do update set
+          id = excluded.id, layout = excluded.layout, slot = excluded.slot, slot_at = excluded.slot_at,
+          repairs = excluded.repairs, parts = excluded.parts, size = excluded.size, bytes = excluded.bytes
+      `
+      yield* sql`delete from market_snapshot_parts where chain = ${chain} and snapshot <> ${id}`
+      return true
+    })
+  }
+}
+
+type SnapshotTable = ReturnType<typeof makeSnapshotTable>
+
+/** Puts a query under its deadline. */
+type Bound = <A>(effect: Effect.Effect<A, Broken>) => Effect.Effect<A, TradeStoreUnavailable>
+
+/**
+ * Stores a snapshot beside the one that is in use, part by part, and replaces that in `replace`, the transaction of a writer
+ * of the chain. Returns it as it is stored; null when it is not that of the stored trades any more.
+ */
+export const keepSnapshotIn = Effect.fnUntraced(function* (
+  table: SnapshotTable,
+  chain: number,
+  { parts, size, state }: SnapshotContent,
+  bound: Bound,
+  replace: (step: ReturnType<SnapshotTable["use"]>) => Effect.Effect<boolean, TradeStoreUnavailable>
+) {
+  const id = crypto.randomUUID()
+  const kept = { parts: 0, bytes: 0 }
+  yield* Stream.runForEach(parts, (content) =>
+    Effect.suspend(() => {
+      const number = kept.parts++
+      kept.bytes += content.length
+      return bound(table.addPart(chain, id, number, content))
+    })
+  )
+  const snapshot: StoredSnapshot = { ...state, ...kept, id, size }
+  return (yield* replace(table.use(chain, snapshot))) ? snapshot : null
+})
