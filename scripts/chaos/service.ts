@@ -157,7 +157,12 @@ export const service = Effect.fnUntraced(function* (
     (started) =>
       Effect.suspend(() => {
         started.kill("SIGTERM")
-        return Processes.ended(started)
+        // One that was stopped from running takes no signal before it goes on.
+        started.kill("SIGCONT")
+        return Effect.timeoutOrElse(Processes.ended(started), {
+          duration: "30 seconds",
+          orElse: () => Effect.suspend(() => (started.kill("SIGKILL"), Processes.ended(started)))
+        })
       })
   )
   closeSync(log)

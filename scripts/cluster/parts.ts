@@ -1,10 +1,12 @@
 /** The parts of a service on this machine: a chain, PostgreSQL, Valkey or Redis 7, and one process for each role. */
 import { Effect, Redacted, Schedule } from "effect"
-import { spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import * as Processes from "../../src/storage/processes.ts"
 import { external, issueUnlimited, keyStore, service } from "../chaos/service.ts"
+import { startProxy } from "./proxy.ts"
 
 const freePort = Effect.callback<number>((resume) => {
   const server = createServer().listen(0, "127.0.0.1", () => {
@@ -13,48 +15,72 @@ const freePort = Effect.callback<number>((resume) => {
   })
 })
 
+/** A server of the Redis protocol that can be killed, and started on its port without its data. */
+export interface ValkeyServer {
+  readonly port: number
+  readonly kill: Effect.Effect<void>
+  readonly start: Effect.Effect<void>
+}
+
 /** A Valkey, else a Redis, without a disk; it ends with the scope. */
-const valkey = Effect.gen(function* () {
+const startValkey = Effect.gen(function* () {
   const binary = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0)
   if (binary === undefined) {
     return yield* Effect.die(new Error("Neither valkey-server nor redis-server is installed."))
   }
   const port = yield* freePort
   const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-  const child = yield* Effect.acquireRelease(
-    Effect.sync(() => spawn(binary, args, { stdio: ["ignore", "pipe", "ignore"], cwd: "/tmp" })),
-    (started) => Effect.sync(() => started.kill("SIGKILL"))
-  )
-  yield* Effect.callback<void>((resume) => {
-    child.stdout.on("data", (chunk) => String(chunk).includes("Ready to accept") && resume(Effect.void))
+  const state: { child: ChildProcess | null } = { child: null }
+  const kill = Effect.suspend(() => {
+    const { child } = state
+    child?.kill("SIGKILL")
+    return child === null ? Effect.void : Processes.ended(child)
   })
-  return `redis://127.0.0.1:${port}`
+  const start = Effect.callback<void>((resume) => {
+    const child = spawn(binary, args, { stdio: ["ignore", "pipe", "ignore"], cwd: "/tmp" })
+    state.child = child
+    child.stdout.on("data", (chunk) => String(chunk).includes("Ready to accept") && resume(Effect.void))
+    child.once("exit", (code) => resume(Effect.die(new Error(`${binary} ended with ${code}`))))
+  })
+  yield* Effect.acquireRelease(start, () => kill)
+  return { port, kill, start } satisfies ValkeyServer
 })
 
 /** Roles of the processes. */
 export const PROCESSES = ["ingest", "ingest", "api", "api", "live", "keeper"] as const
 export type PartRole = (typeof PROCESSES)[number]
 
-/** Starts the engines in this folder, and then a process for each role in turn. The chain is that of the node. */
+const valkeyUrl = (port: number) => `redis://127.0.0.1:${port}`
+
+/**
+ * Starts the engines in this folder, and then a process for each role in turn. The chain is that of the node. The process at
+ * the place `behindProxy` reaches Valkey through a proxy.
+ */
 export const startParts = Effect.fnUntraced(function* (
   folder: string,
   settings: Readonly<Record<string, string>>,
-  roles: ReadonlyArray<PartRole> = PROCESSES
+  roles: ReadonlyArray<PartRole> = PROCESSES,
+  behindProxy: number | null = null
 ) {
   const database = yield* external(folder)
+  const valkey = yield* startValkey
+  const proxy = yield* startProxy(valkey.port)
   const shared = {
     ...settings,
     DATABASE_URL: database.url,
-    VALKEY_URL: yield* valkey,
+    VALKEY_URL: valkeyUrl(valkey.port),
     DATABASE_POOL_SIZE: "4",
     // The node is on this machine.
     DISCOVERY_RATE: "500",
     KEY_ENVIRONMENT: "test"
   }
-  const start = (role: PartRole, i: number) => {
-    const own = join(folder, `${role}-${i}`)
-    mkdirSync(own)
-    return Effect.map(service(own, { ...shared, DATA_DIR: own, ROLE: role }), (running) => ({ role, ...running }))
+  /** A process of a role; the same place starts another one in the same folder. */
+  const start = (role: PartRole, place: number) => {
+    const own = join(folder, `${role}-${place}`)
+    mkdirSync(own, { recursive: true })
+    const url = place === behindProxy ? { VALKEY_URL: valkeyUrl(proxy.port) } : {}
+    const started = service(own, { ...shared, ...url, DATA_DIR: own, ROLE: role })
+    return Effect.map(started, (running) => ({ role, ...running }))
   }
   const [firstRole = "ingest", ...others] = roles
   // The first makes the schema.
@@ -66,5 +92,5 @@ export const startParts = Effect.fnUntraced(function* (
     Effect.retry(Schedule.recurs(5)),
     Effect.orDie
   )
-  return { database, processes, secret: Redacted.value(secret) }
+  return { database, processes, proxy, start, valkey, secret: Redacted.value(secret) }
 })

@@ -12,6 +12,8 @@ export interface Caller {
 /** Frames and connections of all readers of a kind. */
 export interface ReaderCounts {
   frames: number
+  /** Frames with a number: data of the stream. */
+  numbered: number
   connections: number
   /** Frames whose number was not the next one, without a gap in words. */
   silentGaps: number
@@ -24,6 +26,7 @@ export interface ReaderCounts {
 
 export const noCounts = (): ReaderCounts => ({
   frames: 0,
+  numbered: 0,
   connections: 0,
   silentGaps: 0,
   gaps: 0,
@@ -115,6 +118,7 @@ export const readTracker = (caller: Caller, counts: ReaderCounts, stopping: Stop
     },
     take: (frame) => {
       if (isDataFrame(frame)) {
+        counts.numbered++
         for (const event of memory.take(frame).filter(({ type }) => type === "gap")) {
           const isSilent = "reason" in event && event.reason === "lost"
           counts.silentGaps += isSilent ? 1 : 0
@@ -179,6 +183,7 @@ export const readMarket = (
         subscribe(send)
         state.streamId = String(frame["streamId"])
       } else if (typeof frame["id"] === "string" && typeof frame["seq"] === "number") {
+        counts.numbered++
         takeNumbered(frame["id"], frame)
       } else if (typeof frame["id"] === "string") {
         // A subscription that was refused or has ended begins again with the next connection.
@@ -212,6 +217,7 @@ export const readQuotes = async (caller: Caller, query: string, counts: ReaderCo
           const seq = Number(/"seq":(\d+)/u.exec(frame)?.[1])
           counts.silentGaps += seq === next ? 0 : 1
           counts.frames++
+          counts.numbered++
           next = seq + 1
         }
       }

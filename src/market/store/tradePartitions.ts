@@ -18,17 +18,31 @@ const nameOf = (table: DailyTable, day: number): string => `${table}_${startOf(d
 export const makePartitions = (sql: SqlClient.SqlClient) => {
   const made = new Set<number>()
 
-  const makeDay = (table: DailyTable, day: number) =>
-    sql`
-      create table if not exists ${sql(nameOf(table, day))} partition of ${sql(table)}
+  const attached = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Schema.Struct({ isThere: Schema.Boolean }),
+    execute: (name) => sql`select to_regclass(${name}) is not null as is_there`
+  })
+
+  /**
+   * A day of a table, which is attached once it is made: that waits for no writer and no reader, as the creation of a partition
+   * in place does, and so it cannot deadlock with the writer of a block, who takes both tables in an order of its own.
+   */
+  const makeDay = Effect.fnUntraced(function* (table: DailyTable, day: number) {
+    const name = nameOf(table, day)
+    const [found] = yield* attached(name)
+    if (found?.isThere === true) {
+      return
+    }
+    yield* sql`create table ${sql(name)} (like ${sql(table)} including all excluding indexes)`
+    if (table === "trade_rows") {
+      // A trade is unique by slot and place within its day.
+      yield* sql`create unique index ${sql(`${name}_place`)} on ${sql(name)} (chain, slot, place)`
+    }
+    yield* sql`
+      alter table ${sql(table)} attach partition ${sql(name)}
       for values from (${sql.literal(`'${startOf(day)}'`)}) to (${sql.literal(`'${startOf(day + 1)}'`)})
     `
-
-  /** A day of trades, in which a trade is unique by slot and place. */
-  const makeTradeDay = Effect.fnUntraced(function* (day: number) {
-    const name = nameOf("trade_rows", day)
-    yield* makeDay("trade_rows", day)
-    yield* sql`create unique index if not exists ${sql(`${name}_place`)} on ${sql(name)} (chain, slot, place)`
   })
 
   /** Runs alone among processes, which must not create the same day twice, and never waits long for a slow reader. */
@@ -57,7 +71,7 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
         return
       }
       yield* alone(
-        Effect.forEach(days, (day) => Effect.andThen(makeTradeDay(day), makeDay("minute_bars", day)), {
+        Effect.forEach(days, (day) => Effect.andThen(makeDay("trade_rows", day), makeDay("minute_bars", day)), {
           discard: true
         })
       )

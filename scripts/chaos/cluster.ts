@@ -1,0 +1,216 @@
+/**
+ * Faults of a service of several processes under load: `npm run chaos -- --json [--faults replica,leader] [--seconds 75]
+ * [--seed chaos]`. Without `--faults` all of them, one after the other. Needs valkey-server or redis-server.
+ *
+ * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views of
+ * the processes are equal, the fullest window held exactly the budget, every acknowledged alert fired once, every socket was
+ * resumed or has a gap in words, and only declared statuses were answered. Times to recover are printed and no verdict.
+ */
+import { Cause, Effect, Fiber, Logger } from "effect"
+import { parseArgs } from "node:util"
+import { SOL } from "../../src/domain/Address.ts"
+import { report } from "../bench/report.ts"
+import { noCounts, readMarket, type ReaderCounts, readQuotes, readTracker } from "../soak/sockets.ts"
+import { type Fault, type FaultName, FAULTS, isFault, stepsOf } from "./cluster/faults.ts"
+import {
+  type Admitted,
+  type Answers,
+  createOn,
+  type Current,
+  everyRead,
+  fullestWindow,
+  readOn,
+  spendOn,
+  track
+} from "./cluster/load.ts"
+import { alertsOf, judge } from "./cluster/outcome.ts"
+import { longest, recovered } from "./cluster/recovery.ts"
+import { type Scene, SPENDERS, startScene } from "./cluster/scene.ts"
+import { verdictsOf } from "./cluster/verdicts.ts"
+import type { ServiceAccess } from "./repair/answers.ts"
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean" },
+    faults: { type: "string", default: FAULTS.join() },
+    seconds: { type: "string", default: "75" },
+    seed: { type: "string", default: "chaos" }
+  }
+})
+const wanted = values.faults.split(",")
+const unknown = wanted.filter((name) => !isFault(name))
+const leastSeconds = Number(values.seconds)
+if (unknown.length > 0 || !(leastSeconds >= 0)) {
+  const what = unknown.length > 0 ? `Unknown faults: ${unknown.join()}.` : `--seconds ${values.seconds} is no time.`
+  process.stderr.write(`${what} Faults are ${FAULTS.join()}.\n`)
+  process.exit(2)
+}
+
+/** Streams of quotes; every key of the sockets has one socket. */
+const STREAMS = 2
+/** Time for which a fault is held once the service has recovered, or at all where it cannot. */
+const HELD_MS = 3000
+const WINDOW_MS = 60_000
+/** Time to recover that is aimed at. */
+const TARGET_MS = 5000
+/** Time that readers have to get a frame after the last fault, and loads to end. */
+const READERS_WITHIN = "90 seconds"
+
+const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
+
+const provokeStep = Effect.fnUntraced(function* (scene: Scene, { begin, end, victims, what }: Fault) {
+  yield* begin
+  const during = victims === null ? null : yield* recovered(scene, victims)
+  yield* Effect.sleep(HELD_MS)
+  yield* end
+  const step = { what, during, afterwards: yield* recovered(scene, []) }
+  yield* note(`  ${JSON.stringify(step)}`)
+  return step
+})
+
+/** Provokes a fault. It recovers by the processes that are left where there are any, else once the fault has ended. */
+const provoke = Effect.fnUntraced(function* (scene: Scene, fault: FaultName, current: Current) {
+  current.fault = fault
+  yield* note(fault)
+  const steps = []
+  for (const step of stepsOf(scene, fault)) {
+    steps.push(yield* provokeStep(scene, step))
+  }
+  current.fault = "none"
+  const recoveredMs = longest(steps.map(({ afterwards, during }) => during ?? afterwards))
+  const rejoinedMs = longest(steps.map(({ afterwards }) => afterwards))
+  return { fault, recoveredMs, rejoinedMs, isWithinTarget: recoveredMs !== null && recoveredMs <= TARGET_MS, steps }
+})
+
+/** The load, until it is stopped. */
+const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boolean }) => {
+  const { active, keys, running, url } = scene
+  const { mints, wallets } = active
+  const [mint = "", wallet = ""] = [mints.find((each) => each !== SOL), wallets[0]]
+  const callers = keys.free.map((secret): ServiceAccess => ({ baseUrl: url, secret }))
+  const [first = { baseUrl: url, secret: "" }] = callers
+  const answers: Answers = { statuses: {}, undeclared: [], unanswered: {} }
+  const readers = callers.map((): ReaderCounts => noCounts())
+  const quotes = noCounts()
+  const [created, admitted]: [Array<string>, Array<Admitted>] = [[], []]
+  // Each reader follows a token and wallets that trade.
+  const socketOf = async (caller: ServiceAccess, n: number) => {
+    const counts = readers[n] ?? noCounts()
+    if (n % 2 === 0) {
+      const followed = mints[n % Math.min(3, mints.length)] ?? mint
+      const channels = [
+        { channel: "trades", mint: followed },
+        { channel: "candles", mint: followed, resolution: "1m" }
+      ]
+      return readMarket(caller, channels, counts, stopping)
+    }
+    await track(caller, wallets.slice(0, 5), stopping)
+    return readTracker(caller, counts, stopping)
+  }
+  const query = new URLSearchParams({ inputMint: SOL, outputMint: mint, amount: "1000000" }).toString()
+  const spenders = SPENDERS.map((place) => ({
+    // Processes are replaced.
+    get baseUrl() {
+      return running[place]?.baseUrl ?? ""
+    },
+    secret: keys.bounded
+  }))
+  const done = Promise.all([
+    ...callers.map(socketOf),
+    ...callers.slice(0, STREAMS).map((caller) => readQuotes(caller, query, quotes, stopping)),
+    ...callers.slice(1, 3).map((caller) => readOn(caller, everyRead(mint, wallet), answers, current, stopping)),
+    ...spenders.map((asked) => spendOn(asked, admitted, answers, stopping)),
+    createOn(first, SOL, created, answers, current, stopping)
+  ])
+  return { admitted, answers, created, done, quotes, readers }
+}
+
+/** Waits until every reader has a frame that is newer than now; the places and frames of those that have none. */
+const silentReaders = Effect.fnUntraced(function* (readers: ReadonlyArray<ReaderCounts>) {
+  const before = readers.map(({ numbered }) => numbered)
+  const silent = () =>
+    readers.flatMap(({ connections, gaps, numbered }, reader) =>
+      numbered === before[reader] ? [{ reader, connections, gaps, numbered }] : []
+    )
+  yield* Effect.sleep("200 millis").pipe(
+    Effect.repeat({ until: () => silent().length === 0 }),
+    Effect.timeoutOption(READERS_WITHIN)
+  )
+  return silent()
+})
+
+const sumOf = (readers: ReadonlyArray<ReaderCounts>): ReaderCounts => {
+  const sum = noCounts()
+  for (const { closeCodes, ...counts } of readers) {
+    for (const [name, count] of Object.entries(counts)) {
+      Object.assign(sum, { [name]: Reflect.get(sum, name) + count })
+    }
+    for (const [code, count] of Object.entries(closeCodes)) {
+      sum.closeCodes[code] = (sum.closeCodes[code] ?? 0) + count
+    }
+  }
+  return sum
+}
+
+const run = Effect.gen(function* () {
+  const scene = yield* startScene(values.seed)
+  yield* note("The service runs.")
+  const [stopping, current] = [{ isStopping: false }, { fault: "none" }]
+  const begunMs = performance.now()
+  const load = startLoad(scene, current, stopping)
+  const loading = yield* Effect.forkChild(Effect.promise(() => load.done))
+  // The first answers are those of a service that is loading.
+  yield* recovered(scene, [])
+  const whole = yield* recovered(scene, [])
+  yield* note(JSON.stringify({ whole }))
+  const faults = []
+  for (const name of FAULTS.filter((each) => wanted.includes(each))) {
+    faults.push(yield* provoke(scene, name, current))
+  }
+  yield* Effect.sleep(Math.max(0, begunMs + 1000 * leastSeconds - performance.now()))
+  yield* note("Waiting for the readers and the alerts.")
+  const silent = yield* silentReaders(load.readers)
+  const alerts = yield* alertsOf(scene, [...load.created])
+  stopping.isStopping = true
+  const stopped = yield* Effect.timeoutOption(Fiber.join(loading), READERS_WITHIN)
+  if (stopped._tag === "None") {
+    return yield* Effect.die(new Error("a request or a stream has no end"))
+  }
+  yield* note("Comparing every block.")
+  const judged = yield* judge(scene, note)
+  const fullest = fullestWindow(load.admitted, WINDOW_MS, scene.emptiedMs)
+  const sockets = sumOf(load.readers)
+  const { answers, quotes } = load
+  const times = faults.flatMap(({ fault, steps }) => steps.map((step) => ({ fault, ...step })))
+  const verdicts = verdictsOf({ ...judged, times, alerts, fullest, sockets, silentReaders: silent.length, answers })
+  return {
+    seed: values.seed,
+    verdicts,
+    whole,
+    faults,
+    ...judged,
+    alerts,
+    fullest,
+    silentReaders: silent,
+    sockets,
+    quotes,
+    answers
+  }
+})
+
+const fiber = Effect.runFork(Effect.scoped(run).pipe(Effect.provide(Logger.layer([]))))
+// The processes that it started end with it, after an error of a socket or a stream too.
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) {
+  process.on(signal, () => fiber.interruptUnsafe())
+}
+process.on("uncaughtException", (cause) => {
+  process.stderr.write(`${cause.stack ?? cause.message}\n`)
+  fiber.interruptUnsafe()
+})
+const exit = await Effect.runPromiseExit(Fiber.join(fiber))
+if (exit._tag === "Failure") {
+  process.stderr.write(`${Cause.hasInterruptsOnly(exit.cause) ? "Interrupted." : Cause.pretty(exit.cause)}\n`)
+  process.exit(1)
+}
+report("chaos", exit.value)
+process.exit(Object.values(exit.value.verdicts).every(Boolean) ? 0 : 1)

@@ -1,0 +1,220 @@
+/** Requests of every kind, spending of a budget, and alerts that fire at once, until they are stopped. */
+import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { SOL } from "../../../src/domain/Address.ts"
+import type { Stopping } from "../../soak/sockets.ts"
+import { ask, at, type Question, type ServiceAccess } from "../repair/answers.ts"
+
+const document: { readonly paths: Record<string, Record<string, { readonly responses: object }>> } = JSON.parse(
+  readFileSync(new URL("../../../src/api/openapi.json", import.meta.url), "utf8")
+)
+
+const templates = Object.entries(document.paths).map(([path, methods]) => ({
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/gu, "[^/]+")}$`, "u"),
+  methods
+}))
+
+/** True when the document declares the status for the question. */
+export const isDeclared = ({ body, path }: Question, status: number): boolean => {
+  const found = templates.find(({ pattern }) => pattern.test(path.split("?")[0] ?? ""))
+  const operation = found?.methods[body === undefined ? "get" : "post"]
+  return operation !== undefined && String(status) in operation.responses
+}
+
+/** One read of every kind. */
+export const everyRead = (mint: string, wallet: string): ReadonlyArray<Question> => {
+  const token = `/api/v1/tokens/solana/${mint}`
+  const pair = { inputMint: SOL, outputMint: mint, amount: "1000000000" }
+  return [
+    "/livez",
+    "/readyz",
+    "/freshness",
+    "/api/v1/account/key",
+    "/api/v1/account/usage",
+    `/api/v1/spot/quote?${new URLSearchParams(pair).toString()}`,
+    ...["lighthouse", "overview", "movement?rank=trades", "discovery?stage=trending"].map(
+      (name) => `/api/v1/market/${name}`
+    ),
+    `/api/v1/market/chart/${mint}`,
+    ...["", "/risk", "/liquidity", "/holders", "/trades", "/top-traders", "/stats"].map((name) => token + name),
+    ...["positions", "pnl/history"].map((name) => `/api/v1/wallets/${wallet}/${name}`),
+    ...["wallets", "snapshot", "trades"].map((name) => `/api/v1/tracker/${name}`),
+    "/api/v1/alerts",
+    "/api/v1/alerts/events",
+    "/api/v1/launches",
+    "/api/v1/search?q=usdc",
+    "/api/v1/copy/follows",
+    "/api/v1/callouts",
+    "/api/v1/account/wallets"
+  ]
+    .map((path): Question => ({ path }))
+    .concat([
+      { path: "/api/v1/wallets/summary", body: { wallets: [wallet] } },
+      { path: "/api/v1/routing/route", body: pair },
+      { path: "/api/v1/spot/exit-check", body: { mint, amount: "1000000" } }
+    ])
+    .filter((question) => isDeclared(question, 200))
+}
+
+/** Statuses of answers, those that no document declares, and requests without an answer. */
+export interface Answers {
+  readonly statuses: Record<string, number>
+  /** Answers with a status that is not declared, and those of a defect. */
+  readonly undeclared: Array<{ readonly path: string; readonly status: number; readonly content: string }>
+  /** Requests without an answer, by the fault in which they were sent or cut; `none` outside of all. */
+  readonly unanswered: Record<string, number>
+}
+
+/** The fault that is being held; `none` when the service is whole. */
+export interface Current {
+  fault: string
+}
+
+const INTERNAL_ERROR = 500
+
+const pause = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
+
+/** Notes an answer; with status 0 that there was none. */
+export const noteAnswer = (
+  { statuses, unanswered, undeclared }: Answers,
+  question: Question,
+  { content, status }: { readonly status: number; readonly content: unknown },
+  fault: string
+): void => {
+  if (status === 0) {
+    unanswered[fault] = (unanswered[fault] ?? 0) + 1
+    return
+  }
+  statuses[status] = (statuses[status] ?? 0) + 1
+  if (!isDeclared(question, status) || status === INTERNAL_ERROR) {
+    undeclared.push({ path: question.path, status, content: JSON.stringify(content).slice(0, 200) })
+  }
+}
+
+/** Asks every question in turn. */
+export const readOn = async (
+  asked: ServiceAccess,
+  questions: ReadonlyArray<Question>,
+  answers: Answers,
+  current: Current,
+  stopping: Stopping
+) => {
+  for (let n = 0; !stopping.isStopping; n++) {
+    const question = questions[n % questions.length]
+    if (question !== undefined) {
+      const { fault } = current
+      noteAnswer(answers, question, await ask(asked, question), fault === "none" ? current.fault : fault)
+    }
+    await pause(100)
+  }
+}
+
+/** Time of a request and of its answer. */
+export interface Admitted {
+  readonly sentMs: number
+  readonly answeredMs: number
+}
+
+const SPENT: Question = { path: "/api/v1/alerts?limit=1" }
+
+/** Spends the budget of a key at a process as fast as it is let, and notes what was answered to a process that is there. */
+export const spendOn = async (
+  asked: ServiceAccess,
+  admitted: Array<Admitted>,
+  answers: Answers,
+  stopping: Stopping
+) => {
+  while (!stopping.isStopping) {
+    const sentMs = performance.now()
+    try {
+      const response = await fetch(asked.baseUrl + SPENT.path, {
+        headers: { authorization: `Bearer ${asked.secret}` },
+        signal: AbortSignal.timeout(30_000)
+      })
+      const content = await response.text()
+      noteAnswer(answers, SPENT, { status: response.status, content }, "")
+      if (response.status === 200) {
+        admitted.push({ sentMs, answeredMs: performance.now() })
+      }
+    } catch {
+      // The process is away.
+    }
+    await pause(150)
+  }
+}
+
+/**
+ * The most admissions that certainly lie within less than a window: no other order of the clocks allows them. Budgets begin anew
+ * at the times of `emptiedMs`, so those before and after one are counted apart.
+ */
+export const fullestWindow = (
+  admitted: ReadonlyArray<Admitted>,
+  windowMs: number,
+  emptiedMs: ReadonlyArray<number> = []
+): number => {
+  const bySent = admitted.toSorted((a, b) => a.sentMs - b.sentMs)
+  const bounds = [...emptiedMs, Number.POSITIVE_INFINITY]
+  return bySent.reduce((most, first, i) => {
+    const emptied = bounds.find((bound) => bound > first.sentMs) ?? Number.POSITIVE_INFINITY
+    const end = Math.min(first.sentMs + windowMs, emptied)
+    return Math.max(most, bySent.slice(i).filter(({ answeredMs }) => answeredMs < end).length)
+  }, 0)
+}
+
+/** Creates an alert that fires at once. Returns the answer, and the id where it was created; status 0 without an answer. */
+export const createAlert = async (asked: ServiceAccess, mint: string, name: string) => {
+  const condition = { metric: "price_usd", operator: "crosses_above", threshold: "0.000000000001" }
+  try {
+    const response = await fetch(asked.baseUrl + ALERTS.path, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${asked.secret}`,
+        "content-type": "application/json",
+        "idempotency-key": name
+      },
+      body: JSON.stringify({ mint, condition, fireNow: true }),
+      signal: AbortSignal.timeout(10_000)
+    })
+    const content: unknown = await response.json()
+    const id = at(content, "data", "id")
+    return { status: response.status, content, id: response.ok && typeof id === "string" ? id : null }
+  } catch {
+    return { status: 0, content: null, id: null }
+  }
+}
+
+const ALERTS: Question = { path: "/api/v1/alerts", body: {} }
+
+/** Creates alerts that fire at once, each asked for under one idempotency key until it is acknowledged. */
+export const createOn = async (
+  asked: ServiceAccess,
+  mint: string,
+  created: Array<string>,
+  answers: Answers,
+  current: Current,
+  stopping: Stopping
+) => {
+  let name = randomUUID()
+  while (!stopping.isStopping) {
+    const { fault } = current
+    const answer = await createAlert(asked, mint, name)
+    noteAnswer(answers, ALERTS, answer, fault === "none" ? current.fault : fault)
+    if (answer.id !== null) {
+      created.push(answer.id)
+      name = randomUUID()
+    }
+    await pause(500)
+  }
+}
+
+/** Tracks wallets, each until it is acknowledged. */
+export const track = async (asked: ServiceAccess, wallets: ReadonlyArray<string>, stopping: Stopping) => {
+  for (const wallet of wallets) {
+    let isTracked = false
+    while (!isTracked && !stopping.isStopping) {
+      const { status } = await ask(asked, { path: "/api/v1/tracker/wallets", body: { wallet } })
+      isTracked = status === 200 || status === 201
+      await pause(isTracked ? 0 : 500)
+    }
+  }
+}

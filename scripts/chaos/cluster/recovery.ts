@@ -1,0 +1,71 @@
+/** The time in which a service recovers from a fault. */
+import { Effect, Schedule } from "effect"
+import { randomUUID } from "node:crypto"
+import { SOL } from "../../../src/domain/Address.ts"
+import { ask, at } from "../repair/answers.ts"
+import { createAlert } from "./load.ts"
+import { type Scene, slotOf } from "./scene.ts"
+
+/** Time after which a service that has not recovered is given up. */
+const GIVEN_UP_MS = 120_000
+const LOOK_EVERY = "100 millis"
+
+/** Times to recover in milliseconds; null where it was given up. */
+export interface Recovery {
+  /** Until every process has a block that the chain made after the fault. */
+  readonly blocksMs: number | null
+  /** Until a request through the balancer is answered 200. */
+  readonly requestsMs: number | null
+  /** Until a new alert is created and has fired. */
+  readonly alertsMs: number | null
+}
+
+const took = <A>(work: Effect.Effect<A>) => {
+  const begunMs = performance.now()
+  return Effect.timeoutOption(
+    Effect.map(work, () => Math.round(performance.now() - begunMs)),
+    GIVEN_UP_MS
+  ).pipe(Effect.map((done) => (done._tag === "Some" ? done.value : null)))
+}
+
+/** Waits until the processes, without the victims, have a newer block, requests are answered, and an alert fires. */
+export const recovered = Effect.fnUntraced(function* (scene: Scene, victims: ReadonlyArray<number>) {
+  const asked = { baseUrl: scene.url, secret: scene.keys.free[0] ?? "" }
+  const after = yield* scene.chain.newest
+  const hasBlock = (baseUrl: string) =>
+    Effect.repeat(slotOf(baseUrl), { until: (slot) => slot > after, schedule: Schedule.spaced(LOOK_EVERY) })
+  const blocks = Effect.forEach(
+    scene.running.filter((_, place) => !victims.includes(place)),
+    ({ baseUrl }) => hasBlock(baseUrl),
+    { concurrency: "unbounded", discard: true }
+  )
+  const requests = Effect.repeat(
+    Effect.promise(() => ask(asked, { path: "/api/v1/alerts?limit=1" })),
+    { until: ({ status }) => status === 200, schedule: Schedule.spaced(LOOK_EVERY) }
+  )
+  const alerts = Effect.gen(function* () {
+    const name = randomUUID()
+    const { id } = yield* Effect.repeat(
+      Effect.promise(() => createAlert(asked, SOL, name)),
+      { until: (answer) => answer.id !== null, schedule: Schedule.spaced(LOOK_EVERY) }
+    )
+    yield* Effect.repeat(
+      Effect.promise(() => ask(asked, { path: `/api/v1/alerts/${id}` })),
+      {
+        until: ({ content }) => at(content, "data", "status") === "triggered",
+        schedule: Schedule.spaced(LOOK_EVERY)
+      }
+    )
+  })
+  const [blocksMs, requestsMs, alertsMs] = yield* Effect.all([took(blocks), took(requests), took(alerts)], {
+    concurrency: "unbounded"
+  })
+  const recovery: Recovery = { blocksMs, requestsMs, alertsMs }
+  return recovery
+})
+
+/** The longest of the times; null where one was given up. */
+export const longest = (recoveries: ReadonlyArray<Recovery>): number | null =>
+  recoveries
+    .flatMap(({ alertsMs, blocksMs, requestsMs }) => [alertsMs, blocksMs, requestsMs])
+    .reduce((most, ms) => (most === null || ms === null ? null : Math.max(most, ms)), 0)

@@ -1,0 +1,49 @@
+/** The verdicts of a run. */
+import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
+import type { ReaderCounts } from "../../soak/sockets.ts"
+import { areEqual, type BlockDifferences } from "./blockHashes.ts"
+import type { Answers } from "./load.ts"
+import { longest, type Recovery } from "./recovery.ts"
+
+/** Times of a fault; null where the service cannot recover before the fault ends. */
+export interface FaultTimes {
+  readonly fault: string
+  readonly during: Recovery | null
+  readonly afterwards: Recovery
+}
+
+/** The findings of a run. */
+export interface Findings {
+  readonly times: ReadonlyArray<FaultTimes>
+  readonly behind: ReadonlyArray<string>
+  readonly stored: BlockDifferences
+  readonly replicas: ReadonlyArray<
+    BlockDifferences & { readonly views: { readonly compared: number; readonly differences: number } }
+  >
+  readonly alerts: { readonly acknowledged: number; readonly lost: number; readonly twice: number }
+  /** The most admissions in a window of a minute over all processes. */
+  readonly fullest: number
+  readonly sockets: Pick<ReaderCounts, "numbered" | "silentGaps">
+  /** Readers that got no frame after the last fault. */
+  readonly silentReaders: number
+  readonly answers: Answers
+}
+
+/** Each verdict by its name: true where it holds. */
+export const verdictsOf = (found: Findings) => ({
+  recovered: found.times.every(
+    ({ afterwards, during }) => longest(during === null ? [afterwards] : [during, afterwards]) !== null
+  ),
+  replicas:
+    found.behind.length === 0 &&
+    found.replicas.length > 0 &&
+    found.replicas.every((each) => areEqual(each) && each.views.compared > 0 && each.views.differences === 0),
+  stored: areEqual(found.stored),
+  limits: found.fullest === DEFAULT_PLAN.rest,
+  alerts: found.alerts.acknowledged > 0 && found.alerts.lost + found.alerts.twice === 0,
+  sockets: found.sockets.numbered > 0 && found.sockets.silentGaps === 0 && found.silentReaders === 0,
+  statuses:
+    (found.answers.statuses["200"] ?? 0) > 0 &&
+    found.answers.undeclared.length === 0 &&
+    (found.answers.unanswered["none"] ?? 0) === 0
+})

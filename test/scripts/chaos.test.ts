@@ -1,0 +1,172 @@
+import { assert, describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type AddressInfo, connect, createServer } from "node:net"
+import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
+import { everyRead, fullestWindow, isDeclared, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
+import { longest } from "../../scripts/chaos/cluster/recovery.ts"
+import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.ts"
+import { startProxy } from "../../scripts/cluster/proxy.ts"
+import { SOL } from "../../src/domain/Address.ts"
+
+describe("admissions of a budget", () => {
+  const admitted = [0, 500, 980, 1200, 1400].map((sentMs) => ({ sentMs, answeredMs: sentMs + 10 }))
+
+  it("counts those that were sent and answered within one window", () => {
+    expect(fullestWindow([], 1000)).toBe(0)
+    expect(fullestWindow(admitted, 1000)).toBe(4)
+  })
+
+  it("leaves out one that may have been admitted after the window", () => {
+    const late = { sentMs: 900, answeredMs: 1100 }
+    expect(fullestWindow([{ sentMs: 0, answeredMs: 10 }, late], 1000)).toBe(1)
+  })
+
+  it("counts those before and after a loss of the budgets apart", () => {
+    expect(fullestWindow(admitted, 1000, [1000])).toBe(3)
+    expect(fullestWindow(admitted, 1000, [400, 990])).toBe(2)
+  })
+})
+
+describe("answers", () => {
+  it("are declared by the path and method of their operation", () => {
+    expect(isDeclared({ path: `/api/v1/tokens/solana/${SOL}/trades?limit=1` }, 200)).toBe(true)
+    expect(isDeclared({ path: `/api/v1/tokens/solana/${SOL}/trades` }, 418)).toBe(false)
+    expect(isDeclared({ path: "/api/v1/alerts", body: {} }, 201)).toBe(true)
+    expect(isDeclared({ path: "/api/v1/alerts" }, 201)).toBe(false)
+    expect(isDeclared({ path: "/api/v1/nothing" }, 200)).toBe(false)
+  })
+
+  it("that never came belong to their fault and have no status", () => {
+    const answers = { statuses: {}, undeclared: [], unanswered: {} }
+    for (const status of [0, 200, 500, 418]) {
+      noteAnswer(answers, { path: "/livez" }, { status, content: null }, "leader")
+    }
+    expect(answers.unanswered).toEqual({ leader: 1 })
+    expect(answers.statuses).toEqual({ 200: 1, 418: 1, 500: 1 })
+    expect(answers.undeclared).toEqual([500, 418].map((status) => ({ path: "/livez", status, content: "null" })))
+  })
+
+  it("come from reads of every kind that the document has", () => {
+    const paths = everyRead(SOL, SOL).map(({ path }) => path)
+    expect(paths.length).toBeGreaterThan(25)
+    expect(new Set(paths).size).toBe(paths.length)
+  })
+})
+
+const line = (slot: number, index: number, amount = 1n) =>
+  lineOf({ slot, index, amount, mint: SOL, pool: null, side: "buy", signature: `s${slot}`, wallet: SOL })
+
+describe("hashes of blocks", () => {
+  const expected = hashesOf([line(1, 0), line(1, 1), line(2, 0), line(3, 0)])
+
+  it("are equal in any order", () => {
+    const found = differing(expected, hashesOf([line(3, 0), line(1, 1), line(2, 0), line(1, 0)]))
+    expect(found).toEqual({ blocks: 3, missing: 0, more: 0, other: 0, first: [] })
+    expect(areEqual(found)).toBe(true)
+  })
+
+  it("differ by a trade that is missing, there twice, or other, and by whole blocks", () => {
+    const other = [line(1, 0), line(2, 0), line(2, 0), line(4, 0)]
+    expect(differing(expected, hashesOf(other))).toEqual({
+      blocks: 3,
+      missing: 1,
+      more: 1,
+      other: 2,
+      first: [3, 4, 1, 2]
+    })
+    const changed = differing(expected, hashesOf([line(1, 0), line(1, 1), line(2, 0), line(3, 0, 2n)]))
+    expect([changed.other, areEqual(changed)]).toEqual([1, false])
+  })
+
+  it("are not equal where there is none", () => {
+    expect(areEqual(differing(new Map(), new Map()))).toBe(false)
+  })
+})
+
+const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200 }
+const equal = { blocks: 9, missing: 0, more: 0, other: 0, first: [] }
+const good: Findings = {
+  times: [
+    { fault: "leader", during: recovery, afterwards: recovery },
+    { fault: "valkey", during: null, afterwards: recovery }
+  ],
+  behind: [],
+  stored: equal,
+  replicas: [{ ...equal, views: { compared: 9, differences: 0 } }],
+  alerts: { acknowledged: 3, lost: 0, twice: 0 },
+  fullest: 120,
+  sockets: { numbered: 9, silentGaps: 0 },
+  silentReaders: 0,
+  answers: { statuses: { 200: 5, 503: 1 }, undeclared: [], unanswered: { leader: 2 } }
+}
+
+describe("verdicts", () => {
+  it("hold for a run without a loss", () => {
+    expect(Object.values(verdictsOf(good))).toEqual([true, true, true, true, true, true, true])
+  })
+
+  const lost = { fault: "leader", during: { ...recovery, alertsMs: null }, afterwards: recovery }
+  const bad: ReadonlyArray<readonly [keyof ReturnType<typeof verdictsOf>, Partial<Findings>]> = [
+    ["recovered", { times: [lost] }],
+    ["replicas", { behind: ["api-2"] }],
+    ["replicas", { replicas: [] }],
+    ["replicas", { replicas: [{ ...equal, missing: 1, views: { compared: 9, differences: 0 } }] }],
+    ["replicas", { replicas: [{ ...equal, views: { compared: 9, differences: 1 } }] }],
+    ["stored", { stored: { ...equal, more: 1 } }],
+    ["limits", { fullest: 121 }],
+    ["limits", { fullest: 119 }],
+    ["alerts", { alerts: { acknowledged: 0, lost: 0, twice: 0 } }],
+    ["alerts", { alerts: { acknowledged: 3, lost: 0, twice: 1 } }],
+    ["sockets", { sockets: { numbered: 9, silentGaps: 1 } }],
+    ["sockets", { silentReaders: 1 }],
+    ["statuses", { answers: { ...good.answers, unanswered: { none: 1 } } }],
+    ["statuses", { answers: { ...good.answers, undeclared: [{ path: "/", status: 500, content: "" }] } }]
+  ]
+  it.each(bad)("of %s does not hold with %j", (name, change) => {
+    const failed = Object.entries(verdictsOf({ ...good, ...change })).flatMap(([each, holds]) => (holds ? [] : [each]))
+    expect(failed).toEqual([name])
+  })
+
+  it("take the longest time to recover", () => {
+    expect(longest([recovery, { ...recovery, blocksMs: 900 }])).toBe(900)
+    expect(longest([recovery, lost.during])).toBeNull()
+  })
+})
+
+describe("a network that is cut", () => {
+  it.live("carries nothing until it is mended, and then what waited", () =>
+    Effect.gen(function* () {
+      const echo = createServer((socket) => socket.pipe(socket).on("error", () => undefined))
+      yield* Effect.acquireRelease(
+        Effect.callback<void>((resume) => void echo.listen(0, "127.0.0.1", () => resume(Effect.void))),
+        () => Effect.sync(() => echo.close())
+      )
+      const proxy = yield* startProxy((echo.address() as AddressInfo).port)
+      const heard: Array<string> = []
+      const waiting: Array<() => void> = []
+      const hears = (text: string) =>
+        Effect.callback<void>((resume) => {
+          const look = () => heard.join("").includes(text) && resume(Effect.void)
+          waiting.push(look)
+          look()
+        })
+      const socket = connect(proxy.port, "127.0.0.1")
+      socket.on("error", () => undefined)
+      socket.on("data", (chunk) => {
+        heard.push(String(chunk))
+        waiting.forEach((look) => look())
+      })
+      socket.write("before")
+      yield* hears("before")
+      yield* proxy.cut
+      socket.write("waits")
+      const second = connect(proxy.port, "127.0.0.1")
+      yield* Effect.callback<void>((resume) => void second.on("connect", () => resume(Effect.void)))
+      assert.strictEqual(heard.join(""), "before")
+      yield* proxy.mend
+      yield* hears("beforewaits")
+      second.destroy()
+      socket.destroy()
+    }).pipe(Effect.scoped)
+  )
+})
