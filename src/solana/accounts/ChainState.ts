@@ -256,8 +256,8 @@ export class ChainState implements Listener {
   onCommitted(slot: number): void {
     this.#checkOverlap(slot)
     this.#committedSlot = Math.max(this.#committedSlot, slot)
-    if (this.#buffer.size > 0) {
-      // After a pause this slot counts as ended too.
+    if (!this.#tellsSlots && this.#buffer.size > 0) {
+      // After a pause this slot counts as ended too. Between the slots of a Geyser there may be none.
       this.#hasArrived()
     }
     // Its own writes may still follow.
