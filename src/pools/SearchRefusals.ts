@@ -1,6 +1,6 @@
 /** Programs whose pools the provider does not let be searched. */
 import type { Program } from "../programs/Program.ts"
-import type { Address } from "../domain/Address.ts"
+import type { Address, Mint } from "../domain/Address.ts"
 import type { SourceState } from "../health/SourceMonitor.ts"
 import type { ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 
@@ -10,51 +10,76 @@ const ASKED_AGAIN_MS = 3_600_000
 interface Refused {
   readonly dex: string
   readonly node: string | undefined
+  /** By the clock that never goes back. */
   readonly atMs: number
 }
 
-/** Refused searches. A program is searched again after an hour, or at another node. */
+/** The node and the clocks that refusals depend on. */
+export interface RefusalScene {
+  /** Host of the node that is searched. */
+  readonly node: () => string | undefined
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: () => number
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number
+}
+
+/**
+ * Refused searches. A program is searched again after an hour, or at another node. An answer that would be too large refuses the
+ * search of one mint alone.
+ */
 export class SearchRefusals {
   readonly #refused = new Map<Address, Refused>()
-  readonly #node: () => string | undefined
-  readonly #nowMs: () => number
+  readonly #tooLarge = new Map<Mint, Map<Address, Refused>>()
+  readonly #scene: RefusalScene
   #answeredAtMs: number | null = null
   #failedAtMs: number | null = null
 
-  constructor(node: () => string | undefined, nowMs: () => number) {
-    this.#node = node
-    this.#nowMs = nowMs
+  constructor(scene: RefusalScene) {
+    this.#scene = scene
   }
 
-  /** True while a program is not searched. */
-  isRefused({ programId }: Program): boolean {
-    const known = this.#refused.get(programId)
-    return known !== undefined && known.node === this.#node() && this.#nowMs() - known.atMs < ASKED_AGAIN_MS
+  /** True while a program is not searched for the pools of a mint. */
+  isRefused({ programId }: Program, mint: Mint): boolean {
+    return this.#holds(this.#refused.get(programId)) || this.#holds(this.#tooLarge.get(mint)?.get(programId))
   }
 
-  /** True while some program is not searched, so that a mint without a pool may have one. */
+  /** True while some program is not searched. */
   get some(): boolean {
-    return this.#refused.size > 0
+    return this.#refused.size > 0 || this.#tooLarge.size > 0
   }
 
   /** A search was answered. */
   answered({ programId }: Program): void {
     this.#refused.delete(programId)
-    this.#answeredAtMs = this.#nowMs()
+    this.#answeredAtMs = this.#scene.nowMs()
+  }
+
+  /** Every search of a mint was answered, or the mint is no longer in memory. */
+  forget(mint: Mint): void {
+    this.#tooLarge.delete(mint)
   }
 
   /** A search was refused; true where that was not known. */
-  refused({ dex, programId }: Program): boolean {
-    const node = this.#node()
-    const isNews = this.#refused.get(programId)?.node !== node || !this.#refused.has(programId)
-    this.#failedAtMs = this.#nowMs()
-    this.#refused.set(programId, { dex, node, atMs: this.#failedAtMs })
-    return isNews
+  refused(
+    { dex, programId }: Program,
+    mint: Mint,
+    { isTooLarge, node = this.#scene.node() }: ChainUnavailable
+  ): boolean {
+    const known = isTooLarge === true ? (this.#tooLarge.get(mint) ?? new Map<Address, Refused>()) : this.#refused
+    const before = known.get(programId)
+    known.set(programId, { dex, node, atMs: this.#scene.monotonicMs() })
+    if (known !== this.#refused) {
+      this.#tooLarge.set(mint, known)
+    }
+    this.#failedAtMs = this.#scene.nowMs()
+    return before === undefined || before.node !== node
   }
 
   /** The refused programs and the setting that helps; null without any. */
   get advice(): string | null {
-    const names = Array.from(this.#refused.values(), ({ dex }) => dex).toSorted()
+    const all = [this.#refused, ...this.#tooLarge.values()].flatMap((each) => Array.from(each.values()))
+    const names = Array.from(new Set(all.map(({ dex }) => dex))).toSorted()
     return names.length === 0
       ? null
       : `The node refuses getProgramAccounts for ${names.join(", ")}: set SOLANA_RPC_URL to one that answers it. ` +
@@ -70,6 +95,11 @@ export class SearchRefusals {
       status: advice === null ? (this.#answeredAtMs === null ? "unavailable" : "known") : "partial",
       ...(advice !== null && { reason: "not_captured" as const, advice })
     }
+  }
+
+  #holds(refused: Refused | undefined): boolean {
+    const { monotonicMs, node } = this.#scene
+    return refused !== undefined && refused.node === node() && monotonicMs() - refused.atMs < ASKED_AGAIN_MS
   }
 }
 

@@ -112,16 +112,20 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   const unchecked = yield* Latch.make()
 
   const monitor = yield* SourceMonitor
-  const refusals = new SearchRefusals(
-    () => feed.freshness().node,
-    () => clock.currentTimeMillisUnsafe()
-  )
+  const refusals = new SearchRefusals({
+    node: () => {
+      const { node, readNode = node } = feed.freshness()
+      return readNode
+    },
+    nowMs: () => clock.currentTimeMillisUnsafe(),
+    monotonicMs: nowMs
+  })
   yield* monitor.report("pool_search", () => refusals.state())
 
   /** Notes that the provider does not offer the search of a program. */
-  const refuse = Effect.fnUntraced(function* (program: Program, failure: ChainUnavailable) {
+  const refuse = Effect.fnUntraced(function* (program: Program, mint: Mint, failure: ChainUnavailable) {
     const isFirst = !refusals.some
-    if (refusals.refused(program)) {
+    if (refusals.refused(program, mint, failure)) {
       yield* noteFailure("pool_search", failure.detail)
       // A node that refuses one program refuses others within the same search: `/freshness` lists them.
       yield* isFirst
@@ -131,15 +135,15 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   })
 
   /** Pools that a search finds; null where the provider refuses it. */
-  const search = Effect.fnUntraced(function* ({ program, query }: Search, isAsked: boolean) {
-    if (refusals.isRefused(program)) {
+  const search = Effect.fnUntraced(function* ({ program, query }: Search, { isAsked, mint }: Load) {
+    if (refusals.isRefused(program, mint)) {
       return null
     }
     const found = yield* pace(isAsked).pipe(
       Effect.andThen(feed.accountsOf(query)),
       Effect.tap(() => Effect.sync(() => refusals.answered(program))),
       Effect.retry({ schedule: backoff, while: (failure) => !isRefusal(failure) }),
-      Effect.catchIf(isRefusal, (failure) => Effect.as(refuse(program, failure), null))
+      Effect.catchIf(isRefusal, (failure) => Effect.as(refuse(program, mint, failure), null))
     )
     return found === null
       ? null
@@ -161,15 +165,20 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
 
   const forget = (mint: Mint) => {
     cache.forget(mint)
+    refusals.forget(mint)
     kept.delete(mint)
     return poolRefresh.wake
   }
 
-  const discover = Effect.fn("PoolBook.load")(function* ({ isAsked, mint }: Load) {
+  const discover = Effect.fn("PoolBook.load")(function* (load: Load) {
+    const { isAsked, mint } = load
     const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
     const searches = searchesFor(programs, mint)
-    const found = yield* Effect.forEach(searches, (each) => search(each, isAsked), { concurrency })
+    const found = yield* Effect.forEach(searches, (each) => search(each, load), { concurrency })
     const unsearched = new Set(searches.flatMap(({ program }, index) => (found[index] === null ? [program] : [])))
+    if (unsearched.size === 0) {
+      refusals.forget(mint)
+    }
     const derived = derivedFor(programs, mint, derive)
     // A refused search does not find the pools that trades have named.
     const learned = cache.foundOf(mint).filter(({ program }) => unsearched.has(program))
@@ -231,6 +240,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
       Effect.catchTag("ChainUnavailable", (error) => {
         if (!cache.isReady(mint)) {
           kept.delete(mint)
+          refusals.forget(mint)
         }
         return Effect.logWarning("Pools of a mint could not be read", {
           mint,

@@ -11,7 +11,9 @@ import type { Prices } from "../../src/tokens/PriceBook.ts"
 import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import type { Program } from "../../src/programs/Program.ts"
 import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
-import { chainWithOnePool, POOL_2, settle, TOKEN, VAULT_A2, VAULT_B2, withBook } from "./bookScene.ts"
+import { SearchRefusals } from "../../src/pools/SearchRefusals.ts"
+import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
+import { chainWithOnePool, OTHER, POOL_2, settle, TOKEN, VAULT_A2, VAULT_B2, withBook } from "./bookScene.ts"
 
 /** A program of the same layout, too. */
 const ALSO_REFUSED = at(203)
@@ -182,5 +184,51 @@ describe("a search that the provider refuses", () => {
       {},
       [refusedProgram]
     ).pipe(Effect.provide(SourceMonitor.layer))
+  })
+})
+
+const refusal = { reason: "invalid", detail: "no", isRefused: true } as const
+
+/** Refusals under clocks and a node that the test moves. */
+const scene = () => {
+  const now = { node: "a.test", wallMs: 0, monotonicMs: 0 }
+  const refusals = new SearchRefusals({
+    node: () => now.node,
+    nowMs: () => now.wallMs,
+    monotonicMs: () => now.monotonicMs
+  })
+  return { now, refusals }
+}
+
+describe("SearchRefusals", () => {
+  it("are those of the node that refused, whichever is read by then", () => {
+    const { now, refusals } = scene()
+    now.node = "b.test"
+    refusals.refused(toyProgram, TOKEN, new ChainUnavailable({ ...refusal, node: "a.test" }))
+    assert.isFalse(refusals.isRefused(toyProgram, TOKEN))
+    now.node = "a.test"
+    assert.isTrue(refusals.isRefused(toyProgram, TOKEN))
+  })
+
+  it("by size are those of one mint, until it is forgotten", () => {
+    const { refusals } = scene()
+    assert.isTrue(refusals.refused(toyProgram, TOKEN, new ChainUnavailable({ ...refusal, isTooLarge: true })))
+    refusals.answered(toyProgram)
+    assert.isTrue(refusals.isRefused(toyProgram, TOKEN))
+    assert.isFalse(refusals.isRefused(toyProgram, OTHER))
+    assert.strictEqual(refusals.state().status, "partial")
+    refusals.forget(TOKEN)
+    assert.isFalse(refusals.isRefused(toyProgram, TOKEN))
+    assert.strictEqual(refusals.state().status, "known")
+  })
+
+  it("hold for an hour, whatever the wall clock does", () => {
+    const { now, refusals } = scene()
+    refusals.refused(toyProgram, TOKEN, new ChainUnavailable(refusal))
+    now.wallMs = 7_200_000
+    assert.isTrue(refusals.isRefused(toyProgram, TOKEN))
+    now.wallMs = -7_200_000
+    now.monotonicMs = 3_600_000
+    assert.isFalse(refusals.isRefused(toyProgram, TOKEN))
   })
 })

@@ -49,6 +49,8 @@ export interface Freshness {
   readonly state: "live" | "polling" | "loading" | "down" | "recorded"
   /** Host of the node in use; absent without one. */
   readonly node?: string | undefined
+  /** Host of the node that accounts are read from and searched at, where it is known. */
+  readonly readNode?: string | undefined
 }
 
 /** The node gave no answer, or none in the form of the protocol. */
@@ -59,6 +61,10 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   rpcCode: Schema.optionalKey(Schema.Finite),
   /** True where the provider does not offer such calls, so that repeating one is of no use. */
   isRefused: Schema.optionalKey(Schema.Boolean),
+  /** True for a refused call whose answer would be too large: one for fewer accounts may be answered. */
+  isTooLarge: Schema.optionalKey(Schema.Boolean),
+  /** Host of the node that refused. */
+  node: Schema.optionalKey(Schema.String),
   /** `Retry-After` of the node, in ms. */
   retryAfterMs: Schema.optionalKey(Schema.Finite)
 }) {}

@@ -32,8 +32,8 @@ export class ChainState implements Listener {
   readonly resumed: Latch.Latch = Latch.makeUnsafe(false)
   /** The count of writes and responses that have waited for the end of a slot. */
   arrivals = 0
-  /** Host of the node in use. */
-  node: string | undefined
+  /** Hosts of the nodes in use. */
+  nodes: Pick<Freshness, "node" | "readNode"> = {}
   readonly #buffer: SlotBuffer
   readonly #outbox: Outbox
   readonly #wanted: Set<Address>
@@ -82,13 +82,12 @@ export class ChainState implements Listener {
   }
 
   freshness(): Freshness {
-    const { node } = this
     const isLive = this.#isFollowing && !this.#outbox.isLagging()
     if (this.#polled !== null && !isLive && !this.#isSilent) {
-      return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", node }
+      return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", ...this.nodes }
     }
     const state = this.#isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
-    return { slot: this.#slot, heardAtMs: this.#heardAtMs, state, node }
+    return { slot: this.#slot, heardAtMs: this.#heardAtMs, state, ...this.nodes }
   }
 
   get #isFollowing(): boolean {
@@ -257,8 +256,8 @@ export class ChainState implements Listener {
   onCommitted(slot: number): void {
     this.#checkOverlap(slot)
     this.#committedSlot = Math.max(this.#committedSlot, slot)
-    if (this.#buffer.size > 0) {
-      // After a pause this slot counts as ended too.
+    if (!this.#tellsSlots && this.#buffer.size > 0) {
+      // After a pause this slot counts as ended too. Between the slots of a Geyser there may be none.
       this.#hasArrived()
     }
     // Its own writes may still follow.

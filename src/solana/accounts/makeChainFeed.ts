@@ -48,7 +48,9 @@ const logResumptions = (state: ChainState): Effect.Effect<never> =>
     state.resumed.closeUnsafe()
     return state.resumed.await
   }).pipe(
-    Effect.andThen(Effect.suspend(() => Effect.logInfo("The chain goes on", { node: state.node, slot: state.slot }))),
+    Effect.andThen(
+      Effect.suspend(() => Effect.logInfo("The chain goes on", { node: state.nodes.node, slot: state.slot }))
+    ),
     Effect.forever
   )
 
@@ -75,7 +77,7 @@ export const makeChainFeed = Effect.fnUntraced(function* <R>(
     Effect.suspend(() => {
       const isQuiet = used.node === null || state.isSilent
       used.node = node
-      state.node = host
+      state.nodes = { node: host, readNode: node.host }
       isUsed.openUnsafe()
       // An application without trouble has nothing in its log, and a node at the slot of a halted chain has no news.
       return (isQuiet ? Effect.logDebug : Effect.logInfo)(message, { node: host })

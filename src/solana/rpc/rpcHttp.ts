@@ -5,7 +5,13 @@ import { retryTransient, withDeadline } from "../../upstream/protection.ts"
 import { makeExchange, type Reply } from "../../upstream/upstreamHttp.ts"
 import { parseJson } from "../accounts/accountJson.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
-import { EXPLAINED_STATUSES, isSearchRefused, isStatusRefused, SEARCH_METHOD } from "./searchRefusal.ts"
+import {
+  EXPLAINED_STATUSES,
+  isSearchRefused,
+  isSearchTooLarge,
+  isStatusRefused,
+  SEARCH_METHOD
+} from "./searchRefusal.ts"
 import type { RpcNode, RpcSettings } from "./rpcSettings.ts"
 
 /** Calls a method of the node; the value is the result of the response, not decoded. */
@@ -29,6 +35,21 @@ const TOO_MANY: ReadonlySet<number> = new Set([429, -32429])
 
 const invalid = (detail: string) => new ChainUnavailable({ reason: "invalid", detail })
 
+/** Names the node of a refusal. */
+const refusedBy = (failure: ChainUnavailable, { host }: RpcNode): ChainUnavailable => {
+  const { detail, isRefused, isTooLarge = false, reason, rpcCode } = failure
+  return isRefused === true
+    ? new ChainUnavailable({
+        reason,
+        detail,
+        isRefused,
+        isTooLarge,
+        node: host,
+        ...(rpcCode !== undefined && { rpcCode })
+      })
+    : failure
+}
+
 /** The result of a JSON-RPC response; its error as a failure. */
 export const resultOf = (method: string, body: string): Result.Result<unknown, ChainUnavailable> => {
   const response = decodeResponse(parseJson(body))
@@ -41,7 +62,8 @@ export const resultOf = (method: string, body: string): Result.Result<unknown, C
     const reason = TOO_MANY.has(code) ? "rate_limited" : BEHIND.has(code) ? "unreachable" : "invalid"
     const detail = `${method}: ${code} ${message.slice(0, 200)}`
     const isRefused = method === SEARCH_METHOD && reason === "invalid" && isSearchRefused(error)
-    return Result.fail(new ChainUnavailable({ reason, detail, rpcCode: code, ...(isRefused && { isRefused }) }))
+    const marks = { isRefused, isTooLarge: isSearchTooLarge(error) }
+    return Result.fail(new ChainUnavailable({ reason, detail, rpcCode: code, ...(isRefused && marks) }))
   }
   return result === undefined ? Result.fail(invalid(`${method}: no result`)) : Result.succeed(result)
 }
@@ -106,7 +128,9 @@ export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, 
               ...(retryAfterMs !== undefined && { retryAfterMs })
             })
         ),
-        Effect.flatMap((reply) => Effect.fromResult(resultOfReply(method, reply))),
+        Effect.flatMap((reply) =>
+          Effect.fromResult(Result.mapError(resultOfReply(method, reply), (failure) => refusedBy(failure, node)))
+        ),
         Effect.tapError((failure) => Effect.sync(() => (isOfNode(failure) ? onFailure(node, failure) : undefined)))
       )
     }

@@ -18,14 +18,24 @@ const REFUSED_WORDS = [
   /(?:not|n't) (?:allowed|available|enabled|supported|offered|permitted)/iu,
   /(?:method|call|program|request) (?:\S+ )?(?:unavailable|forbidden|disabled)/iu,
   /access forbidden/iu,
-  /too many (?:program )?accounts/iu,
-  /(?:accounts?|results?|response) .{0,60}exceed|exceed\w* .{0,60}(?:accounts?|results?|response)/iu,
   /(?:upgrade|dedicated|paid|higher) (?:your )?(?:plan|node|tier)/iu
 ]
 
+/** Limits on the size of an answer, which one of fewer accounts keeps. */
+const TOO_LARGE_WORDS = [
+  /too many (?:program )?accounts/iu,
+  /(?:accounts?|results?|response) .{0,60}exceed|exceed\w* .{0,60}(?:accounts?|results?|response)/iu
+]
+
+/** True for an error of a search whose answer would be too large, while a narrower search of the program may be answered. */
+export const isSearchTooLarge = ({ code, message }: { readonly code: number; readonly message: string }): boolean =>
+  !REFUSED_CODES.has(code) &&
+  !REFUSED_WORDS.some((words) => words.test(message)) &&
+  TOO_LARGE_WORDS.some((words) => words.test(message))
+
 /** True for an error of a search that no repetition heals. */
 export const isSearchRefused = ({ code, message }: { readonly code: number; readonly message: string }): boolean =>
-  REFUSED_CODES.has(code) || REFUSED_WORDS.some((words) => words.test(message))
+  REFUSED_CODES.has(code) || [...REFUSED_WORDS, ...TOO_LARGE_WORDS].some((words) => words.test(message))
 
 /** True for an answer of HTTP that refuses a search, without an error of JSON-RPC in its body. */
 export const isStatusRefused = (status: number): boolean => REFUSED_STATUSES.has(status)

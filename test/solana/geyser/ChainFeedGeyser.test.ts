@@ -146,6 +146,7 @@ describe("a stream that ends", () => {
       scene(
         Effect.fnUntraced(function* ({ chain, feed, geysers: [, second], reader }) {
           assert.strictEqual(feed.freshness().node, new URL(second?.url ?? "").host)
+          assert.strictEqual(feed.freshness().readNode, new URL(chain.node.rpcUrl).host)
           chain.write(101, holding(A, [1]))
           yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
         }),

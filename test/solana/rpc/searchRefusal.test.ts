@@ -57,6 +57,18 @@ describe("a search of a program's accounts", () => {
     })
   )
 
+  it.effect.each([
+    { what: "too many accounts", message: "Too many accounts requested (1234567 pubkeys)", isTooLarge: true },
+    { what: "an answer beyond a limit", message: "The response exceeds the maximum size", isTooLarge: true },
+    { what: "a plan", message: "Too many accounts: upgrade your plan", isTooLarge: false }
+  ])("names the node of a refusal, and that a narrower one may be answered: $what", ({ isTooLarge, message }) =>
+    Effect.gen(function* () {
+      const failed = yield* failure(() => error(-32602, message))
+      assert.deepStrictEqual([failed.isRefused, failed.isTooLarge], [true, isTooLarge])
+      assert.isString(failed.node)
+    })
+  )
+
   it.effect("alone is refused by these words", () =>
     Effect.gen(function* () {
       const node = new Node(() => error(-32602, "this method is not available"))
