@@ -4,9 +4,9 @@ import { launchesOf, type RawLaunch } from "./launches.ts"
 import { legsOf, type RawLeg, readTransaction, SOL } from "./legs.ts"
 import { netsOf, type RawNet, unexplainedOf } from "./nets.ts"
 import { type Fraction, makeSolPrice, type SolSwap } from "./solPrice.ts"
+import { makeTokenPrice, type MoneySwap, type PricedMint, solNanosOf } from "./tokenPrice.ts"
 import { supplyChangeOf } from "./transfers.ts"
 
-/** Mints that count as a dollar, of 6 decimals. */
 /** Mints that count as a dollar, the first before the others. */
 export const DOLLARS: ReadonlyArray<string> = [
   "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
@@ -85,6 +85,30 @@ export const sided = (input: Side, output: Side) =>
     ? { isBuy: false, token: input, quote: output }
     : { isBuy: true, token: output, quote: input }
 
+/** Prices of a block: micro-dollars for a lamport, and the better known price of two tokens. */
+interface BlockPrices {
+  readonly sol: Fraction | null
+  readonly betterOf: (a: string, b: string) => PricedMint | null
+}
+
+const DOLLAR: Fraction = { numerator: 1n, denominator: 1n }
+
+/** Micro-dollars for the smallest unit of a quote: of a token not by the price that only the other one gives. */
+const quotePriceOf = (quote: Side, token: Side, { betterOf, sol }: BlockPrices): Fraction | null => {
+  if (isMoney(quote.mint)) {
+    return quote.mint === SOL ? sol : DOLLAR
+  }
+  const better = betterOf(quote.mint, token.mint)
+  return better?.mint === quote.mint ? better.price : null
+}
+
+/** Nano-dollars of a swap of two tokens by the better known price of one of them, rounded down. */
+const nanosOfTwo = (quote: Side, token: Side, { betterOf }: BlockPrices): bigint | null => {
+  const better = betterOf(quote.mint, token.mint)
+  const { amount } = better?.mint === quote.mint ? quote : token
+  return better === null ? null : (amount * better.price.numerator * 1000n) / better.price.denominator
+}
+
 /** Nano-dollars of an amount of money, rounded down; null when the price of SOL is unknown. */
 const nanosOf = ({ amount, mint }: Side, sol: Fraction | null): bigint | null => {
   if (mint !== SOL) {
@@ -102,23 +126,20 @@ const ratio = (numerator: bigint, denominator: bigint): number | null => {
   return Number((numerator * 10n ** shift) / denominator) / 10 ** Number(shift)
 }
 
-const poolTrade = (
+/** The trade of a leg at the prices of its block. `decimals` are those of its token. */
+export const poolTrade = (
   leg: RawLeg,
   at: Pick<Valued, "second" | "slot">,
   decimals: number,
-  sol: Fraction | null
+  prices: BlockPrices
 ): PoolTrade => {
   const { isBuy, quote, token } = sided(leg.input, leg.output)
-  const usdNanos = nanosOf(quote, sol)
-  const solNanos = sol === null ? 0n : (sol.numerator * 10n ** 12n) / sol.denominator
+  const usdNanos = isMoney(quote.mint) ? nanosOf(quote, prices.sol) : nanosOfTwo(quote, token, prices)
+  const solNanos = solNanosOf(prices.sol) ?? 0n
   const lamports = quote.mint === SOL ? quote.amount : null
   const unit = 10n ** BigInt(decimals)
-  const price =
-    lamports === null
-      ? isMoney(quote.mint)
-        ? ratio(quote.amount * unit, token.amount * 1_000_000n)
-        : null
-      : sol && ratio(lamports * unit * sol.numerator, token.amount * sol.denominator * 1_000_000n)
+  const each = quotePriceOf(quote, token, prices)
+  const price = each && ratio(quote.amount * unit * each.numerator, token.amount * each.denominator * 1_000_000n)
   const inSol = price === null || solNanos === 0n ? null : price / (Number(solNanos) / 1e9)
   const worth = usdNanos === null || solNanos === 0n ? null : (usdNanos * 1_000_000_000n) / solNanos
   return {
@@ -151,21 +172,17 @@ const moneyFor = ({ amount, mint }: Side, isBuy: boolean, legs: ReadonlyArray<Ra
     : { mint: first.quote.mint, amount: found.reduce((total, { quote }) => total + quote.amount, 0n) }
 }
 
-const walletTrades = (
-  net: RawNet,
-  at: Pick<Valued, "second" | "slot">,
-  sol: Fraction | null
-): ReadonlyArray<Valued> => {
+const walletTrades = (net: RawNet, at: Pick<Valued, "second" | "slot">, prices: BlockPrices): ReadonlyArray<Valued> => {
   const { isBuy, quote, token } = sided(net.gave, net.got)
   const of = { ...at, wallet: net.wallet }
   if (isMoney(quote.mint)) {
     const lamports = quote.mint === SOL ? quote.amount : null
-    return [{ ...of, mint: token.mint, isBuy, amount: token.amount, lamports, usdNanos: nanosOf(quote, sol) }]
+    return [{ ...of, mint: token.mint, isBuy, amount: token.amount, lamports, usdNanos: nanosOf(quote, prices.sol) }]
   }
   const money = moneyFor(net.gave, false, net.legs) ?? moneyFor(net.got, true, net.legs)
   const value = {
     lamports: money?.mint === SOL ? money.amount : null,
-    usdNanos: money === null ? null : nanosOf(money, sol)
+    usdNanos: money === null ? nanosOfTwo(quote, token, prices) : nanosOf(money, prices.sol)
   }
   return [
     { ...of, ...value, mint: net.got.mint, isBuy: true, amount: net.got.amount },
@@ -183,25 +200,41 @@ export const solSwapsOf = (legs: ReadonlyArray<RawLeg>, second: number): Readonl
     .filter(({ quote, token }) => token.mint === SOL && rank(quote.mint) > 1)
     .map(({ quote, token }) => ({ second, micros: quote.amount, lamports: token.amount }))
 
+/** Swaps of tokens against SOL or dollars among legs, which price the tokens. */
+export const moneySwapsOf = (legs: ReadonlyArray<RawLeg>, second: number): ReadonlyArray<MoneySwap> =>
+  legs
+    .map(({ input, output }) => sided(input, output))
+    .filter(({ quote, token }) => isMoney(quote.mint) && !isMoney(token.mint))
+    .map(({ quote, token }) => ({
+      mint: token.mint,
+      second,
+      units: token.amount,
+      money: quote.amount,
+      isSol: quote.mint === SOL
+    }))
+
 /** Adds blocks to a record, one after the other: swaps of SOL price the blocks that follow. */
 export const makeReader = (record: TradeRecord) => {
   const price = makeSolPrice()
+  const tokens = makeTokenPrice()
   return ({ blockTime, slot, transactions }: RawBlock): void => {
     const at = { slot, second: blockTime }
     const read = transactions.filter(({ meta }) => meta.err === null).map((raw) => readTransaction(raw))
     const traded = read.map((each) => ({ read: each, legs: legsOf(each) }))
     price.add(traded.flatMap(({ legs }) => solSwapsOf(legs, blockTime)))
+    tokens.add(traded.flatMap(({ legs }) => moneySwapsOf(legs, blockTime)))
     const sol = price.at(blockTime)
+    const prices: BlockPrices = { sol, betterOf: (a, b) => tokens.betterOf(a, b, blockTime, sol) }
     for (const { legs, read: transaction } of traded) {
       decimalsIn(transaction.raw).forEach(([mint, digits]) => record.decimals.set(mint, digits))
       for (const leg of legs) {
-        const trade = poolTrade(leg, at, record.decimals.get(sided(leg.input, leg.output).token.mint) ?? 0, sol)
+        const trade = poolTrade(leg, at, record.decimals.get(sided(leg.input, leg.output).token.mint) ?? 0, prices)
         record.pools.push(trade)
         if (trade.usdNanos === null && trade.lamports === null) {
           record.unknown.add(trade.mint)
         }
       }
-      record.wallets.push(...netsOf(transaction, legs).flatMap((net) => walletTrades(net, at, sol)))
+      record.wallets.push(...netsOf(transaction, legs).flatMap((net) => walletTrades(net, at, prices)))
       record.launches.push(...launchesOf(transaction).map((launch) => ({ ...launch, ...at })))
       unexplainedOf(transaction, legs).forEach((mint) => record.unexplained.add(mint))
       for (const { instruction } of transaction.invocations) {
