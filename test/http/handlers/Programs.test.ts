@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../../src/domain/Address.ts"
+import type { ProgramState } from "../../../src/domain/market/ProgramState.ts"
 import { meteoraDlmm } from "../../../src/programs/meteora/dlmm.ts"
 import { raydiumCpmm } from "../../../src/programs/raydium/cpmm.ts"
 import { ProgramWatch } from "../../../src/proofs/ProgramWatch.ts"
@@ -23,8 +24,7 @@ const find = (answer: Answer, path: string, key: string, name: string): Record<s
   return list.find((entry) => entry[key] === name) ?? assert.fail(`no ${name}`)
 }
 const programOf = (source: Record<string, unknown>, dex: string) =>
-  (source["programs"] as ReadonlyArray<Record<string, unknown>>).find((one) => one["dex"] === dex) ??
-  assert.fail(`no ${dex}`)
+  (source["programs"] as ReadonlyArray<ProgramState>).find((one) => one.dex === dex)
 const quotePath = (more = "") =>
   `/api/v1/spot/quote?inputMint=${TOKEN}&outputMint=${SOL}&amount=1000000&slippageBps=50${more}`
 const outcome = { slot: 900, atMs: 0, sha256: "ab", pools: 2, exact: 60, refused: 4, wrong: 0 }
@@ -39,7 +39,7 @@ layer(service)("the programs of venues", (it) => {
       assert.deepInclude(programOf(before, meteoraDlmm.dex), { state: "unchanged", provenAtSlot: null })
       chain.deploy(meteoraDlmm.programId, 990)
       yield* TestClock.adjust("1 minute")
-      const expected = { state: "unproven", upgraded: true, deployedAtSlot: 990 }
+      const expected = { state: "unproven", upgraded: true, deployedAtSlot: 990 } as const
       const after = find(yield* call("/freshness", { key: null }), "data", "source", "programs")
       assert.strictEqual(after["status"], "partial")
       assert.deepInclude(programOf(after, meteoraDlmm.dex), expected)
@@ -57,7 +57,7 @@ layer(service)("the programs of venues", (it) => {
     () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("1 second")
-      market.fresh = { ...market.fresh, heardAtMs: yield* Clock.currentTimeMillis }
+        market.fresh = { ...market.fresh, heardAtMs: yield* Clock.currentTimeMillis }
         assert.isNull((yield* call(quotePath())).json("route.0.provenAtSlot"))
         const { proved } = yield* ProgramWatch
         yield* proved({ programId, slot: 500 }, outcome)
