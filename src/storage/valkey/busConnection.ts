@@ -40,9 +40,7 @@ const open = (url: string) =>
   )
 
 /** A connection that is made when it is first used, and anew after any failure. */
-export const makeConnection = Effect.fnUntraced(function* (
-  url: string
-): Effect.fn.Return<Send, never, Scope.Scope> {
+export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.fn.Return<Send, never, Scope.Scope> {
   const opening = yield* Semaphore.make(1)
   let held: { readonly client: Client; readonly scope: Scope.Closeable } | null = null
 
