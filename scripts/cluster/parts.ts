@@ -14,7 +14,7 @@ const freePort = Effect.callback<number>((resume) => {
 })
 
 /** A Valkey, else a Redis, without a disk; it ends with the scope. */
-const valkey = Effect.gen(function* () {
+export const valkey = Effect.gen(function* () {
   const binary = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0)
   if (binary === undefined) {
     return yield* Effect.die(new Error("Neither valkey-server nor redis-server is installed."))
