@@ -23,7 +23,7 @@ export interface ValkeyServer {
 }
 
 /** A Valkey, else a Redis, without a disk; it ends with the scope. */
-const startValkey = Effect.gen(function* () {
+export const startValkey = Effect.gen(function* () {
   const binary = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0)
   if (binary === undefined) {
     return yield* Effect.die(new Error("Neither valkey-server nor redis-server is installed."))

@@ -23,17 +23,20 @@ import * as ChainFeedGeyser from "../solana/geyser/ChainFeedGeyser.ts"
 import { geyserEndpoints } from "../solana/geyser/geyserSettings.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import type { RpcOptions } from "../solana/rpc/rpcSettings.ts"
 import { TokenAccounts } from "../solana/rpc/TokenAccounts.ts"
 import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
+import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
 import * as PublicWeb from "../upstream/publicWeb.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { chosenMarket, isSimulated } from "./marketSettings.ts"
 import { DemoData, MarketSource, sourceOf } from "./MarketSource.ts"
+import { role } from "./role.ts"
 import type * as Simulated from "./Simulated.ts"
 
 /** A layer of the simulator, whose modules only a market that needs them loads. */
@@ -46,8 +49,25 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
   )
 
 /** The state of accounts: their writes from the Geyser at `GEYSER_URL` where it is set, else from the sockets of the nodes. */
+const ownAccounts = (options: RpcOptions = {}) =>
+  Layer.unwrap(
+    Effect.map(geyserEndpoints(), ({ length }) =>
+      length === 0 ? ChainFeedRpc.layer(options) : ChainFeedGeyser.layer(options)
+    )
+  )
+
+/** The same; with a `ROLE` the writes that the one process of `ingest` passes on to all others. */
 const accounts = Layer.unwrap(
-  Effect.map(geyserEndpoints(), ({ length }) => (length === 0 ? ChainFeedRpc.layer() : ChainFeedGeyser.layer()))
+  Effect.gen(function* () {
+    const [own, url] = [yield* role, yield* valkeyUrl]
+    if (own === "all" || Option.isNone(url)) {
+      return ownAccounts()
+    }
+    const shared = yield* Effect.promise(() => import("./RoleAccounts.ts"))
+    return own === "ingest"
+      ? ownAccounts({ commitment: yield* shared.sharedCommitment }).pipe(Layer.provideMerge(shared.relay(url.value)))
+      : shared.follower(url.value)
+  })
 )
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`; writes and blocks from the Geyser at `GEYSER_URL` where it is set. */

@@ -56,6 +56,8 @@ export class FakeNode {
   /** The slot that reads are of. */
   slot = 100
   readonly accounts = new Map<string, OnChainAccount>()
+  /** Hash of the genesis of its chain; null where the node does not offer the method. */
+  genesis: string | null = null
   /** Accounts whose data is spelled so that it cannot be read. */
   readonly garbled = new Set<string>()
   /** Every call, over HTTP and over sockets. */
@@ -192,6 +194,10 @@ export class FakeNode {
     switch (method) {
       case "getSlot":
         return { result: this.slot }
+      case "getGenesisHash":
+        return this.genesis === null
+          ? { error: { code: -32601, message: "Method not found" } }
+          : { result: this.genesis }
       case "getHealth":
         return { result: "ok" }
       case "getAccountInfo": {

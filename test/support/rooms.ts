@@ -33,7 +33,8 @@ export const folders: Record<string, ReadonlyArray<string>> = {
   client: ["api", "domain"],
   // Pages in the browser: types of the contract, and the decisions of the client that need no package.
   web: ["api", "client"],
-  solana: ["domain", "health", "upstream"],
+  // Writes of accounts go over a bus in `storage`.
+  solana: ["domain", "health", "storage", "upstream"],
   storage: ["domain", "health"],
   upstream: [],
   pools: ["domain", "health", "programs", "solana"],
@@ -194,7 +195,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "node:v8": ["market", "trades"],
   "node:url": ["solana"],
   "node:worker_threads": ["proofs", "simulator", "solana"],
-  "node:zlib": ["access", "http", "market", "storage"],
+  "node:zlib": ["access", "http", "market", "solana", "storage"],
   "lightweight-charts": ["web"],
   "openid-client": ["accounts"],
   preact: ["web"],

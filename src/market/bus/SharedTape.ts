@@ -1,6 +1,7 @@
 /** Tapes of the processes that divide the roles of a service. */
 import type { PgClient } from "@effect/sql-pg"
 import { type Config, Deferred, Effect, Exit, type Layer, Schedule } from "effect"
+import { AccountRelay } from "../../solana/bus/AccountRelay.ts"
 import { BlockBus } from "../../storage/bus/BlockBus.ts"
 import { whileLeading } from "../../storage/LeaderLock.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
@@ -40,6 +41,7 @@ const standForElection = <A, E, R>(lead: Effect.Effect<A, E, R>) =>
 const drive = (mayLead: boolean) =>
   Effect.fnUntraced(function* (parts: TapeParts, limits: MarketLimits, settings: TapeSettings) {
     const bus = yield* BlockBus
+    const relay = yield* AccountRelay
     while (true) {
       const chain = yield* parts.feed.chain
       if (chain === null) {
@@ -56,7 +58,8 @@ const drive = (mayLead: boolean) =>
           }
           const follow = followChain(parts, bus, chain, limits, following)
           if (mayLead) {
-            const lead = leadChain(parts, bus, chain, limits, settings, following)
+            const blocks = leadChain(parts, bus, chain, limits, settings, following)
+            const lead = relay === null ? blocks : Effect.raceFirst(blocks, relay.lead(chain.genesis))
             // Its writes begin after the store was opened for reading.
             yield* Effect.forkScoped(Effect.andThen(Deferred.await(following.restored), standForElection(lead)))
           }
@@ -70,7 +73,7 @@ const drive = (mayLead: boolean) =>
 
 /**
  * A tape that restores stored trades and then follows the bus. One of the processes that may lead reads the chain, appends its
- * blocks to the bus and stores them.
+ * blocks to the bus and stores them, and passes on the writes of accounts that its feed receives.
  */
 export const layer = (
   mayLead: boolean

@@ -1,6 +1,7 @@
 import { type Config, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Socket } from "effect/socket"
+import { AccountRelay } from "../bus/AccountRelay.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { ChainFeed } from "./ChainFeed.ts"
@@ -26,5 +27,8 @@ export const layer = (
 ): Layer.Layer<ChainFeed, Config.ConfigError, HttpClient.HttpClient | Socket.WebSocketConstructor> =>
   Layer.effect(
     ChainFeed,
-    Effect.flatMap(rpcSettings(options), (settings) => makeChainFeed(settings, nodeWrites))
+    Effect.gen(function* () {
+      const relay = (yield* AccountRelay)?.writes
+      return yield* makeChainFeed(yield* rpcSettings(options), nodeWrites, { relay })
+    })
   )

@@ -5,7 +5,9 @@ import type { AccountState } from "./accountJson.ts"
 import type { ChainEvent, Freshness } from "./ChainFeed.ts"
 import { CLOCK } from "../clockSysvar.ts"
 import { KnownClock } from "./KnownClock.ts"
+import { HeardSlots } from "./HeardSlots.ts"
 import type { Outbox } from "../blocks/outbox.ts"
+import type { Relay } from "../bus/Relay.ts"
 import type { SlotBuffer } from "./SlotBuffer.ts"
 import type { Commitment } from "../Commitment.ts"
 import { StreamReplay } from "./StreamReplay.ts"
@@ -28,8 +30,8 @@ export class ChainState implements Listener {
   readonly arrived: Latch.Latch = Latch.makeUnsafe(false)
   /** Opened when the chain's clock has arrived on this connection. */
   readonly clockHeard: Latch.Latch = Latch.makeUnsafe(false)
-  /** Opened when slots arrive again after a silence. */
-  readonly resumed: Latch.Latch = Latch.makeUnsafe(false)
+  /** The newest slot received, and silences. */
+  readonly heard: HeardSlots
   /** The count of writes and responses that have waited for the end of a slot. */
   arrivals = 0
   /** Hosts of the nodes in use. */
@@ -40,24 +42,23 @@ export class ChainState implements Listener {
   readonly #commitment: Commitment
   readonly #time: Clock.Clock
   readonly #tellsSlots: boolean
+  readonly #relay: Relay | undefined
   #connected = false
+  /** True while writes are known to wait at the source. */
+  #isBehind = false
   readonly #replay = new StreamReplay()
   /** The slot that every connection has come to. */
   #reached: () => number = () => Number.POSITIVE_INFINITY
-  /** True from a silence of the chain until a new slot: connections and answers at the same slot end none. */
-  #isSilent = false
   // Durations are measured by the monotonic clock.
   #followedAt: number
   #connectedAt: number
-  #advancedAt = Number.NEGATIVE_INFINITY
   /** The newest slot at which every account was read without a connection, and the time at which that slot was first seen. */
   #polled: { readonly slot: number; readonly atMs: number } | null = null
   #hasWorked = false
-  #slot = 0
-  #heardAtMs: number | null = null
   #committedSlot = 0
   /** The time at which the clock arrived, was asked for, or is waited for since. */
   #clockAt = 0
+  #hasClockWrites = false
   #clock = new KnownClock()
   #faults = { malformed: 0, overflows: 0 }
 
@@ -69,6 +70,8 @@ export class ChainState implements Listener {
     readonly time: Clock.Clock
     /** True when the source reports every slot that has the commitment, so that a pause is not the end of any. */
     readonly tellsSlots?: boolean
+    /** Follows accounts of other processes. */
+    readonly relay?: Relay | undefined
   }) {
     this.#buffer = options.buffer
     this.#outbox = options.outbox
@@ -76,27 +79,30 @@ export class ChainState implements Listener {
     this.#commitment = options.commitment
     this.#time = options.time
     this.#tellsSlots = options.tellsSlots ?? false
-    this.#followedAt = this.#monotonicMs()
+    this.#relay = options.relay
+    this.#relay?.onChange(() => this.changed.openUnsafe())
+    this.heard = new HeardSlots(options.time)
+    this.#followedAt = this.heard.nowMs()
     this.#connectedAt = this.#followedAt
     this.#buffer.follow(CLOCK)
   }
 
   freshness(): Freshness {
     const isLive = this.#isFollowing && !this.#outbox.isLagging()
-    if (this.#polled !== null && !isLive && !this.#isSilent) {
+    if (this.#polled !== null && !isLive && !this.heard.isSilent) {
       return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", ...this.nodes }
     }
-    const state = this.#isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
-    return { slot: this.#slot, heardAtMs: this.#heardAtMs, state, ...this.nodes }
+    const state = this.heard.isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
+    return { slot: this.heard.slot, heardAtMs: this.heard.atMs, state, ...this.nodes }
   }
 
   get #isFollowing(): boolean {
-    return this.#connected && this.#clock.isKnown && !this.#buffer.isBehind
+    return this.#connected && this.#clock.isKnown && !this.#buffer.isBehind && !this.#isBehind
   }
 
   /** True once the accounts have not been followed for so long that they are better read. */
   needsPolling(): boolean {
-    const awayMs = this.#monotonicMs() - this.#followedAt
+    const awayMs = this.heard.nowMs() - this.#followedAt
     return !this.#isFollowing && awayMs >= (this.#connected && this.#polled === null ? MOST_LOADING_MS : MOST_AWAY_MS)
   }
 
@@ -106,7 +112,7 @@ export class ChainState implements Listener {
   }
 
   clock(): ChainClock {
-    return this.#clock.at(this.#slot)
+    return this.#clock.at(this.heard.slot)
   }
 
   /** True when the feed has been live since the last call. */
@@ -116,25 +122,9 @@ export class ChainState implements Listener {
     return worked
   }
 
-  /** True while no new slot arrives, whether a node answers or not. */
-  get isSilent(): boolean {
-    return this.#isSilent
-  }
-
-  /** No new slot has arrived for too long. */
-  fallSilent(): void {
-    this.#isSilent = true
-    this.resumed.closeUnsafe()
-  }
-
   /** Milliseconds since a new slot arrived, or since the connection if that is later. The wall clock does not matter. */
   silentMs(): number {
-    return this.#monotonicMs() - Math.max(this.#connectedAt, this.#advancedAt)
-  }
-
-  /** The newest slot received. */
-  get slot(): number {
-    return this.#slot
+    return this.heard.nowMs() - Math.max(this.#connectedAt, this.heard.advancedAt)
   }
 
   /** The newest slot received at the commitment of the feed: reads must not be older. */
@@ -143,12 +133,22 @@ export class ChainState implements Listener {
   }
 
   isFollowed(address: Address): boolean {
-    return address === CLOCK || this.#wanted.has(address)
+    return address === CLOCK || this.#wanted.has(address) || this.#relay?.follows(address) === true
   }
 
-  /** Every account to follow. The clock is always among them. */
-  followed(): ReadonlyArray<Address> {
+  /** Every account of this feed. The clock is always among them. */
+  own(): ReadonlyArray<Address> {
     return Array.from(new Set([CLOCK, ...this.#wanted]))
+  }
+
+  /** Every account to follow: those of this feed and of other processes. */
+  followed(): ReadonlyArray<Address> {
+    return this.#relay === undefined ? this.own() : Array.from(new Set([...this.own(), ...this.#relay.followed()]))
+  }
+
+  /** The accounts are followed as far as the source follows them. */
+  hasFollowed(isFollowed: (address: Address) => boolean): void {
+    this.#relay?.hasFollowed(isFollowed, this.#endedSlot)
   }
 
   watch(addresses: Iterable<Address>): void {
@@ -176,39 +176,41 @@ export class ChainState implements Listener {
 
   /** The slot from which on a stream must be repeated so that no write is missed; null when nothing is known yet. */
   get replayFrom(): number | null {
-    return this.#clock.isKnown ? this.#replay.fromOf(this.#slot) : null
+    return this.#clock.isKnown ? this.#replay.fromOf(this.heard.slot) : null
   }
 
   /** A new connection: every account is read again, unless its stream is repeated from `replayFrom` on. */
   connect({ isReplayed = false, reached }: Partial<Pick<Subscriptions, "isReplayed" | "reached">> = {}): void {
     this.#connected = true
     this.#reached = reached ?? (() => Number.POSITIVE_INFINITY)
-    this.#replay.begin(isReplayed ? this.#slot : null)
+    this.#isBehind = false
+    this.#relay?.connect()
+    this.#replay.begin(isReplayed ? this.heard.slot : null)
     if (isReplayed) {
       this.#buffer.resume()
     } else {
       this.#buffer.doubtAll()
     }
-    this.#connectedAt = this.#monotonicMs()
+    this.#connectedAt = this.heard.nowMs()
     this.#clockAt = this.#connectedAt
+    this.#hasClockWrites = false
     this.clockHeard.closeUnsafe()
     this.changed.openUnsafe()
   }
 
   disconnect(): void {
     this.#connected = false
+    this.#relay?.disconnect()
     this.#buffer.dropWaiting()
   }
 
   /** The node serves another chain: nothing that is known of the one before holds. */
   startAnew(): void {
     this.#buffer.startAnew()
-    this.#slot = 0
-    this.#heardAtMs = null
+    this.heard.startAnew()
     this.#committedSlot = 0
     this.#polled = null
     this.#clock = new KnownClock()
-    this.#endSilence()
     this.changed.openUnsafe()
   }
 
@@ -222,14 +224,14 @@ export class ChainState implements Listener {
     this.#offer(this.#buffer.adopt(states))
     this.#readClock()
     if (isNew) {
-      this.#endSilence()
+      this.heard.endSilence()
     }
     if (slot > (this.#polled?.slot ?? 0)) {
       // A slot that was known before the outage is as old as its receipt.
-      const heardAtMs = isNew ? null : this.#heardAtMs
+      const heardAtMs = isNew ? null : this.heard.atMs
       this.#polled = { slot, atMs: heardAtMs ?? this.#time.currentTimeMillisUnsafe() }
     }
-    this.#hear(slot)
+    this.heard.take(slot)
     return true
   }
 
@@ -244,9 +246,9 @@ export class ChainState implements Listener {
   }
 
   onSlot({ slot, parent, root }: SlotInfo): void {
-    this.#hear(slot)
+    this.heard.take(slot)
     this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.#reached() - 1))
-    const now = this.#monotonicMs()
+    const now = this.heard.nowMs()
     if (now - this.#clockAt > CLOCK_PATIENCE_MS) {
       this.#clockAt = now
       this.#doubt(CLOCK, false)
@@ -266,28 +268,41 @@ export class ChainState implements Listener {
 
   onWrite(address: Address, state: AccountState): void {
     this.#checkOverlap(state.slot)
-    this.#hear(state.slot)
+    this.heard.take(state.slot)
     this.#committedSlot = Math.max(this.#committedSlot, state.slot)
     if (address === CLOCK) {
+      this.#hasClockWrites = true
       this.clockHeard.openUnsafe()
     }
+    const isRelayed = this.#relay?.take(address, state) === true
     const outcome = this.#buffer.write(address, state)
-    if (outcome === "kept") {
+    if (outcome === "kept" || isRelayed) {
       this.#hasArrived()
       this.settle(this.#buffer.size > MOST_WAITING ? Infinity : Math.min(state.slot, this.#reached()) - 1)
-    } else if (outcome === "older" && state.writeVersion === undefined) {
+    }
+    if (outcome === "older" && state.writeVersion === undefined) {
       // Dropped, but a reason to read: the node may have reported a wrong slot.
       this.#doubt(address, false)
     }
   }
 
   onLost(addresses: ReadonlyArray<Address>): void {
+    this.#relay?.lose(addresses)
     addresses.forEach((address) => this.#doubt(address, true))
+  }
+
+  /** Writes are known to wait at the source, or those that did have arrived. */
+  set isBehind(isBehind: boolean) {
+    if (this.#isBehind && !isBehind) {
+      this.#outbox.markLagging()
+    }
+    this.#isBehind = isBehind
   }
 
   onMalformed(address: Address | null): void {
     this.#faults.malformed++
     if (address !== null) {
+      this.#relay?.lose([address])
       this.#doubt(address, true)
     }
     this.changed.openUnsafe()
@@ -295,16 +310,17 @@ export class ChainState implements Listener {
 
   /** No write has arrived for a moment: emits those that have. */
   settleQuiet(): void {
-    if (this.#buffer.isReplaying && this.#replay.isPast(this.#slot)) {
+    if (this.#buffer.isReplaying && this.#replay.isPast(this.heard.slot)) {
       // Repeated writes come without a pause.
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
-    this.settle(Math.min(this.#tellsSlots ? this.#slot : Infinity, this.#reached()))
+    this.settle(Math.min(this.#tellsSlots ? this.heard.slot : Infinity, this.#reached()))
   }
 
   /** Every slot up to and including this one has ended: emits its writes. */
   settle(slot: number): void {
+    this.#relay?.end(slot, Math.min(slot, this.#endedSlot))
     const wasBehind = this.#buffer.isBehind
     const events = this.#buffer.end(slot)
     this.#offer(events)
@@ -314,7 +330,7 @@ export class ChainState implements Listener {
     }
     this.#readClock()
     if (this.#isFollowing) {
-      this.#followedAt = this.#monotonicMs()
+      this.#followedAt = this.heard.nowMs()
     }
     if (events.length > 0 || this.#isFollowing) {
       // Readers hold newer states than the polled ones.
@@ -331,7 +347,7 @@ export class ChainState implements Listener {
 
   #readClock(): void {
     if (this.#clock.read(this.#buffer.state(CLOCK))) {
-      this.#clockAt = this.#monotonicMs()
+      this.#clockAt = this.heard.nowMs()
     }
   }
 
@@ -342,24 +358,10 @@ export class ChainState implements Listener {
     return counts
   }
 
-  #hear(slot: number): void {
-    if (slot > this.#slot) {
-      this.#slot = slot
-      this.#heardAtMs = this.#time.currentTimeMillisUnsafe()
-      this.#advancedAt = this.#monotonicMs()
-      this.#endSilence()
-    }
-  }
-
-  #endSilence(): void {
-    if (this.#isSilent) {
-      this.#isSilent = false
-      this.resumed.openUnsafe()
-    }
-  }
-
-  #monotonicMs(): number {
-    return Number(this.#time.monotonicTimeNanosUnsafe()) / 1e6
+  /** The newest slot of which every write has arrived, those that wait included: by the clock, where the node reports its writes. */
+  get #endedSlot(): number {
+    const isClockLate = !this.#hasClockWrites && this.heard.nowMs() - this.#connectedAt > CLOCK_PATIENCE_MS
+    return isClockLate && !this.#tellsSlots ? this.heard.slot : this.#committedSlot
   }
 
   /** A stream that was to be repeated and begins later than the slots that are known may lack writes. */

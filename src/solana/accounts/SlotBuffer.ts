@@ -2,6 +2,7 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "./accountJson.ts"
 import type { ChainEvent, Snapshot } from "./ChainFeed.ts"
+import { mayPrecede, OpenWrites, sameAccount, type WriteOutcome } from "./OpenWrites.ts"
 
 /** A followed account whose state has to be read before its writes are emitted. */
 interface Unread {
@@ -10,18 +11,6 @@ interface Unread {
   /** True when a response waits for the end of its slot. */
   answered: boolean
 }
-
-/** The outcome of a write: kept, or dropped as a repetition, as older than the known state, or as of an unknown account. */
-export type WriteOutcome = "kept" | "repeated" | "older" | "unknown"
-
-const sameAccount = (a: OnChainAccount | null, b: OnChainAccount | null): boolean =>
-  a === null || b === null
-    ? a === b
-    : a.lamports === b.lamports && a.owner === b.owner && Buffer.compare(a.data, b.data) === 0
-
-/** True when the first of two states of one slot may be older than the other: a state without a version is that of its end. */
-const mayPrecede = (known: AccountState, next: AccountState): boolean =>
-  next.writeVersion === undefined || (known.writeVersion !== undefined && next.writeVersion > known.writeVersion)
 
 /** True when `next` supersedes `known`. Of two states of one slot the higher version counts, without versions the later one received. */
 const supersedes = (known: AccountState | undefined, next: AccountState): boolean =>
@@ -53,9 +42,8 @@ export class SlotBuffer {
   readonly #unread = new Map<Address, Unread>()
   /** Accounts of which a reader may have missed a write. */
   readonly #behind = new Set<Address>()
-  readonly #open = new Map<number, Map<Address, AccountState>>()
+  readonly #open = new OpenWrites()
   #answers: Array<{ readonly slot: number; readonly states: ReadonlyMap<Address, AccountState> }> = []
-  #size = 0
   #isReplaying = false
   readonly #isPrivate: (address: Address) => boolean
 
@@ -66,7 +54,7 @@ export class SlotBuffer {
 
   /** Writes that wait for their slot to end. */
   get size(): number {
-    return this.#size
+    return this.#open.size
   }
 
   /** True while a reader may hold an outdated state. */
@@ -113,7 +101,6 @@ export class SlotBuffer {
   dropWaiting(): void {
     this.#open.clear()
     this.#answers = []
-    this.#size = 0
   }
 
   /** The chain is another one: states of the one before are no floor for those of this one. */
@@ -171,15 +158,7 @@ export class SlotBuffer {
     if (!supersedes(emitted, state)) {
       return emitted !== undefined && sameAccount(emitted.account, state.account) ? "repeated" : "older"
     }
-    const writes = this.#open.get(state.slot) ?? new Map<Address, AccountState>()
-    const open = writes.get(address)
-    if (open !== undefined && !mayPrecede(open, state)) {
-      return sameAccount(open.account, state.account) ? "repeated" : "older"
-    }
-    this.#open.set(state.slot, writes)
-    this.#size += open === undefined ? 1 : 0
-    writes.set(address, state)
-    return "kept"
+    return this.#open.add(address, state)
   }
 
   /** Takes the states read for the accounts of `requested`. One doubted meanwhile stays unread. */
@@ -216,8 +195,7 @@ export class SlotBuffer {
 
   /** The events to emit once every slot up to and including this one has ended. */
   end(slot: number): ReadonlyArray<ChainEvent> {
-    const ended = Array.from(this.#open.keys()).filter((open) => open <= slot)
-    const writes = ended.toSorted((a, b) => a - b).flatMap((open) => this.#settle(open))
+    const writes = this.#open.take(slot).flatMap(([ended, states]) => this.#settle(ended, states))
     const answers = this.#answers.filter((answer) => answer.slot <= slot)
     this.#answers = this.#answers.filter((answer) => answer.slot > slot)
     return [...writes, ...answers.flatMap(({ states }) => this.#conclude(states))]
@@ -228,10 +206,7 @@ export class SlotBuffer {
     return this.#snapshot(this.#emitted)
   }
 
-  #settle(slot: number): ReadonlyArray<ChainEvent> {
-    const writes = this.#open.get(slot) ?? new Map<Address, AccountState>()
-    this.#open.delete(slot)
-    this.#size -= writes.size
+  #settle(slot: number, writes: ReadonlyMap<Address, AccountState>): ReadonlyArray<ChainEvent> {
     const accounts = new Map<Address, OnChainAccount | null>()
     for (const [address, state] of writes) {
       const unread = this.#unread.get(address)

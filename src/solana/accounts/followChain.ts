@@ -137,6 +137,7 @@ const tend = Effect.fnUntraced(function* <R>(state: ChainState, chosen: ChosenNo
     state.changed.closeUnsafe()
     yield* lost("writes")(node.unfollow(Array.from(node.followed()).filter((address) => !state.isFollowed(address))))
     const refused = yield* lost("writes")(node.follow(state.followed().filter((address) => !node.isFollowed(address))))
+    state.hasFollowed((address) => node.isFollowed(address))
     const readAtMs = yield* monotonicMs
     admitted = admitted || (yield* lost("reads")(limited(chosen)(admit(state, chosen))))
     if (first) {
@@ -169,7 +170,7 @@ const watch = Effect.fnUntraced(function* (state: ChainState, watchdog: Duration
     if (silentMs < limitMs) {
       return Effect.sleep(Duration.millis(limitMs - silentMs))
     }
-    state.fallSilent()
+    state.heard.fallSilent()
     return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no slot in ${Duration.format(watchdog)}` }))
   })
   return yield* Effect.forever(check)
@@ -181,7 +182,7 @@ const watchLag = <R>(
   { choice, node, rpcOf, source }: ChosenNode<R>
 ): Effect.Effect<never, ChainUnavailable> => {
   const others = source.others(node)
-  const compared = { host: source.host(node), slot: () => state.slot }
+  const compared = { host: source.host(node), slot: () => state.heard.slot }
   return others.length > 0
     ? Effect.sleep(COMPARED_EVERY).pipe(
         Effect.andThen(compareWithOthers(choice, rpcOf, others, compared)),

@@ -10,6 +10,7 @@ import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { Patience } from "../rpc/Patience.ts"
 import { pollWhileAway } from "./pollChain.ts"
 import type { RpcNode, RpcSettings } from "../rpc/rpcSettings.ts"
+import type { Relay } from "../bus/Relay.ts"
 import { SlotBuffer } from "./SlotBuffer.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
@@ -45,11 +46,11 @@ const makeReads = Effect.fnUntraced(function* (settings: RpcSettings, choice: No
 /** Logs each end of a silence of the chain. */
 const logResumptions = (state: ChainState): Effect.Effect<never> =>
   Effect.suspend(() => {
-    state.resumed.closeUnsafe()
-    return state.resumed.await
+    state.heard.resumed.closeUnsafe()
+    return state.heard.resumed.await
   }).pipe(
     Effect.andThen(
-      Effect.suspend(() => Effect.logInfo("The chain goes on", { node: state.nodes.node, slot: state.slot }))
+      Effect.suspend(() => Effect.logInfo("The chain goes on", { node: state.nodes.node, slot: state.heard.slot }))
     ),
     Effect.forever
   )
@@ -57,25 +58,25 @@ const logResumptions = (state: ChainState): Effect.Effect<never> =>
 /** A feed that follows accounts by the source, and reads them from the nodes. Builds at once, and connects as soon as it can. */
 export const makeChainFeed = Effect.fnUntraced(function* <R>(
   settings: RpcSettings,
-  sourceOf: (choice: NodeChoice) => WriteSource<R>,
-  { tellsSlots = false }: { readonly tellsSlots?: boolean } = {}
+  sourceOf: (choice: NodeChoice, rpcOf: (node: RpcNode) => SolanaRpc["Service"]) => WriteSource<R>,
+  { relay, tellsSlots = false }: { readonly tellsSlots?: boolean; readonly relay?: Relay | undefined } = {}
 ) {
   const choice = new NodeChoice(settings.nodes)
-  const source = sourceOf(choice)
   const rpcOf = yield* makeReads(settings, choice)
+  const source = sourceOf(choice, rpcOf)
   const patience = new Patience(READ_DEADLINE)
   const time = yield* Clock.Clock
   const wanted = new Set<Address>()
   const buffer = new SlotBuffer((address) => !wanted.has(address))
   const outbox = yield* makeOutbox(settings.backlog, () => buffer.everything())
-  const state = new ChainState({ buffer, outbox, wanted, commitment: settings.commitment, time, tellsSlots })
+  const state = new ChainState({ buffer, outbox, wanted, commitment: settings.commitment, time, tellsSlots, relay })
   /** The node that was admitted last. */
   const used: { node: RpcNode | null } = { node: null }
   const isUsed = Latch.makeUnsafe(false)
 
   const onUse = (node: RpcNode, host: string, message: string) =>
     Effect.suspend(() => {
-      const isQuiet = used.node === null || state.isSilent
+      const isQuiet = used.node === null || state.heard.isSilent
       used.node = node
       state.nodes = { node: host, readNode: node.host }
       isUsed.openUnsafe()
@@ -85,7 +86,7 @@ export const makeChainFeed = Effect.fnUntraced(function* <R>(
 
   const followOnce = Effect.suspend(() => {
     const node = choice.current
-    const wasSilent = state.isSilent
+    const wasSilent = state.heard.isSilent
     const host = source.host(node)
     const inUse = onUse(node, host, "The chain is followed")
     const chosen = { node, source, rpc: rpcOf(node), rpcOf, choice, patience, onUse: inUse }
@@ -110,7 +111,7 @@ export const makeChainFeed = Effect.fnUntraced(function* <R>(
         }
         const next = of === "writes" ? source.host(choice.current) : choice.current.host
         // One warning for one silence, however often the node is connected to meanwhile.
-        const isKnown = wasSilent && state.isSilent && reason === "timeout"
+        const isKnown = wasSilent && state.heard.isSilent && reason === "timeout"
         return Effect.andThen(
           Metric.update(lossCount, 1),
           Effect.andThen(

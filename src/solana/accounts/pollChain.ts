@@ -23,7 +23,7 @@ export interface PolledNodes {
 
 /** Reads every followed account at one slot. */
 const poll = Effect.fnUntraced(function* (state: ChainState, rpc: SolanaRpc["Service"]) {
-  const { malformed, slot, states } = yield* readAtOneSlot(rpc, state.followed(), state.committedSlot)
+  const { malformed, slot, states } = yield* readAtOneSlot(rpc, state.own(), state.committedSlot)
   if (malformed.values().some((address) => state.isKnown(address))) {
     return yield* new ChainUnavailable({ reason: "invalid", detail: "a known account in no valid form" })
   }

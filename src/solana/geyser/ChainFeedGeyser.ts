@@ -3,6 +3,7 @@ import type { HttpClient } from "effect/http"
 import { ChainFeed } from "../accounts/ChainFeed.ts"
 import { makeChainFeed } from "../accounts/makeChainFeed.ts"
 import type { WriteSource } from "../accounts/WriteSource.ts"
+import { AccountRelay } from "../bus/AccountRelay.ts"
 import { blockCommitment } from "../Commitment.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
@@ -55,7 +56,8 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
   const { openGeyserAccounts: open } = yield* Effect.promise(() => import("./geyserAccounts.ts"))
   // A stream has every slot of the commitment and no write of slots that may be rolled back.
   const streamed = { ...settings, commitment: blockCommitment(settings.commitment) }
-  return yield* makeChainFeed(streamed, streamedWrites(endpoints, open), { tellsSlots: true })
+  const relay = (yield* AccountRelay)?.writes
+  return yield* makeChainFeed(streamed, streamedWrites(endpoints, open), { tellsSlots: true, relay })
 })
 
 /**

@@ -1,0 +1,228 @@
+/** Writes of accounts as bytes, for the processes that apply them. */
+import { Schema } from "effect"
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { type Address, addressFromBytes, addressToBytes } from "../../domain/Address.ts"
+import type { AccountState } from "../accounts/accountJson.ts"
+
+/**
+ * Version of the encoding, the first byte of a message. During a deploy two versions meet: a reader also has the one before,
+ * and readers are deployed before writers.
+ */
+export const VERSION = 1
+
+/** The bytes are no message, or one of a version that this process cannot read. */
+export class UnreadableWrites extends Schema.TaggedError<UnreadableWrites>()("UnreadableWrites", {
+  /** The version of the message; null when it has none. */
+  version: Schema.NullOr(Schema.Int),
+  cause: Schema.Defect()
+}) {}
+
+/** Writes that a connection to the chain has received since the message before. */
+export interface AccountMessage {
+  /** Number of the connection: between messages of two connections writes may be missing. */
+  readonly session: number
+  /** All writes up to this slot have been sent, as far as they are known. */
+  readonly slot: number
+  /** Revisions of the leases whose accounts have all been followed since before this message, by owner. */
+  readonly leases: ReadonlyMap<string, number>
+  /** Accounts of leases that the node refuses to follow. */
+  readonly refused: ReadonlyArray<Address>
+  readonly writes: ReadonlyArray<readonly [Address, AccountState]>
+}
+
+const ADDRESS = 32
+const EXISTS = 1
+const HAS_VERSION = 2
+/** Bytes of a write without those of its address and account; of an account without its data. */
+const WRITE = 17
+const ACCOUNT = 14
+
+const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/** Writes values one after the other. */
+class Writer {
+  readonly bytes: Buffer
+  #at = 0
+
+  constructor(size: number) {
+    this.bytes = Buffer.allocUnsafe(size)
+  }
+
+  /** An integer of so many bytes. */
+  integer(value: number, size: number): void {
+    this.#at = this.bytes.writeUIntLE(value, this.#at, size)
+  }
+
+  /** A number that is exact up to 2^53. */
+  number(value: number): void {
+    this.#at = this.bytes.writeDoubleLE(value, this.#at)
+  }
+
+  amount(value: bigint): void {
+    this.#at = this.bytes.writeBigUInt64LE(value, this.#at)
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.bytes.set(bytes, this.#at)
+    this.#at += bytes.length
+  }
+}
+
+/** Reads them back. Throws beyond the end. */
+class Reader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  integer(size: number): number {
+    const value = this.#bytes.readUIntLE(this.#at, size)
+    this.#at += size
+    return value
+  }
+
+  number(): number {
+    const value = this.#bytes.readDoubleLE(this.#at)
+    this.#at += 8
+    return value
+  }
+
+  amount(): bigint {
+    const value = this.#bytes.readBigUInt64LE(this.#at)
+    this.#at += 8
+    return value
+  }
+
+  /** A part of the message, which lives as long as its bytes. */
+  view(size: number): Buffer {
+    if (this.#at + size > this.#bytes.length) {
+      throw new RangeError("the message ends early")
+    }
+    this.#at += size
+    return this.#bytes.subarray(this.#at - size, this.#at)
+  }
+
+  text(size: number): string {
+    return this.view(size).toString("latin1")
+  }
+}
+
+const list = <A>(count: number, read: () => A): Array<A> => Array.from({ length: count }, read)
+
+/** Key of an address by its bytes. */
+export const keyOfAddress = (address: Address): string => Buffer.from(addressToBytes(address)).toString("latin1")
+
+/** The message as bytes: the version, then the rest, compressed. `bytesOf` gives the bytes of an address. */
+export const encodeMessage = (
+  { leases, refused, session, slot, writes }: AccountMessage,
+  bytesOf: (address: Address) => Uint8Array = addressToBytes
+): Uint8Array => {
+  const owners = new Map<Address, number>()
+  let size = 8 + 8 + 2 + 4 + 2 + 4 + refused.length * ADDRESS
+  for (const owner of leases.keys()) {
+    size += 1 + owner.length + 4
+  }
+  for (const [, { account }] of writes) {
+    size += ADDRESS + WRITE
+    if (account !== null) {
+      size += ACCOUNT + account.data.length
+      owners.set(account.owner, owners.get(account.owner) ?? owners.size)
+    }
+  }
+  const to = new Writer(size + owners.size * ADDRESS)
+  to.number(session)
+  to.number(slot)
+  to.integer(leases.size, 2)
+  for (const [owner, revision] of leases) {
+    to.integer(owner.length, 1)
+    to.raw(Buffer.from(owner, "latin1"))
+    to.integer(revision, 4)
+  }
+  to.integer(refused.length, 4)
+  refused.forEach((address) => to.raw(bytesOf(address)))
+  to.integer(owners.size, 2)
+  owners.forEach((_, owner) => to.raw(addressToBytes(owner)))
+  to.integer(writes.length, 4)
+  for (const [address, state] of writes) {
+    const { account, writeVersion } = state
+    to.raw(bytesOf(address))
+    to.number(state.slot)
+    to.integer((account === null ? 0 : EXISTS) + (writeVersion === undefined ? 0 : HAS_VERSION), 1)
+    to.number(writeVersion ?? 0)
+    if (account !== null) {
+      to.amount(account.lamports)
+      to.integer(owners.get(account.owner) ?? 0, 2)
+      to.integer(account.data.length, 4)
+      to.raw(account.data)
+    }
+  }
+  return Buffer.concat([Buffer.of(VERSION), zstdCompressSync(to.bytes, fast)])
+}
+
+/** The address of these bytes where the reader follows it, by its key. */
+type Find = (key: string) => Address | undefined
+
+const readWrite = (
+  from: Reader,
+  owners: ReadonlyArray<Address>,
+  find: Find
+): readonly [Address, AccountState] | undefined => {
+  const address = find(from.text(ADDRESS))
+  const slot = from.number()
+  const flags = from.integer(1)
+  const version = from.number()
+  const writeVersion = (flags & HAS_VERSION) === 0 ? undefined : version
+  if ((flags & EXISTS) === 0) {
+    return address && [address, { slot, account: null, writeVersion }]
+  }
+  const lamports = from.amount()
+  const owner = owners[from.integer(2)]
+  const data = from.view(from.integer(4))
+  if (owner === undefined) {
+    throw new RangeError("an account without its program")
+  }
+  // A copy: a part would keep the bytes of the whole message.
+  return (
+    address && [
+      address,
+      { slot, account: { address, owner, lamports, data: new Uint8Array(data), slot }, writeVersion }
+    ]
+  )
+}
+
+const decodeFirst = (body: Uint8Array, find: Find): AccountMessage => {
+  const from = new Reader(zstdDecompressSync(body))
+  const session = from.number()
+  const slot = from.number()
+  const leases = new Map(list(from.integer(2), () => [from.text(from.integer(1)), from.integer(4)] as const))
+  const refused = list(from.integer(4), () => find(from.text(ADDRESS)))
+  const owners = list(from.integer(2), () => addressFromBytes(from.view(ADDRESS)))
+  const writes = list(from.integer(4), () => readWrite(from, owners, find))
+  return {
+    session,
+    slot,
+    leases,
+    refused: refused.filter((address) => address !== undefined),
+    writes: writes.filter((write) => write !== undefined)
+  }
+}
+
+/** The versions that this process reads. */
+const decoders: Readonly<Record<number, (body: Uint8Array, find: Find) => AccountMessage>> = { 1: decodeFirst }
+
+/** The message with the accounts that `find` knows. Throws `UnreadableWrites`. */
+export const decodeMessage = (bytes: Uint8Array, find: Find): AccountMessage => {
+  const [version = null] = bytes
+  const decode = version === null ? undefined : decoders[version]
+  if (decode === undefined) {
+    const cause = new Error(`version ${version ?? "none"} of account writes is unknown`)
+    throw new UnreadableWrites({ version, cause })
+  }
+  try {
+    return decode(bytes.subarray(1), find)
+  } catch (cause) {
+    throw new UnreadableWrites({ version, cause })
+  }
+}

@@ -1,0 +1,126 @@
+/** Logs of a bus as streams of Valkey, or Redis 7. */
+import { Clock, Effect } from "effect"
+import { AppendRefused, type BusLog, type BusUnavailable, type LogBounds, type LogEntry } from "../bus/busLog.ts"
+import { bufferOf, makeConnection, type Send } from "./busConnection.ts"
+
+/** A reader is answered within this time, with no entry where none comes. */
+const BLOCK_MS = 1000
+/** Entries read at a time. */
+const PAGE = 16
+
+/**
+ * Appends an entry. The set holds the places of the stream, with the bytes of each entry and the time at which it came, by the
+ * clock of the server. At most 16 old entries are removed with each new one. All keys go once no entry has come for the time
+ * that entries are kept.
+ */
+const APPEND_LUA = `
+local stream, places, size = KEYS[1], KEYS[2], KEYS[3]
+local after, kept, most = tonumber(ARGV[1]), tonumber(ARGV[3]), tonumber(ARGV[5])
+local newest = redis.call('ZREVRANGE', places, 0, 0)[1]
+if newest then
+  newest = tonumber(string.match(newest, '^%d+'))
+  if newest > after then return newest end
+end
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+redis.call('XADD', stream, ARGV[2] .. '-0', 'a', ARGV[1], 'b', ARGV[4])
+redis.call('ZADD', places, ARGV[2], ARGV[2] .. ':' .. #ARGV[4] .. ':' .. string.format('%.0f', now))
+local held, gone = 0, 0
+if most > 0 then
+  if not newest then redis.call('DEL', size) end
+  held = redis.call('INCRBY', size, #ARGV[4])
+end
+local oldest, old = redis.call('ZRANGE', places, 0, 16), 0
+for i = 1, #oldest - 1 do
+  if tonumber(string.match(oldest[i], '%d+$')) >= now - kept and held - gone <= most then break end
+  old, gone = i, gone + tonumber(string.match(oldest[i], ':(%d+):') or '0')
+end
+if old > 0 then
+  redis.call('ZREMRANGEBYRANK', places, 0, old - 1)
+  redis.call('XTRIM', stream, 'MINID', string.match(oldest[old + 1], '^%d+') .. '-0')
+  if most > 0 then redis.call('DECRBY', size, gone) else gone = 0 end
+end
+if kept > 0 then
+  for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], kept) end
+end
+return -1`
+
+type Reply = ReadonlyArray<
+  readonly [stream: Buffer, entries: ReadonlyArray<readonly [id: Buffer, fields: ReadonlyArray<Buffer>]>]
+>
+
+/** The entries of a reply to `XREAD`; none when it timed out. */
+const entriesOf = (reply: unknown): ReadonlyArray<LogEntry> =>
+  ((reply as Reply | null)?.[0]?.[1] ?? []).map(([id, fields]) => ({
+    place: Number(id.toString("latin1").split("-")[0]),
+    after: Number(fields[1]?.toString("latin1")),
+    bytes: fields[3] ?? Buffer.alloc(0)
+  }))
+
+/** Settings of the logs of one bus. */
+interface LogSettings extends LogBounds {
+  readonly url: string
+  /** First part of the keys. */
+  readonly kind: string
+  /** Name of the bus in the log of the process. */
+  readonly title: string
+}
+
+/** The key of a log. Keys beside it begin with it, so that all are in one slot of a cluster. */
+export const keyOf = (kind: string, name: string): string => `fathom:{${kind}:${name}}`
+
+/** The logs on the server at this address, by these commands. Does not wait for the server. */
+export const makeValkeyLog = Effect.fnUntraced(function* (
+  { keptMs, kind, mostBytes = 0, title, url }: LogSettings,
+  send: Send
+) {
+  const clock = yield* Clock.Clock
+  const state: { heardAtMs: number | null; isReported: boolean } = { heardAtMs: null, isReported: false }
+
+  const heard = <A>(answer: A): A => {
+    state.heardAtMs = clock.currentTimeMillisUnsafe()
+    return answer
+  }
+  const reportLoss = ({ cause }: BusUnavailable) =>
+    Effect.suspend(() => {
+      const isFirst = !state.isReported
+      state.isReported = true
+      return isFirst ? Effect.logWarning(`The ${title} cannot be reached`, cause) : Effect.void
+    })
+  const reportReturn = Effect.suspend(() => {
+    const wasReported = state.isReported
+    state.isReported = false
+    return wasReported ? Effect.logInfo(`The ${title} can be reached again`) : Effect.void
+  })
+  const streamOf = (name: string) => keyOf(kind, name)
+  const placesOf = (name: string) => `${keyOf(kind, name)}:slots`
+
+  const log: BusLog = {
+    newest: Effect.fnUntraced(function* (name) {
+      const [member] = heard(yield* send("ZREVRANGE", placesOf(name), "0", "0")) as ReadonlyArray<Buffer>
+      return member === undefined ? null : Number(member.toString("latin1").split(":")[0])
+    }),
+    append: Effect.fnUntraced(function* (name, { after, bytes, place }) {
+      const keys = [streamOf(name), placesOf(name), `${keyOf(kind, name)}:size`]
+      const values = [`${after}`, `${place}`, `${keptMs}`, bufferOf(bytes), `${mostBytes}`]
+      const answer = Number(heard(yield* send("EVAL", APPEND_LUA, "3", ...keys, ...values)))
+      if (answer !== -1) {
+        return yield* new AppendRefused({ newest: answer })
+      }
+    }),
+    reader: Effect.map(
+      makeConnection(url),
+      (read) => (name, after) =>
+        read("XREAD", "COUNT", `${PAGE}`, "BLOCK", `${BLOCK_MS}`, "STREAMS", streamOf(name), `${after}-0`).pipe(
+          Effect.tapError(reportLoss),
+          Effect.tap(reportReturn),
+          Effect.map((reply) => {
+            const entries = entriesOf(heard(reply))
+            return { entries, hasMore: entries.length === PAGE }
+          })
+        )
+    ),
+    heardAtMs: () => state.heardAtMs
+  }
+  return log
+})

@@ -1,0 +1,297 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Latch, Layer, Stream } from "effect"
+import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
+import { VERSION } from "../../../src/solana/bus/accountMessage.ts"
+import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
+import * as AccountBusValkey from "../../../src/storage/valkey/AccountBusValkey.ts"
+import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
+import { emptied, isAvailable, server, sharedServer } from "../../support/valkey.ts"
+import { clockOf, holding, until } from "../accounts/accounts.ts"
+import { chainFeedContract } from "../accounts/chainFeedContract.ts"
+import { A, B, C, CHAIN, followerOf, memoryBus, scene, startChain, startFollower, startLeader } from "./busScene.ts"
+
+const contract = (name: string, busOf: Effect.Effect<Layer.Layer<AccountBus>>) =>
+  chainFeedContract(
+    name,
+    Effect.fnUntraced(function* (accounts) {
+      const node = yield* startChain(accounts)
+      const bus = Context.get(yield* Layer.build(yield* busOf), AccountBus)
+      const leader = Layer.effectDiscard(startLeader(node, bus))
+      return Layer.merge(followerOf(node, Layer.succeed(AccountBus, bus)), leader)
+    })
+  )
+
+contract("ChainFeedBus over memory", Effect.succeed(memoryBus()))
+
+describe.runIf(isAvailable)("on a server", () => {
+  const shared = sharedServer()
+  contract(
+    "ChainFeedBus over Valkey",
+    Effect.map(Valkey, () => AccountBusValkey.layer(shared().url)).pipe(
+      Effect.provide(emptied(shared).pipe(Layer.provide(SourceMonitor.layer)))
+    )
+  )
+})
+
+describe("writes over the bus", () => {
+  it.live("of one slot arrive together, with their slot, and an older one after a newer changes nothing", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const { reader } = yield* startFollower(node, bus, [A, B])
+        node.write(101, holding(A, [1]), holding(B, [1]))
+        yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
+        assert.deepStrictEqual(
+          reader.writes.map(({ accounts, slot }) => [slot, Array.from(accounts.keys())]),
+          [[101, [A, B]]]
+        )
+        assert.deepStrictEqual(reader.known.get(A), holding(A, [1], 101))
+        node.write(105, holding(A, [5]))
+        yield* until("A is written again", () => reader.bytes(A)?.[0] === 5)
+        node.tell(103, A, {
+          data: ["Aw==", "base64"],
+          executable: false,
+          lamports: 5,
+          owner: holding(A, []).owner,
+          space: 1
+        })
+        node.write(106, holding(B, [6]))
+        yield* until("B is written", () => reader.bytes(B)?.[0] === 6)
+        assert.deepStrictEqual(reader.bytes(A), [5])
+        node.close(107, A)
+        yield* until("A is gone", () => reader.known.get(A) === null)
+      })
+    )
+  )
+
+  it.live("are those of each process for its own accounts, and the node is followed for all of them", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const one = yield* startFollower(node, bus, [A, B])
+        const other = yield* startFollower(node, bus, [B, C])
+        node.write(101, holding(A, [1]), holding(B, [1]), holding(C, [1]))
+        yield* until("all is written", () => one.reader.bytes(B)?.[0] === 1 && other.reader.bytes(C)?.[0] === 1)
+        assert.deepStrictEqual(
+          one.reader.writes.flatMap(({ accounts }) => Array.from(accounts.keys())),
+          [A, B]
+        )
+        assert.deepStrictEqual(
+          other.reader.writes.flatMap(({ accounts }) => Array.from(accounts.keys())),
+          [B, C]
+        )
+        assert.strictEqual(node.connections, 1)
+        yield* one.feed.unwatch([A, B])
+        // The lease changes with the next account that is added.
+        yield* one.feed.watch([C])
+        yield* until("A is not followed any more", () => !node.followed().has(A))
+        assert.isTrue(node.followed().has(B))
+      })
+    )
+  )
+
+  it.live("end with a lease that is not renewed", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        yield* bus.lease(CHAIN, { owner: "gone", revision: 1, accounts: new Uint8Array(32).fill(2) })
+        yield* until("B is followed", () => node.followed().has(B))
+        yield* until("B is not followed any more", () => !node.followed().has(B))
+      }),
+      memoryBus(300)
+    )
+  )
+
+  it.live("are read anew by a process whose lease has ended meanwhile", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const owners: Array<string> = []
+        const noting = AccountBus.of({
+          ...bus,
+          lease: (chain, lease) =>
+            Effect.andThen(
+              Effect.sync(() => owners.push(lease.owner)),
+              bus.lease(chain, lease)
+            )
+        })
+        const { feed, reader } = yield* startFollower(node, noting, [A])
+        yield* bus.release(CHAIN, owners[0] ?? "")
+        yield* until("A is not followed any more", () => !node.followed().has(A))
+        node.write(101, holding(A, [1]))
+        yield* until("A is read", () => reader.bytes(A)?.[0] === 1)
+        yield* feed.watch([B])
+        yield* until("the feed is live", () => feed.freshness().state === "live" && reader.known.has(B))
+        node.write(102, holding(A, [2]))
+        yield* until("A is written", () => reader.bytes(A)?.[0] === 2)
+      })
+    )
+  )
+})
+
+describe("a change of the process that fills the bus", () => {
+  it.live("is a gap: accounts are read anew, and no state is live until they are", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, leader, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A, B])
+        yield* leader.end
+        // Missed by both.
+        node.slot = 110
+        node.put(holding(A, [7], 110))
+        const isHeld = Latch.makeUnsafe(false)
+        node.beforeAnswer = ({ method }) => (method === "getMultipleAccounts" ? isHeld.await : Effect.void)
+        yield* startLeader(node, bus)
+        yield* until("the gap is known", () => feed.freshness().state === "loading")
+        assert.deepStrictEqual(reader.bytes(A), [0])
+        yield* isHeld.open
+        yield* until("A is read", () => reader.bytes(A)?.[0] === 7)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        node.write(111, holding(B, [8]))
+        yield* until("B is written", () => reader.bytes(B)?.[0] === 8)
+      })
+    )
+  )
+
+  it.live("refuses the one before, which goes on", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, leader, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A])
+        yield* startLeader(node, bus)
+        node.write(101, holding(A, [1]))
+        assert.strictEqual((yield* leader.overtaken)._tag, "AppendRefused")
+        yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        node.write(102, holding(A, [2]))
+        yield* until("A is written again", () => reader.bytes(A)?.[0] === 2)
+      })
+    )
+  )
+
+  it.live("of its connection to the node is a gap too", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A])
+        node.drop()
+        node.slot = 120
+        node.put(holding(A, [9], 120))
+        yield* until("A is read", () => reader.bytes(A)?.[0] === 9)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+      })
+    )
+  )
+})
+
+describe("entries that a process lacks", () => {
+  it.live("are a gap: accounts are read anew", () => {
+    const lost = { isLosing: false }
+    return scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A, B])
+        lost.isLosing = true
+        node.write(101, holding(A, [1]))
+        yield* until("the chain goes on", () => node.callsOf("getMultipleAccounts").length > 0)
+        node.write(102, holding(B, [2]))
+        yield* until("both are read", () => reader.bytes(A)?.[0] === 1 && reader.bytes(B)?.[0] === 2)
+        lost.isLosing = false
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+      }),
+      memoryBus(),
+      (bus) => {
+        let count = 0
+        return {
+          // Every other entry is lost by the bus.
+          append: (chain, entry) => (lost.isLosing && count++ % 2 === 0 ? Effect.void : bus.append(chain, entry))
+        }
+      }
+    )
+  })
+
+  it.live("and that wait keep the feed from being live", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const pages = { hasMore: false }
+        const slow = AccountBus.of({
+          ...bus,
+          follow: (chain, after) =>
+            Stream.map(bus.follow(chain, after), ({ entries }) => ({ entries, hasMore: pages.hasMore }))
+        })
+        const { feed } = yield* startFollower(node, slow, [A])
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        pages.hasMore = true
+        yield* until("entries wait", () => feed.freshness().state === "loading")
+        pages.hasMore = false
+        yield* until("the feed is live again", () => feed.freshness().state === "live")
+      })
+    )
+  )
+
+  it.live("of a version that it cannot read leave the accounts to be read from the node", () => {
+    const release = { isNext: false }
+    return scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A])
+        release.isNext = true
+        yield* until("the bus cannot be read", () => feed.freshness().state === "down")
+        node.slot = 130
+        node.put(holding(A, [3], 130))
+        yield* until("A is read", () => reader.bytes(A)?.[0] === 3)
+        assert.strictEqual(feed.freshness().state, "polling")
+        release.isNext = false
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+      }),
+      memoryBus(),
+      (bus) => ({
+        append: (chain, entry) =>
+          bus.append(
+            chain,
+            release.isNext ? { ...entry, bytes: Uint8Array.from([VERSION + 1, ...entry.bytes.subarray(1)]) } : entry
+          )
+      })
+    )
+  })
+
+  it.live("because no process fills the bus leave them to be read from the node", () =>
+    Effect.gen(function* () {
+      const node = yield* startChain([holding(A, [0])])
+      yield* Effect.gen(function* () {
+        const bus = Context.get(yield* Layer.build(memoryBus()), AccountBus)
+        const { feed, reader } = yield* startFollower(node, bus, [A])
+        assert.strictEqual(feed.freshness().state, "polling")
+        yield* startLeader(node, bus)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        node.write(101, holding(A, [1]))
+        yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
+      }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.runIf(isAvailable)("a server that is away", () => {
+  it.live(
+    "leaves the accounts to be read from the node until it is back without its data",
+    () =>
+      Effect.gen(function* () {
+        const own = yield* server
+        const node = yield* startChain([holding(A, [0])])
+        yield* Effect.gen(function* () {
+          const connect = Effect.map(Layer.build(Layer.fresh(AccountBusValkey.layer(own.url))), (built) =>
+            Context.get(built, AccountBus)
+          )
+          yield* startLeader(node, yield* connect)
+          const { feed, reader } = yield* startFollower(node, yield* connect, [A])
+          yield* until("the feed is live", () => feed.freshness().state === "live")
+          yield* own.kill
+          node.write(101, holding(A, [1]))
+          yield* until("A is read", () => reader.bytes(A)?.[0] === 1)
+          assert.strictEqual(feed.freshness().state, "polling")
+          yield* own.start
+          // The chain goes on at its own pace until the bus is followed.
+          yield* Effect.sync(() => node.write(++node.slot, clockOf(7, 1_700_000_000, node.slot))).pipe(
+            Effect.delay("400 millis"),
+            Effect.forever,
+            Effect.forkScoped
+          )
+          yield* until("the feed is live again", () => feed.freshness().state === "live")
+          node.write(++node.slot, holding(A, [2], node.slot))
+          yield* until("A is written", () => reader.bytes(A)?.[0] === 2)
+        }).pipe(Effect.scoped)
+      }).pipe(Effect.scoped),
+    30_000
+  )
+})

@@ -1,0 +1,99 @@
+import { assert, it } from "@effect/vitest"
+import type { Address } from "../../../src/domain/Address.ts"
+import type { AccountState } from "../../../src/solana/accounts/accountJson.ts"
+import {
+  type AccountMessage,
+  decodeMessage,
+  encodeMessage,
+  keyOfAddress,
+  UnreadableWrites,
+  VERSION
+} from "../../../src/solana/bus/accountMessage.ts"
+import { at, holding } from "../accounts/accounts.ts"
+
+const written = (address: Address, bytes: ReadonlyArray<number>, slot: number, writeVersion?: number) =>
+  [address, { slot, account: holding(address, bytes, slot), writeVersion }] as const
+
+const closed: AccountState = { slot: 318_000_001, account: null, writeVersion: 2 ** 53 - 1 }
+
+const message: AccountMessage = {
+  session: 2 ** 48 - 1,
+  slot: 318_000_002,
+  leases: new Map([
+    ["one", 1],
+    ["another", 70_000]
+  ]),
+  refused: [at(9)],
+  writes: [
+    written(at(1), [1, 2, 3], 318_000_001, 1_700_000_000_001),
+    [at(2), closed],
+    [
+      at(3),
+      {
+        slot: 318_000_002,
+        account: { ...holding(at(3), [], 318_000_002), owner: at(200), lamports: 2n ** 64n - 1n },
+        writeVersion: undefined
+      }
+    ],
+    written(
+      at(4),
+      Array.from({ length: 2000 }, (_, i) => i % 251),
+      318_000_002,
+      0
+    )
+  ]
+}
+
+const finding = (...addresses: ReadonlyArray<Address>) => {
+  const known = new Map(addresses.map((address) => [keyOfAddress(address), address]))
+  return (key: string) => known.get(key)
+}
+const everything = finding(at(1), at(2), at(3), at(4), at(9))
+
+const failure = (bytes: Uint8Array): unknown => {
+  try {
+    return decodeMessage(bytes, everything)
+  } catch (error) {
+    return error
+  }
+}
+
+it("gives writes back whole: versions, accounts that ceased to exist, and amounts beyond numbers", () => {
+  const bytes = encodeMessage(message)
+  assert.strictEqual(bytes[0], VERSION)
+  assert.deepStrictEqual(decodeMessage(bytes, everything), message)
+})
+
+it("leaves out the accounts that a reader does not follow", () => {
+  const { refused, writes } = decodeMessage(encodeMessage(message), finding(at(3)))
+  assert.deepStrictEqual(writes, message.writes.slice(2, 3))
+  assert.deepStrictEqual(refused, [])
+})
+
+it("gives data of its own memory", () => {
+  const [first] = decodeMessage(encodeMessage(message), everything).writes
+  assert.strictEqual(first?.[1].account?.data.buffer.byteLength, 3)
+})
+
+/** Bytes of version 1. They stay readable while version 2 is the one that is written. */
+const FIRST =
+  "ASi1L/0g140DAMLFFSSgN40B4G0CeAAX/th4Yyf8js1CzvbThn24+wEoXIyjbFxumQL//6+DTNl/7LKu2/zZAXA1A4aAaARa4VmJxTMwpKY8CidGATRpciJ//hpRlZ7r4Nv+PwkATwkA78Ewd4AhrKM/tOCgeUCHAMgB"
+
+it("has the writes of a process whose release is the one of version 1", () => {
+  assert.deepStrictEqual(decodeMessage(Buffer.from(FIRST, "base64"), everything), {
+    session: 7,
+    slot: 102,
+    leases: new Map([["one", 3]]),
+    refused: [at(9)],
+    writes: [written(at(1), [1, 2, 3], 101, 12), [at(2), { slot: 102, account: null, writeVersion: undefined }]]
+  })
+})
+
+it("refuses a version that it does not know, with its number, and bytes that are no message", () => {
+  const bytes = encodeMessage(message)
+  const later = Uint8Array.from([VERSION + 1, ...bytes.subarray(1)])
+  assert.deepInclude(failure(later), { _tag: "UnreadableWrites", version: VERSION + 1 })
+  assert.deepInclude(failure(bytes.subarray(0, 40)), { _tag: "UnreadableWrites", version: VERSION })
+  assert.deepInclude(failure(new Uint8Array()), { _tag: "UnreadableWrites", version: null })
+  assert.instanceOf(failure(new Uint8Array()), UnreadableWrites)
+})
