@@ -40,7 +40,6 @@ export class ChainState implements Listener {
   readonly #outbox: Outbox
   readonly #wanted: Set<Address>
   readonly #commitment: Commitment
-  readonly #time: Clock.Clock
   readonly #tellsSlots: boolean
   readonly #relay: Relay | undefined
   #connected = false
@@ -77,7 +76,6 @@ export class ChainState implements Listener {
     this.#outbox = options.outbox
     this.#wanted = options.wanted
     this.#commitment = options.commitment
-    this.#time = options.time
     this.#tellsSlots = options.tellsSlots ?? false
     this.#relay = options.relay
     this.#relay?.onChange(() => this.changed.openUnsafe())
@@ -229,7 +227,7 @@ export class ChainState implements Listener {
     if (slot > (this.#polled?.slot ?? 0)) {
       // A slot that was known before the outage is as old as its receipt.
       const heardAtMs = isNew ? null : this.heard.atMs
-      this.#polled = { slot, atMs: heardAtMs ?? this.#time.currentTimeMillisUnsafe() }
+      this.#polled = { slot, atMs: heardAtMs ?? this.heard.wallMs() }
     }
     this.heard.take(slot)
     return true

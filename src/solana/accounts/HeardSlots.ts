@@ -39,10 +39,15 @@ export class HeardSlots {
     return Number(this.#time.monotonicTimeNanosUnsafe()) / 1e6
   }
 
+  /** The wall clock, in milliseconds. */
+  wallMs(): number {
+    return this.#time.currentTimeMillisUnsafe()
+  }
+
   take(slot: number): void {
     if (slot > this.#slot) {
       this.#slot = slot
-      this.#atMs = this.#time.currentTimeMillisUnsafe()
+      this.#atMs = this.wallMs()
       this.#advancedAt = this.nowMs()
       this.endSilence()
     }
