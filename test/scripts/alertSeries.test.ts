@@ -36,6 +36,8 @@ describe("faults that are provoked", () => {
 
   const written: Record<keyof typeof unprovoked, string> = {
     FathomAlertsMissed: state("alerts", "partial"),
+    FathomProgramUnproven: 'fathom_program_upgraded{dex="a"} 1\nfathom_program_state{dex="a",state="unproven"} 1',
+    FathomQuotesWrong: 'fathom_program_state{dex="a",state="wrong"} 1',
     FathomSharedStateLost: state("bus", "stale"),
     FathomSpoolFills: "fathom_clickhouse_spool_bytes 51\nfathom_clickhouse_spool_limit_bytes 100",
     FathomUsageUncounted: state("usage", "partial")

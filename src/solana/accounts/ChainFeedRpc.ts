@@ -6,7 +6,7 @@ import type { NodeChoice } from "../rpc/NodeChoice.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { ChainFeed } from "./ChainFeed.ts"
 import { makeChainFeed } from "./makeChainFeed.ts"
-import { spreadSubscriptions } from "./spreadSubscriptions.ts"
+import { spreadSubscriptions } from "../rpc/spreadSubscriptions.ts"
 import type { WriteSource } from "./WriteSource.ts"
 
 /** Writes from WebSockets of the node that accounts are read from. */

@@ -3,8 +3,8 @@ import { Clock, Deferred, Effect, Exit, Scope } from "effect"
 import type { Socket } from "effect/socket"
 import type { Address } from "../../domain/Address.ts"
 import { CLOCK } from "../clockSysvar.ts"
-import type { AccountState } from "./accountJson.ts"
-import { ChainUnavailable } from "./ChainFeed.ts"
+import type { AccountState } from "../accounts/accountJson.ts"
+import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { type Position, SocketProgress } from "./socketProgress.ts"
 import {
   type Listener,
@@ -12,7 +12,7 @@ import {
   type SlotInfo,
   type SubscriptionSettings,
   type Subscriptions
-} from "./subscriptions.ts"
+} from "../accounts/subscriptions.ts"
 
 /** Settings of the connections. */
 export interface SpreadSettings extends SubscriptionSettings {

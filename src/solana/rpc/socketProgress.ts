@@ -1,5 +1,5 @@
 /** Progress of several connections to one node, by what each of them has delivered. */
-import { LAG_SLOTS } from "../rpc/nodeLag.ts"
+import { LAG_SLOTS } from "./nodeLag.ts"
 
 /** Progress of one connection. */
 export interface Position {

@@ -35,7 +35,7 @@ const linkDependencies = (folder: string) => {
 
 const install = Effect.promise(async () => {
   const folder = mkdtempSync(join(tmpdir(), "fathom-example-"))
-  cpSync(fileURLToPath(new URL("example", import.meta.url)), folder, { recursive: true })
+  cpSync(fileURLToPath(new URL("../client/example", import.meta.url)), folder, { recursive: true })
   mkdirSync(join(folder, "node_modules/fathom"), { recursive: true })
   const packed = await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root })
   const tarball = join(folder, packed.stdout.trim().split("\n").at(-1) ?? "")
