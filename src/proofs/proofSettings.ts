@@ -1,5 +1,6 @@
 /** Settings of the watch of deployments and of their proofs. */
 import { Config, Duration, Schema } from "effect"
+import { durationSetting } from "../domain/countSetting.ts"
 import { programs } from "../programs/registry.ts"
 
 const ENTRY = /^(?<dex>[a-z0-9-]+)@(?<slot>\d{1,9})$/u
@@ -27,7 +28,7 @@ export const accepted: Config.Config<ReadonlyMap<string, number>> = Config.schem
 )
 
 /** `PROGRAM_REFRESH` (60 s, at least 1 s): interval between two reads of the deployments. */
-export const refresh: Config.Config<Duration.Duration> = Config.Duration("PROGRAM_REFRESH").pipe(
+export const refresh: Config.Config<Duration.Duration> = durationSetting("PROGRAM_REFRESH").pipe(
   Config.withDefault(Duration.seconds(60)),
   Config.map((interval) => Duration.max(interval, Duration.seconds(1)))
 )
@@ -44,6 +45,6 @@ export const policy: Config.Config<"refuse" | "warn"> = Config.Literals(["refuse
 )
 
 /** `PROVE_BUDGET` (60 s): processor time that proofs may use in an hour. */
-export const budget: Config.Config<Duration.Duration> = Config.Duration("PROVE_BUDGET").pipe(
+export const budget: Config.Config<Duration.Duration> = durationSetting("PROVE_BUDGET").pipe(
   Config.withDefault(Duration.seconds(60))
 )

@@ -1,6 +1,6 @@
 /** Snapshots of memory in the store, from time to time and at an orderly stop. */
 import { Clock, Config, Duration, Effect, Option, Stream } from "effect"
-import { rangeSetting } from "../../domain/countSetting.ts"
+import { durationSetting, rangeSetting } from "../../domain/countSetting.ts"
 import { noteFailure } from "../../health/SourceMonitor.ts"
 import { ImageTooLarge, ImageWriter } from "../columnar/StateImage.ts"
 import type { MarketLimits } from "../tape/MarketState.ts"
@@ -21,7 +21,7 @@ const GIB = 2 ** 30
 
 /** `SNAPSHOT_EVERY` (5 minutes beside a permanent chain, else none) and `SNAPSHOT_BYTES` (1 GiB). */
 export const snapshotSettings = Config.all({
-  every: Config.option(Config.Duration("SNAPSHOT_EVERY")),
+  every: Config.option(durationSetting("SNAPSHOT_EVERY")),
   most: rangeSetting("SNAPSHOT_BYTES", GIB, { minimum: 0, maximum: 64 * GIB })
 })
 
@@ -117,7 +117,10 @@ export const makeSnapshots = Effect.fnUntraced(function* (
   return {
     /** Takes a snapshot when its time has come. */
     ifDue: (nowMs: number): Effect.Effect<void> =>
-      settings.every !== null && nowMs - state.lastMs >= Duration.toMillis(settings.every) ? take : Effect.void,
+      // Also where the clock was set back by as much.
+      settings.every !== null && Math.abs(nowMs - state.lastMs) >= Duration.toMillis(settings.every)
+        ? take
+        : Effect.void,
 
     /** Takes one at the end, for at most ten seconds. */
     atStop:
