@@ -65,13 +65,14 @@ const AT_ONCE = 32
  * where the limiter cannot decide: the rest goes on unpaid until the next call.
  */
 export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
-  const dueOf = (all: Iterable<Subscription>) =>
-    Effect.map(Clock.currentTimeMillis, (nowMs) =>
-      Array.from(all).filter((one) => isDue(one, nowMs) && parts.hub.isWanted(one))
-    )
-  const streams = yield* Effect.forEach(Array.from(parts.hub.connections), ({ stream }) =>
-    dueOf(stream.subscriptions.values())
-  )
+  const dueAt = (all: Iterable<Subscription>, nowMs: number): ReadonlyArray<Subscription> =>
+    Array.from(all).filter((one) => isDue(one, nowMs) && parts.hub.isWanted(one))
+  const dueOf = (all: Iterable<Subscription>) => Effect.map(Clock.currentTimeMillis, (nowMs) => dueAt(all, nowMs))
+  // Of every connection each second, so without an effect for each.
+  const beganMs = yield* Clock.currentTimeMillis
+  const streams = parts.hub.connections
+    .map(({ stream }) => dueAt(stream.subscriptions.values(), beganMs))
+    .filter((due) => due.length > 0)
   // Looked at again each time: its reader may have left while others were charged.
   const chargeStream = Effect.fnUntraced(function* (found: ReadonlyArray<Subscription>) {
     const due = yield* dueOf(found)
@@ -92,12 +93,8 @@ export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
     }
   })
   // A charge is marked as paid even when another one fails meanwhile.
-  yield* Effect.forEach(
-    streams.filter((due) => due.length > 0),
-    (due) => Effect.uninterruptible(chargeStream(due)),
-    {
-      concurrency: AT_ONCE,
-      discard: true
-    }
-  ).pipe(Effect.catchTag("LimiterUnavailable", () => Effect.void))
+  yield* Effect.forEach(streams, (due) => Effect.uninterruptible(chargeStream(due)), {
+    concurrency: AT_ONCE,
+    discard: true
+  }).pipe(Effect.catchTag("LimiterUnavailable", () => Effect.void))
 })
