@@ -1,4 +1,6 @@
 import { assert, it } from "@effect/vitest"
+import { serialize } from "node:v8"
+import { zstdCompressSync } from "node:zlib"
 import { decodeBlock, encodeBlock, UnreadableBlock, VERSION } from "../../../src/market/bus/blockMessage.ts"
 import type { PricedBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { leg, netOf, transactionOf } from "../tape/decoded.ts"
@@ -47,6 +49,15 @@ it("gives a block back whole, and once more from one that came as a message", ()
   assert.strictEqual(bytes[0], VERSION)
   assert.deepStrictEqual(whole(decodeBlock(bytes)), whole(batch))
   assert.deepStrictEqual(whole(decodeBlock(encodeBlock(decodeBlock(bytes)))), whole(batch))
+})
+
+it("reads a block of the version before", () => {
+  const { transactions: _transactions, ...rest } = batch
+  const trading = transactions.map(({ changes: _changes, transfers: _transfers, ...each }) => each)
+  const movements = transactions.map(({ changes, transfers }) => ({ changes, transfers }))
+  const parts = [{ trading: serialize(trading), movements: serialize(movements) }]
+  const bytes = Buffer.concat([Buffer.of(VERSION - 1), zstdCompressSync(serialize({ ...rest, parts }))])
+  assert.deepStrictEqual(whole(decodeBlock(bytes)), whole(batch))
 })
 
 it("keeps what a feed does not report apart from what it reports as none", () => {
