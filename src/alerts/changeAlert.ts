@@ -4,12 +4,14 @@ import {
   type Alert,
   type AlertChange,
   type AlertCondition,
+  type AlertMetric,
   type AlertRecurrence,
   DEFAULT_COOLDOWN_SECONDS,
   isLive,
   MAX_EXPIRY_MS
 } from "../domain/wallets/Alert.ts"
-import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
+import { compare, whole } from "../domain/rational.ts"
+import { begin, fractionOf, type Observation, resume, triggerOf } from "./evaluate.ts"
 
 /** Fields to change; fields left out stay. */
 export interface AlertPatch {
@@ -69,6 +71,32 @@ export const metricFault = (mint: Mint, { metric }: Pick<AlertCondition, "metric
       }
     : null
 
+/** Metrics that are parts of a whole, in percent. */
+const parts: ReadonlySet<AlertMetric> = new Set(["liquidity_drop_pct", "top10_pct", "curve_progress_pct"])
+
+/** True for a condition that no value fulfils at 100 percent: parts are never above it, and no price falls to 0. */
+const isBelowWhole = ({ metric, operator }: Pick<AlertCondition, "metric" | "operator">): boolean =>
+  parts.has(metric) ? operator === "crosses_below" : operator === "falls_by"
+
+/** The fault of a threshold that the metric can never cross; null when it can. */
+export const thresholdFault = (
+  condition: Pick<AlertCondition, "metric" | "operator" | "threshold">
+): AlertFault | null => {
+  const { metric, operator, threshold } = condition
+  if (!parts.has(metric) && operator !== "falls_by") {
+    return null
+  }
+  const order = compare(fractionOf(threshold), whole(100n))
+  const isBelow = isBelowWhole(condition)
+  return order < 0 || (order === 0 && !isBelow)
+    ? null
+    : {
+        field: "condition.threshold",
+        issue: "out_of_range",
+        message: `condition.threshold must be above 0 and ${isBelow ? "below" : "at most"} 100 percent for ${metric} with ${operator}.`
+      }
+}
+
 /** The cooldown of an alert of that recurrence: the first that is given, else the default; none unless it repeats. */
 export const cooldownOf = (
   recurrence: AlertRecurrence,
@@ -105,7 +133,8 @@ export const changeAlert = (alert: Alert, patch: AlertPatch, decided: Decided): 
   const fault =
     finalFault(patch, alert) ??
     cooldownFault(recurrence, patch.cooldownSeconds) ??
-    expiryFault(patch.expiresAtMs, decided.nowMs)
+    expiryFault(patch.expiresAtMs, decided.nowMs) ??
+    (patch.threshold === undefined ? null : thresholdFault({ ...alert.condition, threshold: patch.threshold }))
   if (fault !== null) {
     return fault
   }

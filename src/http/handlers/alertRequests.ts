@@ -6,7 +6,8 @@ import {
   cooldownOf,
   type Decided,
   expiryFault,
-  metricFault
+  metricFault,
+  thresholdFault
 } from "../../alerts/changeAlert.ts"
 import { begin, beginArmed, triggerOf } from "../../alerts/evaluate.ts"
 import type { Reading } from "../../alerts/Reading.ts"
@@ -47,6 +48,7 @@ export const newAlertOf = (
   const condition = conditionOf(body)
   const fault =
     metricFault(mint, condition) ??
+    thresholdFault(condition) ??
     cooldownFault(recurrence, cooldownSeconds) ??
     expiryFault(expiresAtMs, decided.nowMs)
   return (

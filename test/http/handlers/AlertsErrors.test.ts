@@ -75,6 +75,16 @@ const bodies: ReadonlyArray<readonly [body: object, ...faults: ReadonlyArray<str
   [condition({ metric: "liquidity_drop_pct" }), "body condition.windowSeconds missing"],
   [condition({ metric: "liquidity_drop_pct", windowSeconds: 21_600 }), "body condition.windowSeconds conflict"],
   [condition({ metric: "volume_usd", windowSeconds: 600 }), "body condition.windowSeconds conflict"],
+  [
+    condition({ metric: "liquidity_drop_pct", windowSeconds: 600, threshold: "101" }),
+    "body condition.threshold out_of_range"
+  ],
+  [condition({ metric: "top10_pct", threshold: "100.1" }), "body condition.threshold out_of_range"],
+  [condition({ metric: "curve_progress_pct", threshold: "1000" }), "body condition.threshold out_of_range"],
+  [
+    { ...wanted, condition: { ...change, operator: "falls_by", threshold: "100" } },
+    "body condition.threshold out_of_range"
+  ],
   [condition({ metric: "top10_pct", source: "median" }), "body condition.source conflict"],
   [{ ...condition({ metric: "silent_seconds" }), mint: USDC }, "body condition.metric conflict"],
   [{ ...wanted, fireNow: "yes" }, "body fireNow type"],
