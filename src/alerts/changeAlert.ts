@@ -1,5 +1,5 @@
 /** Changes that owners may make to an alert, as pure functions. */
-import { type Mint, USDC } from "../domain/Address.ts"
+import { type Address, type Mint, USDC } from "../domain/Address.ts"
 import {
   type Alert,
   type AlertChange,
@@ -7,6 +7,8 @@ import {
   type AlertMetric,
   type AlertRecurrence,
   DEFAULT_COOLDOWN_SECONDS,
+  type AlertSide,
+  isOfWallet,
   isLive,
   MAX_EXPIRY_MS
 } from "../domain/wallets/Alert.ts"
@@ -27,7 +29,7 @@ export interface AlertPatch {
 /** The reason why a change is refused. */
 export interface AlertFault {
   readonly field: string
-  readonly issue: "conflict" | "out_of_range"
+  readonly issue: "conflict" | "missing" | "out_of_range"
   readonly message: string
 }
 
@@ -61,8 +63,43 @@ export const cooldownFault = (
         message: "cooldownSeconds must be left out or null unless recurrence is repeat."
       }
 
+/** Target of a new alert. Fields left out are null. */
+export interface AlertTarget {
+  readonly mint: Mint | null
+  readonly wallet: Address | null
+  readonly side: AlertSide | null
+  readonly fireNow: boolean
+}
+
+const refused = (field: string, message: string): AlertFault => ({
+  field,
+  issue: "conflict",
+  message: `${field} must ${message}`
+})
+
+/** The fault of a target that does not fit the metric: a wallet for its trades, else a token; null when it fits. */
+export const targetFault = (
+  { fireNow, mint, side, wallet }: AlertTarget,
+  { metric }: Pick<AlertCondition, "metric">
+): AlertFault | null => {
+  if (isOfWallet(metric)) {
+    return wallet === null
+      ? { field: "wallet", issue: "missing", message: `wallet is required for ${metric}.` }
+      : fireNow
+        ? refused("fireNow", `be left out or false for ${metric}, which fires for trades to come.`)
+        : null
+  }
+  if (mint === null) {
+    return { field: "mint", issue: "missing", message: `mint is required for ${metric}.` }
+  }
+  if (wallet !== null) {
+    return refused("wallet", `be left out or null for ${metric}: it applies to trades of a wallet.`)
+  }
+  return side === null ? null : refused("side", `be left out or null for ${metric}: it applies to trades of a wallet.`)
+}
+
 /** The fault of a metric that is never known of the mint; null when it may be. Swaps for USDC are trades of the other side. */
-export const metricFault = (mint: Mint, { metric }: Pick<AlertCondition, "metric">): AlertFault | null =>
+export const metricFault = (mint: Mint | null, { metric }: Pick<AlertCondition, "metric">): AlertFault | null =>
   mint === USDC && (metric === "change_pct" || metric === "volume_usd" || metric === "silent_seconds")
     ? {
         field: "condition.metric",
@@ -97,12 +134,18 @@ export const thresholdFault = (
       }
 }
 
-/** The cooldown of an alert of that recurrence: the first that is given, else the default; none unless it repeats. */
+/**
+ * The cooldown of an alert of that recurrence: the first that is given, else the default, which trades of a wallet do not have;
+ * none unless it repeats.
+ */
 export const cooldownOf = (
+  { metric }: Pick<AlertCondition, "metric">,
   recurrence: AlertRecurrence,
   ...given: ReadonlyArray<number | null | undefined>
 ): number | null =>
-  recurrence === "once" ? null : (given.find((seconds) => typeof seconds === "number") ?? DEFAULT_COOLDOWN_SECONDS)
+  recurrence === "once"
+    ? null
+    : (given.find((seconds) => typeof seconds === "number") ?? (isOfWallet(metric) ? null : DEFAULT_COOLDOWN_SECONDS))
 
 const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => {
   const [name] = Object.keys(patch)
@@ -117,6 +160,10 @@ const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => 
 const rewatched = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChange => {
   const { threshold = alert.condition.threshold } = patch
   const condition = { ...alert.condition, threshold }
+  if (isOfWallet(condition.metric)) {
+    const isAnew = threshold !== alert.condition.threshold || (alert.status === "paused" && patch.status === "active")
+    return isAnew ? { mark: Math.max(alert.mark, decided.place), condition } : {}
+  }
   const trigger = triggerOf(condition)
   if (threshold === alert.condition.threshold) {
     const isResumed = alert.status === "paused" && patch.status === "active"
@@ -141,7 +188,7 @@ export const changeAlert = (alert: Alert, patch: AlertPatch, decided: Decided): 
   const kept = patch.cooldownSeconds === undefined ? alert.cooldownSeconds : null
   return {
     recurrence,
-    cooldownSeconds: cooldownOf(recurrence, patch.cooldownSeconds, kept),
+    cooldownSeconds: cooldownOf(alert.condition, recurrence, patch.cooldownSeconds, kept),
     ...(patch.expiresAtMs === undefined ? {} : { expiresAtMs: patch.expiresAtMs }),
     ...(patch.note === undefined ? {} : { note: patch.note }),
     ...(patch.status === undefined ? {} : { status: patch.status }),

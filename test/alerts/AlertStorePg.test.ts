@@ -4,12 +4,17 @@ import { SqlClient } from "effect/sql"
 import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
 import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
 import type { AlertStep } from "../../src/domain/wallets/Alert.ts"
+import { MAIN_GROUP } from "../../src/domain/wallets/Tracker.ts"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import * as TrackerStorePg from "../../src/tracker/TrackerStorePg.ts"
+import { WatchList } from "../../src/tracker/WatchList.ts"
 import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { at } from "../support/clock.ts"
 import { alertOf, START } from "./alerts.ts"
 import { alertStoreContract } from "./alertStoreContract.ts"
+import { walletAlertContract } from "./walletAlertContract.ts"
 
 /** An alert store in a process of its own. */
 const open = (address: TestDatabase.TestAddress) =>
@@ -38,6 +43,19 @@ const DEADLINE_MS = 2000
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   alertStoreContract("AlertStorePg.layer", AlertStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
+
+  walletAlertContract("AlertStorePg.layer, of wallets", {
+    store: Layer.merge(AlertStorePg.layer, TrackerStorePg.layer).pipe(
+      Layer.provide([TestDatabase.layer, WatchList.layer])
+    ),
+    track: (accountId, wallet) =>
+      TrackerStore.use((tracker) => tracker.add({ accountId, wallet, groupId: MAIN_GROUP })).pipe(
+        Effect.orDie,
+        Effect.asVoid
+      ),
+    untrack: (accountId, wallet) =>
+      TrackerStore.use((tracker) => tracker.remove({ accountId, wallet })).pipe(Effect.orDie, Effect.asVoid)
+  })
 })
 
 describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurrent: true }, () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AlertPatch, changeAlert, type Decided, thresholdFault } from "../../src/alerts/changeAlert.ts"
 import type { Observation } from "../../src/alerts/evaluate.ts"
-import type { Alert, AlertMetric, AlertOperator } from "../../src/domain/wallets/Alert.ts"
+import { type Alert, type AlertMetric, type AlertOperator, NO_TRADES } from "../../src/domain/wallets/Alert.ts"
 import { alertOf, START } from "./alerts.ts"
 
 const NOW = START + 1_000_000
@@ -12,6 +12,7 @@ const alert = (other: Partial<Alert> = {}): Alert => ({
   updatedAtMs: START,
   lastTriggeredAtMs: null,
   triggerCount: 0,
+  tally: NO_TRADES,
   version: 1,
   ...other
 })
