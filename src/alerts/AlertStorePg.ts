@@ -9,13 +9,15 @@ import {
   AlertStoreUnavailable,
   type EventSelection,
   isAlertId,
-  type NewAlert
+  type NewAlert,
+  type SeenTrades
 } from "../domain/wallets/Alert.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { AlertStore, type FiringSignal } from "./AlertStore.ts"
 import { makeAlertTable, readFiring } from "./alertTable.ts"
+import { makeFire } from "./tradeFiringTable.ts"
 
 /** On the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
@@ -29,6 +31,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
   const table = makeAlertTable(sql, channel)
+  const fire = makeFire(sql, channel)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
 
@@ -60,6 +63,9 @@ const make = Effect.gen(function* () {
     ),
     advance: Effect.fn("AlertStore.advance")((steps: ReadonlyArray<AlertStep>) =>
       now((nowMs) => write(table.advance(steps, nowMs)))
+    ),
+    fire: Effect.fn("AlertStore.fire")((seen: ReadonlyArray<SeenTrades>) =>
+      seen.length === 0 ? Effect.succeed([]) : now((nowMs) => write(transaction(sql, fire(seen, nowMs))))
     ),
     changes: channel.changes("alerts").pipe(
       Stream.filter((signal) => signal._tag === "Missed" || !signal.isOwn),

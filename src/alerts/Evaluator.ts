@@ -1,9 +1,14 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import { durationSetting } from "../domain/countSetting.ts"
-import { type Alert, type AlertStep, type AlertStoreUnavailable, isOfPools } from "../domain/wallets/Alert.ts"
+import {
+  type Alert,
+  type AlertStep,
+  type AlertStoreUnavailable,
+  isOfPools,
+  type SeenTrades
+} from "../domain/wallets/Alert.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
-import { decimalText } from "../domain/rational.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
 import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
@@ -15,11 +20,11 @@ import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { ActivityMetrics } from "./ActivityMetrics.ts"
-import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
+import { stepsOf, unmarked } from "./alertSteps.ts"
 import { MedianPrices } from "./MedianPrices.ts"
 import { Metrics } from "./Metrics.ts"
 import type { Measure, Reading } from "./Reading.ts"
-import { AlertIndex, type Watched, type WatchGroup } from "./AlertIndex.ts"
+import { AlertIndex } from "./AlertIndex.ts"
 
 /** Steps in one write, and alerts in one read. */
 const BATCH_SIZE = 1000
@@ -53,14 +58,17 @@ type EvaluatorLayer = Layer.Layer<
   AlertStore | PoolBook | PriceBook | TradeTape | TokenBook
 >
 
-/** Watches every active alert: with each block the tokens it traded, and all of them from time to time. */
+/**
+ * Watches every active alert: with each block the tokens it traded and the wallets that traded, and all tokens from time to
+ * time.
+ */
 export class Evaluator extends Context.Service<
   Evaluator,
   {
-    /** Current value of a metric of a token. Synchronous. */
-    readonly now: (mint: Mint, measure: Measure, nowMs: number) => Reading
-    /** The place of the newest trade of a token: new alerts watch trades after it. */
-    readonly placeOf: (mint: Mint) => number
+    /** Current value of a metric of a token, or of trades of a wallet. Synchronous. */
+    readonly now: (mint: Mint | null, measure: Measure, nowMs: number) => Reading
+    /** The place of the newest trade of a token, or without one that of the next block: new alerts watch trades after it. */
+    readonly placeOf: (mint: Mint | null) => number
     /** Watches an alert as it is from now on; one that is not active is dropped. */
     take(alert: Alert): Effect.Effect<void>
     /** Stops watching an alert. */
@@ -109,6 +117,14 @@ export class Evaluator extends Context.Service<
           yield* reload(Array.from(left))
         })
 
+        const fire = Effect.fnUntraced(function* (seen: ReadonlyArray<SeenTrades>) {
+          const moved = yield* retryForever(store.fire(seen))
+          const known = new Set(moved.map(({ id }) => id))
+          moved.forEach((alert) => list.put(alert))
+          // Their owner has paused or removed these, or they have expired.
+          seen.filter(({ id }) => !known.has(id)).forEach(({ id }) => list.drop(id))
+        })
+
         const reload = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
           for (const chunk of chunksOf(ids)) {
             const found = yield* retryForever(store.load(chunk))
@@ -137,6 +153,9 @@ export class Evaluator extends Context.Service<
           const nowMs = yield* Clock.currentTimeMillis
           metrics.note(batch)
           if (metrics.isFresh(batch.timeMs, nowMs)) {
+            for (const chunk of chunksOf(list.tradesOf(batch))) {
+              yield* fire(chunk)
+            }
             yield* judge(
               Array.from(list.swapsOf(batch)).flatMap(([mint, swaps]) =>
                 Array.from(list.of(mint)).flatMap((group) =>
@@ -249,7 +268,9 @@ export class Evaluator extends Context.Service<
             Effect.andThen(
               Effect.sync(() => evaluates && list.put(alert)),
               Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
-                Effect.asVoid(warm(alert.mint, alert.condition, nowMs))
+                alert.mint === null || alert.wallet !== null
+                  ? Effect.void
+                  : Effect.asVoid(warm(alert.mint, alert.condition, nowMs))
               )
             ),
           drop: (id) => Effect.sync(() => list.drop(id))
@@ -332,34 +353,3 @@ const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, i) =>
     items.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE)
   )
-
-/** The step of an alert to the beginning of a chain; null where it has not begun. */
-const unmarked = ({ armed, cleared, id, mark, version }: Alert): AlertStep | null =>
-  mark === 0 ? null : { id, version, watch: { armed, cleared, mark: 0 }, firing: null }
-
-/** The step of an alert after the observations; null when it does not change. */
-const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {
-  const { fires, watch } = evaluate(rule, alert, seen, alert.lastTriggeredAtMs)
-  const value = fires === null ? null : decimalText(fires.value)
-  if (watch === alert || (fires !== null && value === null)) {
-    return null
-  }
-  const { armed, cleared, mark } = watch
-  return {
-    id: alert.id,
-    version: alert.version,
-    watch: { armed, cleared, mark },
-    firing: fires === null || value === null ? null : { value, observedAtMs: fires.observedAtMs }
-  }
-}
-
-/** The steps that a group takes. Most of many alerts are left alone after one comparison. */
-const stepsOf = (group: WatchGroup, seen: ReadonlyArray<Observation>): ReadonlyArray<AlertStep> => {
-  const span = spanOf(seen)
-  if (span === null) {
-    return []
-  }
-  return Array.from(group.alerts.values()).flatMap((watched) =>
-    canMove(watched.rule, watched.alert, span) ? (stepOf(watched, seen) ?? []) : []
-  )
-}
