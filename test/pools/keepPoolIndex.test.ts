@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Queue, References } from "effect"
-import type { Address, Mint } from "../../src/domain/Address.ts"
+import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import { layerPrograms } from "../../src/pools/poolIndex/keepPoolIndex.ts"
 import { PoolIndexStore } from "../../src/pools/poolIndex/PoolIndexStore.ts"
@@ -67,9 +67,13 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       opened.listener.onSlot(100)
       yield* shows(kept, TOKEN, [at(20), at(21)])
       assert.strictEqual(chain.queries[0]?.minSlot, 100)
+      const short = { query: 0, slot: 102, address: addressToBytes(at(23)), lamports: 1n, data: new Uint8Array(31) }
+      opened.listener.onWrite(short)
       chain.write(opened, 102, at(22), TOKEN_2)
       opened.listener.onSlot(102)
       yield* shows(kept, TOKEN_2, [at(22)], 102)
+      // No mint is read from an account that ends before it.
+      assert.deepStrictEqual(yield* kept.pools(at(0)), [])
       assert.strictEqual(chain.queries.length, 1)
       assert.deepInclude(kept.state(), { status: "known", share: 1, slot: 102 })
     }).pipe(Effect.scoped)

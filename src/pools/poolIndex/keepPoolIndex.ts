@@ -123,9 +123,13 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
     {
       onWrite: ({ address, data, lamports, query }) => {
         const listing = listings[query]
-        if (listing !== undefined && lamports > 0n && seen.add(address)) {
-          const { length, offset } = listing.slice
-          mintsIn(listing, data.subarray(offset, offset + length)).forEach((mint) => added.add(query, mint, address))
+        if (listing === undefined || lamports === 0n) {
+          return
+        }
+        const { length, offset } = listing.slice
+        const part = data.subarray(offset, offset + length)
+        if (part.length === length && seen.add(address)) {
+          mintsIn(listing, part).forEach((mint) => added.add(query, mint, address))
         }
       },
       onSlot: (slot) => {
