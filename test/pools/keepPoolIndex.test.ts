@@ -141,6 +141,19 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("names what to set where the stream is refused, until one begins", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      yield* (yield* stream(chain)).end(lost)
+      const opened = yield* stream(chain)
+      assert.match(kept.state()?.advice ?? "", /Set GEYSER_URL to one that does, or POOL_INDEX=off/u)
+      opened.listener.onSlot(100)
+      yield* shows(kept, TOKEN, [])
+      assert.isUndefined(kept.state()?.advice)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is done by one of the processes of a database", () =>
     Effect.gen(function* () {
       const [first, second] = [new StreamedChain(), new StreamedChain()]

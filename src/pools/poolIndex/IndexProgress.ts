@@ -11,6 +11,10 @@ const FAILED_MS = 5000
 /** Silence of the stream after which the index is stale, in milliseconds. */
 export const SILENCE_MS = 30_000
 
+const STREAM_ADVICE =
+  "The Geyser ends the stream of pools before its first slot: it must allow a filter of accounts by owner for each program. " +
+  "Set GEYSER_URL to one that does, or POOL_INDEX=off. Until then pools are searched for each token."
+
 interface ProgramProgress {
   readonly listing: IndexedListing
   isWhole: boolean
@@ -27,6 +31,8 @@ export class IndexProgress {
   slot = 0
   /** The receipt of that slot, by the clock that never goes back. */
   heardAtMs = Number.NEGATIVE_INFINITY
+  /** True after a stream that ended before its first slot, until one has begun. */
+  isStreamRefused = false
   /** The last write to the store, in milliseconds since the Unix epoch; null before the first. */
   storedAtMs: number | null = null
 
@@ -81,7 +87,7 @@ export class IndexProgress {
     const whole = this.#programs.filter(({ isWhole }) => isWhole).length
     const share = this.#programs.length === 0 ? 1 : whole / this.#programs.length
     const base = { observedAtMs: this.storedAtMs, share, ...(this.slot > 0 && { slot: this.slot }) }
-    const { advice } = this
+    const advice = this.isStreamRefused ? STREAM_ADVICE : this.advice
     if (share === 1) {
       return monotonicMs - this.heardAtMs > SILENCE_MS
         ? { ...base, status: "stale", reason: "source_stale" }

@@ -136,6 +136,7 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
         if (slot > progress.slot) {
           progress.slot = slot
           progress.heardAtMs = nowMs()
+          progress.isStreamRefused = false
           heard.openUnsafe()
         }
       }
@@ -186,6 +187,7 @@ const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
       })
       continue
     }
+    progress.isStreamRefused = failure._tag === "ChainUnavailable" && progress.slot === 0
     const detail = failure._tag === "ChainUnavailable" ? failure.detail : failure.message
     yield* noteFailure(SOURCE, detail)
     yield* Effect.logWarning("The index of pools is not kept up for a moment", { detail, pauseMs })
