@@ -1,6 +1,7 @@
 /**
  * Faults of a service of several processes under load: `npm run chaos -- --json [--faults replica,leader] [--seconds 75]
- * [--seed chaos]`. Without `--faults` all of them, one after the other. Needs valkey-server or redis-server.
+ * [--seed chaos]`. Without `--faults` all of them, one after the other. Needs valkey-server or redis-server. Trades are in ClickHouse
+ * where its fault is among them and `npm run test:clickhouse` has installed the engine, else in PostgreSQL.
  *
  * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views of
  * the processes are equal, the fullest window held exactly the budget, every acknowledged alert fired once, every socket was
@@ -10,8 +11,10 @@ import { Cause, Effect, Fiber, Logger } from "effect"
 import { parseArgs } from "node:util"
 import { SOL } from "../../src/domain/Address.ts"
 import { report } from "../bench/report.ts"
+import { ENGINE_FOLDER, isInstalled } from "../cluster/engineFolder.ts"
 import { noCounts, readMarket, type ReaderCounts, readQuotes, readTracker } from "../soak/sockets.ts"
 import { type Fault, type FaultName, FAULTS, isFault, stepsOf } from "./cluster/faults.ts"
+import { readsOf, wholeReads } from "./cluster/clickHouse.ts"
 import {
   type Admitted,
   type Answers,
@@ -46,6 +49,15 @@ if (unknown.length > 0 || !(leastSeconds >= 0)) {
   process.exit(2)
 }
 
+const engineFolder = wanted.includes("clickhouse") && isInstalled(ENGINE_FOLDER) ? ENGINE_FOLDER : null
+const chosen = FAULTS.filter((name) => wanted.includes(name) && (name !== "clickhouse" || engineFolder !== null))
+const leftOut = wanted.filter((name) => isFault(name) && !chosen.includes(name))
+if (leftOut.length > 0) {
+  process.stderr.write(
+    "No ClickHouse engine: its fault is left out, and trades are in PostgreSQL. npm run test:clickhouse installs it.\n"
+  )
+}
+
 /** Streams of quotes; every key of the sockets has one socket. */
 const STREAMS = 2
 /** Time for which a fault is held once the service has recovered, or at all where it cannot. */
@@ -58,12 +70,17 @@ const READERS_WITHIN = "90 seconds"
 
 const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
-const provokeStep = Effect.fnUntraced(function* (scene: Scene, { begin, end, victims, what }: Fault) {
+const provokeStep = Effect.fnUntraced(function* (scene: Scene, { begin, end, reads, victims, what }: Fault) {
+  const before = reads === undefined ? null : yield* wholeReads(scene)
   yield* begin
   const during = victims === null ? null : yield* recovered(scene, victims)
   yield* Effect.sleep(HELD_MS)
+  const meanwhile = reads === undefined ? null : yield* readsOf(scene)
   yield* end
-  const step = { what, during, afterwards: yield* recovered(scene, []) }
+  const afterwards = yield* recovered(scene, [])
+  const found =
+    before === null || meanwhile === null ? null : { before, during: meanwhile, after: yield* wholeReads(scene) }
+  const step = { what, during, afterwards, reads: found }
   yield* note(`  ${JSON.stringify(step)}`)
   return step
 })
@@ -153,7 +170,7 @@ const sumOf = (readers: ReadonlyArray<ReaderCounts>): ReaderCounts => {
 }
 
 const run = Effect.gen(function* () {
-  const scene = yield* startScene(values.seed)
+  const scene = yield* startScene(values.seed, engineFolder)
   yield* note("The service runs.")
   const [stopping, current] = [{ isStopping: false }, { fault: "none" }]
   const begunMs = performance.now()
@@ -164,7 +181,7 @@ const run = Effect.gen(function* () {
   const whole = yield* recovered(scene, [])
   yield* note(JSON.stringify({ whole }))
   const faults = []
-  for (const name of FAULTS.filter((each) => wanted.includes(each))) {
+  for (const name of chosen) {
     faults.push(yield* provoke(scene, name, current))
   }
   yield* Effect.sleep(Math.max(0, begunMs + 1000 * leastSeconds - performance.now()))
@@ -185,6 +202,8 @@ const run = Effect.gen(function* () {
   const verdicts = verdictsOf({ ...judged, times, alerts, fullest, sockets, silentReaders: silent.length, answers })
   return {
     seed: values.seed,
+    store: scene.clickHouse === null ? "postgres" : "clickhouse",
+    leftOut,
     verdicts,
     whole,
     faults,

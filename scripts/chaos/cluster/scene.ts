@@ -7,6 +7,7 @@ import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { ApiScope } from "../../../src/domain/ApiKey.ts"
 import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
+import { startEngine } from "../../../test/support/clickhouse/engineProcess.ts"
 import { balance } from "../../cluster/balancer.ts"
 import { type PartRole, startParts } from "../../cluster/parts.ts"
 import { at, sourceState } from "../repair/answers.ts"
@@ -67,8 +68,8 @@ const byCount = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
     .toSorted((a, b) => b.count - a.count)
     .map(({ name }) => name)
 
-/** Starts the service; it ends with the scope. */
-export const startScene = Effect.fnUntraced(function* (seed: string) {
+/** Starts the service; it ends with the scope. Its trades are in the engine of ClickHouse of a folder, where one is given. */
+export const startScene = Effect.fnUntraced(function* (seed: string, engineFolder: string | null) {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-chaos-"))),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
@@ -78,7 +79,9 @@ export const startScene = Effect.fnUntraced(function* (seed: string) {
   const mints = yield* chain.command({})
   // Every process but the first, and each that is started anew, has the code compiled.
   const compiled = { NODE_COMPILE_CACHE: join(folder, "compiled") }
-  const node = { ...settings, ...compiled, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
+  const clickHouse = engineFolder === null ? null : yield* startEngine(engineFolder)
+  const store = clickHouse === null ? {} : { CLICKHOUSE_URL: clickHouse.url }
+  const node = { ...settings, ...compiled, ...store, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
   const parts = yield* startParts(folder, node, ROLES, BEHIND_PROXY)
   const keys = yield* issueKeys(parts.database.url, SOCKETS)
   const running = [...parts.processes]
@@ -110,7 +113,7 @@ export const startScene = Effect.fnUntraced(function* (seed: string) {
     mints: byCount(observed.filter(({ role }) => role !== "wallet").map(({ mint }) => mint)),
     wallets: byCount(observed.filter(({ role }) => role !== "pool").map(({ wallet }) => wallet))
   }
-  return { active, begun, chain, emptiedMs, emptyValkey, keys, parts, restart, running, url }
+  return { active, begun, chain, clickHouse, emptiedMs, emptyValkey, keys, parts, restart, running, url }
 })
 
 /** A service under test. */
