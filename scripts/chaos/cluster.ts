@@ -2,6 +2,7 @@
  * Faults of a service of several processes under load: `npm run chaos -- --json [--faults replica,leader] [--seconds 75]
  * [--seed chaos]`. Without `--faults` all of them, one after the other. Needs valkey-server or redis-server. Trades are in ClickHouse
  * where its fault is among them and `npm run test:clickhouse` has installed the engine, else in PostgreSQL.
+ * With `--short` a small service, a killed leader and a process without Valkey; without a server of Valkey it is skipped.
  *
  * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views of
  * the processes are equal, the fullest window held exactly the budget, every acknowledged alert fired once, every socket was
@@ -12,6 +13,7 @@ import { parseArgs } from "node:util"
 import { SOL } from "../../src/domain/Address.ts"
 import { report } from "../bench/report.ts"
 import { ENGINE_FOLDER, isInstalled } from "../cluster/engineFolder.ts"
+import { valkeyBinary } from "../cluster/parts.ts"
 import { noCounts, readMarket, type ReaderCounts, readQuotes, readTracker } from "../soak/sockets.ts"
 import { type Fault, type FaultName, FAULTS, isFault, stepsOf } from "./cluster/faults.ts"
 import { readsOf, wholeReads } from "./cluster/clickHouse.ts"
@@ -28,27 +30,36 @@ import {
 } from "./cluster/load.ts"
 import { alertsOf, judge } from "./cluster/outcome.ts"
 import { longest, recovered } from "./cluster/recovery.ts"
-import { type Scene, SPENDERS, startScene } from "./cluster/scene.ts"
+import { type Scene, SMALL, SPENDERS, startScene, WHOLE } from "./cluster/scene.ts"
 import { verdictsOf } from "./cluster/verdicts.ts"
 import type { ServiceAccess } from "./repair/answers.ts"
 
 const { values } = parseArgs({
   options: {
     json: { type: "boolean" },
-    faults: { type: "string", default: FAULTS.join() },
-    seconds: { type: "string", default: "75" },
+    short: { type: "boolean", default: false },
+    faults: { type: "string" },
+    seconds: { type: "string" },
     seed: { type: "string", default: "chaos" }
   }
 })
-const wanted = values.faults.split(",")
+const given = {
+  faults: values.faults ?? (values.short ? "leader,partition" : FAULTS.join()),
+  seconds: values.seconds ?? (values.short ? "0" : "75")
+}
+const wanted = given.faults.split(",")
 const unknown = wanted.filter((name) => !isFault(name))
-const leastSeconds = Number(values.seconds)
+const leastSeconds = Number(given.seconds)
 if (unknown.length > 0 || !(leastSeconds >= 0)) {
-  const what = unknown.length > 0 ? `Unknown faults: ${unknown.join()}.` : `--seconds ${values.seconds} is no time.`
+  const what = unknown.length > 0 ? `Unknown faults: ${unknown.join()}.` : `--seconds ${given.seconds} is no time.`
   process.stderr.write(`${what} Faults are ${FAULTS.join()}.\n`)
   process.exit(2)
 }
 
+if (values.short && valkeyBinary() === null) {
+  process.stderr.write("No valkey-server or redis-server: the short chaos of a cluster is skipped.\n")
+  process.exit(0)
+}
 const engineFolder = wanted.includes("clickhouse") && isInstalled(ENGINE_FOLDER) ? ENGINE_FOLDER : null
 const chosen = FAULTS.filter((name) => wanted.includes(name) && (name !== "clickhouse" || engineFolder !== null))
 const leftOut = wanted.filter((name) => isFault(name) && !chosen.includes(name))
@@ -170,7 +181,7 @@ const sumOf = (readers: ReadonlyArray<ReaderCounts>): ReaderCounts => {
 }
 
 const run = Effect.gen(function* () {
-  const scene = yield* startScene(values.seed, engineFolder)
+  const scene = yield* startScene(values.seed, values.short ? SMALL : WHOLE, engineFolder)
   yield* note("The service runs.")
   const [stopping, current] = [{ isStopping: false }, { fault: "none" }]
   const begunMs = performance.now()

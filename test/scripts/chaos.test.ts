@@ -1,5 +1,6 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
 import { latestLines } from "../../scripts/chaos/cluster/clickHouse.ts"
@@ -171,6 +172,28 @@ describe("verdicts", () => {
   it("take the longest time to recover", () => {
     expect(longest([recovery, { ...recovery, blocksMs: 900 }])).toBe(900)
     expect(longest([recovery, lost.during])).toBeNull()
+  })
+})
+
+const run = (...args: ReadonlyArray<string>) =>
+  spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], {
+    // No server of Valkey is found there, and no engine of ClickHouse.
+    env: { PATH: "/nonexistent", FATHOM_CHDB: "/nonexistent" },
+    encoding: "utf8"
+  })
+
+describe("the command", () => {
+  it("is skipped in words without a server of Valkey where it is short", { timeout: 60_000 }, () => {
+    const { status, stderr } = run("--short")
+    expect([status, stderr]).toEqual([
+      0,
+      "No valkey-server or redis-server: the short chaos of a cluster is skipped.\n"
+    ])
+  })
+
+  it("refuses a fault that it does not know", { timeout: 60_000 }, () => {
+    const { status, stderr } = run("--short", "--faults", "leader,flood")
+    expect([status, stderr.includes("Unknown faults: flood.")]).toEqual([2, true])
   })
 })
 

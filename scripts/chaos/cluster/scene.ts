@@ -16,13 +16,25 @@ import { keyStore } from "../service.ts"
 import { readNode } from "./blockHashes.ts"
 import { watchChildren } from "./reaper.ts"
 
-const ROLES: ReadonlyArray<PartRole> = ["ingest", "ingest", "api", "api", "live", "keeper", "keeper"]
+/** The number of processes and of readers. */
+export interface SceneSize {
+  /** Roles of the processes by place. */
+  readonly roles: ReadonlyArray<PartRole>
+  /** Readers over sockets, each with a key of its own. */
+  readonly sockets: number
+}
+
+/** A service in which every role is there twice, but for that of sockets. */
+export const WHOLE: SceneSize = {
+  roles: ["ingest", "ingest", "api", "api", "live", "keeper", "keeper"],
+  sockets: 20
+}
+/** The least service that goes on without any one of its processes that a short run kills or cuts off. */
+export const SMALL: SceneSize = { roles: WHOLE.roles.slice(0, -1), sockets: 12 }
 /** Places of the four processes that spend one budget. */
 export const SPENDERS: ReadonlyArray<number> = [2, 3, 4, 5]
 /** Place of the process of `api` that reaches Valkey through a proxy. */
 export const BEHIND_PROXY = 3
-/** Readers over sockets, each with a key of its own. */
-export const SOCKETS = 20
 /** Slots whose trades show which tokens and wallets trade. */
 const OBSERVED_SLOTS = 20
 
@@ -68,8 +80,12 @@ const byCount = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
     .toSorted((a, b) => b.count - a.count)
     .map(({ name }) => name)
 
-/** Starts the service; it ends with the scope. Its trades are in the engine of ClickHouse of a folder, where one is given. */
-export const startScene = Effect.fnUntraced(function* (seed: string, engineFolder: string | null) {
+/** Starts a service of this size; it ends with the scope. Its trades are in the engine of ClickHouse of a folder, where one is given. */
+export const startScene = Effect.fnUntraced(function* (
+  seed: string,
+  { roles, sockets }: SceneSize,
+  engineFolder: string | null
+) {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-chaos-"))),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
@@ -82,8 +98,8 @@ export const startScene = Effect.fnUntraced(function* (seed: string, engineFolde
   const clickHouse = engineFolder === null ? null : yield* startEngine(engineFolder)
   const store = clickHouse === null ? {} : { CLICKHOUSE_URL: clickHouse.url }
   const node = { ...settings, ...compiled, ...store, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
-  const parts = yield* startParts(folder, node, ROLES, BEHIND_PROXY)
-  const keys = yield* issueKeys(parts.database.url, SOCKETS)
+  const parts = yield* startParts(folder, node, roles, BEHIND_PROXY)
+  const keys = yield* issueKeys(parts.database.url, sockets)
   const running = [...parts.processes]
   const targets = { api: [] as Array<string>, live: [] as Array<string> }
   const route = () => {
@@ -94,7 +110,7 @@ export const startScene = Effect.fnUntraced(function* (seed: string, engineFolde
   /** Starts the process of a place anew, which has ended. */
   const restart = (place: number) =>
     Effect.gen(function* () {
-      const next = yield* parts.start(ROLES[place] ?? "api", place)
+      const next = yield* parts.start(roles[place] ?? "api", place)
       running.splice(place, 1, next)
       route()
     })
@@ -106,6 +122,10 @@ export const startScene = Effect.fnUntraced(function* (seed: string, engineFolde
   )
   route()
   const url = yield* balance(targets, 0)
+  // By then there are verdicts: no process has to drain.
+  yield* Effect.addFinalizer(() =>
+    Effect.forEach(running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
+  )
   const begun = yield* chain.newest
   const observed = yield* Effect.promise(() => readNode(chain.rpcUrl, begun - OBSERVED_SLOTS, begun))
   /** The tokens and wallets that trade, the most active first. */
