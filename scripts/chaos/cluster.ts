@@ -206,6 +206,8 @@ const run = Effect.gen(function* () {
   }
   yield* note("Comparing every block.")
   const judged = yield* judge(scene, note)
+  // Nothing is asked any more: no process has to drain.
+  yield* Effect.forEach(scene.running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
   const fullest = fullestWindow(load.admitted, WINDOW_MS, scene.emptiedMs)
   const sockets = sumOf(load.readers)
   const { answers, quotes } = load

@@ -122,10 +122,6 @@ export const startScene = Effect.fnUntraced(function* (
   )
   route()
   const url = yield* balance(targets, 0)
-  // By then there are verdicts: no process has to drain.
-  yield* Effect.addFinalizer(() =>
-    Effect.forEach(running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
-  )
   const begun = yield* chain.newest
   const observed = yield* Effect.promise(() => readNode(chain.rpcUrl, begun - OBSERVED_SLOTS, begun))
   /** The tokens and wallets that trade, the most active first. */
