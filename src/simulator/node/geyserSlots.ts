@@ -82,7 +82,8 @@ export const followedBy = (request: GeyserRequest): ReadonlyMap<string, Readonly
 const WRITE_STEP = 2
 const MOST_WRITES = 1_000_000
 
-const accountUpdate = (
+/** The write of an account, with the names of the filters that it passed. */
+export const accountUpdate = (
   filters: ReadonlyArray<string>,
   slot: number,
   { address, data, lamports, owner }: OnChainAccount,
