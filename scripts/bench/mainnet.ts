@@ -16,7 +16,7 @@
  * Other pools are known to the store by name alone, up to `--known`. Most transactions are one swap, so that 3,000 swaps a
  * second are about 2,900 transactions, which is more than the 1,500 of an ordinary second. There are no votes: providers leave them out.
  */
-import { Effect, Fiber, Logger, Redacted } from "effect"
+import { Effect, Fiber, Logger, Redacted, Schedule } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -72,6 +72,7 @@ const PROFILE_INTERVAL_US = 2_000
 /** Steady tokens whose trades are read for the lag: one of them trades in nearly every slot. */
 const WATCHED = 5
 const QUOTED = 200
+const LOAD_LIMIT = "5 minutes"
 const WHOLE_LIMIT = "60 minutes"
 
 const profileFlags = (folder: string) => [
@@ -161,10 +162,14 @@ const run = Effect.gen(function* () {
   yield* nameKnownPools(database.url, Math.max(0, settings.known - active))
   const access = { baseUrl: running.baseUrl, secrets: [secret] }
   const wanted = chain.mints.slice(0, QUOTED).flatMap((mint) => [quote(mint, 1_000_000), quote(mint, 50_000_000)])
-  const calls = yield* Effect.promise(() => answered(access, wanted))
-  if (calls.length === 0) {
-    return yield* Effect.die(new Error("no quote is answered"))
-  }
+  // Pools are loaded after the start, and a busy machine may keep the chain from being heard.
+  const calls = yield* Effect.promise(() => answered(access, wanted)).pipe(
+    Effect.repeat({
+      until: ({ length }) => length > wanted.length / 2,
+      schedule: Schedule.spaced("2 seconds")
+    }),
+    Effect.timeout(LOAD_LIMIT)
+  )
   yield* Effect.sync(chain.begin)
   const trades = yield* Effect.acquireRelease(
     Effect.sync(() =>

@@ -9,9 +9,6 @@ import { type Address, addressToBytes } from "../../../src/domain/Address.ts"
 const VARIED_AT = 20
 const PROGRAM_DATA = "Program data: "
 
-/** The variant of a group of addresses in a slot; 0 is the recorded one. */
-export type VariantOf = (group: number, slot: number) => number
-
 /** An address that has variants. Addresses of one group, such as a token and its pools, vary together. */
 interface Varied {
   readonly group: number
