@@ -1,25 +1,25 @@
 /**
  * A chain of recorded slots in a process of its own: `chain.ts SETTINGS`, where these are JSON. Prints its addresses as a line
  * of JSON once the slots are recorded, and then a line for each slot that it has sent. The line `begin` on its input starts
- * the recorded slots; before it slots are empty. From the recording on it has the lowest priority: a real provider has machines
- * of its own.
+ * the recorded slots; before it slots are empty. From then on it has the priority of the settings, the lowest unless asked
+ * otherwise: a real provider has machines of its own.
  */
 import { Effect, Duration } from "effect"
-import { constants, setPriority } from "node:os"
+import { setPriority } from "node:os"
 import { createInterface } from "node:readline"
 import { healthy } from "../../../src/simulator/node/Faults.ts"
 import { makeSolanaNode } from "../../../src/simulator/node/SolanaNode.ts"
 import { SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
 import { serveGeyser } from "./geyserServer.ts"
-import { record, type RecordingOptions } from "./recording.ts"
-import { Replay, type Variants } from "./replay.ts"
+import { record } from "./recording.ts"
+import { Replay } from "./replay.ts"
+import type { ChainSettings } from "./startChain.ts"
 
-const settings: RecordingOptions & { readonly variants: Variants } = JSON.parse(process.argv[2] ?? "{}")
+const settings: ChainSettings = JSON.parse(process.argv[2] ?? "{}")
 const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const nowMs = () => performance.timeOrigin + performance.now()
 
 const recording = record(settings)
-setPriority(constants.priority.PRIORITY_LOW)
 const replay = new Replay(recording, settings.variants)
 const geyser = await serveGeyser(() => replay.slot)
 
@@ -47,7 +47,10 @@ const serve = Effect.gen(function* () {
     swaps: sum(({ swaps }) => swaps)
   })
   createInterface(process.stdin)
-    .on("line", () => replay.begin())
+    .on("line", () => {
+      setPriority(settings.nice)
+      replay.begin()
+    })
     .on("close", () => process.exit(0))
   const begunMs = nowMs()
   for (let n = 1; ; n++) {

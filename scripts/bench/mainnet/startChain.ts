@@ -42,8 +42,14 @@ export interface Chain extends ChainPlace {
   readonly stop: () => void
 }
 
+/** Size and variants of the chain, and the priority of its process while slots are sent, as `nice` counts it. */
+export interface ChainSettings extends RecordingOptions {
+  readonly variants: Variants
+  readonly nice: number
+}
+
 /** Starts the process and waits until its slots are recorded. */
-export const startChain = async (settings: RecordingOptions & { readonly variants: Variants }): Promise<Chain> => {
+export const startChain = async (settings: ChainSettings): Promise<Chain> => {
   const file = new URL("chain.ts", import.meta.url).pathname
   const child = spawn(process.execPath, ["--max-old-space-size=8192", file, JSON.stringify(settings)], {
     stdio: ["pipe", "pipe", "inherit"]

@@ -40,6 +40,8 @@ export const measureUse = Effect.fnUntraced(function* <A, E>(
     value,
     use: {
       seconds: round(seconds, 1),
+      /** The newest slot of the market at the end; null before the first. */
+      marketSlot: metricsAfter.get("fathom_market_slot") ?? null,
       blocksApplied: blocks,
       tradesApplied: grown("fathom_trades_applied_total"),
       cores: {
