@@ -21,8 +21,8 @@ export const plainPrograms: ReadonlySet<Address> = new Set([
 export interface Instruction {
   readonly program: Address
   readonly accounts: ReadonlyArray<Address>
-  /** Base58, as nodes write it in either encoding; null where the node only sent its parsed form. See `dataOf`. */
-  readonly data: string | null
+  /** Base58, as nodes write it in either encoding, or bytes, as a Geyser sends them; null where the node only sent its parsed form. See `dataOf`. */
+  readonly data: string | Uint8Array | null
   /** Its effects on tokens or lamports, in either encoding; empty for other programs. */
   readonly transfers: ReadonlyArray<TokenTransfer>
   /** Index of the outer instruction that it is or runs inside of. */
@@ -34,7 +34,9 @@ export interface Instruction {
 }
 
 /** The instruction's bytes; null when the node did not send them, or what it sent is not base58. */
-export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : fromBase58(data))
+export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : bytesOf(data))
+
+const bytesOf = (data: string | Uint8Array): Uint8Array | null => (typeof data === "string" ? fromBase58(data) : data)
 
 interface Position {
   readonly outer: number
@@ -46,7 +48,7 @@ const NO_ACCOUNTS: ReadonlyArray<Address> = []
 
 const transfersBy = (
   program: Address,
-  data: string,
+  data: string | Uint8Array,
   accounts: ReadonlyArray<Address>
 ): ReadonlyArray<TokenTransfer> => {
   const read =
@@ -55,13 +57,14 @@ const transfersBy = (
       : program === SYSTEM_PROGRAM
         ? systemTransfers
         : null
-  const bytes = read === null ? null : fromBase58(data)
+  const bytes = read === null ? null : bytesOf(data)
   return read === null || bytes === null ? NO_TRANSFERS : read(bytes, accounts)
 }
 
-/** Accounts are indexes in encoding `json` and addresses in `jsonParsed`. */
+/** Accounts are indexes in encoding `json`, bytes of a Geyser likewise, and addresses in `jsonParsed`. */
 const readAccounts = (list: unknown, keys: ReadonlyArray<Address>): ReadonlyArray<Address> | null => {
-  if (!Array.isArray(list) || typeof list[0] === "string") {
+  const isBytes = list instanceof Uint8Array
+  if (!isBytes && (!Array.isArray(list) || typeof list[0] === "string")) {
     return isAddresses(list) ? list : null
   }
   const accounts: Array<Address> = []
@@ -94,7 +97,7 @@ const readInstruction = (entry: unknown, keys: ReadonlyArray<Address>, position:
   }
   const accounts = readAccounts(entry["accounts"], keys)
   const { data } = entry
-  if (accounts === null || typeof data !== "string") {
+  if (accounts === null || !(typeof data === "string" || data instanceof Uint8Array)) {
     return null
   }
   return { ...position, program, accounts, data, transfers: transfersBy(program, data, accounts) }

@@ -48,6 +48,12 @@ const comparable = (transaction: Transaction) => ({
   )
 })
 
+/** The transaction without the bytes of its instructions. */
+const withoutData = ({ instructions, ...rest }: Transaction) => ({
+  ...rest,
+  instructions: instructions.map((instruction) => ({ ...instruction, data: null }))
+})
+
 /** The same JSON with another value at one place. */
 const spoiled = (json: unknown, [step, ...rest]: ReadonlyArray<string | number>, value: unknown): unknown => {
   if (step === undefined) {
@@ -71,6 +77,30 @@ describe("reading a transaction", () => {
     assert.deepStrictEqual(comparable(first), comparable(second))
     assert.deepStrictEqual(decodeTrades(first), decodeTrades(second))
     assert.strictEqual(decodeTrades(first).legs.length, 1)
+  })
+
+  it("gives the same from instructions as bytes, and fails for an account that is not listed", () => {
+    /** The form of a Geyser: the data and the indexes of accounts as bytes. */
+    const inBytes = (json: unknown): unknown => {
+      if (typeof json !== "object" || json === null) {
+        return json
+      }
+      if (Array.isArray(json)) {
+        return json.map(inBytes)
+      }
+      const fields = Object.entries(json).map(([name, value]) => [name, inBytes(value)])
+      return "programIdIndex" in json && "data" in json && "accounts" in json
+        ? { ...json, data: bs58.decode(String(json.data)), accounts: Uint8Array.from(Object(json.accounts)) }
+        : Object.fromEntries(fields)
+    }
+    const bytes = Result.getOrThrow(readTransaction(inBytes(encoded(plan))))
+    const texts = Result.getOrThrow(readTransaction(encoded(plan)))
+    assert.isTrue(bytes.instructions.every(({ data }) => data instanceof Uint8Array))
+    assert.deepStrictEqual(withoutData(bytes), withoutData(texts))
+    assert.deepStrictEqual(decodeTrades(bytes), decodeTrades(texts))
+    assert.isAbove(decodeTrades(bytes).legs.length, 0)
+    const path = ["transaction", "message", "instructions", 1, "accounts"]
+    assert.isTrue(Result.isFailure(readTransaction(spoiled(inBytes(encoded(plan)), path, Uint8Array.of(0, 255)))))
   })
 
   it("finds accounts of lookup tables behind the static ones, writable before readonly", () => {

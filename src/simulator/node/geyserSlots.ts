@@ -99,7 +99,8 @@ const passedBy = (request: GeyserRequest): ((account: OnChainAccount) => Readonl
 const WRITE_STEP = 2
 const MOST_WRITES = 1_000_000
 
-const accountUpdate = (
+/** The write of an account, with the names of the filters that it passed. */
+export const accountUpdate = (
   filters: ReadonlyArray<string>,
   slot: number,
   { address, data, lamports, owner }: OnChainAccount,

@@ -124,10 +124,12 @@ export const makeMarket = (options: {
   readonly swapsPerSecond: number
   /** 120 when left out. */
   readonly retailWallets?: number | undefined
+  /** Coins beside SOL and USDC; those of the catalog when left out. */
+  readonly listed?: ReadonlyArray<Coin> | undefined
   /** End of its past, in milliseconds since the Unix epoch; at once when absent. */
   readonly liveUnixMs?: number
 }): Market => {
-  const { seed, bank, retailWallets, swapsPerSecond } = options
+  const { seed, bank, listed = coins, retailWallets, swapsPerSecond } = options
   const world = makeWorld(seed, bank)
   const random = makeRandom(seed)
   const { cast, wallets } = castOf(seed, retailWallets)
@@ -148,7 +150,7 @@ export const makeMarket = (options: {
       const pools = solUsdcPools.map((plan, index) => openPool(world, usdc, 1, plan, index))
       lasting.push({ mint: usdc, pools, listing: listing(USDC, worthOf(1, 6), 0.03, pools) })
     }
-    for (const coin of coins) {
+    for (const coin of listed) {
       const { mint, pools } = listCoin(world, cast, coin)
       const worth = worthOf(coin.priceUsd, coin.decimals)
       lasting.push({ mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, pools) })

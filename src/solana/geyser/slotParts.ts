@@ -84,8 +84,9 @@ const NO_BYTES = new Uint8Array(0)
 
 const instructionOf = ({ accounts, data, programIdIndex, stackHeight }: GeyserInstruction) => ({
   programIdIndex: programIdIndex ?? 0,
-  accounts: Array.from(accounts ?? NO_BYTES),
-  data: toBase58(data ?? NO_BYTES),
+  // Bytes, not texts: the readers of instructions take either, and texts would be decoded again.
+  accounts: accounts ?? NO_BYTES,
+  data: data ?? NO_BYTES,
   ...(stackHeight !== undefined && { stackHeight })
 })
 
@@ -130,7 +131,7 @@ const entryOf = (index: number, { meta, transaction }: GeyserTransaction) => ({
   }
 })
 
-/** The slot in the form of the answer of `getBlock` in encoding `json`, as far as decoders read it. */
+/** The slot in the form of the answer of `getBlock` in encoding `json`, as far as decoders read it, with instructions as bytes. */
 export const blockAnswer = ({ head: { blockTime, parentSlot }, transactions }: WholeSlot<GeyserTransaction>) => ({
   parentSlot,
   blockTime,
