@@ -1,12 +1,14 @@
 /** Reads everything that is stored into memory: from the snapshot and the blocks after it, or from the trades. */
 import { Clock, Duration, Effect } from "effect"
 import { keepRunning } from "../../health/keepRunning.ts"
+import type { MissingBlocks } from "../tape/Gaps.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
 import { layoutOf } from "../snapshot/compression.ts"
 import { loadSnapshot } from "../snapshot/loadSnapshot.ts"
 import type { StoredSnapshot } from "../snapshot/StoredSnapshot.ts"
 import { restoredFrom, restoreTape } from "../store/restoreTape.ts"
 import type { MarketLimits } from "../tape/MarketState.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import { stored } from "./priceAgain.ts"
 
@@ -20,6 +22,20 @@ export interface RebuildParts {
   /** The newest slot that is stored. */
   readonly durable: () => number
   readonly limits: MarketLimits
+}
+
+/**
+ * True when the store has a repair that memory lacks: it counts others, or has settled a gap that is open in memory. Gaps after
+ * the newest stored block are left out.
+ */
+export const lacksRepairs = (
+  { gaps, repairs }: Pick<TradeProgress, "gaps" | "repairs">,
+  stored: Pick<TradeProgress, "gaps" | "repairs" | "slot">
+): boolean => {
+  const open = stored.gaps.filter(({ state }) => state === "open")
+  const isSettled = ({ fromSlot, state, toSlot }: MissingBlocks) =>
+    state === "open" && toSlot < stored.slot && !open.some((gap) => gap.fromSlot <= toSlot && gap.toSlot >= fromSlot)
+  return repairs !== stored.repairs || gaps.some(isSettled)
 }
 
 /** Replaces memory by what the store has, once everything on the tape is stored. Returns the number of trades that were read. */

@@ -62,8 +62,11 @@ export interface TapeControls {
   readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
   /** The newest slot on the tape; 0 before the first. */
   readonly newest: () => number
-  /** The first second from which on blocks are on the tape, infinite before the first, and the gaps since then. */
-  readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom">
+  /**
+   * The first second from which on blocks are on the tape, infinite before the first, the gaps since then, and the repairs of the
+   * store that the tape has.
+   */
+  readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom" | "repairs">
   /**
    * Replaces the content by that of the store up to the newest block on the tape, and the blocks since. `stored` fills its
    * argument and returns the progress that it restored, and the second from which on all trades are there.

@@ -309,7 +309,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     },
     isTrader: (trade) => chain.isRestoring || isMissing(chain.continuity.gaps) || chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
-    missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead }),
+    missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead, repairs: chain.repairs }),
     capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(chain, write))),
     noteSnapshot: (notes) => {
       snapshots = { ...snapshots, ...notes }
