@@ -36,8 +36,8 @@ export class ProverUnavailable extends Schema.TaggedError<ProverUnavailable>()("
 /** A proof ended without an outcome. */
 export class ProofFailed extends Schema.TaggedError<ProofFailed>()("ProofFailed", {
   detail: Schema.String,
-  /** Processor time of the thread since the outcome before, in milliseconds; absent where the thread did not report it. */
-  cpuMs: Schema.optionalKey(Schema.Finite)
+  /** Processor time of the thread since the outcome before, in milliseconds; the time that passed where the thread did not report it. */
+  cpuMs: Schema.Finite
 }) {}
 
 /** A runtime that executes jobs one after the other. */

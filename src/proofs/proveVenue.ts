@@ -61,7 +61,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
     return unproven(program.reason)
   }
   const { elf, sha256 } = program
-  const spend = ({ cpuMs = 0 }: { readonly cpuMs?: number }) =>
+  const spend = ({ cpuMs }: { readonly cpuMs: number }) =>
     Effect.map(monotonicMs, (nowMs) => budget.spend(nowMs, cpuMs))
   const sums = { slot: 0, pools: 0, exact: 0, refused: 0, wrong: 0 }
   const fixtures: Array<{ readonly pool: Address; readonly file: object }> = []
