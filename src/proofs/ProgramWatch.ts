@@ -80,6 +80,11 @@ class Watched {
     return this.all().map(programState)
   }
 
+  /** The state of the reads. */
+  read(interval: Duration.Duration, nowMs: number): SourceState {
+    return stateByAge(this.readAtMs, MISSED_READS * Duration.toMillis(interval), nowMs)
+  }
+
   recordOf(programId: Address): ProofRecord | null {
     return this.#programs.get(programId)?.record ?? null
   }
@@ -105,7 +110,7 @@ const reportWatch = Effect.fnUntraced(function* (watched: Watched, interval: Dur
   const readings = yield* Readings
   yield* (yield* SourceMonitor).report(PROGRAMS, (nowMs): SourceState => {
     const states = watched.states()
-    const read = stateByAge(watched.readAtMs, MISSED_READS * Duration.toMillis(interval), nowMs)
+    const read = watched.read(interval, nowMs)
     return { ...read, ...(read.status === "known" && states.some(isAmiss) && { status: "partial" }), programs: states }
   })
   yield* readings.report(
@@ -189,17 +194,18 @@ const make = Effect.gen(function* () {
     })
   }).pipe(turns.withPermit)
 
-  /** Hands the proofs to quotes. */
-  const publish = Effect.sync(() =>
+  /** Hands the proofs to quotes. Without a recent read the programs may have been upgraded: no proof counts then. */
+  const publish = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    const isRecent = watched.read(interval, nowMs).status === "known"
     proofs.replace(
       new Map(
         watched.all().map((known) => {
           const { dex, provenAtSlot } = programState(known)
-          return [dex, { provenAtSlot, refusal: refuses ? wrongness(known) : null }]
+          return [dex, { provenAtSlot: isRecent ? provenAtSlot : null, refusal: refuses ? wrongness(known) : null }]
         })
       )
     )
-  )
+  })
 
   /** Logs each upgrade once. */
   const told = new Set<string>()

@@ -16,6 +16,8 @@ export interface ProofJob {
 
 /** The comparison of the swaps on one pool with their quotes. */
 export interface PoolOutcome {
+  /** Swaps that the program executed, whatever they paid. */
+  readonly executed: number
   readonly exact: number
   /** Not quoted, or neither quoted nor executed. */
   readonly refused: number

@@ -27,6 +27,13 @@ export const deploymentSlot = ({ slot }: Deployment, { knownSlot }: ProofRecord)
 export const isAmiss = ({ state, upgraded }: ProgramState): boolean =>
   state === "wrong" || (state === "unproven" && upgraded === true)
 
+/** Exact swaps of a proof, of up to 160: with fewer, too little was compared. */
+export const LEAST_EXACT = 16
+
+/** The reason for which a proof without a wrong swap proves nothing; null where it does. */
+export const shortfall = (exact: number): string | null =>
+  exact < LEAST_EXACT ? `${exact} executed swaps were compared, and ${LEAST_EXACT} are needed` : null
+
 const mismatch = ({ exact, pools, slot, wrong }: ProofOutcome): string =>
   `${wrong} of ${wrong + exact} executed swaps differ from their quotes, on ${pools} pools at slot ${slot}`
 
@@ -69,6 +76,10 @@ export const programState = ({ acceptedSlot, deployment, dex, obstacle, record }
   }
   if (proof.wrong > 0) {
     return { ...known, state: "wrong", detail: mismatch(proof) }
+  }
+  const lacking = shortfall(proof.exact)
+  if (lacking !== null) {
+    return { ...known, state: "unproven", detail: joined(lacking, obstacle) }
   }
   return { ...known, state: "proven", provenAtSlot: proof.slot, detail: null }
 }

@@ -6,6 +6,7 @@ import { makeDeriveAddress } from "../solana/programAddress.ts"
 import { deployedProgram, deploymentOf, HEADER, programDataAddress } from "./deployment.ts"
 import { readSnapshot } from "./execution/poolSnapshot.ts"
 import type { Venue } from "./execution/swapVenues.ts"
+import { shortfall } from "./programState.ts"
 import type { ProofBudget } from "./ProofBudget.ts"
 import type { ProofFailed, ProverSession } from "./Prover.ts"
 import type { ProofOutcome } from "./ProofStore.ts"
@@ -65,6 +66,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
     Effect.map(monotonicMs, (nowMs) => budget.spend(nowMs, cpuMs))
   const sums = { slot: 0, pools: 0, exact: 0, refused: 0, wrong: 0 }
   const fixtures: Array<{ readonly pool: Address; readonly file: object }> = []
+  let executed = 0
   let left: string | null = null
   for (const pool of pools) {
     yield* withinBudget(budget)
@@ -85,6 +87,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
     }
     sums.slot = Math.max(sums.slot, snapshot.clock.slot)
     sums.pools += 1
+    executed += outcome.executed
     sums.exact += outcome.exact
     sums.refused += outcome.refused
     sums.wrong += outcome.wrong
@@ -95,8 +98,13 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
   if ("reason" in after || after.slot !== program.slot) {
     return { _tag: "Upgraded" }
   }
-  if (sums.exact + sums.wrong === 0) {
-    return unproven(left ?? "no swap that is quoted could be executed")
+  // Where every swap fails, the runtime or the accounts may be at fault as well as the quotes.
+  if (executed === 0) {
+    return unproven(left ?? "no swap could be executed")
+  }
+  const lacking = sums.wrong > 0 ? null : shortfall(sums.exact)
+  if (lacking !== null) {
+    return unproven(lacking)
   }
   const atMs = yield* Clock.currentTimeMillis
   return { _tag: "Proven", deployedAtSlot: program.slot, outcome: { ...sums, atMs, sha256 }, fixtures }

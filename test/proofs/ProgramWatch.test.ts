@@ -271,3 +271,32 @@ describe("a venue that was found wrong", () => {
     }).pipe(Effect.provide(watch(chain)))
   })
 })
+
+describe("a proof", () => {
+  it.effect("that compared fewer swaps than are needed proves nothing", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: { ...outcome, exact: 0 } })
+    return Effect.gen(function* () {
+      const state = yield* stateOf
+      assert.deepInclude(state, { state: "unproven", upgraded: false, provenAtSlot: null })
+      assert.strictEqual(state.detail, "0 executed swaps were compared, and 16 are needed")
+    }).pipe(Effect.provide(watch(chain)))
+  })
+
+  it.effect("counts in quotes until three reads have failed, and again after the next", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: outcome })
+    const provenAtSlot = Effect.map(VenueProofs.VenueProofs, (proofs) => proofs.provenAtSlot(dex))
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* provenAtSlot, 900)
+      chain.isAway = true
+      yield* TestClock.adjust("3 minutes")
+      assert.strictEqual(yield* provenAtSlot, 900)
+      yield* TestClock.adjust("1 minute")
+      assert.isNull(yield* provenAtSlot)
+      chain.isAway = false
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* provenAtSlot, 900)
+    }).pipe(Effect.provide(watch(chain)))
+  })
+})

@@ -34,7 +34,7 @@ const wrongFixture = {
   errors: []
 }
 
-const exact: PoolOutcome = { exact: 30, refused: 2, wrong: 0, fixture: null, obstacle: null, cpuMs: 10 }
+const exact: PoolOutcome = { executed: 30, exact: 30, refused: 2, wrong: 0, fixture: null, obstacle: null, cpuMs: 10 }
 const wrong: PoolOutcome = { ...exact, exact: 20, wrong: 10, fixture: wrongFixture }
 
 let folder: string
@@ -226,6 +226,25 @@ describe("proofs in the background", () => {
       assert.strictEqual(state.state, "unproven")
       assert.include(state.detail ?? "", "mint has a transfer hook")
       assert.isNull(scene.proofs.records.get(programId)?.proof)
+    }).pipe(Effect.provide(scene.proving()))
+  })
+
+  it.effect("call no venue wrong on which no swap could be executed, and none proven by a few exact ones", () => {
+    const scene = new ProofScene()
+    scene.answer = Effect.succeed({ ...exact, executed: 0, exact: 0, wrong: 32, fixture: wrongFixture })
+    return Effect.gen(function* () {
+      yield* TestClock.adjust("10 seconds")
+      assert.deepInclude(yield* stateOf(), { state: "unproven", detail: "no swap could be executed" })
+      scene.answer = Effect.succeed({ ...exact, executed: 32, exact: 15, refused: 17 })
+      yield* TestClock.adjust("61 minutes")
+      assert.deepInclude(yield* stateOf(), {
+        state: "unproven",
+        detail: "15 executed swaps were compared, and 16 are needed"
+      })
+      assert.isNull(scene.proofs.records.get(programId)?.proof)
+      scene.answer = Effect.succeed({ ...exact, executed: 16, exact: 16, refused: 16 })
+      yield* TestClock.adjust("61 minutes")
+      assert.deepInclude(yield* stateOf(), { state: "proven", detail: null })
     }).pipe(Effect.provide(scene.proving()))
   })
 

@@ -28,7 +28,7 @@ const late = new URL(
     import { parentPort } from "node:worker_threads"
     const held = []
     parentPort.on("message", ({ seed, swaps }) => {
-      held.push({ exact: seed, refused: 0, wrong: 0, fixture: null, obstacle: null, cpuMs: 1 })
+      held.push({ executed: seed, exact: seed, refused: 0, wrong: 0, fixture: null, obstacle: null, cpuMs: 1 })
       if (swaps > 0) held.splice(0).forEach((outcome) => parentPort.postMessage(outcome))
     })
     parentPort.postMessage({ unavailable: null })
