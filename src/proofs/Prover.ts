@@ -45,6 +45,8 @@ export class ProofFailed extends Schema.TaggedError<ProofFailed>()("ProofFailed"
 /** A runtime that executes jobs one after the other. */
 export interface ProverSession {
   prove(job: ProofJob): Effect.Effect<PoolOutcome, ProofFailed>
+  /** Frees the memory of the runtime until the next job, which loads it again. */
+  readonly rest: Effect.Effect<void>
 }
 
 /** Executes swaps with deployed programs. */

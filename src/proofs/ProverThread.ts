@@ -91,7 +91,11 @@ const open = Effect.fnUntraced(function* (entry: URL) {
     const { success } = reply
     return "failure" in success ? yield* new ProofFailed({ detail: success.failure, cpuMs: success.cpuMs }) : success
   })
-  return { prove }
+  const rest = Effect.suspend(() => {
+    const { current } = threads
+    return current === null ? Effect.void : Effect.andThen(left(current), ended(current))
+  })
+  return { prove, rest }
 })
 
 /** A thread for each session, of this module. */

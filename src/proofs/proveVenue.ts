@@ -41,11 +41,13 @@ const unproven = (reason: string): VenueProof => ({ _tag: "Unproven", reason })
 
 const monotonicMs = Clock.clockWith((clock) => Effect.sync(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6))
 
-/** Waits until the budget has room. */
-const withinBudget = (budget: ProofBudget): Effect.Effect<void> =>
+/** Waits until the budget has room, after `rest`. */
+export const withinBudget = (budget: ProofBudget, rest: Effect.Effect<void> = Effect.void): Effect.Effect<void> =>
   Effect.flatMap(monotonicMs, (nowMs) => {
     const waitMs = budget.waitMs(nowMs)
-    return waitMs === 0 ? Effect.void : Effect.andThen(Effect.sleep(waitMs), withinBudget(budget))
+    return waitMs === 0
+      ? Effect.void
+      : rest.pipe(Effect.andThen(Effect.sleep(waitMs)), Effect.andThen(withinBudget(budget)))
   })
 
 /** Proves a program on these pools. Fails when the node does not answer, or when a runtime ends without an outcome. */
@@ -69,7 +71,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
   let executed = 0
   let left: string | null = null
   for (const pool of pools) {
-    yield* withinBudget(budget)
+    yield* withinBudget(budget, session.rest)
     const snapshot = yield* readSnapshot(venue, pool, (wanted) =>
       Effect.map(feed.read(wanted), (read) => read.accounts)
     )
@@ -98,7 +100,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
   if ("reason" in after || after.slot !== program.slot) {
     return { _tag: "Upgraded" }
   }
-  // Where every swap fails, the runtime or the accounts may be at fault as well as the quotes.
+  // If every swap fails, the runtime or the accounts may be at fault as well as the quotes.
   if (executed === 0) {
     return unproven(left ?? "no swap could be executed")
   }
