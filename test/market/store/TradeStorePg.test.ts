@@ -117,24 +117,6 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
     })
   )
 
-  it.live("of two writers have one count of repairs, so that each can keep a snapshot", () =>
-    Effect.gen(function* () {
-      const address = yield* TestDatabase.create
-      const chain = { genesis: "two writers", isSandbox: false }
-      const one = yield* open(tradeStoreOf(TestDatabase.connect(address)))
-      const other = yield* open(tradeStoreOf(TestDatabase.connect(address)))
-      yield* one.open(chain)
-      yield* one.append([storedBlock(7), storedBlock(9)])
-      yield* other.open(chain)
-      yield* other.repair({ batches: [storedBlock(8)], gap: null, first: null, found: [], repriced: [] })
-      yield* one.append([storedBlock(10)])
-      const { repairs = 0, slot = 0 } = (yield* one.progress) ?? {}
-      assert.strictEqual(repairs, 1)
-      const state = { slot, timeMs: 0, repairs, layout: "layout" }
-      assert.isNotNull(yield* one.keepSnapshot({ state, size: 0, parts: Stream.empty }))
-    })
-  )
-
   it.live("are written by the last process alone that claimed to be the only writer", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
