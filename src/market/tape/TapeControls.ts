@@ -77,7 +77,7 @@ export interface TapeControls {
    * Leaves it as it is where `stored` fails.
    */
   readonly rebuild: <E>(stored: FillMemory<E>) => Effect.Effect<void, E>
-  /** Runs `write` while blocks wait to be applied; null when the tape is empty or being restored. */
+  /** Runs `write` while blocks wait to be applied; null when the tape is empty, being restored, or has a part of a block. */
   readonly capture: <A, E>(write: (tape: CapturedTape) => Effect.Effect<A, E>) => Effect.Effect<A | null, E>
   /** Notes a snapshot that was read or stored. */
   readonly noteSnapshot: (notes: Partial<SnapshotNotes>) => void
