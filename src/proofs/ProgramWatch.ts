@@ -1,5 +1,5 @@
 /** Watches the deployments of the quoted programs, because a price that was exact may be wrong once its program is upgraded. */
-import { Clock, type Config, Context, Duration, Effect, Layer } from "effect"
+import { Clock, type Config, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type { ProgramState } from "../domain/market/ProgramState.ts"
 import { keepRunning } from "../health/keepRunning.ts"
@@ -12,9 +12,9 @@ import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
 import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
 import { deploymentOf, HEADER, programDataAddress } from "./deployment.ts"
-import { deploymentSlot, isAmiss, type KnownProgram, programState } from "./programState.ts"
+import { deploymentSlot, isAmiss, type KnownProgram, programState, wrongness } from "./programState.ts"
 import { accepted, policy, refresh } from "./proofSettings.ts"
-import { ProofStore, type ProofStoreUnavailable, type ProofOutcome, type SeenDeployment } from "./ProofStore.ts"
+import { type ProofOutcome, type ProofRecord, ProofStore, type SeenDeployment } from "./ProofStore.ts"
 
 /** Name of the deployments among the sources. */
 export const PROGRAMS = "programs"
@@ -23,6 +23,8 @@ export const PROGRAMS = "programs"
 const MISSED_READS = 3
 /** After a read that failed. */
 const RETRY = Duration.seconds(10)
+/** The service waits for the first read at most this long: a venue that was found wrong is not quoted before it. */
+const FIRST_READ = Duration.seconds(2)
 
 const STATES = ["unchanged", "proven", "unproven", "wrong", "unknown"] as const satisfies ReadonlyArray<
   ProgramState["state"]
@@ -43,8 +45,8 @@ export class ProgramWatch extends Context.Service<
     readonly states: () => ReadonlyArray<ProgramState>
     /** Notes the reason for which a program cannot be proven here; null when it can. */
     readonly setObstacle: (programId: Address, obstacle: string | null) => void
-    /** Stores the proof of a deployment. */
-    proved(deployment: SeenDeployment, proof: ProofOutcome): Effect.Effect<void, ProofStoreUnavailable>
+    /** Takes the proof of a deployment at once, unless a later deployment is known, and stores it, again and again until that works. */
+    proved(deployment: SeenDeployment, proof: ProofOutcome): Effect.Effect<void>
   }
 >()("fathom/proofs/ProgramWatch") {
   /** Reads the headers of the programs' accounts with one call every `PROGRAM_REFRESH` (60 s). */
@@ -78,6 +80,15 @@ class Watched {
     return this.all().map(programState)
   }
 
+  /** The state of the reads. */
+  read(interval: Duration.Duration, nowMs: number): SourceState {
+    return stateByAge(this.readAtMs, MISSED_READS * Duration.toMillis(interval), nowMs)
+  }
+
+  recordOf(programId: Address): ProofRecord | null {
+    return this.#programs.get(programId)?.record ?? null
+  }
+
   set(programId: Address, change: Partial<KnownProgram>): void {
     const known = this.#programs.get(programId)
     if (known !== undefined) {
@@ -99,7 +110,7 @@ const reportWatch = Effect.fnUntraced(function* (watched: Watched, interval: Dur
   const readings = yield* Readings
   yield* (yield* SourceMonitor).report(PROGRAMS, (nowMs): SourceState => {
     const states = watched.states()
-    const read = stateByAge(watched.readAtMs, MISSED_READS * Duration.toMillis(interval), nowMs)
+    const read = watched.read(interval, nowMs)
     return { ...read, ...(read.status === "known" && states.some(isAmiss) && { status: "partial" }), programs: states }
   })
   yield* readings.report(
@@ -157,23 +168,44 @@ const make = Effect.gen(function* () {
     watched.readAtMs = yield* Clock.currentTimeMillis
   })
 
-  const readRecords = Effect.gen(function* () {
-    const seen = watched.seen()
-    const records = seen.length === 0 ? new Map() : yield* store.records(yield* genesis, seen)
-    records.forEach((record, programId) => watched.set(programId, { record }))
+  /** Proofs of this process that are not stored yet. */
+  const unsaved = new Map<Address, { readonly deployment: SeenDeployment; readonly proof: ProofOutcome }>()
+  /** A record that is being read never replaces one that is stored meanwhile. */
+  const turns = yield* Semaphore.make(1)
+  const save = Effect.fnUntraced(function* (genesisHash: string) {
+    for (const [programId, one] of Array.from(unsaved)) {
+      const record = yield* store.save(genesisHash, one.deployment, one.proof)
+      if (unsaved.get(programId) === one) {
+        unsaved.delete(programId)
+        watched.set(programId, { record })
+      }
+    }
   })
 
-  /** Hands the proofs to quotes. */
-  const publish = Effect.sync(() =>
+  const readRecords = Effect.gen(function* () {
+    const hash = yield* genesis
+    yield* save(hash)
+    const records = yield* store.records(hash, watched.seen())
+    records.forEach((record, programId) => {
+      // One that came meanwhile is newer than what was read.
+      if (!unsaved.has(programId)) {
+        watched.set(programId, { record })
+      }
+    })
+  }).pipe(turns.withPermit)
+
+  /** Hands the proofs to quotes. Without a recent read the programs may have been upgraded: no proof counts then. */
+  const publish = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    const isRecent = watched.read(interval, nowMs).status === "known"
     proofs.replace(
       new Map(
-        watched.states().map(({ detail, dex, provenAtSlot, state }) => {
-          const refusal = refuses && state === "wrong" ? `its prices were found wrong: ${detail}` : null
-          return [dex, { provenAtSlot, refusal }]
+        watched.all().map((known) => {
+          const { dex, provenAtSlot } = programState(known)
+          return [dex, { provenAtSlot: isRecent ? provenAtSlot : null, refusal: refuses ? wrongness(known) : null }]
         })
       )
     )
-  )
+  })
 
   /** Logs each upgrade once. */
   const told = new Set<string>()
@@ -193,8 +225,9 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const look = readDeployments.pipe(
-    Effect.andThen(readRecords),
+  // The records are read although the deployments cannot be: wrong prices are known by them alone.
+  const look = Effect.exit(readDeployments).pipe(
+    Effect.flatMap((exit) => Effect.andThen(readRecords, exit)),
     Effect.ensuring(Effect.andThen(publish, tell)),
     Effect.as(interval),
     Effect.catchTag(["ChainUnavailable", "ProofStoreUnavailable"], (error) =>
@@ -205,8 +238,9 @@ const make = Effect.gen(function* () {
   // A recorded market never changes, and has no programs.
   if (feed.freshness().state !== "recorded") {
     yield* reportWatch(watched, interval)
-    yield* Effect.flatMap(look, (pause) => Effect.sleep(pause)).pipe(
-      Effect.forever,
+    const first = yield* Effect.timeoutOption(look, FIRST_READ)
+    yield* Effect.sleep(Option.getOrElse(first, () => Duration.zero)).pipe(
+      Effect.andThen(Effect.forever(Effect.flatMap(look, (pause) => Effect.sleep(pause)))),
       keepRunning("Watching the deployments of programs", PROGRAMS),
       Effect.forkScoped
     )
@@ -216,11 +250,24 @@ const make = Effect.gen(function* () {
     known: () => watched.all(),
     states: () => watched.states(),
     setObstacle: (programId, obstacle) => watched.set(programId, { obstacle }),
-    proved: (deployment, proof) =>
-      Effect.gen(function* () {
-        yield* store.save(yield* Effect.orDie(genesis), deployment, proof)
-        watched.set(deployment.programId, { record: { knownSlot: deployment.slot, proof } })
-        yield* Effect.andThen(publish, tell)
-      })
+    proved: Effect.fnUntraced(function* (deployment, proof) {
+      const { programId, slot } = deployment
+      const knownSlot = watched.recordOf(programId)?.knownSlot ?? null
+      if (knownSlot === null || (slot !== null && slot >= knownSlot)) {
+        watched.set(programId, { record: { knownSlot: slot, proof } })
+      }
+      unsaved.set(programId, { deployment, proof })
+      yield* Effect.andThen(publish, tell)
+      yield* Effect.flatMap(genesis, save).pipe(
+        turns.withPermit,
+        Effect.andThen(publish),
+        Effect.catchTag(["ChainUnavailable", "ProofStoreUnavailable"], (error) =>
+          Effect.andThen(
+            Effect.logWarning("A proof is not stored yet", { programId }, error),
+            noteFailure(PROGRAMS, error)
+          )
+        )
+      )
+    })
   })
 })

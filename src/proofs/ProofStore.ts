@@ -50,7 +50,11 @@ export class ProofStore extends Context.Service<
       genesis: string,
       seen: ReadonlyArray<SeenDeployment>
     ): Effect.Effect<ReadonlyMap<Address, ProofRecord>, ProofStoreUnavailable>
-    /** Stores the proof of a deployment, which is then the known one, unless a later one is. */
-    save(genesis: string, deployment: SeenDeployment, proof: ProofOutcome): Effect.Effect<void, ProofStoreUnavailable>
+    /** Stores the proof of a deployment, which is then the known one, unless a later one is. Returns the record as it is then. */
+    save(
+      genesis: string,
+      deployment: SeenDeployment,
+      proof: ProofOutcome
+    ): Effect.Effect<ProofRecord, ProofStoreUnavailable>
   }
 >()("fathom/proofs/ProofStore") {}

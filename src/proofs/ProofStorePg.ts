@@ -86,23 +86,31 @@ const make = Effect.gen(function* () {
             )
       return new Map(rows.map((row) => [row.programId, recordOf(row)]))
     }),
-    save: Effect.fn("ProofStore.save")((genesis, { programId, slot }, proof) =>
-      Effect.asVoid(
-        call(sql`
-          insert into program_proofs as stored
-            (genesis, program_id, known_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong)
-          values (
-            ${genesis}, ${programId}, ${slot}, ${proof.slot}, ${PgTypes.timestamptz(proof.atMs)}, ${proof.sha256},
-            ${proof.pools}, ${proof.exact}, ${proof.refused}, ${proof.wrong}
-          )
-          on conflict (genesis, program_id) do update set
-            known_slot = excluded.known_slot, proof_slot = excluded.proof_slot, proof_at = excluded.proof_at,
-            sha256 = excluded.sha256, pools = excluded.pools, exact = excluded.exact, refused = excluded.refused,
-            wrong = excluded.wrong
-          where stored.known_slot is null or stored.known_slot <= excluded.known_slot
-        `)
+    save: Effect.fn("ProofStore.save")(function* (genesis, { programId, slot }, proof) {
+      const saved = yield* call(
+        Effect.flatMap(
+          sql`
+            insert into program_proofs as stored
+              (genesis, program_id, known_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong)
+            values (
+              ${genesis}, ${programId}, ${slot}, ${proof.slot}, ${PgTypes.timestamptz(proof.atMs)}, ${proof.sha256},
+              ${proof.pools}, ${proof.exact}, ${proof.refused}, ${proof.wrong}
+            )
+            on conflict (genesis, program_id) do update set
+              known_slot = excluded.known_slot, proof_slot = excluded.proof_slot, proof_at = excluded.proof_at,
+              sha256 = excluded.sha256, pools = excluded.pools, exact = excluded.exact, refused = excluded.refused,
+              wrong = excluded.wrong
+            where stored.known_slot is null or stored.known_slot <= excluded.known_slot
+            returning program_id, known_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong
+          `,
+          decodeRows
+        )
       )
-    )
+      // Refused where a later deployment is known.
+      const rows = saved.length > 0 ? saved : yield* call(all(genesis))
+      const row = rows.find((one) => one.programId === programId)
+      return row === undefined ? { knownSlot: slot, proof } : recordOf(row)
+    })
   })
 })
 

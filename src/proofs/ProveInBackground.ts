@@ -13,7 +13,7 @@ import { deploymentSlot } from "./programState.ts"
 import { ProofBudget } from "./ProofBudget.ts"
 import { budget } from "./proofSettings.ts"
 import { Prover, type ProverSession } from "./Prover.ts"
-import { proveVenue, type VenueProof } from "./proveVenue.ts"
+import { proveVenue, type VenueProof, withinBudget } from "./proveVenue.ts"
 
 /** Interval at which programs are looked for that are to be proven. */
 const LOOKS = Duration.seconds(10)
@@ -159,7 +159,7 @@ const make = (folder: string) =>
     const look = Effect.flatMap(due, (found) =>
       found.length === 0
         ? Effect.void
-        : Effect.flatMap(prover.open, (session) =>
+        : Effect.flatMap(Effect.andThen(withinBudget(spent), prover.open), (session) =>
             Effect.forEach(found, ({ known, pools, venue }) => proveOne(session, known, venue, pools), {
               discard: true
             })

@@ -16,6 +16,8 @@ export interface ProofJob {
 
 /** The comparison of the swaps on one pool with their quotes. */
 export interface PoolOutcome {
+  /** Swaps that the program executed, whatever they paid. */
+  readonly executed: number
   readonly exact: number
   /** Not quoted, or neither quoted nor executed. */
   readonly refused: number
@@ -36,13 +38,15 @@ export class ProverUnavailable extends Schema.TaggedError<ProverUnavailable>()("
 /** A proof ended without an outcome. */
 export class ProofFailed extends Schema.TaggedError<ProofFailed>()("ProofFailed", {
   detail: Schema.String,
-  /** Processor time of the thread since the outcome before, in milliseconds; absent where the thread did not report it. */
-  cpuMs: Schema.optionalKey(Schema.Finite)
+  /** Processor time of the thread since the outcome before, in milliseconds; the time that passed where the thread did not report it. */
+  cpuMs: Schema.Finite
 }) {}
 
 /** A runtime that executes jobs one after the other. */
 export interface ProverSession {
   prove(job: ProofJob): Effect.Effect<PoolOutcome, ProofFailed>
+  /** Frees the memory of the runtime until the next job, which loads it again. */
+  readonly rest: Effect.Effect<void>
 }
 
 /** Executes swaps with deployed programs. */

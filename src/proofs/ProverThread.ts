@@ -1,5 +1,5 @@
 /** Executes proofs in a thread of their own, with LiteSVM, which only that thread loads. */
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Result } from "effect"
 import { Worker } from "node:worker_threads"
 import type { ProverReady, ProverReply } from "./execution/proofWorker.ts"
 import { Prover, type ProofJob, ProofFailed, ProverUnavailable } from "./Prover.ts"
@@ -9,9 +9,7 @@ const DEADLINE = Duration.minutes(2)
 /** The accounts of one pool and the program; the runtime's own memory is outside of it. */
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
-const entry = new URL("./execution/proofWorker.ts", import.meta.url)
-
-/** The next message of the thread. Fails when it ends before, or sends none in time. */
+/** The next message of a thread. Fails when it ends before, or sends none in time; the thread is ended then. */
 const nextMessage = <A, E>(worker: Worker, send: () => void, failed: (detail: string) => E): Effect.Effect<A, E> =>
   Effect.callback<A, E>((resume) => {
     const settle = (outcome: Effect.Effect<A, E>): void => {
@@ -24,7 +22,8 @@ const nextMessage = <A, E>(worker: Worker, send: () => void, failed: (detail: st
     const leave = (): void => void worker.off("message", onMessage).off("error", onError).off("exit", onExit)
     worker.on("message", onMessage).on("error", onError).on("exit", onExit)
     send()
-    return Effect.sync(leave)
+    // A later message would be taken as the answer to the next job.
+    return Effect.andThen(Effect.sync(leave), ended(worker))
   }).pipe(
     Effect.timeoutOrElse({
       duration: DEADLINE,
@@ -32,34 +31,75 @@ const nextMessage = <A, E>(worker: Worker, send: () => void, failed: (detail: st
     })
   )
 
+const ended = (worker: Worker) => Effect.promise(() => worker.terminate())
+
 const unavailable = (detail: string) => new ProverUnavailable({ detail })
 
-const open = Effect.gen(function* () {
-  const worker = yield* Effect.acquireRelease(
-    Effect.sync(() => new Worker(entry, { name: "proofs", resourceLimits })),
-    (thread) => Effect.promise(() => thread.terminate())
-  )
+const started = Effect.fnUntraced(function* (entry: URL) {
+  const worker = new Worker(entry, { name: "proofs", resourceLimits })
   // An error without a listener would end the process.
   worker.on("error", () => undefined)
   const ready = yield* nextMessage<ProverReady, ProverUnavailable>(worker, () => undefined, unavailable)
   if (ready.unavailable !== null) {
+    yield* ended(worker)
     return yield* unavailable(ready.unavailable)
   }
-  return {
-    prove: (job: ProofJob) =>
-      Effect.flatMap(
-        nextMessage<ProverReply, ProofFailed>(
-          worker,
-          () => worker.postMessage(job, []),
-          (detail) => new ProofFailed({ detail })
-        ),
-        (reply) =>
-          "failure" in reply
-            ? Effect.fail(new ProofFailed({ detail: reply.failure, cpuMs: reply.cpuMs }))
-            : Effect.succeed(reply)
-      )
-  }
+  return worker
 })
 
-/** A thread for each session. */
-export const layer: Layer.Layer<Prover> = Layer.succeed(Prover, Prover.of({ open }))
+/** A thread until the scope closes. One that ends before, or that is ended because it does not answer, is followed by another. */
+const open = Effect.fnUntraced(function* (entry: URL) {
+  const threads = yield* Effect.acquireRelease(
+    Effect.sync((): { current: Worker | null } => ({ current: null })),
+    ({ current }) => (current === null ? Effect.void : ended(current))
+  )
+  const left = (worker: Worker) =>
+    Effect.sync(() => {
+      threads.current = threads.current === worker ? null : threads.current
+    })
+  const thread = Effect.suspend(() => {
+    const { current } = threads
+    if (current !== null) {
+      return Effect.succeed(current)
+    }
+    return Effect.tap(started(entry), (worker) => {
+      threads.current = worker
+      worker.once("exit", () => void Effect.runSync(left(worker)))
+      return Effect.void
+    })
+  })
+  yield* thread
+
+  const prove = Effect.fnUntraced(function* (job: ProofJob) {
+    const [took, reply] = yield* Effect.timed(
+      Effect.result(
+        Effect.flatMap(
+          Effect.mapError(thread, ({ detail }) => detail),
+          (worker) =>
+            nextMessage<ProverReply, string>(
+              worker,
+              () => worker.postMessage(job, []),
+              (detail) => detail
+            )
+        )
+      )
+    )
+    if (Result.isFailure(reply)) {
+      // The thread did not report its time, and has used at most that.
+      return yield* new ProofFailed({ detail: reply.failure, cpuMs: Duration.toMillis(took) })
+    }
+    const { success } = reply
+    return "failure" in success ? yield* new ProofFailed({ detail: success.failure, cpuMs: success.cpuMs }) : success
+  })
+  const rest = Effect.suspend(() => {
+    const { current } = threads
+    return current === null ? Effect.void : Effect.andThen(left(current), ended(current))
+  })
+  return { prove, rest }
+})
+
+/** A thread for each session, of this module. */
+export const layerOf = (entry: URL): Layer.Layer<Prover> => Layer.succeed(Prover, Prover.of({ open: open(entry) }))
+
+/** A thread with LiteSVM for each session. */
+export const layer: Layer.Layer<Prover> = layerOf(new URL("./execution/proofWorker.ts", import.meta.url))

@@ -1,7 +1,7 @@
 /** The state of a program by its deployment and what is stored of it. Pure. */
 import type { ProgramState } from "../domain/market/ProgramState.ts"
 import type { Deployment, NotDeployed } from "./deployment.ts"
-import type { ProofRecord } from "./ProofStore.ts"
+import type { ProofOutcome, ProofRecord } from "./ProofStore.ts"
 
 /** A program as it is deployed, and its record. */
 export interface KnownProgram {
@@ -27,6 +27,29 @@ export const deploymentSlot = ({ slot }: Deployment, { knownSlot }: ProofRecord)
 export const isAmiss = ({ state, upgraded }: ProgramState): boolean =>
   state === "wrong" || (state === "unproven" && upgraded === true)
 
+/** Exact swaps of a proof, of up to 160: with fewer, too little was compared. */
+export const LEAST_EXACT = 16
+
+/** The reason for which a proof without a wrong swap proves nothing; null where it does. */
+export const shortfall = (exact: number): string | null =>
+  exact < LEAST_EXACT ? `${exact} executed swaps were compared, and ${LEAST_EXACT} are needed` : null
+
+const mismatch = ({ exact, pools, slot, wrong }: ProofOutcome): string =>
+  `${wrong} of ${wrong + exact} executed swaps differ from their quotes, on ${pools} pools at slot ${slot}`
+
+/**
+ * The reason for which the prices of a program count as wrong; null where they do not. The last proof decides, also while the
+ * deployment cannot be read and after an upgrade, until the operator accepts the slot of that.
+ */
+export const wrongness = ({ acceptedSlot, deployment, record }: KnownProgram): string | null => {
+  if (record === null || record.proof === null || record.proof.wrong === 0) {
+    return null
+  }
+  const slot = deployment === null || "reason" in deployment ? null : deploymentSlot(deployment, record)
+  const isAccepted = slot !== null && slot !== record.knownSlot && slot === acceptedSlot
+  return isAccepted ? null : `its prices were found wrong: ${mismatch(record.proof)}`
+}
+
 /** See `ProgramState`. */
 export const programState = ({ acceptedSlot, deployment, dex, obstacle, record }: KnownProgram): ProgramState => {
   const unknown = { dex, upgraded: null, upgradeable: null, deployedAtSlot: null, provenAtSlot: null }
@@ -45,15 +68,18 @@ export const programState = ({ acceptedSlot, deployment, dex, obstacle, record }
   }
   if (upgraded) {
     const since = `upgraded at slot ${deployedAtSlot ?? "unknown"}, known at slot ${knownSlot ?? "unknown"}`
-    return { ...known, state: "unproven", detail: joined(since, obstacle) }
+    const before = proof !== null && proof.wrong > 0 ? `before, its prices were found wrong: ${mismatch(proof)}` : null
+    return { ...known, state: "unproven", detail: joined(since, before, obstacle) }
   }
   if (proof === null) {
     return { ...known, state: obstacle === null ? "unchanged" : "unproven", detail: obstacle }
   }
   if (proof.wrong > 0) {
-    const { exact, pools, slot, wrong } = proof
-    const detail = `${wrong} of ${wrong + exact} executed swaps differ from their quotes, on ${pools} pools at slot ${slot}`
-    return { ...known, state: "wrong", detail }
+    return { ...known, state: "wrong", detail: mismatch(proof) }
+  }
+  const lacking = shortfall(proof.exact)
+  if (lacking !== null) {
+    return { ...known, state: "unproven", detail: joined(lacking, obstacle) }
   }
   return { ...known, state: "proven", provenAtSlot: proof.slot, detail: null }
 }

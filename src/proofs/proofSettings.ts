@@ -33,12 +33,6 @@ export const refresh: Config.Config<Duration.Duration> = durationSetting("PROGRA
   Config.map((interval) => Duration.max(interval, Duration.seconds(1)))
 )
 
-/** `PROVE` (off): proves deployments in the background. */
-export const isProving: Config.Config<boolean> = Config.Literals(["on", "off"], "PROVE").pipe(
-  Config.withDefault("off" as const),
-  Config.map((setting) => setting === "on")
-)
-
 /** `PROVE_POLICY` (refuse): a venue whose executed swaps differ from their quotes is not quoted, or quoted with a warning in states. */
 export const policy: Config.Config<"refuse" | "warn"> = Config.Literals(["refuse", "warn"], "PROVE_POLICY").pipe(
   Config.withDefault("refuse" as const)
@@ -48,3 +42,9 @@ export const policy: Config.Config<"refuse" | "warn"> = Config.Literals(["refuse
 export const budget: Config.Config<Duration.Duration> = durationSetting("PROVE_BUDGET").pipe(
   Config.withDefault(Duration.seconds(60))
 )
+
+/** `PROVE` (off): proves deployments in the background. A `PROVE_BUDGET` of 0 turns it off, too. */
+export const isProving: Config.Config<boolean> = Config.all({
+  setting: Config.Literals(["on", "off"], "PROVE").pipe(Config.withDefault("off" as const)),
+  budget
+}).pipe(Config.map((given) => given.setting === "on" && Duration.toMillis(given.budget) > 0))

@@ -6,6 +6,7 @@ import { makeDeriveAddress } from "../solana/programAddress.ts"
 import { deployedProgram, deploymentOf, HEADER, programDataAddress } from "./deployment.ts"
 import { readSnapshot } from "./execution/poolSnapshot.ts"
 import type { Venue } from "./execution/swapVenues.ts"
+import { shortfall } from "./programState.ts"
 import type { ProofBudget } from "./ProofBudget.ts"
 import type { ProofFailed, ProverSession } from "./Prover.ts"
 import type { ProofOutcome } from "./ProofStore.ts"
@@ -40,11 +41,13 @@ const unproven = (reason: string): VenueProof => ({ _tag: "Unproven", reason })
 
 const monotonicMs = Clock.clockWith((clock) => Effect.sync(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6))
 
-/** Waits until the budget has room. */
-const withinBudget = (budget: ProofBudget): Effect.Effect<void> =>
+/** Waits until the budget has room, after `rest`. */
+export const withinBudget = (budget: ProofBudget, rest: Effect.Effect<void> = Effect.void): Effect.Effect<void> =>
   Effect.flatMap(monotonicMs, (nowMs) => {
     const waitMs = budget.waitMs(nowMs)
-    return waitMs === 0 ? Effect.void : Effect.andThen(Effect.sleep(waitMs), withinBudget(budget))
+    return waitMs === 0
+      ? Effect.void
+      : rest.pipe(Effect.andThen(Effect.sleep(waitMs)), Effect.andThen(withinBudget(budget)))
   })
 
 /** Proves a program on these pools. Fails when the node does not answer, or when a runtime ends without an outcome. */
@@ -61,13 +64,14 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
     return unproven(program.reason)
   }
   const { elf, sha256 } = program
-  const spend = ({ cpuMs = 0 }: { readonly cpuMs?: number }) =>
+  const spend = ({ cpuMs }: { readonly cpuMs: number }) =>
     Effect.map(monotonicMs, (nowMs) => budget.spend(nowMs, cpuMs))
   const sums = { slot: 0, pools: 0, exact: 0, refused: 0, wrong: 0 }
   const fixtures: Array<{ readonly pool: Address; readonly file: object }> = []
+  let executed = 0
   let left: string | null = null
   for (const pool of pools) {
-    yield* withinBudget(budget)
+    yield* withinBudget(budget, session.rest)
     const snapshot = yield* readSnapshot(venue, pool, (wanted) =>
       Effect.map(feed.read(wanted), (read) => read.accounts)
     )
@@ -85,6 +89,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
     }
     sums.slot = Math.max(sums.slot, snapshot.clock.slot)
     sums.pools += 1
+    executed += outcome.executed
     sums.exact += outcome.exact
     sums.refused += outcome.refused
     sums.wrong += outcome.wrong
@@ -95,8 +100,13 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
   if ("reason" in after || after.slot !== program.slot) {
     return { _tag: "Upgraded" }
   }
-  if (sums.exact + sums.wrong === 0) {
-    return unproven(left ?? "no swap that is quoted could be executed")
+  // If every swap fails, the runtime or the accounts may be at fault as well as the quotes.
+  if (executed === 0) {
+    return unproven(left ?? "no swap could be executed")
+  }
+  const lacking = sums.wrong > 0 ? null : shortfall(sums.exact)
+  if (lacking !== null) {
+    return unproven(lacking)
   }
   const atMs = yield* Clock.currentTimeMillis
   return { _tag: "Proven", deployedAtSlot: program.slot, outcome: { ...sums, atMs, sha256 }, fixtures }

@@ -28,7 +28,11 @@ const make = (): VenueProofs => {
     refused: () => refused,
     replace: (proofs) => {
       slots = new Map(Array.from(proofs, ([dex, { provenAtSlot }]) => [dex, provenAtSlot]))
-      refused = new Map(Array.from(proofs).flatMap(([dex, { refusal }]) => (refusal === null ? [] : [[dex, refusal]])))
+      const next = Array.from(proofs).flatMap(([dex, { refusal }]) =>
+        refusal === null ? [] : [[dex, refusal] as const]
+      )
+      const isSame = next.length === refused.size && next.every(([dex, refusal]) => refused.get(dex) === refusal)
+      refused = isSame ? refused : new Map(next)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { ProgramState } from "../../src/domain/market/ProgramState.ts"
 import { Readings } from "../../src/health/Readings.ts"
@@ -8,6 +8,7 @@ import { meteoraDlmm } from "../../src/programs/meteora/dlmm.ts"
 import { programs } from "../../src/programs/registry.ts"
 import { HEADER } from "../../src/proofs/deployment.ts"
 import { ProgramWatch, PROGRAMS } from "../../src/proofs/ProgramWatch.ts"
+import * as VenueProofs from "../../src/quotes/VenueProofs.ts"
 import { ProgramChain } from "./programScene.ts"
 
 const { dex, programId } = meteoraDlmm
@@ -182,5 +183,120 @@ describe("the watch of programs", () => {
       assert.deepStrictEqual(chain.slices, [])
       assert.isNull((yield* SourceMonitor).stateOf(PROGRAMS, 0))
     }).pipe(Effect.provide(chain.watch()))
+  })
+})
+
+const watch = (chain: ProgramChain, env: Record<string, string> = {}) =>
+  chain.watch(env).pipe(Layer.provideMerge(VenueProofs.layer))
+
+describe("a venue that was found wrong", () => {
+  const wrong = { ...outcome, wrong: 3 }
+  const refusal = Effect.map(VenueProofs.VenueProofs, ({ refused }) => refused().get(dex) ?? null)
+
+  it.effect("is refused from the start, and while a response lacks its account or the programs cannot be read", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    chain.accounts.delete(programId)
+    return Effect.gen(function* () {
+      assert.include((yield* refusal) ?? "", "its prices were found wrong: 3 of 63 executed swaps differ")
+      assert.deepInclude(yield* stateOf, { state: "unknown" })
+      chain.isAway = true
+      yield* TestClock.adjust("10 minutes")
+      assert.isNotNull(yield* refusal)
+    }).pipe(Effect.provide(watch(chain)))
+  })
+
+  it.effect("is refused from the start although the programs cannot be read", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    chain.isAway = true
+    return Effect.gen(function* () {
+      assert.isNotNull(yield* refusal)
+    }).pipe(Effect.provide(watch(chain)))
+  })
+
+  it.effect("is refused after an upgrade too, until a proof", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    return Effect.gen(function* () {
+      chain.deploy(programId, 990)
+      yield* TestClock.adjust("1 minute")
+      const state = yield* stateOf
+      assert.deepInclude(state, { state: "unproven", upgraded: true })
+      assert.include(state.detail ?? "", "before, its prices were found wrong: 3 of 63")
+      assert.isNotNull(yield* refusal)
+      const { proved } = yield* ProgramWatch
+      yield* proved({ programId, slot: 990 }, outcome)
+      assert.isNull(yield* refusal)
+    }).pipe(Effect.provide(watch(chain)))
+  })
+
+  it.effect("is quoted again once its upgrade is accepted, and not by the acceptance of the wrong deployment", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    return Effect.gen(function* () {
+      assert.isNotNull(yield* refusal.pipe(Effect.provide(watch(chain, { PROGRAMS_ACCEPTED: `${dex}@500` }))))
+      chain.deploy(programId, 990)
+      const accepted = watch(chain, { PROGRAMS_ACCEPTED: `${dex}@990` })
+      assert.isNull(yield* refusal.pipe(Effect.provide(accepted, { local: true })))
+    })
+  })
+
+  it.effect("is refused at once although the proof cannot be stored, which is stored later", () => {
+    const chain = new ProgramChain()
+    return Effect.gen(function* () {
+      const { proved } = yield* ProgramWatch
+      chain.proofs.isAway = true
+      yield* proved({ programId, slot: 500 }, wrong)
+      assert.isNotNull(yield* refusal)
+      yield* TestClock.adjust("1 minute")
+      assert.isNotNull(yield* refusal)
+      assert.isNull(chain.proofs.records.get(programId)?.proof)
+      chain.proofs.isAway = false
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(chain.proofs.records.get(programId)?.proof?.wrong, 3)
+      assert.deepInclude(yield* stateOf, { state: "wrong" })
+    }).pipe(Effect.provide(watch(chain)))
+  })
+
+  it.effect("is that of the latest deployment: a proof of an earlier one changes nothing", () => {
+    const chain = new ProgramChain()
+    return Effect.gen(function* () {
+      // Another process has proven an upgrade that this one has not seen.
+      chain.proofs.records.set(programId, { knownSlot: 700, proof: wrong })
+      const { proved } = yield* ProgramWatch
+      yield* proved({ programId, slot: 500 }, outcome)
+      assert.deepInclude(yield* stateOf, { state: "wrong", deployedAtSlot: 700 })
+      assert.isNotNull(yield* refusal)
+    }).pipe(Effect.provide(watch(chain)))
+  })
+})
+
+describe("a proof", () => {
+  it.effect("that compared fewer swaps than are needed proves nothing", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: { ...outcome, exact: 0 } })
+    return Effect.gen(function* () {
+      const state = yield* stateOf
+      assert.deepInclude(state, { state: "unproven", upgraded: false, provenAtSlot: null })
+      assert.strictEqual(state.detail, "0 executed swaps were compared, and 16 are needed")
+    }).pipe(Effect.provide(watch(chain)))
+  })
+
+  it.effect("counts in quotes until three reads have failed, and again after the next", () => {
+    const chain = new ProgramChain()
+    chain.proofs.records.set(programId, { knownSlot: 500, proof: outcome })
+    const provenAtSlot = Effect.map(VenueProofs.VenueProofs, (proofs) => proofs.provenAtSlot(dex))
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* provenAtSlot, 900)
+      chain.isAway = true
+      yield* TestClock.adjust("3 minutes")
+      assert.strictEqual(yield* provenAtSlot, 900)
+      yield* TestClock.adjust("1 minute")
+      assert.isNull(yield* provenAtSlot)
+      chain.isAway = false
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* provenAtSlot, 900)
+    }).pipe(Effect.provide(watch(chain)))
   })
 })

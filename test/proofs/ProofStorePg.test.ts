@@ -35,9 +35,9 @@ describe.runIf(TestDatabase.isAvailable)("proofs in a database", () => {
     Effect.gen(function* () {
       const store = yield* open(yield* TestDatabase.create)
       yield* store.records("a", [{ programId, slot: 5 }])
-      yield* store.save("a", { programId, slot: 8 }, outcome)
-      yield* store.save("a", { programId, slot: 7 }, { ...outcome, wrong: 0 })
       const known = { knownSlot: 8, proof: outcome }
+      assert.deepStrictEqual(yield* store.save("a", { programId, slot: 8 }, outcome), known)
+      assert.deepStrictEqual(yield* store.save("a", { programId, slot: 7 }, { ...outcome, wrong: 0 }), known)
       assert.deepStrictEqual((yield* store.records("a", [])).get(programId), known)
       yield* store.save("a", { programId, slot: 8 }, { ...outcome, wrong: 0 })
       assert.strictEqual((yield* store.records("a", [])).get(programId)?.proof?.wrong, 0)

@@ -15,7 +15,6 @@ import { check } from "../../src/proofs/exactness/check.ts"
 import { parseFixture, readFixture } from "../../src/proofs/exactness/fixture.ts"
 import { decodePools } from "../../src/proofs/exactness/world.ts"
 import { ProgramWatch } from "../../src/proofs/ProgramWatch.ts"
-import { ProofBudget } from "../../src/proofs/ProofBudget.ts"
 import * as ProveInBackground from "../../src/proofs/ProveInBackground.ts"
 import { type PoolOutcome, ProofFailed, type ProofJob, Prover, ProverUnavailable } from "../../src/proofs/Prover.ts"
 import * as VenueProofs from "../../src/quotes/VenueProofs.ts"
@@ -34,7 +33,7 @@ const wrongFixture = {
   errors: []
 }
 
-const exact: PoolOutcome = { exact: 30, refused: 2, wrong: 0, fixture: null, obstacle: null, cpuMs: 10 }
+const exact: PoolOutcome = { executed: 30, exact: 30, refused: 2, wrong: 0, fixture: null, obstacle: null, cpuMs: 10 }
 const wrong: PoolOutcome = { ...exact, exact: 20, wrong: 10, fixture: wrongFixture }
 
 let folder: string
@@ -61,6 +60,8 @@ class ProofScene extends ProgramChain {
   readonly jobs: Array<ProofJob> = []
   answer: Effect.Effect<PoolOutcome, ProofFailed> = Effect.succeed(exact)
   unavailable: string | null = null
+  /** Runtimes that are loaded. */
+  loaded = 0
 
   constructor() {
     super()
@@ -70,13 +71,21 @@ class ProofScene extends ProgramChain {
   proving(env: Record<string, string> = {}) {
     const open = Effect.suspend(() =>
       this.unavailable === null
-        ? Effect.succeed({
-            prove: (job: ProofJob) =>
-              Effect.suspend(() => {
-                this.jobs.push(job)
-                return this.answer
-              })
-          })
+        ? Effect.acquireRelease(
+            Effect.sync(() => {
+              this.loaded = 1
+              return {
+                prove: (job: ProofJob) =>
+                  Effect.suspend(() => {
+                    this.loaded = 1
+                    this.jobs.push(job)
+                    return this.answer
+                  }),
+                rest: Effect.sync(() => void (this.loaded = 0))
+              }
+            }),
+            () => Effect.sync(() => (this.loaded = 0))
+          )
         : Effect.fail(new ProverUnavailable({ detail: this.unavailable }))
     )
     return ProveInBackground.layer(folder).pipe(
@@ -191,6 +200,7 @@ describe("proofs in the background", () => {
       scene.deploy(programId, 990)
       yield* TestClock.adjust("59 minutes")
       assert.strictEqual(scene.jobs.length, 1)
+      assert.strictEqual(scene.loaded, 0)
       assert.deepInclude(yield* stateOf(), { state: "unproven", upgraded: true })
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual(scene.jobs.length, 2)
@@ -229,6 +239,25 @@ describe("proofs in the background", () => {
     }).pipe(Effect.provide(scene.proving()))
   })
 
+  it.effect("call no venue wrong on which no swap could be executed, and none proven by a few exact ones", () => {
+    const scene = new ProofScene()
+    scene.answer = Effect.succeed({ ...exact, executed: 0, exact: 0, wrong: 32, fixture: wrongFixture })
+    return Effect.gen(function* () {
+      yield* TestClock.adjust("10 seconds")
+      assert.deepInclude(yield* stateOf(), { state: "unproven", detail: "no swap could be executed" })
+      scene.answer = Effect.succeed({ ...exact, executed: 32, exact: 15, refused: 17 })
+      yield* TestClock.adjust("61 minutes")
+      assert.deepInclude(yield* stateOf(), {
+        state: "unproven",
+        detail: "15 executed swaps were compared, and 16 are needed"
+      })
+      assert.isNull(scene.proofs.records.get(programId)?.proof)
+      scene.answer = Effect.succeed({ ...exact, executed: 16, exact: 16, refused: 16 })
+      yield* TestClock.adjust("61 minutes")
+      assert.deepInclude(yield* stateOf(), { state: "proven", detail: null })
+    }).pipe(Effect.provide(scene.proving()))
+  })
+
   it.effect("drop the outcome of a program that is upgraded meanwhile", () => {
     const scene = new ProofScene()
     const upgrade = Effect.sync(() => {
@@ -243,20 +272,6 @@ describe("proofs in the background", () => {
       yield* TestClock.adjust("2 minutes")
       assert.deepInclude(yield* stateOf(), { state: "proven", deployedAtSlot: 995 })
     }).pipe(Effect.provide(scene.proving()))
-  })
-})
-
-describe("ProofBudget", () => {
-  it("has room until the bound was used within an hour, and again once enough of it is older", () => {
-    const budget = new ProofBudget(1000)
-    assert.strictEqual(budget.waitMs(0), 0)
-    budget.spend(0, 600)
-    assert.strictEqual(budget.waitMs(10), 0)
-    budget.spend(20_000, 500)
-    assert.strictEqual(budget.waitMs(30_000), 3_570_000)
-    assert.strictEqual(budget.waitMs(3_600_000), 0)
-    assert.strictEqual(budget.totalMs, 1100)
-    assert.isAbove(new ProofBudget(0).waitMs(5), 0)
   })
 })
 

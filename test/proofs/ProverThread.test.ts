@@ -1,6 +1,7 @@
 /** The thread of proofs, with LiteSVM where it is installed and a real program where one is at hand. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,6 +21,38 @@ const absent = typeof loaded === "function" ? "" : ` (skipped: ${loaded.reason})
 const binary = join(process.env["PROVE_PROGRAMS"] ?? "", `${programId}.so`)
 
 const opened = Effect.flatMap(Layer.build(ProverThread.layer), (built) => Context.get(built, Prover).open)
+
+/** A thread that answers a job without swaps only after the next one, before that, with the seed as the number of exact swaps. */
+const late = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from "node:worker_threads"
+    const held = []
+    parentPort.on("message", ({ seed, swaps }) => {
+      held.push({ executed: seed, exact: seed, refused: 0, wrong: 0, fixture: null, obstacle: null, cpuMs: 1 })
+      if (swaps > 0) held.splice(0).forEach((outcome) => parentPort.postMessage(outcome))
+    })
+    parentPort.postMessage({ unavailable: null })
+  `)}`
+)
+
+describe("a thread that does not answer in time", () => {
+  it.effect("is replaced: its late answer is none to the next job, and its time is charged", () =>
+    Effect.gen(function* () {
+      const built = yield* Layer.build(ProverThread.layerOf(late))
+      const session = yield* Context.get(built, Prover).open
+      const job = { programId, ...programOf(Uint8Array.of(1)), snapshot }
+      const first = yield* Effect.forkChild(Effect.flip(session.prove({ ...job, swaps: 0, seed: 1 })), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("2 minutes")
+      const { cpuMs, detail } = yield* Fiber.join(first)
+      assert.deepStrictEqual([cpuMs, detail], [120_000, "no answer within 2m"])
+      assert.strictEqual((yield* session.prove({ ...job, swaps: 1, seed: 2 })).exact, 2)
+      yield* session.rest
+      assert.strictEqual((yield* session.prove({ ...job, swaps: 1, seed: 3 })).exact, 3)
+    })
+  )
+})
 
 describe.skipIf(absent !== "")(`the thread of proofs${absent}`, () => {
   it.live("fails in words on bytes that are no program, and goes on", () =>

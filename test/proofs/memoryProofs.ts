@@ -31,6 +31,12 @@ export const layer = (proofs: MemoryProofs): Layer.Layer<ProofStore> =>
           return new Map(proofs.records)
         }),
       save: (_genesis, { programId, slot }, proof) =>
-        attempt(proofs, () => void proofs.records.set(programId, { knownSlot: slot, proof }))
+        attempt(proofs, () => {
+          const known = proofs.records.get(programId)
+          const isLater = known?.knownSlot != null && (slot === null || known.knownSlot > slot)
+          const record = known !== undefined && isLater ? known : { knownSlot: slot, proof }
+          proofs.records.set(programId, record)
+          return record
+        })
     })
   )

@@ -73,3 +73,19 @@ describe.each(engines)("%s", (_, over) => {
     }).pipe(Effect.provide(quoted(over).layer))
   )
 })
+
+describe("the refused venues", () => {
+  it.effect("are the same map until one changes", () =>
+    Effect.gen(function* () {
+      const { refused } = yield* VenueProofs.VenueProofs
+      yield* refuse("raydium-cpmm")
+      const before = refused()
+      yield* refuse("raydium-cpmm")
+      assert.strictEqual(refused(), before)
+      yield* refuse("pumpswap")
+      assert.deepStrictEqual([...refused().keys()], ["pumpswap"])
+      yield* refuse()
+      assert.strictEqual(refused().size, 0)
+    }).pipe(Effect.provide(VenueProofs.layer))
+  )
+})

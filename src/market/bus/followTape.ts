@@ -42,14 +42,15 @@ const keysOf = (gaps: Gaps, toSlot: number): string =>
     .map(({ fromSlot, state, toSlot }) => `${fromSlot} ${toSlot} ${state}`)
     .join()
 
-/** True when the store has blocks that the tape lacks: it has other gaps, or begins earlier. */
+/** True when the store has blocks that the tape lacks: it counts other repairs, has other gaps, or begins earlier. */
 export const isBehind = (
-  tape: Pick<TradeProgress, "gaps" | "readFrom">,
+  tape: Pick<TradeProgress, "gaps" | "readFrom" | "repairs">,
   newest: number,
   stored: TradeProgress
 ): boolean => {
   const slot = Math.min(newest, stored.slot)
-  return tape.readFrom > stored.readFrom || keysOf(tape.gaps, slot) !== keysOf(stored.gaps, slot)
+  const hasOthers = tape.repairs !== stored.repairs || tape.readFrom > stored.readFrom
+  return hasOthers || keysOf(tape.gaps, slot) !== keysOf(stored.gaps, slot)
 }
 
 /** The blocks that are not stored yet, oldest first. */

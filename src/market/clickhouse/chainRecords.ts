@@ -85,22 +85,26 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
     /** The progress as it is now. */
     progress: (id: number) => Effect.map(read(chains.read(id)), (stored) => stored?.progress ?? null),
 
-    /** Stores the launches and changes of supply of blocks with the progress they make. Fails once the term has ended. */
+    /**
+     * Stores the launches and changes of supply of blocks with the progress they make. Returns it with the repairs of other
+     * writers. Fails once the term has ended.
+     */
     commit: Effect.fnUntraced(function* (
       { id, stored, term }: ChainRecord,
       batches: ReadonlyArray<StoredBatch>,
       progress: TradeProgress
     ) {
       const nowMs = yield* Clock.currentTimeMillis
-      yield* write(
+      return yield* write(
         writing(
           { id, term },
           Effect.gen(function* () {
             yield* launches.insertLaunches(id, batches)
             yield* supply.insert(id, batches)
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
-            const repairs = progress.repairs - (stored?.repairs ?? 0)
-            yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, repairs)
+            const made = progress.repairs - (stored?.repairs ?? 0)
+            const repairs = yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, made)
+            return { ...progress, repairs }
           })
         )
       )

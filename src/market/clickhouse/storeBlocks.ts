@@ -36,8 +36,11 @@ interface UnansweredInsert {
   readonly closed: ClosedTo
 }
 
-/** Commits blocks and progress to PostgreSQL. */
-export type Commit<E> = (batches: ReadonlyArray<StoredBatch>, progress: TradeProgress) => Effect.Effect<void, E>
+/** Commits blocks and progress to PostgreSQL. Returns the progress with the repairs of other writers. */
+export type Commit<E> = (
+  batches: ReadonlyArray<StoredBatch>,
+  progress: TradeProgress
+) => Effect.Effect<TradeProgress, E>
 
 interface Tables {
   readonly clickHouse: Pick<ClickHouse["Service"], "insert">
@@ -119,8 +122,7 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
         const progress = joinProgress(chain.stored, batches)
         if (progress !== null) {
           yield* insertFresh(chain, batches)
-          yield* commit(batches, progress)
-          chain.stored = progress
+          chain.stored = yield* commit(batches, progress)
         }
       }),
 
@@ -137,8 +139,7 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
           yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh: [], repriced, token })
         }
         const progress = repairedProgress(chain.stored, repair)
-        yield* commit(batches, progress)
-        chain.stored = progress
+        chain.stored = yield* commit(batches, progress)
       }),
 
     /** Makes the candles of the trades of a repair anew, of what is stored. */

@@ -10,7 +10,7 @@ import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
 import type { TradeFeed } from "../tape/TradeFeed.ts"
 import { type ReadBack, readBack } from "./readBack.ts"
-import { type RebuildParts, rebuildTape } from "./rebuildTape.ts"
+import { lacksRepairs, type RebuildParts, rebuildTape } from "./rebuildTape.ts"
 import { nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
 
 /** The pace and the reach of repairs. */
@@ -25,7 +25,7 @@ export interface RepairSettings {
 /** The parts that a repair works with. */
 export interface RepairParts extends PricingParts, Pick<RebuildParts, "limits"> {
   readonly feed: TradeFeed["Service"]
-  readonly tape: RebuildParts["tape"] & Pick<TapeControls, "backfilling" | "capture" | "snapshots">
+  readonly tape: RebuildParts["tape"] & Pick<TapeControls, "backfilling" | "capture" | "missing" | "snapshots">
   /** The blocks that are not stored yet. */
   readonly unstored: () => ReadonlyArray<StoredBatch>
 }
@@ -44,8 +44,6 @@ const LOGGED_MS = 30_000
 
 /** The state of a worker. */
 interface Work {
-  /** Repairs that memory does not have yet. */
-  isBehind: boolean
   nextRebuildMs: number
   nextLogMs: number
   history: { tries: number; nextTryAtMs: number; isGone: boolean }
@@ -62,8 +60,6 @@ export const historyShare = (progress: TradeProgress, fromMs: number | null, now
 
 const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: number): void => {
   work.blocks += blocks.length
-  // Memory has the state of a gap from the store, too.
-  work.isBehind ||= blocks.length > 0 || (job._tag === "Gap" && end === "gone")
   if (job._tag === "History") {
     const tries = end === "failed" && blocks.length === 0 ? work.history.tries + 1 : 0
     const isGone = end === "gone"
@@ -76,7 +72,6 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
   const { feed, store, tape } = parts
   const rate = Math.max(1, settings.rate)
   const work: Work = {
-    isBehind: false,
     nextRebuildMs: 0,
     nextLogMs: 0,
     history: { tries: 0, nextTryAtMs: 0, isGone: false },
@@ -86,8 +81,15 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
 
   const flush = Effect.suspend(() => store.append(parts.unstored()))
   const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
+  /** Compared anew each time: the store may carry out a repair after it has failed, as may a process before this one. */
+  const isBehind = Effect.map(store.progress, (progress) => progress !== null && lacksRepairs(tape.missing(), progress))
   // At the end no step is in progress any more.
-  yield* Effect.addFinalizer(() => (work.isBehind ? Effect.void : snapshots.atStop))
+  yield* Effect.addFinalizer(() =>
+    Effect.flatMap(
+      Effect.orElseSucceed(isBehind, () => true),
+      (lacks) => (lacks ? Effect.void : snapshots.atStop)
+    )
+  )
   const { every } = settings.snapshots
   if (every !== null) {
     const pace = { every, sinceMs: yield* Clock.currentTimeMillis }
@@ -117,13 +119,10 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
 
   /** Brings memory up to date: when nothing is left to read, or from time to time. */
   const refresh = Effect.fnUntraced(function* (isIdle: boolean, nowMs: number) {
-    if (!work.isBehind || (!isIdle && nowMs < work.nextRebuildMs)) {
+    if ((!isIdle && nowMs < work.nextRebuildMs) || !(yield* isBehind)) {
       return
     }
-    work.isBehind = false
-    const [took] = yield* Effect.timed(
-      Effect.onError(rebuildTape(parts), () => Effect.sync(() => (work.isBehind = true)))
-    )
+    const [took] = yield* Effect.timed(rebuildTape(parts))
     const pause = Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
     work.nextRebuildMs = (yield* Clock.currentTimeMillis) + pause
     yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })

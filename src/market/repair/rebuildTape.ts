@@ -1,12 +1,14 @@
 /** Reads everything that is stored into memory: from the snapshot and the blocks after it, or from the trades. */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Schedule } from "effect"
 import { keepRunning } from "../../health/keepRunning.ts"
+import type { MissingBlocks } from "../tape/Gaps.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
 import { layoutOf } from "../snapshot/compression.ts"
-import { loadSnapshot } from "../snapshot/loadSnapshot.ts"
+import { loadSnapshot, SnapshotReplaced } from "../snapshot/loadSnapshot.ts"
 import type { StoredSnapshot } from "../snapshot/StoredSnapshot.ts"
 import { restoredFrom, restoreTape } from "../store/restoreTape.ts"
 import type { MarketLimits } from "../tape/MarketState.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import { stored } from "./priceAgain.ts"
 
@@ -22,31 +24,51 @@ export interface RebuildParts {
   readonly limits: MarketLimits
 }
 
+/**
+ * True when the store has a repair that memory lacks: it counts others, or has settled a gap that is open in memory. Gaps after
+ * the newest stored block are left out.
+ */
+export const lacksRepairs = (
+  { gaps, repairs }: Pick<TradeProgress, "gaps" | "repairs">,
+  stored: Pick<TradeProgress, "gaps" | "repairs" | "slot">
+): boolean => {
+  const open = stored.gaps.filter(({ state }) => state === "open")
+  const isSettled = ({ fromSlot, state, toSlot }: MissingBlocks) =>
+    state === "open" && toSlot < stored.slot && !open.some((gap) => gap.fromSlot <= toSlot && gap.toSlot >= fromSlot)
+  return repairs !== stored.repairs || gaps.some(isSettled)
+}
+
+const unlessReplaced = (failure: unknown) =>
+  failure instanceof SnapshotReplaced ? Effect.fail(failure) : Effect.die(failure)
+
 /** Replaces memory by what the store has, once everything on the tape is stored. Returns the number of trades that were read. */
 export const rebuildTape = Effect.fnUntraced(function* ({ durable, limits, store, tape }: RebuildParts) {
   const done: { from: number; snapshot: StoredSnapshot | null; trades: number } = { from: 0, snapshot: null, trades: 0 }
-  yield* tape.rebuild(
-    Effect.fnUntraced(function* (memory) {
-      yield* stored(durable, memory.slot)
-      const progress = yield* store.progress
-      if (progress === null) {
-        return yield* Effect.die(new Error("nothing is stored"))
-      }
-      const expected = { progress, layout: layoutOf(limits), slot: memory.slot }
-      const loaded = yield* loadSnapshot(store, memory, expected, limits.trades)
-      if (loaded !== null) {
-        done.from = restoredFrom(progress)
-        done.snapshot = loaded.snapshot
-        done.trades = loaded.trades
-        return { progress, from: memory.heldFrom() }
-      }
-      const most = { trades: limits.trades, launches: limits.tokens }
-      const { from, trades } = yield* restoreTape(store, progress, most, memory.add)
-      done.from = from
-      done.trades = trades
-      return { progress, from }
-    }, Effect.orDie)
-  )
+  yield* tape
+    .rebuild(
+      Effect.fnUntraced(function* (memory) {
+        yield* stored(durable, memory.slot)
+        const progress = yield* store.progress
+        if (progress === null) {
+          return yield* Effect.die(new Error("nothing is stored"))
+        }
+        const expected = { progress, layout: layoutOf(limits), slot: memory.slot }
+        const loaded = yield* loadSnapshot(store, memory, expected, limits.trades)
+        if (loaded !== null) {
+          done.from = restoredFrom(progress)
+          done.snapshot = loaded.snapshot
+          done.trades = loaded.trades
+          return { progress, from: memory.heldFrom() }
+        }
+        const most = { trades: limits.trades, launches: limits.tokens }
+        const { from, trades } = yield* restoreTape(store, progress, most, memory.add)
+        done.from = from
+        done.trades = trades
+        return { progress, from }
+      }, Effect.catch(unlessReplaced))
+      // The next attempt has later blocks.
+    )
+    .pipe(Effect.retry({ schedule: Schedule.spaced("100 millis") }))
   tape.revise(yield* Effect.orDie(store.revised(done.from)))
   const { snapshot, trades } = done
   tape.noteSnapshot({ loaded: snapshot === null ? null : { snapshot, atMs: yield* Clock.currentTimeMillis } })

@@ -1,5 +1,5 @@
 /** Restores memory from the stored snapshot and the blocks after it. */
-import { Effect, Schedule } from "effect"
+import { Cause, Effect, Schedule, Schema } from "effect"
 import { ImageMismatch, ImageReader, PIECE_BYTES } from "../columnar/StateImage.ts"
 import { MOST_RECENT } from "../tape/RecentTrades.ts"
 import type { RebuiltMemory } from "../tape/TapeControls.ts"
@@ -41,14 +41,27 @@ const refusalOf = (found: StoredSnapshot, { layout, progress, slot }: Expected):
   return found.slot > Math.min(slot, progress.slot) ? "blocks of it are not stored" : null
 }
 
+/** Another snapshot took the place of the one that was being read, and may have later blocks than memory may have. */
+export class SnapshotReplaced extends Schema.TaggedError<SnapshotReplaced>()("SnapshotReplaced", {}) {}
+
+/** Asks again while the store is unavailable, whatever the cause. */
+const waiting = <A, E>(ask: Effect.Effect<A, E>) =>
+  ask.pipe(
+    Effect.sandbox,
+    Effect.tapError((cause) => Effect.logWarning("The snapshot of the market cannot be read", cause)),
+    Effect.retry({ schedule: Schedule.spaced("1 second") })
+  )
+
 const read = Effect.fnUntraced(function* (store: Store, memory: RebuiltMemory, snapshot: StoredSnapshot) {
   const reader = new ImageReader()
   const state = { parts: 0, size: 0 }
   const more = Effect.gen(function* () {
     while (reader.available < AHEAD_BYTES && state.parts < snapshot.parts) {
-      const part = yield* store.snapshotPart(snapshot.id, state.parts)
+      const part = yield* waiting(store.snapshotPart(snapshot.id, state.parts))
       if (part === null) {
-        return yield* Effect.fail(new ImageMismatch("a part is missing"))
+        const newest = yield* waiting(store.snapshot)
+        const isReplaced = newest !== null && newest.id !== snapshot.id
+        return yield* Effect.fail(isReplaced ? new SnapshotReplaced() : new ImageMismatch("a part is missing"))
       }
       const content = yield* decompress(part)
       reader.add(content)
@@ -98,7 +111,8 @@ const addBlocks = Effect.fnUntraced(function* (
 
 /**
  * Fills memory from the snapshot and the blocks after it. Returns the snapshot and the number of trades after it; null, with
- * nothing in memory, when there is none that can be used. Waits while the store is unavailable.
+ * nothing in memory, when there is none that can be used. Waits while the store is unavailable. Fails with `SnapshotReplaced` once
+ * its parts are gone because there is a newer one.
  */
 export const loadSnapshot = Effect.fnUntraced(function* (
   store: Store,
@@ -106,11 +120,7 @@ export const loadSnapshot = Effect.fnUntraced(function* (
   expected: Expected,
   most: number
 ) {
-  const found = yield* store.snapshot.pipe(
-    Effect.sandbox,
-    Effect.tapError((cause) => Effect.logWarning("The snapshot of the market cannot be read", cause)),
-    Effect.retry({ schedule: Schedule.spaced("1 second") })
-  )
+  const found = yield* waiting(store.snapshot)
   if (found === null) {
     return null
   }
@@ -123,9 +133,15 @@ export const loadSnapshot = Effect.fnUntraced(function* (
   }
   const isRead = yield* read(store, memory, found).pipe(
     Effect.as(true),
-    Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning("The snapshot of the market is damaged and not used", { slot, bytes }, cause), false)
-    )
+    Effect.catchCause((cause) => {
+      const failure = Cause.squash(cause)
+      return failure instanceof SnapshotReplaced
+        ? Effect.fail(failure)
+        : Effect.as(
+            Effect.logWarning("The snapshot of the market is damaged and not used", { slot, bytes }, cause),
+            false
+          )
+    })
   )
   const trades = isRead ? yield* addBlocks(store, memory, found, most) : null
   if (trades === null) {

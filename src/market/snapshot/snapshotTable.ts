@@ -47,6 +47,14 @@ export const makeSnapshotTable = (sql: SqlClient.SqlClient) => {
     `
   })
 
+  const countOf = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, id: Schema.String }),
+    Result: Schema.Struct({ parts: Schema.Number }),
+    execute: ({ chain, id }) => sql`
+      select count(*)::int as parts from market_snapshot_parts where chain = ${chain} and snapshot = ${id}
+    `
+  })
+
   return {
     /** The snapshot of a chain; null when there is none. */
     of: (chain: number): Effect.Effect<StoredSnapshot | null, Broken> =>
@@ -70,14 +78,22 @@ export const makeSnapshotTable = (sql: SqlClient.SqlClient) => {
       values (${chain}, ${id}, ${number}::int, ${PgTypes.bytea(content)})
     `,
 
+    /** Deletes the parts of a snapshot that is not in use. */
+    dropParts: (chain: number, id: string) => sql`
+      delete from market_snapshot_parts
+      where chain = ${chain} and snapshot = ${id}
+        and not exists (select 1 from market_snapshots where chain = ${chain} and id = ${id})
+    `,
+
     /**
      * Replaces the snapshot of a chain by one whose parts are there; in a transaction. False, with its parts deleted, when
-     * the chain has other repairs or not all of its blocks.
+     * the chain has other repairs or not all of its blocks, or parts are missing: another writer has deleted them.
      */
     use: Effect.fnUntraced(function* (chain: number, snapshot: StoredSnapshot) {
       const { bytes, id, layout, parts, repairs, size, slot, timeMs } = snapshot
       const [held] = yield* current({ chain, repairs, slot })
-      if (held === undefined) {
+      const [added] = yield* countOf({ chain, id })
+      if (held === undefined || added?.parts !== parts) {
         yield* sql`delete from market_snapshot_parts where chain = ${chain} and snapshot = ${id}`
         return false
       }
@@ -97,6 +113,9 @@ export const makeSnapshotTable = (sql: SqlClient.SqlClient) => {
   }
 }
 
+/** The time that deleting the parts of a failed snapshot may add to a stop. */
+const DROP_LIMIT = "2 seconds"
+
 type SnapshotTable = ReturnType<typeof makeSnapshotTable>
 
 /** Puts a query under its deadline. */
@@ -104,7 +123,8 @@ type Bound = <A>(effect: Effect.Effect<A, Broken>) => Effect.Effect<A, TradeStor
 
 /**
  * Stores a snapshot beside the one that is in use, part by part, and replaces that in `replace`, the transaction of a writer
- * of the chain. Returns it as it is stored; null when it is not that of the stored trades any more.
+ * of the chain. Returns it as it is stored; null when it is not that of the stored trades any more. Its parts are deleted when it
+ * fails or is interrupted.
  */
 export const keepSnapshotIn = Effect.fnUntraced(function* (
   table: SnapshotTable,
@@ -115,13 +135,19 @@ export const keepSnapshotIn = Effect.fnUntraced(function* (
 ) {
   const id = crypto.randomUUID()
   const kept = { parts: 0, bytes: 0 }
-  yield* Stream.runForEach(parts, (content) =>
+  const drop = Effect.interruptible(Effect.ignore(bound(table.dropParts(chain, id)))).pipe(
+    Effect.timeoutOption(DROP_LIMIT)
+  )
+  const store = Stream.runForEach(parts, (content) =>
     Effect.suspend(() => {
       const number = kept.parts++
       kept.bytes += content.length
       return bound(table.addPart(chain, id, number, content))
     })
   )
-  const snapshot: StoredSnapshot = { ...state, ...kept, id, size }
-  return (yield* replace(table.use(chain, snapshot))) ? snapshot : null
+  const use = Effect.suspend(() => {
+    const snapshot: StoredSnapshot = { ...state, ...kept, id, size }
+    return Effect.map(replace(table.use(chain, snapshot)), (isUsed) => (isUsed ? snapshot : null))
+  })
+  return yield* Effect.onError(Effect.andThen(store, use), () => drop)
 })

@@ -77,7 +77,12 @@ export const takeSnapshot = Effect.fnUntraced(function* ({ limits, store, tape }
   }
   const { state, writer } = captured
   const parts = Stream.mapEffect(Stream.fromIterable(taken(writer.parts), { chunkSize: 1 }), compress)
-  return yield* store.keepSnapshot({ state, size: writer.size, parts })
+  const kept = yield* store.keepSnapshot({ state, size: writer.size, parts })
+  if (kept === null) {
+    const { repairs, slot } = state
+    yield* Effect.logInfo("The snapshot of the market is not kept: the store has other blocks", { repairs, slot })
+  }
+  return kept
 })
 
 /** The snapshots of a process that writes the store. Call one method at a time. */

@@ -142,7 +142,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure([...rows, ...batches].map(({ timeMs }) => timeMs)))
-    const fresh = yield* write(
+    const { fresh, repairs } = yield* write(
       writing(
         open,
         Effect.gen(function* () {
@@ -154,14 +154,13 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
           yield* trades.insertLaunches(open.id, batches)
           yield* supply.insert(open.id, batches)
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
-          const repairs = stored.progress.repairs - (open.stored?.progress.repairs ?? 0)
-          yield* chains.save(open.id, stored, nowMs, repairs)
-          return fresh
+          const made = stored.progress.repairs - (open.stored?.progress.repairs ?? 0)
+          return { fresh, repairs: yield* chains.save(open.id, stored, nowMs, made) }
         })
       )
     )
     names.keep(fresh)
-    open.stored = stored
+    open.stored = { ...stored, progress: { ...stored.progress, repairs } }
   })
 
   const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {

@@ -51,6 +51,8 @@ const storedOf = (row: typeof Row.Type, gaps: Gaps): StoredChain | null => {
       }
 }
 
+const decodeSaved = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ repairs: Schema.Number })))
+
 const timeOf = (second: number) => PgTypes.timestamptz(second * 1000)
 
 /** The queries. */
@@ -134,8 +136,11 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       return { id: row.id, supplyFrom, stored: storedOf(row, yield* gaps.of(row.id)) }
     }),
 
-    /** Saves the state of a chain, with so many more repairs. */
-    save: (id: number, { closed, progress }: StoredChain, nowMs: number, repairs = 0) => sql`
+    /** Saves the state of a chain, with so many more repairs. Returns their number, which has those of other writers too. */
+    save: (id: number, { closed, progress }: StoredChain, nowMs: number, repairs = 0) =>
+      Effect.map(
+        Effect.flatMap(
+          sql`
       update chains set
         slot = ${progress.slot}::int,
         slot_at = ${PgTypes.timestamptz(progress.timeMs)},
@@ -147,7 +152,12 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
         repairs = repairs + ${repairs}::int,
         written_at = ${PgTypes.timestamptz(nowMs)}
       where id = ${id}
+      returning repairs
     `,
+          decodeSaved
+        ),
+        ([row]) => row?.repairs ?? progress.repairs
+      ),
 
     /** Sandboxes other than one that were last written before a time. */
     abandoned: (exceptId: number, sinceMs: number) =>

@@ -24,8 +24,8 @@ const logged = Effect.tapError((cause: unknown) => Effect.logWarning("Stored tra
 
 /**
  * Passes the stored blocks after a slot to `take` with the local time, oldest first, until it returns false. Yields between two
- * blocks, retries while the store is unavailable, whatever the cause, and continues after the last block. Returns the number
- * of trades, and the second of the first block.
+ * blocks, retries while the store is unavailable, whatever the cause, and continues after the last block: from the first one on none
+ * is left out. Returns the number of trades, and the second of the first block.
  */
 export const restoreSince = (
   store: Pick<TradeStore["Service"], "since">,
@@ -45,7 +45,8 @@ export const restoreSince = (
             state.second = at
             state.after = batch.slot
             state.trades += batch.trades.length
-            state.most = Math.max(0, most - state.trades)
+            // The newest trades are counted once: with those of blocks stored meanwhile, a later count would leave out blocks.
+            state.most = Number.POSITIVE_INFINITY
             return Effect.as(Effect.yieldNow, goesOn)
           })
         )

@@ -24,6 +24,11 @@ export interface RebuiltMemory {
   readonly empty: () => void
 }
 
+/** Fills a tape that is being rebuilt. Returns the progress that it restored, and the second from which on all trades are there. */
+export type FillMemory<E> = (
+  memory: RebuiltMemory
+) => Effect.Effect<{ readonly progress: TradeProgress; readonly from: number }, E>
+
 /** The content of a tape that no block changes meanwhile. */
 export interface CapturedTape {
   /** Its newest block. */
@@ -62,19 +67,17 @@ export interface TapeControls {
   readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
   /** The newest slot on the tape; 0 before the first. */
   readonly newest: () => number
-  /** The first second from which on blocks are on the tape, infinite before the first, and the gaps since then. */
-  readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom">
   /**
-   * Replaces the content by that of the store up to the newest block on the tape, and the blocks since. `stored` fills its
-   * argument and returns the progress that it restored, and the second from which on all trades are there.
+   * The first second from which on blocks are on the tape, infinite before the first, the gaps since then, and the repairs of the
+   * store that the tape has.
    */
-  readonly rebuild: (
-    stored: (memory: RebuiltMemory) => Effect.Effect<{
-      readonly progress: TradeProgress
-      readonly from: number
-    }>
-  ) => Effect.Effect<void>
-  /** Runs `write` while blocks wait to be applied; null when the tape is empty or being restored. */
+  readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom" | "repairs">
+  /**
+   * Replaces the content by that of the store up to the newest block on the tape, which `stored` reads, and the blocks since.
+   * Leaves it as it is where `stored` fails.
+   */
+  readonly rebuild: <E>(stored: FillMemory<E>) => Effect.Effect<void, E>
+  /** Runs `write` while blocks wait to be applied; null when the tape is empty, being restored, or has a part of a block. */
   readonly capture: <A, E>(write: (tape: CapturedTape) => Effect.Effect<A, E>) => Effect.Effect<A | null, E>
   /** Notes a snapshot that was read or stored. */
   readonly noteSnapshot: (notes: Partial<SnapshotNotes>) => void

@@ -55,6 +55,8 @@ export interface TapedChain {
   heldFrom: number
   /** The repairs of the store that memory has. */
   repairs: number
+  /** True once a block was added in part only: what it left is in no stored block. */
+  isTorn: boolean
   store: TradeStore["Service"] | null
   /** The blocks after the stored ones, oldest first. */
   unstored: () => ReadonlyArray<StoredBatch>
@@ -76,6 +78,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
     isRestoring: false,
     heldFrom: Number.NEGATIVE_INFINITY,
     repairs: 0,
+    isTorn: false,
     store: null,
     unstored: () => [],
     backfillFromMs: null
@@ -83,11 +86,10 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
 }
 
 /** Adds a block to a chain. */
-export const addBlock = (
-  { decimals, launches, recent, state }: TapedChain,
-  batch: StoredBatch,
-  nowMs: number
-): Applied => {
+export const addBlock = (chain: TapedChain, batch: StoredBatch, nowMs: number): Applied => {
+  const { decimals, isTorn, launches, recent, state } = chain
+  // Stays so when a step throws.
+  chain.isTorn = true
   const applied = state.apply(batch.trades, nowMs)
   for (const launch of batch.launches ?? []) {
     launches.add(launch, batch.timeMs)
@@ -96,6 +98,7 @@ export const addBlock = (
   state.advance(batch.timeMs)
   decimals.note(batch.trades)
   recent.add(batch)
+  chain.isTorn = isTorn
   return applied
 }
 

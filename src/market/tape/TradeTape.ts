@@ -7,7 +7,7 @@ import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { driveTape, type TapeParts, type TapeSettings } from "./driveTape.ts"
 import { captureOf, makeMemory, rememberMissing } from "./tapeContent.ts"
-import type { SnapshotNotes, TapeControls } from "./TapeControls.ts"
+import type { FillMemory, SnapshotNotes, TapeControls } from "./TapeControls.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
 import type { RecentTrades } from "./RecentTrades.ts"
@@ -309,7 +309,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     },
     isTrader: (trade) => chain.isRestoring || isMissing(chain.continuity.gaps) || chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
-    missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead }),
+    missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead, repairs: chain.repairs }),
     capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(chain, write))),
     noteSnapshot: (notes) => {
       snapshots = { ...snapshots, ...notes }
@@ -321,7 +321,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       chain = emptyChain(bounds)
     },
     rebuild: Effect.fnUntraced(
-      function* (stored) {
+      function* <E>(stored: FillMemory<E>) {
         const since: Array<PricedBatch> = []
         tail = since
         const { newest, newestSlot: slot } = chain.continuity

@@ -24,14 +24,14 @@ export const makeMemory = (slot: number, empty: () => TapedChain) => {
   return { memory, content: () => next }
 }
 
-/** Runs `write` on the content of a tape; null when it is empty or being restored. */
+/** Runs `write` on the content of a tape; null when it is empty, being restored, or has a part of a block. */
 export const captureOf = <A, E>(
   chain: TapedChain,
   write: (tape: CapturedTape) => Effect.Effect<A, E>
 ): Effect.Effect<A | null, E> => {
-  const { continuity, isRestoring, repairs, state } = chain
+  const { continuity, isRestoring, isTorn, repairs, state } = chain
   const { newest } = continuity
-  return newest === null || isRestoring
+  return newest === null || isRestoring || isTorn
     ? Effect.succeed(null)
     : write({
         ...newest,

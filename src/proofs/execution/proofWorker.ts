@@ -14,7 +14,7 @@ export interface ProverReady {
 /** Answer to a job. */
 export type ProverReply = PoolOutcome | { readonly failure: string; readonly cpuMs: number }
 
-const NONE = { exact: 0, refused: 0, wrong: 0, fixture: null }
+const NONE = { executed: 0, exact: 0, refused: 0, wrong: 0, fixture: null }
 
 /** Processor time of this thread since the last call, in milliseconds. */
 const makeCpuMs = (): (() => number) => {
@@ -54,6 +54,7 @@ const serve = (makeRuntime: () => Runtime) => {
       const options = { count: job.swaps, random: seededRandom(job.seed) }
       const { tally, wrong } = provePool(runtimeOf(job), venue, job.snapshot, options)
       return {
+        executed: tally.exact + tally.refused + tally.wrong,
         exact: tally.exact,
         refused: tally.refused + tally.errorsRefused,
         wrong: tally.wrong + tally.errorsWrong,

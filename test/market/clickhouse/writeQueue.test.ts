@@ -42,7 +42,7 @@ const makeRecords = () => {
           return Effect.fail(new TradeStoreUnavailable({ cause: new Error("the database is away") }))
         }
         state.stored = progress
-        return Effect.void
+        return Effect.succeed(progress)
       })
   } as unknown as ReturnType<typeof makeChainRecords>
   return { state, records }

@@ -218,3 +218,17 @@ export const answersOf = Effect.fnUntraced(function* (tape: TradeTape["Service"]
     wallets
   }
 })
+
+/** A store of its own. */
+export const memory = Effect.map(Layer.build(Layer.fresh(Store.layerMemory)), (context) => Context.get(context, Store))
+
+/** Until nothing is missing in the store, and then until memory was rebuilt. `look` is called at every step. */
+export const repaired = Effect.fnUntraced(function* (tape: TradeTape["Service"], look: () => void = () => undefined) {
+  const step = Effect.tap(TestClock.adjust("2 seconds"), () => Effect.sync(look))
+  const isWhole = () => tape.gaps().length === 0 && tape.readFrom(timeOf(FIRST) / 1000 + 1).complete
+  yield* Effect.repeat(step, { until: isWhole, times: 600 })
+  yield* Effect.repeat(step, { times: 20 })
+})
+
+/** Lets repairs run; blocks go on to come. */
+export const repairing = (minutes: number) => Effect.repeat(TestClock.adjust("2 seconds"), { times: 30 * minutes })

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
 import { BAR, REVISION } from "../../../src/market/candles/bar.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { TradeTape } from "../../../src/market/tape/TradeTape.ts"
@@ -10,11 +9,20 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg } from "../../support/tradeStores.ts"
 import { seededRandom } from "../tape/tape.ts"
 import { bareViews } from "../views/bareViews.ts"
-import { answersOf, failing, FIRST, process, RECEIVED_AT, RECEIVER, slots, timeOf, TRADED_AT } from "./chain.ts"
-
-const memory = Effect.map(Layer.build(Layer.fresh(TradeStore.layerMemory)), (context) =>
-  Context.get(context, TradeStore)
-)
+import {
+  answersOf,
+  failing,
+  FIRST,
+  memory,
+  process,
+  RECEIVED_AT,
+  RECEIVER,
+  repaired,
+  repairing,
+  slots,
+  timeOf,
+  TRADED_AT
+} from "./chain.ts"
 
 const LAST = FIRST + 560
 
@@ -31,17 +39,6 @@ const undisturbed = Effect.gen(function* () {
 
 /** A node that keeps the blocks from a slot on. */
 const pruned = (slot: number) => (slot < FIRST + 60 ? ("cleaned_up" as const) : null)
-
-/** Until nothing is missing in the store, and then until memory was rebuilt. `look` is called at every step. */
-const repaired = Effect.fnUntraced(function* (tape: TradeTape["Service"], look: () => void = () => undefined) {
-  const step = Effect.tap(TestClock.adjust("2 seconds"), () => Effect.sync(look))
-  const isWhole = () => tape.gaps().length === 0 && tape.readFrom(timeOf(FIRST) / 1000 + 1).complete
-  yield* Effect.repeat(step, { until: isWhole, times: 600 })
-  yield* Effect.repeat(step, { times: 20 })
-})
-
-/** Lets repairs run; blocks go on to come. */
-const repairing = (minutes: number) => Effect.repeat(TestClock.adjust("2 seconds"), { times: 30 * minutes })
 
 describe("a process that missed blocks", () => {
   it.effect("has every answer of one that missed none, once they were read again", () =>
@@ -228,48 +225,6 @@ const unrevised = ({ bars, stored, ...answers }: Effect.Success<ReturnType<typeo
     stored: stored.map((each) => each.map((found) => ({ ...found, cells: without(found.cells) })))
   }
 }
-
-describe("a process whose store does not answer", () => {
-  const gone = Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") }))
-
-  it.effect("reads no missing blocks from the node while it could not store them", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(timeOf(FIRST))
-      const store = yield* memory
-      const state = { isAway: true }
-      const repairable = Effect.suspend(() => (state.isAway ? gone : Effect.void))
-      const { asked, read, tape } = yield* process(TradeStore.of({ ...store, repairable }))
-      yield* read([...slots(FIRST, FIRST + 5), ...slots(FIRST + 20, FIRST + 25)])
-      yield* repairing(1)
-      assert.isEmpty(asked)
-      state.isAway = false
-      yield* repaired(tape)
-      assert.isNotEmpty(asked)
-    })
-  )
-
-  it.effect("prices and shows new blocks after a start, and has the swaps before them once it answers", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(timeOf(FIRST))
-      const store = yield* memory
-      const before = yield* process(store)
-      yield* before.read(slots(FIRST, FIRST + 20))
-      yield* before.end
-      const state = { isAway: true, answers: 0 }
-      const solSwaps: TradeStore["Service"]["solSwaps"] = (slot, most) =>
-        Effect.suspend(() =>
-          state.isAway ? gone : Effect.tap(store.solSwaps(slot, most), () => Effect.sync(() => state.answers++))
-        )
-      const { read, tape } = yield* process(TradeStore.of({ ...store, solSwaps }))
-      yield* read(slots(FIRST + 21, FIRST + 40))
-      assert.strictEqual(tape.newestSlot(), FIRST + 40)
-      assert.strictEqual(state.answers, 0)
-      state.isAway = false
-      yield* TestClock.adjust("2 seconds")
-      assert.strictEqual(state.answers, 1)
-    })
-  )
-})
 
 describe.runIf(TestDatabase.isAvailable)("a process on a database", () => {
   it.effect(

@@ -154,6 +154,43 @@ describe("a process that begins with a snapshot", () => {
       })
   )
 
+  it.effect("uses it although a part comes late, and the newer one that replaces it while it is read", () =>
+    Effect.gen(function* () {
+      const expected = yield* undisturbed(memory, STOPPED)
+      const store = yield* memory
+      yield* firstLife(store, false)
+      const record = (yield* store.snapshot) ?? assert.fail("there is no snapshot")
+      const late = { isLate: true }
+      const snapshots = [{ ...record, id: "replaced" }, record]
+      const others: ReadonlyArray<Partial<Store>> = [
+        {
+          snapshotPart: (id, number) =>
+            Effect.suspend(() => {
+              const { isLate } = late
+              late.isLate = false
+              return isLate
+                ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("late") }))
+                : store.snapshotPart(id, number)
+            })
+        },
+        { snapshot: Effect.sync(() => (snapshots.length > 1 ? (snapshots.shift() ?? null) : record)) }
+      ]
+      for (const other of others) {
+        // The first call is that of the start, and each restore from trades makes another.
+        let launches = 0
+        const launchesBefore: Store["launchesBefore"] = (second, most) => {
+          launches++
+          return store.launchesBefore(second, most)
+        }
+        const given = TradeStore.of({ ...store, ...other, launchesBefore })
+        const { end, tape } = yield* secondLife(given, { SNAPSHOT_EVERY: "0 seconds" })
+        assert.strictEqual(launches, 1)
+        equal(yield* answersOf(tape, store), expected)
+        yield* end
+      }
+    })
+  )
+
   it.effect("takes none above the bound", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(timeOf(FIRST))
