@@ -7,6 +7,9 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- A quote or exit check without a pool in memory for the pair, where the node refused to search for pools of the token, is a 503
+  \`data_unavailable\` (\`upstream_unavailable\` of \`/route\`), not a 404 \`no_route\`. In the check of a wallet such a position has the
+  state \`not_searched\`, counted in \`counts.notSearched\`, where its proceeds counted as zero.
 - \`provenAtSlot\` of each swap of a quote: the slot at which prices of its venue were proven against the deployed program, or null.
 - Source \`programs\` at \`/freshness\` and \`/readyz\`, with \`programs\`: each quoted AMM program, its deployment and the state of its prices.
 - Source \`snapshot\` at \`/freshness\`, with \`restoredSlot\` and \`restoredAgeMs\` where memory began with a snapshot.
