@@ -13,6 +13,7 @@ import { Requester } from "../pools/Requester.ts"
 import { HolderReader } from "../tokens/HolderReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { isMoney } from "../trades/sides.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { ActivityMetrics } from "./ActivityMetrics.ts"
 import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
@@ -175,7 +176,9 @@ export class Evaluator extends Context.Service<
          * the holders that it is made of are not known; null otherwise.
          */
         const warm = Effect.fnUntraced(function* (mint: Mint, measure: Measure, nowMs: number) {
-          const lacking = measure.metric === "top10_pct" ? yield* warmHolders(mint, nowMs) : null
+          // An alert from before such were refused must not hold the source at partial.
+          const isOfHolders = measure.metric === "top10_pct" && !isMoney(mint)
+          const lacking = isOfHolders ? yield* warmHolders(mint, nowMs) : null
           if (isOfPools(measure.metric) && !pools.isLoaded(mint)) {
             yield* Effect.provideService(pools.warm(mint), Requester, "alerts")
           }

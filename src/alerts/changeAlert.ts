@@ -1,14 +1,16 @@
 /** Changes that owners may make to an alert, as pure functions. */
-import { type Mint, USDC } from "../domain/Address.ts"
+import { type Mint, SOL, USDC } from "../domain/Address.ts"
 import {
   type Alert,
   type AlertChange,
   type AlertCondition,
+  type AlertMetric,
   type AlertRecurrence,
   DEFAULT_COOLDOWN_SECONDS,
   isLive,
   MAX_EXPIRY_MS
 } from "../domain/wallets/Alert.ts"
+import { isMoney } from "../trades/sides.ts"
 import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
 
 /** Fields to change; fields left out stay. */
@@ -59,15 +61,27 @@ export const cooldownFault = (
         message: "cooldownSeconds must be left out or null unless recurrence is repeat."
       }
 
-/** The fault of a metric that is never known of the mint; null when it may be. Swaps for USDC are trades of the other side. */
-export const metricFault = (mint: Mint, { metric }: Pick<AlertCondition, "metric">): AlertFault | null =>
-  mint === USDC && (metric === "change_pct" || metric === "volume_usd" || metric === "silent_seconds")
-    ? {
-        field: "condition.metric",
-        issue: "conflict",
-        message: `condition.metric must not be ${metric} for USDC: every swap for USDC counts as a trade of the other token.`
-      }
-    : null
+const OF_SWAPS: ReadonlySet<AlertMetric> = new Set(["change_pct", "volume_usd", "silent_seconds"])
+const OF_LIQUIDITY: ReadonlySet<AlertMetric> = new Set(["liquidity_usd", "liquidity_drop_pct"])
+
+/** Why the metric is never known of the mint; null where it may be. */
+const neverKnown = (mint: Mint, metric: AlertMetric): string | null => {
+  if (mint === USDC && OF_SWAPS.has(metric)) {
+    return "USDC: every swap for USDC counts as a trade of the other token"
+  }
+  if (mint === SOL && OF_LIQUIDITY.has(metric)) {
+    return "SOL: its pools are known with their other token alone"
+  }
+  return metric === "top10_pct" && isMoney(mint) ? "SOL and dollars: their holders are not followed" : null
+}
+
+/** The fault of a metric that is never known of the mint; null when it may be. */
+export const metricFault = (mint: Mint, { metric }: Pick<AlertCondition, "metric">): AlertFault | null => {
+  const reason = neverKnown(mint, metric)
+  return reason === null
+    ? null
+    : { field: "condition.metric", issue: "conflict", message: `condition.metric must not be ${metric} for ${reason}.` }
+}
 
 /** The cooldown of an alert of that recurrence: the first that is given, else the default; none unless it repeats. */
 export const cooldownOf = (
