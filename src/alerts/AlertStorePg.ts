@@ -16,6 +16,8 @@ import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { AlertStore, type FiringSignal } from "./AlertStore.ts"
 import { makeAlertTable, readFiring } from "./alertTable.ts"
+import type { AuthoritySighting } from "./authorityRecord.ts"
+import { makeAuthorityTable } from "./authorityTable.ts"
 
 /** On the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
@@ -29,6 +31,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
   const table = makeAlertTable(sql, channel)
+  const authorities = makeAuthorityTable(sql)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
 
@@ -82,7 +85,12 @@ const make = Effect.gen(function* () {
         })
       })
     ),
-    purge: now((nowMs) => table.purge(nowMs, write))
+    noteAuthorities: Effect.fn("AlertStore.noteAuthorities")((sightings: ReadonlyArray<AuthoritySighting>) =>
+      sightings.length === 0 ? Effect.void : now((nowMs) => write(transaction(sql, authorities.note(sightings, nowMs))))
+    ),
+    authorityChanges: write(authorities.changes),
+    forgetAuthorities: write(authorities.forget),
+    purge: now((nowMs) => Effect.andThen(table.purge(nowMs, write), authorities.purge(nowMs, write)))
   })
 })
 

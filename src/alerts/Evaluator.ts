@@ -3,7 +3,6 @@ import type { Mint } from "../domain/Address.ts"
 import { durationSetting } from "../domain/countSetting.ts"
 import { type Alert, type AlertStep, type AlertStoreUnavailable, isOfPools } from "../domain/wallets/Alert.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
-import { decimalText } from "../domain/rational.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
 import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
@@ -13,14 +12,16 @@ import { Requester } from "../pools/Requester.ts"
 import { HolderReader } from "../tokens/HolderReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { isMoney } from "../trades/sides.ts"
+import { isMoney } from "../domain/stables.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { ActivityMetrics } from "./ActivityMetrics.ts"
-import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
+import { AuthorityChanges } from "./AuthorityChanges.ts"
+import { followAuthorities } from "./followAuthorities.ts"
+import { stepsOf, unmarked } from "./alertSteps.ts"
 import { MedianPrices } from "./MedianPrices.ts"
 import { Metrics } from "./Metrics.ts"
 import type { Measure, Reading } from "./Reading.ts"
-import { AlertIndex, type Watched, type WatchGroup } from "./AlertIndex.ts"
+import { AlertIndex } from "./AlertIndex.ts"
 
 /** Steps in one write, and alerts in one read. */
 const BATCH_SIZE = 1000
@@ -92,11 +93,14 @@ export class Evaluator extends Context.Service<
         const medians = new MedianPrices(prices)
         const pools = yield* PoolBook
         const holders = yield* HolderReader
+        const clock = yield* Clock.Clock
+        const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+        const authorities = new AuthorityChanges()
         const metrics = new Metrics(
           tape,
           tokens,
           medians,
-          new ActivityMetrics({ tape, pools, holders, medians, tokens })
+          new ActivityMetrics({ tape, pools, holders, medians, authorities, monotonicMs })
         )
         const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0, unread: null }
         const list = new AlertIndex()
@@ -150,8 +154,10 @@ export class Evaluator extends Context.Service<
 
         const lookAtAll = Effect.gen(function* () {
           const nowMs = yield* Clock.currentTimeMillis
-          const [drops, authorities] = [list.mintsOf("liquidity_drop_pct"), list.mintsOf("authority_changes")]
-          metrics.follow({ drops, authorities }, nowMs)
+          metrics.follow(list.mintsOf("liquidity_drop_pct"), nowMs)
+          const moment = { nowMs, monotonicMs: monotonicMs() }
+          const ofAuthorities = list.mintsOf("authority_changes")
+          yield* followAuthorities(authorities, { store, tokens }, ofAuthorities, moment, retryForever)
           const steps = Array.from(list.mints()).flatMap((mint) =>
             Array.from(list.of(mint)).flatMap((group) => {
               const reading = metrics.now(mint, group.measure, nowMs)
@@ -207,9 +213,11 @@ export class Evaluator extends Context.Service<
         })
 
         /** The marks of alerts are places of the chain before. */
-        const startAnew = Effect.suspend(() => {
+        const startAnew = Effect.gen(function* () {
           metrics.startAnew()
-          return judge(Array.from(list.alerts()).flatMap((alert) => unmarked(alert) ?? []))
+          authorities.keep(new Set())
+          yield* retryForever(store.forgetAuthorities)
+          yield* judge(Array.from(list.alerts()).flatMap((alert) => unmarked(alert) ?? []))
         })
 
         const takeBlock = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {
@@ -335,34 +343,3 @@ const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, i) =>
     items.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE)
   )
-
-/** The step of an alert to the beginning of a chain; null where it has not begun. */
-const unmarked = ({ armed, cleared, id, mark, version }: Alert): AlertStep | null =>
-  mark === 0 ? null : { id, version, watch: { armed, cleared, mark: 0 }, firing: null }
-
-/** The step of an alert after the observations; null when it does not change. */
-const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {
-  const { fires, watch } = evaluate(rule, alert, seen, alert.lastTriggeredAtMs)
-  const value = fires === null ? null : decimalText(fires.value)
-  if (watch === alert || (fires !== null && value === null)) {
-    return null
-  }
-  const { armed, cleared, mark } = watch
-  return {
-    id: alert.id,
-    version: alert.version,
-    watch: { armed, cleared, mark },
-    firing: fires === null || value === null ? null : { value, observedAtMs: fires.observedAtMs }
-  }
-}
-
-/** The steps that a group takes. Most of many alerts are left alone after one comparison. */
-const stepsOf = (group: WatchGroup, seen: ReadonlyArray<Observation>): ReadonlyArray<AlertStep> => {
-  const span = spanOf(seen)
-  if (span === null) {
-    return []
-  }
-  return Array.from(group.alerts.values()).flatMap((watched) =>
-    canMove(watched.rule, watched.alert, span) ? (stepOf(watched, seen) ?? []) : []
-  )
-}

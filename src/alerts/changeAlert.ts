@@ -10,7 +10,7 @@ import {
   isLive,
   MAX_EXPIRY_MS
 } from "../domain/wallets/Alert.ts"
-import { isMoney } from "../trades/sides.ts"
+import { isMoney } from "../domain/stables.ts"
 import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
 
 /** Fields to change; fields left out stay. */

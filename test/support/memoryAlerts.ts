@@ -17,6 +17,8 @@ import {
   TooManyAlerts
 } from "../../src/domain/wallets/Alert.ts"
 import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
+import { afterSighting, type AuthorityRecord, type AuthoritySighting } from "../../src/alerts/authorityRecord.ts"
+import type { Mint } from "../../src/domain/Address.ts"
 
 interface Entry {
   alert: Alert
@@ -55,6 +57,7 @@ const makeAlerts = Effect.gen(function* () {
   const firedNow = yield* PubSub.unbounded<FiringSignal>()
   const entries = new Map<string, Entry>()
   const firings = new Map<string, Firing>()
+  const authorities = new Map<Mint, AuthorityRecord>()
 
   const entryOf = (accountId: string, id: string): Entry | null => {
     const entry = entries.get(id)
@@ -208,6 +211,27 @@ const makeAlerts = Effect.gen(function* () {
     advance: Effect.fn("AlertStore.advance")((steps: ReadonlyArray<AlertStep>) =>
       now((nowMs) => Effect.succeed(steps.flatMap((step) => advance(step, nowMs))))
     ),
+
+    noteAuthorities: Effect.fn("AlertStore.noteAuthorities")((sightings: ReadonlyArray<AuthoritySighting>) =>
+      now((nowMs) =>
+        Effect.sync(() =>
+          sightings.forEach((sighting) =>
+            authorities.set(sighting.mint, afterSighting(authorities.get(sighting.mint) ?? null, sighting, nowMs))
+          )
+        )
+      )
+    ),
+
+    authorityChanges: Effect.sync(
+      () =>
+        new Map(
+          Array.from(authorities.values())
+            .filter(({ changesMs }) => changesMs.length > 0)
+            .map(({ changesMs, mint }) => [mint, changesMs])
+        )
+    ),
+
+    forgetAuthorities: Effect.sync(() => authorities.clear()),
 
     purge: now((nowMs) => Effect.sync(() => purge(nowMs)))
   })
