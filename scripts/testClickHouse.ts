@@ -1,13 +1,10 @@
 /** `npm run test:clickhouse`: installs the engine of ClickHouse into a cache folder, beside the lock, and runs the tests that need it. */
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { homedir } from "node:os"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { ENGINE_FOLDER as folder, installedVersion } from "./cluster/engineFolder.ts"
 
 const VERSION = "3.4.0"
-
-const folder = process.env["FATHOM_CHDB"] ?? join(homedir(), ".cache", "fathom", "chdb")
-const manifest = join(folder, "node_modules", "chdb", "package.json")
 
 /** With `--json` standard output is for the figures of the benchmark alone. */
 const ERRORS = 2
@@ -23,10 +20,7 @@ const run = (command: string, args: ReadonlyArray<string>, output: number = OUTP
   }
 }
 
-const installed = (): string | null =>
-  existsSync(manifest) ? (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version : null
-
-if (installed() !== VERSION) {
+if (installedVersion(folder) !== VERSION) {
   process.stderr.write(`Installing chdb ${VERSION}, the engine of ClickHouse (550 MB), into ${folder}\n`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "package.json"), '{"name":"fathom-clickhouse-engine","private":true}\n')

@@ -69,6 +69,8 @@ const alertOf = (n: number, createdAtMs: number): NewAlert => ({
   id: `al_${n}`,
   accountId: `account ${Math.floor(n / 100)}`,
   mint: addressOf(n % TOKENS),
+  wallet: null,
+  side: null,
   condition: {
     metric: n % 3 === 0 ? "price_sol" : "price_usd",
     operator: n % 2 === 0 ? "crosses_above" : "crosses_below",

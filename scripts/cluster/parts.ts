@@ -22,10 +22,14 @@ export interface ValkeyServer {
   readonly start: Effect.Effect<void>
 }
 
+/** The server that is installed, Valkey before Redis; null where there is neither. */
+export const valkeyBinary = (): string | null =>
+  ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0) ?? null
+
 /** A Valkey, else a Redis, without a disk; it ends with the scope. */
 export const startValkey = Effect.gen(function* () {
-  const binary = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0)
-  if (binary === undefined) {
+  const binary = valkeyBinary()
+  if (binary === null) {
     return yield* Effect.die(new Error("Neither valkey-server nor redis-server is installed."))
   }
   const port = yield* freePort

@@ -1,9 +1,10 @@
-import type { Mint } from "../domain/Address.ts"
-import type { Alert, AlertMetric } from "../domain/wallets/Alert.ts"
+import type { Address, Mint } from "../domain/Address.ts"
+import type { Alert, AlertMetric, SeenTrades, WalletTrade } from "../domain/wallets/Alert.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { type Rule, triggerOf } from "./evaluate.ts"
 import type { Measure } from "./Reading.ts"
+import { concerns, placeOfTrade, walletTradeOf } from "./walletTrades.ts"
 
 /** A watched alert with its compiled rule. */
 export interface Watched {
@@ -31,21 +32,29 @@ const watchedOf = (alert: Alert): Watched => ({
   }
 })
 
-/** Every active alert, found by its token. */
+/** Every active alert, found by its token, and those on trades by their wallet. */
 export class AlertIndex {
   private readonly byId = new Map<string, Alert>()
+  private readonly byWallet = new Map<Address, Map<string, Alert>>()
   private readonly byMint = new Map<Mint, Map<string, WatchGroup>>()
 
-  /** Watches the alert as it is now; one that is not active is dropped. An older version than the one held is ignored. */
+  /** Watches the alert as it is now; one that is paused or final is dropped. An older version than the one held is ignored. */
   put(alert: Alert): void {
     const held = this.byId.get(alert.id)
     if (held !== undefined && held.version > alert.version) {
       return
     }
     this.drop(alert.id)
-    if (alert.status === "active") {
+    // An inactive one fires as soon as its wallet is tracked again.
+    if (alert.status === "active" || alert.status === "inactive") {
       this.byId.set(alert.id, alert)
-      this.groupOf(alert).alerts.set(alert.id, watchedOf(alert))
+      if (alert.wallet !== null) {
+        const those = this.byWallet.get(alert.wallet) ?? new Map<string, Alert>()
+        this.byWallet.set(alert.wallet, those)
+        those.set(alert.id, alert)
+      } else if (alert.mint !== null) {
+        this.groupOf(alert.mint, alert).alerts.set(alert.id, watchedOf(alert))
+      }
     }
   }
 
@@ -56,15 +65,14 @@ export class AlertIndex {
       return
     }
     this.byId.delete(id)
-    const groups = this.byMint.get(alert.mint)
-    const key = measureKey(alert.condition)
-    const group = groups?.get(key)
-    group?.alerts.delete(id)
-    if (group?.alerts.size === 0) {
-      groups?.delete(key)
-    }
-    if (groups?.size === 0) {
-      this.byMint.delete(alert.mint)
+    if (alert.wallet !== null) {
+      const those = this.byWallet.get(alert.wallet)
+      those?.delete(id)
+      if (those?.size === 0) {
+        this.byWallet.delete(alert.wallet)
+      }
+    } else if (alert.mint !== null) {
+      this.dropFrom(alert.mint, alert)
     }
   }
 
@@ -84,6 +92,29 @@ export class AlertIndex {
       }
     }
     return swaps
+  }
+
+  /** The trades of a block that change alerts on the trades of a wallet, in the order of the chain. */
+  tradesOf({ trades }: PricedBatch): ReadonlyArray<SeenTrades> {
+    const seen = new Map<string, Array<WalletTrade>>()
+    for (const trade of trades) {
+      const alerts = this.byWallet.get(trade.wallet)
+      const walletTrade = alerts === undefined ? null : walletTradeOf(trade)
+      if (alerts === undefined || walletTrade === null) {
+        continue
+      }
+      for (const alert of alerts.values()) {
+        if (concerns(alert, walletTrade)) {
+          const those = seen.get(alert.id) ?? []
+          seen.set(alert.id, those)
+          those.push(walletTrade)
+        }
+      }
+    }
+    return Array.from(seen, ([id, those]) => ({
+      id,
+      trades: those.toSorted((a, b) => placeOfTrade(a) - placeOfTrade(b))
+    }))
   }
 
   /** Every token of which something is watched. */
@@ -112,7 +143,20 @@ export class AlertIndex {
     return this.byId.keys()
   }
 
-  private groupOf({ condition, mint }: Alert): WatchGroup {
+  private dropFrom(mint: Mint, { condition, id }: Alert): void {
+    const groups = this.byMint.get(mint)
+    const key = measureKey(condition)
+    const group = groups?.get(key)
+    group?.alerts.delete(id)
+    if (group?.alerts.size === 0) {
+      groups?.delete(key)
+    }
+    if (groups?.size === 0) {
+      this.byMint.delete(mint)
+    }
+  }
+
+  private groupOf(mint: Mint, { condition }: Alert): WatchGroup {
     const groups = this.byMint.get(mint) ?? new Map<string, WatchGroup>()
     const key = measureKey(condition)
     const group = groups.get(key) ?? { mint, measure: condition, alerts: new Map<string, Watched>() }

@@ -10,8 +10,10 @@ import type {
   AlertStoreUnavailable,
   EventSelection,
   NewAlert,
+  SeenTrades,
   Slice,
-  TooManyAlerts
+  TooManyAlerts,
+  WalletNotTracked
 } from "../domain/wallets/Alert.ts"
 import type { AuthoritySighting } from "./authorityRecord.ts"
 
@@ -33,8 +35,11 @@ export type FiringSignal =
 export class AlertStore extends Context.Service<
   AlertStore,
   {
-    /** Keeps a new alert, active. Fails when the account holds as many as it may. */
-    create(alert: NewAlert, limit?: number): Effect.Effect<Alert, TooManyAlerts | AlertStoreUnavailable>
+    /** Keeps a new alert, active. Fails when the account holds as many as it may, or does not track the wallet. */
+    create(
+      alert: NewAlert,
+      limit?: number
+    ): Effect.Effect<Alert, TooManyAlerts | WalletNotTracked | AlertStoreUnavailable>
     /** The alert of that id; null when the account has none. */
     find(accountId: string, id: string): Effect.Effect<Alert | null, AlertStoreUnavailable>
     /** One page of the account's alerts, newest first. */
@@ -52,15 +57,21 @@ export class AlertStore extends Context.Service<
     remove(accountId: string, id: string): Effect.Effect<boolean, AlertStoreUnavailable>
     /** One page of the account's firings of the last 30 days, newest first. */
     events(accountId: string, selection: EventSelection): Effect.Effect<Slice<AlertEvent>, AlertStoreUnavailable>
-    /** The newest version of every active alert of every account. */
+    /** The newest version of every active or inactive alert of every account. */
     readonly versions: Effect.Effect<ReadonlyArray<AlertVersion>, AlertStoreUnavailable>
-    /** The active ones among the alerts. */
+    /** The active or inactive ones among the alerts. */
     load(ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Alert>, AlertStoreUnavailable>
     /**
      * Takes every step whose alert is still active and at the step's version, all of them or, when the store fails, none: the
      * alert's state and its firing together. Returns the alerts that were advanced, in their new state.
      */
     advance(steps: ReadonlyArray<AlertStep>): Effect.Effect<ReadonlyArray<Alert>, AlertStoreUnavailable>
+    /**
+     * Takes trades of wallets, of which each fires an active alert once, however often it is taken and by whichever process
+     * (`fireTrades`): the counts of the alert and its firings together, all of them or none. Returns the alerts that were active or inactive, in their
+     * new state.
+     */
+    fire(seen: ReadonlyArray<SeenTrades>): Effect.Effect<ReadonlyArray<Alert>, AlertStoreUnavailable>
     /**
      * Ids of alerts that another process created, changed, removed or advanced; null when some may have been missed, so that
      * `versions` has to be read. The first is null.

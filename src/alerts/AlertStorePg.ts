@@ -9,7 +9,8 @@ import {
   AlertStoreUnavailable,
   type EventSelection,
   isAlertId,
-  type NewAlert
+  type NewAlert,
+  type SeenTrades
 } from "../domain/wallets/Alert.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
@@ -18,6 +19,7 @@ import { AlertStore, type FiringSignal } from "./AlertStore.ts"
 import { makeAlertTable, readFiring } from "./alertTable.ts"
 import type { AuthoritySighting } from "./authorityRecord.ts"
 import { makeAuthorityTable } from "./authorityTable.ts"
+import { makeFire } from "./tradeFiringTable.ts"
 
 /** On the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
@@ -32,6 +34,7 @@ const make = Effect.gen(function* () {
   const channel = yield* ChangeChannel
   const table = makeAlertTable(sql, channel)
   const authorities = makeAuthorityTable(sql)
+  const fire = makeFire(sql, channel)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
 
@@ -63,6 +66,9 @@ const make = Effect.gen(function* () {
     ),
     advance: Effect.fn("AlertStore.advance")((steps: ReadonlyArray<AlertStep>) =>
       now((nowMs) => write(table.advance(steps, nowMs)))
+    ),
+    fire: Effect.fn("AlertStore.fire")((seen: ReadonlyArray<SeenTrades>) =>
+      seen.length === 0 ? Effect.succeed([]) : now((nowMs) => write(transaction(sql, fire(seen, nowMs))))
     ),
     changes: channel.changes("alerts").pipe(
       Stream.filter((signal) => signal._tag === "Missed" || !signal.isOwn),

@@ -1,7 +1,13 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import { durationSetting } from "../domain/countSetting.ts"
-import { type Alert, type AlertStep, type AlertStoreUnavailable, isOfPools } from "../domain/wallets/Alert.ts"
+import {
+  type Alert,
+  type AlertStep,
+  type AlertStoreUnavailable,
+  isOfPools,
+  type SeenTrades
+} from "../domain/wallets/Alert.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
@@ -55,14 +61,17 @@ type EvaluatorLayer = Layer.Layer<
   AlertStore | PoolBook | PriceBook | TradeTape | TokenBook
 >
 
-/** Watches every active alert: with each block the tokens it traded, and all of them from time to time. */
+/**
+ * Watches every active alert: with each block the tokens it traded and the wallets that traded, and all tokens from time to
+ * time.
+ */
 export class Evaluator extends Context.Service<
   Evaluator,
   {
-    /** Current value of a metric of a token. Synchronous. */
-    readonly now: (mint: Mint, measure: Measure, nowMs: number) => Reading
-    /** The place of the newest trade of a token: new alerts watch trades after it. */
-    readonly placeOf: (mint: Mint) => number
+    /** Current value of a metric of a token, or of trades of a wallet. Synchronous. */
+    readonly now: (mint: Mint | null, measure: Measure, nowMs: number) => Reading
+    /** The place of the newest trade of a token, or without one that of the next block: new alerts watch trades after it. */
+    readonly placeOf: (mint: Mint | null) => number
     /** Watches an alert as it is from now on; one that is not active is dropped. */
     take(alert: Alert): Effect.Effect<void>
     /** Stops watching an alert. */
@@ -114,6 +123,14 @@ export class Evaluator extends Context.Service<
           yield* reload(Array.from(left))
         })
 
+        const fire = Effect.fnUntraced(function* (seen: ReadonlyArray<SeenTrades>) {
+          const moved = yield* retryForever(store.fire(seen))
+          const known = new Set(moved.map(({ id }) => id))
+          moved.forEach((alert) => list.put(alert))
+          // Their owner has paused or removed these, or they have expired.
+          seen.filter(({ id }) => !known.has(id)).forEach(({ id }) => list.drop(id))
+        })
+
         const reload = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
           for (const chunk of chunksOf(ids)) {
             const found = yield* retryForever(store.load(chunk))
@@ -142,6 +159,9 @@ export class Evaluator extends Context.Service<
           const nowMs = yield* Clock.currentTimeMillis
           metrics.note(batch)
           if (metrics.isFresh(batch.timeMs, nowMs)) {
+            for (const chunk of chunksOf(list.tradesOf(batch))) {
+              yield* fire(chunk)
+            }
             yield* judge(
               Array.from(list.swapsOf(batch)).flatMap(([mint, swaps]) =>
                 Array.from(list.of(mint)).flatMap((group) =>
@@ -183,8 +203,7 @@ export class Evaluator extends Context.Service<
          */
         const warm = Effect.fnUntraced(function* (mint: Mint, measure: Measure, nowMs: number) {
           // An alert from before such were refused must not hold the source at partial.
-          const isOfHolders = measure.metric === "top10_pct" && !isMoney(mint)
-          const lacking = isOfHolders ? yield* warmHolders(mint, nowMs) : null
+          const lacking = measure.metric === "top10_pct" && !isMoney(mint) ? yield* warmHolders(mint, nowMs) : null
           if (isOfPools(measure.metric) && !pools.isLoaded(mint)) {
             yield* Effect.provideService(pools.warm(mint), Requester, "alerts")
           }
@@ -260,7 +279,9 @@ export class Evaluator extends Context.Service<
             Effect.andThen(
               Effect.sync(() => evaluates && list.put(alert)),
               Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
-                Effect.asVoid(warm(alert.mint, alert.condition, nowMs))
+                alert.mint === null || alert.wallet !== null
+                  ? Effect.void
+                  : Effect.asVoid(warm(alert.mint, alert.condition, nowMs))
               )
             ),
           drop: (id) => Effect.sync(() => list.drop(id))

@@ -1,4 +1,4 @@
-import { isActivity } from "../domain/wallets/Alert.ts"
+import { isActivity, isOfWallet } from "../domain/wallets/Alert.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { divide, multiply, type Rational } from "../domain/rational.ts"
@@ -7,7 +7,7 @@ import { orderKey } from "../market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { supplyOf, tokenRef } from "../market/views/tokenRef.ts"
 import { coverageOf } from "../market/views/tokenMeasures.ts"
-import { STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
+import { lackingNow, STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import type { TokenBook } from "../tokens/TokenBook.ts"
 import { type ActivityMetrics, windowOf } from "./ActivityMetrics.ts"
@@ -88,17 +88,30 @@ export class Metrics {
   }
 
   /** Current value of the metric. */
-  now(mint: Mint, measure: Measure, nowMs: number): Reading {
+  now(mint: Mint | null, measure: Measure, nowMs: number): Reading {
+    if (mint === null || isOfWallet(measure.metric)) {
+      return this.blocks(nowMs)
+    }
     if (isActivity(measure.metric)) {
       return this.activity.now(mint, measure.metric, measure, this.placeOf(mint), nowMs)
     }
     return this.isByMedian(mint, measure) ? this.byMedian(mint, measure, nowMs) : this.bySwap(mint, measure, nowMs)
   }
 
+  /** State of the blocks, of which each may have trades of a wallet. */
+  private blocks(nowMs: number): Reading {
+    const lacking = lackingNow(this.tape, nowMs)
+    const observedAtMs = this.tape.state.now * 1000
+    return lacking === "not_captured" ? UNAVAILABLE : { state: lacking === null ? "watching" : "stale", observedAtMs }
+  }
+
   /** True when the median over pools gives the metric: asked for, or because no swap does. Changes need the swaps. */
   isByMedian(mint: Mint, { metric, source }: Measure): boolean {
     return (
-      metric !== "change_pct" && !isActivity(metric) && (source === "median" || this.lastOf(mint, metric) === undefined)
+      metric !== "change_pct" &&
+      !isActivity(metric) &&
+      !isOfWallet(metric) &&
+      (source === "median" || this.lastOf(mint, metric) === undefined)
     )
   }
 
@@ -130,7 +143,7 @@ export class Metrics {
 
   /** Values of the metric at each of the swaps of one token, in the order given; none where a median is watched. */
   during(swaps: ReadonlyArray<TapeTrade>, measure: Measure, nowMs: number): ReadonlyArray<Observation> {
-    if (measure.source === "median" || isActivity(measure.metric)) {
+    if (measure.source === "median" || isActivity(measure.metric) || isOfWallet(measure.metric)) {
       return []
     }
     return swaps.flatMap((trade) => {
@@ -140,8 +153,12 @@ export class Metrics {
     })
   }
 
-  /** The place of the newest trade of a token; new alerts watch trades after it. */
-  placeOf(mint: Mint): number {
+  /** The place of the newest trade of a token, or without one that of the next block: new alerts watch trades after it. */
+  placeOf(mint: Mint | null): number {
+    return mint === null ? orderKey(this.tape.newestSlot() + 1, 0) : this.lastPlace(mint)
+  }
+
+  private lastPlace(mint: Mint): number {
     return Math.max(this.tape.state.lastPrice(mint)?.key ?? 0, this.inSol.get(mint)?.place ?? 0)
   }
 

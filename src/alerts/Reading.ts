@@ -7,6 +7,8 @@ export type Measure = Pick<AlertCondition, "metric" | "windowSeconds" | "source"
 /** Current value of a metric. Stale values are not given. */
 export type Reading =
   | { readonly state: "ok"; readonly seen: Observation }
+  /** Nothing is measured between events, and the blocks that bring them are read. */
+  | { readonly state: "watching"; readonly observedAtMs: number }
   | { readonly state: "stale"; readonly observedAtMs: number }
   | { readonly state: "unavailable" }
 

@@ -1,12 +1,12 @@
-/** Steps of alerts after what was seen. Pure. */
+/** Steps of alerts after what was seen, as pure functions. */
 import { decimalText } from "../domain/rational.ts"
 import type { Alert, AlertStep } from "../domain/wallets/Alert.ts"
 import type { Watched, WatchGroup } from "./AlertIndex.ts"
 import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
 
 /** The step of an alert to the beginning of a chain; null where it has not begun. */
-export const unmarked = ({ armed, cleared, id, mark, version }: Alert): AlertStep | null =>
-  mark === 0 ? null : { id, version, watch: { armed, cleared, mark: 0 }, firing: null }
+export const unmarked = ({ armed, cleared, id, mark, tally, version }: Alert): AlertStep | null =>
+  mark === 0 && tally.countedTo === 0 ? null : { id, version, watch: { armed, cleared, mark: 0 }, firing: null }
 
 /** The step of an alert after the observations; null when it does not change. */
 const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {

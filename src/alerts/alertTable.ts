@@ -1,7 +1,7 @@
-/** The tables `alerts` and `alert_events`, as queries. */
+/** The tables `alerts` and `alert_events`, as queries; firings on trades stand in `tradeFiringTable.ts`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import {
   Alert,
   type AlertChange,
@@ -14,7 +14,8 @@ import {
   MAX_LIVE_ALERTS,
   type NewAlert,
   type Slice,
-  TooManyAlerts
+  TooManyAlerts,
+  WalletNotTracked
 } from "../domain/wallets/Alert.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { type Bound, purgeRows } from "../storage/purge.ts"
@@ -24,29 +25,30 @@ const ACCOUNT_LOCK = 7_426_130
 
 // A double holds every millisecond that a timestamp can.
 const COLUMNS = `
-  id, account_id, mint, metric, operator, threshold, window_seconds, source, recurrence, cooldown_seconds, note,
+  id, account_id, mint, wallet, side, metric, operator, threshold, window_seconds, source, recurrence, cooldown_seconds, note,
   (extract(epoch from expires_at) * 1000)::float8 as expires_at_ms, armed, cleared, mark::float8,
   (extract(epoch from created_at) * 1000)::float8 as created_at_ms,
   (extract(epoch from updated_at) * 1000)::float8 as updated_at_ms,
-  (extract(epoch from last_triggered_at) * 1000)::float8 as last_triggered_at_ms, trigger_count, version
+  (extract(epoch from last_triggered_at) * 1000)::float8 as last_triggered_at_ms, trigger_count, version,
+  counted_to::float8, left_out, left_out_stated, unvalued
 `
 
 const EVENT_COLUMNS = `
-  event_id, alert_id, mint, metric, operator, threshold, window_seconds, source, value,
+  event_id, alert_id, mint, metric, operator, threshold, window_seconds, source, value, trade,
   (extract(epoch from observed_at) * 1000)::float8 as observed_at_ms,
   (extract(epoch from fired_at) * 1000)::float8 as fired_at_ms
 `
 
-const { condition, ...columns } = Alert.fields
-const Row = Schema.Struct({ ...columns, ...condition.fields })
+const { condition, tally, ...columns } = Alert.fields
+const Row = Schema.Struct({ ...columns, ...condition.fields, ...tally.fields })
 const { condition: fired, ...eventColumns } = AlertEvent.fields
 const EventRow = Schema.Struct({ ...eventColumns, ...fired.fields })
 const Announced = Schema.fromJsonString(Schema.Struct({ ...EventRow.fields, accountId: Schema.String }))
 
-// The columns of an inserted event, as `Announced` reads them; at most 1,000 bytes.
-const ANNOUNCED = `
+// The columns of an inserted event, as `Announced` reads them; at most 1,500 bytes.
+export const ANNOUNCED = `
   json_build_object('accountId', account_id, 'eventId', event_id, 'alertId', alert_id, 'mint', mint, 'metric', metric,
-    'operator', operator, 'threshold', threshold, 'windowSeconds', window_seconds, 'source', source, 'value', value,
+    'operator', operator, 'threshold', threshold, 'windowSeconds', window_seconds, 'source', source, 'value', value, 'trade', trade,
     'observedAtMs', (extract(epoch from observed_at) * 1000)::bigint,
     'firedAtMs', (extract(epoch from fired_at) * 1000)::bigint)
 `
@@ -58,10 +60,15 @@ const decodeVersions = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Schema.String, version: Schema.Int }))
 )
 
-const alertOf = ({ metric, operator, source, threshold, windowSeconds, ...rest }: typeof Row.Type): Alert => ({
-  ...rest,
-  condition: { metric, operator, threshold, windowSeconds, source }
-})
+const alertOf = (row: typeof Row.Type): Alert => {
+  const { metric, operator, source, threshold, windowSeconds, ...others } = row
+  const { countedTo, leftOut, leftOutStated, unvalued, ...rest } = others
+  return {
+    ...rest,
+    condition: { metric, operator, threshold, windowSeconds, source },
+    tally: { countedTo, leftOut, leftOutStated, unvalued }
+  }
+}
 
 const eventOf = ({
   metric,
@@ -109,23 +116,38 @@ const sliceOf = <Found, Row>(
   return { rows, next: last !== undefined && found.length > limit ? placeOf(last) : null }
 }
 
-/** The queries; those that read before they write run in a transaction. Changes and firings are announced with their commit. */
-export const makeAlertTable = (
-  sql: SqlClient.SqlClient,
-  { announcing }: Pick<ChangeChannel["Service"], "announcing">
-) => {
+/** Parts of the queries of alerts: their columns, who is active, and the announcement of a change. */
+export const alertFragments = (sql: SqlClient.SqlClient, { announcing }: Announcing) => {
   const announced = announcing("alerts", sql`id`)
+  const isTracked = (accountId: Statement.Fragment | string, wallet: Statement.Fragment | string) => sql`
+    exists (select from tracked_wallets as own where own.account_id = ${accountId} and own.wallet = ${wallet})
+  `
+  /** The rows are those of `alerts`, by this name. */
   const statusAt = (nowMs: number) => sql`
-    case when status in ('active', 'paused') and expires_at <= ${at(nowMs)} then 'expired' else status end
+    case when status in ('active', 'paused') and expires_at <= ${at(nowMs)} then 'expired'
+      when status = 'active' and wallet is not null
+        and not ${isTracked(sql.literal("alerts.account_id"), sql.literal("alerts.wallet"))} then 'inactive'
+      else status end
   `
   const shown = (nowMs: number) => sql`${sql.literal(COLUMNS)}, ${statusAt(nowMs)} as status`
-  const own = (accountId: string, id: string) => sql`id = ${id} and account_id = ${accountId}`
   const live = (nowMs: number) => sql`removed_at is null and (expires_at is null or expires_at > ${at(nowMs)})`
   const active = (nowMs: number) => sql`status = 'active' and ${live(nowMs)}`
+  return { active, announced, isTracked, live, shown, statusAt }
+}
+
+/** Rows of `shown` as alerts. */
+export const decodeAlerts = (rows: unknown) => Effect.map(decodeRows(rows), (found) => found.map(alertOf))
+
+type Announcing = Pick<ChangeChannel["Service"], "announcing">
+
+/** The queries; those that read before they write run in a transaction. Changes and firings are announced with their commit. */
+export const makeAlertTable = (sql: SqlClient.SqlClient, { announcing }: Announcing) => {
+  const { active, announced, isTracked, live, shown, statusAt } = alertFragments(sql, { announcing })
+  const own = (accountId: string, id: string) => sql`id = ${id} and account_id = ${accountId}`
 
   const one = Effect.fnUntraced(function* (rows: ReadonlyArray<object>) {
-    const [row] = yield* decodeRows(rows)
-    return row === undefined ? null : alertOf(row)
+    const [alert] = yield* decodeAlerts(rows)
+    return alert ?? null
   })
 
   return {
@@ -139,6 +161,12 @@ export const makeAlertTable = (
       if (held.length >= limit) {
         return yield* new TooManyAlerts()
       }
+      if (rest.wallet !== null) {
+        const [found] = yield* sql`select ${isTracked(accountId, rest.wallet)} as is_tracked`
+        if (found?.["isTracked"] !== true) {
+          return yield* new WalletNotTracked()
+        }
+      }
       const row = {
         ...rest,
         ...chosen,
@@ -148,10 +176,10 @@ export const makeAlertTable = (
         updatedAt: at(createdAtMs),
         expiresAt: expiresAtMs === null ? null : at(expiresAtMs)
       }
-      const [made] = yield* decodeRows(
+      const [made] = yield* decodeAlerts(
         yield* sql`insert into alerts ${sql.insert(row)} returning ${shown(nowMs)}, ${announced}`
       )
-      return made === undefined ? yield* Effect.die(new Error("nothing was inserted")) : alertOf(made)
+      return made === undefined ? yield* Effect.die(new Error("nothing was inserted")) : made
     }),
 
     find: (accountId: string, id: string, nowMs: number) =>
@@ -168,7 +196,12 @@ export const makeAlertTable = (
           and ${status === null ? sql`true` : sql`${statusAt(nowMs)} = ${status}`} and ${rest}
         order by created_at desc, id desc limit ${limit + 1}
       `
-      return sliceOf(yield* decodeRows(rows), limit, alertOf, ({ createdAtMs: timeMs, id }) => ({ timeMs, id }))
+      return sliceOf(
+        yield* decodeAlerts(rows),
+        limit,
+        (alert) => alert,
+        ({ createdAtMs: timeMs, id }) => ({ timeMs, id })
+      )
     }),
 
     change: Effect.fnUntraced(function* <E>(
@@ -223,7 +256,7 @@ export const makeAlertTable = (
 
     load: Effect.fnUntraced(function* (ids: ReadonlyArray<string>, nowMs: number) {
       const rows = yield* sql`select ${shown(nowMs)} from alerts where ${sql.in("id", ids)} and ${active(nowMs)}`
-      return (yield* decodeRows(rows)).map(alertOf)
+      return yield* decodeAlerts(rows)
     }),
 
     /** One statement, so that a firing, its id and the new state of its alert are written together. */
@@ -238,6 +271,8 @@ export const makeAlertTable = (
         ), moved as (
           update alerts set
             armed = steps.armed, cleared = steps.cleared, mark = steps.mark,
+            -- At the beginning of a chain nothing of it is counted.
+            counted_to = case when steps.mark = 0 then 0 else counted_to end,
             status = case when value is not null and recurrence = 'once' then 'triggered' else status end,
             trigger_count = trigger_count + (value is not null)::int,
             last_triggered_at = case when value is null then last_triggered_at else ${at(nowMs)} end,
@@ -254,9 +289,9 @@ export const makeAlertTable = (
           on conflict (event_id) do nothing
           returning ${announcing("firings", sql.literal(ANNOUNCED))}
         )
-        select ${shown(nowMs)}, ${announced} from moved
+        select ${shown(nowMs)}, ${announced} from moved as alerts
       `
-      return (yield* decodeRows(rows)).map(alertOf)
+      return yield* decodeAlerts(rows)
     }),
 
     purge: <Failure>(nowMs: number, bound: Bound<Failure>) => {

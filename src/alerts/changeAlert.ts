@@ -1,5 +1,5 @@
 /** Changes that owners may make to an alert, as pure functions. */
-import { type Mint, SOL, USDC } from "../domain/Address.ts"
+import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import {
   type Alert,
   type AlertChange,
@@ -7,11 +7,14 @@ import {
   type AlertMetric,
   type AlertRecurrence,
   DEFAULT_COOLDOWN_SECONDS,
+  type AlertSide,
+  isOfWallet,
   isLive,
   MAX_EXPIRY_MS
 } from "../domain/wallets/Alert.ts"
+import { compare, whole } from "../domain/rational.ts"
 import { isMoney } from "../domain/stables.ts"
-import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
+import { begin, fractionOf, type Observation, resume, triggerOf } from "./evaluate.ts"
 
 /** Fields to change; fields left out stay. */
 export interface AlertPatch {
@@ -27,7 +30,7 @@ export interface AlertPatch {
 /** The reason why a change is refused. */
 export interface AlertFault {
   readonly field: string
-  readonly issue: "conflict" | "out_of_range"
+  readonly issue: "conflict" | "missing" | "out_of_range"
   readonly message: string
 }
 
@@ -61,34 +64,103 @@ export const cooldownFault = (
         message: "cooldownSeconds must be left out or null unless recurrence is repeat."
       }
 
+/** Target of a new alert. Fields left out are null. */
+export interface AlertTarget {
+  readonly mint: Mint | null
+  readonly wallet: Address | null
+  readonly side: AlertSide | null
+  readonly fireNow: boolean
+}
+
+const refused = (field: string, message: string): AlertFault => ({
+  field,
+  issue: "conflict",
+  message: `${field} must ${message}`
+})
+
+/** The fault of a target that does not fit the metric: a wallet for its trades, else a token; null when it fits. */
+export const targetFault = (
+  { fireNow, mint, side, wallet }: AlertTarget,
+  { metric }: Pick<AlertCondition, "metric">
+): AlertFault | null => {
+  if (isOfWallet(metric)) {
+    return wallet === null
+      ? { field: "wallet", issue: "missing", message: `wallet is required for ${metric}.` }
+      : fireNow
+        ? refused("fireNow", `be left out or false for ${metric}, which fires for trades to come.`)
+        : null
+  }
+  if (mint === null) {
+    return { field: "mint", issue: "missing", message: `mint is required for ${metric}.` }
+  }
+  if (wallet !== null) {
+    return refused("wallet", `be left out or null for ${metric}: it applies to trades of a wallet.`)
+  }
+  return side === null ? null : refused("side", `be left out or null for ${metric}: it applies to trades of a wallet.`)
+}
+
 const OF_SWAPS: ReadonlySet<AlertMetric> = new Set(["change_pct", "volume_usd", "silent_seconds"])
 const OF_LIQUIDITY: ReadonlySet<AlertMetric> = new Set(["liquidity_usd", "liquidity_drop_pct"])
 
 /** Why the metric is never known of the mint; null where it may be. */
-const neverKnown = (mint: Mint, metric: AlertMetric): string | null => {
+const neverKnown = (mint: Mint | null, metric: AlertMetric): string | null => {
   if (mint === USDC && OF_SWAPS.has(metric)) {
     return "USDC: every swap for USDC counts as a trade of the other token"
   }
   if (mint === SOL && OF_LIQUIDITY.has(metric)) {
     return "SOL: its pools are known with their other token alone"
   }
-  return metric === "top10_pct" && isMoney(mint) ? "SOL and dollars: their holders are not followed" : null
+  return metric === "top10_pct" && mint !== null && isMoney(mint)
+    ? "SOL and dollars: their holders are not followed"
+    : null
 }
 
 /** The fault of a metric that is never known of the mint; null when it may be. */
-export const metricFault = (mint: Mint, { metric }: Pick<AlertCondition, "metric">): AlertFault | null => {
+export const metricFault = (mint: Mint | null, { metric }: Pick<AlertCondition, "metric">): AlertFault | null => {
   const reason = neverKnown(mint, metric)
   return reason === null
     ? null
     : { field: "condition.metric", issue: "conflict", message: `condition.metric must not be ${metric} for ${reason}.` }
 }
 
-/** The cooldown of an alert of that recurrence: the first that is given, else the default; none unless it repeats. */
+/** Metrics that are parts of a whole, in percent. */
+const parts: ReadonlySet<AlertMetric> = new Set(["liquidity_drop_pct", "top10_pct", "curve_progress_pct"])
+
+/** True for a condition that no value fulfils at 100 percent: parts are never above it, and no price falls to 0. */
+const isBelowWhole = ({ metric, operator }: Pick<AlertCondition, "metric" | "operator">): boolean =>
+  parts.has(metric) ? operator === "crosses_below" : operator === "falls_by"
+
+/** The fault of a threshold that the metric can never cross; null when it can. */
+export const thresholdFault = (
+  condition: Pick<AlertCondition, "metric" | "operator" | "threshold">
+): AlertFault | null => {
+  const { metric, operator, threshold } = condition
+  if (!parts.has(metric) && operator !== "falls_by") {
+    return null
+  }
+  const order = compare(fractionOf(threshold), whole(100n))
+  const isBelow = isBelowWhole(condition)
+  return order < 0 || (order === 0 && !isBelow)
+    ? null
+    : {
+        field: "condition.threshold",
+        issue: "out_of_range",
+        message: `condition.threshold must be above 0 and ${isBelow ? "below" : "at most"} 100 percent for ${metric} with ${operator}.`
+      }
+}
+
+/**
+ * The cooldown of an alert of that recurrence: the first that is given, else the default, which trades of a wallet do not have;
+ * none unless it repeats.
+ */
 export const cooldownOf = (
+  { metric }: Pick<AlertCondition, "metric">,
   recurrence: AlertRecurrence,
   ...given: ReadonlyArray<number | null | undefined>
 ): number | null =>
-  recurrence === "once" ? null : (given.find((seconds) => typeof seconds === "number") ?? DEFAULT_COOLDOWN_SECONDS)
+  recurrence === "once"
+    ? null
+    : (given.find((seconds) => typeof seconds === "number") ?? (isOfWallet(metric) ? null : DEFAULT_COOLDOWN_SECONDS))
 
 const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => {
   const [name] = Object.keys(patch)
@@ -103,6 +175,10 @@ const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => 
 const rewatched = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChange => {
   const { threshold = alert.condition.threshold } = patch
   const condition = { ...alert.condition, threshold }
+  if (isOfWallet(condition.metric)) {
+    const isAnew = threshold !== alert.condition.threshold || (alert.status === "paused" && patch.status === "active")
+    return isAnew ? { mark: Math.max(alert.mark, decided.place), condition } : {}
+  }
   const trigger = triggerOf(condition)
   if (threshold === alert.condition.threshold) {
     const isResumed = alert.status === "paused" && patch.status === "active"
@@ -119,14 +195,15 @@ export const changeAlert = (alert: Alert, patch: AlertPatch, decided: Decided): 
   const fault =
     finalFault(patch, alert) ??
     cooldownFault(recurrence, patch.cooldownSeconds) ??
-    expiryFault(patch.expiresAtMs, decided.nowMs)
+    expiryFault(patch.expiresAtMs, decided.nowMs) ??
+    (patch.threshold === undefined ? null : thresholdFault({ ...alert.condition, threshold: patch.threshold }))
   if (fault !== null) {
     return fault
   }
   const kept = patch.cooldownSeconds === undefined ? alert.cooldownSeconds : null
   return {
     recurrence,
-    cooldownSeconds: cooldownOf(recurrence, patch.cooldownSeconds, kept),
+    cooldownSeconds: cooldownOf(alert.condition, recurrence, patch.cooldownSeconds, kept),
     ...(patch.expiresAtMs === undefined ? {} : { expiresAtMs: patch.expiresAtMs }),
     ...(patch.note === undefined ? {} : { note: patch.note }),
     ...(patch.status === undefined ? {} : { status: patch.status }),

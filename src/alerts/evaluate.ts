@@ -52,6 +52,7 @@ export const triggerOf = ({ operator, threshold }: Pick<AlertCondition, "operato
   const size = fractionOf(threshold)
   switch (operator) {
     case "crosses_above":
+    case "at_least":
       return { isDownward: false, at: size, clearAt: percentOf(size, 99n) }
     case "crosses_below":
       return { isDownward: true, at: negated(size), clearAt: percentOf(negated(size), 101n) }

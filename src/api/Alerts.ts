@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Address } from "../domain/Address.ts"
 import {
   type AlertMetric,
+  AlertSide,
   AlertOperator,
   AlertCondition,
   AlertNote,
@@ -14,6 +15,8 @@ import {
   fits,
   hasWindow,
   isActivity,
+  isOfWallet,
+  MOST_TRADE_FIRINGS,
   Threshold,
   TimeMs,
   windowsOf
@@ -52,7 +55,8 @@ const operatorsOf = (metric: AlertMetric): string =>
 const ConditionBody = Schema.Struct({
   metric,
   operator: operator.annotate({
-    description: "rises_by and falls_by apply to change_pct, crosses_above and crosses_below to the others."
+    description:
+      "rises_by and falls_by apply to change_pct, at_least to trades of a wallet, crosses_above and crosses_below to the others."
   }),
   threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, seconds, or changes. Above 0." }),
   windowSeconds: Schema.optionalKey(windowSeconds),
@@ -60,7 +64,7 @@ const ConditionBody = Schema.Struct({
 }).check(
   Schema.makeFilter(
     (condition) =>
-      (condition.metric !== "change_pct" && !isActivity(condition.metric)) ||
+      (condition.metric !== "change_pct" && !isActivity(condition.metric) && !isOfWallet(condition.metric)) ||
       condition.source !== "median" ||
       refuse("source", "conflict", `condition.source must be swap for ${condition.metric}, which is no price.`)
   ),
@@ -101,16 +105,25 @@ const ConditionBody = Schema.Struct({
 )
 
 const cooldown = maybe(CooldownSeconds).annotate({
-  description: `Seconds without firing after a firing, for repeating alerts only; ${DEFAULT_COOLDOWN_SECONDS} unless given.`
+  description: `Seconds without firing after a firing, for repeating alerts only; ${DEFAULT_COOLDOWN_SECONDS} unless given, and none for trades of a wallet, of which ${MOST_TRADE_FIRINGS} an hour fire at most.`
 })
 const expiry = maybe(TimeMs).annotate({ description: "At most 90 days ahead; null for never." })
 
 /** Body of a new alert. */
 export const CreateAlertBody = Schema.Struct({
   chain: Schema.optionalKey(Schema.Literal("solana")),
-  mint: Address,
+  mint: maybe(Address).annotate({
+    description:
+      "The token. Required unless trades of a wallet are watched, then those of any token where it is left out."
+  }),
+  wallet: maybe(Address).annotate({
+    description: "One of the tracked wallets of the account, for `wallet_trade_usd` and `wallet_trade_sol` alone."
+  }),
+  side: maybe(AlertSide).annotate({ description: "The side of the trades of the wallet; either unless given." }),
   condition: ConditionBody,
-  recurrence: Schema.optionalKey(AlertRecurrence.annotate({ description: "once unless given." })),
+  recurrence: Schema.optionalKey(
+    AlertRecurrence.annotate({ description: "once unless given; repeat for trades of a wallet, each of which fires." })
+  ),
   cooldownSeconds: cooldown,
   expiresAtMs: expiry,
   note: maybe(AlertNote),
@@ -138,23 +151,46 @@ export class AlertItem extends Schema.Opaque<AlertItem>()(
   Schema.Struct({
     id: Schema.String,
     chain: Schema.Literal("solana"),
-    mint: Address,
+    mint: Schema.NullOr(Address).annotate({ description: "The token; null for trades of a wallet in any token." }),
+    wallet: Schema.NullOr(Address).annotate({
+      description: "The wallet whose trades are watched; null for other metrics."
+    }),
+    side: Schema.NullOr(AlertSide).annotate({ description: "The side of these trades; null for other metrics." }),
     condition: AlertCondition,
     recurrence: AlertRecurrence,
     cooldownSeconds: Schema.NullOr(Schema.Int),
     expiresAtMs: Schema.NullOr(Schema.Int),
     note: Schema.NullOr(Schema.String),
-    status: AlertStatus.annotate({ description: "triggered and expired are final." }),
+    status: AlertStatus.annotate({
+      description: "triggered and expired are final. inactive: nothing fires until the reason is gone."
+    }),
+    statusReason: Schema.NullOr(Schema.Literal("wallet_not_tracked")).annotate({
+      description:
+        "Why it is inactive: the wallet was removed from the tracker. It is active again once it is tracked again."
+    }),
     armed: Schema.Boolean.annotate({ description: "True when the next value past the threshold fires it." }),
     createdAtMs: Schema.Int,
     updatedAtMs: Schema.Int,
     lastTriggeredAtMs: Schema.NullOr(Schema.Int),
     triggerCount: Schema.Int,
+    trades: Schema.NullOr(
+      Schema.Struct({
+        leftOut: Schema.Int.annotate({
+          description: `Trades that did not fire, because of the cooldown or because ${MOST_TRADE_FIRINGS} had fired within an hour.`
+        }),
+        unvalued: Schema.Int.annotate({
+          description:
+            "Trades whose value is unknown, which did not fire. Unknown is not zero: they may have been above the threshold."
+        })
+      })
+    ).annotate({
+      description: "Trades of the wallet that did not fire, since the alert was set; null for other metrics."
+    }),
     evaluation: Schema.Struct({
       state: Schema.Literals(["ok", "stale", "unavailable"]),
       value: Schema.NullOr(Decimal).annotate({
         description:
-          "Value of the metric after the last pool swap, as in charts, or by the median over pools. Null unless ok."
+          "Value of the metric after the last pool swap, as in charts, or by the median over pools. Null unless ok, and for trades of a wallet, for which ok is that blocks are read."
       }),
       observedAtMs: Schema.NullOr(Schema.Int)
     })

@@ -70,6 +70,7 @@ import { accountStores } from "./accountStore.ts"
 import { keyStore } from "./keyStore.ts"
 import { quoteEngine } from "./marketSettings.ts"
 import { isKeeper, role } from "./role.ts"
+import { poolIndex, poolIndexKeeper } from "./poolIndex.ts"
 import * as Startup from "./Startup.ts"
 import { documents, evm, funding, market, perps, seed } from "./Upstreams.ts"
 
@@ -79,14 +80,18 @@ const engine = Layer.unwrap(
   Effect.map(quoteEngine, (kind) => (kind === "router" ? QuoteEngine.layerRouter : QuoteEngine.layerNative))
 )
 
-/** Pools, the engine that prices them, and the market that they are read from. */
-const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerge(market))
+/** Pools and the engine that prices them, without the market that they are read from. */
+const pools = engine.pipe(Layer.provideMerge(PoolBook.layer))
 
-/** The same without a service around it, for a command that prices one trade. */
-export const standaloneQuotes = quotes.pipe(Layer.provide(platform))
+/** Pools, the engine that prices them, and their market, without a service around them: for a command that prices one trade. */
+export const standaloneQuotes = pools.pipe(Layer.provideMerge(market), Layer.provide(platform))
 
-/** The same with the market's mints on their way into memory. */
-const loadedQuotes = Startup.preloaded.pipe(Layer.provide(TokenBook.layer), Layer.provideMerge(quotes))
+/** The same for a service, with the index of pools where there is one, and with the market's mints on their way into memory. */
+const loadedQuotes = Startup.preloaded.pipe(
+  Layer.provide(TokenBook.layer),
+  Layer.provideMerge(pools.pipe(Layer.provide(poolIndex))),
+  Layer.provideMerge(market)
+)
 
 /** A layer for the processes that evaluate and clean up, another for the others. */
 const byDuty = <A, E, R>(keeper: Layer.Layer<A, E, R>, other: Layer.Layer<A, E, R>) =>
@@ -215,6 +220,7 @@ const capabilities = Layer.mergeAll(
   funding,
   perps,
   newPools,
+  poolIndexKeeper,
   proofs
 )
 

@@ -17,6 +17,7 @@ import type { BlockFeedOptions } from "../solana/blocks/BlockFeedRpc.ts"
 import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import * as ChainFeedGeyser from "../solana/geyser/ChainFeedGeyser.ts"
+import * as ProgramWritesGeyser from "../solana/geyser/ProgramWritesGeyser.ts"
 import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
 import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
@@ -36,7 +37,10 @@ const blocksOf = (geyserUrl: string | null, options: Partial<BlockFeedOptions>) 
 const accountsOf = ({ geyserUrl, rpcUrl, wsUrl }: SimulatorPlace) =>
   geyserUrl === null
     ? ChainFeedRpc.layer({ rpcUrl, wsUrl })
-    : ChainFeedGeyser.layer({ rpcUrl, wsUrl, geyser: { url: geyserUrl } })
+    : Layer.merge(
+        ChainFeedGeyser.layer({ rpcUrl, wsUrl, geyser: { url: geyserUrl } }),
+        ProgramWritesGeyser.layer({ rpcUrl, wsUrl, geyser: { url: geyserUrl } })
+      )
 
 /** The simulated chain, read by the same clients as a real node. */
 export const market = Layer.unwrap(

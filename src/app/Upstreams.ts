@@ -20,6 +20,7 @@ import { AccountScan } from "../solana/accounts/AccountScan.ts"
 import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedGeyser from "../solana/geyser/ChainFeedGeyser.ts"
+import * as ProgramWritesGeyser from "../solana/geyser/ProgramWritesGeyser.ts"
 import { geyserEndpoints } from "../solana/geyser/geyserSettings.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
@@ -48,11 +49,16 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
     )
   )
 
-/** The state of accounts: their writes from the Geyser at `GEYSER_URL` where it is set, else from the sockets of the nodes. */
+/**
+ * The state of accounts: their writes, and those of whole programs, from the Geyser at `GEYSER_URL` where it is set, else from the
+ * sockets of the nodes.
+ */
 const ownAccounts = (options: RpcOptions = {}) =>
   Layer.unwrap(
     Effect.map(geyserEndpoints(), ({ length }) =>
-      length === 0 ? ChainFeedRpc.layer(options) : ChainFeedGeyser.layer(options)
+      length === 0
+        ? ChainFeedRpc.layer(options)
+        : Layer.merge(ChainFeedGeyser.layer(options), ProgramWritesGeyser.layer(options))
     )
   )
 

@@ -22,6 +22,7 @@ import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
+import { isIndexing } from "../pools/poolIndex/PoolIndex.ts"
 import * as proofSettings from "../proofs/proofSettings.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
@@ -73,6 +74,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   hubs,
   platformFee,
   poolDiscovery.settings,
+  isIndexing,
   proofSettings.refresh,
   proofSettings.accepted,
   proofSettings.isProving,

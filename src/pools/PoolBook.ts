@@ -64,7 +64,7 @@ export class PoolBook extends Context.Service<
   /**
    * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) bounds the watched pools of one mint (those with the largest reserves are kept), `WARM_MINTS` (2000)
    * the mints in memory (first out those not used since they were loaded, then the least recently used), `POOL_REFRESH` (60 s) is the least interval between two discoveries of
-   * the pools of a warm mint, `DISCOVERY_RATE` (5 beside a node) the searches a second, of which a mint needs one for each filter of a program.
+   * the pools of a warm mint, `DISCOVERY_RATE` (5 beside a node) the searches a second, of which a mint needs one for each filter of a program that the `PoolIndex` does not have as a whole.
    */
   static readonly layerPrograms = (
     served: ReadonlyArray<Program>

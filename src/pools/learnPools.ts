@@ -44,6 +44,10 @@ export const learnPools = Effect.fnUntraced(function* (
   }
 
   const add = (mint: Mint, address: Address, account: OnChainAccount | null) => {
+    if (!cache.isReady(mint)) {
+      // It left the memory during the read, and is not refused once it is back.
+      return
+    }
     const program = programs.find((each) => account?.owner === each.programId && each.isPool(account))
     if (program === undefined) {
       // One of a program may not be a pool yet either.

@@ -10,6 +10,7 @@ import { isRefusal, SearchRefusals } from "./SearchRefusals.ts"
 import type { FoundPool } from "./foundPool.ts"
 import { AbsentMints } from "./AbsentMints.ts"
 import { type Load, LoadQueue } from "./LoadQueue.ts"
+import { readIndexedPools } from "./poolIndex/readIndexedPools.ts"
 import { mayBeMint } from "./mayBeMint.ts"
 import type { PoolCache } from "./PoolCache.ts"
 import { lamportPrice, measureOf, rankPools, uniquePools } from "./poolRanking.ts"
@@ -106,6 +107,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     firstPaceMs: perSecond === null ? undefined : (searches / perSecond) * 1000
   })
   const absent = new AbsentMints(Duration.toMillis(ABSENT_FOR), nowMs)
+  const indexed = yield* readIndexedPools(cache, feed, programs, nowMs)
   // Mints that the service itself needs stay in memory without pools too.
   const kept = new Set<Mint>()
   const queued = yield* Latch.make()
@@ -173,15 +175,17 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   const discover = Effect.fn("PoolBook.load")(function* (load: Load) {
     const { isAsked, mint } = load
     const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
-    const searches = searchesFor(programs, mint)
+    const { pools: listed, whole } = yield* indexed(mint).pipe(Effect.retry(backoff))
+    const searches = searchesFor(programs, mint).filter(({ program }) => !whole.has(program.programId))
     const found = yield* Effect.forEach(searches, (each) => search(each, load), { concurrency })
     const unsearched = new Set(searches.flatMap(({ program }, index) => (found[index] === null ? [program] : [])))
     programs.forEach((program) => (unsearched.has(program) ? undefined : refusals.searched(program, mint)))
     const derived = derivedFor(programs, mint, derive)
-    // A refused search does not find the pools that trades have named.
-    const learned = cache.foundOf(mint).filter(({ program }) => unsearched.has(program))
+    // A refused search does not find the pools that trades have named, and the index may be a moment behind them.
+    const learned = cache.foundOf(mint).filter(({ program }) => unsearched.has(program) || whole.has(program.programId))
     const all = uniquePools(
       derived.concat(
+        listed,
         found.flatMap((pools) => pools ?? []),
         learned
       )

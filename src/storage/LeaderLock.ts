@@ -13,8 +13,8 @@ export class LeadershipLost extends Schema.TaggedError<LeadershipLost>()("Leader
  * The server ends a session that is silent for this long, so that a process that stands still leads no more. It may go on for
  * a moment: what it writes has to be refused by a term or by a compare-and-append.
  */
-const SESSION_TIMEOUT_MS = 3000
-const BEAT_EVERY = Duration.millis(500)
+const SESSION_TIMEOUT_MS = 1500
+const BEAT_EVERY = Duration.millis(250)
 const BEAT_TIMEOUT = Duration.seconds(2)
 const CONNECT_TIMEOUT_MS = 2000
 

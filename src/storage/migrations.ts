@@ -23,7 +23,9 @@ import * as supplyChanges from "./migrations/0042_supply_changes.ts"
 import * as ownerLinks from "./migrations/0044_owner_links.ts"
 import * as launchCreators from "./migrations/0046_launch_creators.ts"
 import * as tokenSwaps from "./migrations/0050_token_swaps.ts"
+import * as walletTradeAlerts from "./migrations/0051_wallet_trade_alerts.ts"
 import * as marketSnapshots from "./migrations/0052_market_snapshots.ts"
+import * as poolIndex from "./migrations/0053_pool_index.ts"
 import * as chainTerms from "./migrations/0054_chain_terms.ts"
 import * as programProofs from "./migrations/0055_program_proofs.ts"
 import * as keyPeppers from "./migrations/0057_key_peppers.ts"
@@ -56,7 +58,9 @@ export const migrations = {
   "0044_owner_links": ownerLinks.up,
   "0046_launch_creators": launchCreators.up,
   "0050_token_swaps": tokenSwaps.up,
+  "0051_wallet_trade_alerts": walletTradeAlerts.up,
   "0052_market_snapshots": marketSnapshots.up,
+  "0053_pool_index": poolIndex.up,
   "0054_chain_terms": chainTerms.up,
   "0055_program_proofs": programProofs.up,
   "0057_key_peppers": keyPeppers.up,

@@ -54,6 +54,23 @@ export const lockSchema = Effect.gen(function* () {
 })
 
 /**
+ * Applies those migrations that the database lacks and that have a lower number than its newest one, which the migrator takes
+ * for applied. Migrations that were written at the same time come in any order.
+ */
+const applyEarlier = Effect.fnUntraced(function* (names: ReadonlyArray<string>, applied: ReadonlyArray<string>) {
+  const sql = yield* SqlClient.SqlClient
+  const newest = applied.at(-1) ?? ""
+  const lacking = Object.entries(migrations).filter(
+    ([name]) => name < newest && names.includes(name) && !applied.includes(name)
+  )
+  for (const [name, up] of lacking) {
+    yield* up
+    const row = { migration_id: Number(name.slice(0, 4)), name: name.slice(5) }
+    yield* sql`insert into ${sql(TABLE)} ${sql.insert(row)}`.withoutTransform
+  }
+})
+
+/**
  * Applies those of the named migrations that the database lacks, in one transaction. Of several processes that start at once,
  * one does it and the others wait. Fails when the database has migrations of a later version.
  */
@@ -67,7 +84,9 @@ export const migrateTo = (
       sql,
       Effect.gen(function* () {
         yield* lockSchema
-        yield* Effect.flatMap(appliedMigrations, (applied) => refuseNewer("database", applied))
+        const applied = yield* appliedMigrations
+        yield* refuseNewer("database", applied)
+        yield* applyEarlier(names, applied)
         yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table: TABLE })
       })
     )

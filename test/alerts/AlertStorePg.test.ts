@@ -3,14 +3,20 @@ import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
 import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
-import type { AlertStep } from "../../src/domain/wallets/Alert.ts"
+import type { AlertEvent, AlertStep } from "../../src/domain/wallets/Alert.ts"
+import { MAIN_GROUP } from "../../src/domain/wallets/Tracker.ts"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import * as TrackerStorePg from "../../src/tracker/TrackerStorePg.ts"
+import { WatchList } from "../../src/tracker/WatchList.ts"
 import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { at } from "../support/clock.ts"
-import { alertOf, START } from "./alerts.ts"
+import { walletOf } from "../market/tape/tape.ts"
+import { alertOf, ofWallet, START, tradeOf } from "./alerts.ts"
 import { alertStoreContract } from "./alertStoreContract.ts"
+import { walletAlertContract } from "./walletAlertContract.ts"
 
 /** An alert store in a process of its own. */
 const open = (address: TestDatabase.TestAddress) =>
@@ -19,6 +25,7 @@ const open = (address: TestDatabase.TestAddress) =>
   )
 
 const now = at(START + 1000)
+const byId = (a: AlertEvent, b: AlertEvent) => (a.eventId < b.eventId ? -1 : 1)
 const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
 
 /** The signals of the firings of a store, as they come. */
@@ -42,6 +49,19 @@ const DEADLINE_MS = 2000
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   alertStoreContract("AlertStorePg.layer", AlertStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
+
+  walletAlertContract("AlertStorePg.layer, of wallets", {
+    store: Layer.merge(AlertStorePg.layer, TrackerStorePg.layer).pipe(
+      Layer.provide([TestDatabase.layer, WatchList.layer])
+    ),
+    track: (accountId, wallet) =>
+      TrackerStore.use((tracker) => tracker.add({ accountId, wallet, groupId: MAIN_GROUP })).pipe(
+        Effect.orDie,
+        Effect.asVoid
+      ),
+    untrack: (accountId, wallet) =>
+      TrackerStore.use((tracker) => tracker.remove({ accountId, wallet })).pipe(Effect.orDie, Effect.asVoid)
+  })
 })
 
 describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurrent: true }, () => {
@@ -142,6 +162,36 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
       assert.deepStrictEqual(second, { _tag: "Fired", accountId: "acct", event: last })
       assert.deepStrictEqual(rest, [])
       assert.deepStrictEqual(own, others)
+    }).pipe(now)
+  )
+
+  it.live("fire once for a trade of a wallet that two processes take at once, announced with the trade", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      const others = yield* firingsOf(there)
+      yield* until(() => others.length > 0)
+      const sql = Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
+      yield* sql`insert into tracker_accounts (account_id, revision) values ('acct', 1)`
+      yield* sql`insert into tracked_wallets (account_id, wallet, added_at) values ('acct', ${walletOf(1)}, now())`
+      const ids = Array.from({ length: 20 }, (_, i) => `al_race_${i}`)
+      yield* Effect.forEach(ids, (id) => here.create(ofWallet(id)))
+      const blocks = [1, 2, 3].map((n) => ids.map((id) => ({ id, trades: [tradeOf(2 * n), tradeOf(2 * n + 1)] })))
+      yield* Effect.all(
+        [
+          Effect.forEach(blocks, (block) => here.fire(block), { discard: true }),
+          Effect.forEach(blocks, (block) => there.fire(block.toReversed()), { discard: true })
+        ],
+        { concurrency: "unbounded" }
+      )
+      const events = yield* Effect.forEach(ids, (alertId) => here.events("acct", { ...EVERY, alertId }))
+      assert.deepStrictEqual(
+        events.map(({ rows }) => rows.map(({ trade }) => trade?.signature).toSorted()),
+        ids.map(() => ["s2", "s3", "s4", "s5", "s6", "s7"])
+      )
+      yield* until(() => others.length > 6 * ids.length)
+      const announced = others.flatMap((signal) => (signal._tag === "Fired" ? [signal.event] : []))
+      assert.deepStrictEqual(announced.toSorted(byId), events.flatMap(({ rows }) => rows).toSorted(byId))
     }).pipe(now)
   )
 

@@ -43,7 +43,8 @@ describe("the evaluator", () => {
           condition: alertOf("al_inside").condition,
           value: "10.25",
           observedAtMs: (MONDAY + 1) * 1000,
-          firedAtMs: (MONDAY + 1) * 1000
+          firedAtMs: (MONDAY + 1) * 1000,
+          trade: null
         }
       ])
     }).pipe(Effect.provide(memory()))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
-import type { AlertPlace, AlertStep, Slice } from "../../src/domain/wallets/Alert.ts"
+import { type AlertPlace, type AlertStep, NO_TRADES, type Slice } from "../../src/domain/wallets/Alert.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import { at } from "../support/clock.ts"
 import { alertOf, START } from "./alerts.ts"
@@ -64,6 +64,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
           updatedAtMs: START,
           lastTriggeredAtMs: null,
           triggerCount: 0,
+          tally: NO_TRADES,
           version: 1
         })
         assert.deepStrictEqual(yield* alerts.find("exact", "al_exact"), made)
@@ -229,7 +230,8 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
             condition: made.condition,
             value: "10.5",
             observedAtMs: START + 500,
-            firedAtMs: START + 1000
+            firedAtMs: START + 1000,
+            trade: null
           }
         ])
       }).pipe(now)

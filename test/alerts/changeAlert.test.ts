@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AlertPatch, changeAlert, type Decided } from "../../src/alerts/changeAlert.ts"
+import { type AlertPatch, changeAlert, type Decided, thresholdFault } from "../../src/alerts/changeAlert.ts"
 import type { Observation } from "../../src/alerts/evaluate.ts"
-import type { Alert } from "../../src/domain/wallets/Alert.ts"
+import { type Alert, type AlertMetric, type AlertOperator, NO_TRADES } from "../../src/domain/wallets/Alert.ts"
 import { alertOf, START } from "./alerts.ts"
 
 const NOW = START + 1_000_000
@@ -12,6 +12,7 @@ const alert = (other: Partial<Alert> = {}): Alert => ({
   updatedAtMs: START,
   lastTriggeredAtMs: null,
   triggerCount: 0,
+  tally: NO_TRADES,
   version: 1,
   ...other
 })
@@ -26,6 +27,9 @@ const seen = (dollars: bigint): Observation => ({
 
 const change = (of: Alert, patch: AlertPatch, other: Partial<Decided> = {}) =>
   changeAlert(of, patch, { now: seen(9n), place: 50, nowMs: NOW, ...other })
+
+const fault = (metric: AlertMetric, operator: AlertOperator, threshold: string) =>
+  thresholdFault({ metric, operator, threshold })?.message ?? null
 
 describe("a change of an alert", () => {
   it("leaves what is not named alone", () => {
@@ -54,6 +58,20 @@ describe("a change of an alert", () => {
     assert.deepInclude(change(alert(), { threshold: "8" }), { armed: false, cleared: true })
     assert.deepInclude(change(alert(), { threshold: "9.5" }, { now: null }), { armed: false, cleared: true })
     assert.notProperty(change(alert(), { threshold: "10" }), "armed")
+  })
+
+  it("refuses a percentage that can never be crossed", () => {
+    assert.include(fault("liquidity_drop_pct", "crosses_above", "100.01"), "at most 100 percent")
+    assert.isNull(fault("liquidity_drop_pct", "crosses_above", "100"))
+    assert.isNull(fault("curve_progress_pct", "crosses_above", "100"))
+    assert.include(fault("top10_pct", "crosses_below", "100"), "below 100 percent")
+    assert.isNull(fault("top10_pct", "crosses_below", "99.9"))
+    assert.include(fault("change_pct", "falls_by", "100"), "below 100 percent")
+    assert.isNull(fault("change_pct", "rises_by", "1000"))
+    assert.isNull(fault("authority_changes", "crosses_above", "101"))
+    const drop = { metric: "top10_pct", operator: "crosses_above", threshold: "10", windowSeconds: null } as const
+    const held = alert({ condition: { ...drop, source: "swap" } })
+    assert.deepInclude(change(held, { threshold: "101" }), { field: "condition.threshold", issue: "out_of_range" })
   })
 
   it("keeps a cooldown that runs: another threshold is no way around it", () => {

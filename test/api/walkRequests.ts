@@ -141,3 +141,31 @@ export const alertOn = (mint: string) => ({
 
 /** A wallet to track. */
 export const trackNowhere = { body: { wallet: nowhere } }
+
+/** An alert on the trades of that wallet. */
+const alertOnWallet = {
+  wallet: nowhere,
+  condition: { metric: "wallet_trade_usd", operator: "at_least", threshold: "500" }
+}
+
+/** A call that sets an alert. */
+export const setAlert = { operation: "alerts.create", request: { body: alertOn(nowhere) } }
+
+/** An alert is made first, by a key whose account is for that. */
+export const ofNewAlert = (body?: object): Way => ({
+  world: "bare",
+  key: "w",
+  before: [setAlert],
+  request: { params: { id: LAST_ID }, ...(body !== undefined && { body }) }
+})
+
+/** A wallet is tracked, and an alert on its trades made. */
+export const ofWalletAlert: Way = {
+  world: "bare",
+  key: "w",
+  before: [
+    { operation: "tracker.track", request: trackNowhere },
+    { operation: "alerts.create", request: { body: alertOnWallet } }
+  ],
+  request: { params: { id: LAST_ID } }
+}

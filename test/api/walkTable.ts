@@ -23,6 +23,9 @@ import {
   bySession,
   groupOnce,
   nowhere,
+  ofNewAlert,
+  ofWalletAlert,
+  setAlert,
   unreachable,
   inSimulation,
   isClosed,
@@ -120,17 +123,8 @@ const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 const nothingThere = { inputMint: LONELY, outputMint: SOL, amount: "5" }
 // The native engine prices trades that begin or end in SOL.
 const withoutSol = { inputMint: TOY, outputMint: USDC, amount: "1000" }
-const setAlert = { operation: "alerts.create", request: { body: alertOn(nowhere) } }
 const named = { body: alertOn(nowhere), headers: { "idempotency-key": "walked-once" } }
 const noAlert = { params: { id: "al_none" } }
-
-/** An alert is made first, by a key whose account is for that. */
-const ofNewAlert = (body?: object): Way => ({
-  world: "bare",
-  key: "w",
-  before: [setAlert],
-  request: { params: { id: LAST_ID }, ...(body !== undefined && { body }) }
-})
 
 const namedBefore = (request: Request): Way => ({
   world: "bare",
@@ -193,7 +187,7 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     409: { world: "bare", key: "f", before: Array.from({ length: 100 }, () => setAlert), request: setAlert.request },
     422: namedBefore({ ...named, body: alertOn(SOL) })
   },
-  "alerts.get": { 200: ofNewAlert(), 404: inSimulation(noAlert) },
+  "alerts.get": { 200: ofWalletAlert, 404: inSimulation(noAlert) },
   "alerts.change": { 200: ofNewAlert({ note: "changed" }), 404: inSimulation({ ...noAlert, body: {} }) },
   "alerts.remove": { 200: ofNewAlert(), 404: inSimulation(noAlert) },
   "tracker.track": {

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
-import { at, toyPool, vault } from "../quotes/toyChain.ts"
+import { learnPools } from "../../src/pools/learnPools.ts"
+import { PoolCache } from "../../src/pools/PoolCache.ts"
+import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
+import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
 import { chainWithOnePool, OTHER, POOL, POOL_2, settle, TOKEN, VAULT_A2, VAULT_B2, withBook } from "./bookScene.ts"
 
 const created = [
@@ -142,4 +145,31 @@ describe("a pool that a trade names", () => {
       { POOL_REFRESH: "1 hour" }
     )
   })
+
+  it.effect("is read again when its mint left the memory meanwhile and has come back", () =>
+    Effect.gen(function* () {
+      const answered = yield* Latch.make()
+      const [pool] = created
+      const read = () => Effect.as(answered.await, { slot: 1, accounts: new Map([[POOL_2, pool ?? null]]) })
+      const cache = new PoolCache(makeDeriveAddress())
+      const load = () => {
+        cache.setPools(TOKEN, [])
+        cache.setReady(TOKEN)
+      }
+      const learn = yield* learnPools(cache, { read }, [toyProgram], 10, Effect.void)
+      load()
+      learn(TOKEN, POOL_2)
+      yield* settle
+      cache.forget(TOKEN)
+      yield* answered.open
+      yield* settle
+      load()
+      learn(TOKEN, POOL_2)
+      yield* settle
+      assert.deepStrictEqual(
+        cache.foundOf(TOKEN).map(({ address }) => address),
+        [POOL_2]
+      )
+    })
+  )
 })

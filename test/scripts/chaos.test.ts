@@ -1,9 +1,11 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
+import { latestLines } from "../../scripts/chaos/cluster/clickHouse.ts"
 import { everyRead, fullestWindow, isDeclared, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
-import { longest } from "../../scripts/chaos/cluster/recovery.ts"
+import { busyBetween, longest } from "../../scripts/chaos/cluster/recovery.ts"
 import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.ts"
 import { startProxy } from "../../scripts/cluster/proxy.ts"
 import { SOL } from "../../src/domain/Address.ts"
@@ -78,20 +80,44 @@ describe("hashes of blocks", () => {
     expect([changed.other, areEqual(changed)]).toEqual([1, false])
   })
 
+  it("have the latest version of a trade, and one twice that was stored twice", () => {
+    const row = (place: number, version: bigint, amount: bigint) => ({
+      slot: 1,
+      place,
+      version,
+      line: line(1, place, amount)
+    })
+    expect(latestLines([row(0, 5n, 2n), row(0, 0n, 1n), row(1, 0n, 1n), row(1, 0n, 1n)])).toEqual([
+      line(1, 0, 2n),
+      line(1, 1),
+      line(1, 1)
+    ])
+  })
+
   it("are not equal where there is none", () => {
     expect(areEqual(differing(new Map(), new Map()))).toBe(false)
   })
 })
 
-const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200 }
+const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200, busy: 0.5 }
 const equal = { blocks: 9, missing: 0, more: 0, other: 0, first: [] }
+const whole = { history: { 200: 14 }, live: { 200: 42 }, waiting: 0 }
+const alone = { history: { 503: 14 }, live: { 200: 42 }, waiting: 1 }
+const views = { swaps: 5, bars: [5, 5, 5], netTrades: 4, ofWallets: 4 }
 const good: Findings = {
   times: [
-    { fault: "leader", during: recovery, afterwards: recovery },
-    { fault: "valkey", during: null, afterwards: recovery }
+    { fault: "leader", during: recovery, afterwards: recovery, reads: null },
+    {
+      fault: "clickhouse",
+      during: recovery,
+      afterwards: recovery,
+      reads: { before: whole, during: alone, after: whole }
+    },
+    { fault: "valkey", during: null, afterwards: recovery, reads: null }
   ],
   behind: [],
   stored: equal,
+  storedViews: views,
   replicas: [{ ...equal, views: { compared: 9, differences: 0 } }],
   alerts: { acknowledged: 3, lost: 0, twice: 0 },
   fullest: 120,
@@ -102,10 +128,13 @@ const good: Findings = {
 
 describe("verdicts", () => {
   it("hold for a run without a loss", () => {
-    expect(Object.values(verdictsOf(good))).toEqual([true, true, true, true, true, true, true])
+    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 8 }, () => true))
   })
 
-  const lost = { fault: "leader", during: { ...recovery, alertsMs: null }, afterwards: recovery }
+  const lost = { fault: "leader", during: { ...recovery, alertsMs: null }, afterwards: recovery, reads: null }
+  const away = (reads: NonNullable<Findings["times"][number]["reads"]>) => ({
+    times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, reads }]
+  })
   const bad: ReadonlyArray<readonly [keyof ReturnType<typeof verdictsOf>, Partial<Findings>]> = [
     ["recovered", { times: [lost] }],
     ["replicas", { behind: ["api-2"] }],
@@ -113,6 +142,14 @@ describe("verdicts", () => {
     ["replicas", { replicas: [{ ...equal, missing: 1, views: { compared: 9, differences: 0 } }] }],
     ["replicas", { replicas: [{ ...equal, views: { compared: 9, differences: 1 } }] }],
     ["stored", { stored: { ...equal, more: 1 } }],
+    ["stored", { storedViews: { ...views, bars: [5, 6, 5] } }],
+    ["stored", { storedViews: { ...views, ofWallets: 3 } }],
+    ["stored", { storedViews: { swaps: 0, bars: [0, 0, 0], netTrades: 0, ofWallets: 0 } }],
+    ["history", away({ before: whole, during: whole, after: whole })],
+    ["history", away({ before: whole, during: { ...alone, live: { 200: 41, 503: 1 } }, after: whole })],
+    ["history", away({ before: whole, during: { ...alone, waiting: 0 }, after: whole })],
+    ["history", away({ before: whole, during: alone, after: { ...whole, waiting: 1 } })],
+    ["history", away({ before: alone, during: alone, after: whole })],
     ["limits", { fullest: 121 }],
     ["limits", { fullest: 119 }],
     ["alerts", { alerts: { acknowledged: 0, lost: 0, twice: 0 } }],
@@ -127,9 +164,36 @@ describe("verdicts", () => {
     expect(failed).toEqual([name])
   })
 
+  it("have the used part of the processor time of a recovery beside them", () => {
+    expect(busyBetween({ idle: 100, used: 50 }, { idle: 110, used: 80 })).toBe(0.75)
+    expect(busyBetween({ idle: 100, used: 50 }, { idle: 100, used: 50 })).toBe(0)
+  })
+
   it("take the longest time to recover", () => {
     expect(longest([recovery, { ...recovery, blocksMs: 900 }])).toBe(900)
     expect(longest([recovery, lost.during])).toBeNull()
+  })
+})
+
+const run = (...args: ReadonlyArray<string>) =>
+  spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], {
+    // No server of Valkey is found there, and no engine of ClickHouse.
+    env: { PATH: "/nonexistent", FATHOM_CHDB: "/nonexistent" },
+    encoding: "utf8"
+  })
+
+describe("the command", () => {
+  it("is skipped in words without a server of Valkey where it is short", { timeout: 60_000 }, () => {
+    const { status, stderr } = run("--short")
+    expect([status, stderr]).toEqual([
+      0,
+      "No valkey-server or redis-server: the short chaos of a cluster is skipped.\n"
+    ])
+  })
+
+  it("refuses a fault that it does not know", { timeout: 60_000 }, () => {
+    const { status, stderr } = run("--short", "--faults", "leader,flood")
+    expect([status, stderr.includes("Unknown faults: flood.")]).toEqual([2, true])
   })
 })
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Database from "../../src/storage/Database.ts"
 import { migrations } from "../../src/storage/migrations.ts"
-import { migrate } from "../../src/storage/schema.ts"
+import { migrate, migrateTo } from "../../src/storage/schema.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -149,6 +149,19 @@ describe.runIf(TestDatabase.isAvailable)("migrate", () => {
       assert.strictEqual(error._tag, "SchemaTooNew")
       assert.include(error.message, "9001_later, 9002_latest")
     }).pipe(Effect.provide(TestDatabase.layer))
+  )
+
+  it.live("applies a migration that came with a lower number than the newest one of the database", () =>
+    Effect.gen(function* () {
+      const names = Object.keys(migrations)
+      const late = ["0051_wallet_trade_alerts", "0041_key_addresses"]
+      yield* migrateTo(names.filter((name) => !late.includes(name)))
+      assert.notInclude(yield* applied, late[0])
+      yield* migrate
+      assert.deepStrictEqual(yield* applied, names)
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`select wallet from alerts`, [])
+    }).pipe(Effect.provide(Layer.unwrap(Effect.map(TestDatabase.createEmpty, TestDatabase.connect))))
   )
 
   it.live("changes nothing when it has run before", () =>

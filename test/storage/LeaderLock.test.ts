@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { whileLeading } from "../../src/storage/LeaderLock.ts"
+import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { until } from "../support/sse.ts"
 
@@ -35,6 +36,35 @@ describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
       yield* Fiber.join(second)
       assert.deepStrictEqual(leading, ["first", "second"])
     }).pipe(Effect.provide(TestDatabase.layer))
+  )
+
+  it.live("passes to another once the one that leads stands still", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const network = yield* Proxy.make(address)
+      const leading: Array<string> = []
+      const lead = (name: string) =>
+        whileLeading(
+          LOCK,
+          Effect.andThen(
+            Effect.sync(() => leading.push(name)),
+            Effect.never
+          )
+        )
+      const first = yield* Effect.forkChild(
+        Effect.flip(lead("first")).pipe(Effect.provide(Layer.fresh(TestDatabase.connect(network.address))))
+      )
+      yield* until("a leader", () => leading.length === 1)
+      yield* Effect.forkChild(lead("second").pipe(Effect.provide(Layer.fresh(TestDatabase.connect(address)))))
+      yield* network.freeze
+      // For as long as it takes: the server waits before it ends the session.
+      yield* Effect.sync(() => leading.length).pipe(
+        Effect.repeat({ until: (count) => count === 2, schedule: Schedule.spaced("10 millis") })
+      )
+      // Its connection is still open, and carries no answer.
+      assert.strictEqual((yield* Fiber.join(first))._tag, "LeadershipLost")
+      assert.deepStrictEqual(leading, ["first", "second"])
+    }).pipe(Effect.scoped)
   )
 
   it.live("fails once its session has ended, and interrupts what it led", () =>

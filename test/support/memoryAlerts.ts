@@ -12,13 +12,18 @@ import {
   isLive,
   MAX_LIVE_ALERTS,
   type NewAlert,
+  NO_TRADES,
+  type SeenTrades,
   type Slice,
   statusAt,
-  TooManyAlerts
+  TooManyAlerts,
+  TRADE_FIRINGS_MS,
+  WalletNotTracked
 } from "../../src/domain/wallets/Alert.ts"
+import type { Address, Mint } from "../../src/domain/Address.ts"
+import { fireTrades, keyOfTrade } from "../../src/alerts/walletTrades.ts"
 import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
 import { afterSighting, type AuthorityRecord, type AuthoritySighting } from "../../src/alerts/authorityRecord.ts"
-import type { Mint } from "../../src/domain/Address.ts"
 
 interface Entry {
   alert: Alert
@@ -48,16 +53,23 @@ const sliceOf = <Row>(
   return { rows: page, next: last !== undefined && rest.length > limit ? placeOf(last) : null }
 }
 
-const asOf = (alert: Alert, nowMs: number): Alert => ({ ...alert, status: statusAt(alert, nowMs) })
-
 const now = <A, E>(act: (nowMs: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, act)
 
-const makeAlerts = Effect.gen(function* () {
+/** True when the account tracks the wallet. */
+type IsTracked = (accountId: string, wallet: Address) => boolean
+
+const makeAlerts = Effect.fnUntraced(function* (isTracked: IsTracked) {
   const changed = yield* PubSub.unbounded<string>()
   const firedNow = yield* PubSub.unbounded<FiringSignal>()
   const entries = new Map<string, Entry>()
   const firings = new Map<string, Firing>()
   const authorities = new Map<Mint, AuthorityRecord>()
+
+  const asOf = (alert: Alert, nowMs: number): Alert => {
+    const status = statusAt(alert, nowMs)
+    const isLost = alert.wallet !== null && !isTracked(alert.accountId, alert.wallet)
+    return { ...alert, status: status === "active" && isLost ? "inactive" : status }
+  }
 
   const entryOf = (accountId: string, id: string): Entry | null => {
     const entry = entries.get(id)
@@ -69,13 +81,21 @@ const makeAlerts = Effect.gen(function* () {
       .filter(({ removedAtMs }) => removedAtMs === null)
       .map(({ alert }) => asOf(alert, nowMs))
 
-  const create = (created: NewAlert, nowMs: number, limit = MAX_LIVE_ALERTS) => {
+  const create = (
+    created: NewAlert,
+    nowMs: number,
+    limit = MAX_LIVE_ALERTS
+  ): Effect.Effect<Alert, TooManyAlerts | WalletNotTracked> => {
     const live = standing(nowMs).filter(({ accountId, status }) => accountId === created.accountId && isLive(status))
     if (live.length >= limit) {
       return Effect.fail(new TooManyAlerts())
     }
+    if (created.wallet !== null && !isTracked(created.accountId, created.wallet)) {
+      return Effect.fail(new WalletNotTracked())
+    }
     const alert: Alert = {
       ...created,
+      tally: NO_TRADES,
       status: "active",
       updatedAtMs: created.createdAtMs,
       lastTriggeredAtMs: null,
@@ -87,7 +107,11 @@ const makeAlerts = Effect.gen(function* () {
     return Effect.succeed(alert)
   }
 
-  const write = (entry: Entry, change: AlertChange | Pick<Alert, "lastTriggeredAtMs">, nowMs: number): Alert => {
+  const write = (
+    entry: Entry,
+    change: AlertChange | Pick<Alert, "lastTriggeredAtMs" | "tally">,
+    nowMs: number
+  ): Alert => {
     const { alert } = entry
     entry.alert = { ...alert, ...change, updatedAtMs: nowMs, version: alert.version + 1 }
     PubSub.publishUnsafe(changed, alert.id)
@@ -100,18 +124,48 @@ const makeAlerts = Effect.gen(function* () {
     if (!isTheSame || statusAt(entry.alert, nowMs) !== "active") {
       return []
     }
+    const { accountId, condition, mint, recurrence, tally, triggerCount } = entry.alert
     if (firing === null) {
-      return [write(entry, watch, nowMs)]
+      const counts = watch.mark === 0 ? { ...tally, countedTo: 0 } : tally
+      return [write(entry, { ...watch, tally: counts }, nowMs)]
     }
-    const { accountId, condition, mint, recurrence, triggerCount } = entry.alert
+    if (mint === null) {
+      return []
+    }
     const count = triggerCount + 1
     const eventId = `evt_${id.slice("al_".length)}_${count}`
-    const event = { ...firing, eventId, alertId: id, mint, condition, firedAtMs: nowMs }
+    const event = { ...firing, eventId, alertId: id, mint, condition, firedAtMs: nowMs, trade: null }
     firings.set(eventId, { ...event, accountId })
     PubSub.publishUnsafe(firedNow, { _tag: "Fired", accountId, event })
     const status = recurrence === "once" ? ("triggered" as const) : ("active" as const)
     const fired = { ...watch, status, triggerCount: count, lastTriggeredAtMs: nowMs }
     return [write(entry, fired, nowMs)]
+  }
+
+  const fire = ({ id, trades }: SeenTrades, nowMs: number): ReadonlyArray<Alert> => {
+    const entry = entries.get(id)
+    const alert = entry?.removedAtMs === null ? asOf(entry.alert, nowMs) : null
+    if (entry === undefined || alert === null || !["active", "inactive"].includes(alert.status)) {
+      return []
+    }
+    const before = Array.from(firings.values()).flatMap(({ alertId, firedAtMs, trade }) =>
+      alertId === id && trade !== null && firedAtMs > nowMs - TRADE_FIRINGS_MS ? [keyOfTrade(trade)] : []
+    )
+    const outcome = fireTrades(alert, trades, { keys: new Set(before), count: before.length }, nowMs)
+    if (alert.status !== "active" || outcome.tally === alert.tally) {
+      return [alert]
+    }
+    const { accountId, condition, recurrence, triggerCount } = alert
+    outcome.firings.forEach((firing, i) => {
+      const eventId = `evt_${id.slice("al_".length)}_${triggerCount + i + 1}`
+      const event = { ...firing, eventId, alertId: id, condition, firedAtMs: nowMs }
+      firings.set(eventId, { ...event, accountId })
+      PubSub.publishUnsafe(firedNow, { _tag: "Fired", accountId, event })
+    })
+    const count = outcome.firings.length
+    const fired = count === 0 ? {} : { lastTriggeredAtMs: nowMs, triggerCount: triggerCount + count }
+    const status = count > 0 && recurrence === "once" ? ("triggered" as const) : ("active" as const)
+    return [write(entry, { ...fired, status, tally: outcome.tally }, nowMs)]
   }
 
   const purge = (nowMs: number): void => {
@@ -196,7 +250,7 @@ const makeAlerts = Effect.gen(function* () {
     versions: now((nowMs) =>
       Effect.succeed(
         standing(nowMs)
-          .filter(({ status }) => status === "active")
+          .filter(({ status }) => status === "active" || status === "inactive")
           .map(({ id, version }) => ({ id, version }))
       )
     ),
@@ -204,7 +258,9 @@ const makeAlerts = Effect.gen(function* () {
     load: Effect.fn("AlertStore.load")((ids: ReadonlyArray<string>) =>
       now((nowMs) => {
         const wanted = new Set(ids)
-        return Effect.succeed(standing(nowMs).filter(({ id, status }) => wanted.has(id) && status === "active"))
+        return Effect.succeed(
+          standing(nowMs).filter(({ id, status }) => wanted.has(id) && ["active", "inactive"].includes(status))
+        )
       })
     ),
 
@@ -233,15 +289,26 @@ const makeAlerts = Effect.gen(function* () {
 
     forgetAuthorities: Effect.sync(() => authorities.clear()),
 
+    fire: Effect.fn("AlertStore.fire")((seen: ReadonlyArray<SeenTrades>) =>
+      now((nowMs) => Effect.succeed(seen.flatMap((each) => fire(each, nowMs))))
+    ),
+
     purge: now((nowMs) => Effect.sync(() => purge(nowMs)))
   })
 })
 
-/** An alert store of one process, which has no changes of others. */
-export const layer: Layer.Layer<AlertStore> = Layer.effect(
-  AlertStore,
-  Effect.map(makeAlerts, (store) => AlertStore.of({ ...store, changes: Stream.succeed(null) }))
-)
+/** An alert store of one process, which has no changes of others, for accounts that track these wallets. */
+export const layerOf = (isTracked: IsTracked): Layer.Layer<AlertStore> =>
+  Layer.effect(
+    AlertStore,
+    Effect.map(makeAlerts(isTracked), (store) => AlertStore.of({ ...store, changes: Stream.succeed(null) }))
+  )
+
+/** The same, where every wallet is tracked. */
+export const layer: Layer.Layer<AlertStore> = layerOf(() => true)
 
 /** An alert store whose every change is signalled as that of another process. */
-export const layerShared: Layer.Layer<AlertStore> = Layer.effect(AlertStore, makeAlerts)
+export const layerShared: Layer.Layer<AlertStore> = Layer.effect(
+  AlertStore,
+  makeAlerts(() => true)
+)

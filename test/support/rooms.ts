@@ -37,7 +37,8 @@ export const folders: Record<string, ReadonlyArray<string>> = {
   solana: ["domain", "health", "storage", "upstream"],
   storage: ["domain", "health"],
   upstream: [],
-  pools: ["domain", "health", "programs", "solana"],
+  // The index of pools is kept in the store.
+  pools: ["domain", "health", "programs", "solana", "storage"],
   quotes: ["domain", "pools", "programs", "solana"],
   // Deployed programs against the prices of pools.
   proofs: ["domain", "health", "pools", "programs", "quotes", "solana", "storage"],
@@ -157,6 +158,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
     "callouts",
     "copying",
     "market",
+    "pools",
     "proofs",
     "storage",
     "storage",
@@ -174,6 +176,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
     "callouts",
     "copying",
     "market",
+    "pools",
     "proofs",
     "storage",
     "tracker",

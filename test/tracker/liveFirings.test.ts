@@ -11,15 +11,16 @@ const A = walletOf(1)
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(DataFrame), { onExcessProperty: "error" })
 
 const firing = (n: number, accountId = "a"): AlertFired => {
-  const { condition, id: alertId, mint } = alertOf(`al_${n}`)
+  const { condition, id: alertId } = alertOf(`al_${n}`)
   const event = {
     eventId: `evt_${n}_1`,
     alertId,
-    mint,
+    mint: A,
     condition,
     value: "10.5",
     observedAtMs: START,
-    firedAtMs: START
+    firedAtMs: START,
+    trade: null
   }
   return { accountId, event }
 }

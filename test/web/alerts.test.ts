@@ -10,7 +10,17 @@ const firing = {
   value: "2.5",
   observedAtMs: 1_795_000_000_000,
   firedAtMs: 1_795_000_001_000,
+  trade: null,
   delivery: ["app"]
+}
+
+const WALLET = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
+
+const ofTrade = {
+  ...firing,
+  eventId: "evt_two",
+  condition: { ...firing.condition, metric: "wallet_trade_usd", operator: "at_least", threshold: "500" },
+  trade: { signature: "s", slot: 1, index: 0, wallet: WALLET, side: "sell", amount: "5", leftOut: 3 }
 }
 
 describe.runIf(isAvailable)("in a browser", () => {
@@ -19,6 +29,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       Effect.gen(function* () {
         const app = yield* App
         const { page } = yield* app.visit(`/alerts?mint=${app.mints[1]}`)
+        const { page: ofWallet } = yield* app.visit(`/w/${WALLET}`)
         yield* Effect.promise(async () => {
           const dialog = page.getByRole("dialog")
           const alerts = page.getByRole("region", { name: "Alerts, the newest first" })
@@ -35,10 +46,12 @@ describe.runIf(isAvailable)("in a browser", () => {
 
           await page.getByText("No alert has fired in the last 30 days.").waitFor()
           await page.route(/\/alerts\/events/u, (route) =>
-            route.fulfill({ json: { data: [firing], nextCursor: null } })
+            route.fulfill({ json: { data: [ofTrade, firing], nextCursor: null } })
           )
           const firings = page.getByRole("region", { name: "Firings of the last 30 days, the newest first" })
           await firings.getByText("Price in dollars crosses above $2").waitFor()
+          await firings.getByText("Trade of a wallet in dollars of at least $500").waitFor()
+          await firings.getByText("3 trades before it left out").waitFor()
 
           await page.getByRole("button", { name: "Pause: Price in dollars" }).click()
           await alerts.getByText("paused").waitFor()
@@ -55,6 +68,21 @@ describe.runIf(isAvailable)("in a browser", () => {
           await threshold.fill("99")
           await dialog.getByRole("button", { name: "Set the alert" }).click()
           await alerts.getByText("Change in percent falls by 99 % within 1 hour").waitFor()
+
+          await page.getByRole("button", { name: "New alert" }).click()
+          await dialog.getByLabel("What").selectOption("wallet_trade_usd")
+          await dialog.getByRole("textbox", { name: "Token" }).fill("")
+          await dialog.getByRole("textbox", { name: "Wallet" }).fill(WALLET)
+          await dialog.getByLabel("Side").selectOption("sell")
+          await threshold.fill("500")
+          await dialog.getByRole("button", { name: "Set the alert" }).click()
+          await dialog.getByText("must be one of the tracked wallets", { exact: false }).waitFor()
+          await ofWallet.getByRole("button", { name: "Track this wallet" }).click()
+          await ofWallet.getByRole("button", { name: "Track it" }).click()
+          await ofWallet.getByRole("heading", { name: "Trades since it is tracked" }).waitFor()
+          await dialog.getByRole("button", { name: "Set the alert" }).click()
+          await alerts.getByText("Trade of a wallet in dollars of at least $500").waitFor()
+          await alerts.getByText("watches trades").waitFor()
 
           await page.getByRole("button", { name: "Remove: Change in percent" }).click()
           await dialog.getByRole("button", { name: "Remove the alert" }).click()

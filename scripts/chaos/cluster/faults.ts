@@ -13,6 +13,7 @@ export const FAULTS = [
   "keeper",
   "valkey",
   "postgres",
+  "clickhouse",
   "partition",
   "deploy"
 ] as const
@@ -27,6 +28,8 @@ export interface Fault {
   /** Places of the processes without which the service has to recover; null where it cannot before the fault ends. */
   readonly victims: ReadonlyArray<number> | null
   readonly begin: Effect.Effect<unknown, never, Scope.Scope>
+  /** Reads of every process before the fault, while it is held, and once it is over, where it takes some of them away. */
+  readonly reads?: true
   readonly end: Effect.Effect<unknown, never, Scope.Scope>
 }
 
@@ -84,6 +87,12 @@ const postgresStopped = ({ parts: { database } }: Scene): Fault => ({
   end: database.start
 })
 
+/** The others go on without it, and the blocks of the meantime wait on disk. */
+const clickHouseKilled = ({ clickHouse }: Scene): ReadonlyArray<Fault> =>
+  clickHouse === null
+    ? []
+    : [{ what: "killed", victims: [], reads: true, begin: clickHouse.kill, end: clickHouse.start }]
+
 /** The steps of a fault, on the processes as they are now: each is over before the next one begins. */
 export const stepsOf = (scene: Scene, name: FaultName): ReadonlyArray<Fault> => {
   const { parts, running } = scene
@@ -100,6 +109,8 @@ export const stepsOf = (scene: Scene, name: FaultName): ReadonlyArray<Fault> => 
       return [{ what: "killed, without its data", victims: null, begin: parts.valkey.kill, end: scene.emptyValkey }]
     case "postgres":
       return [postgresStopped(scene)]
+    case "clickhouse":
+      return clickHouseKilled(scene)
     case "partition":
       return [
         { what: named(scene, BEHIND_PROXY), victims: [BEHIND_PROXY], begin: parts.proxy.cut, end: parts.proxy.mend }

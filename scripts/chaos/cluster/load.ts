@@ -173,7 +173,7 @@ export const createAlert = async (asked: ServiceAccess, mint: string, name: stri
         "idempotency-key": name
       },
       body: JSON.stringify({ mint, condition, fireNow: true }),
-      signal: AbortSignal.timeout(10_000)
+      signal: AbortSignal.timeout(30_000)
     })
     const content: unknown = await response.json()
     const id = at(content, "data", "id")

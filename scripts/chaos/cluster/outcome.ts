@@ -3,6 +3,7 @@ import { Effect, Schedule } from "effect"
 import { compare, questionsOf, type ServiceAccess } from "../repair/answers.ts"
 import { query } from "../service.ts"
 import { areEqual, differing, hashesOf, isSwap, lineOf, readAnswers, readNode, readStore } from "./blockHashes.ts"
+import { readClickHouse, viewsOf } from "./clickHouse.ts"
 import { type Scene, slotOf } from "./scene.ts"
 
 const SAMPLE_TOKENS = 5
@@ -54,14 +55,16 @@ const compareViews = (scene: Scene, place: number, reference: number) => {
 
 /** Compares every block since the begin of the run, at every process and in the store, with a direct reading of the node. */
 export const judge = Effect.fnUntraced(function* (scene: Scene, note: (line: string) => Effect.Effect<void>) {
-  const { begun, chain, parts, running } = scene
+  const { begun, chain, clickHouse, parts, running } = scene
   const { behind, last } = yield* halt(scene)
   const trades = yield* Effect.promise(() => readNode(chain.rpcUrl, begun, last))
   const expected = hashesOf(trades.map(lineOf))
   const swaps = trades.filter(isSwap)
   const expectedSwaps = hashesOf(swaps.map(lineOf))
   const mints = Array.from(new Set(swaps.map(({ mint }) => mint)))
-  const stored = yield* readStore(parts.database.url, begun, last).pipe(
+  const lines =
+    clickHouse === null ? readStore(parts.database.url, begun, last) : readClickHouse(clickHouse, begun, last)
+  const stored = yield* lines.pipe(
     Effect.map((lines) => differing(expected, hashesOf(lines))),
     Effect.repeat({
       until: ({ missing, other }) => missing + other === 0,
@@ -69,7 +72,8 @@ export const judge = Effect.fnUntraced(function* (scene: Scene, note: (line: str
       schedule: Schedule.spaced("1 second")
     })
   )
-  yield* note(`  ${JSON.stringify({ stored })}`)
+  const storedViews = clickHouse === null ? null : yield* viewsOf(clickHouse)
+  yield* note(`  ${JSON.stringify({ stored, storedViews })}`)
   const reference = running.findIndex(({ role }) => role === "api")
   const replicas = yield* Effect.forEach(
     running.map((each, place) => ({ ...each, place })).filter(({ place }) => !behind.includes(place)),
@@ -90,7 +94,7 @@ export const judge = Effect.fnUntraced(function* (scene: Scene, note: (line: str
     })
   )
   const names = behind.map((place) => `${running[place]?.role}-${place}`)
-  return { blocks: last - begun + 1, trades: trades.length, behind: names, stored, replicas }
+  return { blocks: last - begun + 1, trades: trades.length, behind: names, stored, storedViews, replicas }
 })
 
 /** Firings of the alerts that were acknowledged: each fires once. */

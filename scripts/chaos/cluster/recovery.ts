@@ -1,6 +1,7 @@
 /** The time in which a service recovers from a fault. */
 import { Effect, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
+import { cpus } from "node:os"
 import { SOL } from "../../../src/domain/Address.ts"
 import { ask, at } from "../repair/answers.ts"
 import { createAlert } from "./load.ts"
@@ -18,6 +19,26 @@ export interface Recovery {
   readonly requestsMs: number | null
   /** Until a new alert is created and has fired. */
   readonly alertsMs: number | null
+  /** Part of the machine's processor time that was used meanwhile, by all of its programs, from 0 to 1. */
+  readonly busy: number
+}
+
+/** Processor time of the machine since its start, in milliseconds. */
+interface ProcessorTime {
+  readonly idle: number
+  readonly used: number
+}
+
+const processorTime = (): ProcessorTime => {
+  const times = cpus().map((each) => each.times)
+  const sum = (read: (time: (typeof times)[number]) => number) => times.reduce((all, time) => all + read(time), 0)
+  return { idle: sum(({ idle }) => idle), used: sum(({ irq, nice, sys, user }) => irq + nice + sys + user) }
+}
+
+/** The used part of the processor time between two readings, in hundredths; 0 where none has passed. */
+export const busyBetween = (before: ProcessorTime, after: ProcessorTime): number => {
+  const [idle, used] = [after.idle - before.idle, after.used - before.used]
+  return idle + used > 0 ? Math.round((100 * used) / (idle + used)) / 100 : 0
 }
 
 const took = <A>(work: Effect.Effect<A>) => {
@@ -31,6 +52,7 @@ const took = <A>(work: Effect.Effect<A>) => {
 /** Waits until the processes, without the victims, have a newer block, requests are answered, and an alert fires. */
 export const recovered = Effect.fnUntraced(function* (scene: Scene, victims: ReadonlyArray<number>) {
   const asked = { baseUrl: scene.url, secret: scene.keys.free[0] ?? "" }
+  const begun = processorTime()
   const after = yield* scene.chain.newest
   const hasBlock = (baseUrl: string) =>
     Effect.repeat(slotOf(baseUrl), { until: (slot) => slot > after, schedule: Schedule.spaced(LOOK_EVERY) })
@@ -60,7 +82,7 @@ export const recovered = Effect.fnUntraced(function* (scene: Scene, victims: Rea
   const [blocksMs, requestsMs, alertsMs] = yield* Effect.all([took(blocks), took(requests), took(alerts)], {
     concurrency: "unbounded"
   })
-  const recovery: Recovery = { blocksMs, requestsMs, alertsMs }
+  const recovery: Recovery = { blocksMs, requestsMs, alertsMs, busy: busyBetween(begun, processorTime()) }
   return recovery
 })
 

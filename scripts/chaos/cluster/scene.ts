@@ -7,6 +7,7 @@ import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { ApiScope } from "../../../src/domain/ApiKey.ts"
 import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
+import { startEngine } from "../../../test/support/clickhouse/engineProcess.ts"
 import { balance } from "../../cluster/balancer.ts"
 import { type PartRole, startParts } from "../../cluster/parts.ts"
 import { at, sourceState } from "../repair/answers.ts"
@@ -15,13 +16,25 @@ import { keyStore } from "../service.ts"
 import { readNode } from "./blockHashes.ts"
 import { watchChildren } from "./reaper.ts"
 
-const ROLES: ReadonlyArray<PartRole> = ["ingest", "ingest", "api", "api", "live", "keeper", "keeper"]
+/** The number of processes and of readers. */
+export interface SceneSize {
+  /** Roles of the processes by place. */
+  readonly roles: ReadonlyArray<PartRole>
+  /** Readers over sockets, each with a key of its own. */
+  readonly sockets: number
+}
+
+/** A service in which every role is there twice, but for that of sockets. */
+export const WHOLE: SceneSize = {
+  roles: ["ingest", "ingest", "api", "api", "live", "keeper", "keeper"],
+  sockets: 20
+}
+/** The least service that goes on without any one of its processes that a short run kills or cuts off. */
+export const SMALL: SceneSize = { roles: WHOLE.roles.slice(0, -1), sockets: 12 }
 /** Places of the four processes that spend one budget. */
 export const SPENDERS: ReadonlyArray<number> = [2, 3, 4, 5]
 /** Place of the process of `api` that reaches Valkey through a proxy. */
 export const BEHIND_PROXY = 3
-/** Readers over sockets, each with a key of its own. */
-export const SOCKETS = 20
 /** Slots whose trades show which tokens and wallets trade. */
 const OBSERVED_SLOTS = 20
 
@@ -67,8 +80,12 @@ const byCount = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
     .toSorted((a, b) => b.count - a.count)
     .map(({ name }) => name)
 
-/** Starts the service; it ends with the scope. */
-export const startScene = Effect.fnUntraced(function* (seed: string) {
+/** Starts a service of this size; it ends with the scope. Its trades are in the engine of ClickHouse of a folder, where one is given. */
+export const startScene = Effect.fnUntraced(function* (
+  seed: string,
+  { roles, sockets }: SceneSize,
+  engineFolder: string | null
+) {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-chaos-"))),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
@@ -78,9 +95,11 @@ export const startScene = Effect.fnUntraced(function* (seed: string) {
   const mints = yield* chain.command({})
   // Every process but the first, and each that is started anew, has the code compiled.
   const compiled = { NODE_COMPILE_CACHE: join(folder, "compiled") }
-  const node = { ...settings, ...compiled, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
-  const parts = yield* startParts(folder, node, ROLES, BEHIND_PROXY)
-  const keys = yield* issueKeys(parts.database.url, SOCKETS)
+  const clickHouse = engineFolder === null ? null : yield* startEngine(engineFolder)
+  const store = clickHouse === null ? {} : { CLICKHOUSE_URL: clickHouse.url }
+  const node = { ...settings, ...compiled, ...store, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
+  const parts = yield* startParts(folder, node, roles, BEHIND_PROXY)
+  const keys = yield* issueKeys(parts.database.url, sockets)
   const running = [...parts.processes]
   const targets = { api: [] as Array<string>, live: [] as Array<string> }
   const route = () => {
@@ -91,7 +110,7 @@ export const startScene = Effect.fnUntraced(function* (seed: string) {
   /** Starts the process of a place anew, which has ended. */
   const restart = (place: number) =>
     Effect.gen(function* () {
-      const next = yield* parts.start(ROLES[place] ?? "api", place)
+      const next = yield* parts.start(roles[place] ?? "api", place)
       running.splice(place, 1, next)
       route()
     })
@@ -110,7 +129,7 @@ export const startScene = Effect.fnUntraced(function* (seed: string) {
     mints: byCount(observed.filter(({ role }) => role !== "wallet").map(({ mint }) => mint)),
     wallets: byCount(observed.filter(({ role }) => role !== "pool").map(({ wallet }) => wallet))
   }
-  return { active, begun, chain, emptiedMs, emptyValkey, keys, parts, restart, running, url }
+  return { active, begun, chain, clickHouse, emptiedMs, emptyValkey, keys, parts, restart, running, url }
 })
 
 /** A service under test. */

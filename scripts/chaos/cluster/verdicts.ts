@@ -2,6 +2,7 @@
 import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import type { ReaderCounts } from "../../soak/sockets.ts"
 import { areEqual, type BlockDifferences } from "./blockHashes.ts"
+import { areLiveAlone, areWhole, haveEach, type ReadStatuses, type ViewCounts } from "./clickHouse.ts"
 import type { Answers } from "./load.ts"
 import { longest, type Recovery } from "./recovery.ts"
 
@@ -10,6 +11,8 @@ export interface FaultTimes {
   readonly fault: string
   readonly during: Recovery | null
   readonly afterwards: Recovery
+  /** Reads before, during and after a fault that takes some of them away; null where it takes none. */
+  readonly reads: { readonly before: ReadStatuses; readonly during: ReadStatuses; readonly after: ReadStatuses } | null
 }
 
 /** The findings of a run. */
@@ -17,6 +20,8 @@ export interface Findings {
   readonly times: ReadonlyArray<FaultTimes>
   readonly behind: ReadonlyArray<string>
   readonly stored: BlockDifferences
+  /** Counts of the views of ClickHouse; null where trades are in PostgreSQL. */
+  readonly storedViews: ViewCounts | null
   readonly replicas: ReadonlyArray<
     BlockDifferences & { readonly views: { readonly compared: number; readonly differences: number } }
   >
@@ -38,7 +43,10 @@ export const verdictsOf = (found: Findings) => ({
     found.behind.length === 0 &&
     found.replicas.length > 0 &&
     found.replicas.every((each) => areEqual(each) && each.views.compared > 0 && each.views.differences === 0),
-  stored: areEqual(found.stored),
+  stored: areEqual(found.stored) && (found.storedViews === null || haveEach(found.storedViews)),
+  history: found.times.every(
+    ({ reads }) => reads === null || (areWhole(reads.before) && areLiveAlone(reads.during) && areWhole(reads.after))
+  ),
   limits: found.fullest === DEFAULT_PLAN.rest,
   alerts: found.alerts.acknowledged > 0 && found.alerts.lost + found.alerts.twice === 0,
   sockets: found.sockets.numbered > 0 && found.sockets.silentGaps === 0 && found.silentReaders === 0,

@@ -35,20 +35,26 @@ const activityMetrics = [
 ] as const
 export type ActivityMetric = (typeof activityMetrics)[number]
 
-/** Watched metric: price of the last trade, market value at that price, change of the price over a window, or activity. */
+/** Metrics of each trade of a wallet: what its other side was worth. */
+const tradeMetrics = ["wallet_trade_usd", "wallet_trade_sol"] as const
+export type TradeMetric = (typeof tradeMetrics)[number]
+
+/** Watched metric: price of the last trade, market value at that price, change of the price over a window, activity, or each trade of a wallet. */
 export const AlertMetric = Schema.Literals([
   "price_usd",
   "price_sol",
   "market_cap_usd",
   "change_pct",
-  ...activityMetrics
+  ...activityMetrics,
+  ...tradeMetrics
 ]).annotate({
   description:
     "Value that is watched. `volume_usd`: dollars traded in the window. `liquidity_usd`: dollars in the pools. " +
     "`liquidity_drop_pct`: how far these are below their highest value that was seen in the window. " +
     "`authority_changes`: times that the mint or the freeze authority was set, changed or removed in the window. `top10_pct`: part held by the ten largest " +
     "owners that are no pool, curve or burn address. `curve_progress_pct`: way to the end of the curve, 100 after the graduation. " +
-    "`silent_seconds`: seconds since the last trade that was seen, also while blocks are missing."
+    "`silent_seconds`: seconds since the last trade that was seen, also while blocks are missing. `wallet_trade_usd`, `wallet_trade_sol`: " +
+    "dollars, or SOL, that one trade of the tracked `wallet` was worth; it fires for each such trade."
 })
 export type AlertMetric = typeof AlertMetric.Type
 
@@ -56,6 +62,11 @@ const activity: ReadonlySet<string> = new Set(activityMetrics)
 
 /** True for a metric beside the price. */
 export const isActivity = (metric: AlertMetric): metric is ActivityMetric => activity.has(metric)
+
+const ofWallet: ReadonlySet<string> = new Set(tradeMetrics)
+
+/** True for a metric of each trade of a wallet, which has neither a level nor a way back from it. */
+export const isOfWallet = (metric: AlertMetric): metric is TradeMetric => ofWallet.has(metric)
 
 const ofPools: ReadonlySet<AlertMetric> = new Set([
   "liquidity_usd",
@@ -74,8 +85,8 @@ export const hasWindow = (metric: AlertMetric): boolean =>
   metric === "liquidity_drop_pct" ||
   metric === "authority_changes"
 
-/** Which way it has to move: levels are crossed, a change rises or falls by so much. */
-export const AlertOperator = Schema.Literals(["crosses_above", "crosses_below", "rises_by", "falls_by"])
+/** Which way it has to move: levels are crossed, a change rises or falls by so much, a trade is worth at least so much. */
+export const AlertOperator = Schema.Literals(["crosses_above", "crosses_below", "rises_by", "falls_by", "at_least"])
 export type AlertOperator = typeof AlertOperator.Type
 
 /** Seconds of the windows over which a change, a volume or a drop is measured. */
@@ -120,20 +131,34 @@ export const AlertCondition = Schema.Struct({
 }).annotate({ identifier: "AlertCondition", description: "When an alert fires." })
 export type AlertCondition = typeof AlertCondition.Type
 
-/** True when the operator fits the metric: `rises_by` and `falls_by` for changes, the others for levels. */
+/** Side of the trades of a wallet that are watched. */
+export const AlertSide = Schema.Literals(["buy", "sell", "either"])
+export type AlertSide = typeof AlertSide.Type
+
+/** Most firings of one alert on the trades of a wallet in any hour. */
+export const MOST_TRADE_FIRINGS = 60
+
+/** The time in which there are at most so many, in milliseconds. */
+export const TRADE_FIRINGS_MS = 3_600_000
+
+/**
+ * True when the operator fits the metric: `rises_by` and `falls_by` for changes, `at_least` for trades of a wallet, the others
+ * for levels.
+ */
 export const fits = (metric: AlertMetric, operator: AlertOperator): boolean =>
-  (metric === "change_pct") === (operator === "rises_by" || operator === "falls_by")
+  (metric === "change_pct") === (operator === "rises_by" || operator === "falls_by") &&
+  isOfWallet(metric) === (operator === "at_least")
 
 /** Once: the first firing is the last. */
 export const AlertRecurrence = Schema.Literals(["once", "repeat"])
 export type AlertRecurrence = typeof AlertRecurrence.Type
 
-/** Triggered and expired are final. */
-export const AlertStatus = Schema.Literals(["active", "paused", "triggered", "expired"])
+/** Triggered and expired are final. An active alert on a wallet that the account does not track any more is inactive. */
+export const AlertStatus = Schema.Literals(["active", "paused", "inactive", "triggered", "expired"])
 export type AlertStatus = typeof AlertStatus.Type
 
-/** True when an alert of that status can still fire. */
-export const isLive = (status: AlertStatus): boolean => status === "active" || status === "paused"
+/** True when an alert of that status is not final. */
+export const isLive = (status: AlertStatus): boolean => status !== "triggered" && status !== "expired"
 
 /** Milliseconds since the Unix epoch, before the year 10000. */
 export const TimeMs = Schema.Int.check(
@@ -167,9 +192,30 @@ export interface Watch {
   readonly mark: number
 }
 
+/** Counts of an alert on the trades of a wallet. */
+export const TradeTally = Schema.Struct({
+  /** Chain position up to which trades are in the counts below. */
+  countedTo: Schema.Int,
+  /** Trades that did not fire because of the cooldown or the most firings of an hour. */
+  leftOut: Schema.Int,
+  /** The part of those that a firing has stated. */
+  leftOutStated: Schema.Int,
+  /** Trades whose value is unknown, which did not fire. */
+  unvalued: Schema.Int
+})
+export type TradeTally = typeof TradeTally.Type
+
+/** The counts of a new alert. */
+export const NO_TRADES: TradeTally = { countedTo: 0, leftOut: 0, leftOutStated: 0, unvalued: 0 }
+
 /** Fields of an alert that its owner sets. */
 export const alertTerms = {
-  mint: Address,
+  /** Null for trades of a wallet in any token. */
+  mint: Schema.NullOr(Address),
+  /** The wallet whose trades are watched; null for other metrics. */
+  wallet: Schema.NullOr(Address),
+  /** Null without a wallet. */
+  side: Schema.NullOr(AlertSide),
   condition: AlertCondition,
   recurrence: AlertRecurrence,
   /** Null unless it repeats. */
@@ -188,6 +234,7 @@ export const Alert = Schema.Struct({
   armed: Schema.Boolean,
   cleared: Schema.Boolean,
   mark: Schema.Int,
+  tally: TradeTally,
   createdAtMs: TimeMs,
   updatedAtMs: TimeMs,
   lastTriggeredAtMs: Schema.NullOr(TimeMs),
@@ -198,7 +245,10 @@ export const Alert = Schema.Struct({
 export type Alert = typeof Alert.Type
 
 /** An alert as it is created. */
-export type NewAlert = Omit<Alert, "status" | "updatedAtMs" | "lastTriggeredAtMs" | "triggerCount" | "version">
+export type NewAlert = Omit<
+  Alert,
+  "status" | "updatedAtMs" | "lastTriggeredAtMs" | "triggerCount" | "tally" | "version"
+>
 
 /** The status as of a moment. At the moment it expires it is expired. */
 export const statusAt = (
@@ -206,17 +256,36 @@ export const statusAt = (
   nowMs: number
 ): AlertStatus => (isLive(status) && expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : status)
 
+/** The trade of a firing on the trades of a wallet. */
+export const FiringTrade = Schema.Struct({
+  signature: Schema.String,
+  slot: Schema.Int,
+  index: Schema.Int.annotate({ description: "Place among the trades of its slot." }),
+  wallet: Address,
+  side: Schema.Literals(["buy", "sell"]),
+  amount: Schema.String.check(Schema.isPattern(/^(?:0|[1-9][0-9]*)$/u)).annotate({
+    description: "Smallest units of the token that changed hands, as decimal digits."
+  }),
+  leftOut: Schema.Int.annotate({
+    description:
+      "Trades since the firing before that would have fired, had there not been the cooldown and the most firings of an hour."
+  })
+}).annotate({ identifier: "FiringTrade", description: "The trade of a wallet that fired." })
+export type FiringTrade = typeof FiringTrade.Type
+
 /** One firing. */
 export const AlertEvent = Schema.Struct({
   eventId: Schema.String,
   alertId: AlertId,
+  /** The token of the alert, or that of the trade. */
   mint: Address,
   /** As it was when it fired. */
   condition: AlertCondition,
   value: Decimal,
   /** When the chain had the value. */
   observedAtMs: TimeMs,
-  firedAtMs: TimeMs
+  firedAtMs: TimeMs,
+  trade: Schema.NullOr(FiringTrade).annotate({ description: "The trade of the wallet; null for other metrics." })
 })
 export type AlertEvent = typeof AlertEvent.Type
 
@@ -246,6 +315,28 @@ export interface AlertStep {
   readonly watch: Watch
   /** Value at the firing; null when it does not fire. */
   readonly firing: { readonly value: Decimal; readonly observedAtMs: number } | null
+}
+
+/** A net trade of a wallet, as alerts see it. */
+export interface WalletTrade {
+  readonly signature: string
+  readonly slot: number
+  readonly index: number
+  readonly mint: Mint
+  readonly wallet: Address
+  readonly side: "buy" | "sell"
+  readonly amount: bigint
+  /** Worth of its other side; null when unknown. */
+  readonly usdNanos: bigint | null
+  readonly lamports: bigint | null
+  /** Block time, in milliseconds since the Unix epoch. */
+  readonly observedAtMs: number
+}
+
+/** Trades of the wallet of an alert, in the order of the chain. */
+export interface SeenTrades {
+  readonly id: string
+  readonly trades: ReadonlyArray<WalletTrade>
 }
 
 /** Changes of an alert. Fields left out stay. */
@@ -295,6 +386,9 @@ export class AlertStoreUnavailable extends Schema.TaggedError<AlertStoreUnavaila
     return "the alert store does not answer"
   }
 }
+
+/** The account does not track the wallet of the alert. */
+export class WalletNotTracked extends Schema.TaggedError<WalletNotTracked>()("WalletNotTracked", {}) {}
 
 /** The account holds `MAX_LIVE_ALERTS` already. */
 export class TooManyAlerts extends Schema.TaggedError<TooManyAlerts>()("TooManyAlerts", {}) {}

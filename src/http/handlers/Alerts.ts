@@ -25,6 +25,7 @@ import {
   invalidBody,
   newAlertOf,
   patchOf,
+  targetOf,
   wireAlert,
   wireFiring
 } from "./alertRequests.ts"
@@ -39,6 +40,12 @@ const unavailable = storeUnavailable("The alert store is unavailable", "Alerts a
 
 const limitReached = (limit: number) => () =>
   Effect.fail(new LimitReached({ error: { message: `The account already has ${limit} alerts that are not final.` } }))
+
+const walletNotTracked = {
+  field: "wallet",
+  issue: "conflict",
+  message: "wallet must be one of the tracked wallets of the account: POST /api/v1/tracker/wallets adds it."
+} as const
 
 const meta = metaWith({ methodVersion: "public-alerts-v1" })
 
@@ -60,9 +67,10 @@ export const layer = HttpApiBuilder.group(
     const random = yield* Random.Random
 
     /** Inputs of a decision about an alert at `nowMs`. */
-    const decidedAt = ({ condition, mint }: Pick<Alert, "mint" | "condition">, nowMs: number) => {
+    const decidedAt = ({ condition, mint, wallet }: Pick<Alert, "mint" | "wallet" | "condition">, nowMs: number) => {
       const reading = evaluator.now(mint, condition, nowMs)
-      return { now: reading.state === "ok" ? reading.seen : null, place: evaluator.placeOf(mint), nowMs }
+      const place = evaluator.placeOf(wallet === null ? mint : null)
+      return { now: reading.state === "ok" ? reading.seen : null, place, nowMs }
     }
 
     const shown = (alert: Alert, nowMs: number) => wireAlert(alert, evaluator.now(alert.mint, alert.condition, nowMs))
@@ -99,14 +107,18 @@ export const layer = HttpApiBuilder.group(
       const nowMs = yield* Clock.currentTimeMillis
       const { accountId, plan } = yield* CurrentKey
       const id = `al_${uuidV4(random).replaceAll("-", "")}`
-      const decided = decidedAt({ mint: body.mint, condition: conditionOf(body) }, nowMs)
+      const decided = decidedAt({ ...targetOf(body), condition: conditionOf(body) }, nowMs)
       const alertOrFault = newAlertOf({ id, accountId }, body, decided)
       if ("issue" in alertOrFault) {
         return yield* invalidBody(alertOrFault)
       }
-      const alert = yield* store
-        .create(alertOrFault, plan.alerts)
-        .pipe(Effect.catchTags({ TooManyAlerts: limitReached(plan.alerts), AlertStoreUnavailable: unavailable }))
+      const alert = yield* store.create(alertOrFault, plan.alerts).pipe(
+        Effect.catchTags({
+          TooManyAlerts: limitReached(plan.alerts),
+          WalletNotTracked: () => Effect.fail(invalidBody(walletNotTracked)),
+          AlertStoreUnavailable: unavailable
+        })
+      )
       yield* evaluator.take(alert)
       return yield* Effect.flatMap(answer(alert), created)
     })

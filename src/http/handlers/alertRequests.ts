@@ -6,7 +6,9 @@ import {
   cooldownOf,
   type Decided,
   expiryFault,
-  metricFault
+  metricFault,
+  targetFault,
+  thresholdFault
 } from "../../alerts/changeAlert.ts"
 import { begin, beginArmed, triggerOf } from "../../alerts/evaluate.ts"
 import type { Reading } from "../../alerts/Reading.ts"
@@ -37,26 +39,45 @@ export const conditionOf = ({ condition }: typeof CreateAlertBody.Type): AlertCo
   source: condition.source ?? "swap"
 })
 
+/** The target of a request body: without a side a wallet is watched on either. */
+export const targetOf = ({
+  mint = null,
+  side = null,
+  wallet = null
+}: typeof CreateAlertBody.Type): Pick<NewAlert, "mint" | "side" | "wallet"> => ({
+  mint,
+  wallet,
+  side: wallet === null ? side : (side ?? "either")
+})
+
 /** The alert of a request body, or the first fault of it at this time. */
 export const newAlertOf = (
   owner: Pick<NewAlert, "id" | "accountId">,
   body: typeof CreateAlertBody.Type,
   decided: Decided
 ): NewAlert | AlertFault => {
-  const { cooldownSeconds, expiresAtMs = null, fireNow = false, mint, note = null, recurrence = "once" } = body
+  const { cooldownSeconds, expiresAtMs = null, fireNow = false, note = null } = body
   const condition = conditionOf(body)
+  const { mint, side, wallet } = targetOf(body)
+  const recurrence = body.recurrence ?? (wallet === null ? "once" : "repeat")
   const fault =
+    targetFault({ mint, side: body.side ?? null, wallet, fireNow }, condition) ??
     metricFault(mint, condition) ??
+    thresholdFault(condition) ??
     cooldownFault(recurrence, cooldownSeconds) ??
     expiryFault(expiresAtMs, decided.nowMs)
   return (
     fault ?? {
       ...owner,
-      ...(fireNow ? beginArmed(decided.place) : begin(triggerOf(condition), decided.now, decided.place)),
+      ...(fireNow || wallet !== null
+        ? beginArmed(decided.place)
+        : begin(triggerOf(condition), decided.now, decided.place)),
       mint,
+      wallet,
+      side,
       condition,
       recurrence,
-      cooldownSeconds: cooldownOf(recurrence, cooldownSeconds),
+      cooldownSeconds: cooldownOf(condition, recurrence, cooldownSeconds),
       expiresAtMs,
       note,
       createdAtMs: decided.nowMs
@@ -80,6 +101,8 @@ const evaluationOf = (reading: Reading): AlertItem["evaluation"] => {
     }
     case "stale":
       return { state: "stale", value: null, observedAtMs: reading.observedAtMs }
+    case "watching":
+      return { state: "ok", value: null, observedAtMs: reading.observedAtMs }
     case "unavailable":
       return { state: "unavailable", value: null, observedAtMs: null }
   }
@@ -87,10 +110,12 @@ const evaluationOf = (reading: Reading): AlertItem["evaluation"] => {
 
 /** An alert on the wire, with the present reading of its metric. An alert that is not active is not armed. */
 export const wireAlert = (alert: Alert, reading: Reading): AlertItem => {
-  const { accountId: _accountId, cleared: _cleared, mark: _mark, version: _version, ...shown } = alert
+  const { accountId: _accountId, cleared: _cleared, mark: _mark, tally, version: _version, ...shown } = alert
   return AlertItem.make({
     ...shown,
     chain: "solana",
+    statusReason: alert.status === "inactive" ? "wallet_not_tracked" : null,
+    trades: alert.wallet === null ? null : { leftOut: tally.leftOut, unvalued: tally.unvalued },
     armed: alert.armed && alert.status === "active",
     evaluation: evaluationOf(reading)
   })

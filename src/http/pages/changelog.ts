@@ -18,6 +18,9 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - \`provenAtSlot\` of each swap of a quote: the slot at which prices of its venue were proven against the deployed program, or null.
 - Source \`programs\` at \`/freshness\` and \`/readyz\`, with \`programs\`: each quoted AMM program, its deployment and the state of its prices.
 - Source \`snapshot\` at \`/freshness\`, with \`restoredSlot\` and \`restoredAgeMs\` where memory began with a snapshot.
+- Alerts on trades of a tracked wallet: the metrics \`wallet_trade_usd\` and \`wallet_trade_sol\` with \`wallet\`, \`side\` and the operator
+  \`at_least\`. Every trade fires; \`trade\` of the event is the trade. \`mint\` of such an alert may be null, and its status \`inactive\`
+  with \`statusReason\` while the wallet is not tracked. Thresholds of percentages that can never be reached are a 400.
 - Frames \`alert_fired\` on the tracker's socket: alerts of the account as they fire, for keys with the scope \`alerts.read\`. A \`gap\` of
   reason \`alerts_missed\` stands for firings that could not be received.
 - \`POST /api/v1/spot/exit-check\` takes \`{"wallet": ...}\` in place of a position: a ladder for each of up to 50 open positions, and

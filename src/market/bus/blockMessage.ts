@@ -1,15 +1,19 @@
-/** A priced block as bytes, for the processes that apply it. */
+/**
+ * A priced block as bytes, for the processes that apply it: a version, then compressed lines of JSON. The first line is the
+ * block with its priced trades, so that every process has the same prices; then come the two pieces of each part of its
+ * transactions.
+ */
 import { Schema } from "effect"
-import { deserialize, serialize } from "node:v8"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { packedParts, type PackedPart, PackedTransactions } from "../../trades/blocks/PackedTransactions.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { PricedBatch } from "../tape/TradeBatch.ts"
 
 /**
- * Version of the encoding, the first byte of a message. During a deploy two versions meet: a reader also has the one before,
- * and readers are deployed before writers.
+ * Version of the encoding, the first byte of a message. During a deploy two versions meet: a reader also has the one of the
+ * release before, and readers are deployed before writers. No release has written version 1.
  */
-export const VERSION = 1
+export const VERSION = 2
 
 /** The bytes are no block, or one of a version that this process cannot read. */
 export class UnreadableBlock extends Schema.TaggedError<UnreadableBlock>()("UnreadableBlock", {
@@ -18,26 +22,80 @@ export class UnreadableBlock extends Schema.TaggedError<UnreadableBlock>()("Unre
   cause: Schema.Defect()
 }) {}
 
-/** The content of version 1: the priced trades, so that every process has the same prices, and the packed transactions. */
-interface Message extends Omit<PricedBatch, "transactions"> {
-  readonly parts: ReadonlyArray<PackedPart>
-}
-
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** The block as bytes: the version, then a structured clone, compressed. */
-export const encodeBlock = ({ transactions, ...rest }: PricedBatch): Uint8Array => {
-  const message: Message = { ...rest, parts: packedParts(transactions) }
-  return Buffer.concat([Buffer.of(VERSION), zstdCompressSync(serialize(message), fast)])
+/** Decimal text for an amount. */
+type Text<A> = A extends bigint
+  ? string
+  : A extends string
+    ? A
+    : A extends object
+      ? { readonly [K in keyof A]: Text<A[K]> }
+      : A
+type Head = Text<Omit<PricedBatch, "transactions">>
+
+const NEWLINE = 10
+
+/** The block as bytes. */
+export const encodeBlock = ({ transactions, ...head }: PricedBatch): Uint8Array => {
+  const first = JSON.stringify(head, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value))
+  const pieces = packedParts(transactions).flatMap(({ movements, trading }) => [trading, movements])
+  const lines = [Buffer.from(first), ...pieces].flatMap((line) => [line, Buffer.of(NEWLINE)])
+  return Buffer.concat([Buffer.of(VERSION), zstdCompressSync(Buffer.concat(lines), fast)])
 }
 
-const decodeFirst = (body: Uint8Array): PricedBatch => {
-  const { parts, ...rest } = deserialize(zstdDecompressSync(body)) as Message
-  return { ...rest, transactions: new PackedTransactions(parts) }
+const amountOf = (text: string | null): bigint | null => (text === null ? null : BigInt(text))
+
+const tradeOf = (row: Text<TapeTrade>): TapeTrade => {
+  const { feeLamports, feeUsdNanos, held, otherToken, priorityLamports, tipLamports, ...rest } = row
+  return {
+    ...rest,
+    amount: BigInt(row.amount),
+    lamports: amountOf(row.lamports),
+    solUsdNanos: amountOf(row.solUsdNanos),
+    volumeUsdNanos: amountOf(row.volumeUsdNanos),
+    // A field that is left out stays so.
+    ...(otherToken !== undefined && { otherToken: { ...otherToken, amount: BigInt(otherToken.amount) } }),
+    ...(feeUsdNanos !== undefined && { feeUsdNanos: amountOf(feeUsdNanos) }),
+    ...(feeLamports !== undefined && { feeLamports: BigInt(feeLamports) }),
+    ...(priorityLamports !== undefined && { priorityLamports: BigInt(priorityLamports) }),
+    ...(tipLamports !== undefined && { tipLamports: BigInt(tipLamports) }),
+    ...(held !== undefined && { held: { before: BigInt(held.before), after: BigInt(held.after) } })
+  }
+}
+
+const headOf = (line: string): Omit<PricedBatch, "transactions"> => {
+  const { supply, trades, transfers, ...rest }: Head = JSON.parse(line)
+  return {
+    ...rest,
+    trades: trades.map(tradeOf),
+    ...(transfers !== undefined && { transfers: transfers.map(tradeOf) }),
+    ...(supply !== undefined && { supply: supply.map(({ change, mint }) => ({ mint, change: BigInt(change) })) })
+  }
+}
+
+/** The lines, each without a copy of its bytes. */
+const linesOf = (bytes: Buffer<ArrayBuffer>): ReadonlyArray<Buffer<ArrayBuffer>> => {
+  const lines: Array<Buffer<ArrayBuffer>> = []
+  for (let from = 0; from < bytes.length;) {
+    const end = bytes.indexOf(NEWLINE, from)
+    lines.push(bytes.subarray(from, end))
+    from = end + 1
+  }
+  return lines
+}
+
+const decodeSecond = (body: Uint8Array): PricedBatch => {
+  const [first = Buffer.of(), ...pieces] = linesOf(zstdDecompressSync(body))
+  const parts = pieces.flatMap((trading, place): ReadonlyArray<PackedPart> => {
+    const movements = pieces[place + 1]
+    return place % 2 === 0 && movements !== undefined ? [{ trading, movements }] : []
+  })
+  return { ...headOf(first.toString()), transactions: new PackedTransactions(parts) }
 }
 
 /** The versions that this process reads. */
-const decoders: Readonly<Record<number, (body: Uint8Array) => PricedBatch>> = { 1: decodeFirst }
+const decoders: Readonly<Record<number, (body: Uint8Array) => PricedBatch>> = { 2: decodeSecond }
 
 /** The block of a message. Throws `UnreadableBlock`. */
 export const decodeBlock = (bytes: Uint8Array): PricedBatch => {

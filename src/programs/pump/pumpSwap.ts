@@ -4,6 +4,7 @@ import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { ANCHOR_POOL } from "../anchor.ts"
 import { hasDiscriminator, readAddress, readI128, readU64 } from "../math/bytes.ts"
+import { newAccountData } from "../math/writeBytes.ts"
 import { u16, utf8 } from "../math/pack.ts"
 import { lpTokensAt } from "../math/lpTokens.ts"
 import { namedVaults } from "../math/namedVaults.ts"
@@ -69,9 +70,12 @@ interface State {
 const isPumpSwapPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId && data.length >= FIRST_LENGTH && hasDiscriminator(data, ANCHOR_POOL)
 
+const isPoolMatch = { offset: 0, bytes: newAccountData(8, ANCHOR_POOL) }
+
+// Pools have several sizes, which other accounts may have too: the discriminator of a pool is theirs alone.
 const poolsOf = (mint: Mint) =>
   [pumpSwapPoolAt.baseMint, pumpSwapPoolAt.quoteMint].map((offset) => ({
-    matches: [{ offset, bytes: addressToBytes(mint) }]
+    matches: [isPoolMatch, { offset, bytes: addressToBytes(mint) }]
   }))
 
 /** The account of the program's settings. */

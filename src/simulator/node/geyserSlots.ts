@@ -2,7 +2,7 @@
 import { Duration } from "effect"
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import type { GeyserRequest, GeyserUpdate } from "../../solana/geyser/geyserUpdates.ts"
+import type { GeyserDataFilter, GeyserRequest, GeyserUpdate } from "../../solana/geyser/geyserUpdates.ts"
 import type { Block, KeptBlock } from "../chain/Bank.ts"
 import { geyserBlockMeta, geyserTransaction } from "./geyserTransaction.ts"
 
@@ -78,6 +78,23 @@ export const followedBy = (request: GeyserRequest): ReadonlyMap<string, Readonly
   return names
 }
 
+const fitsData = (data: Uint8Array, { datasize, memcmp }: GeyserDataFilter): boolean =>
+  (datasize === undefined || data.length === Number(datasize)) &&
+  (memcmp === undefined ||
+    (memcmp.bytes ?? []).every((byte, index) => data[Number(memcmp.offset ?? 0) + index] === byte))
+
+/** Names of the filters of a request that a write passes: those that list the address, or the owner with such data. */
+const passedBy = (request: GeyserRequest): ((account: OnChainAccount) => ReadonlyArray<string>) => {
+  const followed = followedBy(request)
+  const owned = Object.entries(request.accounts ?? {}).filter(([, { owner = [] }]) => owner.length > 0)
+  return ({ address, data, owner }) => [
+    ...(followed.get(address) ?? []),
+    ...owned.flatMap(([name, filter]) =>
+      filter.owner?.includes(owner) === true && (filter.filters ?? []).every((each) => fitsData(data, each)) ? name : []
+    )
+  ]
+}
+
 /** Versions that each write of a slot leaves free before it, for an older one. */
 const WRITE_STEP = 2
 const MOST_WRITES = 1_000_000
@@ -109,10 +126,10 @@ export const updatesOf = (block: StreamedSlot, request: GeyserRequest, ailment: 
   const slots = namesOf(request.slots)
   const left = isEvery(block.slot, ailment.missingTransactionEvery) ? block.transactions.slice(1) : block.transactions
   const updates: Array<GeyserUpdate> = []
-  const followed = followedBy(request)
-  for (const { account, version } of followed.size === 0 ? [] : (block.writes ?? [])) {
-    const filters = followed.get(account.address)
-    if (filters !== undefined) {
+  const filtersOf = passedBy(request)
+  for (const { account, version } of namesOf(request.accounts) === null ? [] : (block.writes ?? [])) {
+    const filters = filtersOf(account)
+    if (filters.length > 0) {
       updates.push(accountUpdate(filters, block.slot, account, version))
     }
   }

@@ -62,8 +62,10 @@ export const seedAlerts = Effect.fnUntraced(function* (alerts: ReadonlyArray<Sim
       ...alert,
       ...begin(triggerOf(alert.condition), null, 0),
       id,
+      wallet: null,
+      side: null,
       accountId: WELCOME,
-      cooldownSeconds: cooldownOf(alert.recurrence),
+      cooldownSeconds: cooldownOf(alert.condition, alert.recurrence),
       expiresAtMs: null,
       createdAtMs
     })

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { Address } from "../../domain/Address.ts"
 import { ChainUnavailable, type DataSlice, type ProgramQuery } from "./ChainFeed.ts"
 
 /** Selects accounts of a program, and the part of their data that is read. */
@@ -19,10 +20,13 @@ export class AccountScan extends Context.Service<
   AccountScan,
   {
     /**
-     * Visits the part of the data of each account; false ends the scan. Makes one attempt, with a deadline, and may fail
-     * after visits. Fails as `invalid` where the source does not answer such requests.
+     * Visits the part of the data of each account, and its address; false ends the scan. Makes one attempt, with a deadline, and
+     * may fail after visits. Fails as `invalid` where the source does not answer such requests.
      */
-    scan(query: ScanQuery, visit: (data: Uint8Array) => boolean): Effect.Effect<ScanEnd, ChainUnavailable>
+    scan(
+      query: ScanQuery,
+      visit: (data: Uint8Array, address: Address) => boolean
+    ): Effect.Effect<ScanEnd, ChainUnavailable>
   }
 >()("fathom/solana/accounts/AccountScan") {
   /** Without a node to scan. */

@@ -1,5 +1,6 @@
 import { type Config, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
+import { Address } from "../../domain/Address.ts"
 import { withDeadline } from "../../upstream/protection.ts"
 import { makeReadingExchange } from "../../upstream/upstreamHttp.ts"
 import { UnusableText } from "../../upstream/boundedText.ts"
@@ -15,33 +16,41 @@ import { ListElements } from "./listElements.ts"
 
 const METHOD = "getProgramAccounts"
 
+type Visit = (data: Uint8Array, address: Address) => boolean
+
 const decodeEnvelope = Schema.decodeUnknownEffect(
   Schema.Struct({ context: Schema.Struct({ slot: Slot }), value: Schema.Tuple([]) })
 )
 const decodeElement = Schema.decodeUnknownSync(
-  Schema.Struct({ account: Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }) })
+  Schema.Struct({
+    pubkey: Address,
+    account: Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) })
+  })
 )
 
 const invalid = (detail: string) => new ChainUnavailable({ reason: "invalid", detail: `${METHOD}: ${detail}` })
 
-/** The data of one element; throws when it is not an account with so many bytes. */
-const dataOf = (element: string, length: number): Uint8Array => {
-  const [text] = decodeElement(JSON.parse(element)).account.data
-  const data = bytesFromBase64(text)
+/** The address and the data of one element; throws when it is not an account with so many bytes. */
+const accountOf = (element: string, length: number): { readonly address: Address; readonly data: Uint8Array } => {
+  const { account, pubkey } = decodeElement(JSON.parse(element))
+  const data = bytesFromBase64(account.data[0])
   if (data === null || data.length !== length) {
     throw new RangeError("an account without the bytes asked for")
   }
-  return data
+  return { address: pubkey, data }
 }
 
 /** Reads the body; its text without the accounts, or null when the visitor ended the scan. */
 const reading =
-  ({ slice }: ScanQuery, visit: (data: Uint8Array) => boolean) =>
+  ({ slice }: ScanQuery, visit: Visit) =>
   <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string | null, E | UnusableText> =>
     Effect.suspend(() => {
       const state = { isEnded: false }
       const elements = new ListElements((element) => {
-        state.isEnded ||= !visit(dataOf(element, slice.length))
+        if (!state.isEnded) {
+          const { address, data } = accountOf(element, slice.length)
+          state.isEnded = !visit(data, address)
+        }
       })
       return bytes.pipe(
         Stream.mapEffect((chunk) =>
@@ -62,7 +71,7 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const choice = new NodeChoice(settings.nodes)
   const commitment = blockCommitment(settings.commitment)
 
-  const scan = Effect.fn("AccountScan.scan")(function* (query: ScanQuery, visit: (data: Uint8Array) => boolean) {
+  const scan = Effect.fn("AccountScan.scan")(function* (query: ScanQuery, visit: Visit) {
     const node = choice.current
     const wanted = {
       commitment,

@@ -59,7 +59,7 @@ export const metadataOf = ({ token }: GeyserTarget): Metadata => {
  * Transactions that are not votes, the heads of blocks, and slots, all at the commitment. The head counts votes too, so their
  * statuses come instead of them: a hundred bytes each. Never `blocks`: a replay does not have them.
  */
-const requestFrom = ({ commitment, from }: StreamRange): GeyserRequest => ({
+const blocksFrom = ({ commitment, from }: StreamRange): GeyserRequest => ({
   slots: { slots: { filterByCommitment: true } },
   transactions: { transactions: { vote: false } },
   transactionsStatus: { votes: { vote: true } },
@@ -75,7 +75,10 @@ export const endOf = ({ code, details }: ServiceError, from: number | null): Str
   return { reason: isRange ? "range" : "failure", detail: `${status[code] ?? code}: ${details}` }
 }
 
-/** Streams from a slot on, or from now on, until the stream ends or the fiber is interrupted. */
+/**
+ * Streams from a slot on, or from now on, until the stream ends or the fiber is interrupted: blocks, unless the request is for
+ * something else.
+ */
 export const stream = (
   client: Client,
   target: GeyserTarget,
@@ -83,7 +86,8 @@ export const stream = (
   {
     onStart,
     onUpdate
-  }: { readonly onStart: (flow: StreamFlow) => void; readonly onUpdate: (update: GeyserUpdate) => void }
+  }: { readonly onStart: (flow: StreamFlow) => void; readonly onUpdate: (update: GeyserUpdate) => void },
+  request: GeyserRequest = blocksFrom(range)
 ): Effect.Effect<StreamEnd> =>
   Effect.callback<StreamEnd>((resume) => {
     const { path, requestSerialize, responseDeserialize } = subscribeMethod
@@ -103,7 +107,7 @@ export const stream = (
     call.on("error", (error: ServiceError) => resume(Effect.succeed(endOf(error, range.from))))
     call.on("end", () => resume(Effect.succeed({ reason: "failure", detail: "the stream has ended" })))
     onStart({ pause: () => call.pause(), resume: () => call.resume() })
-    call.write(requestFrom(range))
+    call.write(request)
     return Effect.sync(() => {
       isOpen = false
       call.cancel()

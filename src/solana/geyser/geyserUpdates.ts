@@ -87,9 +87,22 @@ export interface GeyserTransactionFilter {
   readonly vote?: boolean
 }
 
+/** A condition on the data of an account: its size, or these bytes at this offset. */
+export interface GeyserDataFilter {
+  readonly datasize?: string
+  readonly memcmp?: { readonly offset?: string; readonly bytes?: Uint8Array }
+}
+
+/** A filter of accounts: by address, or by the program that owns them and their data. */
+export interface GeyserAccountFilter {
+  readonly account: ReadonlyArray<string>
+  readonly owner?: ReadonlyArray<string>
+  readonly filters?: ReadonlyArray<GeyserDataFilter>
+}
+
 /** The filters of a stream from now on. */
 export interface GeyserRequest {
-  readonly accounts?: Readonly<Record<string, { readonly account: ReadonlyArray<string> }>>
+  readonly accounts?: Readonly<Record<string, GeyserAccountFilter>>
   readonly slots?: Readonly<Record<string, { readonly filterByCommitment?: boolean }>>
   readonly transactions?: Readonly<Record<string, GeyserTransactionFilter>>
   readonly transactionsStatus?: Readonly<Record<string, GeyserTransactionFilter>>

@@ -39,7 +39,7 @@ const open = (url: string) =>
     ({ client }) => client
   )
 
-/** A connection that is made when it is first used, and anew after any failure. */
+/** A connection that is made when it is first used, and anew after any failure or once it is closed. */
 export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.fn.Return<Send, never, Scope.Scope> {
   const opening = yield* Semaphore.make(1)
   let held: { readonly client: Client; readonly scope: Scope.Closeable } | null = null
@@ -59,10 +59,12 @@ export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.
   yield* Effect.addFinalizer(() => drop)
 
   const client = Effect.suspend(() => {
-    if (held !== null) {
+    // One that carried nothing for a while has been closed, here or by the server.
+    if (held !== null && held.client.isOpen) {
       return Effect.succeed(held.client)
     }
     return Effect.gen(function* () {
+      yield* drop
       const scope = yield* Scope.make()
       const opened = yield* within(
         COMMAND_TIMEOUT,

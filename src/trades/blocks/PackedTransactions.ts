@@ -4,16 +4,20 @@
  * and balance changes are most of it and seldom read: their objects are made on first access.
  */
 import { Effect } from "effect"
-import { deserialize, serialize } from "node:v8"
 import { ownTurn } from "../../domain/loopTime.ts"
 import type { PackedReply } from "../../solana/blocks/blockMessages.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
+import {
+  type Movements,
+  readMovements,
+  readTrading,
+  type Trading,
+  writeMovements,
+  writeTrading
+} from "./transactionRows.ts"
 
 /** Transactions of one part: making their objects takes less than a millisecond. */
 const PART = 24
-
-type Trading = Pick<BlockTransaction, "index" | "legs" | "moves" | "nets" | "signature" | "unresolved">
-type Movements = Pick<BlockTransaction, "changes" | "transfers">
 
 /** Some transactions, in two pieces. */
 export interface PackedPart {
@@ -21,22 +25,15 @@ export interface PackedPart {
   readonly movements: Uint8Array<ArrayBuffer>
 }
 
-// Copied: the serializer returns a view of a larger buffer, which cannot be transferred.
-const pack = (value: unknown): Uint8Array<ArrayBuffer> => Uint8Array.from(serialize(value))
+const encoder = new TextEncoder()
 
 const packPart = (transactions: ReadonlyArray<BlockTransaction>): PackedPart => ({
-  trading: pack(
-    transactions.map(({ index, legs, moves, nets, signature, unresolved }): Trading => ({
-      index,
-      legs,
-      moves,
-      nets,
-      signature,
-      unresolved
-    }))
-  ),
-  movements: pack(transactions.map(({ changes, transfers }): Movements => ({ changes, transfers })))
+  trading: encoder.encode(writeTrading(transactions)),
+  movements: encoder.encode(writeMovements(transactions))
 })
+
+const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array<ArrayBuffer>): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString()
 
 /** The transactions in parts, in order. */
 export const packTransactions = (transactions: ReadonlyArray<BlockTransaction>): ReadonlyArray<PackedPart> =>
@@ -46,15 +43,15 @@ export const packTransactions = (transactions: ReadonlyArray<BlockTransaction>):
 
 /** Transfers and balance changes of the transactions of a part. */
 class PartMovements {
-  readonly #packed: Uint8Array
+  readonly #packed: Uint8Array<ArrayBuffer>
   #made: ReadonlyArray<Movements> | null = null
 
-  constructor(packed: Uint8Array) {
+  constructor(packed: Uint8Array<ArrayBuffer>) {
     this.#packed = packed
   }
 
   at(place: number): Movements {
-    const made: ReadonlyArray<Movements> = (this.#made ??= deserialize(this.#packed))
+    const made = (this.#made ??= readMovements(textOf(this.#packed)))
     return made[place] ?? { changes: [], transfers: [] }
   }
 }
@@ -90,9 +87,8 @@ class PackedTransaction implements BlockTransaction {
 }
 
 const unpack = ({ movements, trading }: PackedPart): ReadonlyArray<BlockTransaction> => {
-  const made: ReadonlyArray<Trading> = deserialize(trading)
   const moved = new PartMovements(movements)
-  return made.map((transaction, place) => new PackedTransaction(transaction, moved, place))
+  return readTrading(textOf(trading)).map((transaction, place) => new PackedTransaction(transaction, moved, place))
 }
 
 /** The packed transactions. Each iteration makes the objects anew. */

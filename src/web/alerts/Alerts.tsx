@@ -4,7 +4,7 @@ import { useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { type Pages, usePages } from "../data/usePages.ts"
 import { type Action, useAction } from "../data/useAction.ts"
-import { TokenLink, When } from "../parts/Links.tsx"
+import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { More } from "../parts/More.tsx"
 import { Empty, Failed, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
@@ -19,13 +19,23 @@ const READ_MS = 5000
 
 type Opened = { readonly kind: "edit" | "remove"; readonly alert: Alert } | { readonly kind: "new" } | null
 
+/** The trades that did not fire. */
+const tradeWords = ({ leftOut, unvalued }: NonNullable<Alert["trades"]>): string =>
+  [
+    "watches trades",
+    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
+    ...(unvalued > 0 ? [`${unvalued} of unknown value`] : [])
+  ].join(", ")
+
 /** The state of an alert in words. */
-const stateWords = ({ armed, recurrence, status }: Alert): string => {
+const stateWords = ({ armed, recurrence, status, trades }: Alert): string => {
   switch (status) {
     case "active":
-      return armed ? "armed" : "waits for the other side of the threshold"
+      return trades !== null ? tradeWords(trades) : armed ? "armed" : "waits for the other side of the threshold"
     case "paused":
       return "paused"
+    case "inactive":
+      return "inactive: the wallet is not tracked"
     case "triggered":
       return recurrence === "once" ? "fired, final" : "fired"
     case "expired":
@@ -55,8 +65,8 @@ const Actions = ({
   readonly setStatus: (alert: Alert, status: "active" | "paused") => void
 }) => {
   const name = conditionWords(alert.condition)
-  const isLive = alert.status === "active" || alert.status === "paused"
-  const next = alert.status === "active" ? "paused" : "active"
+  const isLive = alert.status !== "triggered" && alert.status !== "expired"
+  const next = alert.status === "paused" ? "active" : "paused"
   return (
     <span class="row">
       {isLive && (
@@ -87,12 +97,17 @@ const Actions = ({
 }
 
 const columns: ReadonlyArray<Column<Alert>> = [
-  { name: "Token", cell: ({ mint }) => <TokenLink mint={mint} /> },
+  { name: "Token", cell: ({ mint }) => (mint === null ? "any" : <TokenLink mint={mint} />) },
   {
     name: "Condition",
-    cell: ({ condition, note }) => (
+    cell: ({ condition, note, side, wallet }) => (
       <>
         {conditionWords(condition)}
+        {wallet !== null && (
+          <div class="soft">
+            {side === "either" ? "buys and sells" : `${side}s`} of <WalletLink wallet={wallet} />
+          </div>
+        )}
         {note !== null && (
           <div class="soft">
             <bdi class="words">{note}</bdi>
@@ -119,7 +134,9 @@ const List = ({ open, pages }: { readonly pages: Pages<Alert>; readonly open: (o
     cell: (alert) => <Actions alert={alert} open={open} toggle={toggle} setStatus={setStatus} />
   }
   return pages.items.length === 0 ? (
-    <Empty>No alert is set. One watches the price, the market cap or a change of a token.</Empty>
+    <Empty>
+      No alert is set. One watches the price, the market cap or a change of a token, or the trades of a wallet.
+    </Empty>
   ) : (
     <>
       {toggle.failure !== null && <Failed failure={toggle.failure} />}

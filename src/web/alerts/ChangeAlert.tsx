@@ -38,7 +38,7 @@ export const EditAlert = ({ alert, onClose, onDone }: AlertProps) => {
             <Failed failure={failure} />
           </div>
         )}
-        <Terms alert={alert} failure={failure} />
+        <Terms alert={alert} isOfTrades={alert.wallet !== null} failure={failure} />
         <div class="row wide">
           <button class="main" type="submit" disabled={isBusy}>
             Save

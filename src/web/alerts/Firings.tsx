@@ -2,7 +2,7 @@
 import type { Answer } from "../data/contract.ts"
 import { call } from "../data/request.ts"
 import { usePages } from "../data/usePages.ts"
-import { TokenLink, When } from "../parts/Links.tsx"
+import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { More } from "../parts/More.tsx"
 import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
@@ -15,7 +15,20 @@ const READ_MS = 5000
 const columns: ReadonlyArray<Column<Firing>> = [
   { name: "Fired", cell: ({ firedAtMs }) => <When atMs={firedAtMs} /> },
   { name: "Token", cell: ({ mint }) => <TokenLink mint={mint} /> },
-  { name: "Condition", cell: ({ condition }) => conditionWords(condition) },
+  {
+    name: "Condition",
+    cell: ({ condition, trade }) => (
+      <>
+        {conditionWords(condition)}
+        {trade !== null && (
+          <div class="soft">
+            {trade.side} of <WalletLink wallet={trade.wallet} />
+            {trade.leftOut > 0 && `, ${trade.leftOut} trades before it left out`}
+          </div>
+        )}
+      </>
+    )
+  },
   { name: "Value", isNumber: true, cell: ({ condition, value }) => valueWords(condition.metric, value) },
   { name: "Seen on chain", cell: ({ observedAtMs }) => <When atMs={observedAtMs} /> }
 ]

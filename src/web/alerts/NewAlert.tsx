@@ -8,7 +8,7 @@ import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
 import { textsOf } from "../parts/form.ts"
 import { Failed } from "../parts/States.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
-import { hasSource, hasWindow, metrics, operatorsOf, windowsOf } from "./words.ts"
+import { hasSource, hasWindow, isOfWallet, metrics, operatorsOf, sides, windowsOf } from "./words.ts"
 
 type Body = BodyOf<"POST /api/v1/alerts">
 type Condition = Body["condition"]
@@ -21,6 +21,8 @@ const sources = [
 const fields = [
   ...termFields,
   "mint",
+  "wallet",
+  "side",
   "condition.metric",
   "condition.operator",
   "condition.windowSeconds",
@@ -49,7 +51,8 @@ const windowOf = (text: string): 300 | 600 | 3600 | 21_600 | 86_400 => {
 }
 
 const bodyOf = (metric: Condition["metric"], text: (name: string) => string): Body => ({
-  mint: text("mint"),
+  mint: text("mint") === "" ? null : text("mint"),
+  ...(isOfWallet(metric) && { wallet: text("wallet"), side: chosen(sides, text("side")) ?? "either" }),
   condition: {
     metric,
     operator: chosen(operatorsOf(metric), text("operator")) ?? "crosses_above",
@@ -58,7 +61,7 @@ const bodyOf = (metric: Condition["metric"], text: (name: string) => string): Bo
     ...(hasSource(metric) && { source: chosen(sources, text("source")) ?? "swap" })
   },
   ...termsOf(text),
-  fireNow: text("fireNow") === "on"
+  fireNow: !isOfWallet(metric) && text("fireNow") === "on"
 })
 
 /** Dialog that sets an alert. `mint` is the token at first. */
@@ -86,9 +89,20 @@ export const NewAlert = ({
           </div>
         )}
         <div class="wide">
-          <Field label="Token" name="mint" hint="Its mint address." failure={failure}>
+          <Field
+            label="Token"
+            name="mint"
+            hint={isOfWallet(metric) ? "Its mint address; empty for any token." : "Its mint address."}
+            failure={failure}
+          >
             {(attributes) => (
-              <input {...attributes} required autocomplete="off" spellcheck={false} defaultValue={mint} />
+              <input
+                {...attributes}
+                required={!isOfWallet(metric)}
+                autocomplete="off"
+                spellcheck={false}
+                defaultValue={mint}
+              />
             )}
           </Field>
         </div>
@@ -101,8 +115,16 @@ export const NewAlert = ({
           value={metric}
           onChoose={setMetric}
         />
+        {isOfWallet(metric) && (
+          <>
+            <Field label="Wallet" name="wallet" hint="One of the tracked wallets." failure={failure}>
+              {(attributes) => <input {...attributes} required autocomplete="off" spellcheck={false} />}
+            </Field>
+            <SelectField label="Side" name="side" failure={failure} options={sides} />
+          </>
+        )}
         <SelectField
-          key={metric === "change_pct" ? "change" : "level"}
+          key={isOfWallet(metric) ? "trade" : metric === "change_pct" ? "change" : "level"}
           label="Movement"
           name="operator"
           field="condition.operator"
@@ -129,11 +151,18 @@ export const NewAlert = ({
             options={sources}
           />
         )}
-        <Terms alert={null} failure={failure} />
-        <label class="check wide">
-          <input type="checkbox" name="fireNow" />
-          Fire at once if the value is past the threshold already
-        </label>
+        <Terms
+          key={isOfWallet(metric) ? "trades" : "values"}
+          alert={null}
+          isOfTrades={isOfWallet(metric)}
+          failure={failure}
+        />
+        {!isOfWallet(metric) && (
+          <label class="check wide">
+            <input type="checkbox" name="fireNow" />
+            Fire at once if the value is past the threshold already
+          </label>
+        )}
         <div class="row wide">
           <button class="main" type="submit" disabled={isBusy}>
             Set the alert

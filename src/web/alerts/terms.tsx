@@ -18,13 +18,13 @@ const localText = (atMs: number): string => {
 
 const expiryOf = (text: string): number | null => (text === "" ? null : new Date(text).getTime())
 
-/** The shared part of a body, from the texts of a form. A note or an expiry that is empty is null. */
+/** The shared part of a body, from the texts of a form. A note, an expiry or a cooldown that is empty is null. */
 export const termsOf = (text: (name: string) => string) => {
   const recurrence: "once" | "repeat" = text("recurrence") === "repeat" ? "repeat" : "once"
   const cooldown = text("cooldownSeconds")
   return {
     recurrence,
-    ...(recurrence === "repeat" && cooldown !== "" ? { cooldownSeconds: Number(cooldown) } : {}),
+    ...(recurrence === "repeat" ? { cooldownSeconds: cooldown === "" ? null : Number(cooldown) } : {}),
     expiresAtMs: expiryOf(text("expiresAtMs")),
     note: text("note") === "" ? null : text("note")
   } satisfies BodyOf<"PATCH /api/v1/alerts/:id">
@@ -33,9 +33,18 @@ export const termsOf = (text: (name: string) => string) => {
 /** Paths of the shared fields in a request. */
 export const termFields = ["condition.threshold", "recurrence", "cooldownSeconds", "expiresAtMs", "note"]
 
-/** Threshold, recurrence, cooldown, expiry and note; `alert` gives the values at first. */
-export const Terms = ({ alert, failure }: { readonly alert: Alert | null; readonly failure: RequestFailed | null }) => {
-  const [recurrence, setRecurrence] = useState<"once" | "repeat">(alert?.recurrence ?? "once")
+interface TermsProps {
+  /** Gives the values at first; null for a new alert. */
+  readonly alert: Alert | null
+  /** True where each trade of a wallet fires. */
+  readonly isOfTrades: boolean
+  readonly failure: RequestFailed | null
+}
+
+/** Threshold, recurrence, cooldown, expiry and note. */
+export const Terms = ({ alert, failure, isOfTrades }: TermsProps) => {
+  const [recurrence, setRecurrence] = useState<"once" | "repeat">(alert?.recurrence ?? (isOfTrades ? "repeat" : "once"))
+  const cooldown = alert?.cooldownSeconds ?? (isOfTrades ? "" : 300)
   return (
     <>
       <Field
@@ -64,15 +73,13 @@ export const Terms = ({ alert, failure }: { readonly alert: Alert | null; readon
         onChoose={setRecurrence}
       />
       {recurrence === "repeat" && (
-        <Field label="Silence after it fired, in seconds" name="cooldownSeconds" hint="60 to 86 400" failure={failure}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="number"
-              inputMode="numeric"
-              defaultValue={String(alert?.cooldownSeconds ?? 300)}
-            />
-          )}
+        <Field
+          label="Silence after it fired, in seconds"
+          name="cooldownSeconds"
+          hint={isOfTrades ? "60 to 86 400; empty to fire for each trade" : "60 to 86 400"}
+          failure={failure}
+        >
+          {(attributes) => <input {...attributes} type="number" inputMode="numeric" defaultValue={String(cooldown)} />}
         </Field>
       )}
       <Field label="Expires" name="expiresAtMs" hint="At most 90 days ahead; empty for never." failure={failure}>

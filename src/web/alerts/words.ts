@@ -20,7 +20,9 @@ export const metrics: ReadonlyArray<readonly [Metric, string]> = [
   ["authority_changes", "Changes of an authority"],
   ["top10_pct", "Share of the ten largest holders"],
   ["curve_progress_pct", "Way to graduation"],
-  ["silent_seconds", "Seconds without a trade"]
+  ["silent_seconds", "Seconds without a trade"],
+  ["wallet_trade_usd", "Trade of a wallet in dollars"],
+  ["wallet_trade_sol", "Trade of a wallet in SOL"]
 ]
 
 /** True for a metric that is measured over a window. */
@@ -30,6 +32,16 @@ export const hasWindow = (metric: Metric): boolean =>
   metric === "liquidity_drop_pct" ||
   metric === "authority_changes"
 
+/** True for a metric of each trade of a tracked wallet. */
+export const isOfWallet = (metric: Metric): boolean => metric === "wallet_trade_usd" || metric === "wallet_trade_sol"
+
+/** Sides of the trades of a wallet. */
+export const sides = [
+  ["either", "Buys and sells"],
+  ["buy", "Buys"],
+  ["sell", "Sells"]
+] as const
+
 /** True for a metric that is a price or made of one, whose source can be chosen. */
 export const hasSource = (metric: Metric): boolean =>
   metric === "price_usd" || metric === "price_sol" || metric === "market_cap_usd"
@@ -38,12 +50,13 @@ const operators: ReadonlyArray<readonly [Operator, string]> = [
   ["crosses_above", "crosses above"],
   ["crosses_below", "crosses below"],
   ["rises_by", "rises by"],
-  ["falls_by", "falls by"]
+  ["falls_by", "falls by"],
+  ["at_least", "of at least"]
 ]
 
-/** Operators of a metric: a change rises or falls, a level is crossed. */
+/** Operators of a metric: a change rises or falls, a trade is of at least so much, a level is crossed. */
 export const operatorsOf = (metric: Metric): ReadonlyArray<readonly [Operator, string]> =>
-  metric === "change_pct" ? operators.slice(2) : operators.slice(0, 2)
+  isOfWallet(metric) ? operators.slice(4) : metric === "change_pct" ? operators.slice(2, 4) : operators.slice(0, 2)
 
 const windows = [
   ["300", "5 minutes"],
@@ -66,6 +79,7 @@ const amountWords = (metric: Metric, amount: string): string => {
     case "curve_progress_pct":
       return `${text} %`
     case "price_sol":
+    case "wallet_trade_sol":
       return `${text} SOL`
     case "authority_changes":
       return text

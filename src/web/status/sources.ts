@@ -16,6 +16,7 @@ const purposes: Readonly<Record<string, string>> = {
   chain: "Slots and accounts of pools",
   block_feed: "The node that blocks are read from",
   pool_search: "Search of pools by program",
+  pool_index: "Index of the pools of programs",
   blocks: "Blocks, from which trades are decoded",
   trades: "Trades in memory: charts, windows, rankings",
   database: "PostgreSQL",

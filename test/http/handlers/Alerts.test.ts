@@ -32,6 +32,8 @@ layer(serving())("the alerts of an account", (it) => {
           id,
           chain: "solana",
           mint: mintOf(1),
+          wallet: null,
+          side: null,
           condition: {
             metric: "price_usd",
             operator: "crosses_above",
@@ -44,6 +46,8 @@ layer(serving())("the alerts of an account", (it) => {
           expiresAtMs: null,
           note: null,
           status: "active",
+          statusReason: null,
+          trades: null,
           armed: true,
           createdAtMs: (MONDAY + 1) * 1000,
           updatedAtMs: (MONDAY + 1) * 1000,

@@ -10,7 +10,7 @@ import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
 import { IdempotencyUnavailable } from "../../../src/domain/Idempotency.ts"
 import { itemsOf, make, read, remove, send, serving, wanted } from "../../alerts/http.ts"
 import { settle } from "../../alerts/world.ts"
-import { MONDAY } from "../../market/tape/tape.ts"
+import { MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call } from "../../support/http.ts"
 import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 
@@ -45,11 +45,33 @@ const calls: Record<string, (key: string) => ReturnType<typeof read>> = {
 }
 
 const condition = (other: object) => ({ ...wanted, condition: { ...wanted.condition, ...other } })
+const walletTrade = {
+  wallet: walletOf(1),
+  condition: { metric: "wallet_trade_usd", operator: "at_least", threshold: "500" }
+}
 const change = { metric: "change_pct", operator: "rises_by", threshold: "5", windowSeconds: 300 }
 
 /** Invalid bodies and their errors. */
 const bodies: ReadonlyArray<readonly [body: object, ...faults: ReadonlyArray<string>]> = [
-  [{}, "body mint missing", "body condition missing"],
+  [{}, "body condition missing"],
+  [{ condition: wanted.condition }, "body mint missing"],
+  [{ ...wanted, mint: null }, "body mint missing"],
+  [{ ...wanted, wallet: walletOf(1) }, "body wallet conflict"],
+  [{ ...wanted, side: "buy" }, "body side conflict"],
+  [{ ...walletTrade, wallet: undefined }, "body wallet missing"],
+  [{ ...walletTrade, wallet: "no wallet" }, "body wallet format"],
+  [{ ...walletTrade, side: "both" }, "body side type"],
+  [{ ...walletTrade, fireNow: true }, "body fireNow conflict"],
+  [
+    { ...walletTrade, condition: { ...walletTrade.condition, operator: "crosses_above" } },
+    "body condition.operator conflict"
+  ],
+  [{ ...walletTrade, condition: { ...walletTrade.condition, source: "median" } }, "body condition.source conflict"],
+  [
+    { ...walletTrade, condition: { ...walletTrade.condition, windowSeconds: 300 } },
+    "body condition.windowSeconds conflict"
+  ],
+  [condition({ operator: "at_least" }), "body condition.operator conflict"],
   [{ ...wanted, mint: "no mint" }, "body mint format"],
   [{ ...wanted, chain: "base" }, "body chain type"],
   [{ ...wanted, colour: "red" }, "body colour unknown"],
@@ -76,6 +98,16 @@ const bodies: ReadonlyArray<readonly [body: object, ...faults: ReadonlyArray<str
   [condition({ metric: "liquidity_drop_pct" }), "body condition.windowSeconds missing"],
   [condition({ metric: "liquidity_drop_pct", windowSeconds: 21_600 }), "body condition.windowSeconds conflict"],
   [condition({ metric: "volume_usd", windowSeconds: 600 }), "body condition.windowSeconds conflict"],
+  [
+    condition({ metric: "liquidity_drop_pct", windowSeconds: 600, threshold: "101" }),
+    "body condition.threshold out_of_range"
+  ],
+  [condition({ metric: "top10_pct", threshold: "100.1" }), "body condition.threshold out_of_range"],
+  [condition({ metric: "curve_progress_pct", threshold: "1000" }), "body condition.threshold out_of_range"],
+  [
+    { ...wanted, condition: { ...change, operator: "falls_by", threshold: "100" } },
+    "body condition.threshold out_of_range"
+  ],
   [condition({ metric: "top10_pct", source: "median" }), "body condition.source conflict"],
   [{ ...condition({ metric: "silent_seconds" }), mint: USDC }, "body condition.metric conflict"],
   [{ ...condition({ metric: "liquidity_usd" }), mint: SOL }, "body condition.metric conflict"],

@@ -41,6 +41,7 @@ layer(serving())("a firing", (it) => {
             value: "10.5",
             observedAtMs: (MONDAY + 1) * 1000,
             firedAtMs: (MONDAY + 1) * 1000,
+            trade: null,
             delivery: ["app"]
           }
         ],

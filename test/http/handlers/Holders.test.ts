@@ -48,7 +48,7 @@ const scan = Layer.succeed(
           Buffer.from(query.matches[0]?.bytes ?? []).equals(addressToBytes(each))
         )
         const all = (mint === undefined ? undefined : node.accounts.get(mint)) ?? []
-        return Effect.succeed({ slot: all.every((account) => visit(dataOf(account))) ? node.slot : null })
+        return Effect.succeed({ slot: all.every((account) => visit(dataOf(account), PLAIN)) ? node.slot : null })
       })
   })
 )

@@ -8,7 +8,7 @@ import { createClient } from "../../../src/client/createClient.ts"
 import type { TrackerEvent } from "../../../src/client/TrackerMemory.ts"
 import { watchTracker } from "../../../src/client/watchTracker.ts"
 import { Listening } from "../../../src/http/NodeServer.ts"
-import { alertOf } from "../../alerts/alerts.ts"
+import { alertOf, ofWallet, START, tradeOf } from "../../alerts/alerts.ts"
 import { call, keyOf, secretOf } from "../../support/http.ts"
 import { happen, heard, liveService, opened, trackAll } from "../../support/live.ts"
 import { until } from "../../support/sse.ts"
@@ -20,7 +20,8 @@ const keys = [
   keyOf("a", { accountId: "mine", ...able }),
   keyOf("b", { accountId: "mine", scopes: ["tracker.read"] }),
   keyOf("c", { accountId: "other", ...able }),
-  keyOf("d", { accountId: "typed", ...able })
+  keyOf("d", { accountId: "typed", ...able }),
+  keyOf("t", { accountId: "trades", ...able })
 ]
 
 /** Has an alert of the account fire. */
@@ -53,6 +54,23 @@ layer(liveService({ keys }))("a firing on the tracker's WebSocket", (it) => {
       assert.deepStrictEqual(fields, event)
       assert.deepInclude(fields, { alertId: "al_wire", value: "10.5", delivery: ["app"] })
       assert.deepStrictEqual(fired.slice(1), [[], []])
+    })
+  )
+
+  it.effect("on the trade of a wallet has the trade", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A], "trades")
+      const client = yield* opened("t")
+      const store = yield* AlertStore
+      yield* store.create(ofWallet("al_trade", { accountId: "trades" }))
+      yield* store.fire([{ id: "al_trade", trades: [tradeOf(1, { observedAtMs: START + 1000 })] }])
+      yield* heard(client, 2)
+      const [event] = (yield* call("/api/v1/alerts/events", { key: "t" })).json("data") as ReadonlyArray<object>
+      const frame = client.data()[1]
+      assert.deepInclude(frame, { ...event, type: "alert_fired" })
+      const { mint, signature, slot } = tradeOf(1)
+      assert.deepInclude(frame, { mint, value: "1000" })
+      assert.deepInclude(frame?.["trade"], { signature, slot, side: "buy", leftOut: 0 })
     })
   )
 

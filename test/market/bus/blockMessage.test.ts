@@ -16,7 +16,18 @@ const batch: PricedBatch = {
   timeEstimated: true,
   transactions,
   trades: makeTape({ seed: 5, trades: 40, tokens: 3, wallets: 5, paceSeconds: 0 }),
-  transfers: [trade({ role: "transfer", priceUsd: null, amount: 2n ** 63n })],
+  transfers: [
+    trade({ role: "transfer", priceUsd: null, amount: 2n ** 63n }),
+    trade({
+      lamports: 4n,
+      otherToken: { mint: mintOf(4), amount: 2n ** 64n, decimals: null },
+      feeUsdNanos: null,
+      feeLamports: 0n,
+      priorityLamports: 7n,
+      tipLamports: 8n,
+      held: { before: 0n, after: 2n ** 64n }
+    })
+  ],
   launches: [{ mint: mintOf(1), launchpad: "pump-fun", pool: null, event: "created" }],
   supply: [{ mint: mintOf(2), change: -5n }],
   afterGap: true

@@ -40,6 +40,17 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
     return { own, bus, slots, reach }
   })
 
+  it.live("makes a connection anew that has ended while it carried nothing", () =>
+    Effect.gen(function* () {
+      const own = yield* server
+      const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
+      assert.isNull(yield* bus.newest("a"))
+      yield* own.kill
+      yield* own.start
+      assert.isNull(yield* bus.newest("a"))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("fails to append, reads on once it is back, and has a gap where it lost blocks", () =>
     Effect.gen(function* () {
       const { bus, own, reach, slots } = yield* watched

@@ -1,18 +1,17 @@
-/** The engine of ClickHouse for tests, in a process of its own behind a small HTTP front. */
+/** The engine of ClickHouse for tests. */
 import { Effect, Exit, Layer, Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import type { ClickHouse } from "../../../src/storage/clickhouse/ClickHouse.ts"
 import * as ClickHouseHttp from "../../../src/storage/clickhouse/ClickHouseHttp.ts"
+import { isInstalled } from "../../../scripts/cluster/engineFolder.ts"
+import { startEngine, type TestEngine } from "./engineProcess.ts"
 
 /** The folder of the engine, which `npm run test:clickhouse` installs outside of the lock; empty in other runs. */
 export const engineFolder = process.env["FATHOM_CHDB"] ?? ""
 
 /** True with the engine: `describe.runIf(isAvailable)`. */
-export const isAvailable = engineFolder !== "" && existsSync(join(engineFolder, "node_modules", "chdb", "package.json"))
+export const isAvailable = engineFolder !== "" && isInstalled(engineFolder)
 
 if (!isAvailable) {
   process.stdout.write(
@@ -20,72 +19,8 @@ if (!isAvailable) {
   )
 }
 
-const listening = (child: ChildProcess) =>
-  Effect.callback<number>((resume) => {
-    child.stdout?.on("data", (chunk) => {
-      const [, port] = /ready (\d+)/u.exec(String(chunk)) ?? []
-      return port !== undefined && resume(Effect.succeed(Number(port)))
-    })
-    child.once("exit", (code) => resume(Effect.die(new Error(`the engine ended with ${code}`))))
-  })
-
-const stopped = (child: ChildProcess) =>
-  Effect.callback<void>((resume) => {
-    if (child.exitCode !== null || child.signalCode !== null) {
-      return resume(Effect.void)
-    }
-    child.once("exit", () => resume(Effect.void))
-    child.kill("SIGKILL")
-  })
-
-/** An engine that a test can kill, start again on its port with its data, and freeze. */
-export interface TestEngine {
-  readonly url: string
-  readonly folder: string
-  readonly kill: Effect.Effect<void>
-  readonly start: Effect.Effect<void>
-  readonly freeze: Effect.Effect<void>
-  readonly thaw: Effect.Effect<void>
-}
-
-/** A running engine without data, with a configuration made for its folder where one is given. */
-const engineOf = Effect.fnUntraced(function* (configOf: ((folder: string) => string) | null) {
-  const folder = mkdtempSync(join(tmpdir(), "fathom-clickhouse-"))
-  const config = join(folder, "config.xml")
-  if (configOf !== null) {
-    writeFileSync(config, configOf(folder))
-  }
-  let [child, port]: [ChildProcess | undefined, number] = [undefined, 0]
-  const kill = Effect.suspend(() => (child === undefined ? Effect.void : stopped(child)))
-  const start = Effect.suspend(() => {
-    const front = join(import.meta.dirname, "front.mjs")
-    const given = configOf === null ? [] : [config]
-    child = spawn(process.execPath, [front, engineFolder, folder, String(port), ...given], {
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    return Effect.map(listening(child), (found) => {
-      port = found
-    })
-  })
-  yield* Effect.addFinalizer(() =>
-    Effect.andThen(
-      kill,
-      Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-    )
-  )
-  yield* start
-  return {
-    url: `http://127.0.0.1:${port}/fathom`,
-    folder,
-    kill,
-    start,
-    freeze: Effect.sync(() => child?.kill("SIGSTOP")),
-    thaw: Effect.sync(() => child?.kill("SIGCONT"))
-  } satisfies TestEngine
-})
-
 /** A running engine without data. */
-export const engine: Effect.Effect<TestEngine, never, Scope.Scope> = engineOf(null)
+export const engine: Effect.Effect<TestEngine, never, Scope.Scope> = startEngine(engineFolder)
 
 const diskOf = (folder: string, name: string) => `<${name}><path>${join(folder, name)}/</path></${name}>`
 const volumeOf = (name: string) => `<${name}><disk>${name}</disk></${name}>`
@@ -100,7 +35,7 @@ const tiers = (folder: string): string => `<clickhouse>
 </clickhouse>`
 
 /** An engine whose tables have the volumes `hot` and `cold`. */
-export const tieredEngine: Effect.Effect<TestEngine, never, Scope.Scope> = engineOf(tiers)
+export const tieredEngine: Effect.Effect<TestEngine, never, Scope.Scope> = startEngine(engineFolder, tiers)
 
 /** One engine for the tests of a file: call it at the top of a `describe.runIf(isAvailable)`. */
 export const sharedEngine = (made: typeof engine = engine): (() => TestEngine) => {
@@ -117,20 +52,6 @@ export const sharedEngine = (made: typeof engine = engine): (() => TestEngine) =
     return started
   }
 }
-
-/** Rows of a query on the engine, beside any client of a store. */
-export const ask = (engine: TestEngine, query: string): Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>> =>
-  Effect.promise(async () => {
-    const answer = await fetch(engine.url, { method: "POST", body: `${query} FORMAT JSONCompactEachRow` })
-    const text = await answer.text()
-    if (!answer.ok) {
-      throw new Error(text)
-    }
-    return text
-      .split("\n")
-      .filter((line) => line.length > 0)
-      .map((line) => JSON.parse(line))
-  })
 
 /** The client of a process. */
 export const client = (engine: () => TestEngine): Layer.Layer<ClickHouse> =>

@@ -4,7 +4,7 @@ import * as TradeStoreClickHouse from "../../../src/market/clickhouse/TradeStore
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import * as ClickHouseHttp from "../../../src/storage/clickhouse/ClickHouseHttp.ts"
 import * as TestDatabase from "../TestDatabase.ts"
-import { ask, type TestEngine } from "./engine.ts"
+import { ask, type TestEngine } from "./engineProcess.ts"
 
 /** A chain of a test, with the engine, a database and a spool. */
 export interface Place {

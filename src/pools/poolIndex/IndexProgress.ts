@@ -1,0 +1,116 @@
+import type { Address } from "../../domain/Address.ts"
+import type { SourceState } from "../../health/SourceMonitor.ts"
+import type { Sample } from "../../health/Readings.ts"
+import type { IndexedListing } from "./PoolEntries.ts"
+import type { IndexedProgram } from "./PoolIndexStore.ts"
+
+/** A refused snapshot is asked for again after this time: a provider may change what it offers. In milliseconds. */
+const REFUSED_MS = 3_600_000
+/** A snapshot that failed is read again after this time, in milliseconds. */
+const FAILED_MS = 5000
+/** Silence of the stream after which the index is stale, in milliseconds. */
+export const SILENCE_MS = 30_000
+
+const STREAM_ADVICE =
+  "The Geyser ends the stream of pools before its first slot: it must allow a filter of accounts by owner for each program. " +
+  "Set GEYSER_URL to one that does, or POOL_INDEX=off. Until then pools are searched for each token."
+
+interface ProgramProgress {
+  readonly listing: IndexedListing
+  isWhole: boolean
+  entries: number
+  isRefused: boolean
+  /** By the clock that never goes back. */
+  retryAtMs: number
+}
+
+/** The state of the index in the process that keeps it. */
+export class IndexProgress {
+  readonly #programs: ReadonlyArray<ProgramProgress>
+  /** The slot up to which the stream has come; 0 before the first. */
+  slot = 0
+  /** The receipt of that slot, by the clock that never goes back. */
+  heardAtMs = Number.NEGATIVE_INFINITY
+  /** True after a stream that ended before its first slot, until one has begun. */
+  isStreamRefused = false
+  /** The last write to the store, in milliseconds since the Unix epoch; null before the first. */
+  storedAtMs: number | null = null
+
+  constructor(listings: ReadonlyArray<IndexedListing>) {
+    this.#programs = listings.map((listing) => ({
+      listing,
+      isWhole: false,
+      entries: 0,
+      isRefused: false,
+      retryAtMs: Number.NEGATIVE_INFINITY
+    }))
+  }
+
+  /** Takes the stored state. */
+  load(stored: ReadonlyMap<Address, IndexedProgram>): void {
+    for (const program of this.#programs) {
+      const known = stored.get(program.listing.program.programId)
+      program.isWhole = known?.isWhole === true
+      program.entries = known?.entries ?? 0
+    }
+  }
+
+  /** No program is whole any more. */
+  lose(): void {
+    this.#programs.forEach((program) => (program.isWhole = false))
+  }
+
+  /** The next program to read; undefined while there is none. */
+  next(nowMs: number): IndexedListing | undefined {
+    return this.#programs.find(({ isWhole, retryAtMs }) => !isWhole && retryAtMs <= nowMs)?.listing
+  }
+
+  finish(listing: IndexedListing, entries: number): void {
+    this.#change(listing, { isWhole: true, entries, isRefused: false })
+  }
+
+  fail(listing: IndexedListing, isRefused: boolean, nowMs: number): void {
+    this.#change(listing, { isRefused, retryAtMs: nowMs + (isRefused ? REFUSED_MS : FAILED_MS) })
+  }
+
+  /** The programs whose snapshot is refused, and the setting that helps; null without any. */
+  get advice(): string | null {
+    const names = this.#programs.filter(({ isRefused }) => isRefused).map(({ listing }) => listing.program.dex)
+    return names.length === 0
+      ? null
+      : `The node refuses getProgramAccounts of whole programs for ${names.join(", ")}: set SOLANA_RPC_URL to one that answers it, ` +
+          "or POOL_INDEX=off. Until then their pools are searched for each token."
+  }
+
+  /** The state as a source. `monotonicMs` is by the clock that never goes back. */
+  state(monotonicMs: number): SourceState {
+    const whole = this.#programs.filter(({ isWhole }) => isWhole).length
+    const share = this.#programs.length === 0 ? 1 : whole / this.#programs.length
+    const base = { observedAtMs: this.storedAtMs, share, ...(this.slot > 0 && { slot: this.slot }) }
+    const advice = this.isStreamRefused ? STREAM_ADVICE : this.advice
+    if (share === 1) {
+      return monotonicMs - this.heardAtMs > SILENCE_MS
+        ? { ...base, status: "stale", reason: "source_stale" }
+        : { ...base, status: "known" }
+    }
+    return {
+      ...base,
+      status: whole === 0 ? "unavailable" : "partial",
+      ...(advice === null
+        ? { reason: this.slot === 0 ? ("source_gap" as const) : ("backfill_running" as const) }
+        : { reason: "not_captured" as const, advice })
+    }
+  }
+
+  /** Entries by venue. */
+  samples(): ReadonlyArray<Sample> {
+    return this.#programs.map(({ entries, listing }) => ({ value: entries, labels: { dex: listing.program.dex } }))
+  }
+
+  #change(listing: IndexedListing, change: Partial<ProgramProgress>): void {
+    const program = this.#programs.find((each) => each.listing === listing)
+    if (program !== undefined) {
+      Object.assign(program, change)
+    }
+  }
+}

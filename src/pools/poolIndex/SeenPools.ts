@@ -1,0 +1,24 @@
+/** Pools whose writes have been seen, so that a pool is stored once and not at every write. */
+
+/** Addresses of one generation; there are two of them, of about 100 bytes an address. */
+const MOST = 50_000
+
+/** The addresses that were added last: at least the last 50,000, at most 100,000. */
+export class SeenPools {
+  #newer = new Set<string>()
+  #older = new Set<string>()
+
+  /** True for an address that was not seen lately. */
+  add(address: Uint8Array): boolean {
+    const key = Buffer.from(address.buffer, address.byteOffset, address.length).toString("latin1")
+    if (this.#newer.has(key)) {
+      return false
+    }
+    if (this.#newer.size >= MOST) {
+      this.#older = this.#newer
+      this.#newer = new Set()
+    }
+    this.#newer.add(key)
+    return !this.#older.delete(key)
+  }
+}

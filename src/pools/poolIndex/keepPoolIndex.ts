@@ -1,0 +1,234 @@
+/** Keeps the index of pools: a snapshot of each program, read once, and the writes of a stream since. */
+import { type PgClient } from "@effect/sql-pg"
+import { Clock, Duration, Effect, Latch, Layer } from "effect"
+import { addressToBytes } from "../../domain/Address.ts"
+import { keepRunning } from "../../health/keepRunning.ts"
+import { Readings } from "../../health/Readings.ts"
+import { noteFailure, SourceMonitor } from "../../health/SourceMonitor.ts"
+import type { Program } from "../../programs/Program.ts"
+import { followedPrograms } from "../../programs/registry.ts"
+import { AccountScan } from "../../solana/accounts/AccountScan.ts"
+import { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
+import { type ProgramFeed, ProgramWrites, type ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
+import { TransactionHistory } from "../../solana/rpc/TransactionHistory.ts"
+import { whileLeading } from "../../storage/LeaderLock.ts"
+import { IndexProgress, SILENCE_MS } from "./IndexProgress.ts"
+import { type IndexedListing, listingsOf, mintsIn, PoolEntries } from "./PoolEntries.ts"
+import { type IndexedProgram, PoolIndexStore, type PoolIndexStoreUnavailable } from "./PoolIndexStore.ts"
+import { SeenPools } from "./SeenPools.ts"
+
+const SOURCE = "pool_index"
+/** The advisory lock of the process that keeps the index. */
+const LOCK = 7_426_231
+const STORE_EVERY = Duration.seconds(1)
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 30_000
+/** Slots that a stream repeats: a write may arrive after the end of its slot. */
+const REPEATED = 32
+/** Entries of one snapshot, 64 bytes each. */
+const MOST_ENTRIES = 4_000_000
+
+/** The parts of the index. */
+interface Parts {
+  readonly listings: ReadonlyArray<IndexedListing>
+  readonly progress: IndexProgress
+  readonly writes: ProgramFeed
+  readonly scan: AccountScan["Service"]
+  readonly store: PoolIndexStore["Service"]
+  readonly nowMs: () => number
+}
+
+/** The end of a stream, or of the store. */
+type Lost = ChainUnavailable | ReplayUnavailable | PoolIndexStoreUnavailable
+
+/** The conditions of a listing as text. */
+const listingText = ({ mintsAt, query: { dataSize, matches }, slice }: IndexedListing): string =>
+  JSON.stringify({
+    dataSize: dataSize ?? null,
+    matches: matches.map(({ bytes, offset }) => [offset, Buffer.from(bytes).toString("hex")]),
+    mints: mintsAt.map((at) => at + slice.offset)
+  })
+
+/** The slot from which a stream completes the stored programs; null where none is whole. */
+const resumeSlot = (stored: ReadonlyMap<unknown, IndexedProgram>): number | null => {
+  const slots = Array.from(stored.values()).flatMap(({ isWhole, through }) => (isWhole ? through : []))
+  return slots.length === 0 ? null : Math.max(0, Math.min(...slots) - REPEATED)
+}
+
+const isRefusal = ({ isRefused, reason }: ChainUnavailable): boolean => isRefused === true || reason === "invalid"
+
+/** Reads and stores the pools of one program. The stream has every write from `slot` on. */
+const readProgram = Effect.fnUntraced(function* (
+  { nowMs, progress, scan, store }: Parts,
+  listing: IndexedListing,
+  slot: number
+) {
+  const { program, query, slice } = listing
+  const entries = new PoolEntries([program.programId])
+  const begunMs = nowMs()
+  yield* Effect.logInfo("Reading every pool of a program", { program: program.dex, slot })
+  const { slot: readAt } = yield* scan.scan({ ...query, slice, minSlot: slot }, (data, address) => {
+    const pool = addressToBytes(address)
+    mintsIn(listing, data).forEach((mint) => entries.add(0, mint, pool))
+    return entries.size <= MOST_ENTRIES
+  })
+  if (readAt === null) {
+    const detail = `${program.dex} has more than ${MOST_ENTRIES} entries`
+    return yield* new ChainUnavailable({ reason: "invalid", detail, isRefused: true, isTooLarge: true })
+  }
+  const stored = yield* store.replace(program.programId, entries, slot)
+  progress.finish(listing, stored)
+  yield* Effect.logInfo("Every pool of a program is indexed", {
+    program: program.dex,
+    entries: stored,
+    tookMs: Math.round(nowMs() - begunMs)
+  })
+})
+
+/** Reads the programs that are not whole, one after the other. A refusal concerns one of them. */
+const readPrograms = (parts: Parts) => {
+  const { nowMs, progress } = parts
+  return Effect.gen(function* () {
+    const listing = progress.next(nowMs())
+    if (listing === undefined) {
+      return yield* Effect.sleep(STORE_EVERY)
+    }
+    yield* readProgram(parts, listing, progress.slot).pipe(
+      Effect.catchTag("ChainUnavailable", (failure) => {
+        const isRefused = isRefusal(failure)
+        progress.fail(listing, isRefused, nowMs())
+        const message = isRefused ? (progress.advice ?? "") : "The pools of a program could not be read"
+        return Effect.andThen(
+          noteFailure(SOURCE, `${listing.program.dex}: ${failure.detail}`),
+          Effect.logWarning(message, { program: listing.program.dex, detail: failure.detail })
+        )
+      })
+    )
+  }).pipe(Effect.forever)
+}
+
+/** One stream to its end, with the snapshots that are missing. `from` as in a `ProgramFeed`. */
+const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | null): Effect.fn.Return<never, Lost> {
+  const { listings, nowMs, progress, store, writes } = parts
+  const programs = listings.map(({ program }) => program.programId)
+  const seen = new SeenPools()
+  const heard = yield* Latch.make()
+  let added = new PoolEntries(programs)
+  progress.slot = 0
+  progress.heardAtMs = nowMs()
+
+  const stream = writes.follow(
+    listings.map(({ query }) => query),
+    from,
+    {
+      onWrite: ({ address, data, lamports, query }) => {
+        const listing = listings[query]
+        if (listing === undefined || lamports === 0n) {
+          return
+        }
+        const { length, offset } = listing.slice
+        const part = data.subarray(offset, offset + length)
+        if (part.length === length && seen.add(address)) {
+          mintsIn(listing, part).forEach((mint) => added.add(query, mint, address))
+        }
+      },
+      onSlot: (slot) => {
+        if (slot > progress.slot) {
+          progress.slot = slot
+          progress.heardAtMs = nowMs()
+          progress.isStreamRefused = false
+          heard.openUnsafe()
+        }
+      }
+    }
+  )
+  const storeNext = Effect.gen(function* () {
+    yield* Effect.sleep(STORE_EVERY)
+    if (nowMs() - progress.heardAtMs > SILENCE_MS) {
+      return yield* new ChainUnavailable({ reason: "timeout", detail: `no slot for ${SILENCE_MS} ms` })
+    }
+    if (progress.slot === 0) {
+      return
+    }
+    const entries = added
+    const { slot } = progress
+    added = new PoolEntries(programs)
+    yield* store.add(entries, { slot, through: slot })
+    progress.storedAtMs = yield* Clock.currentTimeMillis
+  })
+  const snapshots = Effect.andThen(heard.await, readPrograms(parts))
+  return yield* Effect.raceAllFirst([stream, Effect.forever(storeNext), snapshots])
+})
+
+/** Keeps the index of these programs until it is interrupted. Needs that no other process does. */
+const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
+  const { listings, progress, store } = parts
+  const texts = new Map(listings.map((listing) => [listing.program.programId, listingText(listing)]))
+  let isContinued = true
+  let pauseMs = FIRST_PAUSE_MS
+  while (true) {
+    const stored = yield* store.open(genesis, texts)
+    progress.load(stored)
+    const from: number | null = isContinued ? resumeSlot(stored) : null
+    if (from === null) {
+      // Pools may have been made since the last slot that is stored.
+      yield* store.lose
+      progress.lose()
+    }
+    const failure: Lost = yield* Effect.flip(followOnce(parts, from))
+    if (progress.slot > 0) {
+      pauseMs = FIRST_PAUSE_MS
+    }
+    isContinued = failure._tag !== "ReplayUnavailable"
+    if (failure._tag === "ReplayUnavailable") {
+      yield* Effect.logInfo("The stream does not go back to the stored index of pools, which is read again", {
+        from,
+        detail: failure.detail
+      })
+      continue
+    }
+    progress.isStreamRefused = failure._tag === "ChainUnavailable" && progress.slot === 0
+    const detail = failure._tag === "ChainUnavailable" ? failure.detail : failure.message
+    yield* noteFailure(SOURCE, detail)
+    yield* Effect.logWarning("The index of pools is not kept up for a moment", { detail, pauseMs })
+    yield* Effect.sleep(pauseMs)
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+  }
+})
+
+/** Keeps the index of these programs, where the market streams their writes. */
+export const layerPrograms = (
+  programs: ReadonlyArray<Program>
+): Layer.Layer<never, never, AccountScan | PgClient.PgClient | PoolIndexStore | TransactionHistory> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const writes = yield* ProgramWrites
+      if (writes === null) {
+        return
+      }
+      const { genesis } = yield* TransactionHistory
+      const [scan, store] = [yield* AccountScan, yield* PoolIndexStore]
+      const [monitor, readings] = [yield* SourceMonitor, yield* Readings]
+      const clock = yield* Clock.Clock
+      const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+      const listings = listingsOf(programs)
+
+      const lead = Effect.gen(function* () {
+        const progress = new IndexProgress(listings)
+        yield* monitor.report(SOURCE, () => progress.state(nowMs()))
+        yield* readings.report(
+          {
+            name: "fathom_pool_index_entries",
+            help: "Pairs of a token and a pool in the index of pools.",
+            kind: "gauge"
+          },
+          () => progress.samples()
+        )
+        return yield* keep({ listings, progress, writes, scan, store, nowMs }, yield* genesis)
+      }).pipe(Effect.scoped)
+      yield* whileLeading(LOCK, lead).pipe(keepRunning("Keeping the index of pools", SOURCE), Effect.forkScoped)
+    })
+  )
+
+/** The same for every program whose pools are followed. */
+export const layer = layerPrograms(followedPrograms)

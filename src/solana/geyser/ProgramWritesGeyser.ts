@@ -1,0 +1,96 @@
+import { type Config, Effect, Layer, Redacted } from "effect"
+import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
+import { rpcSettings } from "../rpc/rpcSettings.ts"
+import type { GeyserAccountFeedOptions } from "./ChainFeedGeyser.ts"
+import { geyserCommitment } from "./geyserCommitment.ts"
+import { geyserEndpoints } from "./geyserSettings.ts"
+import { countOf, type GeyserAccountFilter, type GeyserUpdate } from "./geyserUpdates.ts"
+import { type ProgramListener, ProgramWrites, ReplayUnavailable } from "./ProgramWrites.ts"
+
+/** The filter of a query. */
+const filterOf = ({ dataSize, matches, programId }: ProgramQuery): GeyserAccountFilter => ({
+  account: [],
+  owner: [programId],
+  filters: [
+    ...(dataSize === undefined ? [] : [{ datasize: String(dataSize) }]),
+    ...matches.map(({ bytes, offset }) => ({ memcmp: { offset: String(offset), bytes } }))
+  ]
+})
+
+const take = (
+  { account, filters, slot }: GeyserUpdate,
+  places: ReadonlyMap<string, number>,
+  commitment: number,
+  listener: ProgramListener
+): void => {
+  const written = account?.account
+  if (written?.pubkey?.length === 32) {
+    for (const name of filters) {
+      const query = places.get(name)
+      if (query !== undefined) {
+        listener.onWrite({
+          query,
+          slot: countOf(account?.slot),
+          address: written.pubkey,
+          lamports: BigInt(written.lamports ?? 0),
+          data: written.data ?? new Uint8Array(0)
+        })
+      }
+    }
+  } else if (slot?.status === commitment) {
+    listener.onSlot(countOf(slot.slot))
+  }
+}
+
+const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountFeedOptions) {
+  const endpoints = yield* geyserEndpoints(geyser)
+  const commitment = geyserCommitment((yield* rpcSettings(options)).commitment)
+  const { connect, stream } = yield* Effect.promise(() => import("./geyserStream.ts"))
+  let place = 0
+
+  const follow = Effect.fnUntraced(function* (
+    queries: ReadonlyArray<ProgramQuery>,
+    from: number | null,
+    listener: ProgramListener
+  ) {
+    const endpoint = endpoints[place % endpoints.length]
+    const target = {
+      host: endpoint?.host ?? "",
+      url: endpoint === undefined ? "" : Redacted.value(endpoint.url),
+      token: endpoint === undefined || endpoint.token === null ? null : Redacted.value(endpoint.token)
+    }
+    const places = new Map(queries.map((_, index) => [`p${index}`, index]))
+    const accounts = Object.fromEntries(queries.map((query, index) => [`p${index}`, filterOf(query)]))
+    const client = yield* connect(target)
+    const onUpdate = (update: GeyserUpdate) => take(update, places, commitment, listener)
+    const { detail, reason } = yield* stream(
+      client,
+      target,
+      { from, commitment },
+      { onStart: () => undefined, onUpdate },
+      {
+        accounts,
+        slots: { slots: { filterByCommitment: true } },
+        commitment,
+        ...(from !== null && { fromSlot: String(from) })
+      }
+    )
+    if (reason === "range") {
+      return yield* new ReplayUnavailable({ detail })
+    }
+    place += 1
+    return yield* new ChainUnavailable({
+      reason: "unreachable",
+      detail: `${target.host}: the stream of pools ended: ${detail}`
+    })
+  }, Effect.scoped)
+
+  return { follow }
+})
+
+/**
+ * The writes that the Geyser endpoints at `GEYSER_URL`, or those of the options, stream, one endpoint at a time: at `confirmed`, or
+ * `finalized` where `SOLANA_COMMITMENT` is.
+ */
+export const layer = (options: GeyserAccountFeedOptions = {}): Layer.Layer<never, Config.ConfigError> =>
+  Layer.effect(ProgramWrites, make(options))

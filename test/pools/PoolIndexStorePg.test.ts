@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { addressToBytes, type Mint } from "../../src/domain/Address.ts"
+import { NOT_INDEXED } from "../../src/pools/poolIndex/PoolIndex.ts"
+import { PoolEntries } from "../../src/pools/poolIndex/PoolEntries.ts"
+import { PoolIndexStore } from "../../src/pools/poolIndex/PoolIndexStore.ts"
+import * as PoolIndexStorePg from "../../src/pools/poolIndex/PoolIndexStorePg.ts"
+import { at } from "../quotes/toyChain.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { entriesOf, programId } from "./indexScene.ts"
+
+const OTHER_PROGRAM = at(202)
+const listings = new Map([
+  [programId, "a"],
+  [OTHER_PROGRAM, "b"]
+])
+const [TOKEN, TOKEN_2] = [at(10), at(11)]
+
+const open = (address: TestDatabase.TestAddress) =>
+  Effect.map(Layer.build(PoolIndexStorePg.layer.pipe(Layer.provide(TestDatabase.connect(address)))), (context) =>
+    Context.get(context, PoolIndexStore)
+  )
+const fresh = Effect.flatMap(TestDatabase.create, open)
+
+const addressesOf = (store: PoolIndexStore["Service"], mint: Mint, through = 0) =>
+  Effect.map(store.poolsOf(mint, { through, most: 100 }), ({ pools }) => pools.map(({ address }) => address).toSorted())
+
+describe.runIf(TestDatabase.isAvailable)("the index of pools in a database", () => {
+  it.live("answers for a program once its snapshot is stored, in every process", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      yield* here.open("chain", listings)
+      assert.deepStrictEqual(yield* there.poolsOf(TOKEN, { through: 0, most: 100 }), NOT_INDEXED)
+      yield* here.add(entriesOf([TOKEN, at(20)]), { slot: 5, through: 5 })
+      assert.deepStrictEqual(yield* there.poolsOf(TOKEN, { through: 0, most: 100 }), NOT_INDEXED)
+      const entries = yield* here.replace(programId, entriesOf([TOKEN, at(21)], [TOKEN_2, at(21)]), 5)
+      assert.strictEqual(entries, 3)
+      assert.deepStrictEqual(yield* addressesOf(there, TOKEN), [at(20), at(21)].toSorted())
+      const { pools, whole } = yield* there.poolsOf(at(99), { through: 0, most: 100 })
+      assert.deepStrictEqual([pools, Array.from(whole)], [[], [programId]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves a program out that is not stored up to the slot", () =>
+    Effect.gen(function* () {
+      const store = yield* fresh
+      yield* store.open("chain", listings)
+      yield* store.replace(programId, entriesOf([TOKEN, at(20)]), 5)
+      assert.deepStrictEqual(yield* store.poolsOf(TOKEN, { through: 6, most: 100 }), NOT_INDEXED)
+      yield* store.add(entriesOf(), { slot: 6, through: 6 })
+      assert.deepStrictEqual(yield* addressesOf(store, TOKEN, 6), [at(20)])
+      yield* store.lose
+      assert.deepStrictEqual(yield* store.poolsOf(TOKEN, { through: 6, most: 100 }), NOT_INDEXED)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps of an earlier snapshot what was seen since, and deletes the rest", () =>
+    Effect.gen(function* () {
+      const store = yield* fresh
+      yield* store.open("chain", listings)
+      yield* store.replace(programId, entriesOf([TOKEN, at(20)], [TOKEN, at(21)]), 5)
+      yield* store.lose
+      yield* store.add(entriesOf([TOKEN, at(22)]), { slot: 11, through: 11 })
+      yield* store.replace(programId, entriesOf([TOKEN, at(21)]), 10)
+      assert.deepStrictEqual(yield* addressesOf(store, TOKEN), [at(21), at(22)].toSorted())
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("holds many entries of one call, and the same entry twice", () =>
+    Effect.gen(function* () {
+      const store = yield* fresh
+      yield* store.open("chain", listings)
+      const entries = new PoolEntries([programId])
+      const pool = new Uint8Array(32).fill(3)
+      for (let n = 0; n < 5000; n++) {
+        new DataView(pool.buffer).setUint32(0, n)
+        entries.add(0, addressToBytes(TOKEN), pool)
+        entries.add(0, addressToBytes(TOKEN), pool)
+      }
+      assert.strictEqual(yield* store.replace(programId, entries, 5), 5000)
+      assert.strictEqual((yield* store.poolsOf(TOKEN, { through: 0, most: 5000 })).pools.length, 5000)
+      assert.deepStrictEqual(yield* store.poolsOf(TOKEN, { through: 0, most: 4999 }), NOT_INDEXED)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps its state over a restart, unless the chain or the conditions of the pools are others", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const before = yield* open(address)
+      yield* before.open("chain", listings)
+      yield* before.replace(programId, entriesOf([TOKEN, at(20)]), 5)
+      yield* before.add(entriesOf(), { slot: 9, through: 9 })
+      const after = yield* open(address)
+      const state = { isWhole: true, through: 9, entries: 1 }
+      assert.deepStrictEqual((yield* after.open("chain", listings)).get(programId), state)
+      const changed = new Map([[programId, "another layout"]])
+      assert.deepStrictEqual((yield* after.open("chain", changed)).get(programId), { ...state, isWhole: false })
+      const foreign = yield* after.open("another chain", listings)
+      assert.deepStrictEqual(foreign.get(programId), { isWhole: false, through: 0, entries: 0 })
+    }).pipe(Effect.scoped)
+  )
+})

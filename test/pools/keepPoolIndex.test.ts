@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Queue, References } from "effect"
+import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
+import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import { layerPrograms } from "../../src/pools/poolIndex/keepPoolIndex.ts"
+import { PoolIndexStore } from "../../src/pools/poolIndex/PoolIndexStore.ts"
+import * as PoolIndexStorePg from "../../src/pools/poolIndex/PoolIndexStorePg.ts"
+import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
+import { ReplayUnavailable } from "../../src/solana/geyser/ProgramWrites.ts"
+import { at, toyProgram } from "../quotes/toyChain.ts"
+import { until } from "../support/sse.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { programId, StreamedChain } from "./indexScene.ts"
+
+const [TOKEN, TOKEN_2] = [at(10), at(11)]
+const lost = new ChainUnavailable({ reason: "unreachable", detail: "the stream ended" })
+
+/** A process that keeps the index of the chain in this database until the scope ends. */
+const keeper = Effect.fnUntraced(function* (chain: StreamedChain, address: TestDatabase.TestAddress) {
+  const context = yield* Layer.build(
+    layerPrograms([toyProgram]).pipe(
+      Layer.provideMerge(PoolIndexStorePg.layer),
+      Layer.provide(TestDatabase.connect(address)),
+      Layer.provide(chain.layer),
+      Layer.provideMerge(SourceMonitor.layer),
+      Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
+    )
+  )
+  const store = Context.get(context, PoolIndexStore)
+  const monitor = Context.get(context, SourceMonitor.SourceMonitor)
+  return {
+    state: () => monitor.stateOf("pool_index", 0),
+    pools: (mint: Mint, through = 0) =>
+      Effect.map(store.poolsOf(mint, { through, most: 100 }), ({ pools, whole }) =>
+        whole.has(programId) ? pools.map((pool) => pool.address).toSorted() : null
+      ).pipe(Effect.orDie)
+  }
+})
+
+type Keeper = Effect.Success<ReturnType<typeof keeper>>
+
+/** Waits until the index answers so; null for a program that is not whole. */
+const shows = ({ pools }: Keeper, mint: Mint, wanted: ReadonlyArray<Address> | null, through = 0) =>
+  Effect.gen(function* () {
+    const text = JSON.stringify(wanted?.toSorted() ?? null)
+    yield* pools(mint, through).pipe(
+      Effect.delay("20 millis"),
+      Effect.repeat({ until: (found) => JSON.stringify(found) === text })
+    )
+  })
+
+const stream = (chain: StreamedChain) => Queue.take(chain.opened)
+
+describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
+  it.live("reads a program once, and knows of pools that were made while it was read and afterwards", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      const opened = yield* stream(chain)
+      assert.isNull(opened.from)
+      assert.deepStrictEqual(opened.queries, [{ programId, matches: [] }])
+      // Before a slot it is unknown from where on the stream has every write.
+      assert.strictEqual(chain.queries.length, 0)
+      assert.deepStrictEqual([kept.state()?.status, kept.state()?.reason], ["unavailable", "source_gap"])
+      chain.duringScan = Effect.sync(() => chain.write(opened, 101, at(21), TOKEN))
+      opened.listener.onSlot(100)
+      yield* shows(kept, TOKEN, [at(20), at(21)])
+      assert.strictEqual(chain.queries[0]?.minSlot, 100)
+      const short = { query: 0, slot: 102, address: addressToBytes(at(23)), lamports: 1n, data: new Uint8Array(31) }
+      opened.listener.onWrite(short)
+      chain.write(opened, 102, at(22), TOKEN_2)
+      opened.listener.onSlot(102)
+      yield* shows(kept, TOKEN_2, [at(22)], 102)
+      // No mint is read from an account that ends before it.
+      assert.deepStrictEqual(yield* kept.pools(at(0)), [])
+      assert.strictEqual(chain.queries.length, 1)
+      assert.deepInclude(kept.state(), { status: "known", share: 1, slot: 102 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on from the stored slot after a restart, without another snapshot", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const address = yield* TestDatabase.create
+      yield* Effect.gen(function* () {
+        const kept = yield* keeper(chain, address)
+        ;(yield* stream(chain)).listener.onSlot(100)
+        yield* shows(kept, TOKEN, [at(20)], 100)
+      }).pipe(Effect.scoped)
+      const kept = yield* keeper(chain, address)
+      const opened = yield* stream(chain)
+      assert.strictEqual(opened.from, 68)
+      chain.write(opened, 130, at(21), TOKEN)
+      opened.listener.onSlot(130)
+      yield* shows(kept, TOKEN, [at(20), at(21)], 130)
+      assert.strictEqual(chain.queries.length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "reads programs again after a gap that the stream cannot repeat, is unknown meanwhile, and drops closed pools",
+    () =>
+      Effect.gen(function* () {
+        const chain = new StreamedChain()
+        chain.pools.set(at(20), TOKEN).set(at(21), TOKEN)
+        const kept = yield* keeper(chain, yield* TestDatabase.create)
+        const first = yield* stream(chain)
+        first.listener.onSlot(100)
+        yield* shows(kept, TOKEN, [at(20), at(21)], 100)
+        yield* first.end(lost)
+        const second = yield* stream(chain)
+        assert.strictEqual(second.from, 68)
+        yield* second.end(new ReplayUnavailable({ detail: "too old" }))
+        const third = yield* stream(chain)
+        assert.isNull(third.from)
+        assert.isNull(yield* kept.pools(TOKEN))
+        chain.pools.delete(at(20))
+        third.listener.onSlot(5000)
+        yield* shows(kept, TOKEN, [at(21)], 5000)
+        assert.strictEqual(chain.queries.length, 2)
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("takes nothing from a snapshot that breaks, and names what to set where one is refused", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN).set(at(21), TOKEN)
+      const detail = "getProgramAccounts: -32010 excluded"
+      chain.scanFailure = new ChainUnavailable({ reason: "invalid", detail, rpcCode: -32010, isRefused: true })
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      const opened = yield* stream(chain)
+      opened.listener.onSlot(100)
+      yield* until("the refusal is shown", () => kept.state()?.advice !== undefined)
+      assert.match(kept.state()?.advice ?? "", /for toy: set SOLANA_RPC_URL .* or POOL_INDEX=off/u)
+      assert.isNull(yield* kept.pools(TOKEN))
+      yield* opened.end(lost)
+      yield* stream(chain)
+      assert.strictEqual(chain.queries.length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("names what to set where the stream is refused, until one begins", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      yield* (yield* stream(chain)).end(lost)
+      const opened = yield* stream(chain)
+      assert.match(kept.state()?.advice ?? "", /Set GEYSER_URL to one that does, or POOL_INDEX=off/u)
+      opened.listener.onSlot(100)
+      yield* shows(kept, TOKEN, [])
+      assert.isUndefined(kept.state()?.advice)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is done by one of the processes of a database", () =>
+    Effect.gen(function* () {
+      const [first, second] = [new StreamedChain(), new StreamedChain()]
+      first.pools.set(at(20), TOKEN)
+      const address = yield* TestDatabase.create
+      yield* Effect.gen(function* () {
+        const kept = yield* keeper(first, address)
+        const opened = yield* stream(first)
+        const other = yield* keeper(second, address)
+        opened.listener.onSlot(100)
+        yield* shows(kept, TOKEN, [at(20)], 100)
+        yield* shows(other, TOKEN, [at(20)], 100)
+        assert.strictEqual(yield* Queue.size(second.opened), 0)
+        assert.isNull(other.state())
+      }).pipe(Effect.scoped)
+      yield* keeper(second, address)
+      assert.strictEqual((yield* stream(second)).from, 68)
+      assert.strictEqual(second.queries.length, 0)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,138 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { type Address, SOL } from "../../src/domain/Address.ts"
+import { NOT_INDEXED, PoolIndex } from "../../src/pools/poolIndex/PoolIndex.ts"
+import { POOL, POOL_2, TOKEN, VAULT_A2, VAULT_B2, chainWithOnePool, outOf, settle, withBook } from "./bookScene.ts"
+import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
+
+const { programId } = toyProgram
+
+/** An index of the toy program, whole or not, with these pools of every mint. */
+const indexOf = (...pools: ReadonlyArray<Address>) => {
+  const index = { isWhole: true, pools: [...pools], asked: new Array<number>() }
+  const service = {
+    poolsOf: (_: Address, slot: number) =>
+      Effect.sync(() => {
+        index.asked.push(slot)
+        return index.isWhole
+          ? { whole: new Set([programId]), pools: index.pools.map((address) => ({ programId, address })) }
+          : NOT_INDEXED
+      })
+  }
+  const withIndex = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, PoolIndex, service)
+  return { index, withIndex }
+}
+
+describe("PoolBook, with an index of pools,", () => {
+  it.effect("loads a mint without a search, by one read of its pools", () => {
+    const chain = chainWithOnePool()
+    const { index, withIndex } = indexOf(POOL)
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(TOKEN)
+        yield* settle
+        assert.deepStrictEqual(outOf(book, 100n, chain), [45n])
+        assert.strictEqual(chain.searches, 0)
+        assert.strictEqual(chain.reads, 1)
+        assert.deepStrictEqual(index.asked, [1])
+        assert.isNull(book.lacking(TOKEN))
+      })
+    ).pipe(withIndex)
+  })
+
+  it.effect(
+    "reads only pools that are new when it looks again, and keeps one that the index lacks for a moment",
+    () => {
+      const chain = chainWithOnePool()
+      const { index, withIndex } = indexOf(POOL)
+      return withBook(chain, (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          yield* TestClock.adjust("60 seconds")
+          yield* settle
+          assert.strictEqual(chain.reads, 1)
+          chain.put(
+            toyPool({ address: POOL_2, mintA: SOL, mintB: TOKEN, vaultA: VAULT_A2, vaultB: VAULT_B2 }),
+            vault(VAULT_A2, 10n),
+            vault(VAULT_B2, 10n)
+          )
+          index.pools = [POOL_2]
+          yield* TestClock.adjust("60 seconds")
+          yield* settle
+          assert.strictEqual(chain.reads, 2)
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 2)
+          assert.strictEqual(chain.searches, 0)
+        })
+      ).pipe(withIndex)
+    }
+  )
+
+  it.effect("searches while a program is not whole, so that missing pools are never taken for none", () => {
+    const chain = chainWithOnePool()
+    const { index, withIndex } = indexOf()
+    index.isWhole = false
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(TOKEN)
+        yield* settle
+        assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+        assert.strictEqual(chain.searches, 2)
+      })
+    ).pipe(withIndex)
+  })
+
+  it.effect("leaves out a pool that was closed, and does not read it again at once", () => {
+    const chain = chainWithOnePool()
+    const { withIndex } = indexOf(POOL, at(77))
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(TOKEN)
+        yield* settle
+        const known = book.between(TOKEN, SOL)
+        assert.deepStrictEqual([known?.pools.length, known?.refused], [1, []])
+        const { reads } = chain
+        yield* TestClock.adjust("60 seconds")
+        yield* settle
+        assert.strictEqual(chain.reads, reads)
+      })
+    ).pipe(withIndex)
+  })
+
+  it.effect("knows that a mint has no pool when every program is whole and lists none", () => {
+    const chain = chainWithOnePool()
+    chain.mints.add(at(50))
+    const { withIndex } = indexOf()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(at(50))
+        yield* settle
+        assert.deepStrictEqual(book.between(at(50), SOL), { pools: [], refused: [] })
+        assert.strictEqual(chain.searches, 0)
+      })
+    ).pipe(withIndex)
+  })
+
+  it.effect("ranks the pools of a mint that has too many by their reserves", () => {
+    const chain = chainWithOnePool()
+    const { withIndex } = indexOf(POOL, POOL_2)
+    chain.put(
+      toyPool({ address: POOL_2, mintA: SOL, mintB: TOKEN, vaultA: VAULT_A2, vaultB: VAULT_B2 }),
+      vault(VAULT_A2, 10n),
+      vault(VAULT_B2, 10n)
+    )
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+          assert.strictEqual(book.leftOut(TOKEN), 1)
+          assert.strictEqual(book.lacking(TOKEN), "limit_clipped")
+        }),
+      { POOLS_PER_MINT: "1" }
+    ).pipe(withIndex)
+  })
+})
