@@ -26,11 +26,19 @@ export const numberOption = (name: string, text: string, rules: NumberRules = {}
   return value
 }
 
-/** The number after `--name` of the command line; `missing` without the flag or without a value. */
+/** The text of `--name text` or `--name=text` among the arguments; undefined without the flag or without a value. */
+export const flagText = (args: ReadonlyArray<string>, name: string): string | undefined => {
+  const flag = `--${name}`
+  const at = args.findIndex((argument) => argument === flag || argument.startsWith(`${flag}=`))
+  const found = args[at]
+  const text = found === flag ? args[at + 1] : found?.slice(flag.length + 1)
+  return found === flag && text?.startsWith("--") === true ? undefined : text
+}
+
+/** The number of `--name` of the command line; `missing` without the flag or without a value. */
 export const flagNumber = (name: string, missing: number, rules: NumberRules = {}): number => {
-  const at = process.argv.indexOf(`--${name}`)
-  const text = at === -1 ? undefined : process.argv[at + 1]
-  return text === undefined || text.startsWith("--") ? missing : numberOption(`--${name}`, text, rules)
+  const text = flagText(process.argv, name)
+  return text === undefined ? missing : numberOption(`--${name}`, text, rules)
 }
 
 /** The whole number that is the first argument of the command line without dashes; `missing` without one. */

@@ -16,6 +16,7 @@ export { fromAtomic, toAtomic } from "./domain/decimal.ts"
 export {
   Hop,
   NoRoute,
+  PoolsNotSearched,
   type QuoteRefusal,
   type QuoteRequest,
   RouteNotSupported,

@@ -14,6 +14,7 @@ import { AccountBus } from "../../src/storage/bus/AccountBus.ts"
 import * as AccountBusValkey from "../../src/storage/valkey/AccountBusValkey.ts"
 import { makeConnection } from "../../src/storage/valkey/busConnection.ts"
 import { startValkey } from "../cluster/parts.ts"
+import { numberOption } from "../options.ts"
 import { report } from "./report.ts"
 
 const { values } = parseArgs({
@@ -23,7 +24,10 @@ const { values } = parseArgs({
     slots: { type: "string", default: "60" }
   }
 })
-const [writes, slots] = [Number(values.writes), Number(values.slots)]
+const [writes, slots] = [
+  numberOption("--writes", values.writes, { whole: true }),
+  numberOption("--slots", values.slots, { whole: true })
+]
 const WARM = 10
 
 const owner = addressFromBytes(randomBytes(32))

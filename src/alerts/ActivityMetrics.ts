@@ -1,7 +1,7 @@
-import { type Mint, SOL } from "../domain/Address.ts"
+import type { Mint } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { type Rational, whole } from "../domain/rational.ts"
-import { DOLLARS } from "../domain/stables.ts"
+import { isMoney } from "../domain/stables.ts"
 import type { ActivityMetric } from "../domain/wallets/Alert.ts"
 import { coverageOf } from "../market/views/tokenMeasures.ts"
 import { STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
@@ -9,9 +9,8 @@ import { windowNames, windowSeconds } from "../market/windows/windows.ts"
 import type { PoolBook } from "../pools/PoolBook.ts"
 import type { HolderReads } from "../tokens/HolderReader.ts"
 import { depthOf } from "../tokens/liquidity.ts"
-import type { TokenBook } from "../tokens/TokenBook.ts"
-import { AuthorityChanges } from "./AuthorityChanges.ts"
-import { LiquidityHighs } from "./LiquidityHighs.ts"
+import type { AuthorityChanges } from "./AuthorityChanges.ts"
+import { type High, LiquidityHighs } from "./LiquidityHighs.ts"
 import type { MedianPrices } from "./MedianPrices.ts"
 import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
 
@@ -24,13 +23,9 @@ export interface ActivitySources {
   readonly pools: Pick<PoolBook["Service"], "isLoaded" | "lacking" | "poolsOf">
   readonly holders: Pick<HolderReads, "knownOf">
   readonly medians: MedianPrices
-  readonly tokens: Pick<TokenBook["Service"], "read">
-}
-
-/** The tokens whose metrics need to be looked at again and again. */
-export interface Followed {
-  readonly drops: ReadonlySet<Mint>
-  readonly authorities: ReadonlySet<Mint>
+  readonly authorities: Pick<AuthorityChanges, "of">
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number
 }
 
 /** The name of a window of so many seconds; null where there is none. */
@@ -43,7 +38,6 @@ export const windowOf = (seconds: number | null) => windowNames[windowSeconds.in
 export class ActivityMetrics {
   private readonly sources: ActivitySources
   private readonly highs = new LiquidityHighs()
-  private readonly authorities = new AuthorityChanges()
 
   constructor(sources: ActivitySources) {
     this.sources = sources
@@ -51,6 +45,7 @@ export class ActivityMetrics {
 
   /** Current value of the metric, at the place of the newest trade of the token. */
   now(mint: Mint, metric: ActivityMetric, { windowSeconds: seconds }: Measure, place: number, nowMs: number): Reading {
+    const { authorities, monotonicMs } = this.sources
     switch (metric) {
       case "volume_usd":
         return this.ofBlocks(this.volume(mint, seconds, nowMs), place, nowMs)
@@ -59,9 +54,9 @@ export class ActivityMetrics {
       case "liquidity_usd":
         return this.liquidity(mint, place, nowMs)
       case "liquidity_drop_pct":
-        return this.drop(this.liquidity(mint, place, nowMs), this.highs.of(mint, seconds ?? 0, nowMs))
+        return this.drop(this.liquidity(mint, place, nowMs), this.highs.of(mint, seconds ?? 0, monotonicMs()))
       case "authority_changes": {
-        const changes = this.authorities.of(mint, seconds ?? 0, nowMs)
+        const changes = authorities.of(mint, seconds ?? 0, monotonicMs())
         return this.ofBlocks(changes === null ? null : whole(BigInt(changes)), place, nowMs)
       }
       case "top10_pct":
@@ -71,30 +66,30 @@ export class ActivityMetrics {
     }
   }
 
-  /** Takes note of the liquidity and the authorities of tokens whose changes are watched, and forgets those of all others. */
-  follow({ authorities, drops }: Followed, nowMs: number): void {
-    this.authorities.keep(authorities)
-    authorities.forEach((mint) => this.authorities.note(mint, this.sources.tokens.read(mint), nowMs))
+  /** Takes note of the liquidity of tokens whose drops are watched, and forgets that of all others. */
+  follow(drops: ReadonlySet<Mint>, nowMs: number): void {
     this.highs.keep(drops)
     for (const mint of drops) {
       const reading = this.liquidity(mint, 0, nowMs)
       if (reading.state === "ok") {
-        this.highs.note(mint, reading.seen.value.numerator, nowMs)
+        this.highs.note(mint, reading.seen.value.numerator, this.sources.monotonicMs())
       }
     }
   }
 
   /** Distance of the liquidity from its highest value, in percent of that; none where no value was seen, or it is 0. */
-  private drop(now: Reading, high: bigint | null): Reading {
+  private drop(now: Reading, high: High | null): Reading {
     if (now.state !== "ok") {
       return now
     }
     const { numerator } = now.seen.value
-    if (high === null || high === 0n) {
+    if (high === null || high.micro === 0n) {
       return UNAVAILABLE
     }
-    const lost = high > numerator ? high - numerator : 0n
-    return { state: "ok", seen: { ...now.seen, value: { numerator: 100n * lost, denominator: high } } }
+    const { isWhole, micro } = high
+    const lost = micro > numerator ? micro - numerator : 0n
+    const value = { numerator: 100n * lost, denominator: micro }
+    return { state: "ok", seen: { ...now.seen, value, isAtLeast: !isWhole } }
   }
 
   /** A value as of the newest block; stale once blocks have stopped. */
@@ -130,7 +125,7 @@ export class ActivityMetrics {
     if ((tape.launches.of(mint)?.graduatedAtMs ?? null) !== null) {
       return whole(100n)
     }
-    if (mint === SOL || DOLLARS.includes(mint)) {
+    if (isMoney(mint)) {
       return null
     }
     const rate = pools.poolsOf(mint).find(({ graduation }) => graduation !== undefined)?.graduation

@@ -1,4 +1,5 @@
 import { Context, type Effect, type Stream } from "effect"
+import type { Mint } from "../domain/Address.ts"
 import type {
   Alert,
   AlertChange,
@@ -14,6 +15,7 @@ import type {
   TooManyAlerts,
   WalletNotTracked
 } from "../domain/wallets/Alert.ts"
+import type { AuthoritySighting } from "./authorityRecord.ts"
 
 /** The newest version of an active alert. */
 export interface AlertVersion {
@@ -77,7 +79,13 @@ export class AlertStore extends Context.Service<
     readonly changes: Stream.Stream<string | null>
     /** Firings of every process, this one included, as they are stored. `Missed` may come first. */
     readonly firings: Stream.Stream<FiringSignal>
-    /** Deletes firings, and removed alerts, that are more than 30 days old. */
+    /** Keeps the authorities of tokens as they were seen, each with the changes since the sighting before it of any process. */
+    noteAuthorities(sightings: ReadonlyArray<AuthoritySighting>): Effect.Effect<void, AlertStoreUnavailable>
+    /** Times of the changes of authorities in milliseconds since the Unix epoch, the oldest first, of tokens that have some. */
+    readonly authorityChanges: Effect.Effect<ReadonlyMap<Mint, ReadonlyArray<number>>, AlertStoreUnavailable>
+    /** Deletes what is kept of authorities: the slots of another chain follow. */
+    readonly forgetAuthorities: Effect.Effect<void, AlertStoreUnavailable>
+    /** Deletes firings, and removed alerts, that are more than 30 days old, and authorities that are not watched any more. */
     readonly purge: Effect.Effect<void, AlertStoreUnavailable>
   }
 >()("fathom/alerts/AlertStore") {}

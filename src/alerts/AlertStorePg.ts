@@ -17,6 +17,8 @@ import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { AlertStore, type FiringSignal } from "./AlertStore.ts"
 import { makeAlertTable, readFiring } from "./alertTable.ts"
+import type { AuthoritySighting } from "./authorityRecord.ts"
+import { makeAuthorityTable } from "./authorityTable.ts"
 import { makeFire } from "./tradeFiringTable.ts"
 
 /** On the path of a request. */
@@ -31,6 +33,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
   const table = makeAlertTable(sql, channel)
+  const authorities = makeAuthorityTable(sql)
   const fire = makeFire(sql, channel)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
@@ -88,7 +91,12 @@ const make = Effect.gen(function* () {
         })
       })
     ),
-    purge: now((nowMs) => table.purge(nowMs, write))
+    noteAuthorities: Effect.fn("AlertStore.noteAuthorities")((sightings: ReadonlyArray<AuthoritySighting>) =>
+      sightings.length === 0 ? Effect.void : now((nowMs) => write(transaction(sql, authorities.note(sightings, nowMs))))
+    ),
+    authorityChanges: write(authorities.changes),
+    forgetAuthorities: write(authorities.forget),
+    purge: now((nowMs) => Effect.andThen(table.purge(nowMs, write), authorities.purge(nowMs, write)))
   })
 })
 

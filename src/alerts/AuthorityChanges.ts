@@ -1,56 +1,95 @@
 import type { Mint } from "../domain/Address.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
+import type { AuthoritySighting } from "./authorityRecord.ts"
 
-/** Changes of one token that are remembered, the newest, and for how long: that of the longest window. */
-const MOST_KEPT = 1000
-const KEPT_MS = 86_400_000
+/** Time after which unchanged authorities are stored again, so that the store keeps them. */
+const STORED_AGAIN_MS = 3_600_000
 
-interface Authorities {
-  readonly slot: number
-  readonly mint: string | null
-  readonly freeze: string | null
-  /** Times at which changes were seen, the oldest first. */
-  readonly changes: ReadonlyArray<number>
+interface Stored extends AuthoritySighting {
+  readonly storedAtMs: number
 }
 
-/** Changes of the mint and the freeze authority of tokens, by their mint accounts as they were seen one after the other. */
-export class AuthorityChanges {
-  readonly #tokens = new Map<Mint, Authorities>()
+interface Change {
+  readonly atMs: number
+  /** The same time by the clock of this process that never goes back. */
+  readonly monotonicMs: number
+}
 
-  /** Takes note of a mint account. One of an earlier slot than before, as of another node, is passed over. */
-  note(mint: Mint, state: TokenState | null, nowMs: number): void {
-    if (state?._tag !== "Token" || state.facts === null) {
-      return
-    }
-    const { freezeAuthority, mintAuthority } = state.facts
-    const before = this.#tokens.get(mint)
-    if (before !== undefined && state.observation.slot < before.slot) {
-      return
-    }
-    const isKnown = before !== undefined
-    const changed = [
-      ...(isKnown && before.mint !== mintAuthority ? [nowMs] : []),
-      ...(isKnown && before.freeze !== freezeAuthority ? [nowMs] : [])
-    ]
-    const kept = (before?.changes ?? []).filter((atMs) => atMs > nowMs - KEPT_MS)
-    this.#tokens.set(mint, {
-      slot: state.observation.slot,
-      mint: mintAuthority,
-      freeze: freezeAuthority,
-      changes: [...kept, ...changed].slice(-MOST_KEPT)
+/** The time by both clocks, in milliseconds. */
+export interface Moment {
+  /** Since the Unix epoch. */
+  readonly nowMs: number
+  /** By a clock that never goes back. */
+  readonly monotonicMs: number
+}
+
+const sightingOf = (mint: Mint, state: TokenState | null): AuthoritySighting | null => {
+  if (state?._tag !== "Token" || state.facts === null) {
+    return null
+  }
+  const { freezeAuthority, mintAuthority } = state.facts
+  return { mint, slot: state.observation.slot, mintAuthority, freezeAuthority }
+}
+
+/**
+ * Changes of the mint and the freeze authority of tokens. What this process sees goes to the store, from which all processes
+ * count, so that two of them have the same number and a restart loses none.
+ */
+export class AuthorityChanges {
+  /** The last sightings that the store has of this process. */
+  readonly #stored = new Map<Mint, Stored>()
+  readonly #changes = new Map<Mint, ReadonlyArray<Change>>()
+
+  /** Sightings of the tokens that the store does not have yet. */
+  unstored(
+    mints: ReadonlySet<Mint>,
+    read: (mint: Mint) => TokenState | null,
+    monotonicMs: number
+  ): ReadonlyArray<AuthoritySighting> {
+    return Array.from(mints).flatMap((mint) => {
+      const now = sightingOf(mint, read(mint))
+      const before = this.#stored.get(mint)
+      const isStored =
+        before !== undefined &&
+        before.mintAuthority === now?.mintAuthority &&
+        before.freezeAuthority === now.freezeAuthority &&
+        monotonicMs - before.storedAtMs < STORED_AGAIN_MS
+      return now === null || isStored ? [] : [now]
     })
   }
 
-  /** Changes that were seen in the last `seconds`; null before the first look at the account. */
-  of(mint: Mint, seconds: number, nowMs: number): number | null {
-    return this.#tokens.get(mint)?.changes.filter((atMs) => atMs > nowMs - seconds * 1000).length ?? null
+  /** The store has these sightings. */
+  stored(sightings: ReadonlyArray<AuthoritySighting>, monotonicMs: number): void {
+    sightings.forEach((sighting) => this.#stored.set(sighting.mint, { ...sighting, storedAtMs: monotonicMs }))
+  }
+
+  /** Takes the times of the changes in the store, of every token that has some. */
+  changed(changes: ReadonlyMap<Mint, ReadonlyArray<number>>, { monotonicMs, nowMs }: Moment): void {
+    const before = new Map(this.#changes)
+    this.#changes.clear()
+    for (const [mint, times] of changes) {
+      const known = new Map(before.get(mint)?.map((change) => [change.atMs, change]))
+      this.#changes.set(
+        mint,
+        times.map((atMs) => known.get(atMs) ?? { atMs, monotonicMs: monotonicMs - Math.max(0, nowMs - atMs) })
+      )
+    }
+  }
+
+  /** Changes that were seen in the last `seconds`; null before this process has seen the account. */
+  of(mint: Mint, seconds: number, nowMonotonicMs: number): number | null {
+    if (!this.#stored.has(mint)) {
+      return null
+    }
+    const isWithin = ({ monotonicMs }: Change) => monotonicMs > nowMonotonicMs - seconds * 1000
+    return this.#changes.get(mint)?.filter(isWithin).length ?? 0
   }
 
   /** Forgets all tokens but these. */
   keep(mints: ReadonlySet<Mint>): void {
-    for (const mint of this.#tokens.keys()) {
+    for (const mint of this.#stored.keys()) {
       if (!mints.has(mint)) {
-        this.#tokens.delete(mint)
+        this.#stored.delete(mint)
       }
     }
   }

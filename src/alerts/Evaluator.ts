@@ -18,8 +18,11 @@ import { Requester } from "../pools/Requester.ts"
 import { HolderReader } from "../tokens/HolderReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { isMoney } from "../domain/stables.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { ActivityMetrics } from "./ActivityMetrics.ts"
+import { AuthorityChanges } from "./AuthorityChanges.ts"
+import { followAuthorities } from "./followAuthorities.ts"
 import { stepsOf, unmarked } from "./alertSteps.ts"
 import { MedianPrices } from "./MedianPrices.ts"
 import { Metrics } from "./Metrics.ts"
@@ -99,11 +102,14 @@ export class Evaluator extends Context.Service<
         const medians = new MedianPrices(prices)
         const pools = yield* PoolBook
         const holders = yield* HolderReader
+        const clock = yield* Clock.Clock
+        const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+        const authorities = new AuthorityChanges()
         const metrics = new Metrics(
           tape,
           tokens,
           medians,
-          new ActivityMetrics({ tape, pools, holders, medians, tokens })
+          new ActivityMetrics({ tape, pools, holders, medians, authorities, monotonicMs })
         )
         const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0, unread: null }
         const list = new AlertIndex()
@@ -168,8 +174,10 @@ export class Evaluator extends Context.Service<
 
         const lookAtAll = Effect.gen(function* () {
           const nowMs = yield* Clock.currentTimeMillis
-          const [drops, authorities] = [list.mintsOf("liquidity_drop_pct"), list.mintsOf("authority_changes")]
-          metrics.follow({ drops, authorities }, nowMs)
+          metrics.follow(list.mintsOf("liquidity_drop_pct"), nowMs)
+          const moment = { nowMs, monotonicMs: monotonicMs() }
+          const ofAuthorities = list.mintsOf("authority_changes")
+          yield* followAuthorities(authorities, { store, tokens }, ofAuthorities, moment, retryForever)
           const steps = Array.from(list.mints()).flatMap((mint) =>
             Array.from(list.of(mint)).flatMap((group) => {
               const reading = metrics.now(mint, group.measure, nowMs)
@@ -194,7 +202,8 @@ export class Evaluator extends Context.Service<
          * the holders that it is made of are not known; null otherwise.
          */
         const warm = Effect.fnUntraced(function* (mint: Mint, measure: Measure, nowMs: number) {
-          const lacking = measure.metric === "top10_pct" ? yield* warmHolders(mint, nowMs) : null
+          // An alert from before such were refused must not hold the source at partial.
+          const lacking = measure.metric === "top10_pct" && !isMoney(mint) ? yield* warmHolders(mint, nowMs) : null
           if (isOfPools(measure.metric) && !pools.isLoaded(mint)) {
             yield* Effect.provideService(pools.warm(mint), Requester, "alerts")
           }
@@ -223,9 +232,11 @@ export class Evaluator extends Context.Service<
         })
 
         /** The marks of alerts are places of the chain before. */
-        const startAnew = Effect.suspend(() => {
+        const startAnew = Effect.gen(function* () {
           metrics.startAnew()
-          return judge(Array.from(list.alerts()).flatMap((alert) => unmarked(alert) ?? []))
+          authorities.keep(new Set())
+          yield* retryForever(store.forgetAuthorities)
+          yield* judge(Array.from(list.alerts()).flatMap((alert) => unmarked(alert) ?? []))
         })
 
         const takeBlock = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {

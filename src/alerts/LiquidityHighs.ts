@@ -5,32 +5,50 @@ import { LONGEST_DROP_SECONDS } from "../domain/wallets/Alert.ts"
 const STEP_MS = 5000
 
 interface Sample {
-  readonly atMs: number
+  readonly monotonicMs: number
   /** Millionths of a dollar. */
   readonly micro: bigint
 }
 
-/** The highest liquidity of tokens within the last hour, by the values that were seen. At most 720 of each token are kept. */
+interface Samples {
+  /** The time of the first value. */
+  readonly sinceMs: number
+  /** In the order of time; each is higher than all after it. */
+  readonly highest: ReadonlyArray<Sample>
+}
+
+/** A highest value, and whether it is that of a whole window: of less it may have been higher. */
+export interface High {
+  readonly micro: bigint
+  readonly isWhole: boolean
+}
+
+/**
+ * The highest liquidity of tokens within the last hour, by the values that this process has seen. At most 720 of each token are
+ * kept. Times are milliseconds of a clock that never goes back.
+ */
 export class LiquidityHighs {
-  // In the order of time; each is higher than all after it.
-  readonly #samples = new Map<Mint, Array<Sample>>()
+  readonly #samples = new Map<Mint, Samples>()
 
   /** Takes note of the value of now. */
-  note(mint: Mint, micro: bigint, nowMs: number): void {
-    const samples = (this.#samples.get(mint) ?? []).filter(({ atMs }) => atMs > nowMs - LONGEST_DROP_SECONDS * 1000)
-    while ((samples.at(-1)?.micro ?? micro + 1n) <= micro) {
-      samples.pop()
-    }
-    const last = samples.at(-1)
-    if (last === undefined || nowMs - last.atMs >= STEP_MS) {
-      samples.push({ atMs: nowMs, micro })
-    }
-    this.#samples.set(mint, samples)
+  note(mint: Mint, micro: bigint, monotonicMs: number): void {
+    const { highest, sinceMs } = this.#samples.get(mint) ?? { highest: [], sinceMs: monotonicMs }
+    const kept = highest.filter(
+      (sample) => sample.monotonicMs > monotonicMs - LONGEST_DROP_SECONDS * 1000 && sample.micro > micro
+    )
+    const last = kept.at(-1)
+    const isNext = last === undefined || monotonicMs - last.monotonicMs >= STEP_MS
+    this.#samples.set(mint, { sinceMs, highest: isNext ? [...kept, { monotonicMs, micro }] : kept })
   }
 
   /** The highest value of the last `seconds`; null where none was seen. */
-  of(mint: Mint, seconds: number, nowMs: number): bigint | null {
-    return this.#samples.get(mint)?.find(({ atMs }) => atMs > nowMs - seconds * 1000)?.micro ?? null
+  of(mint: Mint, seconds: number, monotonicMs: number): High | null {
+    const samples = this.#samples.get(mint)
+    const fromMs = monotonicMs - seconds * 1000
+    const highest = samples?.highest.find((sample) => sample.monotonicMs > fromMs)
+    return samples === undefined || highest === undefined
+      ? null
+      : { micro: highest.micro, isWhole: samples.sinceMs <= fromMs }
   }
 
   /** Forgets all tokens but these. */

@@ -10,7 +10,7 @@ import { coverageOf } from "../market/views/tokenMeasures.ts"
 import { lackingNow, STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import type { TokenBook } from "../tokens/TokenBook.ts"
-import { type ActivityMetrics, type Followed, windowOf } from "./ActivityMetrics.ts"
+import { type ActivityMetrics, windowOf } from "./ActivityMetrics.ts"
 import type { Observation } from "./evaluate.ts"
 import type { MedianPrices } from "./MedianPrices.ts"
 import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
@@ -63,7 +63,7 @@ export class Metrics {
   /** The slots of another chain follow: nothing of the one before holds. */
   startAnew(): void {
     this.inSol.clear()
-    this.activity.follow({ drops: new Set(), authorities: new Set() }, 0)
+    this.activity.follow(new Set(), 0)
   }
 
   /** Takes note of a block. */
@@ -82,9 +82,9 @@ export class Metrics {
     }
   }
 
-  /** Takes note of what metrics compare with later. */
-  follow(followed: Followed, nowMs: number): void {
-    this.activity.follow(followed, nowMs)
+  /** Takes note of the liquidity of tokens whose drops are watched, with which metrics compare later. */
+  follow(drops: ReadonlySet<Mint>, nowMs: number): void {
+    this.activity.follow(drops, nowMs)
   }
 
   /** Current value of the metric. */

@@ -1,5 +1,5 @@
 /** Changes that owners may make to an alert, as pure functions. */
-import { type Address, type Mint, USDC } from "../domain/Address.ts"
+import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import {
   type Alert,
   type AlertChange,
@@ -13,6 +13,7 @@ import {
   MAX_EXPIRY_MS
 } from "../domain/wallets/Alert.ts"
 import { compare, whole } from "../domain/rational.ts"
+import { isMoney } from "../domain/stables.ts"
 import { begin, fractionOf, type Observation, resume, triggerOf } from "./evaluate.ts"
 
 /** Fields to change; fields left out stay. */
@@ -98,15 +99,29 @@ export const targetFault = (
   return side === null ? null : refused("side", `be left out or null for ${metric}: it applies to trades of a wallet.`)
 }
 
-/** The fault of a metric that is never known of the mint; null when it may be. Swaps for USDC are trades of the other side. */
-export const metricFault = (mint: Mint | null, { metric }: Pick<AlertCondition, "metric">): AlertFault | null =>
-  mint === USDC && (metric === "change_pct" || metric === "volume_usd" || metric === "silent_seconds")
-    ? {
-        field: "condition.metric",
-        issue: "conflict",
-        message: `condition.metric must not be ${metric} for USDC: every swap for USDC counts as a trade of the other token.`
-      }
+const OF_SWAPS: ReadonlySet<AlertMetric> = new Set(["change_pct", "volume_usd", "silent_seconds"])
+const OF_LIQUIDITY: ReadonlySet<AlertMetric> = new Set(["liquidity_usd", "liquidity_drop_pct"])
+
+/** Why the metric is never known of the mint; null where it may be. */
+const neverKnown = (mint: Mint | null, metric: AlertMetric): string | null => {
+  if (mint === USDC && OF_SWAPS.has(metric)) {
+    return "USDC: every swap for USDC counts as a trade of the other token"
+  }
+  if (mint === SOL && OF_LIQUIDITY.has(metric)) {
+    return "SOL: its pools are known with their other token alone"
+  }
+  return metric === "top10_pct" && mint !== null && isMoney(mint)
+    ? "SOL and dollars: their holders are not followed"
     : null
+}
+
+/** The fault of a metric that is never known of the mint; null when it may be. */
+export const metricFault = (mint: Mint | null, { metric }: Pick<AlertCondition, "metric">): AlertFault | null => {
+  const reason = neverKnown(mint, metric)
+  return reason === null
+    ? null
+    : { field: "condition.metric", issue: "conflict", message: `condition.metric must not be ${metric} for ${reason}.` }
+}
 
 /** Metrics that are parts of a whole, in percent. */
 const parts: ReadonlySet<AlertMetric> = new Set(["liquidity_drop_pct", "top10_pct", "curve_progress_pct"])

@@ -10,6 +10,8 @@ export interface Observation {
   readonly place: number
   /** Block time, in milliseconds since the Unix epoch. */
   readonly observedAtMs: number
+  /** True where the value may be larger: its window was not seen whole. */
+  readonly isAtLeast?: boolean
 }
 
 /** A condition, ready to be compared. Values are turned so that past the threshold always means at least as large. */
@@ -104,15 +106,18 @@ const isRested = ({ cooldownMs }: Rule, lastTriggeredAtMs: number | null, { obse
 
 const step = (rule: Rule, watch: Watch, seen: Observation, rested: boolean): Outcome => {
   const { trigger } = rule
-  if (isPast(trigger, seen.value)) {
-    return watch.armed
+  const past = isPast(trigger, seen.value)
+  // Of a value that may be larger only one side of the threshold is certain. It arms a new alert, which waits for what comes.
+  const isCertain = seen.isAtLeast !== true || past !== trigger.isDownward
+  if (past) {
+    return watch.armed && isCertain
       ? { watch: { armed: false, cleared: false, mark: seen.place }, fires: seen }
       : { watch, fires: null }
   }
   if (watch.armed) {
     return { watch, fires: null }
   }
-  const cleared = watch.cleared || isClear(trigger, seen.value)
+  const cleared = watch.cleared || (isCertain && isClear(trigger, seen.value))
   const armed = cleared && rested
   const isSame = !armed && cleared === watch.cleared
   return { watch: isSame ? watch : { armed, cleared, mark: seen.place }, fires: null }

@@ -204,12 +204,12 @@ export class SpotGroup extends HttpApiGroup.make("spot")
     HttpApiEndpoint.get("quote", "/api/v1/spot/quote", {
       query: QuoteQuery,
       success: SpotQuote,
-      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited]
+      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Price one trade"),
     HttpApiEndpoint.get("stream", "/api/v1/spot/quote/stream", {
       query: StreamQuery,
       success: HttpApiSchema.StreamSse({ events: StreamFrame }),
-      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited]
+      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Stream quotes of one trade"),
     HttpApiEndpoint.post("exitCheck", "/api/v1/spot/exit-check", {
       query: NoQuery,

@@ -1,5 +1,5 @@
 /** Mints that count as a dollar. */
-import { Address, type Mint, USDC } from "./Address.ts"
+import { Address, type Mint, SOL, USDC } from "./Address.ts"
 
 /** Tether's dollar on Solana mainnet, 6 decimals. */
 export const USDT: Mint = Address.make("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB")
@@ -11,3 +11,11 @@ export const DOLLARS: ReadonlyArray<Mint> = [
   Address.make("USD1ttGY1N17NEEHLmELoaybftRBUSErhqYiQzvEmuB"),
   Address.make("2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo")
 ]
+
+const dollars: ReadonlySet<Mint> = new Set(DOLLARS)
+
+/** True for mints that count as a dollar. */
+export const isDollar = (mint: Mint): boolean => dollars.has(mint)
+
+/** True for quote mints: SOL or a dollar. */
+export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)

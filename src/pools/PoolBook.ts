@@ -15,6 +15,16 @@ import { refreshPools } from "./refreshPools.ts"
 
 const NO_POOLS: MintPools = { pools: [], refused: [] }
 
+const lackingIn = (cache: PoolCache, mint: Mint): CoverageReason | null => {
+  if (cache.isPartial(mint)) {
+    return "not_captured"
+  }
+  if (cache.poolsOf(mint).refused.some(({ reason }) => reason === "incomplete")) {
+    return "backfill_running"
+  }
+  return cache.leftOut(mint) > 0 ? "limit_clipped" : null
+}
+
 /** Every pool in memory, decoded. One fiber writes; reads are synchronous. */
 export class PoolBook extends Context.Service<
   PoolBook,
@@ -32,6 +42,7 @@ export class PoolBook extends Context.Service<
     readonly leftOut: (mint: Mint) => number
     /**
      * Reason why the pools of a loaded mint are not all that it has: `not_captured` where the node refused to search a program,
+     * and always for SOL, whose pools are those of the mints in memory; `backfill_running` while accounts of a pool are not read;
      * `limit_clipped` where pools were left out. Null where they are all.
      */
     readonly lacking: (mint: Mint) => CoverageReason | null
@@ -88,8 +99,7 @@ export class PoolBook extends Context.Service<
           poolsOf: (mint) => cache.poolsOf(mint).pools,
           isLoaded: (mint) => mint === SOL || cache.isReady(mint) || discovery.isAbsent(mint),
           leftOut: (mint) => cache.leftOut(mint),
-          lacking: (mint) =>
-            cache.isPartial(mint) ? "not_captured" : cache.leftOut(mint) > 0 ? "limit_clipped" : null,
+          lacking: (mint) => (mint === SOL ? "not_captured" : lackingIn(cache, mint)),
           graduationOf: (mint) => {
             const { pools, refused } = cache.poolsOf(mint)
             const priced = pools.find(({ graduation, mintA }) => graduation !== undefined && mintA === mint)

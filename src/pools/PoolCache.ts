@@ -49,6 +49,8 @@ export interface SearchOutcome {
 const WHOLE: SearchOutcome = { leftOut: [], unsearched: new Set() }
 
 const NOTHING: ReadonlySet<Address> = new Set()
+/** Pools of one mint that are counted without being kept: a mint that many pools are made for has no bound of its own. */
+const MOST_UNLISTED = 5000
 const UNUSED_SHARE = 8
 
 /**
@@ -141,7 +143,7 @@ export class PoolCache {
     wanted.unlisted.forEach((program, pool) => !unsearched.has(program) && wanted.unlisted.delete(pool))
     found.forEach(({ address }) => wanted.unlisted.delete(address))
     const unlisted = leftOut.filter(({ program }) => unsearched.has(program))
-    unlisted.forEach(({ address, program }) => wanted.unlisted.set(address, program))
+    unlisted.forEach(({ address, program }) => noteUnlisted(wanted, address, program))
     wanted.leftOut = leftOut.length - unlisted.length
     const before = new Set(wanted.entries)
     wanted.entries = found.map((pool) => this.#entryOf(pool))
@@ -164,7 +166,7 @@ export class PoolCache {
       return false
     }
     if (wanted.entries.length >= most) {
-      wanted.unlisted.set(found.address, found.program)
+      noteUnlisted(wanted, found.address, found.program)
       return false
     }
     const entry = this.#entryOf(found)
@@ -341,6 +343,12 @@ export class PoolCache {
     if (now.reason === "malformed" && !known) {
       this.#faults.push({ address, dex: program.dex, detail: now.detail })
     }
+  }
+}
+
+const noteUnlisted = ({ unlisted }: WarmMint, pool: Address, program: Program): void => {
+  if (unlisted.size < MOST_UNLISTED) {
+    unlisted.set(pool, program)
   }
 }
 

@@ -55,7 +55,16 @@ export class SearchRefusals {
     this.#answeredAtMs = this.#scene.nowMs()
   }
 
-  /** Every search of a mint was answered, or the mint is no longer in memory. */
+  /** Every search of a program for the mint was answered. */
+  searched({ programId }: Program, mint: Mint): void {
+    const refused = this.#tooLarge.get(mint)
+    refused?.delete(programId)
+    if (refused?.size === 0) {
+      this.#tooLarge.delete(mint)
+    }
+  }
+
+  /** The mint is no longer in memory. */
   forget(mint: Mint): void {
     this.#tooLarge.delete(mint)
   }

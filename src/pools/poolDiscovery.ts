@@ -179,9 +179,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     const searches = searchesFor(programs, mint).filter(({ program }) => !whole.has(program.programId))
     const found = yield* Effect.forEach(searches, (each) => search(each, load), { concurrency })
     const unsearched = new Set(searches.flatMap(({ program }, index) => (found[index] === null ? [program] : [])))
-    if (unsearched.size === 0) {
-      refusals.forget(mint)
-    }
+    programs.forEach((program) => (unsearched.has(program) ? undefined : refusals.searched(program, mint)))
     const derived = derivedFor(programs, mint, derive)
     // A refused search does not find the pools that trades have named, and the index may be a moment behind them.
     const learned = cache.foundOf(mint).filter(({ program }) => unsearched.has(program) || whole.has(program.programId))

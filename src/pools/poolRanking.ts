@@ -1,7 +1,7 @@
 /** Order of the pools of a mint that has more than may be watched: the richest first. */
 import type { ChainClock, OnChainAccount } from "../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import { DOLLARS } from "../domain/stables.ts"
+import { isDollar } from "../domain/stables.ts"
 import type { Pool, Rate } from "../programs/Program.ts"
 import { readVault } from "../programs/math/tokenAccount.ts"
 import { isFailure } from "../programs/math/unpriceable.ts"
@@ -24,8 +24,6 @@ export const uniquePools = (found: ReadonlyArray<FoundPool>): ReadonlyArray<Foun
   Array.from(new Map(found.map((pool) => [pool.address, pool])).values()).toSorted((a, b) =>
     a.address < b.address ? -1 : 1
   )
-
-const isDollar = (mint: Mint): boolean => DOLLARS.includes(mint)
 
 /** The vault of a dollar, else that of SOL, else that of the mint itself. */
 export const measureOf = ({ account, program }: FoundPool, mint: Mint): Measure | null => {

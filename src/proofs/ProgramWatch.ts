@@ -208,14 +208,14 @@ const make = Effect.gen(function* () {
   })
 
   /** Logs each upgrade once. */
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const tell = Effect.suspend(() => {
-    const news = watched.states().filter((state) => isAmiss(state) && !told.has(JSON.stringify(state)))
+    const changed = watched.states().filter((state) => isAmiss(state) && !reported.has(JSON.stringify(state)))
     return Effect.forEach(
-      news,
+      changed,
       (state) => {
         const { deployedAtSlot, detail, dex } = state
-        told.add(JSON.stringify(state))
+        reported.add(JSON.stringify(state))
         return Effect.andThen(
           Effect.logWarning(`The prices of a program are ${state.state}`, { dex, deployedAtSlot, detail }),
           noteFailure(PROGRAMS, `${dex}: ${detail}`)

@@ -50,8 +50,9 @@ export class QuoteEngine extends Context.Service<
     QuoteEngine,
     Effect.gen(function* () {
       const book = yield* PoolBook
-      yield* Effect.forEach(yield* hubs, book.warm, { discard: true })
-      return yield* makeEngine(routerFinder)
+      const kept = new Set(yield* hubs)
+      yield* Effect.forEach(kept, book.warm, { discard: true })
+      return yield* makeEngine(routerFinder(kept))
     })
   )
 }

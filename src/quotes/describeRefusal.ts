@@ -2,13 +2,16 @@ import type { QuoteRefusal } from "../domain/quotes/Quote.ts"
 
 /** A refusal in the words of the contract. */
 export interface Described {
-  readonly code: "no_route" | "rate_limited" | "state_cold" | "state_stale" | "route_not_supported"
+  readonly code: "no_route" | "rate_limited" | "state_cold" | "data_unavailable" | "state_stale" | "route_not_supported"
   readonly message: string
   /** True when the same request may succeed later. */
   readonly retryable: boolean
   /** True when the failure is on this side: the request is then free. */
   readonly ours: boolean
 }
+
+/** Time after which a pair whose pools could not be searched may be asked for again: a trade may have named one by then. */
+export const NOT_SEARCHED_RETRY_MS = 300_000
 
 /** Code and message of a refused quote. */
 export const describeRefusal = (refusal: QuoteRefusal): Described => {
@@ -31,6 +34,13 @@ export const describeRefusal = (refusal: QuoteRefusal): Described => {
       return {
         code: "rate_limited",
         message: `The pools of ${refusal.mint} are not loaded, and this key has too many mints being loaded already.`,
+        retryable: true,
+        ours: true
+      }
+    case "PoolsNotSearched":
+      return {
+        code: "data_unavailable",
+        message: `No pool in memory trades this pair at this size, and not all pools of ${refusal.mint} could be searched.`,
         retryable: true,
         ours: true
       }

@@ -132,6 +132,7 @@ export const countsOf = (positions: ReadonlyArray<WalletExitPosition>, open: num
     tooSmall: of("too_small"),
     loading: of("loading"),
     deferred: of("deferred"),
+    notSearched: of("not_searched"),
     notSupported: of("not_supported"),
     notReached: of("not_reached"),
     leftOut: open - positions.length

@@ -29,6 +29,7 @@ import * as poolIndex from "./migrations/0053_pool_index.ts"
 import * as chainTerms from "./migrations/0054_chain_terms.ts"
 import * as programProofs from "./migrations/0055_program_proofs.ts"
 import * as keyPeppers from "./migrations/0057_key_peppers.ts"
+import * as tokenAuthorities from "./migrations/0058_token_authorities.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -62,5 +63,6 @@ export const migrations = {
   "0053_pool_index": poolIndex.up,
   "0054_chain_terms": chainTerms.up,
   "0055_program_proofs": programProofs.up,
-  "0057_key_peppers": keyPeppers.up
+  "0057_key_peppers": keyPeppers.up,
+  "0058_token_authorities": tokenAuthorities.up
 }

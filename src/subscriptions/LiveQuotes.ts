@@ -5,7 +5,7 @@ import { EndCode, type SubscribeMessage } from "../domain/market/MarketFrame.ts"
 import type { QuoteRefusal } from "../domain/quotes/Quote.ts"
 import { type Frame, type StreamTerms, tickDefaults } from "../domain/quotes/QuoteStream.ts"
 import { Requester } from "../pools/Requester.ts"
-import { describeRefusal } from "../quotes/describeRefusal.ts"
+import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../quotes/describeRefusal.ts"
 import { QuoteSession } from "../quotes/QuoteSession.ts"
 import { QuoteTicks, tickRequest } from "../quotes/QuoteTicks.ts"
 import { runTicks, type TickMeter } from "../quotes/runTicks.ts"
@@ -45,6 +45,8 @@ const retryAfterMs = (refusal: QuoteRefusal): number | null => {
       return refusal.readyInMs ?? null
     case "TooManyColdMints":
       return refusal.fitsInMs
+    case "PoolsNotSearched":
+      return NOT_SEARCHED_RETRY_MS
     default:
       return null
   }

@@ -12,6 +12,9 @@ export const OPERATION = "market.realtime"
 /** The time that one charge pays, in milliseconds. */
 export const PAID_MS = 60_000
 
+/** Clocks of processes that hand a paid minute to each other differ by less, in milliseconds. */
+const SKEW_MS = 5000
+
 /** Services and hub of charges. */
 export interface ChargeParts {
   readonly hub: MarketHub
@@ -30,7 +33,8 @@ export const endingOf = (error: BudgetExceeded | LimiterUnavailable, nowMs: numb
     : { code: "limiter_unavailable", message: "Admission could not be decided: subscribe again." }
 
 const isDue = ({ isOpen, paidUntilMs, topic }: Subscription, nowMs: number): boolean =>
-  isOpen && paidUntilMs <= nowMs && costOf(topic.terms) > 0
+  // Nothing is paid for longer than a minute ahead: the clock was set back.
+  isOpen && (paidUntilMs <= nowMs || paidUntilMs > nowMs + PAID_MS + SKEW_MS) && costOf(topic.terms) > 0
 
 /** Charges the next minute of these subscriptions of one stream, all of them or none. */
 export const charge = Effect.fnUntraced(function* (
@@ -47,7 +51,7 @@ export const charge = Effect.fnUntraced(function* (
   }
   for (const subscription of subscriptions) {
     // A minute after the last one ended, so that late charges do not add up.
-    subscription.paidUntilMs = Math.max(subscription.paidUntilMs, nowMs - PAID_MS) + PAID_MS
+    subscription.paidUntilMs = Math.max(Math.min(subscription.paidUntilMs, nowMs), nowMs - PAID_MS) + PAID_MS
   }
 })
 

@@ -3,16 +3,10 @@ import { type Mint, SOL } from "../domain/Address.ts"
 import type { Quantity } from "../domain/market/Trade.ts"
 import { DOLLARS } from "../domain/stables.ts"
 
-export { USDT } from "../domain/stables.ts"
+export { isDollar, isMoney, USDT } from "../domain/stables.ts"
 
 /** Place in `DOLLARS` from the end: the first of them is the quote before the others. */
 const dollarRank: ReadonlyMap<Mint, number> = new Map(DOLLARS.toReversed().map((mint, i) => [mint, i + 2]))
-
-/** True for mints that count as a dollar. */
-export const isDollar = (mint: Mint): boolean => dollarRank.has(mint)
-
-/** True for quote mints: SOL or a dollar. */
-export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)
 
 const rankOf = (mint: Mint): number => dollarRank.get(mint) ?? (mint === SOL ? 1 : 0)
 

@@ -241,13 +241,15 @@ describe("alerts on activity", () => {
     const holders = Layer.succeed(HolderReader, {
       holdersOf: () => unknownFigures("not_captured"),
       countOf: () => unavailable("count", "not_captured"),
-      suggest: () => suggested.reason,
+      suggest: (mint) => (mint === SOL ? "not_captured" : suggested.reason),
       knownOf: () => null
     })
     const mints = makeMints()
     const facts = readMintAccount(classicMint(MINT))
     const observation = { slot: 1, observedAtMs: 1 }
-    mints.known.set(MINT, { _tag: "Token", facts: facts._tag === "Mint" ? facts : null, metadata: null, observation })
+    for (const mint of [MINT, SOL]) {
+      mints.known.set(mint, { _tag: "Token", facts: facts._tag === "Mint" ? facts : null, metadata: null, observation })
+    }
     return Effect.gen(function* () {
       const monitor = Context.get(yield* Layer.build(SourceMonitor.layer), SourceMonitor.SourceMonitor)
       const state = Effect.andThen(
@@ -256,6 +258,8 @@ describe("alerts on activity", () => {
       )
       yield* Effect.gen(function* () {
         yield* set("al_top", condition("top10_pct", "crosses_above", "30"))
+        // Of an earlier version: the holders of SOL are never followed.
+        yield* set("al_money", { mint: SOL, ...condition("top10_pct", "crosses_above", "30") })
         assert.deepInclude(yield* state, { status: "partial", reason: "not_captured" })
         suggested.reason = null
         assert.deepInclude(yield* state, { status: "known" })

@@ -9,6 +9,7 @@ import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import * as TrackerStorePg from "../../src/tracker/TrackerStorePg.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
+import { mintOf } from "../market/tape/tape.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { at } from "../support/clock.ts"
@@ -39,6 +40,9 @@ const firingsOf = Effect.fnUntraced(function* (store: AlertStore["Service"]) {
 
 const until = (isSo: () => boolean) =>
   Effect.sync(isSo).pipe(Effect.delay("10 millis"), Effect.repeat({ until: (so) => so, times: 1000 }))
+
+const sightings = (slot: number, mintAuthority: string | null) =>
+  Array.from({ length: 40 }, (_, i) => ({ mint: mintOf(i), slot, mintAuthority, freezeAuthority: null }))
 
 // The deadline of reads is 400 ms; a busy machine may add to it, and without one it would be thirty seconds.
 const DEADLINE_MS = 2000
@@ -84,6 +88,25 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
       )
       assert.strictEqual(moved.flat().length, 50)
       assert.strictEqual((yield* there.events("acct", EVERY)).rows.length, 50)
+    }).pipe(now)
+  )
+
+  it.live("count a change of authorities once, whichever of several processes sees it", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      const inBoth = (slot: number, mintAuthority: string | null) =>
+        Effect.forEach(
+          [sightings(slot, mintAuthority), sightings(slot, mintAuthority).toReversed()],
+          (seen, i) => (i === 0 ? here : there).noteAuthorities(seen),
+          { concurrency: "unbounded" }
+        )
+      yield* inBoth(1, "a")
+      assert.strictEqual((yield* here.authorityChanges).size, 0)
+      yield* inBoth(2, null)
+      const changes = yield* there.authorityChanges
+      assert.strictEqual(changes.size, 40)
+      assert.isTrue(Array.from(changes.values()).every(({ length }) => length === 1))
     }).pipe(now)
   )
 

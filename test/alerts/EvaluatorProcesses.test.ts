@@ -4,10 +4,39 @@ import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import type { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { mintOf } from "../market/tape/tape.ts"
+import { type Address, SOL } from "../../src/domain/Address.ts"
+import { readMintAccount } from "../../src/tokens/mintAccount.ts"
+import { mintOf, walletOf } from "../market/tape/tape.ts"
+import { constantProduct } from "../quotes/toyChain.ts"
+import { classicMint } from "../tokens/mints.ts"
+import type { ToyPools } from "../tokens/toyPools.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alertOf } from "./alerts.ts"
-import { alerting, fired, priced, set, settle } from "./world.ts"
+import { alerting, atMicros, fired, makeMints, type Mints, priced, set, settle } from "./world.ts"
+
+/** The time of the next evaluation of every alert. */
+const tick = Effect.andThen(TestClock.adjust("2 seconds"), settle)
+
+const MINT = mintOf(1)
+
+/** The token, with that mint authority at a slot. */
+const mintBy = ({ known }: Mints, mintAuthority: Address | null, slot: number) => {
+  const facts = readMintAccount(classicMint(MINT, { mintAuthority }))
+  const observation = { slot, observedAtMs: slot }
+  known.set(MINT, { _tag: "Token", facts: facts._tag === "Mint" ? facts : null, metadata: null, observation })
+}
+
+const repeating = (metric: "liquidity_drop_pct" | "authority_changes", threshold: string) => ({
+  recurrence: "repeat" as const,
+  cooldownSeconds: 60,
+  condition: {
+    metric,
+    operator: "crosses_above" as const,
+    threshold,
+    windowSeconds: 3600 as const,
+    source: "swap" as const
+  }
+})
 
 describe("an evaluator beside other processes", () => {
   it.effect("follows alerts that another process creates, changes and removes, as soon as they are announced", () =>
@@ -95,4 +124,76 @@ describe("an evaluator beside other processes", () => {
       assert.deepStrictEqual(yield* Effect.provide(fired, store), ["al_read 12"])
     })
   )
+
+  it.effect("fires once for one drop and one change, beside a process that began after them", () => {
+    const mints = makeMints()
+    mints.medians.set(SOL, atMicros(1n))
+    mints.medians.set(MINT, atMicros(1n))
+    const pools: ToyPools = { pools: [], loaded: new Set([MINT]), warmed: new Set() }
+    const hold = (reserve: bigint) => {
+      pools.pools = [{ ...constantProduct(walletOf(90), MINT, SOL, [1n, 1n]), reserves: [reserve, reserve] }]
+    }
+    return Effect.gen(function* () {
+      const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layerShared))
+      const start = Layer.build(Layer.fresh(alerting(store, { mints, pools })))
+      const pricedIn = (process: Effect.Success<typeof start>, second: number) =>
+        Effect.andThen(Effect.provideContext(priced(second, [1]), process), tick)
+      hold(5_000_000n)
+      mintBy(mints, walletOf(1), 10)
+      const early = yield* start
+      yield* pricedIn(early, 0)
+      yield* Effect.provideContext(
+        Effect.andThen(
+          set("al_drop", repeating("liquidity_drop_pct", "30")),
+          set("al_changes", repeating("authority_changes", "1"))
+        ),
+        early
+      )
+      yield* pricedIn(early, 4)
+      hold(3_000_000n)
+      mintBy(mints, null, 20)
+      yield* pricedIn(early, 8)
+      const both = ["al_changes 1", "al_drop 40"]
+      assert.sameMembers(yield* Effect.provide(fired, store), both)
+      const late = yield* start
+      for (const second of [80, 160, 240, 320]) {
+        yield* pricedIn(late, second)
+        yield* pricedIn(early, second + 3)
+      }
+      assert.sameMembers(yield* Effect.provide(fired, store), both)
+      // Once the window has passed both are armed again.
+      for (const second of [3700, 3710, 4000]) {
+        yield* pricedIn(late, second)
+        yield* pricedIn(early, second + 3)
+      }
+      hold(1_500_000n)
+      mintBy(mints, walletOf(2), 30)
+      yield* pricedIn(late, 4010)
+      yield* pricedIn(early, 4013)
+      assert.sameMembers(yield* Effect.provide(fired, store), [...both, "al_changes 1", "al_drop 50"])
+    })
+  })
+
+  it.effect("counts a change of authorities from before its start, and one that it was not there to see", () => {
+    const mints = makeMints()
+    return Effect.gen(function* () {
+      const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layerShared))
+      const running = <A, E>(use: Effect.Effect<A, E, AlertStore | Evaluator | TradeTape>) =>
+        use.pipe(Effect.provide(Layer.fresh(alerting(store, { mints }))))
+      mintBy(mints, walletOf(1), 10)
+      yield* running(
+        Effect.gen(function* () {
+          yield* priced(0, [1])
+          yield* set("al_changes", repeating("authority_changes", "2"))
+          yield* tick
+          mintBy(mints, walletOf(2), 20)
+          yield* tick
+        })
+      )
+      assert.deepStrictEqual(yield* Effect.provide(fired, store), [])
+      mintBy(mints, null, 30)
+      yield* running(Effect.andThen(priced(600, [1]), tick))
+      assert.deepStrictEqual(yield* Effect.provide(fired, store), ["al_changes 2"])
+    })
+  })
 })

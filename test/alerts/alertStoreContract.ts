@@ -76,6 +76,33 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
+    it.effect("keeps the changes of authorities between sightings of any process, in the order of slots", () =>
+      Effect.gen(function* () {
+        const alerts = yield* AlertStore
+        const seen = (slot: number, mintAuthority: string | null, freezeAuthority: string | null, timeMs: number) =>
+          alerts.noteAuthorities([{ mint: mintOf(8), slot, mintAuthority, freezeAuthority }]).pipe(at(timeMs))
+        const changes = Effect.map(alerts.authorityChanges, (all) => all.get(mintOf(8)))
+        yield* alerts.noteAuthorities([])
+        yield* seen(10, "a", "b", START)
+        assert.isUndefined(yield* changes)
+        yield* seen(30, null, "c", START + 1000)
+        yield* seen(20, "a", "b", START + 2000)
+        yield* seen(31, null, "c", START + 3000)
+        assert.deepStrictEqual(yield* changes, [START + 1000, START + 1000])
+        yield* seen(40, "d", "c", START + DAY_MS)
+        assert.deepStrictEqual(yield* changes, [START + 1000, START + 1000, START + DAY_MS])
+        yield* seen(50, "e", "c", START + DAY_MS + 2000)
+        assert.deepStrictEqual(yield* changes, [START + DAY_MS, START + DAY_MS + 2000])
+        // Not seen for more than a day: what changed since is not known.
+        yield* seen(60, "f", "c", START + 3 * DAY_MS)
+        assert.isUndefined(yield* changes)
+        yield* seen(61, "g", "c", START + 3 * DAY_MS + 1)
+        yield* alerts.forgetAuthorities
+        yield* seen(5, "h", "c", START + 3 * DAY_MS + 2)
+        assert.isUndefined(yield* changes)
+      })
+    )
+
     it.effect("pages newest first without skipping or repeating equal times", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore

@@ -215,3 +215,33 @@ describe("an alert on a change", () => {
     assert.strictEqual(evaluate(rises, watch, [seenAt(-5000, 2, 0), seenAt(1000, 3, 0)], null).fires?.place, 3)
   })
 })
+
+const atLeast = (value: number, second: number): Observation => ({
+  ...seenAt(value, second, second),
+  isAtLeast: true
+})
+
+describe("a value that may be larger", () => {
+  const rule = ruleOf("crosses_above", true)
+  const lastFired = (watch: Watch, seen: Observation) => evaluate(rule, watch, [seen], 0)
+
+  it("fires where it is past the threshold, and arms a new alert", () => {
+    const { watch } = lastFired(begin(rule.trigger, null, 0), atLeast(1, 100))
+    assert.isTrue(watch.armed)
+    assert.isNotNull(lastFired(watch, atLeast(LEVEL, 101)).fires)
+  })
+
+  it("arms no alert again that has fired, until it is certain", () => {
+    const fired: Watch = { armed: false, cleared: false, mark: 1 }
+    assert.strictEqual(lastFired(fired, atLeast(1, 100)).watch, fired)
+    assert.deepInclude(lastFired(fired, seenAt(1, 100, 100)).watch, { armed: true, cleared: true })
+  })
+
+  it("is not known to be below a threshold", () => {
+    const below = ruleOf("crosses_below", true)
+    const armed = beginArmed(0)
+    assert.strictEqual(evaluate(below, armed, [atLeast(1, 100)], null).watch, armed)
+    const fired: Watch = { armed: false, cleared: false, mark: 1 }
+    assert.isTrue(evaluate(below, fired, [atLeast(2 * LEVEL, 100)], 0).watch.armed)
+  })
+})

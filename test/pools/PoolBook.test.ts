@@ -115,6 +115,11 @@ describe("PoolBook", () => {
         yield* TestClock.adjust("10 seconds")
         yield* settle
         assert.strictEqual(book.between(TOKEN, SOL)?.refused[0]?.reason, "incomplete")
+        assert.strictEqual(book.lacking(TOKEN), "backfill_running")
+        chain.tell([VAULT_A])
+        yield* settle
+        assert.isNull(book.lacking(TOKEN))
+        assert.strictEqual(book.lacking(SOL), "not_captured")
       })
     )
   })

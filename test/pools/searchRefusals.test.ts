@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { SOL } from "../../src/domain/Address.ts"
+import { addressFromBytes, SOL } from "../../src/domain/Address.ts"
 import { incomplete } from "../../src/domain/Scalar.ts"
 import { makeOwnerKinds } from "../../src/market/holders/ownerKinds.ts"
 import { Launches } from "../../src/market/tape/Launches.ts"
@@ -11,6 +11,7 @@ import type { Prices } from "../../src/tokens/PriceBook.ts"
 import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import type { Program } from "../../src/programs/Program.ts"
 import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
+import { PoolCache } from "../../src/pools/PoolCache.ts"
 import { SearchRefusals } from "../../src/pools/SearchRefusals.ts"
 import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
 import { chainWithOnePool, OTHER, POOL_2, settle, TOKEN, VAULT_A2, VAULT_B2, withBook } from "./bookScene.ts"
@@ -187,6 +188,23 @@ describe("a search that the provider refuses", () => {
   })
 })
 
+describe("the pools that are left out of a mint whose search is refused", () => {
+  it("are counted up to a bound, however many trades name", () => {
+    const cache = new PoolCache(makeDeriveAddress())
+    cache.setPools(TOKEN, [], { leftOut: [], unsearched: new Set([refusedProgram]) })
+    for (let n = 0; n < 6000; n++) {
+      const address = addressFromBytes(
+        new Uint8Array(32)
+          .fill(7)
+          .with(0, n % 256)
+          .with(1, n >> 8)
+      )
+      cache.addPool(TOKEN, { program: refusedProgram, address, account: null, foundBy: undefined }, 0)
+    }
+    assert.strictEqual(cache.leftOut(TOKEN), 5000)
+  })
+})
+
 const refusal = { reason: "invalid", detail: "no", isRefused: true } as const
 
 /** Refusals under clocks and a node that the test moves. */
@@ -220,6 +238,20 @@ describe("SearchRefusals", () => {
     refusals.forget(TOKEN)
     assert.isFalse(refusals.isRefused(toyProgram, TOKEN))
     assert.strictEqual(refusals.state().status, "known")
+  })
+
+  it("by size end for the program that has answered, while another is still refused", () => {
+    const { refusals } = scene()
+    for (const program of [toyProgram, refusedProgram]) {
+      refusals.refused(program, TOKEN, new ChainUnavailable({ ...refusal, isTooLarge: true }))
+    }
+    refusals.searched(toyProgram, TOKEN)
+    assert.isFalse(refusals.isRefused(toyProgram, TOKEN))
+    assert.isTrue(refusals.isRefused(refusedProgram, TOKEN))
+    assert.include(refusals.advice ?? "", "getProgramAccounts for refused:")
+    refusals.searched(refusedProgram, TOKEN)
+    assert.isNull(refusals.advice)
+    assert.isFalse(refusals.some)
   })
 
   it("hold for an hour, whatever the wall clock does", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { SOL, USDC } from "../../src/domain/Address.ts"
+import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "../../src/domain/quotes/Quote.ts"
 import { netOfSolFee } from "../../src/quotes/directRoute.ts"
 import type { MintPools } from "../../src/pools/MintPools.ts"
@@ -24,7 +24,7 @@ const refused = (n: number, reason: "unsupported" | "closed" | "incomplete" | "m
 })
 
 /** A book with TOKEN/SOL that records the mints it was asked to warm. */
-const bookOf = (known: MintPools, warmed: Array<string> = []) =>
+const bookOf = (known: MintPools, warmed: Array<string> = [], unsearched: ReadonlyArray<Mint> = []) =>
   Layer.succeed(
     PoolBook,
     PoolBook.of({
@@ -33,7 +33,7 @@ const bookOf = (known: MintPools, warmed: Array<string> = []) =>
       isLoaded: (mint) => mint === TOKEN || mint === SOL,
       graduationOf: () => null,
       leftOut: () => 0,
-      lacking: () => null,
+      lacking: (mint) => (unsearched.includes(mint) ? "not_captured" : null),
       learn: () => undefined,
       poolAt: () => null,
       graph: { partnersOf: () => [], poolsBetween: () => known.pools },
@@ -181,6 +181,14 @@ describe("QuoteEngine.layerNative", () => {
     Effect.gen(function* () {
       assert.strictEqual((yield* refusalOf({ ...sell, amount: 1n }))._tag, "NoRoute")
     }).pipe(Effect.provide(engineOver(knows(constantProduct(at(1), TOKEN, SOL, [10n, 11n])))))
+  )
+
+  it.effect("does not state that there is no route while pools of the token could not be searched", () =>
+    Effect.gen(function* () {
+      for (const request of [sell, buy, { ...sell, venues: ["other"] }]) {
+        assert.deepInclude(yield* refusalOf(request), { _tag: "PoolsNotSearched", mint: TOKEN })
+      }
+    }).pipe(Effect.provide(engineOver(bookOf({ pools: [], refused: [refused(3, "closed")] }, [], [TOKEN, SOL]))))
   )
 
   it.effect("names an unsupported pool, but only when nothing else can be priced", () =>

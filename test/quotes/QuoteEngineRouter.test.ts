@@ -24,7 +24,14 @@ const graphOf = (known: ReadonlyArray<Pool>): PoolGraph => ({
   poolsBetween: (a, b) => known.filter(({ mintA, mintB }) => [mintA, mintB].includes(a) && [mintA, mintB].includes(b))
 })
 
-const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>; hubs?: string }) => {
+interface World {
+  readonly loaded?: ReadonlyArray<Mint>
+  readonly warmed?: Array<Mint>
+  readonly hubs?: string
+  readonly unsearched?: ReadonlyArray<Mint>
+}
+
+const engineOver = (world: World) => {
   const loaded = world.loaded ?? [A, B, SOL]
   const book = Layer.succeed(
     PoolBook,
@@ -34,7 +41,7 @@ const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>;
       isLoaded: (mint) => loaded.includes(mint),
       graduationOf: () => null,
       leftOut: () => 0,
-      lacking: () => null,
+      lacking: (mint) => (world.unsearched?.includes(mint) === true ? "not_captured" : null),
       learn: () => undefined,
       poolAt: () => null,
       graph: graphOf(pools),
@@ -53,6 +60,9 @@ const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>;
 }
 
 const quote = (asked: QuoteRequest) => QuoteEngine.use((engine) => engine.quote(asked))
+
+const directRefusal = (asked: QuoteRequest) =>
+  Effect.map(Effect.flip(quote({ ...asked, maxHops: 1 })), ({ _tag }) => _tag)
 
 describe("QuoteEngine.layerRouter", () => {
   it.effect("joins two mints that share no pool", () =>
@@ -94,6 +104,22 @@ describe("QuoteEngine.layerRouter", () => {
       assert.strictEqual((yield* Effect.flip(quote({ ...request, maxHops: 1 })))._tag, "NoRoute")
       assert.strictEqual((yield* Effect.flip(quote({ ...request, directOnly: true })))._tag, "NoRoute")
     }).pipe(Effect.provide(engineOver({})))
+  )
+
+  it.effect("does not state that there is no route while pools of an end could not be searched", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* quote(request)).route.length, 2)
+      const refusal = yield* Effect.flip(quote({ ...request, maxHops: 1 }))
+      assert.deepInclude(refusal, { _tag: "PoolsNotSearched", mint: B })
+    }).pipe(Effect.provide(engineOver({ unsearched: [B, SOL] })))
+  )
+
+  it.effect("counts the pools of a hub as those of the other end, where that is none", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* directRefusal(request), "NoRoute")
+      assert.strictEqual(yield* directRefusal({ ...request, inputMint: USDC, outputMint: B }), "PoolsNotSearched")
+      assert.strictEqual(yield* directRefusal({ ...request, inputMint: USDC, outputMint: SOL }), "PoolsNotSearched")
+    }).pipe(Effect.provide(engineOver({ loaded: [A, B, SOL, USDC], unsearched: [B, SOL, USDC], hubs: `${B},${USDC}` })))
   )
 
   it.effect("is cold until both ends are loaded, and asks for the one that is not", () => {

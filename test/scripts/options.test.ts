@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { numberIn } from "../../scripts/options.ts"
+import { flagText, numberIn } from "../../scripts/options.ts"
 
 const run = (script: string, ...options: ReadonlyArray<string>) =>
   spawnSync(process.execPath, [`scripts/${script}`, ...options], { encoding: "utf8", timeout: 30_000 })
@@ -27,5 +27,16 @@ describe("numbers of commands", () => {
     assert.deepStrictEqual([status, stderr], [2, '--every must be a number above 0, not "0"\n'])
     const history = run("recompute.ts", ...given, "--mints", "1.5")
     assert.deepStrictEqual([history.status, history.stderr], [2, '--mints must be a whole number above 0, not "1.5"\n'])
+  })
+})
+
+describe("flags of a command line", () => {
+  it("have their value after a space or an equals sign", () => {
+    const args = ["node", "bench.ts", "--rate", "7", "--hours=5", "--json", "--left"]
+    assert.deepStrictEqual(
+      ["rate", "hours", "json", "left", "hour"].map((name) => flagText(args, name)),
+      ["7", "5", undefined, undefined, undefined]
+    )
+    assert.strictEqual(flagText(["--hours="], "hours"), "")
   })
 })

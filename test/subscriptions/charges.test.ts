@@ -53,6 +53,35 @@ describe("the charges of subscriptions", () => {
     }).pipe(Effect.provide(Layer.merge(RateLimiter.layerMemory, MemoryUsage.layer)))
   )
 
+  it.effect("go on by the minute after the clock was set back", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(3_600_000)
+      const openings: Array<Opening> = []
+      const hub = new MarketHub(
+        { health: () => ({ ingestLagMs: 0, heardAtMs: 0 }), opening: (opening) => openings.push(opening) },
+        { replayBytes: 1024, sockets: 1 }
+      )
+      const parts = { hub, limiter: yield* RateLimiter, usage: yield* UsageStore }
+      const grant = { keyId: key.id, session: null, accountId: "a", control: true, streamId: "s", plan: DEFAULT_PLAN }
+      const connection = hub.open(grant, new FakeWire(), 3_600_000)
+      connection?.message(JSON.stringify({ op: "subscribe", id: "one", channel: "price", mint: mintOf(1) }), 3_600_000)
+      for (const opening of openings) {
+        yield* charge(parts, [opening.subscription])
+        hub.opened(opening, {}, 3_600_000)
+      }
+      const [subscription] = openings.map((opening) => opening.subscription)
+      assert.strictEqual(subscription?.paidUntilMs, 3_660_000)
+      yield* TestClock.setTime(1_000_000)
+      yield* chargeDue(parts)
+      assert.strictEqual(subscription?.paidUntilMs, 1_060_000)
+      yield* chargeDue(parts)
+      assert.strictEqual(subscription?.paidUntilMs, 1_060_000)
+      yield* TestClock.setTime(1_060_000)
+      yield* chargeDue(parts)
+      assert.strictEqual(subscription?.paidUntilMs, 1_120_000)
+    }).pipe(Effect.provide(Layer.merge(RateLimiter.layerMemory, MemoryUsage.layer)))
+  )
+
   it.effect("wait for a limiter that cannot decide, which is not asked for every stream", () =>
     Effect.gen(function* () {
       const STREAMS = 500

@@ -16,6 +16,8 @@ export const TOKEN = at(10)
 export const LONELY = at(11)
 /** A token that is not loaded. */
 export const COLD = at(12)
+/** A token without a pool in memory, whose pools the node refused to search. */
+export const UNSEARCHED = at(15)
 /** A token whose only pool cannot be priced. */
 export const ODD = at(13)
 /** A token whose only pool takes a thousand units and no more. */
@@ -73,7 +75,7 @@ const bookOf = (market: Market, graph: PoolGraph = { partnersOf: () => [], pools
       isLoaded: (mint) => mint !== COLD,
       graduationOf: () => null,
       leftOut: () => 0,
-      lacking: () => null,
+      lacking: (mint) => (mint === UNSEARCHED ? "not_captured" : null),
       learn: () => undefined,
       poolAt: () => null,
       graph,

@@ -20,9 +20,10 @@ import {
   TRADE_FIRINGS_MS,
   WalletNotTracked
 } from "../../src/domain/wallets/Alert.ts"
-import type { Address } from "../../src/domain/Address.ts"
+import type { Address, Mint } from "../../src/domain/Address.ts"
 import { fireTrades, keyOfTrade } from "../../src/alerts/walletTrades.ts"
 import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
+import { afterSighting, type AuthorityRecord, type AuthoritySighting } from "../../src/alerts/authorityRecord.ts"
 
 interface Entry {
   alert: Alert
@@ -62,6 +63,7 @@ const makeAlerts = Effect.fnUntraced(function* (isTracked: IsTracked) {
   const firedNow = yield* PubSub.unbounded<FiringSignal>()
   const entries = new Map<string, Entry>()
   const firings = new Map<string, Firing>()
+  const authorities = new Map<Mint, AuthorityRecord>()
 
   const asOf = (alert: Alert, nowMs: number): Alert => {
     const status = statusAt(alert, nowMs)
@@ -265,6 +267,27 @@ const makeAlerts = Effect.fnUntraced(function* (isTracked: IsTracked) {
     advance: Effect.fn("AlertStore.advance")((steps: ReadonlyArray<AlertStep>) =>
       now((nowMs) => Effect.succeed(steps.flatMap((step) => advance(step, nowMs))))
     ),
+
+    noteAuthorities: Effect.fn("AlertStore.noteAuthorities")((sightings: ReadonlyArray<AuthoritySighting>) =>
+      now((nowMs) =>
+        Effect.sync(() =>
+          sightings.forEach((sighting) =>
+            authorities.set(sighting.mint, afterSighting(authorities.get(sighting.mint) ?? null, sighting, nowMs))
+          )
+        )
+      )
+    ),
+
+    authorityChanges: Effect.sync(
+      () =>
+        new Map(
+          Array.from(authorities.values())
+            .filter(({ changesMs }) => changesMs.length > 0)
+            .map(({ changesMs, mint }) => [mint, changesMs])
+        )
+    ),
+
+    forgetAuthorities: Effect.sync(() => authorities.clear()),
 
     fire: Effect.fn("AlertStore.fire")((seen: ReadonlyArray<SeenTrades>) =>
       now((nowMs) => Effect.succeed(seen.flatMap((each) => fire(each, nowMs))))

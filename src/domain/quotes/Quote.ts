@@ -111,6 +111,9 @@ export class TooManyColdMints extends Schema.TaggedError<TooManyColdMints>()("To
   fitsInMs: Schema.Int
 }) {}
 
+/** No pool in memory trades this pair at this size, and the node refused to search for those of the mint: it may have others. */
+export class PoolsNotSearched extends Schema.TaggedError<PoolsNotSearched>()("PoolsNotSearched", { mint: Address }) {}
+
 /** The chain has been silent for too long to quote from what is in memory. */
 export class StateStale extends Schema.TaggedError<StateStale>()("StateStale", {
   lastSlot: Schema.Int,
@@ -124,4 +127,4 @@ export class RouteNotSupported extends Schema.TaggedError<RouteNotSupported>()("
 }) {}
 
 /** Everything that can keep a quote from being given. */
-export type QuoteRefusal = NoRoute | StateCold | TooManyColdMints | StateStale | RouteNotSupported
+export type QuoteRefusal = NoRoute | StateCold | TooManyColdMints | PoolsNotSearched | StateStale | RouteNotSupported

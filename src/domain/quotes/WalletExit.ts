@@ -15,12 +15,13 @@ export const WalletExitState = Schema.Literals([
   "too_small",
   "loading",
   "deferred",
+  "not_searched",
   "not_supported",
   "not_reached"
 ]).annotate({
   identifier: "WalletExitState",
   description:
-    "`checked`: the ladder was priced. `unknown_balance`: the wallet's balance is not known. `quote_mint`: held in quoteMint, nothing to sell. `too_small`: no share of the ladder comes to one atomic unit. `loading`: the pools are not in memory and are being loaded now. `deferred`: not in memory, and the key has too many mints being loaded. `not_supported`: the pools cannot be priced. `not_reached`: the time of the request was over."
+    "`checked`: the ladder was priced. `unknown_balance`: the wallet's balance is not known. `quote_mint`: held in quoteMint, nothing to sell. `too_small`: no share of the ladder comes to one atomic unit. `loading`: the pools are not in memory and are being loaded now. `deferred`: not in memory, and the key has too many mints being loaded. `not_searched`: no pool in memory buys it, and the node refused to search for others. `not_supported`: the pools cannot be priced. `not_reached`: the time of the request was over."
 })
 export type WalletExitState = typeof WalletExitState.Type
 
@@ -68,6 +69,9 @@ export class WalletExitCounts extends Schema.Opaque<WalletExitCounts>()(
     tooSmall: Count.annotate({ description: "Positions of which no share of the ladder comes to one atomic unit." }),
     loading: Count.annotate({ description: "Positions of which the pools are being loaded now." }),
     deferred: Count.annotate({ description: "Positions of which the pools could not be queued for loading." }),
+    notSearched: Count.annotate({
+      description: "Positions that no pool in memory buys, of which the pools could not all be searched."
+    }),
     notSupported: Count.annotate({ description: "Positions of which the pools cannot be priced." }),
     notReached: Count.annotate({ description: "Positions that the time of the request did not reach." }),
     leftOut: Count.annotate({ description: "Positions beyond the limit of the request; they are not in the list." })

@@ -17,7 +17,7 @@ import type { RouteBody } from "../../api/Routing.ts"
 import { defaults } from "../../api/Spot.ts"
 import type { QuoteRefusal, QuoteRequest } from "../../domain/quotes/Quote.ts"
 import { isSignature, Signature } from "../../domain/Signature.ts"
-import { describeRefusal } from "../../quotes/describeRefusal.ts"
+import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../../quotes/describeRefusal.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import type { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
 import { TransactionStatus } from "../../solana/rpc/TransactionStatus.ts"
@@ -48,6 +48,8 @@ const routeProblem = (refusal: QuoteRefusal) => {
       return refusal.readyInMs === undefined
         ? new UpstreamUnavailable({ error })
         : retryAfter(new UpstreamUnavailable({ error }), refusal.readyInMs / 1000)
+    case "PoolsNotSearched":
+      return retryAfter(new UpstreamUnavailable({ error }), NOT_SEARCHED_RETRY_MS / 1000)
     default:
       return new UpstreamUnavailable({ error })
   }

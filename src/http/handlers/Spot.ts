@@ -8,7 +8,7 @@ import { retryAfter } from "../../api/Problem.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { Meter } from "../../api/middleware/Metering.ts"
 import {
-  type DataUnavailable,
+  DataUnavailable,
   type RateLimited,
   type InvalidRequest,
   RouteNotFound,
@@ -19,7 +19,7 @@ import {
 import type { ExitCheckBody, QuoteQuery, StreamQuery, WalletExitBody } from "../../api/Spot.ts"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
-import { describeRefusal } from "../../quotes/describeRefusal.ts"
+import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { QuoteTicks } from "../../quotes/QuoteTicks.ts"
@@ -44,6 +44,8 @@ const problemOf = (refusal: QuoteRefusal) => {
         : retryAfter(new StateNotLoaded({ error }), refusal.readyInMs / 1000)
     case "TooManyColdMints":
       return tooManyColdMints(refusal)
+    case "PoolsNotSearched":
+      return retryAfter(new DataUnavailable({ error }), NOT_SEARCHED_RETRY_MS / 1000)
     case "StateStale":
       return new StateTooOld({ error })
     case "RouteNotSupported":

@@ -38,6 +38,7 @@ const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unav
 const stateOf = {
   StateCold: "loading",
   TooManyColdMints: "deferred",
+  PoolsNotSearched: "not_searched",
   RouteNotSupported: "not_supported"
 } as const
 

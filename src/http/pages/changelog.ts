@@ -7,6 +7,14 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- A quote or exit check without a pool in memory for the pair, where the node refused to search for pools of the token, is a 503
+  \`data_unavailable\` (\`upstream_unavailable\` of \`/route\`), not a 404 \`no_route\`. In the check of a wallet such a position has the
+  state \`not_searched\`, counted in \`counts.notSearched\`, where its proceeds counted as zero.
+- Alerts on \`liquidity_usd\` of SOL and on \`top10_pct\` of SOL and dollars are a 400 at \`condition.metric\`: they could never fire.
+- Liquidity of a token is \`partial\` where the node refused to search for pools (\`not_captured\`) or accounts of a pool are not read
+  yet (\`backfill_running\`), and unknown without any other pool, where it was a complete zero. That of SOL is always \`partial\`.
+- Alerts on \`liquidity_drop_pct\`, over 300, 600 or 3,600 seconds, and on \`authority_changes\`. \`windowSeconds\` of 600 is for the
+  first alone.
 - \`provenAtSlot\` of each swap of a quote: the slot at which prices of its venue were proven against the deployed program, or null.
 - Source \`programs\` at \`/freshness\` and \`/readyz\`, with \`programs\`: each quoted AMM program, its deployment and the state of its prices.
 - Source \`snapshot\` at \`/freshness\`, with \`restoredSlot\` and \`restoredAgeMs\` where memory began with a snapshot.

@@ -135,6 +135,16 @@ const readOne = Effect.fnUntraced(function* (
   return programs
 })
 
+/** The last failed read of a wallet that waits. */
+interface FailedRead {
+  /** The time until which all others come first. */
+  readonly untilMs: number
+  /** True while every wallet that has not failed comes first. */
+  readonly isBehind: boolean
+  /** True once another wallet was read after a failure: the next one is that of this wallet alone. */
+  readonly isAlone: boolean
+}
+
 /** The wallets read and those that wait. */
 class AccountReads {
   readonly #known = new Map<Address, AccountsRead>()
@@ -142,8 +152,8 @@ class AccountReads {
   readonly #first = new Set<Address>()
   readonly #waiting = new Set<Address>()
   readonly #refusedAtMs = new Map<Address, number>()
-  /** Of wallets that wait after a failed read, the time until which others come first. */
-  readonly #postponedToMs = new Map<Address, number>()
+  /** Wallets that wait after a failed read. */
+  readonly #failed = new Map<Address, FailedRead>()
   #okAtMs: number | null = null
   #isFailing = false
   /** Grows with each new chain: a read that began before does not count. */
@@ -181,20 +191,23 @@ class AccountReads {
   withdraw(wallet: Address): void {
     this.#first.delete(wallet)
     if (!this.#waiting.has(wallet)) {
-      this.#postponedToMs.delete(wallet)
+      this.#failed.delete(wallet)
     }
   }
 
-  /** The tracked wallet that waits the longest, else any that does, else one that was postponed. */
+  /** The tracked wallet that waits the longest, else any that does, else one whose read has failed. */
   next(nowMs: number): Address | null {
-    for (const waiting of [this.#first, this.#waiting]) {
-      for (const wallet of waiting) {
-        if (nowMs >= (this.#postponedToMs.get(wallet) ?? Number.NEGATIVE_INFINITY)) {
-          return wallet
-        }
-      }
-    }
-    return this.#first.values().next().value ?? this.#waiting.values().next().value ?? null
+    const due = (isBehind: boolean) =>
+      this.#inTurn().find((wallet) => {
+        const failed = this.#failed.get(wallet)
+        return (failed?.isBehind ?? false) === isBehind && nowMs >= (failed?.untilMs ?? nowMs)
+      })
+    return due(false) ?? due(true) ?? this.#inTurn().next().value ?? null
+  }
+
+  *#inTurn(): Generator<Address, undefined> {
+    yield* this.#first
+    yield* this.#waiting
   }
 
   keep(wallet: Address, era: number, read: AccountsRead): void {
@@ -211,12 +224,21 @@ class AccountReads {
     }
     this.#okAtMs = read.atMs
     this.#isFailing = false
+    // The node is there again: what failed meanwhile has its turn, unless it fails once more.
+    for (const [failed, { isAlone, untilMs }] of this.#failed) {
+      if (!isAlone) {
+        this.#failed.set(failed, { untilMs, isBehind: false, isAlone: true })
+      }
+    }
   }
 
   /** A failure of the node, or one that only the read of this wallet has: the wallet moves to the end of those that wait. */
   postpone(wallet: Address, nowMs: number): void {
     this.#isFailing = true
-    this.#postponedToMs.set(wallet, nowMs + POSTPONED_MS)
+    if (this.#first.has(wallet) || this.#waiting.has(wallet)) {
+      const isAlone = this.#failed.get(wallet)?.isAlone ?? false
+      this.#failed.set(wallet, { untilMs: nowMs + POSTPONED_MS, isBehind: true, isAlone })
+    }
     for (const waiting of [this.#first, this.#waiting]) {
       if (waiting.delete(wallet)) {
         waiting.add(wallet)
@@ -240,7 +262,7 @@ class AccountReads {
   #leave(wallet: Address): void {
     this.#first.delete(wallet)
     this.#waiting.delete(wallet)
-    this.#postponedToMs.delete(wallet)
+    this.#failed.delete(wallet)
   }
 
   startAnew(): void {

@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { USDC } from "../../../src/domain/Address.ts"
+import { SOL, USDC } from "../../../src/domain/Address.ts"
+import { USDT } from "../../../src/domain/stables.ts"
 import { Idempotency } from "../../../src/access/Idempotency.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
@@ -109,6 +110,10 @@ const bodies: ReadonlyArray<readonly [body: object, ...faults: ReadonlyArray<str
   ],
   [condition({ metric: "top10_pct", source: "median" }), "body condition.source conflict"],
   [{ ...condition({ metric: "silent_seconds" }), mint: USDC }, "body condition.metric conflict"],
+  [{ ...condition({ metric: "liquidity_usd" }), mint: SOL }, "body condition.metric conflict"],
+  [{ ...condition({ metric: "liquidity_drop_pct", windowSeconds: 300 }), mint: SOL }, "body condition.metric conflict"],
+  [{ ...condition({ metric: "top10_pct" }), mint: SOL }, "body condition.metric conflict"],
+  [{ ...condition({ metric: "top10_pct" }), mint: USDT }, "body condition.metric conflict"],
   [{ ...wanted, fireNow: "yes" }, "body fireNow type"],
   [{ ...wanted, recurrence: "daily" }, "body recurrence type"],
   [{ ...wanted, cooldownSeconds: 300 }, "body cooldownSeconds conflict"],

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { SpotQuote } from "../../../src/domain/quotes/Quote.ts"
 import { type Answer, call, keyOf, running, secretOf } from "../../support/http.ts"
-import { COLD, DEEP_POOL, engineOver, LONELY, makeMarket, THIN_POOL, TOKEN } from "../../support/market.ts"
+import { COLD, DEEP_POOL, engineOver, LONELY, makeMarket, THIN_POOL, TOKEN, UNSEARCHED } from "../../support/market.ts"
 
 type Body = Record<string, unknown>
 
@@ -157,6 +157,14 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/route", (it) 
       const answer = yield* route({ ...sale, inputMint: LONELY }, "e")
       assertRefused(answer, 404, "no_route")
       assert.strictEqual(answer.headers.get("x-ratelimit-cost"), "1")
+    })
+  )
+
+  it.effect("answers 503 where pools of the token could not be searched, and charges nothing", () =>
+    Effect.gen(function* () {
+      const answer = yield* route({ ...sale, inputMint: UNSEARCHED }, "e")
+      assertRefused(answer, 503, "upstream_unavailable")
+      assert.deepStrictEqual([answer.headers.get("retry-after"), answer.headers.get("x-ratelimit-cost")], ["300", "0"])
     })
   )
 

@@ -13,7 +13,8 @@ import {
   ODD,
   SHALLOW,
   THIN_POOL,
-  TOKEN
+  TOKEN,
+  UNSEARCHED
 } from "../../support/market.ts"
 
 type Query = Record<string, string>
@@ -201,6 +202,16 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote", (
       const answer = yield* quote({ ...sale, inputMint: LONELY }, "c")
       assertRefused(answer, 404, "no_route")
       assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "299")
+    })
+  )
+
+  it.effect("answers 503 where pools of the token could not be searched, and charges nothing", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...sale, inputMint: UNSEARCHED }, "d")
+      assertRefused(answer, 503, "data_unavailable")
+      assert.include(answer.text, UNSEARCHED)
+      assert.strictEqual(answer.headers.get("retry-after"), "300")
+      assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "300")
     })
   )
 

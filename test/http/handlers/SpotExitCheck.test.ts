@@ -6,7 +6,17 @@ import { ExitCheck } from "../../../src/domain/quotes/ExitCheck.ts"
 import { RiskReader } from "../../../src/tokens/RiskReader.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
-import { COLD, engineOver, LONELY, makeMarket, ODD, routerOver, SHALLOW, TOKEN } from "../../support/market.ts"
+import {
+  COLD,
+  engineOver,
+  LONELY,
+  makeMarket,
+  ODD,
+  routerOver,
+  SHALLOW,
+  TOKEN,
+  UNSEARCHED
+} from "../../support/market.ts"
 
 const position = { mint: TOKEN, amount: "90000000" }
 
@@ -198,6 +208,14 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/spot/exit-che
       assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/u)
       assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "300")
       assert.deepStrictEqual(market.warmed, [COLD])
+    })
+  )
+
+  it.effect("answers 503 where the pools could not be searched, and states no verdict", () =>
+    Effect.gen(function* () {
+      const answer = yield* check({ mint: UNSEARCHED, amount: "5000" }, "e")
+      assertRefused(answer, 503, "data_unavailable")
+      assert.strictEqual(answer.headers.get("retry-after"), "300")
     })
   )
 

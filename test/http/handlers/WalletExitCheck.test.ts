@@ -7,7 +7,7 @@ import { WalletExitCheck } from "../../../src/domain/quotes/WalletExit.ts"
 import { WalletIndexUnavailable } from "../../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
-import { COLD, engineOver, LONELY, makeMarket, ODD, SHALLOW, TOKEN } from "../../support/market.ts"
+import { COLD, engineOver, LONELY, makeMarket, ODD, SHALLOW, TOKEN, UNSEARCHED } from "../../support/market.ts"
 import { judgeOf, operationsOf } from "../../support/openapi.ts"
 import { readerOver } from "../../wallets/readers.ts"
 import { MINT, OTHER, tradeOf, WALLET, walletOf } from "../../wallets/trades.ts"
@@ -49,6 +49,7 @@ const trades = {
     holding(LONELY, 2000n, 7),
     holding(COLD, 5000n, 6),
     holding(ODD, 5000n, 5),
+    holding(UNSEARCHED, 5000n, 4),
     tradeOf({ mint: MINT, slot: 3 }),
     holding(OTHER, 0n, 2)
   ],
@@ -99,17 +100,19 @@ layer(running({ keys, engine: engineOver(market), wallets }))("POST /api/v1/spot
           [LONELY, "checked"],
           [COLD, "loading"],
           [ODD, "not_supported"],
+          [UNSEARCHED, "not_searched"],
           [MINT, "unknown_balance"]
         ]
       )
       assert.deepStrictEqual(check.counts, {
-        open: 6,
+        open: 7,
         checked: 3,
         unknownBalance: 1,
         quoteMint: 0,
         tooSmall: 0,
         loading: 1,
         deferred: 0,
+        notSearched: 1,
         notSupported: 1,
         notReached: 0,
         leftOut: 0
@@ -117,7 +120,7 @@ layer(running({ keys, engine: engineOver(market), wallets }))("POST /api/v1/spot
       assert.isTrue(check.positions.every(({ detail, state }) => (detail === null) === (state === "checked")))
       assert.deepStrictEqual(
         check.positions.map(({ amount }) => amount),
-        [900_000_000n, 2000n, 2000n, 5000n, 5000n, null]
+        [900_000_000n, 2000n, 2000n, 5000n, 5000n, 5000n, null]
       )
       assert.include(market.warmed, COLD)
       // Three ladders of six rungs were priced; the others cost nothing.
@@ -163,7 +166,7 @@ layer(running({ keys, engine: engineOver(market), wallets }))("POST /api/v1/spot
     Effect.gen(function* () {
       const narrow = yield* decoded(yield* send({ wallet: WALLET, maxImpactPct: 1, limit: 1 }, "c"))
       const wide = yield* decoded(yield* send({ wallet: WALLET, maxImpactPct: 50, limit: 1 }, "c"))
-      assert.deepStrictEqual([narrow.counts.leftOut, narrow.positions.length, narrow.total.complete], [5, 1, false])
+      assert.deepStrictEqual([narrow.counts.leftOut, narrow.positions.length, narrow.total.complete], [6, 1, false])
       assert.isBelow(narrow.positions[0]?.within?.fraction ?? 1, 1)
       assert.strictEqual(wide.positions[0]?.within?.fraction, 1)
       assert.isAbove(Number(wide.total.outAmount), Number(narrow.total.outAmount))

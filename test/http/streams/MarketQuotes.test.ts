@@ -6,7 +6,7 @@ import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { MarketControlFrame, MarketDataFrame } from "../../../src/domain/market/MarketFrame.ts"
 import { call, keyOf, running } from "../../support/http.ts"
 import { type Arrived, connectTo, type LiveClient } from "../../support/live.ts"
-import { COLD, engineOver, LONELY, makeMarket, TOKEN } from "../../support/market.ts"
+import { COLD, engineOver, LONELY, makeMarket, TOKEN, UNSEARCHED } from "../../support/market.ts"
 import { openStream, until } from "../../support/sse.ts"
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Union([MarketDataFrame, MarketControlFrame])))
@@ -135,16 +135,20 @@ layer(running({ keys, engine: engineOver(market) }))("the channel quote of the m
         const before = yield* remaining("e")
         yield* subscribe(client, "lonely", { inputMint: LONELY })
         yield* subscribe(client, "cold", { inputMint: COLD })
+        yield* subscribe(client, "unsearched", { inputMint: UNSEARCHED })
         yield* subscribe(client, "same", { outputMint: TOKEN })
         yield* subscribe(client, "none", { amount: "0" })
         yield* subscribe(client, "fast", { intervalMs: 249 })
         yield* subscribe(client, "unserved", { outputMint: USDC })
-        const answers = ["lonely", "cold", "same", "none", "fast", "unserved"].map((id) => of(client, id)[0])
+        const answers = ["lonely", "cold", "unsearched", "same", "none", "fast", "unserved"].map(
+          (id) => of(client, id)[0]
+        )
         assert.deepStrictEqual(
           answers.map((frame) => [frame?.type, frame?.["code"], frame?.["field"]]),
           [
             ["ended", "no_route", undefined],
             ["ended", "state_cold", undefined],
+            ["ended", "data_unavailable", undefined],
             ["error", "invalid_message", "outputMint"],
             ["error", "invalid_message", "amount"],
             ["error", "invalid_message", "intervalMs"],

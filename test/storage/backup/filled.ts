@@ -48,6 +48,8 @@ const valueOf = (type: string, n: number): string => {
       return text
     case "text[]":
       return `array[${text}, null, '', 'NULL']`
+    case "bigint[]":
+      return `array[${n}, null, 9223372036854775807]`
     case "bytea":
       return `'\\x00ff5c2c22'::bytea || int4send(${n})`
     case "boolean":

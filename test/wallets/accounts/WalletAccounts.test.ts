@@ -165,6 +165,26 @@ it.effect("reads other wallets, tracked and asked for, while the read of one alw
   }).pipe(Effect.provide(layer))
 })
 
+it.effect("reads what callers ask for while the reads of several tracked wallets always time out", () => {
+  const tracked = Array.from({ length: 12 }, (_, n) => walletOf(n))
+  const { layer, requests } = over(10, (owner) => (tracked.includes(owner) ? failure("timeout") : null))
+  return Effect.gen(function* () {
+    const accounts = yield* WalletAccounts
+    tracked.forEach((wallet) => accounts.againFirst(wallet))
+    accounts.ask([OTHER])
+    yield* TestClock.adjust("70 seconds")
+    assert.isTrue(typeof accounts.of(OTHER) === "object")
+    yield* TestClock.adjust("90 seconds")
+    accounts.ask(Array.from({ length: 20 }, (_, n) => walletOf(50 + n)))
+    yield* TestClock.adjust("10 seconds")
+    assert.isTrue(typeof accounts.of(walletOf(69)) === "object")
+    // They are still tried, and read once they can be.
+    const before = requests.length
+    yield* TestClock.adjust("1 minute")
+    assert.isAbove(requests.slice(before).filter(({ owner }) => tracked.includes(owner)).length, 5)
+  }).pipe(Effect.provide(layer))
+})
+
 it.effect("does not read wallets that are not tracked any more, so that they delay no other", () => {
   const { layer, requests } = over(10)
   return Effect.gen(function* () {
