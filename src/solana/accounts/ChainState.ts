@@ -46,8 +46,6 @@ export class ChainState implements Listener {
   /** True while writes are known to wait at the source. */
   #isBehind = false
   readonly #replay = new StreamReplay()
-  /** The slot that every connection has come to. */
-  #reached: () => number = () => Number.POSITIVE_INFINITY
   // Durations are measured by the monotonic clock.
   #followedAt: number
   #connectedAt: number
@@ -91,7 +89,8 @@ export class ChainState implements Listener {
       return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", ...this.nodes }
     }
     const state = this.heard.isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
-    return { slot: this.heard.slot, heardAtMs: this.heard.atMs, state, ...this.nodes }
+    const { atMs, slot } = this.heard.complete
+    return { slot, heardAtMs: atMs, state, ...this.nodes }
   }
 
   get #isFollowing(): boolean {
@@ -178,9 +177,9 @@ export class ChainState implements Listener {
   }
 
   /** A new connection: every account is read again, unless its stream is repeated from `replayFrom` on. */
-  connect({ isReplayed = false, reached }: Partial<Pick<Subscriptions, "isReplayed" | "reached">> = {}): void {
+  connect({ isReplayed = false, spread }: Partial<Pick<Subscriptions, "isReplayed" | "spread">> = {}): void {
     this.#connected = true
-    this.#reached = reached ?? (() => Number.POSITIVE_INFINITY)
+    this.heard.connect(spread)
     this.#isBehind = false
     this.#relay?.connect()
     this.#replay.begin(isReplayed ? this.heard.slot : null)
@@ -198,6 +197,7 @@ export class ChainState implements Listener {
 
   disconnect(): void {
     this.#connected = false
+    this.heard.connect(undefined)
     this.#relay?.disconnect()
     this.#buffer.dropWaiting()
   }
@@ -245,7 +245,7 @@ export class ChainState implements Listener {
 
   onSlot({ slot, parent, root }: SlotInfo): void {
     this.heard.take(slot)
-    this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.#reached() - 1))
+    this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.heard.reached - 1))
     const now = this.heard.nowMs()
     if (now - this.#clockAt > CLOCK_PATIENCE_MS) {
       this.#clockAt = now
@@ -276,7 +276,7 @@ export class ChainState implements Listener {
     const outcome = this.#buffer.write(address, state)
     if (outcome === "kept" || isRelayed) {
       this.#hasArrived()
-      this.settle(this.#buffer.size > MOST_WAITING ? Infinity : Math.min(state.slot, this.#reached()) - 1)
+      this.settle(this.#buffer.size > MOST_WAITING ? Infinity : Math.min(state.slot, this.heard.reached) - 1)
     }
     if (outcome === "older" && state.writeVersion === undefined) {
       // Dropped, but a reason to read: the node may have reported a wrong slot.
@@ -313,7 +313,7 @@ export class ChainState implements Listener {
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
-    this.settle(Math.min(this.#tellsSlots ? this.heard.slot : Infinity, this.#reached()))
+    this.settle(Math.min(this.#tellsSlots ? this.heard.slot : Infinity, this.heard.reached))
   }
 
   /** Every slot up to and including this one has ended: emits its writes. */
