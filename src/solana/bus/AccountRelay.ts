@@ -116,8 +116,10 @@ export class RelayedWrites implements Relay {
     }
     this.#leases = leases
     this.#accounts = new Map(Array.from(leases.values()).flatMap(({ accounts }) => Array.from(accounts)))
-    // The owner of a lease that has ended misses it in the next message.
-    this.#forget((owner) => !leases.has(owner))
+    // The owner of a lease that has ended misses it in a message, also where the lease is taken again before a slot ends.
+    if (this.#forget((owner) => !leases.has(owner))) {
+      this.#send([])
+    }
     this.#listener()
   }
 
