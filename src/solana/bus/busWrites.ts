@@ -230,7 +230,8 @@ export const busWrites = ({ bus, host, owner }: BusWrites) => {
       })
     const applyAll = ({ entries, hasMore }: LogPage<ReadEntry>) =>
       Effect.suspend(() => {
-        if (hasMore) {
+        if (hasMore || entries.length > 1) {
+          // Until the last one, the states are of a slot before the newest.
           state.isBehind = true
         }
         return Effect.andThen(

@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Latch, Layer, Stream } from "effect"
 import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
 import { VERSION } from "../../../src/solana/bus/accountMessage.ts"
+import type { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
+import type { ReadEntry } from "../../../src/storage/bus/busLog.ts"
 import * as AccountBusValkey from "../../../src/storage/valkey/AccountBusValkey.ts"
 import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
 import { emptied, isAvailable, server, sharedServer } from "../../support/valkey.ts"
@@ -216,6 +218,49 @@ describe("entries that a process lacks", () => {
         pages.hasMore = true
         yield* until("entries wait", () => feed.freshness().state === "loading")
         pages.hasMore = false
+        yield* until("the feed is live again", () => feed.freshness().state === "live")
+      })
+    )
+  )
+
+  it.live("and that arrive at once make it live with the last of them", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const own: { isHeld: boolean; feed: ChainFeed["Service"] | null } = { isHeld: false, feed: null }
+        const waiting: Array<ReadEntry> = []
+        const states: Array<string | undefined> = []
+        /** Notes the state of the feed when the entry is applied. */
+        const noting = (entry: ReadEntry): ReadEntry => ({
+          ...entry,
+          get bytes() {
+            states.push(own.feed?.freshness().state)
+            return entry.bytes
+          }
+        })
+        const stood = AccountBus.of({
+          ...bus,
+          // As after a pause of the process.
+          follow: (chain, after) =>
+            Stream.map(bus.follow(chain, after), ({ entries }) => {
+              waiting.push(...entries.map(noting))
+              return { entries: own.isHeld ? [] : waiting.splice(0), hasMore: false }
+            })
+        })
+        const { feed, reader } = yield* startFollower(node, stood, [A])
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        own.isHeld = true
+        own.feed = feed
+        for (let slot = 101; waiting.length < 5; slot++) {
+          const before = waiting.length
+          node.write(slot, holding(A, [slot]))
+          yield* until("its entry waits", () => waiting.length > before)
+        }
+        states.length = 0
+        own.isHeld = false
+        node.write(120, holding(A, [120]))
+        yield* until("the last is written", () => reader.bytes(A)?.[0] === 120)
+        assert.isAtLeast(states.length, 6)
+        assert.deepStrictEqual(new Set(states.slice(0, 6)), new Set(["loading"]))
         yield* until("the feed is live again", () => feed.freshness().state === "live")
       })
     )
