@@ -35,7 +35,7 @@ const messageOf = (slot: number): AccountMessage => ({
   session: 1,
   slot,
   leases: new Map([["reader", 1]]),
-  refused: [],
+  unfollowed: [],
   writes: accounts.map((address, i) => {
     const data = new Uint8Array(i % 5 === 0 ? 1544 : 264)
     data.set(randomBytes(64))

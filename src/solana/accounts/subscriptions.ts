@@ -38,6 +38,14 @@ export interface SpreadConnections {
   readonly loseSlowest: () => boolean
 }
 
+/** Accounts that are not followed after a call. A later call tries again. */
+export interface NotFollowed {
+  /** Refused by the node. */
+  readonly refused: ReadonlyArray<Address>
+  /** Not asked for at the node yet. */
+  readonly waiting: ReadonlyArray<Address>
+}
+
 /** One connection's subscriptions. */
 export interface Subscriptions {
   /** True when the writes since before the loss of the last connection are repeated. */
@@ -46,8 +54,10 @@ export interface Subscriptions {
   readonly spread?: SpreadConnections
   readonly isFollowed: (address: Address) => boolean
   readonly followed: () => Iterable<Address>
-  /** Follows accounts that are not followed yet and returns those that the node refused. */
-  readonly follow: (addresses: ReadonlyArray<Address>) => Effect.Effect<ReadonlyArray<Address>, ChainUnavailable>
+  /** Follows accounts that are not followed yet and returns those that are not all the same. */
+  readonly follow: (addresses: ReadonlyArray<Address>) => Effect.Effect<NotFollowed, ChainUnavailable>
+  /** Name, for logs, of the thing that waiting accounts lack. */
+  readonly waitsFor?: string
   readonly unfollow: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, ChainUnavailable>
   /** Fails when the connection ends. */
   readonly closed: Effect.Effect<never, ChainUnavailable>
@@ -131,7 +141,7 @@ export const openSubscriptions = Effect.fnUntraced(function* (
     closed: socket.closed,
     follow: Effect.fnUntraced(function* (addresses) {
       yield* Effect.forEach(addresses, followOne, { concurrency: PIPELINE, discard: true })
-      return addresses.filter((address) => !idOf.has(address))
+      return { refused: addresses.filter((address) => !idOf.has(address)), waiting: [] }
     }),
     unfollow: Effect.fnUntraced(function* (addresses) {
       for (const address of addresses) {

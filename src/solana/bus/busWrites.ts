@@ -96,7 +96,9 @@ class AppliedMessages {
   readonly #state: ChainState
   #session: number | null
   #revision = 0
-  #refused: ReadonlySet<Address> = new Set()
+  #unfollowed: ReadonlySet<Address> = new Set()
+  /** Accounts that were followed, until they are again. */
+  readonly #lost = new Set<Address>()
 
   constructor(lease: OwnLease, state: ChainState, session: number | null) {
     this.#lease = lease
@@ -110,25 +112,41 @@ class AppliedMessages {
 
   /** True when the writes of the account are on the bus. */
   isFollowed(address: Address): boolean {
-    return this.#lease.since(address) <= this.#revision && !this.#refused.has(address)
+    return this.#lease.since(address) <= this.#revision && !this.#unfollowed.has(address)
   }
 
-  /** True when the process that fills the bus has this revision of the lease. */
+  /** True when the process that fills the bus has the lease with the account, and the node does not follow it. */
+  isRefused(address: Address): boolean {
+    return this.#lease.since(address) <= this.#revision && this.#unfollowed.has(address)
+  }
+
+  /** True when the process that fills the bus has this revision of the lease, and follows all that it had followed before. */
   has(revision: number): boolean {
-    return this.#revision >= revision
+    return this.#revision >= revision && this.#lost.size === 0
+  }
+
+  /** Waits for lost accounts no longer. */
+  giveUp(): void {
+    this.#lost.clear()
   }
 
   /** Throws when the bytes cannot be read. */
   apply({ bytes, isAfterGap }: ReadEntry): void {
-    const { leases, refused, session, slot, writes } = decodeMessage(bytes, this.#lease.find)
+    const { leases, session, slot, unfollowed, writes } = decodeMessage(bytes, this.#lease.find)
     const revision = leases.get(this.#lease.owner) ?? 0
     const isFirst = this.#session === null
     if (!isFirst && (isAfterGap || session !== this.#session || revision < this.#revision)) {
       this.#state.onLost(Array.from(this.#lease.addresses()))
     }
+    const lost = unfollowed.filter((address) => this.isFollowed(address))
+    if (lost.length > 0) {
+      this.#state.onLost(lost)
+    }
     this.#session = session
     this.#revision = revision
-    this.#refused = new Set(refused)
+    this.#unfollowed = new Set(unfollowed)
+    lost.forEach((address) => this.#lost.add(address))
+    this.#lost.forEach((address) => !this.#unfollowed.has(address) && this.#lost.delete(address))
     for (const [address, state] of writes) {
       this.#state.onWrite(address, state)
     }
@@ -276,16 +294,24 @@ export const busWrites = ({ bus, host, owner }: BusWrites) => {
       isReplayed: resumed !== null,
       isFollowed: (address) => messages.isFollowed(address),
       followed: () => lease.addresses(),
+      waitsFor: "the process that fills the bus of account writes",
       closed,
       follow: Effect.fnUntraced(function* (addresses) {
         if (addresses.length === 0) {
-          return []
+          return { refused: [], waiting: [] }
         }
         lease.add(addresses)
         yield* lease.isChanged || !isReading ? put : Effect.void
         yield* isReading ? Effect.void : begin
-        yield* hasRevision(lease.revision).pipe(Effect.timeoutOption(FOLLOW_TIMEOUT), Effect.raceFirst(closed))
-        return addresses.filter((address) => !messages.isFollowed(address))
+        yield* hasRevision(lease.revision).pipe(
+          Effect.timeoutOrElse({ duration: FOLLOW_TIMEOUT, orElse: () => Effect.sync(() => messages.giveUp()) }),
+          Effect.raceFirst(closed)
+        )
+        const left = addresses.filter((address) => !messages.isFollowed(address))
+        return {
+          refused: left.filter((address) => messages.isRefused(address)),
+          waiting: left.filter((address) => !messages.isRefused(address))
+        }
       }),
       unfollow: (addresses) => Effect.sync(() => lease.remove(addresses))
     }

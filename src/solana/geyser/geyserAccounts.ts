@@ -214,7 +214,7 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
         addresses.forEach((address) => followed.add(address))
         yield* send()
       }
-      return []
+      return { refused: [], waiting: [] }
     }),
     unfollow: (addresses) =>
       Effect.sync(() => {

@@ -8,6 +8,7 @@ import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { type Position, SocketProgress } from "./socketProgress.ts"
 import {
   type Listener,
+  type NotFollowed,
   openSubscriptions,
   type SlotInfo,
   type SubscriptionSettings,
@@ -250,21 +251,22 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
 
   /** The accounts that the connection could not follow. */
   const followWith = Effect.fnUntraced(function* (member: Member | null, addresses: ReadonlyArray<Address>) {
+    const waiting: NotFollowed = { refused: [], waiting: addresses }
     if (member === null) {
-      return addresses
+      return waiting
     }
-    const refused = yield* member.subscriptions
+    const left = yield* member.subscriptions
       .follow(addresses.filter((address) => !member.subscriptions.isFollowed(address)))
       .pipe(
         Effect.catch((error) =>
           Effect.as(
             Effect.sync(() => lose(member, error)),
-            addresses
+            waiting
           )
         )
       )
-    refused.forEach((address) => members.release(member, address))
-    return refused
+    left.refused.forEach((address) => members.release(member, address))
+    return left
   })
 
   const unfollowWith = Effect.fnUntraced(function* (member: Member, addresses: ReadonlyArray<Address>) {
@@ -280,16 +282,19 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
   const closed = Deferred.await(ended)
   return {
     isReplayed: false,
+    waitsFor: "a further connection to the node",
     spread: { reached: () => progress.reached, loseSlowest },
     closed,
     isFollowed: (address) => members.of(address)?.subscriptions.isFollowed(address) ?? false,
     followed: () => Array.from(members.all).flatMap(({ subscriptions }) => Array.from(subscriptions.followed())),
     follow: Effect.fnUntraced(function* (addresses) {
       const shares = yield* assign(addresses)
-      const refused = yield* Effect.forEach(shares, ([member, share]) => followWith(member, share), {
+      const left = yield* Effect.forEach(shares, ([member, share]) => followWith(member, share), {
         concurrency: "unbounded"
       })
-      return members.all.size === 0 ? yield* closed : refused.flat()
+      return members.all.size === 0
+        ? yield* closed
+        : { refused: left.flatMap(({ refused }) => refused), waiting: left.flatMap(({ waiting }) => waiting) }
     }),
     unfollow: Effect.fnUntraced(function* (addresses) {
       const shares = Map.groupBy(addresses, (address) => members.of(address))

@@ -1,10 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Latch, Layer, Stream } from "effect"
+import { Context, Effect, Latch, Layer } from "effect"
 import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
-import { VERSION } from "../../../src/solana/bus/accountMessage.ts"
-import type { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
-import type { ReadEntry } from "../../../src/storage/bus/busLog.ts"
 import * as AccountBusValkey from "../../../src/storage/valkey/AccountBusValkey.ts"
 import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
 import { emptied, isAvailable, server, sharedServer } from "../../support/valkey.ts"
@@ -176,134 +173,6 @@ describe("a change of the process that fills the bus", () => {
         yield* until("the feed is live", () => feed.freshness().state === "live")
       })
     )
-  )
-})
-
-describe("entries that a process lacks", () => {
-  it.live("are a gap: accounts are read anew", () => {
-    const lost = { isLosing: false }
-    return scene(
-      Effect.fnUntraced(function* ({ bus, node }) {
-        const { feed, reader } = yield* startFollower(node, bus, [A, B])
-        lost.isLosing = true
-        node.write(101, holding(A, [1]))
-        yield* until("the chain goes on", () => node.callsOf("getMultipleAccounts").length > 0)
-        node.write(102, holding(B, [2]))
-        yield* until("both are read", () => reader.bytes(A)?.[0] === 1 && reader.bytes(B)?.[0] === 2)
-        lost.isLosing = false
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-      }),
-      memoryBus(),
-      (bus) => {
-        let count = 0
-        return {
-          // Every other entry is lost by the bus.
-          append: (chain, entry) => (lost.isLosing && count++ % 2 === 0 ? Effect.void : bus.append(chain, entry))
-        }
-      }
-    )
-  })
-
-  it.live("and that wait keep the feed from being live", () =>
-    scene(
-      Effect.fnUntraced(function* ({ bus, node }) {
-        const pages = { hasMore: false }
-        const slow = AccountBus.of({
-          ...bus,
-          follow: (chain, after) =>
-            Stream.map(bus.follow(chain, after), ({ entries }) => ({ entries, hasMore: pages.hasMore }))
-        })
-        const { feed } = yield* startFollower(node, slow, [A])
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-        pages.hasMore = true
-        yield* until("entries wait", () => feed.freshness().state === "loading")
-        pages.hasMore = false
-        yield* until("the feed is live again", () => feed.freshness().state === "live")
-      })
-    )
-  )
-
-  it.live("and that arrive at once make it live with the last of them", () =>
-    scene(
-      Effect.fnUntraced(function* ({ bus, node }) {
-        const own: { isHeld: boolean; feed: ChainFeed["Service"] | null } = { isHeld: false, feed: null }
-        const waiting: Array<ReadEntry> = []
-        const states: Array<string | undefined> = []
-        /** Notes the state of the feed when the entry is applied. */
-        const noting = (entry: ReadEntry): ReadEntry => ({
-          ...entry,
-          get bytes() {
-            states.push(own.feed?.freshness().state)
-            return entry.bytes
-          }
-        })
-        const stood = AccountBus.of({
-          ...bus,
-          // As after a pause of the process.
-          follow: (chain, after) =>
-            Stream.map(bus.follow(chain, after), ({ entries }) => {
-              waiting.push(...entries.map(noting))
-              return { entries: own.isHeld ? [] : waiting.splice(0), hasMore: false }
-            })
-        })
-        const { feed, reader } = yield* startFollower(node, stood, [A])
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-        own.isHeld = true
-        own.feed = feed
-        for (let slot = 101; waiting.length < 5; slot++) {
-          const before = waiting.length
-          node.write(slot, holding(A, [slot]))
-          yield* until("its entry waits", () => waiting.length > before)
-        }
-        states.length = 0
-        own.isHeld = false
-        node.write(120, holding(A, [120]))
-        yield* until("the last is written", () => reader.bytes(A)?.[0] === 120)
-        assert.isAtLeast(states.length, 6)
-        assert.deepStrictEqual(new Set(states.slice(0, 6)), new Set(["loading"]))
-        yield* until("the feed is live again", () => feed.freshness().state === "live")
-      })
-    )
-  )
-
-  it.live("of a version that it cannot read leave the accounts to be read from the node", () => {
-    const release = { isNext: false }
-    return scene(
-      Effect.fnUntraced(function* ({ bus, node }) {
-        const { feed, reader } = yield* startFollower(node, bus, [A])
-        release.isNext = true
-        yield* until("the bus cannot be read", () => feed.freshness().state === "down")
-        node.slot = 130
-        node.put(holding(A, [3], 130))
-        yield* until("A is read", () => reader.bytes(A)?.[0] === 3)
-        assert.strictEqual(feed.freshness().state, "polling")
-        release.isNext = false
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-      }),
-      memoryBus(),
-      (bus) => ({
-        append: (chain, entry) =>
-          bus.append(
-            chain,
-            release.isNext ? { ...entry, bytes: Uint8Array.from([VERSION + 1, ...entry.bytes.subarray(1)]) } : entry
-          )
-      })
-    )
-  })
-
-  it.live("because no process fills the bus leave them to be read from the node", () =>
-    Effect.gen(function* () {
-      const node = yield* startChain([holding(A, [0])])
-      yield* Effect.gen(function* () {
-        const bus = Context.get(yield* Layer.build(memoryBus()), AccountBus)
-        const { feed, reader } = yield* startFollower(node, bus, [A])
-        assert.strictEqual(feed.freshness().state, "polling")
-        yield* startLeader(node, bus)
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-        node.write(101, holding(A, [1]))
-        yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
-      }).pipe(Effect.scoped)
-    }).pipe(Effect.scoped)
   )
 })
 

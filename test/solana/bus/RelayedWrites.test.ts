@@ -23,10 +23,10 @@ const scene = (isFollowed: (address: Address) => boolean = () => true) => {
   }
   /** The messages that wait. */
   const sent = () =>
-    relay.takeAll().map(({ leases, refused, slot, writes }) => ({
+    relay.takeAll().map(({ leases, slot, unfollowed, writes }) => ({
       slot,
       leases: Object.fromEntries(leases),
-      refused,
+      unfollowed,
       writes: writes.map(([address]) => address)
     }))
   relay.lead()
@@ -55,4 +55,69 @@ describe("a lease that ends and is taken again between two slots", () => {
       ]
     )
   })
+})
+
+describe("an account", () => {
+  it("that was refused counts as followed once every slot has ended that had begun before", () => {
+    const { follow, relay, sent } = scene((address) => address !== B)
+    relay.end(20, 20)
+    assert.deepStrictEqual(sent().at(-1), { slot: 20, leases: { one: 3 }, unfollowed: [B], writes: [] })
+    // Writes of slot 23 had arrived, and none of B.
+    follow(23)
+    relay.beat()
+    relay.end(22, 22)
+    // Looking once more makes it no later.
+    follow(25)
+    relay.end(23, 23)
+    assert.deepStrictEqual(
+      sent().map(({ slot, unfollowed }) => [slot, unfollowed]),
+      [
+        [20, [B]],
+        [22, [B]],
+        [23, []]
+      ]
+    )
+  })
+
+  it("that is refused is known as such in the next message", () => {
+    const { follow, relay, sent } = scene()
+    follow(11, (address) => address !== B)
+    relay.beat()
+    assert.deepStrictEqual(sent(), [{ slot: 10, leases: { one: 3 }, unfollowed: [B], writes: [] }])
+  })
+
+  it("that is lost is named at once, and the others of its lease stay followed", () => {
+    const { follow, relay, sent } = scene()
+    relay.lose([B, at(9)])
+    follow(11)
+    relay.end(11, 11)
+    assert.deepStrictEqual(
+      sent().map(({ leases, slot, unfollowed }) => [slot, leases, unfollowed]),
+      [
+        [10, { one: 3 }, [B]],
+        [11, { one: 3 }, []]
+      ]
+    )
+    // Losses of accounts of this process alone are no news.
+    relay.lose([at(9)])
+    assert.deepStrictEqual(sent(), [])
+  })
+})
+
+it("a lease that changes with every look is followed at the slot of each of its revisions", () => {
+  const { follow, relay, sent } = scene()
+  relay.list(new Map([["one", { revision: 4, accounts: bytesOf(1, 2, 3) }]]))
+  follow(12)
+  follow(13)
+  relay.list(new Map([["one", { revision: 5, accounts: bytesOf(1, 2, 3, 4) }]]))
+  follow(13)
+  relay.end(12, 12)
+  relay.end(13, 13)
+  assert.deepStrictEqual(
+    sent().map(({ leases, slot }) => [slot, leases]),
+    [
+      [12, { one: 4 }],
+      [13, { one: 5 }]
+    ]
+  )
 })

@@ -23,7 +23,7 @@ const message: AccountMessage = {
     ["one", 1],
     ["another", 70_000]
   ]),
-  refused: [at(9)],
+  unfollowed: [at(9)],
   writes: [
     written(at(1), [1, 2, 3], 318_000_001, 1_700_000_000_001),
     [at(2), closed],
@@ -65,9 +65,9 @@ it("gives writes back whole: versions, accounts that ceased to exist, and amount
 })
 
 it("leaves out the accounts that a reader does not follow", () => {
-  const { refused, writes } = decodeMessage(encodeMessage(message), finding(at(3)))
+  const { unfollowed, writes } = decodeMessage(encodeMessage(message), finding(at(3)))
   assert.deepStrictEqual(writes, message.writes.slice(2, 3))
-  assert.deepStrictEqual(refused, [])
+  assert.deepStrictEqual(unfollowed, [])
 })
 
 it("gives data of its own memory", () => {
@@ -84,7 +84,7 @@ it("has the writes of a process whose release is the one of version 1", () => {
     session: 7,
     slot: 102,
     leases: new Map([["one", 3]]),
-    refused: [at(9)],
+    unfollowed: [at(9)],
     writes: [written(at(1), [1, 2, 3], 101, 12), [at(2), { slot: 102, account: null, writeVersion: undefined }]]
   })
 })
