@@ -65,6 +65,11 @@ export class HeardSlots {
     return this.#spread.reached().slot
   }
 
+  /** Loses the connection that holds up the others; false where none does. */
+  loseSlowest(): boolean {
+    return this.#spread.loseSlowest()
+  }
+
   /** Takes the connections that deliver slots from now on; undefined for one, and for none. */
   connect(spread: SpreadConnections | undefined): void {
     this.#spread = spread ?? ONE_CONNECTION

@@ -33,7 +33,7 @@ const overflowCount = Metric.counter("fathom_chain_overflows_total", {
 })
 
 const report = Effect.fnUntraced(function* (state: ChainState) {
-  const { malformed, overflows } = state.takeFaults()
+  const { malformed, overflows } = state.faults.take()
   if (malformed > 0) {
     yield* Metric.update(malformedCount, malformed)
     yield* Effect.logWarning("The node sent malformed accounts or notifications", { count: malformed })

@@ -92,6 +92,10 @@ export class RelayedWrites implements Relay {
     return this.#accounts.size
   }
 
+  get waiting(): number {
+    return this.#open.size
+  }
+
   /** Sends what is known once more: readers notice a process that has ended, and not a chain that stands still. */
   beat(): void {
     if (this.#slot > 0) {

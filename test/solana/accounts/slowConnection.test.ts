@@ -2,33 +2,44 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import type { Address } from "../../../src/domain/Address.ts"
+import { type Address, addressToBytes } from "../../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { makeOutbox } from "../../../src/solana/blocks/outbox.ts"
 import { CLOCK } from "../../../src/solana/clockSysvar.ts"
 import { ChainState } from "../../../src/solana/accounts/ChainState.ts"
 import { SlotBuffer } from "../../../src/solana/accounts/SlotBuffer.ts"
 import { type Position, SocketProgress } from "../../../src/solana/rpc/socketProgress.ts"
-import { at, clockOf, holding } from "./accounts.ts"
+import { RelayedWrites } from "../../../src/solana/bus/AccountRelay.ts"
+import { at, clockOf, holding, manyAddresses } from "./accounts.ts"
 
 const A = at(1)
+/** An account of the slow connection. */
+const LOST = at(2)
 const FIRST = 100
 const SLOT_MS = 400
 
 const stateOf = (account: OnChainAccount) => ({ slot: account.slot, account })
 
 /** The state of a feed of A with two connections, both at the first slots. */
-const scene = Effect.gen(function* () {
+const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites) {
   const time = yield* Clock.Clock
   const wanted = new Set<Address>()
   const buffer = new SlotBuffer((address) => !wanted.has(address))
   const outbox = yield* makeOutbox(1000, () => buffer.everything())
-  const state = new ChainState({ buffer, outbox, wanted, commitment: "confirmed", time })
+  const state = new ChainState({ buffer, outbox, wanted, commitment: "confirmed", time, relay })
   const progress = new SocketProgress(() => time.currentTimeMillisUnsafe())
   const fast = progress.begin()
   const slow = progress.begin()
-  state.watch([A])
-  state.connect({ spread: { reached: () => progress.reached, loseSlowest: () => false } })
+  const loseSlowest = () => {
+    const isSlow = progress.slowest === slow
+    if (isSlow) {
+      state.onLost([LOST])
+      progress.end(slow)
+    }
+    return isSlow
+  }
+  state.watch([A, LOST])
+  state.connect({ spread: { reached: () => progress.reached, loseSlowest } })
 
   /** All that a connection delivers of a slot; the first one has the clock and A. */
   const deliver = (position: Position, slot: number) => {
@@ -56,12 +67,13 @@ const scene = Effect.gen(function* () {
   for (let slot = FIRST; slot < FIRST + 3; slot++) {
     yield* pass(slot, 0)
     const unread = state.unread()
-    const states = [clockOf(7, 1_700_000_000, slot), holding(A, [slot], slot)]
+    const states = [clockOf(7, 1_700_000_000, slot), holding(A, [slot], slot), holding(LOST, [slot], slot)]
     state.answer(unread, new Map(states.map((account) => [account.address, stateOf(account)])), 0)
   }
   yield* pass(FIRST + 3, 0)
   return { buffer, fast, pass, progress, slow, state, time }
 })
+const scene = sceneWith()
 
 it.effect("states are as fresh as the slot that both connections have come to, and as old as its first delivery", () =>
   Effect.gen(function* () {
@@ -114,5 +126,68 @@ it.effect("a connection that is behind for long is late, though less than the bo
     }
     assert.isAtLeast(slot, from + 30)
     assert.isFalse(progress.isLate(fast))
+  })
+)
+
+it.effect("a connection that holds up too many writes is lost, and no slot is divided", () =>
+  Effect.gen(function* () {
+    const relay = new RelayedWrites(() => 1)
+    relay.lead()
+    const { buffer, pass, state } = yield* sceneWith(relay)
+    const many = manyAddresses(2000)
+    // Half of the writes are those of this process, the other half those of another one.
+    state.watch(many)
+    state.answer(state.unread(), new Map(many.map((address) => [address, stateOf(holding(address, [0], 103))])), 0)
+    const others = Buffer.concat([LOST, ...many].map((address) => Buffer.from(addressToBytes(address))))
+    relay.list(new Map([["other", { revision: 1, accounts: others }]]))
+    state.followed()
+    state.hasFollowed(() => true)
+    state.settleQuiet()
+    yield* pass(104, 0)
+    assert.strictEqual(state.freshness().state, "live")
+    relay.takeAll()
+    let slot = 105
+    for (; state.freshness().state === "live"; slot++) {
+      yield* pass(slot, null)
+      for (const address of many) {
+        state.onWrite(address, stateOf(holding(address, [slot], slot)))
+        const [first] = many
+        // One slot of all accounts, or the one before of all.
+        assert.isFalse(first !== undefined && (buffer.state(first)?.slot ?? 0) >= slot)
+      }
+      assert.isBelow(slot, 120)
+    }
+    // Eight slots of 4,000 writes wait, with those of the next one too many.
+    assert.strictEqual(slot, 114)
+    const messages = relay.takeAll()
+    const withWrites = messages.filter(({ writes }) => writes.length > 0)
+    const lost = messages.findIndex(({ unfollowed }) => unfollowed.includes(LOST))
+    assert.isAtLeast(lost, 0)
+    assert.isTrue(withWrites.every((message) => messages.indexOf(message) >= lost))
+    withWrites.forEach(({ slot: sent, writes }) =>
+      assert.isTrue(writes.every(([, written]) => written.slot <= sent) && sent < slot - 1)
+    )
+  })
+)
+
+it.effect("of too many writes of one slot, those for other processes wait for its end", () =>
+  Effect.gen(function* () {
+    const relay = new RelayedWrites(() => 1)
+    relay.lead()
+    const { state } = yield* sceneWith(relay)
+    const many = manyAddresses(33_000)
+    relay.list(
+      new Map([
+        ["other", { revision: 1, accounts: Buffer.concat(many.map((address) => Buffer.from(addressToBytes(address)))) }]
+      ])
+    )
+    relay.takeAll()
+    state.heard.connect(undefined)
+    many.forEach((address) => state.onWrite(address, { slot: 110, account: null }))
+    const sent = relay.takeAll().filter(({ writes }) => writes.length > 0)
+    assert.deepStrictEqual(
+      sent.map(({ slot }) => slot),
+      [109]
+    )
   })
 )
