@@ -13,19 +13,22 @@ const ADDRESS = 32
 const MOST_MESSAGES = 256
 const MOST_WRITES = 100_000
 
-/** The accounts of one lease, with their bytes. */
+/** The accounts of one lease, by the text of their bytes. */
 interface KnownLease {
   readonly revision: number
-  readonly accounts: ReadonlyMap<Address, Uint8Array>
+  readonly accounts: ReadonlyMap<string, Address>
 }
 
-const accountsOf = (bytes: Uint8Array): ReadonlyMap<Address, Uint8Array> =>
-  new Map(
-    Array.from({ length: bytes.length / ADDRESS }, (_, i) => {
-      const own = bytes.slice(i * ADDRESS, (i + 1) * ADDRESS)
-      return [addressFromBytes(own), own]
-    })
-  )
+/** The accounts of a lease. Those of the revision before are taken from there: the text of an address is slow to compute. */
+const accountsOf = (bytes: Uint8Array, before: KnownLease | undefined): ReadonlyMap<string, Address> => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
+  const accounts = new Map<string, Address>()
+  for (let at = 0; at < bytes.length; at += ADDRESS) {
+    const key = text.slice(at, at + ADDRESS)
+    accounts.set(key, before?.accounts.get(key) ?? addressFromBytes(bytes.subarray(at, at + ADDRESS)))
+  }
+  return accounts
+}
 
 /** A revision of a lease, sent once this slot has ended: reads of its accounts must not be older. */
 interface FollowedLease {
@@ -118,11 +121,18 @@ export class RelayedWrites implements Relay {
     }
     const leases = new Map<string, KnownLease>()
     for (const [owner, { accounts, revision }] of listed) {
-      const own = accounts === null ? this.#leases.get(owner)?.accounts : accountsOf(accounts)
+      const before = this.#leases.get(owner)
+      const own = accounts === null ? before?.accounts : accountsOf(accounts, before)
       leases.set(owner, { revision, accounts: own ?? new Map() })
     }
     this.#leases = leases
-    this.#accounts = new Map(Array.from(leases.values()).flatMap(({ accounts }) => Array.from(accounts)))
+    const all = new Map<Address, Uint8Array>()
+    for (const { accounts } of leases.values()) {
+      accounts.forEach((address, key) => {
+        all.set(address, this.#accounts.get(address) ?? Buffer.from(key, "latin1"))
+      })
+    }
+    this.#accounts = all
     // The owner of a lease that has ended misses it in a message, also where the lease is taken again before a slot ends.
     if (this.#forget((owner) => !leases.has(owner))) {
       this.#send([])
@@ -172,7 +182,7 @@ export class RelayedWrites implements Relay {
     let isNew = false
     const asked = Array.from(this.#asked).filter(([owner]) => this.#leases.has(owner))
     for (const [owner, { accounts, revision }] of asked) {
-      for (const address of accounts.keys()) {
+      for (const address of accounts.values()) {
         // An account that was refused or lost is followed from this slot on, and others are refused at once.
         if (!isFollowed(address)) {
           this.#unfollowed.set(address, Infinity)

@@ -1,6 +1,6 @@
 /** Following accounts over the bus: another process follows them at its node, as long as this one has a lease on them. */
 import { Deferred, Duration, Effect, Latch, Option, type Scope, Stream } from "effect"
-import { type Address, addressToBytes } from "../../domain/Address.ts"
+import type { Address } from "../../domain/Address.ts"
 import type { AccountBus } from "../../storage/bus/AccountBus.ts"
 import type { BusUnavailable, LogPage, ReadEntry } from "../../storage/bus/busLog.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
@@ -18,8 +18,6 @@ import { chainName } from "./publishAccounts.ts"
 const OPEN_TIMEOUT = Duration.millis(2500)
 const FOLLOW_TIMEOUT = Duration.seconds(2)
 const RENEW_EVERY = Duration.seconds(5)
-
-const ADDRESS = 32
 
 /** The lease of this process: its accounts, each with the revision that has it first. */
 class OwnLease {
@@ -76,8 +74,8 @@ class OwnLease {
   next() {
     this.#revision += this.#isChanged ? 1 : 0
     this.#isChanged = false
-    const accounts = new Uint8Array(this.#since.size * ADDRESS)
-    Array.from(this.#since.keys()).forEach((address, i) => accounts.set(addressToBytes(address), i * ADDRESS))
+    // The keys are the bytes of the addresses.
+    const accounts = Buffer.from(Array.from(this.#byKey.keys()).join(""), "latin1")
     return { owner: this.owner, revision: this.#revision, accounts }
   }
 }

@@ -121,3 +121,29 @@ it("a lease that changes with every look is followed at the slot of each of its 
     ]
   )
 })
+
+it("a revision adds and removes accounts of its lease, and those of others stay", () => {
+  const { relay } = scene()
+  const other = { revision: 1, accounts: bytesOf(2, 5) }
+  relay.list(
+    new Map([
+      ["one", { revision: 4, accounts: bytesOf(1, 3) }],
+      ["other", other]
+    ])
+  )
+  const followed = () => new Set(relay.followed())
+  assert.deepStrictEqual(followed(), new Set([A, at(3), B, at(5)]))
+  for (const n of [1, 2, 3, 5]) {
+    assert.deepStrictEqual(new Uint8Array(relay.bytesOf(at(n))), bytesOf(n))
+  }
+  relay.list(
+    new Map([
+      ["one", { revision: 5, accounts: bytesOf(3, 4) }],
+      ["other", { revision: 1, accounts: null }]
+    ])
+  )
+  assert.deepStrictEqual(followed(), new Set([at(3), at(4), B, at(5)]))
+  relay.list(new Map([["one", { revision: 5, accounts: null }]]))
+  assert.deepStrictEqual(followed(), new Set([at(3), at(4)]))
+  assert.isFalse(relay.follows(B))
+})
