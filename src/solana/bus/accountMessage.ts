@@ -166,16 +166,15 @@ type Find = (key: string) => Address | undefined
 
 const readWrite = (
   from: Reader,
-  owners: ReadonlyArray<Address>,
-  find: Find
+  { find, owners, session }: { readonly find: Find; readonly owners: ReadonlyArray<Address>; readonly session: number }
 ): readonly [Address, AccountState] | undefined => {
   const address = find(from.text(ADDRESS))
   const slot = from.number()
   const flags = from.integer(1)
   const version = from.number()
-  const writeVersion = (flags & HAS_VERSION) === 0 ? undefined : version
+  const order = (flags & HAS_VERSION) === 0 ? { writeVersion: undefined } : { writeVersion: version, stream: session }
   if ((flags & EXISTS) === 0) {
-    return address && [address, { slot, account: null, writeVersion }]
+    return address && [address, { slot, account: null, ...order }]
   }
   const lamports = from.amount()
   const owner = owners[from.integer(2)]
@@ -185,10 +184,7 @@ const readWrite = (
   }
   // A copy: a part would keep the bytes of the whole message.
   return (
-    address && [
-      address,
-      { slot, account: { address, owner, lamports, data: new Uint8Array(data), slot }, writeVersion }
-    ]
+    address && [address, { slot, account: { address, owner, lamports, data: new Uint8Array(data), slot }, ...order }]
   )
 }
 
@@ -199,7 +195,7 @@ const decode = (body: Uint8Array, find: Find): AccountMessage => {
   const leases = new Map(list(from.integer(2), () => [from.text(from.integer(1)), from.integer(4)] as const))
   const unfollowed = list(from.integer(4), () => find(from.text(ADDRESS)))
   const owners = list(from.integer(2), () => addressFromBytes(from.view(ADDRESS)))
-  const writes = list(from.integer(4), () => readWrite(from, owners, find))
+  const writes = list(from.integer(4), () => readWrite(from, { find, owners, session }))
   return {
     session,
     slot,

@@ -11,13 +11,21 @@ import {
 } from "../../../src/solana/bus/accountMessage.ts"
 import { at, holding } from "../accounts/accounts.ts"
 
-const written = (address: Address, bytes: ReadonlyArray<number>, slot: number, writeVersion?: number) =>
-  [address, { slot, account: holding(address, bytes, slot), writeVersion }] as const
+/** Number of the connection: versions have an order within it alone. */
+const SESSION = 2 ** 48 - 1
 
-const closed: AccountState = { slot: 318_000_001, account: null, writeVersion: 2 ** 53 - 1 }
+const written = (
+  address: Address,
+  bytes: ReadonlyArray<number>,
+  slot: number,
+  writeVersion: number,
+  stream = SESSION
+) => [address, { slot, account: holding(address, bytes, slot), writeVersion, stream }] as const
+
+const closed: AccountState = { slot: 318_000_001, account: null, writeVersion: 2 ** 53 - 1, stream: SESSION }
 
 const message: AccountMessage = {
-  session: 2 ** 48 - 1,
+  session: SESSION,
   slot: 318_000_002,
   leases: new Map([
     ["one", 1],
@@ -85,7 +93,7 @@ it("has the writes of a process whose release is the one of version 1", () => {
     slot: 102,
     leases: new Map([["one", 3]]),
     unfollowed: [at(9)],
-    writes: [written(at(1), [1, 2, 3], 101, 12), [at(2), { slot: 102, account: null, writeVersion: undefined }]]
+    writes: [written(at(1), [1, 2, 3], 101, 12, 7), [at(2), { slot: 102, account: null, writeVersion: undefined }]]
   })
 })
 
