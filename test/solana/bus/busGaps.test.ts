@@ -1,6 +1,6 @@
 /** Gaps of a process that follows the bus: the accounts it reads anew, and the time until it is live. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Layer, Logger, References, Stream } from "effect"
 import type { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import { VERSION } from "../../../src/solana/bus/accountMessage.ts"
 import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
@@ -154,5 +154,24 @@ describe("entries that a process lacks", () => {
         yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
       }).pipe(Effect.scoped)
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("an account that the process which fills the bus does not follow yet", () => {
+  it.live("is not called refused by the node, which was not asked", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const messages: Array<string> = []
+        const logger = Logger.make(({ message }) => void messages.push(JSON.stringify(message)))
+        const logged = Layer.mergeAll(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "Warn"))
+        yield* startFollower(node, bus, [A], logged)
+        const text = "the process that fills the bus"
+        yield* until("it is logged", () => messages.some((each) => each.includes(text)))
+        assert.isFalse(messages.some((each) => each.includes("refused")))
+      }),
+      memoryBus(),
+      // The leases are not seen.
+      () => ({ leases: () => Effect.succeed(new Map()) })
+    )
   )
 })
