@@ -1,14 +1,16 @@
 /**
- * Processor time of account writes over the bus: `npm run bench:accounts -- --json [--writes 2000] [--slots 60]`. A fifth of the
+ * Processor time of account writes over the bus: `npm run bench:accounts -- --json [--writes 2000] [--slots 60] [--leased 20000]`. A fifth of the
  * accounts holds 1,544 bytes, the rest 264. `encode` is that of the process that fills the bus, `follow` that of a process that
  * follows all of the accounts (decoding, and application slot by slot), `ignore` that of one that follows none of them, each in
- * milliseconds a slot. `valkey` is that of the server for an append and a read, on a `valkey-server` or `redis-server` of its own; null where neither is installed.
+ * milliseconds a slot. `revise` is that of the process that fills the bus for a revision of a lease with one other account, in
+ * milliseconds a revision. `valkey` is that of the server for an append and a read, on a `valkey-server` or `redis-server` of its own; null where neither is installed.
  */
 import { Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { parseArgs } from "node:util"
 import { addressFromBytes } from "../../src/domain/Address.ts"
 import { SlotBuffer } from "../../src/solana/accounts/SlotBuffer.ts"
+import { RelayedWrites } from "../../src/solana/bus/AccountRelay.ts"
 import { type AccountMessage, decodeMessage, encodeMessage, keyOfAddress } from "../../src/solana/bus/accountMessage.ts"
 import { AccountBus } from "../../src/storage/bus/AccountBus.ts"
 import * as AccountBusValkey from "../../src/storage/valkey/AccountBusValkey.ts"
@@ -21,12 +23,14 @@ const { values } = parseArgs({
   options: {
     json: { type: "boolean" },
     writes: { type: "string", default: "2000" },
-    slots: { type: "string", default: "60" }
+    slots: { type: "string", default: "60" },
+    leased: { type: "string", default: "20000" }
   }
 })
-const [writes, slots] = [
+const [writes, slots, leased] = [
   numberOption("--writes", values.writes, { whole: true }),
-  numberOption("--slots", values.slots, { whole: true })
+  numberOption("--slots", values.slots, { whole: true }),
+  numberOption("--leased", values.leased, { whole: true })
 ]
 const WARM = 10
 
@@ -39,7 +43,7 @@ const messageOf = (slot: number): AccountMessage => ({
   session: 1,
   slot,
   leases: new Map([["reader", 1]]),
-  refused: [],
+  unfollowed: [],
   writes: accounts.map((address, i) => {
     const data = new Uint8Array(i % 5 === 0 ? 1544 : 264)
     data.set(randomBytes(64))
@@ -78,6 +82,20 @@ const follow = (i: number) => {
   const { slot, writes } = decodeMessage(at(encoded, i), (key) => byKey.get(key))
   writes.forEach(([address, state]) => buffer.write(address, state))
   return buffer.end(slot)
+}
+
+/** A lease whose first account differs in each revision. */
+const leasedBytes = randomBytes(32 * leased)
+const revised = Array.from({ length: WARM + slots }, () => Buffer.concat([randomBytes(32), leasedBytes.subarray(32)]))
+const relay = new RelayedWrites(() => 1)
+relay.lead()
+relay.connect()
+relay.end(1, 1)
+const revise = (i: number) => {
+  relay.list(new Map([["reader", { revision: i + 1, accounts: at(revised, i) }]]))
+  const asked = Array.from(relay.followed())
+  relay.hasFollowed(() => true, 1)
+  return [asked, relay.takeAll()]
 }
 
 /** Processor time that the server has used, in milliseconds. */
@@ -121,5 +139,7 @@ report("accounts", {
   encode: cost((i) => encodeMessage(at(messages, i), (address) => bytes.get(address) ?? Buffer.alloc(32))),
   follow: cost(follow),
   ignore: cost((i) => decodeMessage(at(encoded, i), () => undefined)),
+  leased,
+  revise: cost(revise),
   valkey: await Effect.runPromise(server)
 })

@@ -38,9 +38,9 @@ export type ChainEvent =
 
 /** The state of the connection to the chain. */
 export interface Freshness {
-  /** The newest slot received; 0 before the first. */
+  /** The newest slot received, of several connections to a node the newest that each of them has come to; 0 before the first. */
   readonly slot: number
-  /** The time of its receipt by the local clock, in milliseconds since the Unix epoch; null before the first. */
+  /** The time of its first receipt by the local clock, in milliseconds since the Unix epoch; null before the first. */
   readonly heardAtMs: number | null
   /**
    * `live`: following. `polling`: not followed, but read as a whole at the slot. `loading`: connected, reloading what a gap

@@ -4,6 +4,7 @@ import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "./accountJson.ts"
 import type { ChainEvent, Freshness } from "./ChainFeed.ts"
 import { CLOCK } from "../clockSysvar.ts"
+import { FeedFaults } from "./FeedFaults.ts"
 import { KnownClock } from "./KnownClock.ts"
 import { HeardSlots } from "./HeardSlots.ts"
 import type { Outbox } from "../blocks/outbox.ts"
@@ -13,8 +14,8 @@ import type { Commitment } from "../Commitment.ts"
 import { StreamReplay } from "./StreamReplay.ts"
 import type { Listener, SlotInfo, Subscriptions } from "./subscriptions.ts"
 
-/** Beyond this many waiting writes, all slots count as ended. */
-const MOST_WAITING = 16_384
+/** Beyond this many waiting writes, of this process and of others, slow connections hold up no slot any more. */
+const MOST_WAITING = 32_768
 /** The clock is read after this long without a write: not every node notifies of sysvars. */
 const CLOCK_PATIENCE_MS = 2000
 
@@ -34,6 +35,10 @@ export class ChainState implements Listener {
   readonly heard: HeardSlots
   /** The count of writes and responses that have waited for the end of a slot. */
   arrivals = 0
+  /** The newest slot received at the commitment of the feed: reads must not be older. */
+  committedSlot = 0
+  /** Faults that did not end the connection. */
+  readonly faults = new FeedFaults()
   /** Hosts of the nodes in use. */
   nodes: Pick<Freshness, "node" | "readNode"> = {}
   readonly #buffer: SlotBuffer
@@ -46,20 +51,16 @@ export class ChainState implements Listener {
   /** True while writes are known to wait at the source. */
   #isBehind = false
   readonly #replay = new StreamReplay()
-  /** The slot that every connection has come to. */
-  #reached: () => number = () => Number.POSITIVE_INFINITY
   // Durations are measured by the monotonic clock.
   #followedAt: number
   #connectedAt: number
   /** The newest slot at which every account was read without a connection, and the time at which that slot was first seen. */
   #polled: { readonly slot: number; readonly atMs: number } | null = null
   #hasWorked = false
-  #committedSlot = 0
   /** The time at which the clock arrived, was asked for, or is waited for since. */
   #clockAt = 0
   #hasClockWrites = false
   #clock = new KnownClock()
-  #faults = { malformed: 0, overflows: 0 }
 
   constructor(options: {
     readonly buffer: SlotBuffer
@@ -91,7 +92,7 @@ export class ChainState implements Listener {
       return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", ...this.nodes }
     }
     const state = this.heard.isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
-    return { slot: this.heard.slot, heardAtMs: this.heard.atMs, state, ...this.nodes }
+    return { slot: this.heard.complete.slot, heardAtMs: this.heard.complete.atMs, state, ...this.nodes }
   }
 
   get #isFollowing(): boolean {
@@ -123,11 +124,6 @@ export class ChainState implements Listener {
   /** Milliseconds since a new slot arrived, or since the connection if that is later. The wall clock does not matter. */
   silentMs(): number {
     return this.heard.nowMs() - Math.max(this.#connectedAt, this.heard.advancedAt)
-  }
-
-  /** The newest slot received at the commitment of the feed: reads must not be older. */
-  get committedSlot(): number {
-    return this.#committedSlot
   }
 
   isFollowed(address: Address): boolean {
@@ -178,9 +174,9 @@ export class ChainState implements Listener {
   }
 
   /** A new connection: every account is read again, unless its stream is repeated from `replayFrom` on. */
-  connect({ isReplayed = false, reached }: Partial<Pick<Subscriptions, "isReplayed" | "reached">> = {}): void {
+  connect({ isReplayed = false, spread }: Partial<Pick<Subscriptions, "isReplayed" | "spread">> = {}): void {
     this.#connected = true
-    this.#reached = reached ?? (() => Number.POSITIVE_INFINITY)
+    this.heard.connect(spread)
     this.#isBehind = false
     this.#relay?.connect()
     this.#replay.begin(isReplayed ? this.heard.slot : null)
@@ -198,6 +194,7 @@ export class ChainState implements Listener {
 
   disconnect(): void {
     this.#connected = false
+    this.heard.connect(undefined)
     this.#relay?.disconnect()
     this.#buffer.dropWaiting()
   }
@@ -206,7 +203,7 @@ export class ChainState implements Listener {
   startAnew(): void {
     this.#buffer.startAnew()
     this.heard.startAnew()
-    this.#committedSlot = 0
+    this.committedSlot = 0
     this.#polled = null
     this.#clock = new KnownClock()
     this.changed.openUnsafe()
@@ -214,11 +211,11 @@ export class ChainState implements Listener {
 
   /** Takes accounts that were all read at this slot; false when something newer is known already. */
   adopt(slot: number, states: ReadonlyMap<Address, AccountState>): boolean {
-    if (slot < this.#committedSlot || this.#isFollowing) {
+    if (slot < this.committedSlot || this.#isFollowing) {
       return false
     }
-    const isNew = slot > this.#committedSlot
-    this.#committedSlot = slot
+    const isNew = slot > this.committedSlot
+    this.committedSlot = slot
     this.#offer(this.#buffer.adopt(states))
     this.#readClock()
     if (isNew) {
@@ -226,8 +223,7 @@ export class ChainState implements Listener {
     }
     if (slot > (this.#polled?.slot ?? 0)) {
       // A slot that was known before the outage is as old as its receipt.
-      const heardAtMs = isNew ? null : this.heard.atMs
-      this.#polled = { slot, atMs: heardAtMs ?? this.heard.wallMs() }
+      this.#polled = { slot, atMs: (isNew ? null : this.heard.atMs) ?? this.heard.wallMs() }
     }
     this.heard.take(slot)
     return true
@@ -238,14 +234,14 @@ export class ChainState implements Listener {
   }
 
   answer(requested: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>, malformed: number): void {
-    this.#faults.malformed += malformed
+    this.faults.malformed += malformed
     this.#buffer.answer(requested, states)
     this.#hasArrived()
   }
 
   onSlot({ slot, parent, root }: SlotInfo): void {
     this.heard.take(slot)
-    this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.#reached() - 1))
+    this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.heard.reached - 1))
     const now = this.heard.nowMs()
     if (now - this.#clockAt > CLOCK_PATIENCE_MS) {
       this.#clockAt = now
@@ -255,7 +251,7 @@ export class ChainState implements Listener {
 
   onCommitted(slot: number): void {
     this.#checkOverlap(slot)
-    this.#committedSlot = Math.max(this.#committedSlot, slot)
+    this.committedSlot = Math.max(this.committedSlot, slot)
     if (!this.#tellsSlots && this.#buffer.size > 0) {
       // After a pause this slot counts as ended too. Between the slots of a Geyser there may be none.
       this.#hasArrived()
@@ -267,7 +263,7 @@ export class ChainState implements Listener {
   onWrite(address: Address, state: AccountState): void {
     this.#checkOverlap(state.slot)
     this.heard.take(state.slot)
-    this.#committedSlot = Math.max(this.#committedSlot, state.slot)
+    this.committedSlot = Math.max(this.committedSlot, state.slot)
     if (address === CLOCK) {
       this.#hasClockWrites = true
       this.clockHeard.openUnsafe()
@@ -276,7 +272,7 @@ export class ChainState implements Listener {
     const outcome = this.#buffer.write(address, state)
     if (outcome === "kept" || isRelayed) {
       this.#hasArrived()
-      this.settle(this.#buffer.size > MOST_WAITING ? Infinity : Math.min(state.slot, this.#reached()) - 1)
+      this.#settleBefore(state.slot)
     }
     if (outcome === "older" && state.writeVersion === undefined) {
       // Dropped, but a reason to read: the node may have reported a wrong slot.
@@ -298,10 +294,9 @@ export class ChainState implements Listener {
   }
 
   onMalformed(address: Address | null): void {
-    this.#faults.malformed++
+    this.faults.malformed++
     if (address !== null) {
-      this.#relay?.lose([address])
-      this.#doubt(address, true)
+      this.onLost([address])
     }
     this.changed.openUnsafe()
   }
@@ -313,12 +308,24 @@ export class ChainState implements Listener {
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
-    this.settle(Math.min(this.#tellsSlots ? this.heard.slot : Infinity, this.#reached()))
+    this.settle(Math.min(this.#tellsSlots ? this.heard.slot : Infinity, this.heard.reached))
   }
 
-  /** Every slot up to and including this one has ended: emits its writes. */
-  settle(slot: number): void {
-    this.#relay?.end(slot, Math.min(slot, this.#endedSlot))
+  /** Emits the slots before this one, as far as every connection has come to it. Connections that hold up too many writes are lost. */
+  #settleBefore(slot: number): void {
+    const isFull = () => this.#buffer.size + (this.#relay?.waiting ?? 0) > MOST_WAITING
+    do {
+      this.settle(Math.min(slot, this.heard.reached) - 1)
+    } while (isFull() && this.heard.loseSlowest())
+    if (isFull()) {
+      // All slots count as ended, and other processes wait for the rest of this one.
+      this.settle(Infinity, slot - 1)
+    }
+  }
+
+  /** Every slot up to and including this one has ended: emits its writes. Those up to `sent` have all arrived. */
+  settle(slot: number, sent = this.#endedSlot): void {
+    this.#relay?.end(slot, Math.min(slot, sent))
     const wasBehind = this.#buffer.isBehind
     const events = this.#buffer.end(slot)
     this.#offer(events)
@@ -339,7 +346,7 @@ export class ChainState implements Listener {
 
   #offer(events: ReadonlyArray<ChainEvent>): void {
     for (const event of events) {
-      this.#faults.overflows += this.#outbox.offer(event) ? 1 : 0
+      this.faults.overflows += this.#outbox.offer(event) ? 1 : 0
     }
   }
 
@@ -349,17 +356,10 @@ export class ChainState implements Listener {
     }
   }
 
-  /** Faults that did not end the connection, since the last call. */
-  takeFaults(): { readonly malformed: number; readonly overflows: number } {
-    const counts = this.#faults
-    this.#faults = { malformed: 0, overflows: 0 }
-    return counts
-  }
-
   /** The newest slot of which every write has arrived, those that wait included: by the clock, where the node reports its writes. */
   get #endedSlot(): number {
     const isClockLate = !this.#hasClockWrites && this.heard.nowMs() - this.#connectedAt > CLOCK_PATIENCE_MS
-    return isClockLate && !this.#tellsSlots ? this.heard.slot : this.#committedSlot
+    return isClockLate && !this.#tellsSlots ? this.heard.slot : this.committedSlot
   }
 
   /** A stream that was to be repeated and begins later than the slots that are known may lack writes. */

@@ -1,4 +1,10 @@
 import { type Clock, Latch } from "effect"
+import type { ReachedSlot, SpreadConnections } from "./subscriptions.ts"
+
+const ONE_CONNECTION: SpreadConnections = {
+  reached: () => ({ slot: Number.POSITIVE_INFINITY, atMs: null }),
+  loseSlowest: () => false
+}
 
 /** The newest slot of a feed, the time of its receipt, and the silences between slots. */
 export class HeardSlots {
@@ -9,6 +15,8 @@ export class HeardSlots {
   #atMs: number | null = null
   #advancedAt = Number.NEGATIVE_INFINITY
   #isSilent = false
+  #spread: SpreadConnections = ONE_CONNECTION
+  #complete: ReachedSlot = { slot: 0, atMs: null }
 
   constructor(time: Clock.Clock) {
     this.#time = time
@@ -29,6 +37,14 @@ export class HeardSlots {
     return this.#advancedAt
   }
 
+  /**
+   * The newest slot up to which every connection has come, with the time at which the first one did: states of accounts are not
+   * newer. The newest slot of all where no connection holds up the others.
+   */
+  get complete(): ReachedSlot {
+    return this.#complete
+  }
+
   /** True from a silence of the chain until a new slot: connections and answers at the same slot end none. */
   get isSilent(): boolean {
     return this.#isSilent
@@ -44,12 +60,31 @@ export class HeardSlots {
     return this.#time.currentTimeMillisUnsafe()
   }
 
+  /** The slot that every connection has come to; Infinity where none holds up the others. */
+  get reached(): number {
+    return this.#spread.reached().slot
+  }
+
+  /** Loses the connection that holds up the others; false where none does. */
+  loseSlowest(): boolean {
+    return this.#spread.loseSlowest()
+  }
+
+  /** Takes the connections that deliver slots from now on; undefined for one, and for none. */
+  connect(spread: SpreadConnections | undefined): void {
+    this.#spread = spread ?? ONE_CONNECTION
+  }
+
   take(slot: number): void {
     if (slot > this.#slot) {
       this.#slot = slot
       this.#atMs = this.wallMs()
       this.#advancedAt = this.nowMs()
       this.endSilence()
+    }
+    const reached = this.#spread.reached()
+    if (Math.min(reached.slot, this.#slot) > this.#complete.slot) {
+      this.#complete = reached.slot < this.#slot ? reached : { slot: this.#slot, atMs: this.#atMs }
     }
   }
 
@@ -69,6 +104,7 @@ export class HeardSlots {
   startAnew(): void {
     this.#slot = 0
     this.#atMs = null
+    this.#complete = { slot: 0, atMs: null }
     this.endSilence()
   }
 }

@@ -11,9 +11,13 @@ export const sameAccount = (a: OnChainAccount | null, b: OnChainAccount | null):
     ? a === b
     : a.lamports === b.lamports && a.owner === b.owner && Buffer.compare(a.data, b.data) === 0
 
-/** True when the first of two states of one slot may be older than the other: a state without a version is that of its end. */
+/**
+ * True when the first of two states of one slot may be older than the other: a state without a version is that of its end, and
+ * versions of two streams have no order.
+ */
 export const mayPrecede = (known: AccountState, next: AccountState): boolean =>
-  next.writeVersion === undefined || (known.writeVersion !== undefined && next.writeVersion > known.writeVersion)
+  next.writeVersion === undefined ||
+  (known.writeVersion !== undefined && (known.stream !== next.stream || next.writeVersion > known.writeVersion))
 
 /** Writes of slots that have not ended: of each account and slot the newest. */
 export class OpenWrites {

@@ -12,7 +12,10 @@ interface Unread {
   answered: boolean
 }
 
-/** True when `next` supersedes `known`. Of two states of one slot the higher version counts, without versions the later one received. */
+/**
+ * True when `next` supersedes `known`. Of two states of one slot the higher version counts, without versions of one stream the
+ * later one received.
+ */
 const supersedes = (known: AccountState | undefined, next: AccountState): boolean =>
   known === undefined ||
   next.slot > known.slot ||
@@ -215,7 +218,10 @@ export class SlotBuffer {
         unread.early = newest(unread.early, state)
       } else if (emitted !== undefined && supersedes(emitted, state)) {
         this.#emitted.set(address, state)
-        if (!this.#isPrivate(address)) {
+        // A slot that another stream repeats is kept for its versions, and no news.
+        const isRepeated =
+          emitted.slot === slot && emitted.stream !== state.stream && sameAccount(emitted.account, state.account)
+        if (!isRepeated && !this.#isPrivate(address)) {
           accounts.set(address, state.account)
         }
       }

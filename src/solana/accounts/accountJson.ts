@@ -9,6 +9,8 @@ export interface AccountState {
   readonly account: OnChainAccount | null
   /** Order of a write among those of its slot, by the node that streamed it. Absent for the end of a slot, as reads have it. */
   readonly writeVersion?: number | undefined
+  /** Number of the stream of the version: versions of two nodes, or of one before and after a restart, have no order. */
+  readonly stream?: number | undefined
 }
 
 /** A slot number. */

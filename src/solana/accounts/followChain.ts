@@ -8,7 +8,7 @@ import { COMPARED_EVERY, compareWithOthers } from "../rpc/nodeLag.ts"
 import type { Patience } from "../rpc/Patience.ts"
 import type { RpcNode, RpcSettings } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
-import type { Subscriptions } from "./subscriptions.ts"
+import type { NotFollowed, Subscriptions } from "./subscriptions.ts"
 import type { LostConnection, WriteSource } from "./WriteSource.ts"
 
 /** After this long without a message, all that has arrived counts as the whole slot. */
@@ -33,7 +33,7 @@ const overflowCount = Metric.counter("fathom_chain_overflows_total", {
 })
 
 const report = Effect.fnUntraced(function* (state: ChainState) {
-  const { malformed, overflows } = state.takeFaults()
+  const { malformed, overflows } = state.faults.take()
   if (malformed > 0) {
     yield* Metric.update(malformedCount, malformed)
     yield* Effect.logWarning("The node sent malformed accounts or notifications", { count: malformed })
@@ -125,18 +125,38 @@ const lost =
   <A, R>(effect: Effect.Effect<A, ChainUnavailable, R>): Effect.Effect<A, LostConnection, R> =>
     Effect.mapError(effect, (error) => ({ of, error }))
 
+/** Logs how many accounts are not followed, whenever that changes. */
+const logNotFollowed = (waitsFor: string | undefined) => {
+  let before = ""
+  return ({ refused, waiting }: NotFollowed): Effect.Effect<void> => {
+    const counts = `${refused.length} ${waiting.length}`
+    const isKnown = counts === before
+    before = counts
+    return isKnown
+      ? Effect.void
+      : Effect.andThen(
+          refused.length === 0
+            ? Effect.void
+            : Effect.logWarning("The node refused to follow accounts", { count: refused.length }),
+          waiting.length === 0
+            ? Effect.void
+            : Effect.logWarning("Accounts wait to be followed", { count: waiting.length, for: waitsFor })
+        )
+  }
+}
+
 /** Follows, unfollows and reads whenever the wanted accounts change. Accounts are followed before they are read, so that no write is missed. */
 const tend = Effect.fnUntraced(function* <R>(state: ChainState, chosen: ChosenNode<R>, node: Subscriptions) {
   const { choice, rpc } = chosen
   const failing = yield* Ref.make<number | null>(null)
   let first = true
   let admitted = false
-  let refusedBefore = 0
+  const logLeft = logNotFollowed(node.waitsFor)
   while (true) {
     yield* state.changed.await
     state.changed.closeUnsafe()
     yield* lost("writes")(node.unfollow(Array.from(node.followed()).filter((address) => !state.isFollowed(address))))
-    const refused = yield* lost("writes")(node.follow(state.followed().filter((address) => !node.isFollowed(address))))
+    const left = yield* lost("writes")(node.follow(state.followed().filter((address) => !node.isFollowed(address))))
     state.hasFollowed((address) => node.isFollowed(address))
     const readAtMs = yield* monotonicMs
     admitted = admitted || (yield* lost("reads")(limited(chosen)(admit(state, chosen))))
@@ -151,11 +171,8 @@ const tend = Effect.fnUntraced(function* <R>(state: ChainState, chosen: ChosenNo
     }
     yield* complete ? Ref.set(failing, null) : lost("reads")(limitFailures(choice, failing, readAtMs))
     yield* report(state)
-    if (refused.length > 0 && refused.length !== refusedBefore) {
-      yield* Effect.logWarning("The node refused to follow accounts", { count: refused.length })
-    }
-    refusedBefore = refused.length
-    if (refused.length > 0 || !complete) {
+    yield* logLeft(left)
+    if (left.refused.length + left.waiting.length > 0 || !complete) {
       yield* Effect.sleep(Duration.millis(PAUSE_MS * (yield* Random.nextBetween(0.5, 1.5))))
       state.changed.openUnsafe()
     }

@@ -23,16 +23,41 @@ export interface Listener {
   readonly onMalformed: (address: Address | null) => void
 }
 
+/** A slot that each of several connections has come to. */
+export interface ReachedSlot {
+  /** The newest slot of which each has delivered writes; Infinity where none holds up the others. */
+  readonly slot: number
+  /** The time at which the first of them did, in milliseconds since the Unix epoch; null where it is not known. */
+  readonly atMs: number | null
+}
+
+/** Several connections, whose writes of a slot are waited for on each. */
+export interface SpreadConnections {
+  readonly reached: () => ReachedSlot
+  /** Loses the connection that holds up the others, and its accounts, at once; false where none does. */
+  readonly loseSlowest: () => boolean
+}
+
+/** Accounts that are not followed after a call. A later call tries again. */
+export interface NotFollowed {
+  /** Refused by the node. */
+  readonly refused: ReadonlyArray<Address>
+  /** Not asked for at the node yet. */
+  readonly waiting: ReadonlyArray<Address>
+}
+
 /** One connection's subscriptions. */
 export interface Subscriptions {
   /** True when the writes since before the loss of the last connection are repeated. */
   readonly isReplayed: boolean
-  /** The newest slot of which each of several connections has delivered writes; absent where there is one. */
-  readonly reached?: () => number
+  /** Absent where there is only ever one connection. */
+  readonly spread?: SpreadConnections
   readonly isFollowed: (address: Address) => boolean
   readonly followed: () => Iterable<Address>
-  /** Follows accounts that are not followed yet and returns those that the node refused. */
-  readonly follow: (addresses: ReadonlyArray<Address>) => Effect.Effect<ReadonlyArray<Address>, ChainUnavailable>
+  /** Follows accounts that are not followed yet and returns those that are not all the same. */
+  readonly follow: (addresses: ReadonlyArray<Address>) => Effect.Effect<NotFollowed, ChainUnavailable>
+  /** Name, for logs, of the thing that waiting accounts lack. */
+  readonly waitsFor?: string
   readonly unfollow: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, ChainUnavailable>
   /** Fails when the connection ends. */
   readonly closed: Effect.Effect<never, ChainUnavailable>
@@ -116,7 +141,7 @@ export const openSubscriptions = Effect.fnUntraced(function* (
     closed: socket.closed,
     follow: Effect.fnUntraced(function* (addresses) {
       yield* Effect.forEach(addresses, followOne, { concurrency: PIPELINE, discard: true })
-      return addresses.filter((address) => !idOf.has(address))
+      return { refused: addresses.filter((address) => !idOf.has(address)), waiting: [] }
     }),
     unfollow: Effect.fnUntraced(function* (addresses) {
       for (const address of addresses) {

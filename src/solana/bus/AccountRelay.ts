@@ -13,24 +13,28 @@ const ADDRESS = 32
 const MOST_MESSAGES = 256
 const MOST_WRITES = 100_000
 
-/** The accounts of one lease, with their bytes. */
+/** The accounts of one lease, by the text of their bytes. */
 interface KnownLease {
   readonly revision: number
-  readonly accounts: ReadonlyMap<Address, Uint8Array>
+  readonly accounts: ReadonlyMap<string, Address>
 }
 
-const accountsOf = (bytes: Uint8Array): ReadonlyMap<Address, Uint8Array> =>
-  new Map(
-    Array.from({ length: bytes.length / ADDRESS }, (_, i) => {
-      const own = bytes.slice(i * ADDRESS, (i + 1) * ADDRESS)
-      return [addressFromBytes(own), own]
-    })
-  )
+/** The accounts of a lease. Those of the revision before are taken from there: the text of an address is slow to compute. */
+const accountsOf = (bytes: Uint8Array, before: KnownLease | undefined): ReadonlyMap<string, Address> => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
+  const accounts = new Map<string, Address>()
+  for (let at = 0; at < bytes.length; at += ADDRESS) {
+    const key = text.slice(at, at + ADDRESS)
+    accounts.set(key, before?.accounts.get(key) ?? addressFromBytes(bytes.subarray(at, at + ADDRESS)))
+  }
+  return accounts
+}
 
-/** Leases whose accounts are followed, to be sent once this slot has ended: reads of their accounts must not be older. */
-interface FollowedLeases {
+/** A revision of a lease, sent once this slot has ended: reads of its accounts must not be older. */
+interface FollowedLease {
+  readonly owner: string
+  readonly revision: number
   readonly slot: number
-  readonly revisions: ReadonlyMap<string, number>
 }
 
 /** The relay of one feed. It has no accounts and gathers nothing until it leads. */
@@ -47,10 +51,12 @@ export class RelayedWrites implements Relay {
   #isConnected = false
   #session: number | null = null
   readonly #open = new OpenWrites()
-  /** Revisions of the leases whose accounts are followed. */
+  /** Revisions of the leases whose accounts are followed, as readers know them. */
   readonly #followed = new Map<string, number>()
-  #pending: FollowedLeases | null = null
-  #refused: ReadonlyArray<Address> = []
+  /** Those that are not sent yet, oldest first. */
+  #pending: ReadonlyArray<FollowedLease> = []
+  /** Accounts that are not followed as readers know it, with the slot after which they are; Infinity for none. */
+  readonly #unfollowed = new Map<Address, number>()
   #slot = 0
   #messages: Array<AccountMessage> = []
   #writes = 0
@@ -78,8 +84,8 @@ export class RelayedWrites implements Relay {
     this.#session = this.#isLeading && this.#isConnected ? this.#newSession() : null
     this.#open.clear()
     this.#followed.clear()
-    this.#pending = null
-    this.#refused = []
+    this.#pending = []
+    this.#unfollowed.clear()
     this.takeAll()
     this.#listener()
   }
@@ -87,6 +93,10 @@ export class RelayedWrites implements Relay {
   /** The number of accounts of other processes. */
   get size(): number {
     return this.#accounts.size
+  }
+
+  get waiting(): number {
+    return this.#open.size
   }
 
   /** Sends what is known once more: readers notice a process that has ended, and not a chain that stands still. */
@@ -111,13 +121,22 @@ export class RelayedWrites implements Relay {
     }
     const leases = new Map<string, KnownLease>()
     for (const [owner, { accounts, revision }] of listed) {
-      const own = accounts === null ? this.#leases.get(owner)?.accounts : accountsOf(accounts)
+      const before = this.#leases.get(owner)
+      const own = accounts === null ? before?.accounts : accountsOf(accounts, before)
       leases.set(owner, { revision, accounts: own ?? new Map() })
     }
     this.#leases = leases
-    this.#accounts = new Map(Array.from(leases.values()).flatMap(({ accounts }) => Array.from(accounts)))
-    // The owner of a lease that has ended misses it in the next message.
-    this.#forget((owner) => !leases.has(owner))
+    const all = new Map<Address, Uint8Array>()
+    for (const { accounts } of leases.values()) {
+      accounts.forEach((address, key) => {
+        all.set(address, this.#accounts.get(address) ?? Buffer.from(key, "latin1"))
+      })
+    }
+    this.#accounts = all
+    // The owner of a lease that has ended misses it in a message, also where the lease is taken again before a slot ends.
+    if (this.#forget((owner) => !leases.has(owner))) {
+      this.#send([])
+    }
     this.#listener()
   }
 
@@ -160,22 +179,33 @@ export class RelayedWrites implements Relay {
     if (this.#session === null) {
       return
     }
+    let isNew = false
     const asked = Array.from(this.#asked).filter(([owner]) => this.#leases.has(owner))
-    // All others were refused.
-    this.#refused = Array.from(new Set(asked.flatMap(([, { accounts }]) => Array.from(accounts.keys())))).filter(
-      (address) => !isFollowed(address)
-    )
-    const changed = asked.filter(([owner, { revision }]) => this.#followed.get(owner) !== revision)
-    if (changed.length > 0) {
-      this.#pending = { slot, revisions: new Map(changed.map(([owner, { revision }]) => [owner, revision])) }
-      if (slot <= this.#slot) {
-        this.#send([])
+    for (const [owner, { accounts, revision }] of asked) {
+      for (const address of accounts.values()) {
+        // An account that was refused or lost is followed from this slot on, and others are refused at once.
+        if (!isFollowed(address)) {
+          this.#unfollowed.set(address, Infinity)
+        } else if (this.#unfollowed.get(address) === Infinity) {
+          this.#unfollowed.set(address, slot)
+          isNew = true
+        }
       }
+      const known = this.#pending.findLast((each) => each.owner === owner)?.revision ?? this.#followed.get(owner)
+      if (known !== revision) {
+        this.#pending = [...this.#pending, { owner, revision, slot }]
+        isNew = true
+      }
+    }
+    if (isNew && slot <= this.#slot) {
+      this.#send([])
     }
   }
 
   lose(addresses: ReadonlyArray<Address>): void {
-    if (this.#forget((owner) => addresses.some((address) => this.#leases.get(owner)?.accounts.has(address)))) {
+    const lost = addresses.filter((address) => this.#accounts.has(address))
+    lost.forEach((address) => this.#unfollowed.set(address, Infinity))
+    if (lost.length > 0) {
       this.#send([])
     }
   }
@@ -196,13 +226,25 @@ export class RelayedWrites implements Relay {
     }
   }
 
-  /** The leases of these owners are not followed any more; true where one was. */
-  #forget(isLost: (owner: string) => boolean | undefined): boolean {
-    const lost = Array.from(this.#followed.keys()).filter((owner) => isLost(owner) === true)
+  /** The leases of these owners are not followed any more; true where readers know one. */
+  #forget(isLost: (owner: string) => boolean): boolean {
+    const lost = Array.from(this.#followed.keys()).filter(isLost)
     lost.forEach((owner) => this.#followed.delete(owner))
-    const { revisions, slot } = this.#pending ?? { revisions: new Map<string, number>(), slot: 0 }
-    this.#pending = { slot, revisions: new Map(Array.from(revisions).filter(([owner]) => isLost(owner) !== true)) }
+    this.#pending = this.#pending.filter(({ owner }) => !isLost(owner))
     return lost.length > 0
+  }
+
+  /** Readers of the next message know all that is followed since this slot or one before. */
+  #follow(): void {
+    this.#pending
+      .filter(({ slot }) => slot <= this.#slot)
+      .forEach(({ owner, revision }) => this.#followed.set(owner, revision))
+    this.#pending = this.#pending.filter(({ slot }) => slot > this.#slot)
+    for (const [address, slot] of this.#unfollowed) {
+      if (slot <= this.#slot || !this.#accounts.has(address)) {
+        this.#unfollowed.delete(address)
+      }
+    }
   }
 
   #send(writes: AccountMessage["writes"]): void {
@@ -212,16 +254,13 @@ export class RelayedWrites implements Relay {
     if (this.#messages.length >= MOST_MESSAGES || this.#writes >= MOST_WRITES) {
       return this.begin()
     }
-    if (this.#pending !== null && this.#pending.slot <= this.#slot) {
-      this.#pending.revisions.forEach((revision, owner) => this.#followed.set(owner, revision))
-      this.#pending = null
-    }
+    this.#follow()
     this.#writes += writes.length
     this.#messages.push({
       session: this.#session,
       slot: this.#slot,
       leases: new Map(this.#followed),
-      refused: this.#refused,
+      unfollowed: Array.from(this.#unfollowed.keys()),
       writes
     })
     this.arrived.openUnsafe()

@@ -18,6 +18,8 @@ export interface Relay {
   readonly lose: (addresses: ReadonlyArray<Address>) => void
   /** Takes a write; false when no other process follows the account. */
   readonly take: (address: Address, state: AccountState) => boolean
+  /** Writes that wait for their slot to end. */
+  readonly waiting: number
   /** Every slot up to and including `ended` has ended. `slot` is the newest one whose writes have all arrived then. */
   readonly end: (ended: number, slot: number) => void
 }

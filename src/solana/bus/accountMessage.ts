@@ -8,7 +8,7 @@ import type { AccountState } from "../accounts/accountJson.ts"
  * Version of the encoding, the first byte of a message. During a deploy two versions meet: a reader also has the one before,
  * and readers are deployed before writers.
  */
-export const VERSION = 1
+export const VERSION = 2
 
 /** The bytes are no message, or one of a version that this process cannot read. */
 export class UnreadableWrites extends Schema.TaggedError<UnreadableWrites>()("UnreadableWrites", {
@@ -25,8 +25,8 @@ export interface AccountMessage {
   readonly slot: number
   /** Revisions of the leases whose accounts have all been followed since before this message, by owner. */
   readonly leases: ReadonlyMap<string, number>
-  /** Accounts of leases that the node refuses to follow. */
-  readonly refused: ReadonlyArray<Address>
+  /** Accounts of leases that the node refuses to follow, or of which it does not send all writes any more. */
+  readonly unfollowed: ReadonlyArray<Address>
   readonly writes: ReadonlyArray<readonly [Address, AccountState]>
 }
 
@@ -116,11 +116,11 @@ export const keyOfAddress = (address: Address): string => Buffer.from(addressToB
 
 /** The message as bytes: the version, then the rest, compressed. `bytesOf` gives the bytes of an address. */
 export const encodeMessage = (
-  { leases, refused, session, slot, writes }: AccountMessage,
+  { leases, session, slot, unfollowed, writes }: AccountMessage,
   bytesOf: (address: Address) => Uint8Array = addressToBytes
 ): Uint8Array => {
   const owners = new Map<Address, number>()
-  let size = 8 + 8 + 2 + 4 + 2 + 4 + refused.length * ADDRESS
+  let size = 8 + 8 + 2 + 4 + 2 + 4 + unfollowed.length * ADDRESS
   for (const owner of leases.keys()) {
     size += 1 + owner.length + 4
   }
@@ -140,8 +140,8 @@ export const encodeMessage = (
     to.raw(Buffer.from(owner, "latin1"))
     to.integer(revision, 4)
   }
-  to.integer(refused.length, 4)
-  refused.forEach((address) => to.raw(bytesOf(address)))
+  to.integer(unfollowed.length, 4)
+  unfollowed.forEach((address) => to.raw(bytesOf(address)))
   to.integer(owners.size, 2)
   owners.forEach((_, owner) => to.raw(addressToBytes(owner)))
   to.integer(writes.length, 4)
@@ -166,16 +166,15 @@ type Find = (key: string) => Address | undefined
 
 const readWrite = (
   from: Reader,
-  owners: ReadonlyArray<Address>,
-  find: Find
+  { find, owners, session }: { readonly find: Find; readonly owners: ReadonlyArray<Address>; readonly session: number }
 ): readonly [Address, AccountState] | undefined => {
   const address = find(from.text(ADDRESS))
   const slot = from.number()
   const flags = from.integer(1)
   const version = from.number()
-  const writeVersion = (flags & HAS_VERSION) === 0 ? undefined : version
+  const order = (flags & HAS_VERSION) === 0 ? { writeVersion: undefined } : { writeVersion: version, stream: session }
   if ((flags & EXISTS) === 0) {
-    return address && [address, { slot, account: null, writeVersion }]
+    return address && [address, { slot, account: null, ...order }]
   }
   const lamports = from.amount()
   const owner = owners[from.integer(2)]
@@ -185,43 +184,43 @@ const readWrite = (
   }
   // A copy: a part would keep the bytes of the whole message.
   return (
-    address && [
-      address,
-      { slot, account: { address, owner, lamports, data: new Uint8Array(data), slot }, writeVersion }
-    ]
+    address && [address, { slot, account: { address, owner, lamports, data: new Uint8Array(data), slot }, ...order }]
   )
 }
 
-const decodeFirst = (body: Uint8Array, find: Find): AccountMessage => {
+const decode = (body: Uint8Array, find: Find): AccountMessage => {
   const from = new Reader(zstdDecompressSync(body))
   const session = from.number()
   const slot = from.number()
   const leases = new Map(list(from.integer(2), () => [from.text(from.integer(1)), from.integer(4)] as const))
-  const refused = list(from.integer(4), () => find(from.text(ADDRESS)))
+  const unfollowed = list(from.integer(4), () => find(from.text(ADDRESS)))
   const owners = list(from.integer(2), () => addressFromBytes(from.view(ADDRESS)))
-  const writes = list(from.integer(4), () => readWrite(from, owners, find))
+  const writes = list(from.integer(4), () => readWrite(from, { find, owners, session }))
   return {
     session,
     slot,
     leases,
-    refused: refused.filter((address) => address !== undefined),
+    unfollowed: unfollowed.filter((address) => address !== undefined),
     writes: writes.filter((write) => write !== undefined)
   }
 }
 
-/** The versions that this process reads. */
-const decoders: Readonly<Record<number, (body: Uint8Array, find: Find) => AccountMessage>> = { 1: decodeFirst }
+/**
+ * The versions that this process reads. Their bytes are the same: in version 1 all accounts of a lease are followed but those that the
+ * node refuses, and a reader of it would take accounts that are lost for refused ones.
+ */
+const decoders: Readonly<Record<number, (body: Uint8Array, find: Find) => AccountMessage>> = { 1: decode, 2: decode }
 
 /** The message with the accounts that `find` knows. Throws `UnreadableWrites`. */
 export const decodeMessage = (bytes: Uint8Array, find: Find): AccountMessage => {
   const [version = null] = bytes
-  const decode = version === null ? undefined : decoders[version]
-  if (decode === undefined) {
+  const decoder = version === null ? undefined : decoders[version]
+  if (decoder === undefined) {
     const cause = new Error(`version ${version ?? "none"} of account writes is unknown`)
     throw new UnreadableWrites({ version, cause })
   }
   try {
-    return decode(bytes.subarray(1), find)
+    return decoder(bytes.subarray(1), find)
   } catch (cause) {
     throw new UnreadableWrites({ version, cause })
   }

@@ -1,6 +1,6 @@
 /** Following accounts over the bus: another process follows them at its node, as long as this one has a lease on them. */
 import { Deferred, Duration, Effect, Latch, Option, type Scope, Stream } from "effect"
-import { type Address, addressToBytes } from "../../domain/Address.ts"
+import type { Address } from "../../domain/Address.ts"
 import type { AccountBus } from "../../storage/bus/AccountBus.ts"
 import type { BusUnavailable, LogPage, ReadEntry } from "../../storage/bus/busLog.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
@@ -18,8 +18,6 @@ import { chainName } from "./publishAccounts.ts"
 const OPEN_TIMEOUT = Duration.millis(2500)
 const FOLLOW_TIMEOUT = Duration.seconds(2)
 const RENEW_EVERY = Duration.seconds(5)
-
-const ADDRESS = 32
 
 /** The lease of this process: its accounts, each with the revision that has it first. */
 class OwnLease {
@@ -76,8 +74,8 @@ class OwnLease {
   next() {
     this.#revision += this.#isChanged ? 1 : 0
     this.#isChanged = false
-    const accounts = new Uint8Array(this.#since.size * ADDRESS)
-    Array.from(this.#since.keys()).forEach((address, i) => accounts.set(addressToBytes(address), i * ADDRESS))
+    // The keys are the bytes of the addresses.
+    const accounts = Buffer.from(Array.from(this.#byKey.keys()).join(""), "latin1")
     return { owner: this.owner, revision: this.#revision, accounts }
   }
 }
@@ -96,7 +94,9 @@ class AppliedMessages {
   readonly #state: ChainState
   #session: number | null
   #revision = 0
-  #refused: ReadonlySet<Address> = new Set()
+  #unfollowed: ReadonlySet<Address> = new Set()
+  /** Accounts that were followed, until they are again. */
+  readonly #lost = new Set<Address>()
 
   constructor(lease: OwnLease, state: ChainState, session: number | null) {
     this.#lease = lease
@@ -110,25 +110,41 @@ class AppliedMessages {
 
   /** True when the writes of the account are on the bus. */
   isFollowed(address: Address): boolean {
-    return this.#lease.since(address) <= this.#revision && !this.#refused.has(address)
+    return this.#lease.since(address) <= this.#revision && !this.#unfollowed.has(address)
   }
 
-  /** True when the process that fills the bus has this revision of the lease. */
+  /** True when the process that fills the bus has the lease with the account, and the node does not follow it. */
+  isRefused(address: Address): boolean {
+    return this.#lease.since(address) <= this.#revision && this.#unfollowed.has(address)
+  }
+
+  /** True when the process that fills the bus has this revision of the lease, and follows all that it had followed before. */
   has(revision: number): boolean {
-    return this.#revision >= revision
+    return this.#revision >= revision && this.#lost.size === 0
+  }
+
+  /** Waits for lost accounts no longer. */
+  giveUp(): void {
+    this.#lost.clear()
   }
 
   /** Throws when the bytes cannot be read. */
   apply({ bytes, isAfterGap }: ReadEntry): void {
-    const { leases, refused, session, slot, writes } = decodeMessage(bytes, this.#lease.find)
+    const { leases, session, slot, unfollowed, writes } = decodeMessage(bytes, this.#lease.find)
     const revision = leases.get(this.#lease.owner) ?? 0
     const isFirst = this.#session === null
     if (!isFirst && (isAfterGap || session !== this.#session || revision < this.#revision)) {
       this.#state.onLost(Array.from(this.#lease.addresses()))
     }
+    const lost = unfollowed.filter((address) => this.isFollowed(address))
+    if (lost.length > 0) {
+      this.#state.onLost(lost)
+    }
     this.#session = session
     this.#revision = revision
-    this.#refused = new Set(refused)
+    this.#unfollowed = new Set(unfollowed)
+    lost.forEach((address) => this.#lost.add(address))
+    this.#lost.forEach((address) => !this.#unfollowed.has(address) && this.#lost.delete(address))
     for (const [address, state] of writes) {
       this.#state.onWrite(address, state)
     }
@@ -230,7 +246,8 @@ export const busWrites = ({ bus, host, owner }: BusWrites) => {
       })
     const applyAll = ({ entries, hasMore }: LogPage<ReadEntry>) =>
       Effect.suspend(() => {
-        if (hasMore) {
+        if (hasMore || entries.length > 1) {
+          // Until the last one, the states are of a slot before the newest.
           state.isBehind = true
         }
         return Effect.andThen(
@@ -275,16 +292,24 @@ export const busWrites = ({ bus, host, owner }: BusWrites) => {
       isReplayed: resumed !== null,
       isFollowed: (address) => messages.isFollowed(address),
       followed: () => lease.addresses(),
+      waitsFor: "the process that fills the bus of account writes",
       closed,
       follow: Effect.fnUntraced(function* (addresses) {
         if (addresses.length === 0) {
-          return []
+          return { refused: [], waiting: [] }
         }
         lease.add(addresses)
         yield* lease.isChanged || !isReading ? put : Effect.void
         yield* isReading ? Effect.void : begin
-        yield* hasRevision(lease.revision).pipe(Effect.timeoutOption(FOLLOW_TIMEOUT), Effect.raceFirst(closed))
-        return addresses.filter((address) => !messages.isFollowed(address))
+        yield* hasRevision(lease.revision).pipe(
+          Effect.timeoutOrElse({ duration: FOLLOW_TIMEOUT, orElse: () => Effect.sync(() => messages.giveUp()) }),
+          Effect.raceFirst(closed)
+        )
+        const left = addresses.filter((address) => !messages.isFollowed(address))
+        return {
+          refused: left.filter((address) => messages.isRefused(address)),
+          waiting: left.filter((address) => !messages.isRefused(address))
+        }
       }),
       unfollow: (addresses) => Effect.sync(() => lease.remove(addresses))
     }

@@ -21,6 +21,7 @@ const streamedWrites =
   (endpoints: ReadonlyArray<GeyserEndpoint>, open: typeof openGeyserAccounts) =>
   (choice: NodeChoice): WriteSource<never> => {
     let place = 0
+    let streams = 0
     let isOutOfRange = false
     const target = () => {
       const endpoint = endpoints[place % endpoints.length]
@@ -39,7 +40,8 @@ const streamedWrites =
             isOutOfRange = true
           }
           const streamed = geyserCommitment(commitment)
-          return open({ target: target(), commitment: streamed, from, timeout, onOutOfRange }, state)
+          streams += 1
+          return open({ target: target(), stream: streams, commitment: streamed, from, timeout, onOutOfRange }, state)
         }),
       others: () => (endpoints.length > 1 ? choice.nodes : []),
       host: () => target().host,

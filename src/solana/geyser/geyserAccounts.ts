@@ -13,6 +13,8 @@ import { countOf, type GeyserAccount, type GeyserRequest, type GeyserUpdate, isU
 /** Settings of one stream. */
 export interface GeyserAccountsOptions {
   readonly target: GeyserTarget
+  /** Number of the stream, another one each time. */
+  readonly stream: number
   /** The number of the commitment. */
   readonly commitment: number
   /** The slot from which on writes are repeated; null for none. */
@@ -32,11 +34,11 @@ const keyOf = (bytes: Uint8Array): string =>
 /** The account after the write; undefined when it is not one. */
 const stateOf = (
   address: Address,
-  slot: number,
+  { slot, stream }: Pick<AccountState, "slot" | "stream">,
   { data, lamports, owner, writeVersion }: GeyserAccount,
   ownerOf: (bytes: Uint8Array) => Address
 ): AccountState | undefined => {
-  const version = { slot, writeVersion: countOf(writeVersion) }
+  const version = { slot, stream, writeVersion: countOf(writeVersion) }
   const held = BigInt(lamports ?? 0)
   if (held === 0n) {
     return { ...version, account: null }
@@ -58,11 +60,13 @@ class FollowedAccounts {
   readonly #waiting = new Map<string, Deferred.Deferred<void>>()
   readonly #listener: Listener
   readonly #commitment: number
+  readonly #stream: number
   #requests = 0
 
-  constructor(listener: Listener, commitment: number) {
+  constructor(listener: Listener, { commitment, stream }: Pick<GeyserAccountsOptions, "commitment" | "stream">) {
     this.#listener = listener
     this.#commitment = commitment
+    this.#stream = stream
   }
 
   has(address: Address): boolean {
@@ -119,7 +123,7 @@ class FollowedAccounts {
   #write(slot: number, account: GeyserAccount): void {
     const address = account.pubkey === undefined ? undefined : this.#addresses.get(keyOf(account.pubkey))
     if (address !== undefined) {
-      const state = stateOf(address, slot, account, (bytes) => this.#ownerOf(bytes))
+      const state = stateOf(address, { slot, stream: this.#stream }, account, (bytes) => this.#ownerOf(bytes))
       if (state === undefined) {
         this.#listener.onMalformed(address)
       } else {
@@ -175,9 +179,9 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
   options: GeyserAccountsOptions,
   listener: Listener
 ): Effect.fn.Return<Subscriptions, ChainUnavailable, Scope.Scope> {
-  const { commitment, onOutOfRange, target, timeout } = options
+  const { onOutOfRange, target, timeout } = options
   const ended = yield* Deferred.make<never, ChainUnavailable>()
-  const followed = new FollowedAccounts(listener, commitment)
+  const followed = new FollowedAccounts(listener, options)
   const call = yield* openCall(yield* connect(target), options, followed, ({ detail, reason }) => {
     if (reason === "range") {
       onOutOfRange()
@@ -214,7 +218,7 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
         addresses.forEach((address) => followed.add(address))
         yield* send()
       }
-      return []
+      return { refused: [], waiting: [] }
     }),
     unfollow: (addresses) =>
       Effect.sync(() => {

@@ -8,6 +8,7 @@ import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { type Position, SocketProgress } from "./socketProgress.ts"
 import {
   type Listener,
+  type NotFollowed,
   openSubscriptions,
   type SlotInfo,
   type SubscriptionSettings,
@@ -24,11 +25,18 @@ export interface SpreadSettings extends SubscriptionSettings {
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 
+/** The loss of a connection. */
+interface Loss {
+  readonly error: ChainUnavailable
+  /** Accounts of its share. */
+  readonly accounts: number
+}
+
 interface Member {
   readonly subscriptions: Subscriptions
   readonly scope: Scope.Closeable
-  /** Fails when it has fallen silent, or lags, while others have not. */
-  readonly late: Deferred.Deferred<never, ChainUnavailable>
+  /** Completed when it is lost: it has ended, has fallen silent, or lags while others do not. */
+  readonly lost: Deferred.Deferred<Loss>
   readonly position: Position
   /** Accounts that it follows or is about to. */
   readonly share: Set<Address>
@@ -91,57 +99,87 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const members = new Members()
   const ended = yield* Deferred.make<never, ChainUnavailable>()
-  const progress = new SocketProgress()
+  const clock = yield* Clock.Clock
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const progress = new SocketProgress(() => clock.currentTimeMillisUnsafe())
 
-  /** Ends a connection; false when it had ended before. */
-  const close = Effect.fnUntraced(function* (member: Member) {
+  /** Loses a connection: its accounts at once, before a slot ends without their writes. */
+  const lose = (member: Member, error: ChainUnavailable) => {
     const share = members.remove(member)
-    progress.end(member.position)
-    yield* share === null ? Effect.void : Scope.close(member.scope, Exit.void)
-    return share
-  })
-
-  const drop = Effect.fnUntraced(function* (member: Member, error: ChainUnavailable) {
-    const share = yield* close(member)
-    if (share !== null && members.all.size === 0) {
-      yield* Deferred.fail(ended, error)
-    } else if (share !== null) {
-      const { detail, reason } = error
-      const left = { connections: members.all.size, accounts: share.length }
-      yield* Effect.logWarning("One of the connections to the node was lost", { ...left, reason, detail })
-      listener.onLost(share)
+    if (share !== null) {
+      if (members.all.size > 0) {
+        listener.onLost(share)
+      }
+      progress.end(member.position)
+      Deferred.doneUnsafe(member.lost, Effect.succeed({ error, accounts: share.length }))
     }
+  }
+
+  /** Waits for the end of a connection, and closes it where it was lost. */
+  const watch = Effect.fnUntraced(function* (member: Member) {
+    const { lost, scope: own, subscriptions } = member
+    yield* Effect.raceFirst(
+      Effect.catch(subscriptions.closed, (error) => Effect.sync(() => lose(member, error))),
+      Deferred.await(lost)
+    )
+    if (!(yield* Deferred.isDone(lost))) {
+      return
+    }
+    const { accounts, error } = yield* Deferred.await(lost)
+    yield* Scope.close(own, Exit.void)
+    const { detail, reason } = error
+    yield* members.all.size === 0
+      ? Deferred.fail(ended, error)
+      : Effect.logWarning("One of the connections to the node was lost", {
+          connections: members.all.size,
+          accounts,
+          reason,
+          detail
+        })
   })
 
-  const endLate = () => {
-    for (const { late, position } of members.all) {
+  const loseLate = () => {
+    for (const member of members.all) {
+      const { position } = member
       if (progress.isLate(position)) {
         const detail = `at slot ${position.slot}, with writes of ${position.written}, far behind another connection`
-        Deferred.doneUnsafe(late, Effect.fail(new ChainUnavailable({ reason: "timeout", detail })))
+        lose(member, new ChainUnavailable({ reason: "timeout", detail }))
       }
     }
+  }
+
+  const loseSlowest = () => {
+    const position = progress.slowest
+    const member = position && Array.from(members.all).find((each) => each.position === position)
+    if (member === undefined) {
+      return false
+    }
+    const detail = `with writes of slot ${member.position.written}, behind another connection with too many`
+    lose(member, new ChainUnavailable({ reason: "timeout", detail }))
+    return true
   }
 
   const onSlot = (position: Position, info: SlotInfo) => {
     const isNewest = progress.report(position, info.slot)
     listener.onSlot(info)
     if (isNewest) {
-      endLate()
+      loseLate()
     }
   }
 
   const onWrite = (position: Position, address: Address, state: AccountState) => {
-    const before = progress.reached
+    const before = progress.reached.slot
     const isNewest = progress.write(position, state.slot, address === CLOCK)
     // The clock arrives on each connection, and is one of the share of one.
     if (address !== CLOCK || members.of(CLOCK)?.position === position) {
       listener.onWrite(address, state)
     }
-    if (progress.reached > before) {
-      listener.onCommitted(progress.reached)
+    const reached = progress.reached.slot
+    if (reached > before) {
+      listener.onCommitted(reached)
     }
     if (isNewest) {
-      endLate()
+      loseLate()
     }
   }
 
@@ -163,18 +201,13 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
         return Scope.close(own, Exit.void)
       })
     )
-    const late = yield* Deferred.make<never, ChainUnavailable>()
-    const member: Member = { subscriptions, scope: own, late, position, share: new Set() }
+    const lost = yield* Deferred.make<Loss>()
+    const member: Member = { subscriptions, scope: own, lost, position, share: new Set() }
     members.all.add(member)
-    yield* Effect.raceFirst(subscriptions.closed, Deferred.await(late)).pipe(
-      Effect.catch((error) => drop(member, error)),
-      Effect.forkIn(scope)
-    )
+    yield* Effect.forkIn(watch(member), scope)
     return member
   })
 
-  const clock = yield* Clock.Clock
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   const opening = { notBeforeMs: Number.NEGATIVE_INFINITY, pauseMs: FIRST_PAUSE_MS }
 
   /** A further connection; null where the node does not allow it, or has not for a moment. */
@@ -218,21 +251,30 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
 
   /** The accounts that the connection could not follow. */
   const followWith = Effect.fnUntraced(function* (member: Member | null, addresses: ReadonlyArray<Address>) {
+    const waiting: NotFollowed = { refused: [], waiting: addresses }
     if (member === null) {
-      return addresses
+      return waiting
     }
-    const refused = yield* member.subscriptions
+    const left = yield* member.subscriptions
       .follow(addresses.filter((address) => !member.subscriptions.isFollowed(address)))
-      .pipe(Effect.catch((error) => Effect.as(drop(member, error), addresses)))
-    refused.forEach((address) => members.release(member, address))
-    return refused
+      .pipe(
+        Effect.catch((error) =>
+          Effect.as(
+            Effect.sync(() => lose(member, error)),
+            waiting
+          )
+        )
+      )
+    left.refused.forEach((address) => members.release(member, address))
+    return left
   })
 
   const unfollowWith = Effect.fnUntraced(function* (member: Member, addresses: ReadonlyArray<Address>) {
     addresses.forEach((address) => members.release(member, address))
-    yield* Effect.catch(member.subscriptions.unfollow(addresses), (error) => drop(member, error))
-    if (member.share.size === 0 && members.all.size > 1) {
-      yield* close(member)
+    yield* Effect.catch(member.subscriptions.unfollow(addresses), (error) => Effect.sync(() => lose(member, error)))
+    if (member.share.size === 0 && members.all.size > 1 && members.remove(member) !== null) {
+      progress.end(member.position)
+      yield* Scope.close(member.scope, Exit.void)
     }
   })
 
@@ -240,16 +282,19 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
   const closed = Deferred.await(ended)
   return {
     isReplayed: false,
-    reached: () => progress.reached,
+    waitsFor: "a further connection to the node",
+    spread: { reached: () => progress.reached, loseSlowest },
     closed,
     isFollowed: (address) => members.of(address)?.subscriptions.isFollowed(address) ?? false,
     followed: () => Array.from(members.all).flatMap(({ subscriptions }) => Array.from(subscriptions.followed())),
     follow: Effect.fnUntraced(function* (addresses) {
       const shares = yield* assign(addresses)
-      const refused = yield* Effect.forEach(shares, ([member, share]) => followWith(member, share), {
+      const left = yield* Effect.forEach(shares, ([member, share]) => followWith(member, share), {
         concurrency: "unbounded"
       })
-      return members.all.size === 0 ? yield* closed : refused.flat()
+      return members.all.size === 0
+        ? yield* closed
+        : { refused: left.flatMap(({ refused }) => refused), waiting: left.flatMap(({ waiting }) => waiting) }
     }),
     unfollow: Effect.fnUntraced(function* (addresses) {
       const shares = Map.groupBy(addresses, (address) => members.of(address))

@@ -56,6 +56,24 @@ describe("writes", () => {
     ])
   })
 
+  it("of one slot from two streams count in the order of receipt, whatever their versions", () => {
+    const buffer = following(A, B)
+    const write = (address: Address, stream: number, writeVersion: number, byte: number) =>
+      buffer.write(address, { ...state(address, 11, [byte]), stream, writeVersion })
+    write(A, 1, 900, 1)
+    write(B, 1, 901, 2)
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [A]: 1, [B]: 2 }]])
+    // The next endpoint repeats the slot, and has a later write of it.
+    buffer.resume()
+    write(A, 2, 3, 9)
+    write(A, 2, 5, 3)
+    assert.strictEqual(write(A, 2, 4, 8), "older")
+    write(B, 2, 6, 2)
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [A]: 3 }]])
+    // From then on its own versions count.
+    assert.strictEqual(write(B, 2, 5, 7), "older")
+  })
+
   it("of one slot count by their version, whatever comes in between and after", () => {
     const buffer = following(A)
     const version = (writeVersion: number, byte: number): AccountState => ({ ...state(A, 11, [byte]), writeVersion })

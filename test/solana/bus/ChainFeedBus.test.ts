@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Latch, Layer, Stream } from "effect"
+import { Context, Effect, Latch, Layer } from "effect"
 import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
-import { VERSION } from "../../../src/solana/bus/accountMessage.ts"
 import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
 import * as AccountBusValkey from "../../../src/storage/valkey/AccountBusValkey.ts"
 import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
@@ -174,91 +173,6 @@ describe("a change of the process that fills the bus", () => {
         yield* until("the feed is live", () => feed.freshness().state === "live")
       })
     )
-  )
-})
-
-describe("entries that a process lacks", () => {
-  it.live("are a gap: accounts are read anew", () => {
-    const lost = { isLosing: false }
-    return scene(
-      Effect.fnUntraced(function* ({ bus, node }) {
-        const { feed, reader } = yield* startFollower(node, bus, [A, B])
-        lost.isLosing = true
-        node.write(101, holding(A, [1]))
-        yield* until("the chain goes on", () => node.callsOf("getMultipleAccounts").length > 0)
-        node.write(102, holding(B, [2]))
-        yield* until("both are read", () => reader.bytes(A)?.[0] === 1 && reader.bytes(B)?.[0] === 2)
-        lost.isLosing = false
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-      }),
-      memoryBus(),
-      (bus) => {
-        let count = 0
-        return {
-          // Every other entry is lost by the bus.
-          append: (chain, entry) => (lost.isLosing && count++ % 2 === 0 ? Effect.void : bus.append(chain, entry))
-        }
-      }
-    )
-  })
-
-  it.live("and that wait keep the feed from being live", () =>
-    scene(
-      Effect.fnUntraced(function* ({ bus, node }) {
-        const pages = { hasMore: false }
-        const slow = AccountBus.of({
-          ...bus,
-          follow: (chain, after) =>
-            Stream.map(bus.follow(chain, after), ({ entries }) => ({ entries, hasMore: pages.hasMore }))
-        })
-        const { feed } = yield* startFollower(node, slow, [A])
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-        pages.hasMore = true
-        yield* until("entries wait", () => feed.freshness().state === "loading")
-        pages.hasMore = false
-        yield* until("the feed is live again", () => feed.freshness().state === "live")
-      })
-    )
-  )
-
-  it.live("of a version that it cannot read leave the accounts to be read from the node", () => {
-    const release = { isNext: false }
-    return scene(
-      Effect.fnUntraced(function* ({ bus, node }) {
-        const { feed, reader } = yield* startFollower(node, bus, [A])
-        release.isNext = true
-        yield* until("the bus cannot be read", () => feed.freshness().state === "down")
-        node.slot = 130
-        node.put(holding(A, [3], 130))
-        yield* until("A is read", () => reader.bytes(A)?.[0] === 3)
-        assert.strictEqual(feed.freshness().state, "polling")
-        release.isNext = false
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-      }),
-      memoryBus(),
-      (bus) => ({
-        append: (chain, entry) =>
-          bus.append(
-            chain,
-            release.isNext ? { ...entry, bytes: Uint8Array.from([VERSION + 1, ...entry.bytes.subarray(1)]) } : entry
-          )
-      })
-    )
-  })
-
-  it.live("because no process fills the bus leave them to be read from the node", () =>
-    Effect.gen(function* () {
-      const node = yield* startChain([holding(A, [0])])
-      yield* Effect.gen(function* () {
-        const bus = Context.get(yield* Layer.build(memoryBus()), AccountBus)
-        const { feed, reader } = yield* startFollower(node, bus, [A])
-        assert.strictEqual(feed.freshness().state, "polling")
-        yield* startLeader(node, bus)
-        yield* until("the feed is live", () => feed.freshness().state === "live")
-        node.write(101, holding(A, [1]))
-        yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
-      }).pipe(Effect.scoped)
-    }).pipe(Effect.scoped)
   )
 })
 

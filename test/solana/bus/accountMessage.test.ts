@@ -11,19 +11,27 @@ import {
 } from "../../../src/solana/bus/accountMessage.ts"
 import { at, holding } from "../accounts/accounts.ts"
 
-const written = (address: Address, bytes: ReadonlyArray<number>, slot: number, writeVersion?: number) =>
-  [address, { slot, account: holding(address, bytes, slot), writeVersion }] as const
+/** Number of the connection: versions have an order within it alone. */
+const SESSION = 2 ** 48 - 1
 
-const closed: AccountState = { slot: 318_000_001, account: null, writeVersion: 2 ** 53 - 1 }
+const written = (
+  address: Address,
+  bytes: ReadonlyArray<number>,
+  slot: number,
+  writeVersion: number,
+  stream = SESSION
+) => [address, { slot, account: holding(address, bytes, slot), writeVersion, stream }] as const
+
+const closed: AccountState = { slot: 318_000_001, account: null, writeVersion: 2 ** 53 - 1, stream: SESSION }
 
 const message: AccountMessage = {
-  session: 2 ** 48 - 1,
+  session: SESSION,
   slot: 318_000_002,
   leases: new Map([
     ["one", 1],
     ["another", 70_000]
   ]),
-  refused: [at(9)],
+  unfollowed: [at(9)],
   writes: [
     written(at(1), [1, 2, 3], 318_000_001, 1_700_000_000_001),
     [at(2), closed],
@@ -65,9 +73,9 @@ it("gives writes back whole: versions, accounts that ceased to exist, and amount
 })
 
 it("leaves out the accounts that a reader does not follow", () => {
-  const { refused, writes } = decodeMessage(encodeMessage(message), finding(at(3)))
+  const { unfollowed, writes } = decodeMessage(encodeMessage(message), finding(at(3)))
   assert.deepStrictEqual(writes, message.writes.slice(2, 3))
-  assert.deepStrictEqual(refused, [])
+  assert.deepStrictEqual(unfollowed, [])
 })
 
 it("gives data of its own memory", () => {
@@ -84,8 +92,8 @@ it("has the writes of a process whose release is the one of version 1", () => {
     session: 7,
     slot: 102,
     leases: new Map([["one", 3]]),
-    refused: [at(9)],
-    writes: [written(at(1), [1, 2, 3], 101, 12), [at(2), { slot: 102, account: null, writeVersion: undefined }]]
+    unfollowed: [at(9)],
+    writes: [written(at(1), [1, 2, 3], 101, 12, 7), [at(2), { slot: 102, account: null, writeVersion: undefined }]]
   })
 })
 

@@ -61,16 +61,19 @@ export const startLeader = Effect.fnUntraced(function* ({ rpcUrl, wsUrl }: FakeN
 })
 
 /** The feed of a process that follows the bus. */
-export const followerOf = ({ rpcUrl }: FakeNode, bus: Layer.Layer<AccountBus>) =>
-  Layer.fresh(ChainFeedBus.layer("bus", { rpcUrl, watchdog: Duration.minutes(1) })).pipe(Layer.provide([bus, services]))
+export const followerOf = ({ rpcUrl }: FakeNode, bus: Layer.Layer<AccountBus>, log: Layer.Layer<never> = quiet) =>
+  Layer.fresh(ChainFeedBus.layer("bus", { rpcUrl, watchdog: Duration.minutes(1) })).pipe(
+    Layer.provide([bus, NodeHttpClient.layerUndici, log])
+  )
 
 /** A process that follows the bus and watches these accounts. */
 export const startFollower = Effect.fnUntraced(function* (
   node: FakeNode,
   bus: Bus,
-  watched: ReadonlyArray<OnChainAccount["address"]>
+  watched: ReadonlyArray<OnChainAccount["address"]>,
+  log: Layer.Layer<never> = quiet
 ) {
-  const feed = Context.get(yield* Layer.build(followerOf(node, Layer.succeed(AccountBus, bus))), ChainFeed)
+  const feed = Context.get(yield* Layer.build(followerOf(node, Layer.succeed(AccountBus, bus), log)), ChainFeed)
   const reader = yield* readFeed(feed)
   yield* feed.watch(watched)
   yield* until("the accounts are emitted", () => reader.known.size === watched.length)

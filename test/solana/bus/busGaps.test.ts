@@ -1,0 +1,177 @@
+/** Gaps of a process that follows the bus: the accounts it reads anew, and the time until it is live. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Logger, References, Stream } from "effect"
+import type { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
+import { VERSION } from "../../../src/solana/bus/accountMessage.ts"
+import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
+import type { ReadEntry } from "../../../src/storage/bus/busLog.ts"
+import { holding, until } from "../accounts/accounts.ts"
+import { A, B, memoryBus, scene, startChain, startFollower, startLeader } from "./busScene.ts"
+
+describe("an account of which a write is lost on the way to the bus", () => {
+  it.live("is read anew, and it alone", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A, B])
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        const before = node.callsOf("getMultipleAccounts").length
+        node.slot = 101
+        node.put(holding(A, [1], 101))
+        node.tell(101, A, "no account")
+        yield* until("A is read", () => reader.bytes(A)?.[0] === 1)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        const reads = node.callsOf("getMultipleAccounts").slice(before)
+        assert.isFalse(JSON.stringify(reads.map(({ params }) => params)).includes(B))
+        node.write(102, holding(A, [2]), holding(B, [2]))
+        yield* until("both are written", () => reader.bytes(A)?.[0] === 2 && reader.bytes(B)?.[0] === 2)
+      })
+    )
+  )
+})
+
+describe("entries that a process lacks", () => {
+  it.live("are a gap: accounts are read anew", () => {
+    const lost = { isLosing: false }
+    return scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A, B])
+        lost.isLosing = true
+        node.write(101, holding(A, [1]))
+        yield* until("the chain goes on", () => node.callsOf("getMultipleAccounts").length > 0)
+        node.write(102, holding(B, [2]))
+        yield* until("both are read", () => reader.bytes(A)?.[0] === 1 && reader.bytes(B)?.[0] === 2)
+        lost.isLosing = false
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+      }),
+      memoryBus(),
+      (bus) => {
+        let count = 0
+        return {
+          // Every other entry is lost by the bus.
+          append: (chain, entry) => (lost.isLosing && count++ % 2 === 0 ? Effect.void : bus.append(chain, entry))
+        }
+      }
+    )
+  })
+
+  it.live("and that wait keep the feed from being live", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const pages = { hasMore: false }
+        const slow = AccountBus.of({
+          ...bus,
+          follow: (chain, after) =>
+            Stream.map(bus.follow(chain, after), ({ entries }) => ({ entries, hasMore: pages.hasMore }))
+        })
+        const { feed } = yield* startFollower(node, slow, [A])
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        pages.hasMore = true
+        yield* until("entries wait", () => feed.freshness().state === "loading")
+        pages.hasMore = false
+        yield* until("the feed is live again", () => feed.freshness().state === "live")
+      })
+    )
+  )
+
+  it.live("and that arrive at once make it live with the last of them", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const own: { isHeld: boolean; feed: ChainFeed["Service"] | null } = { isHeld: false, feed: null }
+        const waiting: Array<ReadEntry> = []
+        const states: Array<string | undefined> = []
+        /** Notes the state of the feed when the entry is applied. */
+        const noting = (entry: ReadEntry): ReadEntry => ({
+          ...entry,
+          get bytes() {
+            states.push(own.feed?.freshness().state)
+            return entry.bytes
+          }
+        })
+        const stood = AccountBus.of({
+          ...bus,
+          // As after a pause of the process.
+          follow: (chain, after) =>
+            Stream.map(bus.follow(chain, after), ({ entries }) => {
+              waiting.push(...entries.map(noting))
+              return { entries: own.isHeld ? [] : waiting.splice(0), hasMore: false }
+            })
+        })
+        const { feed, reader } = yield* startFollower(node, stood, [A])
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        own.isHeld = true
+        own.feed = feed
+        for (let slot = 101; waiting.length < 5; slot++) {
+          const before = waiting.length
+          node.write(slot, holding(A, [slot]))
+          yield* until("its entry waits", () => waiting.length > before)
+        }
+        states.length = 0
+        own.isHeld = false
+        node.write(120, holding(A, [120]))
+        yield* until("the last is written", () => reader.bytes(A)?.[0] === 120)
+        assert.isAtLeast(states.length, 6)
+        assert.deepStrictEqual(new Set(states.slice(0, 6)), new Set(["loading"]))
+        yield* until("the feed is live again", () => feed.freshness().state === "live")
+      })
+    )
+  )
+
+  it.live("of a version that it cannot read leave the accounts to be read from the node", () => {
+    const release = { isNext: false }
+    return scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const { feed, reader } = yield* startFollower(node, bus, [A])
+        release.isNext = true
+        yield* until("the bus cannot be read", () => feed.freshness().state === "down")
+        node.slot = 130
+        node.put(holding(A, [3], 130))
+        yield* until("A is read", () => reader.bytes(A)?.[0] === 3)
+        assert.strictEqual(feed.freshness().state, "polling")
+        release.isNext = false
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+      }),
+      memoryBus(),
+      (bus) => ({
+        append: (chain, entry) =>
+          bus.append(
+            chain,
+            release.isNext ? { ...entry, bytes: Uint8Array.from([VERSION + 1, ...entry.bytes.subarray(1)]) } : entry
+          )
+      })
+    )
+  })
+
+  it.live("because no process fills the bus leave them to be read from the node", () =>
+    Effect.gen(function* () {
+      const node = yield* startChain([holding(A, [0])])
+      yield* Effect.gen(function* () {
+        const bus = Context.get(yield* Layer.build(memoryBus()), AccountBus)
+        const { feed, reader } = yield* startFollower(node, bus, [A])
+        assert.strictEqual(feed.freshness().state, "polling")
+        yield* startLeader(node, bus)
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        node.write(101, holding(A, [1]))
+        yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
+      }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("an account that the process which fills the bus does not follow yet", () => {
+  it.live("is not called refused by the node, which was not asked", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const messages: Array<string> = []
+        const logger = Logger.make(({ message }) => void messages.push(JSON.stringify(message)))
+        const logged = Layer.mergeAll(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "Warn"))
+        yield* startFollower(node, bus, [A], logged)
+        const text = "the process that fills the bus"
+        yield* until("it is logged", () => messages.some((each) => each.includes(text)))
+        assert.isFalse(messages.some((each) => each.includes("refused")))
+      }),
+      memoryBus(),
+      // The leases are not seen.
+      () => ({ leases: () => Effect.succeed(new Map()) })
+    )
+  )
+})
