@@ -60,6 +60,10 @@ const historyFrom = ({ history }: Pick<RepairSettings, "history">, nowMs: number
 export const historyShare = (progress: TradeProgress, fromMs: number | null, nowMs: number): number =>
   fromMs === null ? 1 : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - fromMs)))
 
+/** True while blocks of the history are still to be read, or none was yet. */
+const isHistoryOpen = ({ history }: Work, progress: TradeProgress | null, fromMs: number | null): boolean =>
+  fromMs !== null && !history.isGone && (progress === null || progress.readFrom * 1000 > fromMs)
+
 const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: number): void => {
   work.blocks += blocks.length
   // Memory has the state of a gap from the store, too.
@@ -84,6 +88,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     blocks: 0
   }
 
+  tape.backfilling(historyFrom(settings, yield* Clock.currentTimeMillis))
   const flush = Effect.suspend(() => store.append(parts.unstored()))
   const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
   // At the end no step is in progress any more.
@@ -134,9 +139,9 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const progress = yield* store.progress
     work.progress = progress
     const fromMs = historyFrom(settings, nowMs)
-    tape.backfilling(
-      fromMs !== null && !work.history.isGone && progress !== null && progress.readFrom * 1000 > fromMs ? fromMs : null
-    )
+    // Until memory has what was read, too.
+    const isComing = work.isBehind || isHistoryOpen(work, progress, fromMs)
+    tape.backfilling(isComing ? fromMs : null)
     const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, nextTryAtMs: work.history.nextTryAtMs })
     if (job === null || progress === null) {
       yield* refresh(true, nowMs)

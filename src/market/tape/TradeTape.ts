@@ -307,7 +307,11 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     backfilling: (fromMs) => {
       chain.backfillFromMs = fromMs
     },
-    isTrader: (trade) => chain.isRestoring || isMissing(chain.continuity.gaps) || chain.state.isTrader(trade),
+    isTrader: (trade) =>
+      chain.isRestoring ||
+      chain.backfillFromMs !== null ||
+      isMissing(chain.continuity.gaps) ||
+      chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
     missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead }),
     capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(chain, write))),
