@@ -1,5 +1,5 @@
-import { Clock, Config, Context, Effect, Latch, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
-import { amountSetting, countSetting } from "../../domain/countSetting.ts"
+import { Clock, Config, Context, Duration, Effect, Latch, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
+import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { ownTurn } from "../../domain/loopTime.ts"
 import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
@@ -92,7 +92,7 @@ export class TradeTape extends Context.Service<
     readonly aliveAtMs: () => number | null
     /** True while stored blocks are read into memory: the store has them, and windows are those of the blocks since. */
     readonly isRestoring: () => boolean
-    /** Waits until stored blocks are in memory, for 5 s at most. */
+    /** Waits until stored blocks are in memory, for `RESTORE_PATIENCE` at most. */
     readonly restored: Effect.Effect<void>
     /** The first second from which on every block is in memory; infinite before the first block. */
     readonly since: () => number
@@ -153,7 +153,7 @@ export class TradeTape extends Context.Service<
       TradeTape,
       Effect.gen(function* () {
         const bounds = yield* limits
-        const { controls, service } = yield* makeTape(bounds, yield* leastCoverage)
+        const { controls, service } = yield* makeTape(bounds, yield* leastCoverage, yield* restorePatience)
         const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
         yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(service, nowMs))
         yield* drive(parts, bounds, {
@@ -179,6 +179,11 @@ const LEAST_COVERAGE = 0.5
 /** `MIN_COVERAGE` (0.5): a window of which less was seen has no values. */
 export const leastCoverage = amountSetting("MIN_COVERAGE", LEAST_COVERAGE)
 
+const RESTORE_PATIENCE = Duration.seconds(5)
+
+/** `RESTORE_PATIENCE` (5 s): the longest wait of a read for windows, which the store does not have, while they are restored. */
+export const restorePatience = durationSetting("RESTORE_PATIENCE").pipe(Config.withDefault(RESTORE_PATIENCE))
+
 /** Bounds of the state in memory, `TAPE_TOKENS`, `TAPE_BARS` and `TAPE_WALLETS`, and of its restore, `TAPE_TRADES`. */
 export const limits = Config.all({
   tokens: countSetting("TAPE_TOKENS", defaultLimits.tokens),
@@ -187,16 +192,17 @@ export const limits = Config.all({
   traders: countSetting("TAPE_WALLETS", defaultLimits.traders)
 })
 
-/** The longest wait of a read for the windows, which the store does not have, while they are restored. */
-const RESTORE_PATIENCE = "5 seconds"
-
 /** Blocks that a rebuild applies in one step: more than come meanwhile, so that it ends also while many are caught up with. */
 const MOST_AT_ONCE = 8
 
 /** The number of batches that a subscriber may be behind before it loses the oldest. */
 export const SUBSCRIBER_BUFFER = 1024
 
-const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAST_COVERAGE) {
+const makeTape = Effect.fnUntraced(function* (
+  bounds: MarketLimits,
+  least = LEAST_COVERAGE,
+  patience = RESTORE_PATIENCE
+) {
   const shown = shownFrom(least)
   let chain = emptyChain(bounds)
   /** The blocks since a rebuild began; null while there is none. */
@@ -227,7 +233,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     aliveAtMs: () =>
       chain.heardAtMs === null ? chain.resumedAtMs : Math.max(chain.heardAtMs, chain.resumedAtMs ?? chain.heardAtMs),
     isRestoring: () => chain.isRestoring,
-    restored: Effect.asVoid(Effect.timeoutOption(restored.await, RESTORE_PATIENCE)),
+    restored: Effect.asVoid(Effect.timeoutOption(restored.await, patience)),
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
