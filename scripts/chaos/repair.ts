@@ -134,7 +134,7 @@ const watchWindows = (
     yield* Effect.sleep(STEP)
   }).pipe(Effect.forever)
 
-/** Compares until nothing differs, for a minute at most: memory is brought up to date some time after the store. */
+/** Compares until nothing differs, for a minute or more: after a start the names and supplies of tokens in a ranking are read by and by. */
 const compareAll = Effect.fnUntraced(function* (
   both: readonly [ServiceAccess, ServiceAccess],
   mints: ReadonlyArray<string>,
@@ -146,7 +146,11 @@ const compareAll = Effect.fnUntraced(function* (
   > = {}
   for (const [name, questions] of Object.entries(questionsOf(mints, wallets))) {
     const { compared, found } = yield* Effect.promise(() => compare(both, questions)).pipe(
-      Effect.repeat({ until: ({ found: left }) => left.length === 0, times: 3, schedule: Schedule.spaced("2 seconds") })
+      Effect.repeat({
+        until: ({ found: left }) => left.length === 0,
+        times: 30,
+        schedule: Schedule.spaced("2 seconds")
+      })
     )
     result[name] = { questions: questions.length, compared, differences: found.length, first: found.slice(0, 8) }
   }
