@@ -11,7 +11,7 @@ import { SOL, USDC } from "../src/domain/Address.ts"
 import { MAX_ACTIVE_KEYS } from "../src/domain/ApiKey.ts"
 import { DEFAULT_PLAN } from "../src/domain/keys/Plan.ts"
 import { USAGE_DAYS } from "../src/domain/keys/Usage.ts"
-import { MAX_EXPIRY_MS, MAX_LIVE_ALERTS } from "../src/domain/wallets/Alert.ts"
+import { MAX_EXPIRY_MS, MAX_LIVE_ALERTS, MOST_TRADE_FIRINGS } from "../src/domain/wallets/Alert.ts"
 import { MAX_GROUPS, MAX_TRACKED_WALLETS } from "../src/domain/wallets/Tracker.ts"
 import { mcpLimits } from "../src/http/mcp/guardSessions.ts"
 import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
@@ -72,6 +72,7 @@ describe("docs/limits.md", () => {
     ["active keys", [MAX_ACTIVE_KEYS, 409]],
     ["tracked wallets", [trackedWallets, MAX_GROUPS]],
     ["live alerts", [alerts, MAX_EXPIRY_MS / DAY_MS]],
+    ["firings of an alert on the trades of a wallet", [MOST_TRADE_FIRINGS]],
     ["event streams open at a time, of quotes, trades and candles", [streams]],
     ["tracker sockets open at a time", [sockets, ticketPolicy.lifeMs / 1000]],
     ["market sockets open at a time", [sockets, MAX_SUBSCRIPTIONS, MOST_MESSAGES, ticketPolicy.lifeMs / 1000]],
@@ -129,6 +130,7 @@ describe("docs/limits.md", () => {
       "active keys",
       "tracked wallets",
       "live alerts",
+      "firings of an alert on the trades of a wallet",
       "event streams open at a time, of quotes, trades and candles",
       "tracker sockets open at a time",
       "market sockets open at a time",

@@ -48,6 +48,8 @@ const rate = numberOption("--rate", values.rate, { whole: true })
 const CATCH_UP = 40
 const SAMPLE_WALLETS = 20
 const STEP = "200 millis"
+/** The longest wait for a step: the history alone takes minutes, and longer on a busy machine. */
+const PATIENCE = "20 minutes"
 
 const settings = {
   // Longer than the chain: it ends with the first block, at every service the same.
@@ -58,6 +60,8 @@ const settings = {
   // Accounts stay as they are while the chain is halted.
   STALE_AFTER: "1 hour",
   SOLANA_WATCHDOG: "1 hour",
+  // Windows are waited for, however long a busy machine takes to restore them.
+  RESTORE_PATIENCE: "2 minutes",
   SOLANA_BLOCK_CATCH_UP: String(CATCH_UP),
   SOLANA_BLOCK_CONCURRENCY: "6",
   SOLANA_BLOCK_POLL: `${Math.max(20, Math.round(SLOT_MS / speed))} millis`
@@ -68,7 +72,7 @@ const until = Effect.fnUntraced(function* (what: string, look: Effect.Effect<boo
   const [took] = yield* Effect.timed(
     look.pipe(
       Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("200 millis") }),
-      Effect.timeout("5 minutes"),
+      Effect.timeout(PATIENCE),
       Effect.catchTag("TimeoutError", () => Effect.die(new Error(`${what} did not come`)))
     )
   )
@@ -130,7 +134,7 @@ const watchWindows = (
     yield* Effect.sleep(STEP)
   }).pipe(Effect.forever)
 
-/** Compares until nothing differs, for a minute at most: memory is brought up to date some time after the store. */
+/** Compares until nothing differs, for a minute or more: after a start the names and supplies of tokens in a ranking are read by and by. */
 const compareAll = Effect.fnUntraced(function* (
   both: readonly [ServiceAccess, ServiceAccess],
   mints: ReadonlyArray<string>,
@@ -142,7 +146,11 @@ const compareAll = Effect.fnUntraced(function* (
   > = {}
   for (const [name, questions] of Object.entries(questionsOf(mints, wallets))) {
     const { compared, found } = yield* Effect.promise(() => compare(both, questions)).pipe(
-      Effect.repeat({ until: ({ found: left }) => left.length === 0, times: 3, schedule: Schedule.spaced("2 seconds") })
+      Effect.repeat({
+        until: ({ found: left }) => left.length === 0,
+        times: 30,
+        schedule: Schedule.spaced("2 seconds")
+      })
     )
     result[name] = { questions: questions.length, compared, differences: found.length, first: found.slice(0, 8) }
   }

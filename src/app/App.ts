@@ -192,7 +192,7 @@ const wallets = WalletReader.layer.pipe(
   Layer.provide([
     identityStore,
     ledger,
-    WalletIndex.layerStored.pipe(Layer.provide([tape, tradeStore])),
+    WalletIndex.layerStored.pipe(Layer.provide([tape, tradeStore, watchedWallets])),
     PriceBook.layer,
     tape,
     walletAccounts

@@ -85,6 +85,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   priceSettings.settings,
   TradeTape.limits,
   TradeTape.leastCoverage,
+  TradeTape.restorePatience,
   TradeStorePg.settings,
   recordSettings,
   repairSettings,

@@ -1,10 +1,11 @@
 import { type Config, Context, Effect, Layer, Schema, Stream } from "effect"
 import { countSetting } from "../domain/countSetting.ts"
-import type { Address } from "../domain/Address.ts"
+import type { Address, Mint } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { keepRunning } from "../health/keepRunning.ts"
 import { TradeStore } from "../market/store/TradeStore.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
+import { WatchedWallets } from "../market/tape/WatchedWallets.ts"
 import { WalletRings } from "./WalletRings.ts"
 import { takeShare, type WalletShare } from "./walletShare.ts"
 
@@ -64,18 +65,24 @@ export class WalletIndex extends Context.Service<
     })
   )
 
-  /** Trades of the trade store. */
+  /**
+   * Trades of the trade store, and transfers of the mints that the wallet has traded by then. Others count for watched wallets
+   * alone: which of them are stored depends on what memory had when their block was read.
+   */
   static readonly layerStored: Layer.Layer<WalletIndex, never, TradeStore | TradeTape> = Layer.effect(
     WalletIndex,
     Effect.gen(function* () {
       const tape = yield* TradeTape
       const store = yield* TradeStore
+      const watched = yield* WatchedWallets
       const read = Effect.fn("WalletIndex.read")(function* (wallet: Address, share: WalletShare) {
         const trades = yield* Effect.mapError(
           store.ofWallet(wallet, share.events),
           (cause) => new WalletIndexUnavailable({ cause })
         )
-        return historyOf(tape, { ...takeShare(trades, share), undated: null, droppedBeforeMs: null })
+        const taken = takeShare(trades, share)
+        const counted = watched.has(wallet) ? taken.trades : sinceTraded(taken.trades)
+        return historyOf(tape, { ...taken, trades: counted, undated: null, droppedBeforeMs: null })
       })
       return WalletIndex.of({ read })
     })
@@ -84,6 +91,17 @@ export class WalletIndex extends Context.Service<
 
 /** `WALLET_TRADES` (500,000): trades kept for summaries where there is no store. */
 export const mostTrades = countSetting("WALLET_TRADES", 500_000)
+
+/** The trades, and the transfers of a mint from the block of its first trade on. Newest first. */
+const sinceTraded = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<TapeTrade> => {
+  const tradedAt = new Map<Mint, number>()
+  for (const { mint, role, slot } of trades) {
+    if (role !== "transfer") {
+      tradedAt.set(mint, slot)
+    }
+  }
+  return trades.filter(({ mint, role, slot }) => role !== "transfer" || slot >= (tradedAt.get(mint) ?? Infinity))
+}
 
 interface Held {
   readonly trades: ReadonlyArray<TapeTrade>

@@ -55,7 +55,7 @@ export const minted = (supply: bigint, decimals: number): TokenState => ({
   observation: { slot: 1, observedAtMs: 1000 }
 })
 
-const tokenBook = (books: Books) =>
+export const tokenBook = (books: Books) =>
   Layer.succeed(TokenBook, {
     read: (mint) => {
       if (books.defect !== undefined) {
@@ -73,7 +73,7 @@ const tokenBook = (books: Books) =>
   })
 
 /** Pools and prices of tests: nothing is loaded but what the books say. */
-const poolBook = (books: Books) =>
+export const poolBook = (books: Books) =>
   Layer.succeed(PoolBook, {
     between: () => null,
     poolsOf: (mint) => books.pools.get(mint) ?? [],
@@ -96,7 +96,7 @@ const poolBook = (books: Books) =>
       )
   })
 
-const priceBook = (books: Books) =>
+export const priceBook = (books: Books) =>
   Layer.succeed(PriceBook, {
     at: (nowMs) => ({
       of: (mint) => books.prices.get(mint) ?? null,

@@ -3,6 +3,7 @@ import { ConfigProvider, Effect, Layer } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
 import { TradeStore } from "../../src/market/store/TradeStore.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { WatchedWallets } from "../../src/market/tape/WatchedWallets.ts"
 import type { BlockTransaction } from "../../src/trades/blocks/TradeBlock.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletRings } from "../../src/wallets/WalletRings.ts"
@@ -15,6 +16,9 @@ const slots = (history: { readonly trades: ReadonlyArray<{ readonly slot: number
   history?.trades.map(({ slot }) => slot)
 const inSlots = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => tradeOf({ slot: from + i }))
+
+const movedIn = (slot: number, mint = MINT) => tradeOf({ slot, index: 1, role: "transfer", mint })
+const byOther = (slot: number) => [tradeOf({ slot, wallet: OTHER })]
 
 /** A transaction of a block without a time. */
 const undatedTransaction: BlockTransaction = {
@@ -193,6 +197,29 @@ describe("WalletIndex.layerStored", () => {
         liveSinceMs: START + 61_000
       })
       assert.isNull(yield* index.read(OTHER, SHARE))
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("counts the transfers of a mint from its first trade on, and all of those of a watched wallet", () =>
+    Effect.gen(function* () {
+      const store = yield* TradeStore
+      const read = Effect.flatMap(WalletIndex, (index) => index.read(WALLET, { ...SHARE, events: 10 }))
+      yield* store.open({ genesis: "genesis", isSandbox: true })
+      yield* store.append([
+        blockOf(byOther(1), { transfers: [movedIn(1)] }),
+        blockOf([tradeOf({ slot: 2, index: 2 })], { transfers: [movedIn(2)] }),
+        blockOf(byOther(3), { transfers: [movedIn(3)] }),
+        blockOf(byOther(4), { transfers: [movedIn(4, MINT_2)] })
+      ])
+      const watching = Effect.provide(
+        read,
+        Layer.provide(
+          Layer.fresh(WalletIndex.layerStored),
+          Layer.succeed(WatchedWallets, { has: (wallet) => wallet === WALLET })
+        )
+      )
+      assert.deepStrictEqual(slots(yield* read), [3, 2, 2])
+      assert.deepStrictEqual(slots(yield* watching), [4, 3, 2, 2, 1])
     }).pipe(Effect.provide(world))
   )
 })

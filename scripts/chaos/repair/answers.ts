@@ -20,7 +20,7 @@ export interface Difference {
   readonly found: unknown
 }
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 120_000
 
 /** Status and content of an answer; status 0 when there is none. Waits for as long as a 429 asks. */
 export const ask = async (

@@ -66,6 +66,12 @@ export class BarLog {
     copyBar(from, fromAt, this.chunks.page(chunk), this.chunks.at(chunk) + position * BAR)
   }
 
+  /** Reads the chunk to which the next bar is appended. */
+  fetchNewest(series: number): number {
+    const chunk = this.series.page(series)[this.series.at(series) + this.offset + NEWEST] ?? 0
+    return chunk === 0 ? 0 : this.chunks.fetch(chunk)
+  }
+
   /** Puts a bar where its time belongs. Costs as many moves as there are later bars. */
   insert(series: number, from: Float64Array, fromAt: number): void {
     const start = from[fromAt + START] ?? 0

@@ -64,6 +64,23 @@ export class Candles {
     }
   }
 
+  /** Reads the bars of tokens, and the places at which the next ones are appended. */
+  fetch(count: number, tokens: Uint32Array): number {
+    let sum = 0
+    for (let place = 0; place < count; place++) {
+      const token = tokens[place] ?? 0
+      sum += token === 0 ? 0 : this.tokens.fetch(token)
+    }
+    for (let place = 0; place < count; place++) {
+      const token = tokens[place] ?? 0
+      // The other widths get a bar an hour at most.
+      for (let level = 0; level < COUNTED_LEVELS; level++) {
+        sum += this.closed[level]?.fetchNewest(token) ?? 0
+      }
+    }
+    return sum
+  }
+
   /** Bars of one resolution, oldest first, with the number of those left out; older ones follow from `older`. */
   read(token: number, window: BarWindow, older?: StoredBars): BarPage {
     const level = levelOf(window.resolution)

@@ -13,8 +13,20 @@ const SLOT = 2
 const PART_BITS = 6
 const PARTS = 2 ** PART_BITS
 const FIRST_SLOTS = 16
+/** Most addresses that are looked up together. */
+export const GROUP = 32
 /** Addresses of an image that are put into the table in one step. */
 const ENTERED = 2048
+
+/** The hash of an address. */
+const hashOf = (words: Uint32Array, at: number): number => {
+  let hash = 0
+  for (let word = at; word < at + WORDS; word++) {
+    hash = Math.imul(hash ^ (words[word] ?? 0), 0x9e3779b1)
+    hash ^= hash >>> 15
+  }
+  return hash >>> 0
+}
 
 const maskOf = (slots: Uint32Array): number => (slots.length >>> 1) - 1
 
@@ -50,6 +62,13 @@ export class Addresses {
   /** The address that is being looked up. */
   private readonly words = new Uint32Array(WORDS)
   private readonly letters = new Uint8Array(this.words.buffer)
+  /** The addresses of a group, and the hash of each. */
+  private readonly groupWords = new Uint32Array(GROUP * WORDS)
+  private readonly groupLetters = Array.from(
+    { length: GROUP },
+    (_, place) => new Uint8Array(this.groupWords.buffer, place * LETTERS, LETTERS)
+  )
+  private readonly hashes = new Uint32Array(GROUP)
   private readonly encoder = new TextEncoder()
   private readonly decoder = new TextDecoder()
 
@@ -58,6 +77,36 @@ export class Addresses {
     const hash = this.pack(address)
     const slots = this.partOf(hash)
     return slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
+  }
+
+  /** Notes an address of a group at a place below `GROUP`, for `findGroup`. */
+  note(place: number, address: Address): void {
+    const letters = this.groupLetters[place] ?? this.letters
+    const { written } = this.encoder.encodeInto(address, letters)
+    if (written < LETTERS) {
+      letters.fill(0, written)
+    }
+    this.hashes[place] = hashOf(this.groupWords, place * WORDS)
+  }
+
+  /** The numbers of the first addresses of a group: 0 for those that have none. The memory of all of them is read at once. */
+  findGroup(count: number, ids: Uint32Array): void {
+    for (let place = 0; place < count; place++) {
+      const hash = this.hashes[place] ?? 0
+      const slots = this.partOf(hash)
+      ids[place] = slots[(hash & maskOf(slots)) * SLOT + 1] ?? 0
+    }
+    for (let place = 0; place < count; place++) {
+      const id = ids[place] ?? 0
+      const page = this.pages[id >>> PAGE_BITS] ?? NO_WORDS
+      const from = (id & (PAGE - 1)) * WORDS
+      ids[place] = (page[from] ?? 0) ^ (page[from + WORDS - 1] ?? 0)
+    }
+    for (let place = 0; place < count; place++) {
+      const hash = this.hashes[place] ?? 0
+      const slots = this.partOf(hash)
+      ids[place] = slots[this.slotOf(slots, hash, this.groupWords, place * WORDS) * SLOT + 1] ?? 0
+    }
   }
 
   /** The number of an address, given now when it has none. */
@@ -145,17 +194,7 @@ export class Addresses {
     if (written < LETTERS) {
       this.letters.fill(0, written)
     }
-    return this.hash()
-  }
-
-  /** The hash of the address that is being looked up. */
-  private hash(): number {
-    let hash = 0
-    for (let word = 0; word < WORDS; word++) {
-      hash = Math.imul(hash ^ (this.words[word] ?? 0), 0x9e3779b1)
-      hash ^= hash >>> 15
-    }
-    return hash >>> 0
+    return hashOf(this.words, 0)
   }
 
   /** Puts the number of an address that is being looked up into the table. */
@@ -177,7 +216,7 @@ export class Addresses {
     for (const id of this.ids()) {
       const from = (id & (PAGE - 1)) * WORDS
       this.words.set((this.pages[id >>> PAGE_BITS] ?? NO_WORDS).subarray(from, from + WORDS))
-      this.enter(this.hash(), id)
+      this.enter(hashOf(this.words, 0), id)
       entered++
       if (entered % ENTERED === 0) {
         yield
@@ -197,23 +236,23 @@ export class Addresses {
     return used
   }
 
-  private slotOf(slots: Uint32Array, hash: number): number {
+  private slotOf(slots: Uint32Array, hash: number, words = this.words, at = 0): number {
     const mask = maskOf(slots)
     let slot = hash & mask
     for (;;) {
       const id = slots[slot * SLOT + 1] ?? 0
-      if (id === 0 || (slots[slot * SLOT] === hash && this.spells(id))) {
+      if (id === 0 || (slots[slot * SLOT] === hash && this.spells(id, words, at))) {
         return slot
       }
       slot = (slot + 1) & mask
     }
   }
 
-  private spells(id: number): boolean {
+  private spells(id: number, words: Uint32Array, at: number): boolean {
     const page = this.pages[id >>> PAGE_BITS] ?? NO_WORDS
     const from = (id & (PAGE - 1)) * WORDS
     for (let word = 0; word < WORDS; word++) {
-      if (page[from + word] !== this.words[word]) {
+      if (page[from + word] !== words[at + word]) {
         return false
       }
     }

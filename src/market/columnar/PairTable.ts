@@ -17,6 +17,11 @@ class Part {
     return this.slots[this.slotOf(a, b, hash) * SLOT + VALUE] ?? 0
   }
 
+  /** The value of the slot where a search begins. */
+  near(hash: number): number {
+    return this.slots[(hash & this.mask) * SLOT + VALUE] ?? 0
+  }
+
   set(a: number, b: number, hash: number, value: number): void {
     let at = this.slotOf(a, b, hash) * SLOT
     if (this.slots[at + VALUE] === 0) {
@@ -106,6 +111,17 @@ export class PairTable {
   get(a: number, b: number): number {
     const hash = hashOf(a, b)
     return this.parts[hash >>> (32 - PART_BITS)]?.get(a, b, hash) ?? 0
+  }
+
+  /** The values of many pairs, as `get` for each. The memory of all of them is read at once. */
+  getGroup(count: number, a: Uint32Array, b: Uint32Array, values: Uint32Array): void {
+    for (let place = 0; place < count; place++) {
+      const hash = hashOf(a[place] ?? 0, b[place] ?? 0)
+      values[place] = this.parts[hash >>> (32 - PART_BITS)]?.near(hash) ?? 0
+    }
+    for (let place = 0; place < count; place++) {
+      values[place] = this.get(a[place] ?? 0, b[place] ?? 0)
+    }
   }
 
   /** Gives a pair a value other than 0. */

@@ -8,6 +8,8 @@ const NO_CELLS = new Float64Array(0)
 const NO_WORDS = new Uint32Array(0)
 /** Unsigned 32-bit words of one cell. */
 const WORDS = 2
+/** Cells of a cache line. */
+const LINE = 8
 
 /**
  * Records of a fixed number of cells, kept in pages: growing never copies, a record never moves, and the garbage
@@ -46,6 +48,20 @@ export class Records {
   /** The place in its page of words at which the record begins. */
   wordsAt(id: number): number {
     return (id & PAGE_MASK) * this.stride * WORDS
+  }
+
+  /**
+   * Reads a cell of every cache line of a record. The reads of several records overlap, where the changes of one wait for each
+   * other; use the result, or nothing is read.
+   */
+  fetch(id: number): number {
+    const page = this.page(id)
+    const at = this.at(id)
+    let sum = page[at + this.stride - 1] ?? 0
+    for (let cell = at; cell < at + this.stride; cell += LINE) {
+      sum += page[cell] ?? 0
+    }
+    return sum
   }
 
   /** A record of zeros, until it is given back. */

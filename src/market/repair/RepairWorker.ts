@@ -58,6 +58,10 @@ const historyFrom = ({ history }: Pick<RepairSettings, "history">, nowMs: number
 export const historyShare = (progress: TradeProgress, fromMs: number | null, nowMs: number): number =>
   fromMs === null ? 1 : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - fromMs)))
 
+/** True while blocks of the history are still to be read, or none was yet. */
+const isHistoryOpen = ({ history }: Work, progress: TradeProgress | null, fromMs: number | null): boolean =>
+  fromMs !== null && !history.isGone && (progress === null || progress.readFrom * 1000 > fromMs)
+
 const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: number): void => {
   work.blocks += blocks.length
   if (job._tag === "History") {
@@ -79,6 +83,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     blocks: 0
   }
 
+  tape.backfilling(historyFrom(settings, yield* Clock.currentTimeMillis))
   const flush = Effect.suspend(() => store.append(parts.unstored()))
   const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
   /** Compared anew each time: the store may carry out a repair after it has failed, as may a process before this one. */
@@ -133,9 +138,10 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const progress = yield* store.progress
     work.progress = progress
     const fromMs = historyFrom(settings, nowMs)
-    tape.backfilling(
-      fromMs !== null && !work.history.isGone && progress !== null && progress.readFrom * 1000 > fromMs ? fromMs : null
-    )
+    // Until memory has what was read, too.
+    const lacks = progress !== null && lacksRepairs(tape.missing(), progress)
+    const isComing = lacks || isHistoryOpen(work, progress, fromMs)
+    tape.backfilling(isComing ? fromMs : null)
     const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, nextTryAtMs: work.history.nextTryAtMs })
     if (job === null || progress === null) {
       yield* refresh(true, nowMs)

@@ -1,5 +1,5 @@
 import type { Address, Mint } from "../../domain/Address.ts"
-import { Addresses } from "../columnar/Addresses.ts"
+import { Addresses, GROUP } from "../columnar/Addresses.ts"
 import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 import { Candles } from "../candles/Candles.ts"
 import type { BarPage, BarWindow } from "../candles/foldBars.ts"
@@ -33,6 +33,7 @@ export interface MarketLimits {
 /** Pools whose volume is kept for each token that is. */
 const POOLS_PER_TOKEN = 2
 
+const NO_TRADE = { mint: "" as Mint, wallet: "" as Address }
 /** Mints of one step of an image. */
 const MINTS_AT_ONCE = 1024
 
@@ -65,6 +66,9 @@ export class MarketState {
   private readonly mintOf: Array<Mint | undefined> = []
   private readonly record = new TradeRecord()
   private readonly limits: MarketLimits
+  /** The group of trades that is being applied: the numbers of their tokens and of their wallets' rows, as they were found. */
+  private readonly located = { tokens: new Uint32Array(GROUP), rows: new Uint32Array(GROUP), forgotten: 0, sum: 0 }
+  private forgets = 0
   private second = 0
   /** The newest second of which a window has lost a trade, because its token or its wallet was forgotten. */
   private lost = Number.NEGATIVE_INFINITY
@@ -86,8 +90,15 @@ export class MarketState {
   /** Applies trades in the order given, best that of the chain. `nowMs` is the local time. */
   apply(trades: ReadonlyArray<TapeTrade>, nowMs: number): Applied {
     const counts = { applied: 0, late: 0, malformed: 0 }
-    for (const trade of trades) {
-      counts[this.applyOne(trade, nowMs)]++
+    for (let from = 0; from < trades.length; from += GROUP) {
+      const group = trades.slice(from, from + GROUP)
+      this.locate(group)
+      for (let place = 0; place < group.length; place++) {
+        const trade = group[place]
+        if (trade !== undefined) {
+          counts[this.applyOne(trade, nowMs, place)]++
+        }
+      }
     }
     return counts
   }
@@ -249,7 +260,37 @@ export class MarketState {
     }
   }
 
-  private applyOne(trade: TapeTrade, nowMs: number): keyof Applied {
+  /**
+   * Finds the tokens and the wallets of a group of trades, and reads their memory: together, because the processor then waits
+   * for all of it at once, where it waits for most of it again and again while one trade after the other is applied.
+   */
+  private locate(group: ReadonlyArray<TapeTrade>): void {
+    const { length } = group
+    for (let place = 0; place < length; place++) {
+      const { mint, wallet } = group[place] ?? NO_TRADE
+      this.mints.note(place, mint)
+      this.traders.note(place, wallet)
+    }
+    const { rows, tokens } = this.located
+    this.mints.findGroup(length, tokens)
+    this.located.sum =
+      this.candles.fetch(length, tokens) +
+      this.windows.fetch(length, tokens) +
+      this.traders.findGroup(length, tokens, rows)
+    this.located.forgotten = this.forgotten
+  }
+
+  /** True for a place of the group while nothing was forgotten that was found. */
+  private isLocated(at: number | undefined): at is number {
+    return at !== undefined && this.located.forgotten === this.forgotten
+  }
+
+  /** Tokens and wallets that were forgotten so far. */
+  private get forgotten(): number {
+    return this.forgets + this.traders.forgotten
+  }
+
+  private applyOne(trade: TapeTrade, nowMs: number, at: number): keyof Applied {
     if (!isAcceptable(trade, nowMs)) {
       return "malformed"
     }
@@ -260,7 +301,7 @@ export class MarketState {
     } else if (record.second < windowFrom(WINDOWS - 1, this.second)) {
       return "late"
     }
-    this.place(trade)
+    this.place(trade, at)
     this.enter()
     if (record.forPool) {
       this.markets.add(record, trade)
@@ -271,12 +312,21 @@ export class MarketState {
     return "applied"
   }
 
-  /** Finds token and wallet, or room for them. */
-  private place(trade: TapeTrade): void {
+  /** Finds token and wallet, or room for them. `at` is the place of the trade in its group, if it has one. */
+  private place(trade: TapeTrade, at?: number): void {
     const { record } = this
-    const token = this.mints.find(trade.mint)
+    // A number that was found holds until something is forgotten; one that was not found may have come meanwhile.
+    const known = this.isLocated(at) ? (this.located.tokens[at] ?? 0) : 0
+    const token = known === 0 ? this.mints.find(trade.mint) : known
     record.token = token === 0 ? this.begin(trade.mint, record.second) : token
-    record.trader = record.forWallet ? this.traderOf(record.token, trade.wallet) : 0
+    if (!record.forWallet) {
+      record.trader = 0
+      return
+    }
+    const row = known === 0 ? 0 : (this.located.rows[at ?? 0] ?? 0)
+    // The beginning of a token may have taken the place of another.
+    const wallet = this.isLocated(at) ? this.traders.walletAt(at) : 0
+    record.trader = row === 0 ? this.traderOf(record.token, trade.wallet, wallet) : row
   }
 
   private enter(): void {
@@ -291,13 +341,15 @@ export class MarketState {
     }
   }
 
-  private traderOf(token: number, address: Address): number {
-    const known = this.traders.find(token, address)
+  private traderOf(token: number, address: Address, wallet: number): number {
+    const { forgotten } = this.traders
+    const known = wallet === 0 ? this.traders.find(token, address) : this.traders.rowOfWallet(token, wallet)
     if (known !== 0) {
       return known
     }
     this.lost = Math.max(this.lost, this.traders.makeRoom())
-    return this.traders.begin(token, address)
+    // The wallet may have lost its number with its last row.
+    return this.traders.begin(token, address, this.traders.forgotten === forgotten ? wallet : 0)
   }
 
   private begin(mint: Mint, second: number): number {
@@ -318,6 +370,7 @@ export class MarketState {
   }
 
   private forget(token: number): void {
+    this.forgets++
     this.views.drop(token)
     this.candles.clear(token)
     this.traders.clear(token)

@@ -58,11 +58,11 @@ export interface TapeControls {
   readonly keep: (store: TradeStore["Service"]) => void
   /** Makes the blocks that are not stored yet available to readers. */
   readonly keepUnstored: (unstored: () => ReadonlyArray<StoredBatch>) => void
-  /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */
+  /** The time down to which earlier blocks are read, in milliseconds; null once memory has them, and where none are wanted. */
   readonly backfilling: (fromMs: number | null) => void
   /**
-   * True when the record may have trades of the wallet in the mint: for every one while stored blocks are restored or missing
-   * ones are still to be read.
+   * True when the record may have trades of the wallet in the mint: for every one while stored blocks are restored, and while
+   * missing or earlier ones are still to be read.
    */
   readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
   /** The newest slot on the tape; 0 before the first. */

@@ -1,3 +1,4 @@
+import { Stream } from "effect"
 import type { Launch } from "../../domain/market/Launch.ts"
 import type { SupplyChange } from "../../domain/market/SupplyChange.ts"
 import type { BlockHoldings } from "../../trades/blocks/holdings.ts"
@@ -30,3 +31,30 @@ export interface PricedBatch extends TradeBatch {
   /** Units that came to wallets or left them otherwise, in the order of the chain; role `transfer`. */
   readonly transfers?: ReadonlyArray<TapeTrade> | undefined
 }
+
+/** A batch, and the number of batches before it that its subscriber was too slow for. */
+export interface CountedBatch {
+  readonly batch: PricedBatch
+  readonly missed: number
+  /** True for the first batch of another chain: slots begin anew. */
+  readonly isAnew: boolean
+}
+
+/** A batch on its way to subscribers. */
+export interface NumberedBatch {
+  readonly batch: PricedBatch
+  readonly number: number
+  /** Counts the chains that were followed: a rebuild of the same chain does not change it. */
+  readonly chain: number
+}
+
+/** Counts the batches that a subscriber has lost. */
+export const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
+  Stream.mapAccum(
+    numbered,
+    (): NumberedBatch | null => null,
+    (last, next) => {
+      const missed = last === null ? 0 : next.number - last.number - 1
+      return [next, [{ batch: next.batch, missed, isAnew: last !== null && last.chain !== next.chain }]] as const
+    }
+  )

@@ -1,5 +1,5 @@
-import { Clock, Config, Context, Effect, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
-import { amountSetting, countSetting } from "../../domain/countSetting.ts"
+import { Clock, Config, Context, Duration, Effect, Latch, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
+import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { ownTurn } from "../../domain/loopTime.ts"
 import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
@@ -19,9 +19,11 @@ import type { Applied, MarketLimits, MarketState } from "./MarketState.ts"
 import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain, shownFrom } from "./TapedChain.ts"
 import { TradeFeed } from "./TradeFeed.ts"
 import { reportTape } from "./tapeReadings.ts"
-import type { PricedBatch } from "./TradeBatch.ts"
+import { type CountedBatch, countMissed, type NumberedBatch, type PricedBatch } from "./TradeBatch.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
+
+export type { CountedBatch } from "./TradeBatch.ts"
 
 /** The market state is not current once no block has arrived for this long, in milliseconds, or once blocks are that old. */
 export const STALE_AFTER_MS = 30_000
@@ -72,14 +74,6 @@ export type MarketStateReads = Pick<
   | "window"
 >
 
-/** A batch, and the number of batches before it that its subscriber was too slow for. */
-export interface CountedBatch {
-  readonly batch: PricedBatch
-  readonly missed: number
-  /** True for the first batch of another chain: slots begin anew. */
-  readonly isAnew: boolean
-}
-
 /** The market state and its coverage, in memory. One writer; reads are synchronous. */
 export class TradeTape extends Context.Service<
   TradeTape,
@@ -98,6 +92,8 @@ export class TradeTape extends Context.Service<
     readonly aliveAtMs: () => number | null
     /** True while stored blocks are read into memory: the store has them, and windows are those of the blocks since. */
     readonly isRestoring: () => boolean
+    /** Waits until stored blocks are in memory, for `RESTORE_PATIENCE` at most. */
+    readonly restored: Effect.Effect<void>
     /** The first second from which on every block is in memory; infinite before the first block. */
     readonly since: () => number
     /** The coverage of the time since a second, up to the newest block or this one, for data that is kept longer than the windows. */
@@ -157,7 +153,7 @@ export class TradeTape extends Context.Service<
       TradeTape,
       Effect.gen(function* () {
         const bounds = yield* limits
-        const { controls, service } = yield* makeTape(bounds, yield* leastCoverage)
+        const { controls, service } = yield* makeTape(bounds, yield* leastCoverage, yield* restorePatience)
         const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
         yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(service, nowMs))
         yield* drive(parts, bounds, {
@@ -183,6 +179,11 @@ const LEAST_COVERAGE = 0.5
 /** `MIN_COVERAGE` (0.5): a window of which less was seen has no values. */
 export const leastCoverage = amountSetting("MIN_COVERAGE", LEAST_COVERAGE)
 
+const RESTORE_PATIENCE = Duration.seconds(5)
+
+/** `RESTORE_PATIENCE` (5 s): the longest wait of a read for windows, which the store does not have, while they are restored. */
+export const restorePatience = durationSetting("RESTORE_PATIENCE").pipe(Config.withDefault(RESTORE_PATIENCE))
+
 /** Bounds of the state in memory, `TAPE_TOKENS`, `TAPE_BARS` and `TAPE_WALLETS`, and of its restore, `TAPE_TRADES`. */
 export const limits = Config.all({
   tokens: countSetting("TAPE_TOKENS", defaultLimits.tokens),
@@ -197,24 +198,11 @@ const MOST_AT_ONCE = 8
 /** The number of batches that a subscriber may be behind before it loses the oldest. */
 export const SUBSCRIBER_BUFFER = 1024
 
-interface NumberedBatch {
-  readonly batch: PricedBatch
-  readonly number: number
-  /** Counts the chains that were followed: a rebuild of the same chain does not change it. */
-  readonly chain: number
-}
-
-const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
-  Stream.mapAccum(
-    numbered,
-    (): NumberedBatch | null => null,
-    (last, next) => {
-      const missed = last === null ? 0 : next.number - last.number - 1
-      return [next, [{ batch: next.batch, missed, isAnew: last !== null && last.chain !== next.chain }]] as const
-    }
-  )
-
-const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAST_COVERAGE) {
+const makeTape = Effect.fnUntraced(function* (
+  bounds: MarketLimits,
+  least = LEAST_COVERAGE,
+  patience = RESTORE_PATIENCE
+) {
   const shown = shownFrom(least)
   let chain = emptyChain(bounds)
   /** The blocks since a rebuild began; null while there is none. */
@@ -227,6 +215,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
   const applying = yield* Semaphore.make(1)
   let snapshots: SnapshotNotes = { loaded: null, kept: null }
   const isMissing = rememberMissing()
+  const restored = Latch.makeUnsafe(true)
 
   const service: TradeTape["Service"] = TradeTape.of({
     get state() {
@@ -244,6 +233,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     aliveAtMs: () =>
       chain.heardAtMs === null ? chain.resumedAtMs : Math.max(chain.heardAtMs, chain.resumedAtMs ?? chain.heardAtMs),
     isRestoring: () => chain.isRestoring,
+    restored: Effect.asVoid(Effect.timeoutOption(restored.await, patience)),
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
@@ -303,11 +293,16 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       launches.forEach(({ launch, timeMs }) => chain.launches.add(launch, timeMs))
       chain.resumedAtMs = nowMs
       chain.isRestoring = true
+      restored.closeUnsafe()
     },
     backfilling: (fromMs) => {
       chain.backfillFromMs = fromMs
     },
-    isTrader: (trade) => chain.isRestoring || isMissing(chain.continuity.gaps) || chain.state.isTrader(trade),
+    isTrader: (trade) =>
+      chain.isRestoring ||
+      chain.backfillFromMs !== null ||
+      isMissing(chain.continuity.gaps) ||
+      chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
     missing: () => ({ gaps: chain.continuity.gaps, readFrom: chain.continuity.firstRead, repairs: chain.repairs }),
     capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(chain, write))),
@@ -319,6 +314,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       sent.chain++
       snapshots = { loaded: null, kept: null }
       chain = emptyChain(bounds)
+      restored.openUnsafe()
     },
     rebuild: Effect.fnUntraced(
       function* <E>(stored: FillMemory<E>) {
@@ -351,6 +347,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
         next.resumedAtMs = chain.resumedAtMs
         next.backfillFromMs = chain.backfillFromMs
         chain = next
+        restored.openUnsafe()
       },
       Effect.ensuring(Effect.sync(() => (tail = null))),
       rebuilding.withPermit

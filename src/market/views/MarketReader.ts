@@ -106,7 +106,8 @@ export class MarketReader extends Context.Service<
         const movements = yield* makeRankedPages<MovementRow>(warm)
         const discoveries = yield* makeRankedPages<DiscoveryRow>(warm)
 
-        const now = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+        const readAt = Effect.andThen(tape.restored, Clock.currentTimeMillis)
+        const now = Effect.flatMap(readAt, (nowMs) =>
           tape.heardAtMs() === null
             ? Effect.fail(new MarketUnavailable({ detail: "No block has been read yet." }))
             : Effect.succeed(nowMs)
@@ -145,7 +146,7 @@ export class MarketReader extends Context.Service<
         const { chartWith, ...charts } = makeCharts(tape, tokens, yield* EvmCandles)
 
         const tokenStats = Effect.fnUntraced(function* (mint: Mint, from: number | null) {
-          const nowMs = yield* Clock.currentTimeMillis
+          const nowMs = yield* readAt
           const { value } = yield* chartWith(mint, rangeRequest(from, nowMs), (chart) => {
             const { life } = views.contextAt(nowMs)
             const sums = statsOf(sources, mint, chart, { life, nowMs })

@@ -27,6 +27,7 @@ export class TopTraders extends Context.Service<
       const knowledge = new WeakMap<object, RankingKnowledge>()
 
       const rank = Effect.fnUntraced(function* (request: TraderRequest) {
+        yield* tape.restored
         const nowMs = yield* Clock.currentTimeMillis
         if (tape.heardAtMs() === null) {
           return yield* new MarketUnavailable({ detail: "No block has been read yet." })

@@ -76,6 +76,12 @@ export class Buckets {
     return id
   }
 
+  /** Reads the newest record of a queue. */
+  fetchNewest(ends: Uint32Array, at: number): number {
+    const newest = ends[at + NEWEST] ?? 0
+    return newest === 0 ? 0 : this.records.fetch(newest)
+  }
+
   /** Gives back every record of a queue. */
   clear(ends: Uint32Array, at: number): void {
     while (ends[at] !== 0) {

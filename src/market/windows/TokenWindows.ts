@@ -119,6 +119,20 @@ export class TokenWindows {
     this.presence.advance(now)
   }
 
+  /** Reads the records of tokens, and their newest buckets. */
+  fetch(count: number, tokens: Uint32Array): number {
+    let sum = 0
+    for (let place = 0; place < count; place++) {
+      const token = tokens[place] ?? 0
+      sum += token === 0 ? 0 : this.records.fetch(token)
+    }
+    for (let place = 0; place < count; place++) {
+      const token = tokens[place] ?? 0
+      sum += token === 0 ? 0 : this.buckets.fetchNewest(this.records.words(token), this.queueAt(token, 0))
+    }
+    return sum
+  }
+
   /** Adds a swap of one pool, of any age. */
   enter(record: TradeRecord): void {
     const cells = this.records.page(record.token)

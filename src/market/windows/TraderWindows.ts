@@ -67,6 +67,11 @@ export class TraderWindows {
     }
   }
 
+  /** Reads the newest bucket of the hour of a wallet, to which its next trade is mostly added. */
+  fetch(trader: number): number {
+    return trader === 0 ? 0 : this.buckets.fetchNewest(this.rows.words(trader), this.queueAt(trader, 0))
+  }
+
   /** Adds a trade, of any age. */
   enter(record: TradeRecord): void {
     const cells = this.rows.page(record.trader)

@@ -1,5 +1,5 @@
 import type { Address } from "../../domain/Address.ts"
-import { Addresses } from "../columnar/Addresses.ts"
+import { Addresses, GROUP } from "../columnar/Addresses.ts"
 import { IdleList } from "../columnar/IdleList.ts"
 import { PairTable } from "../columnar/PairTable.ts"
 import { Records } from "../columnar/Records.ts"
@@ -75,7 +75,9 @@ export class Traders {
   private readonly sums = new Float64Array(TRADER_SUMS)
   private readonly watcher: TraderWatcher
   private readonly most: number
+  private readonly group = new Uint32Array(GROUP)
   private second = 0
+  private forgets = 0
 
   /** Room for `most` wallets, each counted once for every token it trades. */
   constructor(most: number, watcher: TraderWatcher) {
@@ -89,9 +91,44 @@ export class Traders {
     return wallet === 0 ? 0 : this.rowOf.get(token, wallet)
   }
 
-  /** Begins the row of a wallet that has none. Call `makeRoom` first. */
-  begin(token: number, address: Address): number {
-    const wallet = this.wallets.hold(address)
+  /** Notes the wallet of a trade of a group, for `findGroup`. */
+  note(place: number, address: Address): void {
+    this.wallets.note(place, address)
+  }
+
+  /** The rows of the wallets of a group in tokens, 0 for none, and their memory. */
+  findGroup(count: number, tokens: Uint32Array, traders: Uint32Array): number {
+    this.wallets.findGroup(count, this.group)
+    this.rowOf.getGroup(count, tokens, this.group, traders)
+    let sum = 0
+    for (let place = 0; place < count; place++) {
+      const trader = traders[place] ?? 0
+      sum += trader === 0 ? (this.members[tokens[place] ?? 0]?.length ?? 0) : this.rows.fetch(trader)
+    }
+    for (let place = 0; place < count; place++) {
+      sum += this.windows.fetch(traders[place] ?? 0)
+    }
+    return sum
+  }
+
+  /** The wallet of a place of the group, as `findGroup` found it; 0 for none. */
+  walletAt(place: number): number {
+    return this.group[place] ?? 0
+  }
+
+  /** Wallets of a token that were forgotten so far. */
+  get forgotten(): number {
+    return this.forgets
+  }
+
+  /** The row of a wallet of a known number; 0 when it has none. */
+  rowOfWallet(token: number, wallet: number): number {
+    return this.rowOf.get(token, wallet)
+  }
+
+  /** Begins the row of a wallet that has none. Call `makeRoom` first. `known` is the number of the wallet, if it has one. */
+  begin(token: number, address: Address, known = 0): number {
+    const wallet = known === 0 ? this.wallets.hold(address) : known
     const trader = this.rows.take()
     const words = this.rows.words(trader)
     const at = this.rows.wordsAt(trader)
@@ -257,6 +294,7 @@ export class Traders {
   private forget(trader: number): void {
     const token = this.word(trader, TOKEN)
     const wallet = this.word(trader, WALLET)
+    this.forgets++
     this.watcher.beforeChange(token, trader)
     this.presence.remove(trader)
     this.windows.end(trader)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Addresses } from "../../../src/market/columnar/Addresses.ts"
+import { Addresses, GROUP } from "../../../src/market/columnar/Addresses.ts"
 import { PairSet } from "../../../src/market/columnar/PairSet.ts"
 import { PairTable } from "../../../src/market/columnar/PairTable.ts"
 import { Ranking } from "../../../src/market/columnar/Ranking.ts"
@@ -143,6 +143,38 @@ describe("Ranking", () => {
     assert.deepStrictEqual(
       Array.from({ length: size + 1 }, (_, at) => ranking.at(at)),
       [...sorted.map((at) => at + 10), undefined]
+    )
+  })
+})
+
+describe("a group", () => {
+  it.prop("of addresses and of pairs is found as each of them is", [Seed], ([seed]) => {
+    const roll = seededRandom(seed)
+    const [addresses, pairs] = [new Addresses(), new PairTable()]
+    const some = () => 1 + Math.floor(roll() * 2000)
+    for (let count = 0; count < 900; count++) {
+      addresses.hold(walletOf(some()))
+      pairs.set(some() % 40, some(), some())
+    }
+    for (let count = 0; count < 200; count++) {
+      addresses.drop(walletOf(some()))
+    }
+    const asked = Array.from({ length: GROUP }, () => walletOf(some()))
+    const [a, b] = [new Uint32Array(GROUP), new Uint32Array(GROUP)]
+    const [ids, values] = [new Uint32Array(GROUP), new Uint32Array(GROUP)]
+    asked.forEach((each, place) => addresses.note(place, each))
+    addresses.findGroup(GROUP, ids)
+    assert.deepStrictEqual(
+      Array.from(ids),
+      asked.map((each) => addresses.find(each))
+    )
+    const keys = Array.from({ length: GROUP }, () => [some() % 40, some()] as const)
+    a.set(keys.map(([first]) => first))
+    b.set(keys.map(([, second]) => second))
+    pairs.getGroup(GROUP, a, b, values)
+    assert.deepStrictEqual(
+      Array.from(values),
+      keys.map(([first, second]) => pairs.get(first, second))
     )
   })
 })

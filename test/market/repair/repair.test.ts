@@ -9,20 +9,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg } from "../../support/tradeStores.ts"
 import { seededRandom } from "../tape/tape.ts"
 import { bareViews } from "../views/bareViews.ts"
-import {
-  answersOf,
-  failing,
-  FIRST,
-  memory,
-  process,
-  RECEIVED_AT,
-  RECEIVER,
-  repaired,
-  repairing,
-  slots,
-  timeOf,
-  TRADED_AT
-} from "./chain.ts"
+import { answersOf, failing, FIRST, memory, process, repaired, repairing, slots, timeOf } from "./chain.ts"
 
 const LAST = FIRST + 560
 
@@ -114,29 +101,6 @@ describe("a process that missed blocks", () => {
       for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
         assert.deepStrictEqual(answers[key], expected[key], key)
       }
-    })
-  )
-
-  it.effect("has the transfers of a wallet whose trades before were missing", () =>
-    Effect.gen(function* () {
-      const ofReceiver = Effect.fnUntraced(function* (...parts: ReadonlyArray<ReadonlyArray<number>>) {
-        yield* TestClock.setTime(timeOf(FIRST))
-        const store = yield* memory
-        const node = { fails: true }
-        const { end, read, tape } = yield* process(store, () => (node.fails ? "unreadable" : null))
-        yield* Effect.forEach(parts, read, { discard: true })
-        node.fails = false
-        yield* repaired(tape)
-        yield* end
-        return (yield* store.ofWallet(RECEIVER, 10)).map(({ amount, role, slot }) => [slot, role, amount])
-      })
-      const expected = [
-        [RECEIVED_AT, "transfer", 3n],
-        [TRADED_AT, "both", 9n]
-      ]
-      assert.deepStrictEqual(yield* ofReceiver(slots(FIRST, FIRST + 60)), expected)
-      const missed = [slots(FIRST, TRADED_AT - 3), slots(TRADED_AT + 3, FIRST + 60)]
-      assert.deepStrictEqual(yield* ofReceiver(...missed), expected)
     })
   )
 

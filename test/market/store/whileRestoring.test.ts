@@ -1,14 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Latch, Layer, type Scope, Stream } from "effect"
+import { Context, Effect, Fiber, Latch, Layer, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../../src/domain/Address.ts"
 import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
 import { makeCharts } from "../../../src/market/candles/makeCharts.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
-import type { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { findTrades } from "../../../src/market/views/findTrades.ts"
+import { MarketReader } from "../../../src/market/views/MarketReader.ts"
+import { TopTraders } from "../../../src/market/views/TopTraders.ts"
 import { measureToken, windowStart } from "../../../src/market/views/tokenMeasures.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
+import { makeBooks, poolBook, priceBook, tokenBook } from "../../support/reads.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg } from "../../support/tradeStores.ts"
 import { answersOf, FIRST, process, slots, timeOf } from "../repair/chain.ts"
@@ -68,6 +71,8 @@ const untilRestored = (tape: TradeTape["Service"], pause: Effect.Effect<void>) =
     until: () => !tape.isRestoring(),
     times: 5000
   })
+
+const isWaiting = (fiber: Fiber.Fiber<unknown, unknown>) => fiber.pollUnsafe() === undefined
 
 const measuresOf = (tape: TradeTape["Service"], nowMs: number) => {
   const life = { observedAtMs: nowMs, expiresAtMs: null }
@@ -149,6 +154,36 @@ describe.each([
       yield* open.open
       yield* untilRestored(tape, Effect.void)
       assert.strictEqual(tape.coverageFrom(windowStart(tape, "5m"), now).reason, null)
+      yield* end
+    })
+  )
+
+  it.effect("wait for windows and rankings, which the store does not have, for a time", () =>
+    Effect.gen(function* () {
+      const { end, open, tape } = yield* whileRestoring(memory, settings)
+      const books = makeBooks()
+      const reads = Layer.merge(MarketReader.layer, TopTraders.layer).pipe(
+        Layer.provide([tokenBook(books), poolBook(books), priceBook(books), EvmCandles.layerNone]),
+        Layer.provide(Layer.succeed(TradeTape, tape))
+      )
+      const context = yield* Layer.build(reads)
+      const seen = Effect.map(
+        Context.get(context, MarketReader).lighthouse,
+        ({ data }) => data.markets[0]?.stats["5m"].trades.total ?? null
+      )
+      const rank = Context.get(context, TopTraders).rank({ mint: mintOf(1), window: "all", limit: 10, pin: null })
+      const begin = Effect.forEach([seen, Effect.map(rank, ({ rows }) => rows.length)], (read) =>
+        Effect.forkChild(read, { startImmediately: true })
+      )
+      const early = yield* begin
+      assert.isTrue(early.every(isWaiting))
+      yield* TestClock.adjust("5 seconds")
+      assert.isNull((yield* Effect.forEach(early, Fiber.join))[0])
+      const late = yield* begin
+      assert.isTrue(late.every(isWaiting))
+      yield* open.open
+      yield* Effect.repeat(TestClock.adjust("1 millis"), { until: () => !tape.isRestoring(), times: 4000 })
+      assert.isAbove((yield* Effect.forEach(late, Fiber.join))[0] ?? 0, 0)
       yield* end
     })
   )

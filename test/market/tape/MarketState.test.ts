@@ -199,6 +199,34 @@ describe("MarketState", () => {
     assert.isNull(tape.window(mintOf(2), "24h")?.startPrice ?? null)
   })
 
+  it.prop(
+    "applies trades together as it applies them one by one, whatever is forgotten meanwhile",
+    [Seed],
+    ([seed]) => {
+      const trades = makeTape({ seed, trades: 300, tokens: 9, wallets: 12, paceSeconds: [1, 40, 900][seed % 3] ?? 1 })
+      const limits = { ...roomy, tokens: 4 + (seed % 8), traders: 5 + (seed % 40) }
+      const [together, single] = [new MarketState(limits, "here"), new MarketState(limits, "here")]
+      together.apply(trades, FAR_MS)
+      trades.forEach((each) => single.apply([each], FAR_MS))
+      for (let token = 0; token < 9; token++) {
+        const rows = rankings.map((window) => [token, pageOf(together, token, window).rows])
+        assert.deepStrictEqual(
+          rows,
+          rankings.map((window) => [token, pageOf(single, token, window).rows])
+        )
+        assert.deepStrictEqual(
+          windowNames.map((name) => together.window(mintOf(token), name)),
+          windowNames.map((name) => single.window(mintOf(token), name))
+        )
+      }
+      assert.deepStrictEqual(
+        [together.heldFrom, together.tokens, together.traders.size],
+        [single.heldFrom, single.tokens, single.traders.size]
+      )
+    },
+    few
+  )
+
   it("stays within its limits for any trades, by shortening the windows", () => {
     const limits = { tokens: 3, bars: 400, trades: 100, traders: 20 }
     const trades = makeTape({ seed: 5, trades: 8000, tokens: 10, wallets: 50, paceSeconds: 5 })
