@@ -1,6 +1,6 @@
-import { setPriority } from "node:os"
+import { constants, getPriority, setPriority } from "node:os"
 
-/** Nice value of a thread that decodes: about a third of the processor time of a request thread that wants the same core. */
+/** Nice value of a thread that decodes beyond that of the process: about a third of the processor time of a request thread that wants the same core. */
 const BEHIND_REQUESTS = 5
 
 /**
@@ -9,6 +9,7 @@ const BEHIND_REQUESTS = 5
  */
 export const lowerThreadPriority = (): void => {
   if (process.platform === "linux") {
-    setPriority(BEHIND_REQUESTS)
+    // Never a higher priority than that of the process, which only a privileged one may ask for.
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + BEHIND_REQUESTS))
   }
 }

@@ -27,7 +27,7 @@ describe("the priority of a thread that decodes", () => {
       const before = getPriority()
       const priority = yield* lowered
       assert.strictEqual(getPriority(), before)
-      assert.strictEqual(priority - before, process.platform === "linux" ? 5 : 0)
+      assert.strictEqual(priority, process.platform === "linux" ? Math.min(19, before + 5) : before)
     })
   )
 })

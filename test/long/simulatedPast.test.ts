@@ -1,18 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { BLOCKS_KEPT, SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
-import {
-  catchUp,
-  livePast,
-  readerPace,
-  readsFirst,
-  slotsBetween,
-  slotsOf
-} from "../../../src/simulator/traders/past.ts"
-import { Simulator } from "../../../src/simulator/Simulator.ts"
-import { newMarket } from "../chain/chains.ts"
-import { at, call } from "../node/client.ts"
+import { BLOCKS_KEPT, SLOT_MS } from "../../src/simulator/chain/Bank.ts"
+import { catchUp, livePast, readerPace, readsFirst, slotsBetween, slotsOf } from "../../src/simulator/traders/past.ts"
+import { Simulator } from "../../src/simulator/Simulator.ts"
+import { newMarket } from "../simulator/chain/chains.ts"
+import { at, call } from "../simulator/node/client.ts"
 
 const START_MS = 1_790_000_000_000
 const HOURS = 0.05

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { CopyFill, NewFollow } from "../../../src/domain/wallets/Copying.ts"
-import { makeBank, SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
-import { makeMarket } from "../../../src/simulator/traders/Market.ts"
-import { livePast } from "../../../src/simulator/traders/past.ts"
+import { CopyFill, NewFollow } from "../../src/domain/wallets/Copying.ts"
+import { makeBank, SLOT_MS } from "../../src/simulator/chain/Bank.ts"
+import { makeMarket } from "../../src/simulator/traders/Market.ts"
+import { livePast } from "../../src/simulator/traders/past.ts"
 
 const START = Date.UTC(2026, 9, 1, 12)
 const PAST_SLOTS = 4_500

@@ -1,15 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { BAR, REVISION } from "../../../src/market/candles/bar.ts"
-import { TradeStore } from "../../../src/market/store/TradeStore.ts"
-import type { TradeTape } from "../../../src/market/tape/TradeTape.ts"
-import { secondsOf } from "../../../src/market/windows/windows.ts"
-import * as TestDatabase from "../../support/TestDatabase.ts"
-import { layerPg } from "../../support/tradeStores.ts"
-import { seededRandom } from "../tape/tape.ts"
-import { bareViews } from "../views/bareViews.ts"
-import { answersOf, failing, FIRST, memory, process, repaired, repairing, slots, timeOf } from "./chain.ts"
+import { BAR, REVISION } from "../../src/market/candles/bar.ts"
+import { TradeStore } from "../../src/market/store/TradeStore.ts"
+import type { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { secondsOf } from "../../src/market/windows/windows.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { layerPg } from "../support/tradeStores.ts"
+import { seededRandom } from "../market/tape/tape.ts"
+import { bareViews } from "../market/views/bareViews.ts"
+import {
+  answersOf,
+  failing,
+  FIRST,
+  memory,
+  process,
+  repaired,
+  repairing,
+  slots,
+  timeOf
+} from "../market/repair/chain.ts"
 
 const LAST = FIRST + 560
 
