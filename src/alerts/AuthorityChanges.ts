@@ -16,7 +16,7 @@ interface Change {
 }
 
 /** The time by both clocks, in milliseconds. */
-export interface Moment {
+export interface ClockReading {
   /** Since the Unix epoch. */
   readonly nowMs: number
   /** By a clock that never goes back. */
@@ -64,7 +64,7 @@ export class AuthorityChanges {
   }
 
   /** Takes the times of the changes in the store, of every token that has some. */
-  changed(changes: ReadonlyMap<Mint, ReadonlyArray<number>>, { monotonicMs, nowMs }: Moment): void {
+  changed(changes: ReadonlyMap<Mint, ReadonlyArray<number>>, { monotonicMs, nowMs }: ClockReading): void {
     const before = new Map(this.#changes)
     this.#changes.clear()
     for (const [mint, times] of changes) {

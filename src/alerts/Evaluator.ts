@@ -175,9 +175,9 @@ export class Evaluator extends Context.Service<
         const lookAtAll = Effect.gen(function* () {
           const nowMs = yield* Clock.currentTimeMillis
           metrics.follow(list.mintsOf("liquidity_drop_pct"), nowMs)
-          const moment = { nowMs, monotonicMs: monotonicMs() }
+          const times = { nowMs, monotonicMs: monotonicMs() }
           const ofAuthorities = list.mintsOf("authority_changes")
-          yield* followAuthorities(authorities, { store, tokens }, ofAuthorities, moment, retryForever)
+          yield* followAuthorities(authorities, { store, tokens }, ofAuthorities, times, retryForever)
           const steps = Array.from(list.mints()).flatMap((mint) =>
             Array.from(list.of(mint)).flatMap((group) => {
               const reading = metrics.now(mint, group.measure, nowMs)

@@ -4,7 +4,7 @@ import type { Mint } from "../domain/Address.ts"
 import type { AlertStoreUnavailable } from "../domain/wallets/Alert.ts"
 import type { TokenBook } from "../tokens/TokenBook.ts"
 import type { AlertStore } from "./AlertStore.ts"
-import type { AuthorityChanges, Moment } from "./AuthorityChanges.ts"
+import type { AuthorityChanges, ClockReading } from "./AuthorityChanges.ts"
 
 /** Sightings in one write. */
 const BATCH_SIZE = 1000
@@ -16,18 +16,18 @@ export const followAuthorities = Effect.fnUntraced(function* (
   changes: AuthorityChanges,
   { store, tokens }: { readonly store: Authorities; readonly tokens: Pick<TokenBook["Service"], "read"> },
   mints: ReadonlySet<Mint>,
-  moment: Moment,
+  reading: ClockReading,
   retried: <A>(effect: Effect.Effect<A, AlertStoreUnavailable>) => Effect.Effect<A>
 ) {
   changes.keep(mints)
   if (mints.size === 0) {
     return
   }
-  const seen = changes.unstored(mints, tokens.read, moment.monotonicMs)
+  const seen = changes.unstored(mints, tokens.read, reading.monotonicMs)
   for (let from = 0; from < seen.length; from += BATCH_SIZE) {
     const batch = seen.slice(from, from + BATCH_SIZE)
     yield* retried(store.noteAuthorities(batch))
-    changes.stored(batch, moment.monotonicMs)
+    changes.stored(batch, reading.monotonicMs)
   }
-  changes.changed(yield* retried(store.authorityChanges), moment)
+  changes.changed(yield* retried(store.authorityChanges), reading)
 })
