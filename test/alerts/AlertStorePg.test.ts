@@ -44,9 +44,6 @@ const until = (isSo: () => boolean) =>
 const sightings = (slot: number, mintAuthority: string | null) =>
   Array.from({ length: 40 }, (_, i) => ({ mint: mintOf(i), slot, mintAuthority, freezeAuthority: null }))
 
-// The deadline of reads is 400 ms; a busy machine may add to it, and without one it would be thirty seconds.
-const DEADLINE_MS = 2000
-
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   alertStoreContract("AlertStorePg.layer", AlertStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
 
@@ -242,7 +239,7 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
       for (const question of asked) {
         const [took, error] = yield* Effect.timed(Effect.flip(question))
         assert.strictEqual(error._tag, "AlertStoreUnavailable")
-        assert.isBelow(Duration.toMillis(took), DEADLINE_MS)
+        assert.isBelow(Duration.toMillis(took), Proxy.UNANSWERED_MS)
       }
       yield* proxy.thaw
       assert.strictEqual((yield* Effect.eventually(store.find("acct", "al_frozen")))?.id, "al_frozen")

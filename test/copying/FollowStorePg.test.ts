@@ -17,9 +17,6 @@ const open = (address: TestDatabase.TestAddress) =>
 
 const fill = (number: number) => copyOf({ followId: "cf_shared", number, side: "buy", tokens: 5n, usdNanos: 9n })
 
-// The longest deadline of a read is 1.5 s, plus tolerance for a busy machine; without a deadline it takes 30 s.
-const DEADLINE_MS = 4000
-
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   followStoreContract("FollowStorePg.layer", FollowStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
   copyTurnContract("FollowStorePg.layer", FollowStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
@@ -55,7 +52,7 @@ describe.runIf(TestDatabase.isAvailable)("the follows of a database", { concurre
       ]) {
         const [took, error] = yield* Effect.timed(Effect.flip<unknown, { readonly _tag: string }, never>(question))
         assert.strictEqual(error._tag, "FollowStoreUnavailable")
-        assert.isBelow(Duration.toMillis(took), DEADLINE_MS)
+        assert.isBelow(Duration.toMillis(took), Proxy.UNANSWERED_MS)
       }
       yield* proxy.thaw
       assert.strictEqual((yield* Effect.eventually(store.find("acct_a", "cf_shared")))?.id, "cf_shared")

@@ -3,6 +3,9 @@ import { Effect } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import type { TestAddress } from "./TestDatabase.ts"
 
+/** A query without a deadline has no answer of a frozen database after this time; one with a deadline has failed long before. */
+export const UNANSWERED_MS = 20_000
+
 interface Wire {
   readonly near: Socket
   readonly far: Socket

@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 
 /** Runs at that moment of the wall clock. Deadlines and tasks of what runs keep their time. */
 export const at = (nowMs: number) =>
@@ -14,3 +14,23 @@ export const at = (nowMs: number) =>
       sleep: (duration) => clock.sleep(duration)
     }))
   )
+
+/** A clock that `forward` sets ahead, its wall time and its monotonic time alike. Deadlines and tasks keep their time. */
+export const movable = Effect.map(Clock.Clock, (clock) => {
+  let aheadMs = 0
+  const wallMs = () => clock.currentTimeMillisUnsafe() + aheadMs
+  const ahead = (nanos: bigint) => nanos + BigInt(aheadMs) * 1_000_000n
+  const moved: Clock.Clock & { readonly forward: (duration: Duration.Duration) => void } = {
+    forward: (duration) => {
+      aheadMs += Duration.toMillis(duration)
+    },
+    currentTimeMillisUnsafe: wallMs,
+    currentTimeMillis: Effect.sync(wallMs),
+    currentTimeNanosUnsafe: () => ahead(clock.currentTimeNanosUnsafe()),
+    currentTimeNanos: Effect.sync(() => ahead(clock.currentTimeNanosUnsafe())),
+    monotonicTimeNanosUnsafe: () => ahead(clock.monotonicTimeNanosUnsafe()),
+    monotonicTimeNanos: Effect.sync(() => ahead(clock.monotonicTimeNanosUnsafe())),
+    sleep: (duration) => clock.sleep(duration)
+  }
+  return moved
+})

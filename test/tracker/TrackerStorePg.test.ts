@@ -30,9 +30,6 @@ const asked = (question: Effect.Effect<unknown, TrackerStoreUnavailable | { read
 const soon = (isSo: () => boolean) =>
   Effect.sync(isSo).pipe(Effect.delay("20 millis"), Effect.repeat({ until: (so) => so, times: 300 }))
 
-// Writes may take five seconds; without a deadline it would be thirty.
-const DEADLINE_MS = 8000
-
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   trackerStoreContract("TrackerStorePg.layer", store.pipe(Layer.provide(TestDatabase.layer)))
   trackerGroupsContract("TrackerStorePg.layer", store.pipe(Layer.provide(TestDatabase.layer)))
@@ -117,7 +114,7 @@ describe.runIf(TestDatabase.isAvailable)("the tracked wallets of a database", { 
         const answers = yield* Effect.forEach(questions, Effect.timed, { concurrency: "unbounded" })
         for (const [took, error] of answers) {
           assert.strictEqual(error._tag, "TrackerStoreUnavailable")
-          assert.isBelow(Duration.toMillis(took), DEADLINE_MS)
+          assert.isBelow(Duration.toMillis(took), Proxy.UNANSWERED_MS)
         }
         yield* proxy.replace
         assert.strictEqual((yield* Effect.eventually(tracker.overview(own))).wallets.length, 1)

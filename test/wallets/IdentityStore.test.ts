@@ -14,9 +14,6 @@ const open = (address: TestDatabase.TestAddress) =>
     Context.get(context, IdentityStore)
   )
 
-// The deadline is 400 ms, plus tolerance for a busy machine; without one it takes 30 s.
-const DEADLINE_MS = 2000
-
 identityStoreContract("IdentityStore.layerMemory", IdentityStore.layerMemory)
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
@@ -40,7 +37,7 @@ describe.runIf(TestDatabase.isAvailable)("the identities of a database", { concu
       yield* proxy.freeze
       const [took, error] = yield* Effect.timed(Effect.flip(store.of([WALLET])))
       assert.strictEqual(error._tag, "IdentityStoreUnavailable")
-      assert.isBelow(Duration.toMillis(took), DEADLINE_MS)
+      assert.isBelow(Duration.toMillis(took), Proxy.UNANSWERED_MS)
       yield* proxy.thaw
       assert.strictEqual((yield* Effect.eventually(store.of([WALLET]))).size, 1)
     })

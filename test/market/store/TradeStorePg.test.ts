@@ -21,9 +21,6 @@ import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
 import { transferContract } from "./transferContract.ts"
 
 const DAY_MS = 86_400_000
-// The deadline is two seconds; a busy machine may add to it, and without one it would be thirty seconds.
-const DEADLINE_MS = 6000
-
 const open = (layer: Layer.Layer<TradeStore, unknown>) =>
   Effect.map(Effect.orDie(Layer.build(layer)), (context) => Context.get(context, TradeStore))
 
@@ -270,7 +267,7 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       const questions = [store.ofWallet(walletOf(1), 1), store.bars(bars)].map(asked).map(Effect.timed)
       for (const [took, error] of yield* Effect.all(questions, { concurrency: "unbounded" })) {
         assert.strictEqual(error._tag, "TradeStoreUnavailable")
-        assert.isBelow(Duration.toMillis(took), DEADLINE_MS)
+        assert.isBelow(Duration.toMillis(took), Proxy.UNANSWERED_MS)
       }
       yield* proxy.thaw
       assert.lengthOf(yield* Effect.eventually(store.ofWallet(walletOf(1), 5)), 1)
