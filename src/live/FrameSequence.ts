@@ -3,10 +3,14 @@ import type { SharedFrame } from "./frames.ts"
 /** Frames of a sequence that can be replayed. */
 export const MOST_KEPT = 2000
 
+/** Length from which on dropped frames are removed. */
+const LEAST_TRIMMED = 64
+
 /** A numbered sequence of frames. */
 export class FrameSequence {
   #frames: Array<SharedFrame> = []
   #next = 0
+  #trimAt = LEAST_TRIMMED
 
   /** The number of the last frame; -1 before the first. */
   get last(): number {
@@ -20,8 +24,8 @@ export class FrameSequence {
       this.#frames.push(frame)
     }
     this.#next += frames.length
-    if (this.#frames.length > 2 * MOST_KEPT) {
-      this.#frames = this.#frames.slice(-MOST_KEPT)
+    if (this.#frames.length >= this.#trimAt) {
+      this.#trim()
     }
     return first
   }
@@ -40,5 +44,18 @@ export class FrameSequence {
     }
     const frames = missed === 0 ? [] : this.#frames.slice(-missed)
     return frames.every(({ slab }) => slab !== null) ? frames : null
+  }
+
+  /** True for a frame that may be removed once it is dropped. */
+  protected isForgettable(_frame: SharedFrame): boolean {
+    return true
+  }
+
+  /** Removes the oldest frames: those that were dropped, and those beyond `MOST_KEPT`. */
+  #trim(): void {
+    const held = this.#frames.findIndex((frame) => frame.slab !== null || !this.isForgettable(frame))
+    const from = held === -1 ? this.#frames.length : held
+    this.#frames = this.#frames.slice(Math.max(from, this.#frames.length - MOST_KEPT))
+    this.#trimAt = Math.max(LEAST_TRIMMED, 2 * this.#frames.length)
   }
 }

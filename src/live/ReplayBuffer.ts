@@ -1,18 +1,33 @@
-import type { SharedFrame } from "./frames.ts"
+import { copyRest, type SharedFrame } from "./frames.ts"
 
 /** Age up to which a frame can be replayed, in milliseconds. */
 export const KEPT_MS = 120_000
 
-interface ReplayEntry {
-  readonly frame: SharedFrame
-  readonly atMs: number
+const CHUNK_BYTES = 256 * 1024
+/** Chunks without frames that are held for later ones. */
+const SPARE_CHUNKS = 16
+
+/** Frames one after the other in one buffer, oldest first. */
+interface Chunk {
+  readonly bytes: Buffer
+  used: number
+  readonly frames: Array<SharedFrame>
+  readonly timesMs: Array<number>
+  /** Place of the oldest frame that is not dropped. */
+  first: number
 }
 
-/** Frames that can be replayed, bounded by age and by bytes over all streams. The oldest are dropped first. */
+const chunkOf = (bytes: Buffer): Chunk => ({ bytes, used: 0, frames: [], timesMs: [], first: 0 })
+
+/**
+ * Frames that can be replayed, bounded by age and by bytes over all streams. The oldest are dropped first. Their bodies are
+ * copied into buffers that are used again, because new buffers beside the heap make the collector run: it would mark the
+ * whole heap every few seconds.
+ */
 export class ReplayBuffer {
   readonly #mostBytes: number
-  #kept: Array<ReplayEntry> = []
-  #first = 0
+  readonly #spare: Array<Buffer> = []
+  #chunks: Array<Chunk> = []
   #bytes = 0
 
   constructor(mostBytes: number) {
@@ -24,23 +39,54 @@ export class ReplayBuffer {
     return this.#bytes
   }
 
+  /** Takes a frame that has been sent, and moves its body. */
   add(frame: SharedFrame, nowMs: number): void {
-    this.#kept.push({ frame, atMs: nowMs })
+    const chunk = this.#chunkFor(frame.length)
+    const at = chunk.used
+    chunk.used = copyRest(frame, chunk.bytes, at)
+    frame.slab = chunk.bytes
+    frame.at = at
+    chunk.frames.push(frame)
+    chunk.timesMs.push(nowMs)
     this.#bytes += frame.length
     this.expire(nowMs)
   }
 
   /** Drops frames older than `KEPT_MS`, and the oldest beyond the byte limit. */
   expire(nowMs: number): void {
-    let oldest = this.#kept[this.#first]
-    while (oldest !== undefined && (this.#bytes > this.#mostBytes || nowMs - oldest.atMs > KEPT_MS)) {
-      oldest.frame.slab = null
-      this.#bytes -= oldest.frame.length
-      oldest = this.#kept[++this.#first]
+    let [chunk] = this.#chunks
+    while (chunk !== undefined && this.#dropFrom(chunk, nowMs)) {
+      this.#chunks.shift()
+      if (chunk.bytes.length === CHUNK_BYTES && this.#spare.length < SPARE_CHUNKS) {
+        this.#spare.push(chunk.bytes)
+      }
+      ;[chunk] = this.#chunks
     }
-    if (this.#first > 1024 && this.#first * 2 > this.#kept.length) {
-      this.#kept = this.#kept.slice(this.#first)
-      this.#first = 0
+  }
+
+  /** Drops the frames of a chunk that are too many or too old; true when none is left. */
+  #dropFrom(chunk: Chunk, nowMs: number): boolean {
+    let frame = chunk.frames[chunk.first]
+    while (frame !== undefined) {
+      if (this.#bytes <= this.#mostBytes && nowMs - (chunk.timesMs[chunk.first] ?? 0) <= KEPT_MS) {
+        return false
+      }
+      frame.slab = null
+      this.#bytes -= frame.length
+      frame = chunk.frames[++chunk.first]
     }
+    return true
+  }
+
+  #chunkFor(length: number): Chunk {
+    const newest = this.#chunks.at(-1)
+    if (newest !== undefined && newest.used + length <= newest.bytes.length) {
+      return newest
+    }
+    const isLarge = length > CHUNK_BYTES
+    const bytes = isLarge ? undefined : this.#spare.pop()
+    const chunk = chunkOf(bytes ?? Buffer.allocUnsafeSlow(isLarge ? length : CHUNK_BYTES))
+    this.#chunks.push(chunk)
+    return chunk
   }
 }

@@ -8,9 +8,9 @@ export interface SharedFrame {
   readonly type: string
   /** Bytes after the head. */
   readonly length: number
-  /** Buffer shared with other frames of the same batch; null once dropped. */
+  /** Buffer shared with other frames; null once dropped. */
   slab: Buffer | null
-  readonly at: number
+  at: number
 }
 
 /** Frames with consecutive numbers. */

@@ -173,9 +173,8 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
       this.#deliver(connection, own, nowMs)
     }
     // After delivery, because frames that do not fit are dropped at once.
-    for (const frames of batches.values()) {
-      frames.forEach((frame) => this.replay.add(frame, nowMs))
-    }
+    const distinct = new Set(Array.from(batches.values()).flat())
+    distinct.forEach((frame) => this.replay.add(frame, nowMs))
   }
 
   /** Sends the newest frame to readers that skipped some and have caught up. */

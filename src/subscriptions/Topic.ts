@@ -6,6 +6,7 @@ import {
   subscriptionCosts
 } from "../domain/market/MarketFrame.ts"
 import { FrameSequence } from "../live/FrameSequence.ts"
+import type { SharedFrame } from "../live/frames.ts"
 import type { LiveConnection } from "../live/LiveConnection.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
@@ -23,6 +24,9 @@ export const keyOf = (terms: Terms): string => jsonOf(Object.entries(terms).toSo
 
 /** Channels of which a slow reader gets the newest frame instead of every one. */
 const COALESCED: ReadonlySet<Channel> = new Set(["candles", "price", "movers", "quote", "freshness"])
+
+/** Frames that a reader of newest frames is sent too: no later one stands for them. */
+export const WHOLE: ReadonlySet<string> = new Set(["candle_closed", "gap"])
 
 /** The key under which the feed finds a topic. */
 const indexOf = (terms: Terms): string => {
@@ -59,6 +63,10 @@ export class Topic extends FrameSequence {
     this.terms = terms
     this.index = indexOf(terms)
     this.isCoalesced = COALESCED.has(terms.channel)
+  }
+
+  protected override isForgettable({ type }: SharedFrame): boolean {
+    return !(this.isCoalesced && WHOLE.has(type))
   }
 }
 

@@ -2,7 +2,7 @@
 import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
 import type { FrameRun, SharedFrame } from "../live/frames.ts"
 import { jsonOf } from "./jsonOf.ts"
-import type { Subscription } from "./Topic.ts"
+import { type Subscription, WHOLE } from "./Topic.ts"
 
 /** The frame that stands for others that are no longer held. */
 const expiredFrame = (nowMs: number): SharedFrame => {
@@ -10,9 +10,6 @@ const expiredFrame = (nowMs: number): SharedFrame => {
   const json = jsonOf({ data })
   return { type: "gap", length: Buffer.byteLength(json), slab: Buffer.from(json.replace("{", ",")), at: 0 }
 }
-
-/** Frames that a reader of newest frames is sent too: no later one stands for them. */
-const WHOLE: ReadonlySet<string> = new Set(["candle_closed", "gap"])
 
 /**
  * The newest frame, and the closed candles and gaps since the last frame that was sent. A gap stands for those of them that

@@ -38,14 +38,30 @@ const headed = (runs: ReadonlyArray<FrameRun>, sentAtMs: number): ReadonlyArray<
     frames.map((frame, at) => ({ head: headOf(frame.type, firstSeq + at, sentAtMs, mark), frame }))
   )
 
-/** Numbered frames as WebSocket messages (RFC 6455, 5.2), in one piece. The heads are ASCII. */
+const WRITE_BYTES = 64 * 1024
+
+/**
+ * Memory of the next write, used again as long as each write ends at once: a buffer for each write would be some megabytes a
+ * second beside the heap, and these make the collector run.
+ */
+const shared = { bytes: Buffer.allocUnsafeSlow(WRITE_BYTES) }
+
+/** Writes to a connection. Bytes that it has not taken yet keep their memory. */
+const writeShared = (carrier: Carrier, bytes: Buffer): void => {
+  carrier.write(bytes)
+  if (carrier.writableLength > 0 && bytes.buffer === shared.bytes.buffer) {
+    shared.bytes = Buffer.allocUnsafeSlow(WRITE_BYTES)
+  }
+}
+
+/** Numbered frames as WebSocket messages (RFC 6455, 5.2), in one piece that holds until the next write. The heads are ASCII. */
 const asMessages = (all: ReadonlyArray<Headed>): Buffer => {
   let total = 0
   for (const { frame, head } of all) {
     const payload = head.length + frame.length
     total += headerLength(payload) + payload
   }
-  const bytes = Buffer.allocUnsafe(total)
+  const bytes = total > WRITE_BYTES ? Buffer.allocUnsafeSlow(total) : shared.bytes.subarray(0, total)
   let end = 0
   for (const { frame, head } of all) {
     end = writeHeader(bytes, end, head.length + frame.length)
@@ -78,7 +94,7 @@ export class SocketWire implements LiveWire {
       return
     }
     const bytes = asMessages(all)
-    this.#carrier.write(bytes)
+    writeShared(this.#carrier, bytes)
     this.#handedOver += bytes.length
     if (this.#carrier.writableLength > 0) {
       this.#writes.push({ end: this.#handedOver, frames: again ? 0 : all.length })
