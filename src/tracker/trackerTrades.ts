@@ -13,7 +13,8 @@ import type { TokenState } from "../tokens/TokenCache.ts"
 import { quotableDex } from "../trades/quotableDex.ts"
 import type { Position } from "../wallets/ledger.ts"
 import { knownBody, knownWalletBody, quantitiesOf } from "../wallets/pnlBodies.ts"
-import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull, type WalletPnl } from "../wallets/pnl.ts"
+import { PNL_MODE, pnlOf, usdText, usdTextOrNull } from "../wallets/pnl.ts"
+import { summaryOf, type WalletPnl } from "../wallets/walletPnl.ts"
 import { markText } from "../wallets/walletPositions.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
 import type { PnlBook } from "./books/WalletLedger.ts"
@@ -189,9 +190,7 @@ export const pnlSummaryBody = (input: {
   readonly nowMs: number
 }): PnlSummaryBody => {
   const { book, gapMs, marks, nowMs } = input
-  const pnl = summaryOf(
-    Array.from(book.positions.values(), ({ position }) => ({ position, mark: marks(position.mint).price }))
-  )
+  const pnl = book.pnlAt((mint) => marks(mint).price)
   return {
     wallet: book.wallet,
     ...sumsOf(pnl),

@@ -5,7 +5,8 @@ import type {
   PositionQuantities
 } from "../domain/wallets/KnownPnl.ts"
 import type { Position } from "./ledger.ts"
-import { type PositionPnl, usdText, usdTextOrNull, type WalletPnl } from "./pnl.ts"
+import { type PositionPnl, usdText, usdTextOrNull } from "./pnl.ts"
+import type { WalletPnl } from "./walletPnl.ts"
 
 /** Units by the way they came. */
 export const quantitiesOf = ({ lots: { inherited, known, received, unpriced } }: Position): PositionQuantities => ({

@@ -3,35 +3,11 @@ import { Effect, Schema } from "effect"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import { USDT } from "../../src/trades/sides.ts"
-import { applyTrade, emptyPosition, type Position, positionsOf } from "../../src/wallets/ledger.ts"
+import { applyTrade, emptyPosition, positionsOf } from "../../src/wallets/ledger.ts"
 import { NO_LOTS, unitsOf } from "../../src/wallets/lots.ts"
-import { pnlOf, summaryOf, usdText } from "../../src/wallets/pnl.ts"
+import { pnlOf, usdText } from "../../src/wallets/pnl.ts"
+import { after, applied, covered, Mark, mark, Order, Orders } from "./positions.ts"
 import { MINT, MINT_2, OTHER, START, tradeOf, usd } from "./trades.ts"
-
-const after = (...trades: ReadonlyArray<Partial<TapeTrade>>): Position =>
-  trades.reduce<Position>((position, trade) => applyTrade(position, tradeOf(trade)), emptyPosition(MINT))
-
-/** A price in dollars as micro-dollars per smallest unit of a token of six decimals: the same number. */
-const mark = (dollars: bigint) => ({ numerator: dollars, denominator: 1n })
-
-const Units = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 10n ** 18n }))
-const Nanos = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 17n }))
-const Order = Schema.Struct({ isBuy: Schema.Boolean, amount: Units, nanos: Nanos })
-const Orders = Schema.Array(Order).check(Schema.isMaxLength(12))
-const Mark = Schema.Struct({ numerator: Nanos, denominator: Units })
-
-/** The orders as trades that never sell more than is held. */
-const covered = (orders: ReadonlyArray<typeof Order.Type>): ReadonlyArray<TapeTrade> => {
-  let held = 0n
-  return orders.map(({ amount, isBuy, nanos }, slot) => {
-    const side = isBuy || held === 0n ? "buy" : "sell"
-    const size = side === "buy" ? amount : (amount % held) + 1n
-    held += side === "buy" ? size : -size
-    return tradeOf({ slot, side, amount: size, volumeUsdNanos: nanos })
-  })
-}
-
-const applied = (trades: ReadonlyArray<TapeTrade>): Position => trades.reduce(applyTrade, emptyPosition(MINT))
 
 describe("a position", () => {
   it("takes the average cost of units sold from the units held", () => {
@@ -143,60 +119,6 @@ describe("profit and loss", () => {
     assert.deepInclude(pnlOf(open, null), { realized: 0n, unrealized: null, total: null, value: null, roiPct: null })
     const closed = applyTrade(open, tradeOf({ side: "sell", amount: 10n, volumeUsdNanos: usd(12) }))
     assert.deepInclude(pnlOf(closed, null), { unrealized: 0n, total: usd(2), value: 0n, avgCost: null, roiPct: "20" })
-  })
-
-  it("of a wallet is unknown where that of one position is", () => {
-    const known = { position: after({ amount: 10n, volumeUsdNanos: usd(10) }), mark: mark(2n) }
-    const won = {
-      position: after({ amount: 4n, volumeUsdNanos: usd(4) }, { side: "sell", amount: 4n, volumeUsdNanos: usd(5) }),
-      mark: null
-    }
-    const lost = {
-      position: after({ amount: 4n, volumeUsdNanos: usd(4) }, { side: "sell", amount: 4n, volumeUsdNanos: usd(3) }),
-      mark: null
-    }
-    const unknown = { position: after({ side: "sell", amount: 1n, volumeUsdNanos: usd(1) }), mark: null }
-    const whole = summaryOf([known, won, won, lost])
-    assert.deepInclude(whole, {
-      realized: usd(1),
-      unrealized: 20_000n - usd(10),
-      total: 20_000n - usd(9),
-      openCost: usd(10),
-      openValue: 20_000n,
-      positionsOpen: 1,
-      positionsClosed: 3,
-      positionsUnknownBasis: 0,
-      trades: 7,
-      winRatePct: "66.6666666666667"
-    })
-    assert.deepInclude(summaryOf([known, won, unknown]), {
-      realized: null,
-      unrealized: null,
-      total: null,
-      positionsUnknownBasis: 1,
-      winRatePct: "100",
-      known: {
-        realized: usd(1),
-        unrealized: 20_000n - usd(10),
-        total: 20_000n - usd(9),
-        cost: usd(14),
-        volumeShare: "0.95",
-        openValueShare: "1",
-        unpricedTrades: 0,
-        unmarkedPositions: 1
-      }
-    })
-    assert.deepInclude(summaryOf([{ ...known, mark: null }, won]), { realized: usd(1), unrealized: null, total: null })
-  })
-
-  it("of a wallet without trades is zero", () => {
-    assert.deepInclude(summaryOf([{ position: emptyPosition(MINT), mark: null }]), {
-      realized: 0n,
-      unrealized: 0n,
-      total: 0n,
-      roiPct: null,
-      winRatePct: null
-    })
   })
 
   it.effect.prop(

@@ -12,6 +12,7 @@ import {
   type Position
 } from "../../wallets/ledger.ts"
 import type { Lots } from "../../wallets/lots.ts"
+import { type WalletPnl, WalletSums } from "../../wallets/walletPnl.ts"
 import { OwnerPositions, passLots, type WalletEvent } from "../../wallets/ownerLinks.ts"
 
 /** Newest trades held per wallet, and newest changes of its positions. */
@@ -68,6 +69,7 @@ export class PnlBook {
   summarySentAtMs = Number.NEGATIVE_INFINITY
   /** Positions of other wallets of the owner, from the same second on: the cost of what comes from them. */
   readonly #others = new OwnerPositions(POSITIONS_PER_BOOK)
+  readonly #sums = new WalletSums<Mint>()
 
   constructor(wallet: Address, sinceMs: number, clipped = false) {
     this.wallet = wallet
@@ -87,6 +89,14 @@ export class PnlBook {
       return sent
     })
     return touched
+  }
+
+  /** Profit and loss at these marks, in micro-dollars per smallest unit; null for a mint whose price is not known. */
+  pnlAt(markOf: (mint: Mint) => Rational | null): WalletPnl {
+    for (const { position } of this.positions.values()) {
+      this.#sums.set(position.mint, position, markOf(position.mint))
+    }
+    return this.#sums.read()
   }
 
   #add(event: PositionEvent): { readonly held: HeldPosition; readonly sent: Lots } {
@@ -109,6 +119,7 @@ export class PnlBook {
       all.find(({ position }) => !isTraded(position)) ?? all.find(({ position }) => !isOpen(position)) ?? all[0]
     if (gone !== undefined) {
       this.positions.delete(gone.position.mint)
+      this.#sums.delete(gone.position.mint)
       // The units of a mint that was never traded are found again in its next balance.
       this.clipped ||= isTraded(gone.position)
     }
