@@ -1,6 +1,7 @@
 /** Background work on the pool cache: decodes changed pools, watches the accounts that decoding needs, resolves waiters. */
 import { Clock, Deferred, Effect, type Latch, Metric, type Scope } from "effect"
 import type { Mint } from "../domain/Address.ts"
+import { ownTurn } from "../domain/loopTime.ts"
 import { keepGoing } from "../health/keepRunning.ts"
 import type { Follower } from "../solana/accounts/ChainHub.ts"
 import type { PoolCache } from "./PoolCache.ts"
@@ -63,7 +64,7 @@ export const refreshPools = Effect.fnUntraced(function* (
     yield* changed.await
     changed.closeUnsafe()
     while (decodeForOneTurn(cache, time)) {
-      yield* Effect.yieldNow
+      yield* ownTurn
     }
     yield* syncWatches()
   })
