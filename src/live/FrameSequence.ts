@@ -43,7 +43,7 @@ export class FrameSequence {
       return null
     }
     const frames = missed === 0 ? [] : this.#frames.slice(-missed)
-    return frames.every(({ slab }) => slab !== null) ? frames : null
+    return frames.every(({ memory }) => memory !== null) ? frames : null
   }
 
   /** True for a frame that may be removed once it is dropped. */
@@ -53,7 +53,7 @@ export class FrameSequence {
 
   /** Removes the oldest frames: those that were dropped, and those beyond `MOST_KEPT`. */
   #trim(): void {
-    const held = this.#frames.findIndex((frame) => frame.slab !== null || !this.isForgettable(frame))
+    const held = this.#frames.findIndex((frame) => frame.memory !== null || !this.isForgettable(frame))
     const from = held === -1 ? this.#frames.length : held
     this.#frames = this.#frames.slice(Math.max(from, this.#frames.length - MOST_KEPT))
     this.#trimAt = Math.max(LEAST_TRIMMED, 2 * this.#frames.length)

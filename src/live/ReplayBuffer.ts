@@ -1,4 +1,4 @@
-import { copyRest, type SharedFrame } from "./frames.ts"
+import { type FrameMemory, moveBody, type SharedFrame } from "./frames.ts"
 
 /** Age up to which a frame can be replayed, in milliseconds. */
 export const KEPT_MS = 120_000
@@ -9,7 +9,7 @@ const SPARE_CHUNKS = 16
 
 /** Frames one after the other in one buffer, oldest first. */
 interface Chunk {
-  readonly bytes: Buffer
+  readonly memory: FrameMemory
   used: number
   readonly frames: Array<SharedFrame>
   readonly timesMs: Array<number>
@@ -17,7 +17,7 @@ interface Chunk {
   first: number
 }
 
-const chunkOf = (bytes: Buffer): Chunk => ({ bytes, used: 0, frames: [], timesMs: [], first: 0 })
+const chunkOf = (memory: FrameMemory): Chunk => ({ memory, used: 0, frames: [], timesMs: [], first: 0 })
 
 /**
  * Frames that can be replayed, bounded by age and by bytes over all streams. The oldest are dropped first. Their bodies are
@@ -26,7 +26,7 @@ const chunkOf = (bytes: Buffer): Chunk => ({ bytes, used: 0, frames: [], timesMs
  */
 export class ReplayBuffer {
   readonly #mostBytes: number
-  readonly #spare: Array<Buffer> = []
+  readonly #spare: Array<FrameMemory> = []
   #chunks: Array<Chunk> = []
   #bytes = 0
 
@@ -42,10 +42,8 @@ export class ReplayBuffer {
   /** Takes a frame that has been sent, and moves its body. */
   add(frame: SharedFrame, nowMs: number): void {
     const chunk = this.#chunkFor(frame.length)
-    const at = chunk.used
-    chunk.used = copyRest(frame, chunk.bytes, at)
-    frame.slab = chunk.bytes
-    frame.at = at
+    moveBody(frame, chunk.memory, chunk.used)
+    chunk.used += frame.length
     chunk.frames.push(frame)
     chunk.timesMs.push(nowMs)
     this.#bytes += frame.length
@@ -57,8 +55,8 @@ export class ReplayBuffer {
     let [chunk] = this.#chunks
     while (chunk !== undefined && this.#dropFrom(chunk, nowMs)) {
       this.#chunks.shift()
-      if (chunk.bytes.length === CHUNK_BYTES && this.#spare.length < SPARE_CHUNKS) {
-        this.#spare.push(chunk.bytes)
+      if (chunk.memory.bytes.length === CHUNK_BYTES && this.#spare.length < SPARE_CHUNKS) {
+        this.#spare.push(chunk.memory)
       }
       ;[chunk] = this.#chunks
     }
@@ -71,7 +69,7 @@ export class ReplayBuffer {
       if (this.#bytes <= this.#mostBytes && nowMs - (chunk.timesMs[chunk.first] ?? 0) <= KEPT_MS) {
         return false
       }
-      frame.slab = null
+      frame.memory = null
       this.#bytes -= frame.length
       frame = chunk.frames[++chunk.first]
     }
@@ -80,12 +78,12 @@ export class ReplayBuffer {
 
   #chunkFor(length: number): Chunk {
     const newest = this.#chunks.at(-1)
-    if (newest !== undefined && newest.used + length <= newest.bytes.length) {
+    if (newest !== undefined && newest.used + length <= newest.memory.bytes.length) {
       return newest
     }
     const isLarge = length > CHUNK_BYTES
-    const bytes = isLarge ? undefined : this.#spare.pop()
-    const chunk = chunkOf(bytes ?? Buffer.allocUnsafeSlow(isLarge ? length : CHUNK_BYTES))
+    const memory = isLarge ? undefined : this.#spare.pop()
+    const chunk = chunkOf(memory ?? { bytes: Buffer.allocUnsafeSlow(isLarge ? length : CHUNK_BYTES), unmoved: 0 })
     this.#chunks.push(chunk)
     return chunk
   }

@@ -8,7 +8,8 @@ import { type Subscription, WHOLE } from "./Topic.ts"
 const expiredFrame = (nowMs: number): SharedFrame => {
   const data: LiveGap = { fromMs: null, toMs: nowMs, reason: "expired" }
   const json = jsonOf({ data })
-  return { type: "gap", length: Buffer.byteLength(json), slab: Buffer.from(json.replace("{", ",")), at: 0 }
+  const bytes = Buffer.from(json.replace("{", ","))
+  return { type: "gap", length: bytes.length, memory: { bytes, unmoved: 1 }, at: 0 }
 }
 
 /**
@@ -19,7 +20,7 @@ export const newestRuns = ({ base, mark, sent, topic }: Subscription, nowMs: num
   const { first, frames } = topic.since(sent)
   const isSent = ({ type }: SharedFrame, i: number) => i === frames.length - 1 || WHOLE.has(type)
   const forgotten = topic.terms.channel === "candles" && first > sent + 1 ? first - 1 : -1
-  const lost = frames.findLastIndex((frame, i) => frame.slab === null && isSent(frame, i))
+  const lost = frames.findLastIndex((frame, i) => frame.memory === null && isSent(frame, i))
   const gap = lost === -1 ? forgotten : first + lost
   const chosen = frames.flatMap((frame, i) =>
     first + i > gap && isSent(frame, i) ? [[first + i, frame] as const] : []

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { copyRest, encodeFrames, type SharedFrame } from "../../src/live/frames.ts"
+import { copyRest, encodeFrames, type FrameMemory, type SharedFrame } from "../../src/live/frames.ts"
 import { FrameSequence, MOST_KEPT } from "../../src/live/FrameSequence.ts"
 import { KEPT_MS, ReplayBuffer } from "../../src/live/ReplayBuffer.ts"
 
@@ -33,7 +33,7 @@ describe("the replay buffer", () => {
         const frame = frameOf(json)
         sent.push({ json, frame })
         buffer.add(frame, place)
-        const held = sent.filter((each) => each.frame.slab !== null)
+        const held = sent.filter((each) => each.frame.memory !== null)
         assert.deepStrictEqual(held, sent.slice(sent.length - held.length))
         assert.isAtMost(buffer.bytes, 600_000)
         assert.strictEqual(
@@ -51,24 +51,42 @@ describe("the replay buffer", () => {
     frames.forEach((frame, place) => buffer.add(frame, place * 1000))
     buffer.expire(KEPT_MS + 1000)
     assert.deepStrictEqual(
-      frames.map(({ slab }) => slab === null),
+      frames.map(({ memory }) => memory === null),
       [true, false, false]
     )
     buffer.expire(Number.POSITIVE_INFINITY)
-    assert.isTrue(frames.every(({ slab }) => slab === null))
+    assert.isTrue(frames.every(({ memory }) => memory === null))
     assert.strictEqual(buffer.bytes, 0)
   })
 
   it("uses the memory of dropped frames again", () => {
     const buffer = new ReplayBuffer(2_000_000)
-    const memory = new Set<Buffer | null>()
+    const memory = new Set<FrameMemory | null>()
     for (let place = 0; place < 20_000; place++) {
       const frame = frameOf(jsonOf(place, 500))
       buffer.add(frame, place)
-      memory.add(frame.slab)
+      memory.add(frame.memory)
     }
     // 10 MB went through it.
     assert.isAtMost(memory.size, 10)
+  })
+})
+
+describe("the memory of frames", () => {
+  it("is used again once all of its frames have moved, and not before", () => {
+    const buffer = new ReplayBuffer(1_000_000)
+    const draft = { type: "trade", json: jsonOf(0, 70_000) }
+    const moved = encodeFrames([draft, draft])
+    const kept = encodeFrames([draft, { type: "trade", json: jsonOf(1, 70_000) }])
+    const memory = moved.map((frame) => frame.memory)
+    ;[...moved, ...kept.slice(0, 1)].forEach((frame) => buffer.add(frame, 0))
+    const next = Array.from({ length: 10 }, (_, place) => frameOf(jsonOf(place, 100_000)))
+    assert.isTrue(next.some((frame) => frame.memory === memory[0]))
+    assert.deepStrictEqual(kept.slice(1).map(textOf), [jsonOf(1, 70_000)])
+    assert.deepStrictEqual(
+      next.map(textOf),
+      Array.from(next, (_, place) => jsonOf(place, 100_000))
+    )
   })
 })
 
