@@ -32,18 +32,17 @@ export interface FrameRun {
 export const copyRest = ({ at, length, memory }: SharedFrame, target: Buffer, to: number): number =>
   to + (memory?.bytes.copy(target, to, at, at + length) ?? 0)
 
-const LEAST_BYTES = 64 * 1024
-const MOST_SPARE = 8
+const MEMORY_BYTES = 256 * 1024
+const MOST_SPARE = 32
 const spare: Array<FrameMemory> = []
 
 /**
- * Memory for a batch of frames: one whose frames have all moved, or a new one. New buffers for each batch would be megabytes a
- * second beside the heap, and these make the collector mark the whole heap every few seconds.
+ * Memory for frames: some whose frames have all moved, or new. New buffers for each batch would be megabytes a second beside the
+ * heap, and these make the collector mark the whole heap every few seconds.
  */
 const memoryFor = (bytes: number): FrameMemory => {
-  const place = spare.findIndex((each) => each.bytes.length >= bytes)
-  const [found] = place === -1 ? [] : spare.splice(place, 1)
-  return found ?? { bytes: Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, 2 ** Math.ceil(Math.log2(bytes)))), unmoved: 0 }
+  const used = bytes <= MEMORY_BYTES ? spare.pop() : undefined
+  return used ?? { bytes: Buffer.allocUnsafeSlow(Math.max(MEMORY_BYTES, bytes)), unmoved: 0 }
 }
 
 /** Moves a body to a place in other memory. */
@@ -52,7 +51,7 @@ export const moveBody = (frame: SharedFrame, memory: FrameMemory, at: number): v
   copyRest(frame, memory.bytes, at)
   frame.memory = memory
   frame.at = at
-  if (before !== null && --before.unmoved === 0 && spare.length < MOST_SPARE) {
+  if (before !== null && --before.unmoved === 0 && before.bytes.length === MEMORY_BYTES && spare.length < MOST_SPARE) {
     spare.push(before)
   }
 }
@@ -66,21 +65,46 @@ export interface UnencodedFrame {
 
 const COMMA = 44
 
-/** Encodes frames into one buffer, each with a comma in place of its first brace, so that a head can precede it. */
-export const encodeFrames = (drafts: ReadonlyArray<UnencodedFrame>): ReadonlyArray<SharedFrame> => {
-  if (drafts.length === 0) {
-    return []
+/** Writes a body with a comma in place of its first brace, so that a head can precede it. */
+const encodeInto = (memory: FrameMemory, at: number, { json, type }: UnencodedFrame): SharedFrame => {
+  const length = memory.bytes.write(json, at)
+  memory.bytes[at] = COMMA
+  memory.unmoved++
+  return { type, length, memory, at }
+}
+
+/** Encodes a frame that is only sent, or seldom kept. */
+export const encodeFrame = (draft: UnencodedFrame): SharedFrame =>
+  encodeInto({ bytes: Buffer.allocUnsafeSlow(Buffer.byteLength(draft.json)), unmoved: 0 }, 0, draft)
+
+/** Bytes of UTF-8 that a unit of a text has at most. */
+const BYTES_OF_A_UNIT = 3
+
+/** Encodes frames that are moved to a replay buffer once they are sent. */
+export class FrameEncoder {
+  #memory: FrameMemory | null = null
+  #at = 0
+
+  /** Encodes the next frame. */
+  encode(draft: UnencodedFrame): SharedFrame {
+    const most = BYTES_OF_A_UNIT * draft.json.length
+    const hasRoom = this.#memory !== null && this.#at + most <= this.#memory.bytes.length
+    const memory = hasRoom && this.#memory !== null ? this.#memory : memoryFor(most)
+    const frame = encodeInto(memory, hasRoom ? this.#at : 0, draft)
+    this.#memory = memory
+    this.#at = frame.at + frame.length
+    return frame
   }
-  const memory = memoryFor(drafts.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0))
-  const { bytes } = memory
-  memory.unmoved = drafts.length
-  let at = 0
-  return drafts.map(({ json, type }) => {
-    const length = bytes.write(json, at)
-    bytes[at] = COMMA
-    at += length
-    return { type, length, memory, at: at - length }
-  })
+}
+
+/** Encodes the frames of a batch, that are moved to a replay buffer once they are sent. */
+export const encodeFrames = <A>(
+  items: ReadonlyArray<A>,
+  draftOf: (item: A) => UnencodedFrame
+): ReadonlyArray<SharedFrame> => {
+  const encoder = new FrameEncoder()
+  // One text after the other: a batch of them would outlive the collection of young objects.
+  return items.map((item) => encoder.encode(draftOf(item)))
 }
 
 /** The head of a frame. */

@@ -5,7 +5,7 @@ import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { widthOf } from "../market/candles/resolutions.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { monotonicMs } from "../quotes/timerWheel.ts"
-import { FrameDrafts, livePrice } from "./blockFrames.ts"
+import { TopicFrames, livePrice } from "./blockFrames.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import { readCandles, type SnapshotSources } from "./snapshots.ts"
@@ -40,7 +40,7 @@ export class LiveCandles {
   readonly #reading = new Set<Topic>()
   readonly #stored = new WeakSet<Topic>()
   // Frames of the round that is being made; null between rounds.
-  #drafts: FrameDrafts | null = null
+  #frames: TopicFrames | null = null
   // Topics by the end of their open candle: a block looks at the ends alone.
   readonly #byEnd = new Map<number, Set<Topic>>()
 
@@ -100,9 +100,9 @@ export class LiveCandles {
     const clock = yield* Clock.Clock
     const atMs = monotonicMs(clock)
     const fork = Effect.runForkWith(yield* Effect.context())
-    const drafts = new FrameDrafts()
-    this.#addPrices(drafts, atMs)
-    this.#drafts = drafts
+    const frames = new TopicFrames()
+    this.#addPrices(frames, atMs)
+    this.#frames = frames
     for (const topic of Array.from(this.#candles)) {
       if (this.#isDue(topic, atMs) && this.#mayRead(topic)) {
         this.#candles.delete(topic)
@@ -111,8 +111,8 @@ export class LiveCandles {
         this.#noteStore(topic)
       }
     }
-    this.#drafts = null
-    this.#hub.publish(drafts.batches, clock.currentTimeMillisUnsafe())
+    this.#frames = null
+    this.#hub.publish(frames.batches, clock.currentTimeMillisUnsafe())
   })
 
   #isDue(topic: Topic, atMs: number): boolean {
@@ -131,12 +131,12 @@ export class LiveCandles {
     }
   }
 
-  #addPrices(drafts: FrameDrafts, atMs: number): void {
+  #addPrices(frames: TopicFrames, atMs: number): void {
     for (const [topic, trade] of this.#prices) {
       if (this.#isDue(topic, atMs)) {
         this.#prices.delete(topic)
         this.#sentAtMs.set(topic, atMs)
-        drafts.add([topic], "price", () => livePrice(trade))
+        frames.add([topic], "price", () => livePrice(trade))
       }
     }
   }
@@ -175,15 +175,15 @@ export class LiveCandles {
     openMs: number | null,
     nowMs: number
   ): number | null {
-    const drafts = this.#drafts ?? new FrameDrafts()
+    const frames = this.#frames ?? new TopicFrames()
     const closed = bars.filter(({ t }) => t !== openMs)
     // Those before the first read are in the snapshots.
     const news = closed.filter(({ t }) => progress.closedMs !== null && t > progress.closedMs)
-    news.forEach((bar) => drafts.add([topic], "candle_closed", () => bar))
+    news.forEach((bar) => frames.add([topic], "candle_closed", () => bar))
     const open = bars.find(({ t }) => t === openMs)
     const text = open === undefined ? "" : jsonOf(open)
     if (text !== "" && text !== progress.open) {
-      drafts.add([topic], "candle", () => open)
+      frames.add([topic], "candle", () => open)
     }
     const newest = closed.at(-1)?.t ?? null
     const before = open === undefined ? null : open.t - 1
@@ -192,8 +192,8 @@ export class LiveCandles {
       endMs: this.#progress.get(topic)?.endMs ?? null,
       open: text
     })
-    if (this.#drafts === null) {
-      this.#hub.publish(drafts.batches, nowMs)
+    if (this.#frames === null) {
+      this.#hub.publish(frames.batches, nowMs)
     }
     return open?.t ?? null
   }

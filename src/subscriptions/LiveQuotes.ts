@@ -10,7 +10,7 @@ import { QuoteSession } from "../quotes/QuoteSession.ts"
 import { QuoteTicks, tickRequest } from "../quotes/QuoteTicks.ts"
 import { runTicks, type TickMeter } from "../quotes/runTicks.ts"
 import { monotonicMs } from "../quotes/timerWheel.ts"
-import { FrameDrafts } from "./blockFrames.ts"
+import { TopicFrames } from "./blockFrames.ts"
 import { type ChargeParts, endingOf, OPERATION } from "./charges.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
 import type { Ending, MarketStream, Opening, Terms, Topic } from "./Topic.ts"
@@ -110,9 +110,9 @@ export const makeLiveQuotes = Effect.fnUntraced(function* ({
         hub.opened(opening, bodyOf(frame), now())
       } else if (frame.event !== "open") {
         last = frame.event === "error" ? frame.data.error : last
-        const drafts = new FrameDrafts()
-        drafts.add([topic], framesOf[frame.event], () => bodyOf(frame))
-        hub.publish(drafts.batches, now())
+        const frames = new TopicFrames()
+        frames.add([topic], framesOf[frame.event], () => bodyOf(frame))
+        hub.publish(frames.batches, now())
       }
       return true
     })

@@ -7,7 +7,7 @@ import {
 } from "../domain/market/MarketFrame.ts"
 import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
 import type { FeedHealth } from "../live/FeedHealth.ts"
-import { encodeFrames, type FrameRun, type SharedFrame } from "../live/frames.ts"
+import { encodeFrame, type FrameRun, type SharedFrame } from "../live/frames.ts"
 import { type ConnectionOwner, type Fault, LiveConnection } from "../live/LiveConnection.ts"
 import { type HubLimits, LiveHub } from "../live/LiveHub.ts"
 import type { LiveWire } from "../live/LiveWire.ts"
@@ -286,7 +286,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     missed: ReadonlyArray<SharedFrame> | null
   ): ReadonlyArray<SharedFrame> {
     const body = { channel: topic.terms.channel, resumed: missed !== null, gap, data }
-    return encodeFrames([{ type: "snapshot", json: jsonOf(body) }])
+    return [encodeFrame({ type: "snapshot", json: jsonOf(body) })]
   }
 
   #runsOf(

@@ -14,7 +14,7 @@ import type { QuoteTicks } from "../quotes/QuoteTicks.ts"
 import { monotonicMs } from "../quotes/timerWheel.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { allSources } from "../solana/accounts/sourceFreshness.ts"
-import { blockFrames, FrameDrafts } from "./blockFrames.ts"
+import { blockFrames, TopicFrames } from "./blockFrames.ts"
 import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
 import { jsonOf } from "./jsonOf.ts"
 import { LiveCandles } from "./LiveCandles.ts"
@@ -227,9 +227,9 @@ const pollViews = (live: LiveParts): Effect.Effect<void> => {
     monotonicMs(clock) - (sent.get(topic)?.atMs ?? Number.NEGATIVE_INFINITY)
   const publish = (topic: Topic, type: string, text: string, data: unknown, clock: Clock.Clock) => {
     sent.set(topic, { text, atMs: monotonicMs(clock) })
-    const drafts = new FrameDrafts()
-    drafts.add([topic], type, () => data)
-    hub.publish(drafts.batches, clock.currentTimeMillisUnsafe())
+    const frames = new TopicFrames()
+    frames.add([topic], type, () => data)
+    hub.publish(frames.batches, clock.currentTimeMillisUnsafe())
   }
   const movers = Effect.fnUntraced(function* (topic: Topic, clock: Clock.Clock) {
     const { terms } = topic

@@ -2,7 +2,7 @@
 import { toAtomic } from "../domain/decimal.ts"
 import type { LiveLaunch, LivePrice } from "../domain/market/MarketFrame.ts"
 import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
-import { encodeFrames, type SharedFrame, type UnencodedFrame } from "../live/frames.ts"
+import { FrameEncoder, type SharedFrame } from "../live/frames.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { priceSolOf } from "../market/tape/solWorth.ts"
@@ -45,10 +45,10 @@ export const livePrice = (trade: TapeTrade): LivePrice => ({
   timeMs: trade.timeMs
 })
 
-/** Drafts of one block by topic, encoded together. */
-export class FrameDrafts {
-  readonly #drafts: Array<UnencodedFrame> = []
-  readonly #places = new Map<Topic, Array<number>>()
+/** Frames of one block by topic, each encoded once. */
+export class TopicFrames {
+  readonly #encoder = new FrameEncoder()
+  readonly #frames = new Map<Topic, Array<SharedFrame>>()
 
   /** Adds a frame for these topics; the body is made only when there is one. */
   add(topics: Iterable<Topic>, type: string, data: () => unknown): void {
@@ -56,25 +56,16 @@ export class FrameDrafts {
     if (all.length === 0) {
       return
     }
-    const at = this.#drafts.push({ type, json: `{"data":${jsonOf(data())}}` }) - 1
+    const frame = this.#encoder.encode({ type, json: `{"data":${jsonOf(data())}}` })
     for (const topic of all) {
-      const places = this.#places.get(topic) ?? []
-      this.#places.set(topic, places)
-      places.push(at)
+      const frames = this.#frames.get(topic) ?? []
+      this.#frames.set(topic, frames)
+      frames.push(frame)
     }
   }
 
   get batches(): Batches {
-    const frames = encodeFrames(this.#drafts)
-    return new Map(
-      Array.from(this.#places, ([topic, places]) => [
-        topic,
-        places.flatMap((at) => {
-          const frame = frames[at]
-          return frame === undefined ? [] : [frame]
-        })
-      ])
-    )
+    return this.#frames
   }
 }
 
@@ -106,18 +97,18 @@ const CHAIN_FED = new Set(["trades", "candles", "price", "launches", "graduation
 
 /** Frames of trades, launches and graduations of a block, after the gap before it. */
 export const blockFrames = (hub: MarketHub, batch: PricedBatch, gap: LiveGap | null): Batches => {
-  const drafts = new FrameDrafts()
+  const frames = new TopicFrames()
   if (gap !== null) {
     const fed = Array.from(hub.topics).filter(({ terms }) => CHAIN_FED.has(terms.channel))
-    drafts.add(fed, "gap", () => gap)
+    frames.add(fed, "gap", () => gap)
   }
   for (const trade of hub.hasTopics ? batch.trades : []) {
-    drafts.add(topicsOfTrade(hub, trade), "trade", () => tokenTrade(trade))
+    frames.add(topicsOfTrade(hub, trade), "trade", () => tokenTrade(trade))
   }
   for (const { event, launchpad, mint, pool } of batch.launches ?? []) {
     const [index, type] =
       event === "created" ? (["launches", "launch"] as const) : (["graduations", "graduation"] as const)
-    drafts.add(hub.topicsOf(index), type, (): LiveLaunch => ({ mint, launchpad, pool, timeMs: batch.timeMs }))
+    frames.add(hub.topicsOf(index), type, (): LiveLaunch => ({ mint, launchpad, pool, timeMs: batch.timeMs }))
   }
-  return drafts.batches
+  return frames.batches
 }

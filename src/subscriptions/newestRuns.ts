@@ -1,15 +1,13 @@
 /** Frames for a slow reader of a coalesced channel, once it has caught up. */
 import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
-import type { FrameRun, SharedFrame } from "../live/frames.ts"
+import { encodeFrame, type FrameRun, type SharedFrame } from "../live/frames.ts"
 import { jsonOf } from "./jsonOf.ts"
 import { type Subscription, WHOLE } from "./Topic.ts"
 
 /** The frame that stands for others that are no longer held. */
 const expiredFrame = (nowMs: number): SharedFrame => {
   const data: LiveGap = { fromMs: null, toMs: nowMs, reason: "expired" }
-  const json = jsonOf({ data })
-  const bytes = Buffer.from(json.replace("{", ","))
-  return { type: "gap", length: bytes.length, memory: { bytes, unmoved: 1 }, at: 0 }
+  return encodeFrame({ type: "gap", json: jsonOf({ data }) })
 }
 
 /**

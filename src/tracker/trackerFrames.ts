@@ -2,7 +2,7 @@
 import { type AlertEvent, firingOf } from "../domain/wallets/Alert.ts"
 import type { LiveEvent, PnlBody, SnapshotBody } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
-import { encodeFrames, HEAD_BYTES, type SharedFrame } from "../live/frames.ts"
+import { encodeFrame, encodeFrames, HEAD_BYTES, type SharedFrame } from "../live/frames.ts"
 
 /** Maximum length of a frame, in bytes. */
 export const MOST_FRAME_BYTES = 256 * 1024
@@ -46,11 +46,11 @@ const bodyJson = (event: LiveEvent): string => {
 
 /** Events encoded as frames. */
 export const framesOf = (events: ReadonlyArray<LiveEvent>): ReadonlyArray<SharedFrame> =>
-  encodeFrames(events.map((event) => ({ type: event.type, json: bodyJson(event) })))
+  encodeFrames(events, (event) => ({ type: event.type, json: bodyJson(event) }))
 
 /** Firings of alerts encoded as frames. */
 export const firingFrames = (events: ReadonlyArray<AlertEvent>): ReadonlyArray<SharedFrame> =>
-  encodeFrames(events.map((event) => ({ type: "alert_fired", json: JSON.stringify(firingOf(event)) })))
+  encodeFrames(events, (event) => ({ type: "alert_fired", json: JSON.stringify(firingOf(event)) }))
 
 /** The first texts that fit into `bytes`, commas included, as a JSON array, and the bytes left. */
 const fitting = (texts: ReadonlyArray<string>, bytes: number) => {
@@ -92,5 +92,5 @@ export const snapshotFrame = ({
   const newest = fitting(trades.map(tradeJson), sums.left)
   const positions = fitting(pnl.map(pnlJson), newest.left)
   const listed = `"wallets":${all.text},"trades":${newest.text},"pnl":${positions.text},"summaries":${sums.text}`
-  return encodeFrames([{ type: "snapshot", json: `${fixed.slice(0, -1)},${listed}}` }])
+  return [encodeFrame({ type: "snapshot", json: `${fixed.slice(0, -1)},${listed}}` })]
 }

@@ -7,7 +7,7 @@ import { KEPT_MS, ReplayBuffer } from "../../src/live/ReplayBuffer.ts"
 const jsonOf = (place: number, length: number) => `{"place":${place},"text":"${"x".repeat(length)}"}`
 
 const frameOf = (json: string): SharedFrame => {
-  const [frame] = encodeFrames([{ type: "trade", json }])
+  const [frame] = encodeFrames([{ type: "trade", json }], (draft) => draft)
   assert.isDefined(frame)
   return frame
 }
@@ -73,19 +73,20 @@ describe("the replay buffer", () => {
 })
 
 describe("the memory of frames", () => {
+  const encode = (places: ReadonlyArray<number>) =>
+    encodeFrames(places, (place) => ({ type: "trade", json: jsonOf(place, 1000) }))
+
   it("is used again once all of its frames have moved, and not before", () => {
     const buffer = new ReplayBuffer(1_000_000)
-    const draft = { type: "trade", json: jsonOf(0, 70_000) }
-    const moved = encodeFrames([draft, draft])
-    const kept = encodeFrames([draft, { type: "trade", json: jsonOf(1, 70_000) }])
-    const memory = moved.map((frame) => frame.memory)
+    const [moved, kept] = [encode([0, 1]), encode([2, 3])]
+    const [memory, keptMemory] = [moved[0]?.memory, kept[1]?.memory]
     ;[...moved, ...kept.slice(0, 1)].forEach((frame) => buffer.add(frame, 0))
-    const next = Array.from({ length: 10 }, (_, place) => frameOf(jsonOf(place, 100_000)))
-    assert.isTrue(next.some((frame) => frame.memory === memory[0]))
-    assert.deepStrictEqual(kept.slice(1).map(textOf), [jsonOf(1, 70_000)])
+    const next = encode([4, 5])
+    assert.isTrue(next.every((frame) => frame.memory === memory))
+    assert.strictEqual(kept[1]?.memory, keptMemory)
     assert.deepStrictEqual(
-      next.map(textOf),
-      Array.from(next, (_, place) => jsonOf(place, 100_000))
+      [...moved, ...kept, ...next].map(textOf),
+      [0, 1, 2, 3, 4, 5].map((place) => jsonOf(place, 1000))
     )
   })
 })

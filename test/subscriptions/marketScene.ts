@@ -1,6 +1,6 @@
 /** A market hub with fake readers: no socket, no budget, and time is a number. */
 import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
-import { FrameDrafts } from "../../src/subscriptions/blockFrames.ts"
+import { TopicFrames } from "../../src/subscriptions/blockFrames.ts"
 import { MarketHub } from "../../src/subscriptions/MarketHub.ts"
 import type { Opening } from "../../src/subscriptions/Topic.ts"
 import { FakeWire } from "../tracker/hubScene.ts"
@@ -48,9 +48,9 @@ export class Scene {
 
   /** Publishes a frame with this number as its data to every topic of a channel. */
   publish(index: string, type: string, n: number): void {
-    const drafts = new FrameDrafts()
-    drafts.add(this.hub.topicsOf(index), type, () => n)
-    this.hub.publish(drafts.batches, this.nowMs)
+    const frames = new TopicFrames()
+    frames.add(this.hub.topicsOf(index), type, () => n)
+    this.hub.publish(frames.batches, this.nowMs)
   }
 }
 

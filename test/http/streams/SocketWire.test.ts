@@ -5,7 +5,7 @@ import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { WebSocket, WebSocketServer } from "ws"
 import { SocketWire } from "../../../src/http/streams/SocketWire.ts"
-import { encodeFrames } from "../../../src/live/frames.ts"
+import { encodeFrame } from "../../../src/live/frames.ts"
 
 const FRAMES = 400
 
@@ -49,7 +49,7 @@ describe("the frames of a socket", () => {
       for (let place = 0; place < FRAMES; place++) {
         for (const [reader, wire] of wires.entries()) {
           const json = `{"reader":${reader},"place":${place},"text":"${"x".repeat(20_000)}"}`
-          wire.send([{ frames: encodeFrames([{ type: "trade", json }]), firstSeq: place }], place)
+          wire.send([{ frames: [encodeFrame({ type: "trade", json })], firstSeq: place }], place)
         }
       }
       assert.isAbove(wires[0]?.unsentBytes() ?? 0, 0)
