@@ -154,6 +154,17 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("does not take a silent stream for a refused one", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      yield* (yield* stream(chain)).end(new ChainUnavailable({ reason: "timeout", detail: "no slot for 30000 ms" }))
+      yield* stream(chain)
+      assert.deepInclude(kept.state(), { status: "unavailable", reason: "source_gap" })
+      assert.isUndefined(kept.state()?.advice)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is done by one of the processes of a database", () =>
     Effect.gen(function* () {
       const [first, second] = [new StreamedChain(), new StreamedChain()]

@@ -1,6 +1,7 @@
 import type { Address } from "../../domain/Address.ts"
 import type { SourceState } from "../../health/SourceMonitor.ts"
 import type { Sample } from "../../health/Readings.ts"
+import { STREAM_SILENCE_MS } from "../../solana/geyser/ProgramWrites.ts"
 import type { IndexedListing } from "./PoolEntries.ts"
 import type { IndexedProgram } from "./PoolIndexStore.ts"
 
@@ -8,8 +9,6 @@ import type { IndexedProgram } from "./PoolIndexStore.ts"
 const REFUSED_MS = 3_600_000
 /** A snapshot that failed is read again after this time, in milliseconds. */
 const FAILED_MS = 5000
-/** Silence of the stream after which the index is stale, in milliseconds. */
-export const SILENCE_MS = 30_000
 
 const STREAM_ADVICE =
   "The Geyser ends the stream of pools before its first slot: it must allow a filter of accounts by owner for each program. " +
@@ -31,7 +30,7 @@ export class IndexProgress {
   slot = 0
   /** The receipt of that slot, by the clock that never goes back. */
   heardAtMs = Number.NEGATIVE_INFINITY
-  /** True after a stream that ended before its first slot, until one has begun. */
+  /** True after a stream that was ended before its first slot, until one has begun. Not after a silent one. */
   isStreamRefused = false
   /** The last write to the store, in milliseconds since the Unix epoch; null before the first. */
   storedAtMs: number | null = null
@@ -89,7 +88,7 @@ export class IndexProgress {
     const base = { observedAtMs: this.storedAtMs, share, ...(this.slot > 0 && { slot: this.slot }) }
     const advice = this.isStreamRefused ? STREAM_ADVICE : this.advice
     if (share === 1) {
-      return monotonicMs - this.heardAtMs > SILENCE_MS
+      return monotonicMs - this.heardAtMs > STREAM_SILENCE_MS
         ? { ...base, status: "stale", reason: "source_stale" }
         : { ...base, status: "known" }
     }

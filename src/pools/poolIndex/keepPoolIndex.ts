@@ -12,7 +12,7 @@ import { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
 import { type ProgramFeed, ProgramWrites, type ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
 import { TransactionHistory } from "../../solana/rpc/TransactionHistory.ts"
 import { whileLeading } from "../../storage/LeaderLock.ts"
-import { IndexProgress, SILENCE_MS } from "./IndexProgress.ts"
+import { IndexProgress } from "./IndexProgress.ts"
 import { type IndexedListing, listingsOf, mintsIn, PoolEntries } from "./PoolEntries.ts"
 import { type IndexedProgram, PoolIndexStore, type PoolIndexStoreUnavailable } from "./PoolIndexStore.ts"
 import { SeenPools } from "./SeenPools.ts"
@@ -144,9 +144,6 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
   )
   const storeNext = Effect.gen(function* () {
     yield* Effect.sleep(STORE_EVERY)
-    if (nowMs() - progress.heardAtMs > SILENCE_MS) {
-      return yield* new ChainUnavailable({ reason: "timeout", detail: `no slot for ${SILENCE_MS} ms` })
-    }
     if (progress.slot === 0) {
       return
     }
@@ -187,7 +184,8 @@ const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
       })
       continue
     }
-    progress.isStreamRefused = failure._tag === "ChainUnavailable" && progress.slot === 0
+    progress.isStreamRefused =
+      failure._tag === "ChainUnavailable" && failure.reason !== "timeout" && progress.slot === 0
     const detail = failure._tag === "ChainUnavailable" ? failure.detail : failure.message
     yield* noteFailure(SOURCE, detail)
     yield* Effect.logWarning("The index of pools is not kept up for a moment", { detail, pauseMs })
