@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Queue, References } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Queue, References, Schedule } from "effect"
 import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import { layerPrograms } from "../../src/pools/poolIndex/keepPoolIndex.ts"
@@ -8,6 +9,7 @@ import * as PoolIndexStorePg from "../../src/pools/poolIndex/PoolIndexStorePg.ts
 import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
 import { ReplayUnavailable } from "../../src/solana/geyser/ProgramWrites.ts"
 import { at, toyProgram } from "../quotes/toyChain.ts"
+import * as Proxy from "../support/Proxy.ts"
 import { until } from "../support/sse.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { programId, StreamedChain } from "./indexScene.ts"
@@ -48,6 +50,16 @@ const shows = ({ pools }: Keeper, mint: Mint, wanted: ReadonlyArray<Address> | n
       Effect.repeat({ until: (found) => JSON.stringify(found) === text })
     )
   })
+
+/** Waits until the server has heard nothing of the leader for longer than it waits for one that reads blocks. */
+const silentLeader = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`
+    select from pg_stat_activity
+    where application_name = 'fathom-leader' and datname = current_database()
+      and state_change > clock_timestamp() - interval '2.5 seconds'
+  `.pipe(Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("50 millis") }))
+})
 
 const stream = (chain: StreamedChain) => Queue.take(chain.opened)
 
@@ -183,6 +195,27 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       yield* keeper(second, address)
       assert.strictEqual((yield* stream(second)).from, 68)
       assert.strictEqual(second.queries.length, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("outlives a pause of its process, with its stream and without another snapshot", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const address = yield* TestDatabase.create
+      const network = yield* Proxy.make(address)
+      const kept = yield* keeper(chain, network.address)
+      const opened = yield* stream(chain)
+      opened.listener.onSlot(100)
+      yield* shows(kept, TOKEN, [at(20)], 100)
+      yield* network.freeze
+      yield* silentLeader.pipe(Effect.provide(Layer.fresh(TestDatabase.connect(address))))
+      yield* network.thaw
+      chain.write(opened, 101, at(21), TOKEN)
+      opened.listener.onSlot(101)
+      yield* shows(kept, TOKEN, [at(20), at(21)], 101)
+      assert.strictEqual(yield* Queue.size(chain.opened), 0)
+      assert.strictEqual(chain.queries.length, 1)
     }).pipe(Effect.scoped)
   )
 })

@@ -11,15 +11,18 @@ import { AccountScan } from "../../solana/accounts/AccountScan.ts"
 import { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
 import { type ProgramFeed, ProgramWrites, type ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
 import { TransactionHistory } from "../../solana/rpc/TransactionHistory.ts"
-import { whileLeading } from "../../storage/LeaderLock.ts"
+import { type LeaderLock, whileLeading } from "../../storage/LeaderLock.ts"
 import { IndexProgress } from "./IndexProgress.ts"
 import { type IndexedListing, listingsOf, mintsIn, PoolEntries } from "./PoolEntries.ts"
 import { type IndexedProgram, PoolIndexStore, type PoolIndexStoreUnavailable } from "./PoolIndexStore.ts"
 import { SeenPools } from "./SeenPools.ts"
 
 const SOURCE = "pool_index"
-/** The advisory lock of the process that keeps the index. */
-const LOCK = 7_426_231
+/**
+ * The lock of the process that keeps the index. Pools are searched for each token while none does; a new keeper reads all programs
+ * again where the stream cannot repeat, so a pause of the process does not end its lead at once.
+ */
+const LOCK: LeaderLock = { key: 7_426_231, silenceMs: 30_000 }
 const STORE_EVERY = Duration.seconds(1)
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
