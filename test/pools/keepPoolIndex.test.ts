@@ -31,6 +31,7 @@ const keeper = Effect.fnUntraced(function* (chain: StreamedChain, address: TestD
   const store = Context.get(context, PoolIndexStore)
   const monitor = Context.get(context, SourceMonitor.SourceMonitor)
   return {
+    claim: store.claim,
     state: () => monitor.stateOf("pool_index", 0),
     pools: (mint: Mint, through = 0) =>
       Effect.map(store.poolsOf(mint, { through, most: 100 }), ({ pools, whole }) =>
@@ -215,6 +216,24 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       opened.listener.onSlot(101)
       yield* shows(kept, TOKEN, [at(20), at(21)], 101)
       assert.strictEqual(yield* Queue.size(chain.opened), 0)
+      assert.strictEqual(chain.queries.length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("begins anew after another process has claimed it", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      ;(yield* stream(chain)).listener.onSlot(100)
+      yield* shows(kept, TOKEN, [at(20)], 100)
+      const other = yield* kept.claim
+      const opened = yield* stream(chain)
+      assert.strictEqual(opened.from, 68)
+      assert.strictEqual((yield* Effect.flip(other.lose))._tag, "TermEnded")
+      chain.write(opened, 101, at(21), TOKEN)
+      opened.listener.onSlot(101)
+      yield* shows(kept, TOKEN, [at(20), at(21)], 101)
       assert.strictEqual(chain.queries.length, 1)
     }).pipe(Effect.scoped)
   )

@@ -14,7 +14,13 @@ import { TransactionHistory } from "../../solana/rpc/TransactionHistory.ts"
 import { type LeaderLock, whileLeading } from "../../storage/LeaderLock.ts"
 import { IndexProgress } from "./IndexProgress.ts"
 import { type IndexedListing, listingsOf, mintsIn, PoolEntries } from "./PoolEntries.ts"
-import { type IndexedProgram, PoolIndexStore, type PoolIndexStoreUnavailable } from "./PoolIndexStore.ts"
+import {
+  type IndexedProgram,
+  PoolIndexStore,
+  type PoolIndexStoreUnavailable,
+  type PoolIndexWriter,
+  type TermEnded
+} from "./PoolIndexStore.ts"
 import { SeenPools } from "./SeenPools.ts"
 
 const SOURCE = "pool_index"
@@ -37,12 +43,12 @@ interface Parts {
   readonly progress: IndexProgress
   readonly writes: ProgramFeed
   readonly scan: AccountScan["Service"]
-  readonly store: PoolIndexStore["Service"]
+  readonly writer: PoolIndexWriter
   readonly nowMs: () => number
 }
 
 /** The end of a stream, or of the store. */
-type Lost = ChainUnavailable | ReplayUnavailable | PoolIndexStoreUnavailable
+type Lost = ChainUnavailable | ReplayUnavailable | PoolIndexStoreUnavailable | TermEnded
 
 /** The conditions of a listing as text. */
 const listingText = ({ mintsAt, query: { dataSize, matches }, slice }: IndexedListing): string =>
@@ -62,7 +68,7 @@ const isRefusal = ({ isRefused, reason }: ChainUnavailable): boolean => isRefuse
 
 /** Reads and stores the pools of one program. The stream has every write from `slot` on. */
 const readProgram = Effect.fnUntraced(function* (
-  { nowMs, progress, scan, store }: Parts,
+  { nowMs, progress, scan, writer }: Parts,
   listing: IndexedListing,
   slot: number
 ) {
@@ -79,7 +85,7 @@ const readProgram = Effect.fnUntraced(function* (
     const detail = `${program.dex} has more than ${MOST_ENTRIES} entries`
     return yield* new ChainUnavailable({ reason: "invalid", detail, isRefused: true, isTooLarge: true })
   }
-  const stored = yield* store.replace(program.programId, entries, slot)
+  const stored = yield* writer.replace(program.programId, entries, slot)
   progress.finish(listing, stored)
   yield* Effect.logInfo("Every pool of a program is indexed", {
     program: program.dex,
@@ -112,7 +118,7 @@ const readPrograms = (parts: Parts) => {
 
 /** One stream to its end, with the snapshots that are missing. `from` as in a `ProgramFeed`. */
 const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | null): Effect.fn.Return<never, Lost> {
-  const { listings, nowMs, progress, store, writes } = parts
+  const { listings, nowMs, progress, writer, writes } = parts
   const programs = listings.map(({ program }) => program.programId)
   const seen = new SeenPools()
   const heard = yield* Latch.make()
@@ -153,29 +159,32 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
     const entries = added
     const { slot } = progress
     added = new PoolEntries(programs)
-    yield* store.add(entries, { slot, through: slot })
+    yield* writer.add(entries, { slot, through: slot })
     progress.storedAtMs = yield* Clock.currentTimeMillis
   })
   const snapshots = Effect.andThen(heard.await, readPrograms(parts))
   return yield* Effect.raceAllFirst([stream, Effect.forever(storeNext), snapshots])
 })
 
-/** Keeps the index of these programs until it is interrupted. Needs that no other process does. */
+/** Keeps the index of these programs until it is interrupted, or fails once another process has claimed it. */
 const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
-  const { listings, progress, store } = parts
+  const { listings, progress, writer } = parts
   const texts = new Map(listings.map((listing) => [listing.program.programId, listingText(listing)]))
   let isContinued = true
   let pauseMs = FIRST_PAUSE_MS
   while (true) {
-    const stored = yield* store.open(genesis, texts)
+    const stored = yield* writer.open(genesis, texts)
     progress.load(stored)
     const from: number | null = isContinued ? resumeSlot(stored) : null
     if (from === null) {
       // Pools may have been made since the last slot that is stored.
-      yield* store.lose
+      yield* writer.lose
       progress.lose()
     }
     const failure: Lost = yield* Effect.flip(followOnce(parts, from))
+    if (failure._tag === "TermEnded") {
+      return yield* failure
+    }
     if (progress.slot > 0) {
       pauseMs = FIRST_PAUSE_MS
     }
@@ -225,7 +234,8 @@ export const layerPrograms = (
           },
           () => progress.samples()
         )
-        return yield* keep({ listings, progress, writes, scan, store, nowMs }, yield* genesis)
+        const writer = yield* store.claim
+        return yield* keep({ listings, progress, writes, scan, writer, nowMs }, yield* genesis)
       }).pipe(Effect.scoped)
       yield* whileLeading(LOCK, lead).pipe(keepRunning("Keeping the index of pools", SOURCE), Effect.forkScoped)
     })
