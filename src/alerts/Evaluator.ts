@@ -125,27 +125,25 @@ export class Evaluator extends Context.Service<
         })
 
         const fire = Effect.fnUntraced(function* (seen: ReadonlyArray<SeenTrades>) {
+          const held = list.versionsOf(seen.map(({ id }) => id))
           const moved = yield* retryForever(store.fire(seen))
-          const known = new Set(moved.map(({ id }) => id))
           moved.forEach((alert) => list.put(alert))
-          // Their owner has paused or removed these, or they have expired.
-          seen.filter(({ id }) => !known.has(id)).forEach(({ id }) => list.drop(id))
+          list.dropMissing(held, moved)
         })
 
         const reload = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
           for (const chunk of chunksOf(ids)) {
+            const held = list.versionsOf(chunk)
             const found = yield* retryForever(store.load(chunk))
-            const known = new Set(found.map(({ id }) => id))
-            chunk.filter((id) => !known.has(id)).forEach((id) => list.drop(id))
+            list.dropMissing(held, found)
             found.forEach((alert) => list.put(alert))
           }
         })
 
         const catchUp = Effect.gen(function* () {
-          const held = Array.from(list.ids())
+          const held = list.versionsOf(list.ids())
           const newest = yield* retryForever(store.versions)
-          const active = new Set(newest.map(({ id }) => id))
-          held.filter((id) => !active.has(id)).forEach((id) => list.drop(id))
+          list.dropMissing(held, newest)
           const changed = newest.filter(({ id, version }) => list.versionOf(id) !== version)
           yield* reload(changed.map(({ id }) => id))
         })
