@@ -11,10 +11,13 @@ import { NOT_INDEXED, PoolIndex } from "./PoolIndex.ts"
 const CLOSED_FOR = Duration.minutes(5)
 
 /** The pools of a mint in programs that the index has as a whole. */
-interface ReadPools {
+export interface ListedPools {
   readonly whole: ReadonlySet<Address>
   readonly pools: ReadonlyArray<FoundPool>
 }
+
+/** None is listed: every program is searched. */
+export const NOT_LISTED: ListedPools = { whole: new Set(), pools: [] }
 
 /** Returns the read of the pools of a mint by the index, with the accounts of those that are not in memory. */
 export const readIndexedPools = Effect.fnUntraced(function* (
@@ -28,7 +31,7 @@ export const readIndexedPools = Effect.fnUntraced(function* (
   // Those that were closed since, or that the node does not have yet.
   const closed = new AbsentMints(Duration.toMillis(CLOSED_FOR), nowMs)
 
-  return Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<ReadPools, ChainUnavailable> {
+  return Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<ListedPools, ChainUnavailable> {
     const { pools, whole } = index === null ? NOT_INDEXED : yield* index.poolsOf(mint, feed.freshness().slot)
     const inMemory = new Map(
       cache.foundOf(mint).flatMap((pool) => (pool.account === null ? [] : [[pool.address, pool] as const]))
