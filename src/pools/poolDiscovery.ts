@@ -112,13 +112,14 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     const { mint } = load
     const { pools, ...outcome } = yield* search(load, listed)
     cache.setPools(mint, pools, outcome)
+    indexed.leaveOut(mint, listed, outcome.leftOut)
     yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
     return outcome.unsearched
   })
 
   const discover = Effect.fn("PoolBook.load")(function* (load: Load) {
     const { mint } = load
-    const listed = yield* indexed(mint).pipe(Effect.retry(backoff))
+    const listed = yield* indexed.of(mint).pipe(Effect.retry(backoff))
     const unsearched = yield* look(load, listed).pipe(
       // The index is behind the chain: a mint that is newer than it has no pool there.
       Effect.flatMap((those) =>

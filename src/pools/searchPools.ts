@@ -101,7 +101,7 @@ export const makeSearch = ({ cache, derive, feed, pace, poolsPerMint, programs, 
 
   return Effect.fnUntraced(function* (
     load: Load,
-    { pools: listed, whole }: ListedPools
+    { leftOut, pools: listed, whole }: ListedPools
   ): Effect.fn.Return<FoundPools, ChainUnavailable> {
     const { isAsked, mint } = load
     const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
@@ -119,6 +119,6 @@ export const makeSearch = ({ cache, derive, feed, pace, poolsPerMint, programs, 
       )
     )
     const ranked = all.length > poolsPerMint ? yield* rankByReserves(mint, all) : all
-    return { pools: ranked.slice(0, poolsPerMint), leftOut: ranked.slice(poolsPerMint), unsearched }
+    return { pools: ranked.slice(0, poolsPerMint), leftOut: ranked.slice(poolsPerMint).concat(leftOut), unsearched }
   })
 }

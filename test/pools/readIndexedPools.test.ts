@@ -186,4 +186,38 @@ describe("PoolBook, with an index of pools,", () => {
       { POOLS_PER_MINT: "1" }
     ).pipe(withIndex)
   })
+
+  it.effect("reads pools that were left out again after ten minutes, and new ones with the next look", () => {
+    const chain = chainWithOnePool()
+    const { index, withIndex } = indexOf(POOL, POOL_2)
+    const put = (address: Address) =>
+      chain.put(toyPool({ address, mintA: SOL, mintB: TOKEN, vaultA: VAULT_A2, vaultB: VAULT_B2 }))
+    put(POOL_2)
+    const look = Effect.andThen(TestClock.adjust("60 seconds"), settle)
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          const { reads } = chain
+          yield* Effect.repeat(look, { times: 4 })
+          assert.strictEqual(chain.reads, reads)
+          assert.strictEqual(book.leftOut(TOKEN), 1)
+          put(at(70))
+          index.pools.push(at(70))
+          yield* look
+          // The account of the new pool, and the reserves of it and of the one that is kept.
+          assert.strictEqual(chain.reads, reads + 2)
+          assert.strictEqual(book.leftOut(TOKEN), 2)
+          yield* look
+          assert.strictEqual(chain.reads, reads + 2)
+          yield* TestClock.adjust("4 minutes")
+          yield* settle
+          assert.strictEqual(chain.reads, reads + 4)
+          assert.strictEqual(book.leftOut(TOKEN), 2)
+        }),
+      { POOLS_PER_MINT: "1" }
+    ).pipe(withIndex)
+  })
 })
