@@ -7,7 +7,7 @@ import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { keepRunning } from "../health/keepRunning.ts"
 import { SourceMonitor } from "../health/SourceMonitor.ts"
 import { SearchRefusals } from "./SearchRefusals.ts"
-import { AbsentMints } from "./AbsentMints.ts"
+import { AbsentAddresses } from "./AbsentAddresses.ts"
 import { type Load, LoadQueue } from "./LoadQueue.ts"
 import { type ListedPools, NOT_LISTED, readIndexedPools } from "./poolIndex/readIndexedPools.ts"
 import { mayBeMint } from "./mayBeMint.ts"
@@ -81,7 +81,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     refreshing,
     firstPaceMs: perSecond === null ? undefined : (searches / perSecond) * 1000
   })
-  const absent = new AbsentMints(Duration.toMillis(ABSENT_FOR), nowMs)
+  const absent = new AbsentAddresses(Duration.toMillis(ABSENT_FOR), nowMs)
   const indexed = yield* readIndexedPools(cache, feed, programs, nowMs)
   // Mints that the service itself needs stay in memory without pools too.
   const kept = new Set<Mint>()

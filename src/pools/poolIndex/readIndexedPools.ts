@@ -2,7 +2,7 @@ import { Duration, Effect } from "effect"
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Program } from "../../programs/Program.ts"
 import type { ChainFeed, ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
-import { AbsentMints } from "../AbsentMints.ts"
+import { AbsentAddresses } from "../AbsentAddresses.ts"
 import type { FoundPool } from "../foundPool.ts"
 import type { PoolCache } from "../PoolCache.ts"
 import { LeftOutPools } from "./LeftOutPools.ts"
@@ -40,7 +40,7 @@ export const readIndexedPools = Effect.fnUntraced(function* (
   const index = yield* PoolIndex
   const served = new Map(programs.map((program) => [program.programId, program]))
   // Those that were closed since, or that the node does not have yet.
-  const closed = new AbsentMints(Duration.toMillis(CLOSED_FOR), nowMs)
+  const closed = new AbsentAddresses(Duration.toMillis(CLOSED_FOR), nowMs)
   const leftOutPools = new LeftOutPools(nowMs)
 
   const of = Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<ListedPools, ChainUnavailable> {
