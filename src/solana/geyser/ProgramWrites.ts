@@ -32,7 +32,8 @@ export const STREAM_SILENCE_MS = 30_000
 export interface ProgramFeed {
   /**
    * Follows the accounts that pass a query, from a slot on, or from now on where it is null. Makes one attempt and fails when the
-   * stream ends, with the reason `timeout` where it has been silent for STREAM_SILENCE_MS. The next attempt is made at the next
+   * stream ends, with the reason `timeout` where it has been silent for STREAM_SILENCE_MS, and refused where
+   * the endpoint does not offer it. It may begin later than asked for. The next attempt is made at the next
    * endpoint, or at the same one after `ReplayUnavailable` and after an interruption.
    */
   readonly follow: (

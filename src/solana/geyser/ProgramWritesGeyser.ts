@@ -106,7 +106,8 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
     place += 1
     return yield* new ChainUnavailable({
       reason: reason === "silence" ? "timeout" : "unreachable",
-      detail: `${target.host}: the stream of pools ended: ${detail}`
+      detail: `${target.host}: the stream of pools ended: ${detail}`,
+      ...(reason === "refused" && { isRefused: true })
     })
   }, Effect.scoped)
 
