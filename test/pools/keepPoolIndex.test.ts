@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Queue, References, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Queue, References, Schedule } from "effect"
 import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import { layerPrograms } from "../../src/pools/poolIndex/keepPoolIndex.ts"
@@ -16,6 +16,11 @@ import { programId, StreamedChain } from "./indexScene.ts"
 
 const [TOKEN, TOKEN_2] = [at(10), at(11)]
 const lost = new ChainUnavailable({ reason: "unreachable", detail: "the stream ended" })
+const refused = new ChainUnavailable({
+  reason: "unreachable",
+  detail: "PERMISSION_DENIED: by the plan",
+  isRefused: true
+})
 
 /** A process that keeps the index of the chain in this database until the scope ends. */
 const keeper = Effect.fnUntraced(function* (chain: StreamedChain, address: TestDatabase.TestAddress) {
@@ -88,7 +93,8 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       // No mint is read from an account that ends before it.
       assert.deepStrictEqual(yield* kept.pools(at(0)), [])
       assert.strictEqual(chain.queries.length, 1)
-      assert.deepInclude(kept.state(), { status: "known", share: 1, slot: 102 })
+      yield* until("the slot is stored", () => kept.state()?.status === "known")
+      assert.deepInclude(kept.state(), { share: 1, slot: 102 })
     }).pipe(Effect.scoped)
   )
 
@@ -105,6 +111,7 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       const kept = yield* keeper(chain, address)
       const opened = yield* stream(chain)
       assert.strictEqual(opened.from, 68)
+      opened.listener.onSlot(68)
       chain.write(opened, 130, at(21), TOKEN)
       opened.listener.onSlot(130)
       yield* shows(kept, TOKEN, [at(20), at(21)], 130)
@@ -158,7 +165,7 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
     Effect.gen(function* () {
       const chain = new StreamedChain()
       const kept = yield* keeper(chain, yield* TestDatabase.create)
-      yield* (yield* stream(chain)).end(lost)
+      yield* (yield* stream(chain)).end(refused)
       const opened = yield* stream(chain)
       assert.match(kept.state()?.advice ?? "", /Set GEYSER_URL to one that does, or POOL_INDEX=off/u)
       opened.listener.onSlot(100)
@@ -167,14 +174,68 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not take a silent stream for a refused one", () =>
+  it.live("does not take a silent stream, or an endpoint that is not reached, for one that refuses", () =>
     Effect.gen(function* () {
       const chain = new StreamedChain()
       const kept = yield* keeper(chain, yield* TestDatabase.create)
-      yield* (yield* stream(chain)).end(new ChainUnavailable({ reason: "timeout", detail: "no slot for 30000 ms" }))
-      yield* stream(chain)
-      assert.deepInclude(kept.state(), { status: "unavailable", reason: "source_gap" })
-      assert.isUndefined(kept.state()?.advice)
+      let opened = yield* stream(chain)
+      for (const failure of [lost, new ChainUnavailable({ reason: "timeout", detail: "no slot for 30000 ms" })]) {
+        yield* opened.end(failure)
+        opened = yield* stream(chain)
+        assert.deepInclude(kept.state(), { status: "unavailable", reason: "source_gap" })
+        assert.isUndefined(kept.state()?.advice)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is stale while no stream begins, however often one is opened, and known once a slot is stored", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const own = { laterMs: 0 }
+      const live = yield* Clock.Clock
+      const shifted: Clock.Clock = {
+        currentTimeMillisUnsafe: () => live.currentTimeMillisUnsafe(),
+        currentTimeMillis: live.currentTimeMillis,
+        currentTimeNanosUnsafe: () => live.currentTimeNanosUnsafe(),
+        currentTimeNanos: live.currentTimeNanos,
+        monotonicTimeNanosUnsafe: () => live.monotonicTimeNanosUnsafe() + BigInt(own.laterMs) * 1_000_000n,
+        monotonicTimeNanos: Effect.sync(() => live.monotonicTimeNanosUnsafe() + BigInt(own.laterMs) * 1_000_000n),
+        sleep: (duration) => live.sleep(duration)
+      }
+      const kept = yield* Effect.provideService(keeper(chain, yield* TestDatabase.create), Clock.Clock, shifted)
+      const first = yield* stream(chain)
+      first.listener.onSlot(100)
+      yield* shows(kept, TOKEN, [at(20)], 100)
+      yield* until("the index is kept up", () => kept.state()?.status === "known")
+      own.laterMs = 31_000
+      yield* first.end(lost)
+      const second = yield* stream(chain)
+      assert.deepInclude(kept.state(), { status: "stale", reason: "source_stale", share: 1 })
+      second.listener.onSlot(70)
+      yield* until("the index is kept up again", () => kept.state()?.status === "known")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads programs again where a stream begins after the slot that was asked for", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      const first = yield* stream(chain)
+      first.listener.onSlot(100)
+      yield* shows(kept, TOKEN, [at(20)], 100)
+      yield* first.end(lost)
+      chain.pools.set(at(21), TOKEN)
+      const second = yield* stream(chain)
+      assert.strictEqual(second.from, 68)
+      second.listener.onSlot(101)
+      const third = yield* stream(chain)
+      assert.isNull(third.from)
+      assert.isNull(yield* kept.pools(TOKEN))
+      third.listener.onSlot(102)
+      yield* shows(kept, TOKEN, [at(20), at(21)], 102)
+      assert.strictEqual(chain.queries.length, 2)
     }).pipe(Effect.scoped)
   )
 
@@ -231,6 +292,7 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       const opened = yield* stream(chain)
       assert.strictEqual(opened.from, 68)
       assert.strictEqual((yield* Effect.flip(other.lose))._tag, "TermEnded")
+      opened.listener.onSlot(68)
       chain.write(opened, 101, at(21), TOKEN)
       opened.listener.onSlot(101)
       yield* shows(kept, TOKEN, [at(20), at(21)], 101)

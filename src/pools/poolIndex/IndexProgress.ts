@@ -11,7 +11,7 @@ const REFUSED_MS = 3_600_000
 const FAILED_MS = 5000
 
 const STREAM_ADVICE =
-  "The Geyser ends the stream of pools before its first slot: it must allow a filter of accounts by owner for each program. " +
+  "The Geyser refuses the stream of pools: it must allow a filter of accounts by owner for each program. " +
   "Set GEYSER_URL to one that does, or POOL_INDEX=off. Until then pools are searched for each token."
 
 interface ProgramProgress {
@@ -30,7 +30,9 @@ export class IndexProgress {
   slot = 0
   /** The receipt of that slot, by the clock that never goes back. */
   heardAtMs = Number.NEGATIVE_INFINITY
-  /** True after a stream that was ended before its first slot, until one has begun. Not after a silent one. */
+  /** The receipt of the slot that was stored last, by the same clock. */
+  keptAtMs = Number.NEGATIVE_INFINITY
+  /** True after an attempt that the Geyser refused, until a stream has begun or an attempt has failed otherwise. */
   isStreamRefused = false
   /** The last write to the store, in milliseconds since the Unix epoch; null before the first. */
   storedAtMs: number | null = null
@@ -88,8 +90,8 @@ export class IndexProgress {
     const base = { observedAtMs: this.storedAtMs, share, ...(this.slot > 0 && { slot: this.slot }) }
     const advice = this.isStreamRefused ? STREAM_ADVICE : this.advice
     if (share === 1) {
-      return monotonicMs - this.heardAtMs > STREAM_SILENCE_MS
-        ? { ...base, status: "stale", reason: "source_stale" }
+      return monotonicMs - this.keptAtMs > STREAM_SILENCE_MS
+        ? { ...base, status: "stale", reason: "source_stale", ...(advice !== null && { advice }) }
         : { ...base, status: "known" }
     }
     return {

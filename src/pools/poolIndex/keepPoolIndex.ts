@@ -1,6 +1,6 @@
 /** Keeps the index of pools: a snapshot of each program, read once, and the writes of a stream since. */
 import { type PgClient } from "@effect/sql-pg"
-import { Clock, Duration, Effect, Latch, Layer } from "effect"
+import { Clock, Deferred, Duration, Effect, Latch, Layer } from "effect"
 import { addressToBytes } from "../../domain/Address.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { Readings } from "../../health/Readings.ts"
@@ -9,7 +9,7 @@ import type { Program } from "../../programs/Program.ts"
 import { followedPrograms } from "../../programs/registry.ts"
 import { AccountScan } from "../../solana/accounts/AccountScan.ts"
 import { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
-import { type ProgramFeed, ProgramWrites, type ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
+import { type ProgramFeed, ProgramWrites, ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
 import { TransactionHistory } from "../../solana/rpc/TransactionHistory.ts"
 import { type LeaderLock, whileLeading } from "../../storage/LeaderLock.ts"
 import { IndexProgress } from "./IndexProgress.ts"
@@ -122,9 +122,9 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
   const programs = listings.map(({ program }) => program.programId)
   const seen = new SeenPools()
   const heard = yield* Latch.make()
+  const begunTooLate = yield* Deferred.make<never, ReplayUnavailable>()
   let added = new PoolEntries(programs)
   progress.slot = 0
-  progress.heardAtMs = nowMs()
 
   const stream = writes.follow(
     listings.map(({ query }) => query),
@@ -142,7 +142,11 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
         }
       },
       onSlot: (slot) => {
-        if (slot > progress.slot) {
+        if (progress.slot === 0 && from !== null && slot > from + REPEATED) {
+          // The writes up to this slot are missing.
+          const detail = `the stream begins at slot ${slot} instead of ${from}`
+          Deferred.doneUnsafe(begunTooLate, Effect.fail(new ReplayUnavailable({ detail })))
+        } else if (slot > progress.slot) {
           progress.slot = slot
           progress.heardAtMs = nowMs()
           progress.isStreamRefused = false
@@ -157,13 +161,14 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
       return
     }
     const entries = added
-    const { slot } = progress
+    const { heardAtMs, slot } = progress
     added = new PoolEntries(programs)
     yield* writer.add(entries, { slot, through: slot })
+    progress.keptAtMs = heardAtMs
     progress.storedAtMs = yield* Clock.currentTimeMillis
   })
   const snapshots = Effect.andThen(heard.await, readPrograms(parts))
-  return yield* Effect.raceAllFirst([stream, Effect.forever(storeNext), snapshots])
+  return yield* Effect.raceAllFirst([stream, Deferred.await(begunTooLate), Effect.forever(storeNext), snapshots])
 })
 
 /** Keeps the index of these programs until it is interrupted, or fails once another process has claimed it. */
@@ -196,8 +201,7 @@ const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
       })
       continue
     }
-    progress.isStreamRefused =
-      failure._tag === "ChainUnavailable" && failure.reason !== "timeout" && progress.slot === 0
+    progress.isStreamRefused = failure._tag === "ChainUnavailable" && isRefusal(failure) && progress.slot === 0
     const detail = failure._tag === "ChainUnavailable" ? failure.detail : failure.message
     yield* noteFailure(SOURCE, detail)
     yield* Effect.logWarning("The index of pools is not kept up for a moment", { detail, pauseMs })
