@@ -31,6 +31,7 @@ import * as programProofs from "./migrations/0055_program_proofs.ts"
 import * as writerTerms from "./migrations/0056_writer_terms.ts"
 import * as keyPeppers from "./migrations/0057_key_peppers.ts"
 import * as tokenAuthorities from "./migrations/0058_token_authorities.ts"
+import * as indexEntries from "./migrations/0059_index_entries.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -66,5 +67,6 @@ export const migrations = {
   "0055_program_proofs": programProofs.up,
   "0056_writer_terms": writerTerms.up,
   "0057_key_peppers": keyPeppers.up,
-  "0058_token_authorities": tokenAuthorities.up
+  "0058_token_authorities": tokenAuthorities.up,
+  "0059_index_entries": indexEntries.up
 }

@@ -72,6 +72,30 @@ describe.runIf(TestDatabase.isAvailable)("the index of pools in a database", () 
     }).pipe(Effect.scoped)
   )
 
+  it.live("counts the entries of each program as they come and go", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const writer = yield* (yield* open(address)).claim
+      const counted = Effect.map(writer.open("chain", listings), (programs) =>
+        [programId, OTHER_PROGRAM].map((program) => programs.get(program)?.entries)
+      )
+      assert.deepStrictEqual(yield* counted, [0, 0])
+      const both = new PoolEntries([programId, OTHER_PROGRAM])
+      both.add(0, addressToBytes(TOKEN), addressToBytes(at(20)))
+      both.add(0, addressToBytes(TOKEN_2), addressToBytes(at(20)))
+      both.add(1, addressToBytes(TOKEN), addressToBytes(at(21)))
+      yield* writer.add(both, { slot: 5, through: 5 })
+      assert.deepStrictEqual(yield* counted, [2, 1])
+      // Those that are known count once.
+      yield* writer.add(both, { slot: 6, through: 6 })
+      assert.deepStrictEqual(yield* counted, [2, 1])
+      assert.strictEqual(yield* writer.replace(programId, entriesOf([TOKEN, at(20)], [TOKEN, at(23)]), 7), 2)
+      assert.deepStrictEqual(yield* counted, [2, 1])
+      yield* writer.add(entriesOf([TOKEN, at(24)]), { slot: 8, through: 8 })
+      assert.deepStrictEqual(yield* counted, [3, 1])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("holds many entries of one call, and the same entry twice", () =>
     Effect.gen(function* () {
       const { store, writer } = yield* fresh

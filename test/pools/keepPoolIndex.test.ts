@@ -1,61 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Queue, References, Schedule } from "effect"
-import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
-import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
-import { layerPrograms } from "../../src/pools/poolIndex/keepPoolIndex.ts"
-import { PoolIndexStore } from "../../src/pools/poolIndex/PoolIndexStore.ts"
-import * as PoolIndexStorePg from "../../src/pools/poolIndex/PoolIndexStorePg.ts"
+import { Effect, Layer, Queue, Schedule } from "effect"
+import { addressToBytes } from "../../src/domain/Address.ts"
 import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
 import { ReplayUnavailable } from "../../src/solana/geyser/ProgramWrites.ts"
-import { at, toyProgram } from "../quotes/toyChain.ts"
+import { at } from "../quotes/toyChain.ts"
 import * as Proxy from "../support/Proxy.ts"
 import { until } from "../support/sse.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { programId, StreamedChain } from "./indexScene.ts"
-
-const [TOKEN, TOKEN_2] = [at(10), at(11)]
-const lost = new ChainUnavailable({ reason: "unreachable", detail: "the stream ended" })
-const refused = new ChainUnavailable({
-  reason: "unreachable",
-  detail: "PERMISSION_DENIED: by the plan",
-  isRefused: true
-})
-
-/** A process that keeps the index of the chain in this database until the scope ends. */
-const keeper = Effect.fnUntraced(function* (chain: StreamedChain, address: TestDatabase.TestAddress) {
-  const context = yield* Layer.build(
-    layerPrograms([toyProgram]).pipe(
-      Layer.provideMerge(PoolIndexStorePg.layer),
-      Layer.provide(TestDatabase.connect(address)),
-      Layer.provide(chain.layer),
-      Layer.provideMerge(SourceMonitor.layer),
-      Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
-    )
-  )
-  const store = Context.get(context, PoolIndexStore)
-  const monitor = Context.get(context, SourceMonitor.SourceMonitor)
-  return {
-    claim: store.claim,
-    state: () => monitor.stateOf("pool_index", 0),
-    pools: (mint: Mint, through = 0) =>
-      Effect.map(store.poolsOf(mint, { through, most: 100 }), ({ pools, whole }) =>
-        whole.has(programId) ? pools.map((pool) => pool.address).toSorted() : null
-      ).pipe(Effect.orDie)
-  }
-})
-
-type Keeper = Effect.Success<ReturnType<typeof keeper>>
-
-/** Waits until the index answers so; null for a program that is not whole. */
-const shows = ({ pools }: Keeper, mint: Mint, wanted: ReadonlyArray<Address> | null, through = 0) =>
-  Effect.gen(function* () {
-    const text = JSON.stringify(wanted?.toSorted() ?? null)
-    yield* pools(mint, through).pipe(
-      Effect.delay("20 millis"),
-      Effect.repeat({ until: (found) => JSON.stringify(found) === text })
-    )
-  })
+import { keeper, lost, refused, shows, stream, TOKEN, TOKEN_2 } from "./keeperScene.ts"
 
 /** Waits until the server has heard nothing of the leader for longer than it waits for one that reads blocks. */
 const silentLeader = Effect.gen(function* () {
@@ -66,8 +20,6 @@ const silentLeader = Effect.gen(function* () {
       and state_change > clock_timestamp() - interval '2.5 seconds'
   `.pipe(Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("50 millis") }))
 })
-
-const stream = (chain: StreamedChain) => Queue.take(chain.opened)
 
 describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
   it.live("reads a program once, and knows of pools that were made while it was read and afterwards", () =>
@@ -185,57 +137,6 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
         assert.deepInclude(kept.state(), { status: "unavailable", reason: "source_gap" })
         assert.isUndefined(kept.state()?.advice)
       }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is stale while no stream begins, however often one is opened, and known once a slot is stored", () =>
-    Effect.gen(function* () {
-      const chain = new StreamedChain()
-      chain.pools.set(at(20), TOKEN)
-      const own = { laterMs: 0 }
-      const live = yield* Clock.Clock
-      const shifted: Clock.Clock = {
-        currentTimeMillisUnsafe: () => live.currentTimeMillisUnsafe(),
-        currentTimeMillis: live.currentTimeMillis,
-        currentTimeNanosUnsafe: () => live.currentTimeNanosUnsafe(),
-        currentTimeNanos: live.currentTimeNanos,
-        monotonicTimeNanosUnsafe: () => live.monotonicTimeNanosUnsafe() + BigInt(own.laterMs) * 1_000_000n,
-        monotonicTimeNanos: Effect.sync(() => live.monotonicTimeNanosUnsafe() + BigInt(own.laterMs) * 1_000_000n),
-        sleep: (duration) => live.sleep(duration)
-      }
-      const kept = yield* Effect.provideService(keeper(chain, yield* TestDatabase.create), Clock.Clock, shifted)
-      const first = yield* stream(chain)
-      first.listener.onSlot(100)
-      yield* shows(kept, TOKEN, [at(20)], 100)
-      yield* until("the index is kept up", () => kept.state()?.status === "known")
-      own.laterMs = 31_000
-      yield* first.end(lost)
-      const second = yield* stream(chain)
-      assert.deepInclude(kept.state(), { status: "stale", reason: "source_stale", share: 1 })
-      second.listener.onSlot(70)
-      yield* until("the index is kept up again", () => kept.state()?.status === "known")
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("reads programs again where a stream begins after the slot that was asked for", () =>
-    Effect.gen(function* () {
-      const chain = new StreamedChain()
-      chain.pools.set(at(20), TOKEN)
-      const kept = yield* keeper(chain, yield* TestDatabase.create)
-      const first = yield* stream(chain)
-      first.listener.onSlot(100)
-      yield* shows(kept, TOKEN, [at(20)], 100)
-      yield* first.end(lost)
-      chain.pools.set(at(21), TOKEN)
-      const second = yield* stream(chain)
-      assert.strictEqual(second.from, 68)
-      second.listener.onSlot(101)
-      const third = yield* stream(chain)
-      assert.isNull(third.from)
-      assert.isNull(yield* kept.pools(TOKEN))
-      third.listener.onSlot(102)
-      yield* shows(kept, TOKEN, [at(20), at(21)], 102)
-      assert.strictEqual(chain.queries.length, 2)
     }).pipe(Effect.scoped)
   )
 

@@ -59,20 +59,27 @@ const makeWriter = (sql: SqlClient.SqlClient, transact: Transact): PoolIndexWrit
   const ids = new Map<Address, number>()
 
   const insert = (part: EntryPart, programs: ReadonlyArray<Address>, slot: number) => sql`
-    insert into indexed_pools as known (mint, pool, program, seen_slot)
-    select distinct on (mint, pool) mint, pool, program, ${slot}::integer from (
-      select
-        substring(${PgTypes.bytea(part.mints)} from (32 * place - 31)::integer for 32) as mint,
-        substring(${PgTypes.bytea(part.pools)} from (32 * place - 31)::integer for 32) as pool,
-        program
-      from unnest(${list(
-        PgTypes.OID.int2,
-        part.programs.map((place) => ids.get(programs[place] as Address) ?? 0)
-      )}) with ordinality as listed (program, place)
-    ) as entries
-    order by mint, pool
-    on conflict (mint, pool) do update set program = excluded.program, seen_slot = excluded.seen_slot
-    where known.seen_slot < excluded.seen_slot
+    with stored as (
+      insert into indexed_pools as known (mint, pool, program, seen_slot)
+      select distinct on (mint, pool) mint, pool, program, ${slot}::integer from (
+        select
+          substring(${PgTypes.bytea(part.mints)} from (32 * place - 31)::integer for 32) as mint,
+          substring(${PgTypes.bytea(part.pools)} from (32 * place - 31)::integer for 32) as pool,
+          program
+        from unnest(${list(
+          PgTypes.OID.int2,
+          part.programs.map((place) => ids.get(programs[place] as Address) ?? 0)
+        )}) with ordinality as listed (program, place)
+      ) as entries
+      order by mint, pool
+      on conflict (mint, pool) do update set program = excluded.program, seen_slot = excluded.seen_slot
+      where known.seen_slot < excluded.seen_slot
+      -- A row without a deleting transaction is a new one.
+      returning program, xmax = 0 as is_new
+    )
+    update indexed_programs set entries = entries + added
+    from (select program, count(*)::integer as added from stored where is_new group by program) as counted
+    where id = counted.program
   `
 
   const insertAll = (entries: PoolEntries, slot: number) =>
@@ -94,12 +101,7 @@ const makeWriter = (sql: SqlClient.SqlClient, transact: Transact): PoolIndexWrit
               on conflict (program_id) do update set
                 is_whole = known.is_whole and known.listing = excluded.listing, listing = excluded.listing
             `
-          return yield* sql`
-              select id, program_id, is_whole, through, coalesce(entries, 0)::integer as entries
-              from indexed_programs
-              left join (select program, count(*) as entries from indexed_pools group by program) as counted
-                on program = id
-            `
+          return yield* sql`select id, program_id, is_whole, through, entries from indexed_programs`
         }).pipe(Effect.flatMap(decodePrograms))
       )
       const states = new Map<Address, IndexedProgram>()
@@ -130,9 +132,14 @@ const makeWriter = (sql: SqlClient.SqlClient, transact: Transact): PoolIndexWrit
       const [row] = yield* transact(
         Effect.gen(function* () {
           yield* sql`delete from indexed_pools where program = ${id}::smallint and seen_slot < ${slot}`
-          yield* sql`update indexed_programs set is_whole = true, through = greatest(through, ${slot}) where id = ${id}::smallint`
           return yield* Effect.flatMap(
-            sql`select count(*)::integer as entries from indexed_pools where program = ${id}::smallint`,
+            sql`
+              update indexed_programs set is_whole = true, through = greatest(through, ${slot}), entries = (
+                select count(*) from indexed_pools where program = ${id}::smallint
+              )
+              where id = ${id}::smallint
+              returning entries
+            `,
             decodeCounts
           )
         })

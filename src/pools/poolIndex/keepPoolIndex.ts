@@ -12,7 +12,7 @@ import { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
 import { type ProgramFeed, ProgramWrites, ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
 import { TransactionHistory } from "../../solana/rpc/TransactionHistory.ts"
 import { type LeaderLock, whileLeading } from "../../storage/LeaderLock.ts"
-import { IndexProgress } from "./IndexProgress.ts"
+import { IndexProgress, type SnapshotFailure } from "./IndexProgress.ts"
 import { type IndexedListing, listingsOf, mintsIn, PoolEntries } from "./PoolEntries.ts"
 import {
   type IndexedProgram,
@@ -94,23 +94,25 @@ const readProgram = Effect.fnUntraced(function* (
   })
 })
 
-/** Reads the programs that are not whole, one after the other. A refusal concerns one of them. */
+/** Reads the programs that are not whole, one after the other. A failure concerns one of them, and not the stream. */
 const readPrograms = (parts: Parts) => {
   const { nowMs, progress } = parts
+  const fail = Effect.fnUntraced(function* (listing: IndexedListing, failure: SnapshotFailure, detail: string) {
+    const { dex } = listing.program
+    const waitMs = progress.fail(listing, failure, nowMs())
+    const message = failure === "unstored" ? "cannot be stored" : "cannot be read"
+    yield* noteFailure(SOURCE, `${dex}: ${detail}`)
+    yield* Effect.logWarning(progress.advice ?? `The pools of a program ${message}`, { program: dex, detail, waitMs })
+  })
   return Effect.gen(function* () {
     const listing = progress.next(nowMs())
     if (listing === undefined) {
       return yield* Effect.sleep(STORE_EVERY)
     }
     yield* readProgram(parts, listing, progress.slot).pipe(
-      Effect.catchTag("ChainUnavailable", (failure) => {
-        const isRefused = isRefusal(failure)
-        progress.fail(listing, isRefused, nowMs())
-        const message = isRefused ? (progress.advice ?? "") : "The pools of a program could not be read"
-        return Effect.andThen(
-          noteFailure(SOURCE, `${listing.program.dex}: ${failure.detail}`),
-          Effect.logWarning(message, { program: listing.program.dex, detail: failure.detail })
-        )
+      Effect.catchTags({
+        ChainUnavailable: (failure) => fail(listing, isRefusal(failure) ? "refused" : "unread", failure.detail),
+        PoolIndexStoreUnavailable: (failure) => fail(listing, "unstored", failure.message)
       })
     )
   }).pipe(Effect.forever)
@@ -186,11 +188,12 @@ const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
       yield* writer.lose
       progress.lose()
     }
+    const { keptAtMs } = progress
     const failure: Lost = yield* Effect.flip(followOnce(parts, from))
     if (failure._tag === "TermEnded") {
       return yield* failure
     }
-    if (progress.slot > 0) {
+    if (progress.keptAtMs > keptAtMs) {
       pauseMs = FIRST_PAUSE_MS
     }
     isContinued = failure._tag !== "ReplayUnavailable"
