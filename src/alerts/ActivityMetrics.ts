@@ -26,6 +26,8 @@ export interface ActivitySources {
   readonly authorities: Pick<AuthorityChanges, "of">
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number
+  /** The longest pause between two looks at all metrics, in milliseconds: after a longer one no window was seen whole. */
+  readonly longestPauseMs: number
 }
 
 /** The name of a window of so many seconds; null where there is none. */
@@ -37,10 +39,11 @@ export const windowOf = (seconds: number | null) => windowNames[windowSeconds.in
  */
 export class ActivityMetrics {
   private readonly sources: ActivitySources
-  private readonly highs = new LiquidityHighs()
+  private readonly highs: LiquidityHighs
 
   constructor(sources: ActivitySources) {
     this.sources = sources
+    this.highs = new LiquidityHighs(sources.longestPauseMs)
   }
 
   /** Current value of the metric, at the place of the newest trade of the token. */

@@ -133,6 +133,29 @@ export class AlertIndex {
     return this.byId.get(id)?.version ?? null
   }
 
+  /** The versions that are held of these alerts, without those that are not watched. */
+  versionsOf(ids: Iterable<string>): ReadonlyMap<string, number> {
+    return new Map(
+      Array.from(ids).flatMap((id) => {
+        const version = this.versionOf(id)
+        return version === null ? [] : [[id, version] as const]
+      })
+    )
+  }
+
+  /**
+   * Stops watching those of `held` that the store did not find: their owner has paused or removed them, or they have expired.
+   * One that was resumed since the store was asked is held in a newer version, and stays.
+   */
+  dropMissing(held: ReadonlyMap<string, number>, found: ReadonlyArray<{ readonly id: string }>): void {
+    const known = new Set(found.map(({ id }) => id))
+    for (const [id, version] of held) {
+      if (!known.has(id) && this.versionOf(id) === version) {
+        this.drop(id)
+      }
+    }
+  }
+
   /** The alerts that are watched. */
   alerts(): Iterable<Alert> {
     return this.byId.values()

@@ -32,7 +32,7 @@ import { AlertIndex } from "./AlertIndex.ts"
 /** Steps in one write, and alerts in one read. */
 const BATCH_SIZE = 1000
 
-/** Alerts are stale when the evaluation of all of them is this late. */
+/** Alerts are stale, and windows of values begin anew, when the evaluation of all of them is this late. */
 const LATE_TICKS = 2
 const LATE_MS = 6000
 /** The time for which lost blocks show in the state of the alerts. */
@@ -104,12 +104,13 @@ export class Evaluator extends Context.Service<
         const holders = yield* HolderReader
         const clock = yield* Clock.Clock
         const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+        const silentMs = LATE_TICKS * Duration.toMillis(every) + LATE_MS
         const authorities = new AuthorityChanges()
         const metrics = new Metrics(
           tape,
           tokens,
           medians,
-          new ActivityMetrics({ tape, pools, holders, medians, authorities, monotonicMs })
+          new ActivityMetrics({ tape, pools, holders, medians, authorities, monotonicMs, longestPauseMs: silentMs })
         )
         const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0, unread: null }
         const list = new AlertIndex()
@@ -124,27 +125,25 @@ export class Evaluator extends Context.Service<
         })
 
         const fire = Effect.fnUntraced(function* (seen: ReadonlyArray<SeenTrades>) {
+          const held = list.versionsOf(seen.map(({ id }) => id))
           const moved = yield* retryForever(store.fire(seen))
-          const known = new Set(moved.map(({ id }) => id))
           moved.forEach((alert) => list.put(alert))
-          // Their owner has paused or removed these, or they have expired.
-          seen.filter(({ id }) => !known.has(id)).forEach(({ id }) => list.drop(id))
+          list.dropMissing(held, moved)
         })
 
         const reload = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
           for (const chunk of chunksOf(ids)) {
+            const held = list.versionsOf(chunk)
             const found = yield* retryForever(store.load(chunk))
-            const known = new Set(found.map(({ id }) => id))
-            chunk.filter((id) => !known.has(id)).forEach((id) => list.drop(id))
+            list.dropMissing(held, found)
             found.forEach((alert) => list.put(alert))
           }
         })
 
         const catchUp = Effect.gen(function* () {
-          const held = Array.from(list.ids())
+          const held = list.versionsOf(list.ids())
           const newest = yield* retryForever(store.versions)
-          const active = new Set(newest.map(({ id }) => id))
-          held.filter((id) => !active.has(id)).forEach((id) => list.drop(id))
+          list.dropMissing(held, newest)
           const changed = newest.filter(({ id, version }) => list.versionOf(id) !== version)
           yield* reload(changed.map(({ id }) => id))
         })
@@ -318,7 +317,6 @@ export class Evaluator extends Context.Service<
           keepRunning("Evaluating alerts", "alerts"),
           Effect.forkScoped({ startImmediately: true })
         )
-        const silentMs = LATE_TICKS * Duration.toMillis(every) + LATE_MS
         yield* monitor.report("alerts", (nowMs) => {
           const state = stateByAge(progress.tickAtMs, silentMs, nowMs)
           const hasLost = progress.lostAtMs !== null && nowMs - progress.lostAtMs < SHOW_LOSS_MS

@@ -11,13 +11,15 @@ interface Sample {
 }
 
 interface Samples {
-  /** The time of the first value. */
+  /** The time of the first value since which there was no longer pause. */
   readonly sinceMs: number
+  /** The time of the last value. */
+  readonly lastMs: number
   /** In the order of time; each is higher than all after it. */
   readonly highest: ReadonlyArray<Sample>
 }
 
-/** A highest value, and whether it is that of a whole window: of less it may have been higher. */
+/** A highest value. It is that of a whole window, or the liquidity may have been higher while it was not seen. */
 export interface High {
   readonly micro: bigint
   readonly isWhole: boolean
@@ -29,16 +31,27 @@ export interface High {
  */
 export class LiquidityHighs {
   readonly #samples = new Map<Mint, Samples>()
+  readonly #longestPauseMs: number
+
+  /** After a pause of the values that is longer than this the window is seen whole only once it has passed anew. */
+  constructor(longestPauseMs: number) {
+    this.#longestPauseMs = longestPauseMs
+  }
 
   /** Takes note of the value of now. */
   note(mint: Mint, micro: bigint, monotonicMs: number): void {
-    const { highest, sinceMs } = this.#samples.get(mint) ?? { highest: [], sinceMs: monotonicMs }
+    const before = this.#samples.get(mint)
+    const highest = before?.highest ?? []
     const kept = highest.filter(
       (sample) => sample.monotonicMs > monotonicMs - LONGEST_DROP_SECONDS * 1000 && sample.micro > micro
     )
     const last = kept.at(-1)
     const isNext = last === undefined || monotonicMs - last.monotonicMs >= STEP_MS
-    this.#samples.set(mint, { sinceMs, highest: isNext ? [...kept, { monotonicMs, micro }] : kept })
+    this.#samples.set(mint, {
+      sinceMs: before !== undefined && this.#isUnbroken(before, monotonicMs) ? before.sinceMs : monotonicMs,
+      lastMs: monotonicMs,
+      highest: isNext ? [...kept, { monotonicMs, micro }] : kept
+    })
   }
 
   /** The highest value of the last `seconds`; null where none was seen. */
@@ -48,7 +61,7 @@ export class LiquidityHighs {
     const highest = samples?.highest.find((sample) => sample.monotonicMs > fromMs)
     return samples === undefined || highest === undefined
       ? null
-      : { micro: highest.micro, isWhole: samples.sinceMs <= fromMs }
+      : { micro: highest.micro, isWhole: samples.sinceMs <= fromMs && this.#isUnbroken(samples, monotonicMs) }
   }
 
   /** Forgets all tokens but these. */
@@ -58,5 +71,9 @@ export class LiquidityHighs {
         this.#samples.delete(mint)
       }
     }
+  }
+
+  #isUnbroken({ lastMs }: Samples, monotonicMs: number): boolean {
+    return monotonicMs - lastMs <= this.#longestPauseMs
   }
 }

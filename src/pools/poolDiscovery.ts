@@ -2,38 +2,33 @@
 import { Clock, Config, Duration, Effect, Exit, Latch, Option, Schedule, Schema, type Scope } from "effect"
 import { countSetting, durationSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
-import { type Mint, SOL, USDC } from "../domain/Address.ts"
-import type { ChainFeed, ChainUnavailable, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
+import { type Mint, SOL } from "../domain/Address.ts"
+import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { keepRunning } from "../health/keepRunning.ts"
-import { noteFailure, SourceMonitor } from "../health/SourceMonitor.ts"
-import { isRefusal, SearchRefusals } from "./SearchRefusals.ts"
-import type { FoundPool } from "./foundPool.ts"
-import { AbsentMints } from "./AbsentMints.ts"
+import { SourceMonitor } from "../health/SourceMonitor.ts"
+import { SearchRefusals } from "./SearchRefusals.ts"
+import { AbsentAddresses } from "./AbsentAddresses.ts"
 import { type Load, LoadQueue } from "./LoadQueue.ts"
-import { readIndexedPools } from "./poolIndex/readIndexedPools.ts"
+import { type ListedPools, NOT_LISTED, readIndexedPools } from "./poolIndex/readIndexedPools.ts"
 import { mayBeMint } from "./mayBeMint.ts"
 import type { PoolCache } from "./PoolCache.ts"
-import { lamportPrice, measureOf, rankPools, uniquePools } from "./poolRanking.ts"
 import { type LearnPool, learnPools } from "./learnPools.ts"
 import { Requester } from "./Requester.ts"
 import { DefaultSearchRate, makeSearchPace } from "./SearchPace.ts"
 import type { PoolRefresh } from "./refreshPools.ts"
+import { backoff, makeSearch, searchesFor } from "./searchPools.ts"
 
 /** Mints that are loaded at a time, and among them those that are searched again, of which there are many and every minute. */
 const UNPACED = { workers: 12, refreshing: 4 }
 /** Asked mints that are checked with one read, and such reads in flight. */
 const CHECKED_TOGETHER = 100
 const CHECKERS = 2
-/** Searches of one mint in flight at a time: of an asked one, of one that is searched again. */
-const SEARCHES = { asked: 4, again: 2 }
 /** Time for which a mint without an account or without a pool is not searched again. */
 const ABSENT_FOR = Duration.seconds(60)
 /** A pool that cannot be read within this time does not hold up the others of its mint. */
 const READ_DEADLINE = Duration.seconds(10)
 
 const IsRate = Schema.makeFilter((value: number) => value > 0 || "must be a number above 0")
-
-const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
 
 /** The same where searches are paced: those of one mint end before the next begin. */
 const PACED = { workers: 3, refreshing: 1 }
@@ -45,26 +40,6 @@ export const settings = Config.all({
   refresh: durationSetting("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60))),
   rate: Config.option(Config.schema(Schema.NumberFromString.check(IsRate), "DISCOVERY_RATE"))
 })
-
-interface Search {
-  readonly program: Program
-  readonly query: ProgramQuery
-}
-
-const searchesFor = (programs: ReadonlyArray<Program>, mint: Mint): ReadonlyArray<Search> =>
-  programs.flatMap((program) =>
-    program.poolsOf(mint).map((filter) => ({ program, query: { programId: program.programId, ...filter } }))
-  )
-
-const derivedFor = (programs: ReadonlyArray<Program>, mint: Mint, derive: DeriveAddress): ReadonlyArray<FoundPool> =>
-  programs.flatMap((program) =>
-    (program.poolAddressesOf?.(mint, derive) ?? []).map((address) => ({
-      program,
-      address,
-      account: null,
-      foundBy: mint
-    }))
-  )
 
 /** State of a mint that was asked for. */
 export type Loading =
@@ -106,7 +81,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     refreshing,
     firstPaceMs: perSecond === null ? undefined : (searches / perSecond) * 1000
   })
-  const absent = new AbsentMints(Duration.toMillis(ABSENT_FOR), nowMs)
+  const absent = new AbsentAddresses(Duration.toMillis(ABSENT_FOR), nowMs)
   const indexed = yield* readIndexedPools(cache, feed, programs, nowMs)
   // Mints that the service itself needs stay in memory without pools too.
   const kept = new Set<Mint>()
@@ -123,47 +98,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     monotonicMs: nowMs
   })
   yield* monitor.report("pool_search", () => refusals.state())
-
-  /** Notes that the provider does not offer the search of a program. */
-  const refuse = Effect.fnUntraced(function* (program: Program, mint: Mint, failure: ChainUnavailable) {
-    const isFirst = !refusals.some
-    if (refusals.refused(program, mint, failure)) {
-      yield* noteFailure("pool_search", failure.detail)
-      // A node that refuses one program refuses others within the same search: `/freshness` lists them.
-      yield* isFirst
-        ? Effect.logWarning(`${refusals.advice} /freshness lists the programs.`, { detail: failure.detail })
-        : Effect.logDebug("The node refuses the search of another program", { program: program.dex })
-    }
-  })
-
-  /** Pools that a search finds; null where the provider refuses it. */
-  const search = Effect.fnUntraced(function* ({ program, query }: Search, { isAsked, mint }: Load) {
-    if (refusals.isRefused(program, mint)) {
-      return null
-    }
-    const found = yield* pace(isAsked).pipe(
-      Effect.andThen(feed.accountsOf(query)),
-      Effect.tap(() => Effect.sync(() => refusals.answered(program))),
-      Effect.retry({ schedule: backoff, while: (failure) => !isRefusal(failure) }),
-      Effect.catchIf(isRefusal, (failure) => Effect.as(refuse(program, mint, failure), null))
-    )
-    return found === null
-      ? null
-      : Array.from(found.accounts.values()).flatMap((account) =>
-          account !== null && program.isPool(account)
-            ? [{ program, address: account.address, account, foundBy: undefined }]
-            : []
-        )
-  })
-
-  /** Reads the balance of one vault of every pool, because a search finds pool accounts alone. */
-  const rankByReserves = Effect.fnUntraced(function* (mint: Mint, found: ReadonlyArray<FoundPool>) {
-    const measures = found.map((pool) => ({ pool, measure: measureOf(pool, mint) }))
-    const vaults = measures.flatMap(({ measure }) => (measure === null ? [] : [measure.vault]))
-    const { accounts } = yield* feed.read(vaults).pipe(Effect.retry(backoff))
-    const lamportUsd = lamportPrice(cache.pairOf(SOL, USDC).pools, feed.clock())
-    return rankPools(measures, (address) => accounts.get(address), lamportUsd)
-  })
+  const search = makeSearch({ cache, feed, programs, derive, pace, refusals, poolsPerMint })
 
   const forget = (mint: Mint) => {
     cache.forget(mint)
@@ -172,28 +107,25 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     return poolRefresh.wake
   }
 
+  /** Searches the pools of a mint beside those that are listed, and reads them. Returns the programs that were not searched. */
+  const look = Effect.fnUntraced(function* (load: Load, listed: ListedPools) {
+    const { mint } = load
+    const { pools, ...outcome } = yield* search(load, listed)
+    cache.setPools(mint, pools, outcome)
+    indexed.leaveOut(mint, listed, outcome.leftOut)
+    yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
+    return outcome.unsearched
+  })
+
   const discover = Effect.fn("PoolBook.load")(function* (load: Load) {
-    const { isAsked, mint } = load
-    const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
-    const { pools: listed, whole } = yield* indexed(mint).pipe(Effect.retry(backoff))
-    const searches = searchesFor(programs, mint).filter(({ program }) => !whole.has(program.programId))
-    const found = yield* Effect.forEach(searches, (each) => search(each, load), { concurrency })
-    const unsearched = new Set(searches.flatMap(({ program }, index) => (found[index] === null ? [program] : [])))
-    programs.forEach((program) => (unsearched.has(program) ? undefined : refusals.searched(program, mint)))
-    const derived = derivedFor(programs, mint, derive)
-    // A refused search does not find the pools that trades have named, and the index may be a moment behind them.
-    const learned = cache.foundOf(mint).filter(({ program }) => unsearched.has(program) || whole.has(program.programId))
-    const all = uniquePools(
-      derived.concat(
-        listed,
-        found.flatMap((pools) => pools ?? []),
-        learned
+    const { mint } = load
+    const listed = yield* indexed.of(mint).pipe(Effect.retry(backoff))
+    const unsearched = yield* look(load, listed).pipe(
+      // The index is behind the chain: a mint that is newer than it has no pool there.
+      Effect.flatMap((those) =>
+        cache.isEmpty(mint) && listed.whole.size > 0 ? look(load, NOT_LISTED) : Effect.succeed(those)
       )
     )
-    const ranked = all.length > poolsPerMint ? yield* rankByReserves(mint, all) : all
-    const pools = ranked.slice(0, poolsPerMint)
-    cache.setPools(mint, pools, { leftOut: ranked.slice(poolsPerMint), unsearched })
-    yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
     if (cache.isEmpty(mint) && !kept.has(mint) && unsearched.size === 0) {
       absent.add(mint)
       return yield* forget(mint)
@@ -201,7 +133,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     cache.setReady(mint)
     const evicted = cache.evictable(mints)
     yield* evicted === undefined ? Effect.void : forget(evicted)
-    yield* Effect.logDebug("Pools loaded", { mint, pools: pools.length, found: all.length })
+    yield* Effect.logDebug("Pools loaded", { mint, pools: cache.foundOf(mint).length, leftOut: cache.leftOut(mint) })
   })
 
   /** Checks asked mints with one read, instead of a search of every program for each. While it is unknown, a mint exists. */

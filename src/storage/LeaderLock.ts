@@ -9,13 +9,21 @@ export class LeadershipLost extends Schema.TaggedError<LeadershipLost>()("Leader
   cause: Schema.Defect()
 }) {}
 
-/**
- * The server ends a session that is silent for this long, so that a process that stands still leads no more. It may go on for
- * a moment: what it writes has to be refused by a term or by a compare-and-append.
- */
-const SESSION_TIMEOUT_MS = 1500
+/** An advisory lock of the database. */
+export interface LeaderLock {
+  /** Its key: one for each task that has a leader. */
+  readonly key: number
+  /**
+   * The server ends a session that is silent for this long, so that a process that stands still leads no more. A shorter pause of
+   * it costs nothing. It may go on for a moment after its session: what it writes has to be refused by a term or by a
+   * compare-and-append.
+   */
+  readonly silenceMs: number
+}
+
 const BEAT_EVERY = Duration.millis(250)
-const BEAT_TIMEOUT = Duration.seconds(2)
+/** An answer may take this long, or as long as the silence that the lock allows. */
+const BEAT_TIMEOUT_MS = 2000
 const CONNECT_TIMEOUT_MS = 2000
 
 const lost = (cause: unknown) => new LeadershipLost({ cause })
@@ -24,7 +32,11 @@ const lost = (cause: unknown) => new LeadershipLost({ cause })
  * Waits until this process is the only one that holds the lock, then runs the effect. Ends with it, or fails once the lock is
  * lost; the lock is released either way. It is held by a connection of its own.
  */
-export const whileLeading = Effect.fnUntraced(function* <A, E, R>(lock: number, lead: Effect.Effect<A, E, R>) {
+export const whileLeading = Effect.fnUntraced(function* <A, E, R>(
+  { key, silenceMs }: LeaderLock,
+  lead: Effect.Effect<A, E, R>
+) {
+  const beatTimeout = Duration.millis(Math.max(BEAT_TIMEOUT_MS, silenceMs))
   const sql = yield* PgClient.PgClient
   const config = yield* sessionConfig(sql)
   const connection = yield* Effect.mapError(
@@ -32,9 +44,9 @@ export const whileLeading = Effect.fnUntraced(function* <A, E, R>(lock: number, 
     lost
   )
   const ask = (text: string, ...values: ReadonlyArray<unknown>) =>
-    Effect.mapError(within(BEAT_TIMEOUT, lost)(connection.query(text, values)), lost)
-  yield* ask(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`)
-  yield* ask("select pg_try_advisory_lock($1::bigint) as is_held", lock).pipe(
+    Effect.mapError(within(beatTimeout, lost)(connection.query(text, values)), lost)
+  yield* ask(`set idle_session_timeout = ${silenceMs}`)
+  yield* ask("select pg_try_advisory_lock($1::bigint) as is_held", key).pipe(
     Effect.repeat({ until: ({ rows }) => rows[0]?.["is_held"] === true, schedule: Schedule.spaced(BEAT_EVERY) })
   )
   const beat = Effect.repeat(ask("select 1"), Schedule.spaced(BEAT_EVERY))

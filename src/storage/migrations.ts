@@ -28,8 +28,10 @@ import * as marketSnapshots from "./migrations/0052_market_snapshots.ts"
 import * as poolIndex from "./migrations/0053_pool_index.ts"
 import * as chainTerms from "./migrations/0054_chain_terms.ts"
 import * as programProofs from "./migrations/0055_program_proofs.ts"
+import * as writerTerms from "./migrations/0056_writer_terms.ts"
 import * as keyPeppers from "./migrations/0057_key_peppers.ts"
 import * as tokenAuthorities from "./migrations/0058_token_authorities.ts"
+import * as indexEntries from "./migrations/0059_index_entries.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -63,6 +65,8 @@ export const migrations = {
   "0053_pool_index": poolIndex.up,
   "0054_chain_terms": chainTerms.up,
   "0055_program_proofs": programProofs.up,
+  "0056_writer_terms": writerTerms.up,
   "0057_key_peppers": keyPeppers.up,
-  "0058_token_authorities": tokenAuthorities.up
+  "0058_token_authorities": tokenAuthorities.up,
+  "0059_index_entries": indexEntries.up
 }

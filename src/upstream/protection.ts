@@ -1,5 +1,5 @@
 /** Deadlines, retries and circuit breakers of calls to an upstream. */
-import { Cause, Duration, Effect, Exit, Option, Schedule, type Scope, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Option, Schedule, type Scope, Stream } from "effect"
 import { CircuitBreaker } from "effect/persistence"
 import { UpstreamFailure } from "./UpstreamFailure.ts"
 
@@ -18,6 +18,29 @@ export const withDeadline =
       orElse: () =>
         Effect.fail(new UpstreamFailure({ reason: "timeout", detail: `no answer in ${Duration.format(deadline)}` }))
     })
+
+/**
+ * Fails as `timeout` once there was no sign of life for this long: the effect calls `heard` at each. For answers whose length has no
+ * bound, each part of which has to come in time.
+ */
+export const unlessSilent = <A, E, R>(
+  limit: Duration.Duration,
+  effect: (heard: () => void) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | UpstreamFailure, R> =>
+  Clock.clockWith((clock) => {
+    const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    let heardAtMs = nowMs()
+    const silent: Effect.Effect<never, UpstreamFailure> = Effect.suspend(() => {
+      const leftMs = Math.ceil(heardAtMs + Duration.toMillis(limit) - nowMs())
+      return leftMs > 0
+        ? Effect.andThen(Effect.sleep(Duration.millis(leftMs)), silent)
+        : Effect.fail(new UpstreamFailure({ reason: "timeout", detail: `silent for ${Duration.format(limit)}` }))
+    })
+    const heard = () => {
+      heardAtMs = nowMs()
+    }
+    return Effect.raceFirst(effect(heard), silent)
+  })
 
 const TRANSIENT: ReadonlySet<string> = new Set(["timeout", "unreachable", "rate_limited"])
 /** A failure that asks for a longer wait is returned to the caller. */

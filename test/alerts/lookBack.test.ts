@@ -1,26 +1,10 @@
 /** Values that alerts compare with later, under a wall clock that is set back. */
 import { assert, describe, it } from "@effect/vitest"
 import { AuthorityChanges } from "../../src/alerts/AuthorityChanges.ts"
-import { LiquidityHighs } from "../../src/alerts/LiquidityHighs.ts"
 import { mintOf } from "../market/tape/tape.ts"
 
 const MINT = mintOf(1)
 const HOUR_MS = 3_600_000
-
-describe("LiquidityHighs", () => {
-  it("have the highest value of a window, whole once it was seen from its beginning", () => {
-    const highs = new LiquidityHighs()
-    assert.isNull(highs.of(MINT, 300, 0))
-    highs.note(MINT, 9n, 0)
-    highs.note(MINT, 5n, 100_000)
-    highs.note(MINT, 7n, 200_000)
-    assert.deepStrictEqual(highs.of(MINT, 300, 200_000), { micro: 9n, isWhole: false })
-    assert.deepStrictEqual(highs.of(MINT, 300, 300_000), { micro: 7n, isWhole: true })
-    assert.deepStrictEqual(highs.of(MINT, 3600, 300_000), { micro: 9n, isWhole: false })
-    highs.keep(new Set())
-    assert.isNull(highs.of(MINT, 300, 300_000))
-  })
-})
 
 describe("AuthorityChanges", () => {
   it("count a change for its window alone, also after the wall clock was set back", () => {

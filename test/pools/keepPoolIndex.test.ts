@@ -1,55 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Queue, References } from "effect"
-import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
-import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
-import { layerPrograms } from "../../src/pools/poolIndex/keepPoolIndex.ts"
-import { PoolIndexStore } from "../../src/pools/poolIndex/PoolIndexStore.ts"
-import * as PoolIndexStorePg from "../../src/pools/poolIndex/PoolIndexStorePg.ts"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Queue, Schedule } from "effect"
+import { addressToBytes } from "../../src/domain/Address.ts"
 import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
 import { ReplayUnavailable } from "../../src/solana/geyser/ProgramWrites.ts"
-import { at, toyProgram } from "../quotes/toyChain.ts"
+import { at } from "../quotes/toyChain.ts"
+import * as Proxy from "../support/Proxy.ts"
 import { until } from "../support/sse.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { programId, StreamedChain } from "./indexScene.ts"
+import { keeper, lost, refused, shows, stream, TOKEN, TOKEN_2 } from "./keeperScene.ts"
 
-const [TOKEN, TOKEN_2] = [at(10), at(11)]
-const lost = new ChainUnavailable({ reason: "unreachable", detail: "the stream ended" })
-
-/** A process that keeps the index of the chain in this database until the scope ends. */
-const keeper = Effect.fnUntraced(function* (chain: StreamedChain, address: TestDatabase.TestAddress) {
-  const context = yield* Layer.build(
-    layerPrograms([toyProgram]).pipe(
-      Layer.provideMerge(PoolIndexStorePg.layer),
-      Layer.provide(TestDatabase.connect(address)),
-      Layer.provide(chain.layer),
-      Layer.provideMerge(SourceMonitor.layer),
-      Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
-    )
-  )
-  const store = Context.get(context, PoolIndexStore)
-  const monitor = Context.get(context, SourceMonitor.SourceMonitor)
-  return {
-    state: () => monitor.stateOf("pool_index", 0),
-    pools: (mint: Mint, through = 0) =>
-      Effect.map(store.poolsOf(mint, { through, most: 100 }), ({ pools, whole }) =>
-        whole.has(programId) ? pools.map((pool) => pool.address).toSorted() : null
-      ).pipe(Effect.orDie)
-  }
+/** Waits until the server has heard nothing of the leader for longer than it waits for one that reads blocks. */
+const silentLeader = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`
+    select from pg_stat_activity
+    where application_name = 'fathom-leader' and datname = current_database()
+      and state_change > clock_timestamp() - interval '2.5 seconds'
+  `.pipe(Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("50 millis") }))
 })
-
-type Keeper = Effect.Success<ReturnType<typeof keeper>>
-
-/** Waits until the index answers so; null for a program that is not whole. */
-const shows = ({ pools }: Keeper, mint: Mint, wanted: ReadonlyArray<Address> | null, through = 0) =>
-  Effect.gen(function* () {
-    const text = JSON.stringify(wanted?.toSorted() ?? null)
-    yield* pools(mint, through).pipe(
-      Effect.delay("20 millis"),
-      Effect.repeat({ until: (found) => JSON.stringify(found) === text })
-    )
-  })
-
-const stream = (chain: StreamedChain) => Queue.take(chain.opened)
 
 describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
   it.live("reads a program once, and knows of pools that were made while it was read and afterwards", () =>
@@ -75,7 +45,8 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       // No mint is read from an account that ends before it.
       assert.deepStrictEqual(yield* kept.pools(at(0)), [])
       assert.strictEqual(chain.queries.length, 1)
-      assert.deepInclude(kept.state(), { status: "known", share: 1, slot: 102 })
+      yield* until("the slot is stored", () => kept.state()?.status === "known")
+      assert.deepInclude(kept.state(), { share: 1, slot: 102 })
     }).pipe(Effect.scoped)
   )
 
@@ -92,6 +63,7 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       const kept = yield* keeper(chain, address)
       const opened = yield* stream(chain)
       assert.strictEqual(opened.from, 68)
+      opened.listener.onSlot(68)
       chain.write(opened, 130, at(21), TOKEN)
       opened.listener.onSlot(130)
       yield* shows(kept, TOKEN, [at(20), at(21)], 130)
@@ -145,12 +117,26 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
     Effect.gen(function* () {
       const chain = new StreamedChain()
       const kept = yield* keeper(chain, yield* TestDatabase.create)
-      yield* (yield* stream(chain)).end(lost)
+      yield* (yield* stream(chain)).end(refused)
       const opened = yield* stream(chain)
       assert.match(kept.state()?.advice ?? "", /Set GEYSER_URL to one that does, or POOL_INDEX=off/u)
       opened.listener.onSlot(100)
       yield* shows(kept, TOKEN, [])
       assert.isUndefined(kept.state()?.advice)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not take a silent stream, or an endpoint that is not reached, for one that refuses", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      let opened = yield* stream(chain)
+      for (const failure of [lost, new ChainUnavailable({ reason: "timeout", detail: "no slot for 30000 ms" })]) {
+        yield* opened.end(failure)
+        opened = yield* stream(chain)
+        assert.deepInclude(kept.state(), { status: "unavailable", reason: "source_gap" })
+        assert.isUndefined(kept.state()?.advice)
+      }
     }).pipe(Effect.scoped)
   )
 
@@ -172,6 +158,46 @@ describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
       yield* keeper(second, address)
       assert.strictEqual((yield* stream(second)).from, 68)
       assert.strictEqual(second.queries.length, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("outlives a pause of its process, with its stream and without another snapshot", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const address = yield* TestDatabase.create
+      const network = yield* Proxy.make(address)
+      const kept = yield* keeper(chain, network.address)
+      const opened = yield* stream(chain)
+      opened.listener.onSlot(100)
+      yield* shows(kept, TOKEN, [at(20)], 100)
+      yield* network.freeze
+      yield* silentLeader.pipe(Effect.provide(Layer.fresh(TestDatabase.connect(address))))
+      yield* network.thaw
+      chain.write(opened, 101, at(21), TOKEN)
+      opened.listener.onSlot(101)
+      yield* shows(kept, TOKEN, [at(20), at(21)], 101)
+      assert.strictEqual(yield* Queue.size(chain.opened), 0)
+      assert.strictEqual(chain.queries.length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("begins anew after another process has claimed it", () =>
+    Effect.gen(function* () {
+      const chain = new StreamedChain()
+      chain.pools.set(at(20), TOKEN)
+      const kept = yield* keeper(chain, yield* TestDatabase.create)
+      ;(yield* stream(chain)).listener.onSlot(100)
+      yield* shows(kept, TOKEN, [at(20)], 100)
+      const other = yield* kept.claim
+      const opened = yield* stream(chain)
+      assert.strictEqual(opened.from, 68)
+      assert.strictEqual((yield* Effect.flip(other.lose))._tag, "TermEnded")
+      opened.listener.onSlot(68)
+      chain.write(opened, 101, at(21), TOKEN)
+      opened.listener.onSlot(101)
+      yield* shows(kept, TOKEN, [at(20), at(21)], 101)
+      assert.strictEqual(chain.queries.length, 1)
     }).pipe(Effect.scoped)
   )
 })

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { type Address, SOL } from "../../src/domain/Address.ts"
 import { NOT_INDEXED, PoolIndex } from "../../src/pools/poolIndex/PoolIndex.ts"
+import { Requester } from "../../src/pools/Requester.ts"
 import { POOL, POOL_2, TOKEN, VAULT_A2, VAULT_B2, chainWithOnePool, outOf, settle, withBook } from "./bookScene.ts"
 import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
 
@@ -100,7 +101,7 @@ describe("PoolBook, with an index of pools,", () => {
     ).pipe(withIndex)
   })
 
-  it.effect("knows that a mint has no pool when every program is whole and lists none", () => {
+  it.effect("searches a mint once of which it lists no pool, before that is taken for one without pools", () => {
     const chain = chainWithOnePool()
     chain.mints.add(at(50))
     const { withIndex } = indexOf()
@@ -109,7 +110,57 @@ describe("PoolBook, with an index of pools,", () => {
         yield* book.warm(at(50))
         yield* settle
         assert.deepStrictEqual(book.between(at(50), SOL), { pools: [], refused: [] })
-        assert.strictEqual(chain.searches, 0)
+        assert.strictEqual(chain.searches, 2)
+      })
+    ).pipe(withIndex)
+  })
+
+  it.effect("finds a pool that is newer than the index of a token without another", () => {
+    const chain = chainWithOnePool()
+    const { withIndex } = indexOf()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* Effect.provideService(book.warm(TOKEN), Requester, "key")
+        yield* settle
+        assert.deepStrictEqual(outOf(book, 100n, chain), [45n])
+        assert.isNull(book.lacking(TOKEN))
+        const { searches } = chain
+        yield* TestClock.adjust("60 seconds")
+        yield* settle
+        assert.strictEqual(chain.searches, searches)
+      })
+    ).pipe(withIndex)
+  })
+
+  it.effect("finds a pool that the node has only after the index", () => {
+    const chain = chainWithOnePool()
+    chain.mints.add(TOKEN)
+    const pool = chain.accounts.get(POOL)
+    chain.accounts.delete(POOL)
+    const { withIndex } = indexOf(POOL)
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(TOKEN)
+        yield* settle
+        assert.deepStrictEqual(book.between(TOKEN, SOL)?.pools, [])
+        chain.put(...(pool === undefined ? [] : [pool]))
+        yield* TestClock.adjust("60 seconds")
+        yield* settle
+        assert.deepStrictEqual(outOf(book, 100n, chain), [45n])
+      })
+    ).pipe(withIndex)
+  })
+
+  it.effect("does not take a token for one without pools while the search of a program is refused", () => {
+    const chain = chainWithOnePool()
+    chain.mints.add(at(50))
+    chain.refused.add(programId)
+    const { withIndex } = indexOf()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(at(50))
+        yield* settle
+        assert.strictEqual(book.lacking(at(50)), "not_captured")
       })
     ).pipe(withIndex)
   })
@@ -131,6 +182,40 @@ describe("PoolBook, with an index of pools,", () => {
           assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
           assert.strictEqual(book.leftOut(TOKEN), 1)
           assert.strictEqual(book.lacking(TOKEN), "limit_clipped")
+        }),
+      { POOLS_PER_MINT: "1" }
+    ).pipe(withIndex)
+  })
+
+  it.effect("reads pools that were left out again after ten minutes, and new ones with the next look", () => {
+    const chain = chainWithOnePool()
+    const { index, withIndex } = indexOf(POOL, POOL_2)
+    const put = (address: Address) =>
+      chain.put(toyPool({ address, mintA: SOL, mintB: TOKEN, vaultA: VAULT_A2, vaultB: VAULT_B2 }))
+    put(POOL_2)
+    const look = Effect.andThen(TestClock.adjust("60 seconds"), settle)
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* settle
+          const { reads } = chain
+          yield* Effect.repeat(look, { times: 4 })
+          assert.strictEqual(chain.reads, reads)
+          assert.strictEqual(book.leftOut(TOKEN), 1)
+          put(at(70))
+          index.pools.push(at(70))
+          yield* look
+          // The account of the new pool, and the reserves of it and of the one that is kept.
+          assert.strictEqual(chain.reads, reads + 2)
+          assert.strictEqual(book.leftOut(TOKEN), 2)
+          yield* look
+          assert.strictEqual(chain.reads, reads + 2)
+          yield* TestClock.adjust("4 minutes")
+          yield* settle
+          assert.strictEqual(chain.reads, reads + 4)
+          assert.strictEqual(book.leftOut(TOKEN), 2)
         }),
       { POOLS_PER_MINT: "1" }
     ).pipe(withIndex)

@@ -6,7 +6,7 @@ import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { until } from "../support/sse.ts"
 
-const LOCK = 7_000_001
+const LOCK = { key: 7_000_001, silenceMs: 1500 }
 
 describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
   it.live("lets one lead at a time, and the next one once the first has ended", () =>

@@ -34,3 +34,23 @@ export const movable = Effect.map(Clock.Clock, (clock) => {
   }
   return moved
 })
+
+/** A clock whose wall time `shift` moves, as a correction of it does. Its monotonic time, deadlines and tasks keep their time. */
+export const corrected = Effect.map(Clock.Clock, (clock) => {
+  let byMs = 0
+  const wallMs = () => clock.currentTimeMillisUnsafe() + byMs
+  const wallNanos = () => clock.currentTimeNanosUnsafe() + BigInt(byMs) * 1_000_000n
+  const moved: Clock.Clock & { readonly shift: (byMs: number) => void } = {
+    shift: (further) => {
+      byMs += further
+    },
+    currentTimeMillisUnsafe: wallMs,
+    currentTimeMillis: Effect.sync(wallMs),
+    currentTimeNanosUnsafe: wallNanos,
+    currentTimeNanos: Effect.sync(wallNanos),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+  return moved
+})

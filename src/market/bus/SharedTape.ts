@@ -3,7 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { type Config, Deferred, Effect, Exit, type Layer, Schedule } from "effect"
 import { AccountRelay } from "../../solana/bus/AccountRelay.ts"
 import { BlockBus } from "../../storage/bus/BlockBus.ts"
-import { whileLeading } from "../../storage/LeaderLock.ts"
+import { type LeaderLock, whileLeading } from "../../storage/LeaderLock.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
@@ -14,8 +14,8 @@ import { TradeTape } from "../tape/TradeTape.ts"
 import { followChain, type FollowerState } from "./followTape.ts"
 import { leadChain } from "./leadTape.ts"
 
-/** The advisory lock of the process that reads the chain. */
-const LEADER_LOCK = 7_426_199
+/** The lock of the process that reads the chain: without it no process has new blocks, so another one takes over soon. */
+const LEADER_LOCK: LeaderLock = { key: 7_426_199, silenceMs: 1500 }
 const ELECTION_EVERY = "500 millis"
 const CHAIN_EVERY = "10 seconds"
 

@@ -1,25 +1,33 @@
 import type { Address } from "../../domain/Address.ts"
 import type { SourceState } from "../../health/SourceMonitor.ts"
 import type { Sample } from "../../health/Readings.ts"
+import { STREAM_SILENCE_MS } from "../../solana/geyser/ProgramWrites.ts"
 import type { IndexedListing } from "./PoolEntries.ts"
 import type { IndexedProgram } from "./PoolIndexStore.ts"
 
 /** A refused snapshot is asked for again after this time: a provider may change what it offers. In milliseconds. */
 const REFUSED_MS = 3_600_000
-/** A snapshot that failed is read again after this time, in milliseconds. */
+/** A snapshot that failed is read again after this time, twice as long with each further failure, in milliseconds. */
 const FAILED_MS = 5000
-/** Silence of the stream after which the index is stale, in milliseconds. */
-export const SILENCE_MS = 30_000
+const LONGEST_FAILED_MS = 600_000
+/** Reads of a snapshot that fail one after the other before the operator is advised. */
+const ADVISED_AFTER = 3
 
 const STREAM_ADVICE =
-  "The Geyser ends the stream of pools before its first slot: it must allow a filter of accounts by owner for each program. " +
+  "The Geyser refuses the stream of pools: it must allow a filter of accounts by owner for each program. " +
   "Set GEYSER_URL to one that does, or POOL_INDEX=off. Until then pools are searched for each token."
+
+/** A failure to have the snapshot of a program: the node refuses or fails to answer it, or the database fails to store it. */
+export type SnapshotFailure = "refused" | "unread" | "unstored"
 
 interface ProgramProgress {
   readonly listing: IndexedListing
   isWhole: boolean
   entries: number
-  isRefused: boolean
+  /** The last failure since the last snapshot; null without one. */
+  failure: SnapshotFailure | null
+  /** Failures one after the other, without refusals. */
+  failures: number
   /** By the clock that never goes back. */
   retryAtMs: number
 }
@@ -31,7 +39,9 @@ export class IndexProgress {
   slot = 0
   /** The receipt of that slot, by the clock that never goes back. */
   heardAtMs = Number.NEGATIVE_INFINITY
-  /** True after a stream that ended before its first slot, until one has begun. */
+  /** The receipt of the slot that was stored last, by the same clock. */
+  keptAtMs = Number.NEGATIVE_INFINITY
+  /** True after an attempt that the Geyser refused, until a stream has begun or an attempt has failed otherwise. */
   isStreamRefused = false
   /** The last write to the store, in milliseconds since the Unix epoch; null before the first. */
   storedAtMs: number | null = null
@@ -41,7 +51,8 @@ export class IndexProgress {
       listing,
       isWhole: false,
       entries: 0,
-      isRefused: false,
+      failure: null,
+      failures: 0,
       retryAtMs: Number.NEGATIVE_INFINITY
     }))
   }
@@ -66,20 +77,41 @@ export class IndexProgress {
   }
 
   finish(listing: IndexedListing, entries: number): void {
-    this.#change(listing, { isWhole: true, entries, isRefused: false })
+    this.#change(listing, () => ({ isWhole: true, entries, failure: null, failures: 0 }))
   }
 
-  fail(listing: IndexedListing, isRefused: boolean, nowMs: number): void {
-    this.#change(listing, { isRefused, retryAtMs: nowMs + (isRefused ? REFUSED_MS : FAILED_MS) })
+  /** Notes that a snapshot failed; returns the time until it is read again, in milliseconds. */
+  fail(listing: IndexedListing, failure: SnapshotFailure, nowMs: number): number {
+    let waitMs = REFUSED_MS
+    this.#change(listing, ({ failures }) => {
+      if (failure === "refused") {
+        return { failure, failures: 0, retryAtMs: nowMs + waitMs }
+      }
+      waitMs = Math.min(FAILED_MS * 2 ** failures, LONGEST_FAILED_MS)
+      return { failure, failures: failures + 1, retryAtMs: nowMs + waitMs }
+    })
+    return waitMs
   }
 
-  /** The programs whose snapshot is refused, and the setting that helps; null without any. */
+  /** The programs whose snapshot is refused, or fails again and again, and the settings that help; null without any. */
   get advice(): string | null {
-    const names = this.#programs.filter(({ isRefused }) => isRefused).map(({ listing }) => listing.program.dex)
-    return names.length === 0
-      ? null
-      : `The node refuses getProgramAccounts of whole programs for ${names.join(", ")}: set SOLANA_RPC_URL to one that answers it, ` +
-          "or POOL_INDEX=off. Until then their pools are searched for each token."
+    const refused = this.#named(({ failure }) => failure === "refused")
+    const unread = this.#named(({ failure, failures }) => failure === "unread" && failures >= ADVISED_AFTER)
+    const parts = [
+      ...(refused === null
+        ? []
+        : [
+            `The node refuses getProgramAccounts of whole programs for ${refused}: set SOLANA_RPC_URL to one that answers it, ` +
+              "or POOL_INDEX=off."
+          ]),
+      ...(unread === null
+        ? []
+        : [
+            `getProgramAccounts of whole programs fails again and again for ${unread}: raise SOLANA_SCAN_TIMEOUT, ` +
+              "set SOLANA_RPC_URL to a node that answers sooner, or POOL_INDEX=off."
+          ])
+    ]
+    return parts.length === 0 ? null : [...parts, "Until then their pools are searched for each token."].join(" ")
   }
 
   /** The state as a source. `monotonicMs` is by the clock that never goes back. */
@@ -89,8 +121,8 @@ export class IndexProgress {
     const base = { observedAtMs: this.storedAtMs, share, ...(this.slot > 0 && { slot: this.slot }) }
     const advice = this.isStreamRefused ? STREAM_ADVICE : this.advice
     if (share === 1) {
-      return monotonicMs - this.heardAtMs > SILENCE_MS
-        ? { ...base, status: "stale", reason: "source_stale" }
+      return monotonicMs - this.keptAtMs > STREAM_SILENCE_MS
+        ? { ...base, status: "stale", reason: "source_stale", ...(advice !== null && { advice }) }
         : { ...base, status: "known" }
     }
     return {
@@ -107,10 +139,16 @@ export class IndexProgress {
     return this.#programs.map(({ entries, listing }) => ({ value: entries, labels: { dex: listing.program.dex } }))
   }
 
-  #change(listing: IndexedListing, change: Partial<ProgramProgress>): void {
+  /** The venues of the programs for which this is so; null without any. */
+  #named(isSo: (program: ProgramProgress) => boolean): string | null {
+    const names = this.#programs.filter(isSo).map(({ listing }) => listing.program.dex)
+    return names.length === 0 ? null : names.join(", ")
+  }
+
+  #change(listing: IndexedListing, change: (program: ProgramProgress) => Partial<ProgramProgress>): void {
     const program = this.#programs.find((each) => each.listing === listing)
     if (program !== undefined) {
-      Object.assign(program, change)
+      Object.assign(program, change(program))
     }
   }
 }

@@ -6,12 +6,23 @@ import { Address, addressFromBytes, addressToBytes, type Mint } from "../../doma
 import { bounded, type Broken } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
 import { NOT_INDEXED } from "./PoolIndex.ts"
-import { type IndexedProgram, PoolIndexStore, PoolIndexStoreUnavailable } from "./PoolIndexStore.ts"
+import {
+  type IndexedProgram,
+  PoolIndexStore,
+  PoolIndexStoreUnavailable,
+  type PoolIndexWriter,
+  TermEnded
+} from "./PoolIndexStore.ts"
 import type { EntryPart, PoolEntries } from "./PoolEntries.ts"
 
 /** Of a question that a request waits for, and of a write of the one process that keeps the index. */
 const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(60)
+
+/** Name of the terms of writers of the index. */
+const TERMS = "pool_index"
+/** A writer that stands still for this long in a transaction loses it, so that the next one does not wait for it. */
+const WRITER_SILENCE = "30s"
 
 /** More programs than there are: each without a pool of the mint has a row in an answer. */
 const MOST_PROGRAMS = 64
@@ -31,52 +42,58 @@ const decodePrograms = Schema.decodeUnknownEffect(Programs)
 const decodePools = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ programId: Address, pool: Schema.NullOr(Schema.Uint8Array) }))
 )
+const decodeTerms = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ term: Schema.Int })))
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ entries: Schema.Int })))
 
 /** The codecs are known, so there is nothing to fail. */
 const list = (oid: number, values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, oid))
 const texts = (values: ReadonlyArray<string>) => list(PgTypes.OID.text, values)
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const reading = bounded(READ_DEADLINE, unavailable)
-  const inTime = bounded(WRITE_DEADLINE, unavailable)
-  // A snapshot and the writes since then may be of the same rows.
-  const turn = yield* Semaphore.make(1)
-  const writing = <A, R>(query: Effect.Effect<A, Broken, R>) => turn.withPermit(inTime(query))
+/** A transaction of one writer at a time. */
+type Transact = <A>(
+  effect: Effect.Effect<A, Broken | TermEnded>
+) => Effect.Effect<A, PoolIndexStoreUnavailable | TermEnded>
+
+/** The writes of one writer. */
+const makeWriter = (sql: SqlClient.SqlClient, transact: Transact): PoolIndexWriter => {
   const ids = new Map<Address, number>()
 
   const insert = (part: EntryPart, programs: ReadonlyArray<Address>, slot: number) => sql`
-    insert into indexed_pools as known (mint, pool, program, seen_slot)
-    select distinct on (mint, pool) mint, pool, program, ${slot}::integer from (
-      select
-        substring(${PgTypes.bytea(part.mints)} from (32 * place - 31)::integer for 32) as mint,
-        substring(${PgTypes.bytea(part.pools)} from (32 * place - 31)::integer for 32) as pool,
-        program
-      from unnest(${list(
-        PgTypes.OID.int2,
-        part.programs.map((place) => ids.get(programs[place] as Address) ?? 0)
-      )}) with ordinality as listed (program, place)
-    ) as entries
-    order by mint, pool
-    on conflict (mint, pool) do update set program = excluded.program, seen_slot = excluded.seen_slot
-    where known.seen_slot < excluded.seen_slot
+    with stored as (
+      insert into indexed_pools as known (mint, pool, program, seen_slot)
+      select distinct on (mint, pool) mint, pool, program, ${slot}::integer from (
+        select
+          substring(${PgTypes.bytea(part.mints)} from (32 * place - 31)::integer for 32) as mint,
+          substring(${PgTypes.bytea(part.pools)} from (32 * place - 31)::integer for 32) as pool,
+          program
+        from unnest(${list(
+          PgTypes.OID.int2,
+          part.programs.map((place) => ids.get(programs[place] as Address) ?? 0)
+        )}) with ordinality as listed (program, place)
+      ) as entries
+      order by mint, pool
+      on conflict (mint, pool) do update set program = excluded.program, seen_slot = excluded.seen_slot
+      where known.seen_slot < excluded.seen_slot
+      -- A row without a deleting transaction is a new one.
+      returning program, xmax = 0 as is_new
+    )
+    update indexed_programs set entries = entries + added
+    from (select program, count(*)::integer as added from stored where is_new group by program) as counted
+    where id = counted.program
   `
 
   const insertAll = (entries: PoolEntries, slot: number) =>
     Effect.forEach(entries.parts(), (part) => insert(part, entries.programs, slot), { discard: true })
 
-  return PoolIndexStore.of({
+  return {
     open: Effect.fn("PoolIndexStore.open")(function* (genesis, programs) {
-      const rows = yield* writing(
-        transaction(
-          sql,
-          Effect.gen(function* () {
-            const foreign = yield* sql`delete from indexed_programs where genesis <> ${genesis} returning id`
-            if (foreign.length > 0) {
-              yield* sql`truncate indexed_pools`
-            }
-            yield* sql`
+      const rows = yield* transact(
+        Effect.gen(function* () {
+          const foreign = yield* sql`delete from indexed_programs where genesis <> ${genesis} returning id`
+          if (foreign.length > 0) {
+            yield* sql`truncate indexed_pools`
+          }
+          yield* sql`
               insert into indexed_programs as known (program_id, genesis, listing)
               select program_id, ${genesis}::text, listing
               from unnest(${texts(Array.from(programs.keys()))}, ${texts(Array.from(programs.values()))})
@@ -84,14 +101,8 @@ const make = Effect.gen(function* () {
               on conflict (program_id) do update set
                 is_whole = known.is_whole and known.listing = excluded.listing, listing = excluded.listing
             `
-            return yield* sql`
-              select id, program_id, is_whole, through, coalesce(entries, 0)::integer as entries
-              from indexed_programs
-              left join (select program, count(*) as entries from indexed_pools group by program) as counted
-                on program = id
-            `
-          })
-        ).pipe(Effect.flatMap(decodePrograms))
+          return yield* sql`select id, program_id, is_whole, through, entries from indexed_programs`
+        }).pipe(Effect.flatMap(decodePrograms))
       )
       const states = new Map<Address, IndexedProgram>()
       for (const { id, programId, ...state } of rows) {
@@ -102,7 +113,7 @@ const make = Effect.gen(function* () {
       }
       return states
     }),
-    lose: writing(sql`update indexed_programs set is_whole = false where is_whole`).pipe(
+    lose: transact(sql`update indexed_programs set is_whole = false where is_whole`).pipe(
       Effect.asVoid,
       Effect.withSpan("PoolIndexStore.lose")
     ),
@@ -111,30 +122,74 @@ const make = Effect.gen(function* () {
         update indexed_programs set through = ${through}
         where program_id = any(${texts(entries.programs)}) and through <> ${through}
       `
-      return Effect.asVoid(
-        writing(entries.size === 0 ? note : transaction(sql, Effect.andThen(insertAll(entries, slot), note)))
-      )
+      return Effect.asVoid(transact(Effect.andThen(insertAll(entries, slot), note)))
     }),
     replace: Effect.fn("PoolIndexStore.replace")(function* (program, entries, slot) {
       for (const part of entries.parts()) {
-        yield* writing(insert(part, entries.programs, slot))
+        yield* transact(insert(part, entries.programs, slot))
       }
       const id = ids.get(program) ?? 0
-      const [row] = yield* writing(
-        transaction(
-          sql,
-          Effect.gen(function* () {
-            yield* sql`delete from indexed_pools where program = ${id}::smallint and seen_slot < ${slot}`
-            yield* sql`update indexed_programs set is_whole = true, through = greatest(through, ${slot}) where id = ${id}::smallint`
-            return yield* Effect.flatMap(
-              sql`select count(*)::integer as entries from indexed_pools where program = ${id}::smallint`,
-              decodeCounts
-            )
-          })
-        )
+      const [row] = yield* transact(
+        Effect.gen(function* () {
+          yield* sql`delete from indexed_pools where program = ${id}::smallint and seen_slot < ${slot}`
+          return yield* Effect.flatMap(
+            sql`
+              update indexed_programs set is_whole = true, through = greatest(through, ${slot}), entries = (
+                select count(*) from indexed_pools where program = ${id}::smallint
+              )
+              where id = ${id}::smallint
+              returning entries
+            `,
+            decodeCounts
+          )
+        })
       )
       return row?.entries ?? 0
-    }),
+    })
+  }
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const reading = bounded(READ_DEADLINE, unavailable)
+  const inTime = bounded(WRITE_DEADLINE, unavailable)
+  // A snapshot and the writes since then may be of the same rows.
+  const turn = yield* Semaphore.make(1)
+
+  /** Runs a write while no other writer can claim the index. */
+  const during =
+    (term: number): Transact =>
+    (effect) =>
+      turn.withPermit(
+        inTime(
+          transaction(
+            sql,
+            Effect.gen(function* () {
+              yield* sql`select set_config('idle_in_transaction_session_timeout', ${WRITER_SILENCE}, true)`
+              const [row] = yield* Effect.flatMap(
+                sql`select term::int as term from writer_terms where name = ${TERMS} for update`,
+                decodeTerms
+              )
+              return row?.term === term ? yield* effect : yield* new TermEnded({ term })
+            })
+          )
+        )
+      )
+
+  return PoolIndexStore.of({
+    claim: Effect.gen(function* () {
+      const [row] = yield* inTime(
+        Effect.flatMap(
+          sql`
+            insert into writer_terms as known (name, term) values (${TERMS}, 1)
+            on conflict (name) do update set term = known.term + 1
+            returning term::int as term
+          `,
+          decodeTerms
+        )
+      )
+      return makeWriter(sql, during(row?.term ?? 0))
+    }).pipe(Effect.withSpan("PoolIndexStore.claim")),
     poolsOf: Effect.fn("PoolIndexStore.poolsOf")(function* (mint: Mint, { most, through }) {
       const rows = yield* reading(
         Effect.flatMap(

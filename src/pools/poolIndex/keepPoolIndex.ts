@@ -1,6 +1,6 @@
 /** Keeps the index of pools: a snapshot of each program, read once, and the writes of a stream since. */
 import { type PgClient } from "@effect/sql-pg"
-import { Clock, Duration, Effect, Latch, Layer } from "effect"
+import { Clock, Deferred, Duration, Effect, Latch, Layer } from "effect"
 import { addressToBytes } from "../../domain/Address.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { Readings } from "../../health/Readings.ts"
@@ -9,17 +9,26 @@ import type { Program } from "../../programs/Program.ts"
 import { followedPrograms } from "../../programs/registry.ts"
 import { AccountScan } from "../../solana/accounts/AccountScan.ts"
 import { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
-import { type ProgramFeed, ProgramWrites, type ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
+import { type ProgramFeed, ProgramWrites, ReplayUnavailable } from "../../solana/geyser/ProgramWrites.ts"
 import { TransactionHistory } from "../../solana/rpc/TransactionHistory.ts"
-import { whileLeading } from "../../storage/LeaderLock.ts"
-import { IndexProgress, SILENCE_MS } from "./IndexProgress.ts"
+import { type LeaderLock, whileLeading } from "../../storage/LeaderLock.ts"
+import { IndexProgress, type SnapshotFailure } from "./IndexProgress.ts"
 import { type IndexedListing, listingsOf, mintsIn, PoolEntries } from "./PoolEntries.ts"
-import { type IndexedProgram, PoolIndexStore, type PoolIndexStoreUnavailable } from "./PoolIndexStore.ts"
+import {
+  type IndexedProgram,
+  PoolIndexStore,
+  type PoolIndexStoreUnavailable,
+  type PoolIndexWriter,
+  type TermEnded
+} from "./PoolIndexStore.ts"
 import { SeenPools } from "./SeenPools.ts"
 
 const SOURCE = "pool_index"
-/** The advisory lock of the process that keeps the index. */
-const LOCK = 7_426_231
+/**
+ * The lock of the process that keeps the index. Pools are searched for each token while none does; a new keeper reads all programs
+ * again where the stream cannot repeat, so a pause of the process does not end its lead at once.
+ */
+const LOCK: LeaderLock = { key: 7_426_231, silenceMs: 30_000 }
 const STORE_EVERY = Duration.seconds(1)
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
@@ -34,12 +43,12 @@ interface Parts {
   readonly progress: IndexProgress
   readonly writes: ProgramFeed
   readonly scan: AccountScan["Service"]
-  readonly store: PoolIndexStore["Service"]
+  readonly writer: PoolIndexWriter
   readonly nowMs: () => number
 }
 
 /** The end of a stream, or of the store. */
-type Lost = ChainUnavailable | ReplayUnavailable | PoolIndexStoreUnavailable
+type Lost = ChainUnavailable | ReplayUnavailable | PoolIndexStoreUnavailable | TermEnded
 
 /** The conditions of a listing as text. */
 const listingText = ({ mintsAt, query: { dataSize, matches }, slice }: IndexedListing): string =>
@@ -59,7 +68,7 @@ const isRefusal = ({ isRefused, reason }: ChainUnavailable): boolean => isRefuse
 
 /** Reads and stores the pools of one program. The stream has every write from `slot` on. */
 const readProgram = Effect.fnUntraced(function* (
-  { nowMs, progress, scan, store }: Parts,
+  { nowMs, progress, scan, writer }: Parts,
   listing: IndexedListing,
   slot: number
 ) {
@@ -76,7 +85,7 @@ const readProgram = Effect.fnUntraced(function* (
     const detail = `${program.dex} has more than ${MOST_ENTRIES} entries`
     return yield* new ChainUnavailable({ reason: "invalid", detail, isRefused: true, isTooLarge: true })
   }
-  const stored = yield* store.replace(program.programId, entries, slot)
+  const stored = yield* writer.replace(program.programId, entries, slot)
   progress.finish(listing, stored)
   yield* Effect.logInfo("Every pool of a program is indexed", {
     program: program.dex,
@@ -85,23 +94,25 @@ const readProgram = Effect.fnUntraced(function* (
   })
 })
 
-/** Reads the programs that are not whole, one after the other. A refusal concerns one of them. */
+/** Reads the programs that are not whole, one after the other. A failure concerns one of them, and not the stream. */
 const readPrograms = (parts: Parts) => {
   const { nowMs, progress } = parts
+  const fail = Effect.fnUntraced(function* (listing: IndexedListing, failure: SnapshotFailure, detail: string) {
+    const { dex } = listing.program
+    const waitMs = progress.fail(listing, failure, nowMs())
+    const message = failure === "unstored" ? "cannot be stored" : "cannot be read"
+    yield* noteFailure(SOURCE, `${dex}: ${detail}`)
+    yield* Effect.logWarning(progress.advice ?? `The pools of a program ${message}`, { program: dex, detail, waitMs })
+  })
   return Effect.gen(function* () {
     const listing = progress.next(nowMs())
     if (listing === undefined) {
       return yield* Effect.sleep(STORE_EVERY)
     }
     yield* readProgram(parts, listing, progress.slot).pipe(
-      Effect.catchTag("ChainUnavailable", (failure) => {
-        const isRefused = isRefusal(failure)
-        progress.fail(listing, isRefused, nowMs())
-        const message = isRefused ? (progress.advice ?? "") : "The pools of a program could not be read"
-        return Effect.andThen(
-          noteFailure(SOURCE, `${listing.program.dex}: ${failure.detail}`),
-          Effect.logWarning(message, { program: listing.program.dex, detail: failure.detail })
-        )
+      Effect.catchTags({
+        ChainUnavailable: (failure) => fail(listing, isRefusal(failure) ? "refused" : "unread", failure.detail),
+        PoolIndexStoreUnavailable: (failure) => fail(listing, "unstored", failure.message)
       })
     )
   }).pipe(Effect.forever)
@@ -109,13 +120,13 @@ const readPrograms = (parts: Parts) => {
 
 /** One stream to its end, with the snapshots that are missing. `from` as in a `ProgramFeed`. */
 const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | null): Effect.fn.Return<never, Lost> {
-  const { listings, nowMs, progress, store, writes } = parts
+  const { listings, nowMs, progress, writer, writes } = parts
   const programs = listings.map(({ program }) => program.programId)
   const seen = new SeenPools()
   const heard = yield* Latch.make()
+  const begunTooLate = yield* Deferred.make<never, ReplayUnavailable>()
   let added = new PoolEntries(programs)
   progress.slot = 0
-  progress.heardAtMs = nowMs()
 
   const stream = writes.follow(
     listings.map(({ query }) => query),
@@ -133,7 +144,11 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
         }
       },
       onSlot: (slot) => {
-        if (slot > progress.slot) {
+        if (progress.slot === 0 && from !== null && slot > from + REPEATED) {
+          // The writes up to this slot are missing.
+          const detail = `the stream begins at slot ${slot} instead of ${from}`
+          Deferred.doneUnsafe(begunTooLate, Effect.fail(new ReplayUnavailable({ detail })))
+        } else if (slot > progress.slot) {
           progress.slot = slot
           progress.heardAtMs = nowMs()
           progress.isStreamRefused = false
@@ -144,39 +159,41 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
   )
   const storeNext = Effect.gen(function* () {
     yield* Effect.sleep(STORE_EVERY)
-    if (nowMs() - progress.heardAtMs > SILENCE_MS) {
-      return yield* new ChainUnavailable({ reason: "timeout", detail: `no slot for ${SILENCE_MS} ms` })
-    }
     if (progress.slot === 0) {
       return
     }
     const entries = added
-    const { slot } = progress
+    const { heardAtMs, slot } = progress
     added = new PoolEntries(programs)
-    yield* store.add(entries, { slot, through: slot })
+    yield* writer.add(entries, { slot, through: slot })
+    progress.keptAtMs = heardAtMs
     progress.storedAtMs = yield* Clock.currentTimeMillis
   })
   const snapshots = Effect.andThen(heard.await, readPrograms(parts))
-  return yield* Effect.raceAllFirst([stream, Effect.forever(storeNext), snapshots])
+  return yield* Effect.raceAllFirst([stream, Deferred.await(begunTooLate), Effect.forever(storeNext), snapshots])
 })
 
-/** Keeps the index of these programs until it is interrupted. Needs that no other process does. */
+/** Keeps the index of these programs until it is interrupted, or fails once another process has claimed it. */
 const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
-  const { listings, progress, store } = parts
+  const { listings, progress, writer } = parts
   const texts = new Map(listings.map((listing) => [listing.program.programId, listingText(listing)]))
   let isContinued = true
   let pauseMs = FIRST_PAUSE_MS
   while (true) {
-    const stored = yield* store.open(genesis, texts)
+    const stored = yield* writer.open(genesis, texts)
     progress.load(stored)
     const from: number | null = isContinued ? resumeSlot(stored) : null
     if (from === null) {
       // Pools may have been made since the last slot that is stored.
-      yield* store.lose
+      yield* writer.lose
       progress.lose()
     }
+    const { keptAtMs } = progress
     const failure: Lost = yield* Effect.flip(followOnce(parts, from))
-    if (progress.slot > 0) {
+    if (failure._tag === "TermEnded") {
+      return yield* failure
+    }
+    if (progress.keptAtMs > keptAtMs) {
       pauseMs = FIRST_PAUSE_MS
     }
     isContinued = failure._tag !== "ReplayUnavailable"
@@ -187,7 +204,7 @@ const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
       })
       continue
     }
-    progress.isStreamRefused = failure._tag === "ChainUnavailable" && progress.slot === 0
+    progress.isStreamRefused = failure._tag === "ChainUnavailable" && isRefusal(failure) && progress.slot === 0
     const detail = failure._tag === "ChainUnavailable" ? failure.detail : failure.message
     yield* noteFailure(SOURCE, detail)
     yield* Effect.logWarning("The index of pools is not kept up for a moment", { detail, pauseMs })
@@ -224,7 +241,8 @@ export const layerPrograms = (
           },
           () => progress.samples()
         )
-        return yield* keep({ listings, progress, writes, scan, store, nowMs }, yield* genesis)
+        const writer = yield* store.claim
+        return yield* keep({ listings, progress, writes, scan, writer, nowMs }, yield* genesis)
       }).pipe(Effect.scoped)
       yield* whileLeading(LOCK, lead).pipe(keepRunning("Keeping the index of pools", SOURCE), Effect.forkScoped)
     })

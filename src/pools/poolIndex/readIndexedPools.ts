@@ -2,51 +2,83 @@ import { Duration, Effect } from "effect"
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Program } from "../../programs/Program.ts"
 import type { ChainFeed, ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
-import { AbsentMints } from "../AbsentMints.ts"
+import { AbsentAddresses } from "../AbsentAddresses.ts"
 import type { FoundPool } from "../foundPool.ts"
 import type { PoolCache } from "../PoolCache.ts"
+import { LeftOutPools } from "./LeftOutPools.ts"
 import { NOT_INDEXED, PoolIndex } from "./PoolIndex.ts"
 
 /** Time for which a pool of the index that has no account is not read again. A trade that names it has it read at once. */
 const CLOSED_FOR = Duration.minutes(5)
 
 /** The pools of a mint in programs that the index has as a whole. */
-interface ReadPools {
+export interface ListedPools {
   readonly whole: ReadonlySet<Address>
   readonly pools: ReadonlyArray<FoundPool>
+  /** Those of the index that were left out lately, and have not been read again. */
+  readonly leftOut: ReadonlyArray<FoundPool>
 }
 
-/** Returns the read of the pools of a mint by the index, with the accounts of those that are not in memory. */
+/** None is listed: every program is searched. */
+export const NOT_LISTED: ListedPools = { whole: new Set(), pools: [], leftOut: [] }
+
+/** The pools of mints by the index. */
+export interface IndexedReads {
+  /** The pools of a mint, with the accounts of those that are not in memory. */
+  readonly of: (mint: Mint) => Effect.Effect<ListedPools, ChainUnavailable>
+  /** Notes the pools that are left out of those that were listed. */
+  readonly leaveOut: (mint: Mint, listed: ListedPools, leftOut: ReadonlyArray<FoundPool>) => void
+}
+
+/** Returns the reads of pools by the index. */
 export const readIndexedPools = Effect.fnUntraced(function* (
   cache: PoolCache,
   feed: Pick<ChainFeed["Service"], "read" | "freshness">,
   programs: ReadonlyArray<Program>,
   nowMs: () => number
-) {
+): Effect.fn.Return<IndexedReads> {
   const index = yield* PoolIndex
   const served = new Map(programs.map((program) => [program.programId, program]))
   // Those that were closed since, or that the node does not have yet.
-  const closed = new AbsentMints(Duration.toMillis(CLOSED_FOR), nowMs)
+  const closed = new AbsentAddresses(Duration.toMillis(CLOSED_FOR), nowMs)
+  const leftOutPools = new LeftOutPools(nowMs)
 
-  return Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<ReadPools, ChainUnavailable> {
+  const of = Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<ListedPools, ChainUnavailable> {
     const { pools, whole } = index === null ? NOT_INDEXED : yield* index.poolsOf(mint, feed.freshness().slot)
-    const inMemory = new Map(
-      cache.foundOf(mint).flatMap((pool) => (pool.account === null ? [] : [[pool.address, pool] as const]))
-    )
+    const known = cache.foundOf(mint)
+    if (known.length === 0) {
+      // Nothing is kept to which those were compared.
+      leftOutPools.delete(mint)
+    }
+    const inMemory = new Map(known.flatMap((pool) => (pool.account === null ? [] : [[pool.address, pool] as const])))
+    const leftOut = leftOutPools.of(mint)
     const unread = pools
       .map(({ address }) => address)
-      .filter((address) => !inMemory.has(address) && !closed.has(address))
+      .filter((address) => !inMemory.has(address) && !closed.has(address) && !leftOut.has(address))
     const read = unread.length === 0 ? null : yield* feed.read(unread)
     unread.filter((address) => (read?.accounts.get(address) ?? null) === null).forEach((address) => closed.add(address))
     const found = pools.flatMap(({ address, programId }): ReadonlyArray<FoundPool> => {
-      const known = inMemory.get(address)
+      const pool = inMemory.get(address)
       const program = served.get(programId)
       const account = read?.accounts.get(address) ?? null
-      if (known !== undefined || program === undefined || account === null) {
-        return known === undefined ? [] : [known]
+      if (pool !== undefined || program === undefined || account === null) {
+        return pool === undefined ? [] : [pool]
       }
       return program.isPool(account) ? [{ program, address, account, foundBy: undefined }] : []
     })
-    return { whole, pools: found }
+    const unchanged = pools.flatMap(({ address }): ReadonlyArray<FoundPool> => {
+      const program = inMemory.has(address) ? undefined : leftOut.get(address)
+      return program === undefined ? [] : [{ program, address, account: null, foundBy: undefined }]
+    })
+    return { whole, pools: found, leftOut: unchanged }
   })
+
+  return {
+    of,
+    leaveOut: (mint, { whole }, leftOut) =>
+      leftOutPools.note(
+        mint,
+        leftOut.filter(({ program }) => whole.has(program.programId))
+      )
+  }
 })

@@ -20,8 +20,8 @@ export class AccountScan extends Context.Service<
   AccountScan,
   {
     /**
-     * Visits the part of the data of each account, and its address; false ends the scan. Makes one attempt, with a deadline, and
-     * may fail after visits. Fails as `invalid` where the source does not answer such requests.
+     * Visits the part of the data of each account, and its address; false ends the scan. Makes one attempt, which may
+     * fail after visits, and as `timeout` where no part of the answer comes for a while. Fails as `invalid` where the source does not answer such requests.
      */
     scan(
       query: ScanQuery,

@@ -1,7 +1,7 @@
-import { type Config, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { type Config, Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { Address } from "../../domain/Address.ts"
-import { withDeadline } from "../../upstream/protection.ts"
+import { unlessSilent, withDeadline } from "../../upstream/protection.ts"
 import { makeReadingExchange } from "../../upstream/upstreamHttp.ts"
 import { UnusableText } from "../../upstream/boundedText.ts"
 import { blockCommitment } from "../Commitment.ts"
@@ -15,6 +15,8 @@ import { ChainUnavailable } from "./ChainFeed.ts"
 import { ListElements } from "./listElements.ts"
 
 const METHOD = "getProgramAccounts"
+/** A scan takes at most so many times the silence that it may have: half an hour by default. */
+const MOST_SILENCES = 90
 
 type Visit = (data: Uint8Array, address: Address) => boolean
 
@@ -40,9 +42,9 @@ const accountOf = (element: string, length: number): { readonly address: Address
   return { address: pubkey, data }
 }
 
-/** Reads the body; its text without the accounts, or null when the visitor ended the scan. */
+/** Reads the body; its text without the accounts, or null when the visitor ended the scan. Calls `heard` with each part. */
 const reading =
-  ({ slice }: ScanQuery, visit: Visit) =>
+  ({ slice }: ScanQuery, visit: Visit, heard: () => void) =>
   <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string | null, E | UnusableText> =>
     Effect.suspend(() => {
       const state = { isEnded: false }
@@ -55,7 +57,10 @@ const reading =
       return bytes.pipe(
         Stream.mapEffect((chunk) =>
           Effect.try({
-            try: () => elements.add(chunk),
+            try: () => {
+              heard()
+              elements.add(chunk)
+            },
             catch: () => new UnusableText({ detail: "an answer in an unknown form" })
           })
         ),
@@ -87,8 +92,8 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
       body,
       "application/json"
     )
-    return yield* exchange(request, reading(query, visit)).pipe(
-      withDeadline(settings.scanTimeout),
+    return yield* unlessSilent(settings.scanTimeout, (heard) => exchange(request, reading(query, visit, heard))).pipe(
+      withDeadline(Duration.times(settings.scanTimeout, MOST_SILENCES)),
       Effect.mapError(
         ({ detail, reason, retryAfterMs }) =>
           new ChainUnavailable({
@@ -115,8 +120,8 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
 })
 
 /**
- * Scans the nodes at `SOLANA_RPC_URL`, or those the options name: the first, and the next one after a failure of the node. The
- * deadline is `SOLANA_SCAN_TIMEOUT`. Answers are of confirmed blocks at least.
+ * Scans the nodes at `SOLANA_RPC_URL`, or those the options name: the first, and the next one after a failure of the node. Fails once
+ * the node has been silent for `SOLANA_SCAN_TIMEOUT`, however long the whole answer takes, up to 90 times that. Answers are of confirmed blocks at least.
  */
 export const layer = (options: RpcOptions = {}): Layer.Layer<AccountScan, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.effect(AccountScan, make(options))

@@ -12,7 +12,7 @@ import { genesisOf } from "../rpc/nodeLag.ts"
 import type { RpcNode } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import { decodeMessage, keyOfAddress } from "./accountMessage.ts"
-import { chainName } from "./publishAccounts.ts"
+import { chainName, slotOfPlace } from "./publishAccounts.ts"
 
 /** The longest wait for a sign of the process that fills the bus, and for it to follow further accounts. */
 const OPEN_TIMEOUT = Duration.millis(2500)
@@ -226,6 +226,7 @@ export const busWrites = ({ bus, host, owner }: BusWrites) => {
     const closed = Deferred.await(ended)
     const opened = genesis()
     let isReading = false
+    let applied = slotOfPlace(resumed?.place ?? newest)
 
     const applyOne = (entry: ReadEntry) =>
       Effect.gen(function* () {
@@ -241,12 +242,15 @@ export const busWrites = ({ bus, host, owner }: BusWrites) => {
         })
         last.position = { chain, place: entry.place }
         last.session = messages.session
+        applied = slotOfPlace(entry.place)
         // Requests are answered between two slots.
         yield* Effect.yieldNow
       })
     const applyAll = ({ entries, hasMore }: LogPage<ReadEntry>) =>
       Effect.suspend(() => {
-        if (hasMore || entries.length > 1) {
+        // A slot has several messages, and a process that is busy for a moment gets them at once.
+        const slots = new Set(entries.map(({ place }) => slotOfPlace(place)).filter((slot) => slot > applied))
+        if (hasMore || slots.size > 1) {
           // Until the last one, the states are of a slot before the newest.
           state.isBehind = true
         }

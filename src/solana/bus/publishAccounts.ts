@@ -18,6 +18,9 @@ const BEAT_EVERY = "1 second"
 const PLACES = 64
 const SESSION_BYTES = 6
 
+/** The slot of the message at a place, where a slot has no more than PLACES of them; else that one or a later one. */
+export const slotOfPlace = (place: number): number => Math.floor(place / PLACES)
+
 /** Name of the writes of a chain at a commitment. */
 export const chainName = (genesis: string, commitment: Commitment): string => `${genesis}:${commitment}`
 

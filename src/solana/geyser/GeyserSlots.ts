@@ -37,15 +37,15 @@ const skipped = (slot: number) =>
 /** The main thread's end of the thread. */
 class GeyserThread<Message> {
   readonly buffer = new SlotBuffer<Message>()
-  /** Time of the newest event of a stream; that of the beginning before the first. */
-  heardAtMs = 0
+  /** Time of the newest event of a stream by the clock that never goes back; that of the beginning before the first. */
+  heardAtMs = Number.NEGATIVE_INFINITY
   host: string | null = null
   readonly #options: { readonly worker: URL; readonly settings: GeyserWorkerSettings }
   readonly #nowMs: () => number
   readonly #onEnd: (host: string, detail: string) => void
   readonly #waiting = new Set<() => void>()
   #worker: Worker | null = null
-  #startedAtMs = 0
+  #startedAtMs = Number.NEGATIVE_INFINITY
   #run = 0
   #below: number | null = null
 
@@ -178,7 +178,7 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>(
   const { patience, poll } = options
   const clock = yield* Clock.Clock
   const context = yield* Effect.context<never>()
-  const nowMs = () => clock.currentTimeMillisUnsafe()
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   let last = ""
   const report = (host: string, detail: string) => {
     const failure = `${host}: ${detail}`

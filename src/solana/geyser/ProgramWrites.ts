@@ -25,11 +25,16 @@ export class ReplayUnavailable extends Schema.TaggedError<ReplayUnavailable>()("
   detail: Schema.String
 }) {}
 
+/** A stream without a newer slot for this long is silent, in milliseconds. */
+export const STREAM_SILENCE_MS = 30_000
+
 /** The writes of the accounts of whole programs. */
 export interface ProgramFeed {
   /**
    * Follows the accounts that pass a query, from a slot on, or from now on where it is null. Makes one attempt and fails when the
-   * stream ends; it does not notice a silent one.
+   * stream ends, with the reason `timeout` where it has been silent for STREAM_SILENCE_MS, and refused where
+   * the endpoint does not offer it. It may begin later than asked for. The next attempt is made at the next
+   * endpoint, or at the same one after `ReplayUnavailable` and after an interruption.
    */
   readonly follow: (
     queries: ReadonlyArray<ProgramQuery>,

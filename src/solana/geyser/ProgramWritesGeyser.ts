@@ -1,11 +1,14 @@
-import { type Config, Effect, Layer, Redacted } from "effect"
+import { Clock, type Config, Effect, Layer, Redacted } from "effect"
 import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
 import { rpcSettings } from "../rpc/rpcSettings.ts"
 import type { GeyserAccountFeedOptions } from "./ChainFeedGeyser.ts"
 import { geyserCommitment } from "./geyserCommitment.ts"
 import { geyserEndpoints } from "./geyserSettings.ts"
 import { countOf, type GeyserAccountFilter, type GeyserUpdate } from "./geyserUpdates.ts"
-import { type ProgramListener, ProgramWrites, ReplayUnavailable } from "./ProgramWrites.ts"
+import { type ProgramListener, ProgramWrites, ReplayUnavailable, STREAM_SILENCE_MS } from "./ProgramWrites.ts"
+
+/** The pause between two looks for a silent stream. */
+const LOOK_EVERY = "1 second"
 
 /** The filter of a query. */
 const filterOf = ({ dataSize, matches, programId }: ProgramQuery): GeyserAccountFilter => ({
@@ -42,6 +45,26 @@ const take = (
   }
 }
 
+/** A listener that notes new slots, and an effect that returns once none has come for STREAM_SILENCE_MS. */
+const watched = (listener: ProgramListener, clock: Clock.Clock) => {
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  let newest = 0
+  let heardAtMs = nowMs()
+  const silent = Effect.sync(() => nowMs() - heardAtMs > STREAM_SILENCE_MS).pipe(
+    Effect.delay(LOOK_EVERY),
+    Effect.repeat({ until: (isSilent) => isSilent }),
+    Effect.as({ reason: "silence" as const, detail: `no slot for ${STREAM_SILENCE_MS} ms` })
+  )
+  const onSlot = (slot: number) => {
+    if (slot > newest) {
+      newest = slot
+      heardAtMs = nowMs()
+    }
+    listener.onSlot(slot)
+  }
+  return { listener: { ...listener, onSlot }, silent }
+}
+
 const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountFeedOptions) {
   const endpoints = yield* geyserEndpoints(geyser)
   const commitment = geyserCommitment((yield* rpcSettings(options)).commitment)
@@ -62,8 +85,9 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
     const places = new Map(queries.map((_, index) => [`p${index}`, index]))
     const accounts = Object.fromEntries(queries.map((query, index) => [`p${index}`, filterOf(query)]))
     const client = yield* connect(target)
-    const onUpdate = (update: GeyserUpdate) => take(update, places, commitment, listener)
-    const { detail, reason } = yield* stream(
+    const { listener: noting, silent } = watched(listener, yield* Clock.Clock)
+    const onUpdate = (update: GeyserUpdate) => take(update, places, commitment, noting)
+    const streamed = stream(
       client,
       target,
       { from, commitment },
@@ -75,13 +99,15 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
         ...(from !== null && { fromSlot: String(from) })
       }
     )
+    const { detail, reason } = yield* Effect.raceFirst(streamed, silent)
     if (reason === "range") {
       return yield* new ReplayUnavailable({ detail })
     }
     place += 1
     return yield* new ChainUnavailable({
-      reason: "unreachable",
-      detail: `${target.host}: the stream of pools ended: ${detail}`
+      reason: reason === "silence" ? "timeout" : "unreachable",
+      detail: `${target.host}: the stream of pools ended: ${detail}`,
+      ...(reason === "refused" && { isRefused: true })
     })
   }, Effect.scoped)
 

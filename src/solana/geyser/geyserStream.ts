@@ -5,9 +5,9 @@ import type { GeyserTarget } from "./geyserMessages.ts"
 import { replayInfoMethod, subscribeMethod } from "./geyserService.ts"
 import { type GeyserRequest, type GeyserUpdate, isUpdate } from "./geyserUpdates.ts"
 
-/** The end of a stream. `range`: the endpoint cannot replay from the wanted slot. */
+/** The end of a stream. `range`: the endpoint cannot replay from the wanted slot; `refused`: it does not offer the stream. */
 export interface StreamEnd {
-  readonly reason: "range" | "failure"
+  readonly reason: "range" | "refused" | "failure"
   readonly detail: string
 }
 
@@ -68,11 +68,32 @@ const blocksFrom = ({ commitment, from }: StreamRange): GeyserRequest => ({
   ...(from !== null && { fromSlot: String(from) })
 })
 
-/** The end of a stream that was requested from this slot on. */
-export const endOf = ({ code, details }: ServiceError, from: number | null): StreamEnd => {
-  // Servers differ in the code that they give a slot they no longer have, or replay that they do not offer.
-  const isRange = from !== null && (code === status.OUT_OF_RANGE || /from_slot|not available|replay/iu.test(details))
-  return { reason: isRange ? "range" : "failure", detail: `${status[code] ?? code}: ${details}` }
+/** Codes of a request that is wrong for the endpoint or the plan: the same one is refused again. */
+const REFUSED: ReadonlySet<number> = new Set([
+  status.INVALID_ARGUMENT,
+  status.PERMISSION_DENIED,
+  status.RESOURCE_EXHAUSTED,
+  status.UNAUTHENTICATED,
+  status.UNIMPLEMENTED
+])
+
+/** Codes that servers give, beside OUT_OF_RANGE, a slot they no longer have, or replay that they do not offer, by their words. */
+const UNREPLAYED: ReadonlySet<number> = new Set([
+  status.FAILED_PRECONDITION,
+  status.INTERNAL,
+  status.INVALID_ARGUMENT,
+  status.NOT_FOUND,
+  status.UNIMPLEMENTED
+])
+const UNREPLAYED_WORDS =
+  /from_?slot|(?:broadcast|replay) from \d+ is not available|replay position|first available slot/iu
+
+/** The end of a stream that was requested from this slot on. A passing failure is never a `range`, whatever its words. */
+export const endOf = ({ code, details }: Pick<ServiceError, "code" | "details">, from: number | null): StreamEnd => {
+  const isRange =
+    from !== null && (code === status.OUT_OF_RANGE || (UNREPLAYED.has(code) && UNREPLAYED_WORDS.test(details)))
+  const reason = isRange ? "range" : REFUSED.has(code) ? "refused" : "failure"
+  return { reason, detail: `${status[code] ?? code}: ${details}` }
 }
 
 /**

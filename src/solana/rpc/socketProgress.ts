@@ -18,7 +18,11 @@ export interface Position {
   clock: number
   /** True once the clock has come a second time: it is written in every slot, where the node notifies of it at all. */
   isTimed: boolean
-  /** Delivered slots for which its writes have been behind without a break. */
+  /** True where the node has refused the clock: of such a connection only the slots are known, and late writes. */
+  isClockRefused: boolean
+  /** True when the last write of a connection without the clock was older than the last ones of others. */
+  hasLateWrite: boolean
+  /** Delivered slots for which its writes, or its slots where it has no clock, have been behind without a break. */
   behind: number
 }
 
@@ -59,6 +63,10 @@ class NewestSlots {
   }
 }
 
+/** The newest slot of which the connection may have delivered writes; Infinity where it is not known. */
+const boundOf = ({ isClockRefused, isTimed, slot, written }: Position): number =>
+  isTimed ? written : isClockRefused ? slot : Number.POSITIVE_INFINITY
+
 /**
  * The connections and their progress. Lag is counted in delivered slots, so that one skipped range, which the first connection
  * reports a moment before the others, makes none of them late.
@@ -76,9 +84,23 @@ export class SocketProgress {
   }
 
   begin(): Position {
-    const position = { slot: this.#reported.newest, written: 0, clock: 0, isTimed: false, behind: 0 }
+    const position: Position = {
+      slot: this.#reported.newest,
+      written: 0,
+      clock: 0,
+      isTimed: false,
+      isClockRefused: false,
+      hasLateWrite: false,
+      behind: 0
+    }
     this.#positions.add(position)
     return position
+  }
+
+  /** The node has refused the clock on this connection. */
+  refuseClock(position: Position): void {
+    position.isClockRefused = true
+    this.#measure()
   }
 
   end(position: Position): void {
@@ -87,8 +109,9 @@ export class SocketProgress {
   }
 
   /**
-   * The newest slot of which every connection has delivered writes: the slots before it have ended on all of them. Infinity
-   * for one connection, and where the node does not notify of the clock: a late write cannot be foreseen then.
+   * The newest slot of which every connection has delivered writes: the slots before it have ended on all of them. One without
+   * the clock counts with the newest slot that it has reported, as it has no writes of a later one. Infinity for one connection,
+   * and where the node does not notify of the clock: a late write cannot be foreseen then.
    */
   get reached(): ReachedSlot {
     return this.#reached
@@ -96,51 +119,71 @@ export class SocketProgress {
 
   /** The connection that holds up the others; undefined where none does. */
   get slowest(): Position | undefined {
-    return Array.from(this.#positions).find(({ isTimed, written }) => isTimed && written === this.#reached.slot)
+    const { slot } = this.#reached
+    return Array.from(this.#positions).find((position) => slot < Number.POSITIVE_INFINITY && boundOf(position) === slot)
   }
 
   /** Notes that a connection has reported a slot; true when it is newer than every one before. */
   report(position: Position, slot: number): boolean {
     position.slot = Math.max(position.slot, slot)
-    return this.#reported.add(slot)
+    const isNewest = this.#reported.add(slot)
+    if (position.isClockRefused) {
+      this.#measure()
+    }
+    if (isNewest) {
+      this.#count(this.#reported, ({ isClockRefused }) => isClockRefused, "slot")
+    }
+    return isNewest
   }
 
   /** Notes a write that a connection has delivered; true when its slot is newer than that of every one before. */
   write(position: Position, slot: number, isClock: boolean): boolean {
     if (isClock && slot > position.clock) {
       position.isTimed = position.clock > 0
+      position.isClockRefused = false
       position.clock = slot
     }
     const isNewest = this.#written.add(slot)
+    position.hasLateWrite = position.isClockRefused && this.#written.isLate(slot)
     if (isClock || slot > position.written) {
       position.written = Math.max(position.written, slot)
       this.#measure()
     }
     if (isNewest) {
-      for (const each of this.#positions) {
-        each.behind = each.isTimed && this.#written.isLate(each.written, LASTING_LAG_SLOTS) ? each.behind + 1 : 0
-      }
+      this.#count(this.#written, ({ isTimed }) => isTimed, "written")
     }
     return isNewest
   }
 
   /**
    * True for a connection that is more than LAG_SLOTS slots behind another one, in the slots or in the writes of this node, or
-   * whose writes have been more than LASTING_LAG_SLOTS behind for long: it makes the states of all accounts as old.
+   * whose writes have been more than LASTING_LAG_SLOTS behind for long, or its slots where it has no clock: it makes the states
+   * of all accounts as old.
    */
   isLate(position: Position): boolean {
     return (
       this.#reported.isLate(position.slot) ||
       (position.isTimed && this.#written.isLate(position.written)) ||
+      position.hasLateWrite ||
       position.behind > LASTING_SLOTS
     )
   }
 
+  /** Counts another delivered slot of the connections that these are the measure of. */
+  #count(newest: NewestSlots, isMeasured: (position: Position) => boolean, by: "slot" | "written"): void {
+    for (const position of this.#positions) {
+      if (isMeasured(position)) {
+        position.behind = newest.isLate(position[by], LASTING_LAG_SLOTS) ? position.behind + 1 : 0
+      }
+    }
+  }
+
   #measure(): void {
-    const timed = this.#positions.size > 1 ? Array.from(this.#positions).filter(({ isTimed }) => isTimed) : []
-    const slot = Math.min(...timed.map(({ written }) => written))
+    const all = Array.from(this.#positions)
+    const isHeldUp = all.length > 1 && all.some(({ isTimed }) => isTimed)
+    const slot = isHeldUp ? Math.min(...all.map(boundOf)) : Number.POSITIVE_INFINITY
     if (slot !== this.#reached.slot) {
-      this.#reached = timed.length === 0 ? NOT_HELD_UP : { slot, atMs: this.#written.timeOf(slot) }
+      this.#reached = isHeldUp ? { slot, atMs: this.#written.timeOf(slot) } : NOT_HELD_UP
     }
   }
 }

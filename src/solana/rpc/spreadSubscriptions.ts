@@ -160,7 +160,12 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
   }
 
   const onSlot = (position: Position, info: SlotInfo) => {
+    const before = progress.reached.slot
     const isNewest = progress.report(position, info.slot)
+    const reached = progress.reached.slot
+    if (reached > before) {
+      listener.onCommitted(reached)
+    }
     listener.onSlot(info)
     if (isNewest) {
       loseLate()
@@ -183,6 +188,23 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
     }
   }
 
+  let hasWarned = false
+  /** Follows the clock on a further connection. */
+  const followClock = Effect.fnUntraced(function* (position: Position, { follow }: Subscriptions) {
+    const { refused } = yield* follow([CLOCK])
+    if (refused.length === 0) {
+      return
+    }
+    progress.refuseClock(position)
+    if (!hasWarned) {
+      hasWarned = true
+      yield* Effect.logWarning(
+        "The node refuses the clock on a further connection, whose lag is known by its slots and late writes alone: accounts of " +
+          "one pool may be of two slots for a moment. Set SOLANA_WS_SUBSCRIPTIONS to what the node allows on a connection."
+      )
+    }
+  })
+
   const open = Effect.fnUntraced(function* () {
     const own = yield* Scope.fork(scope)
     const position = progress.begin()
@@ -193,7 +215,7 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
       onMalformed: (address) => listener.onMalformed(address),
       onLost: (addresses) => listener.onLost(addresses)
     }).pipe(
-      Effect.tap(({ follow }) => (members.all.size === 0 ? Effect.void : follow([CLOCK]))),
+      Effect.tap((subscriptions) => (members.all.size === 0 ? Effect.void : followClock(position, subscriptions))),
       Scope.provide(own),
       Effect.provide(context),
       Effect.onError(() => {

@@ -2,11 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, References, Stream } from "effect"
 import type { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
-import { VERSION } from "../../../src/solana/bus/accountMessage.ts"
+import { decodeMessage, VERSION } from "../../../src/solana/bus/accountMessage.ts"
 import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
 import type { ReadEntry } from "../../../src/storage/bus/busLog.ts"
 import { holding, until } from "../accounts/accounts.ts"
 import { A, B, memoryBus, scene, startChain, startFollower, startLeader } from "./busScene.ts"
+
+/** The slot up to which an entry has all writes. */
+const slotOf = ({ bytes }: ReadEntry) => decodeMessage(bytes, () => undefined).slot
 
 describe("an account of which a write is lost on the way to the bus", () => {
   it.live("is read anew, and it alone", () =>
@@ -79,11 +82,13 @@ describe("entries that a process lacks", () => {
         const own: { isHeld: boolean; feed: ChainFeed["Service"] | null } = { isHeld: false, feed: null }
         const waiting: Array<ReadEntry> = []
         const states: Array<string | undefined> = []
-        /** Notes the state of the feed when the entry is applied. */
+        const slots: Array<number | undefined> = []
+        /** Notes the state of the feed when the entry is applied, and its own slot. */
         const noting = (entry: ReadEntry): ReadEntry => ({
           ...entry,
           get bytes() {
             states.push(own.feed?.freshness().state)
+            slots.push(own.feed?.freshness().slot)
             return entry.bytes
           }
         })
@@ -105,13 +110,60 @@ describe("entries that a process lacks", () => {
           node.write(slot, holding(A, [slot]))
           yield* until("its entry waits", () => waiting.length > before)
         }
+        const applied = waiting.map(slotOf)
+        assert.isAtLeast(new Set(applied).size, 3)
         states.length = 0
+        slots.length = 0
         own.isHeld = false
         node.write(120, holding(A, [120]))
         yield* until("the last is written", () => reader.bytes(A)?.[0] === 120)
         assert.isAtLeast(states.length, 6)
         assert.deepStrictEqual(new Set(states.slice(0, 6)), new Set(["loading"]))
+        // Each time the slot of the entry before.
+        assert.deepStrictEqual(slots.slice(1, 6), applied.slice(0, 5))
         yield* until("the feed is live again", () => feed.freshness().state === "live")
+      })
+    )
+  )
+
+  it.live("and that are of one slot leave it live, at the slot of what was applied", () =>
+    scene(
+      Effect.fnUntraced(function* ({ bus, node }) {
+        const own: { feed: ChainFeed["Service"] | null } = { feed: null }
+        const seen: Array<readonly [state: string | undefined, before: number, slot: number | undefined]> = []
+        let before = 0
+        const noting = (entry: ReadEntry): ReadEntry => ({
+          ...entry,
+          get bytes() {
+            seen.push([own.feed?.freshness().state, before, own.feed?.freshness().slot])
+            before = slotOf(entry)
+            return entry.bytes
+          }
+        })
+        const busy = AccountBus.of({
+          ...bus,
+          // As after a moment in which the process did something else.
+          follow: (chain, after) =>
+            Stream.map(bus.follow(chain, after), ({ entries, hasMore }) => ({
+              entries: entries.flatMap((entry) => [
+                noting(entry),
+                noting({ ...entry, place: entry.place + 1, isAfterGap: false })
+              ]),
+              hasMore
+            }))
+        })
+        const { feed, reader } = yield* startFollower(node, busy, [A])
+        yield* until("the feed is live", () => feed.freshness().state === "live")
+        own.feed = feed
+        seen.length = 0
+        for (let slot = 101; slot < 106; slot++) {
+          node.write(slot, holding(A, [slot]))
+          yield* until("A is written", () => reader.bytes(A)?.[0] === slot)
+        }
+        assert.isAtLeast(seen.length, 10)
+        for (const [state, applied, slot] of seen) {
+          assert.deepStrictEqual([state, slot], ["live", applied])
+        }
       })
     )
   )

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import type { Address } from "../../../src/domain/Address.ts"
 import { addressFromBytes } from "../../../src/domain/Address.ts"
 import { ProgramWrites, type ProgramFeed } from "../../../src/solana/geyser/ProgramWrites.ts"
 import { layer } from "../../../src/solana/geyser/ProgramWritesGeyser.ts"
 import { at, holding, until } from "../accounts/accounts.ts"
+import type { GeyserAilment } from "../../../src/simulator/node/geyserSlots.ts"
 import { scriptedChain, services } from "./geyserScene.ts"
 
 const PROGRAM = at(90)
@@ -27,10 +29,11 @@ const follow = Effect.fnUntraced(function* (feed: ProgramFeed, from: number | nu
 })
 
 const withFeed = <E>(
-  use: (scene: Effect.Success<ReturnType<typeof scriptedChain>>, feed: ProgramFeed) => Effect.Effect<void, E, never>
+  use: (scene: Effect.Success<ReturnType<typeof scriptedChain>>, feed: ProgramFeed) => Effect.Effect<void, E, never>,
+  ailments?: ReadonlyArray<Partial<GeyserAilment>>
 ) =>
   Effect.gen(function* () {
-    const scripted = yield* scriptedChain([])
+    const scripted = yield* scriptedChain([], ailments)
     const geyser = { url: scripted.geysers.map(({ url }) => url).join(",") }
     const feed = yield* Effect.provide(ProgramWrites, layer({ rpcUrl: scripted.chain.node.rpcUrl, geyser }))
     assert.isNotNull(feed)
@@ -83,6 +86,40 @@ describe("writes of a program from a Geyser", () => {
         yield* Effect.forEach(geysers, ({ kill }) => kill(0))
         assert.strictEqual((yield* Effect.flip(Fiber.join(fiber)))._tag, "ChainUnavailable")
       }).pipe(Effect.scoped)
+    )
+  )
+
+  it.live("are those of the next endpoint after a silent one", () =>
+    withFeed(
+      ({ geysers: [silent] }, feed) =>
+        Effect.gen(function* () {
+          const clock = yield* TestClock.make()
+          const { fiber } = yield* Effect.provideService(follow(feed), Clock.Clock, clock)
+          yield* until("the silent one is asked", () => silent?.opened().length === 1)
+          yield* clock.adjust("29 seconds")
+          assert.isUndefined(fiber.pollUnsafe())
+          yield* clock.adjust("3 seconds")
+          const failure = yield* Effect.flip(Fiber.join(fiber))
+          assert.strictEqual(failure._tag === "ChainUnavailable" && failure.reason, "timeout")
+          const next = yield* follow(feed)
+          yield* until("the next one streams", () => next.state.slot === 100)
+        }).pipe(Effect.scoped),
+      [{ streams: "silent" }, {}]
+    )
+  )
+
+  it.live("come from the same endpoint again after their reader was interrupted", () =>
+    withFeed(
+      ({ geysers: [first] }, feed) =>
+        Effect.gen(function* () {
+          const { fiber, state } = yield* follow(feed)
+          yield* until("the stream has begun", () => state.slot === 100)
+          yield* Fiber.interrupt(fiber)
+          const again = yield* follow(feed)
+          yield* until("the stream has begun again", () => again.state.slot === 100)
+          assert.strictEqual(first?.opened().length, 2)
+        }).pipe(Effect.scoped),
+      [{}, {}]
     )
   )
 })

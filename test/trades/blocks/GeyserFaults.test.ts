@@ -1,6 +1,6 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, References, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, References, Stream } from "effect"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
 import type { BlockEvent } from "../../../src/solana/blocks/BlockFeed.ts"
 import type { GeyserFeedOptions } from "../../../src/solana/geyser/BlockFeedGeyser.ts"
@@ -9,6 +9,7 @@ import type { TradeBlock } from "../../../src/trades/blocks/TradeBlock.ts"
 import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
 import { at, call } from "../../simulator/node/client.ts"
 import { until } from "../../solana/accounts/accounts.ts"
+import { corrected } from "../../support/clock.ts"
 import { plain } from "./plainTransactions.ts"
 
 const KILLS = 20
@@ -149,6 +150,25 @@ describe("blocks of a Geyser", () => {
       yield* until("all is read", () => last() === after + 5)
       yield* isComplete(events, after)
       assert.strictEqual(feed.freshness().node, new URL(rpcUrl).host)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("are read from a node while no update comes, also after the wall clock was set back", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance } = yield* Simulator
+      const geyser = yield* addGeyser()
+      const clock = yield* corrected
+      const { after, events, last } = yield* collecting({
+        geyser: { url: geyser.url, patience: Duration.seconds(1) }
+      }).pipe(Effect.provideService(Clock.Clock, clock))
+      yield* until("the stream is open", () => geyser.opened().length > 0)
+      yield* advance(1)
+      yield* until("the first is read", () => last() === after + 1)
+      yield* geyser.faults.set({ streams: "silent" })
+      clock.shift(-3_600_000)
+      yield* advance(5)
+      yield* until("all is read", () => last() === after + 6)
+      yield* isComplete(events, after)
     }).pipe(Effect.scoped, Effect.provide(simulated))
   )
 })
