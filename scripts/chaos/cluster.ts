@@ -4,9 +4,10 @@
  * where its fault is among them and `npm run test:clickhouse` has installed the engine, else in PostgreSQL.
  * With `--short` a small service, a killed leader and a process without Valkey; without a server of Valkey it is skipped.
  *
- * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views of
- * the processes are equal, the fullest window held exactly the budget, every acknowledged alert fired once, every socket was
- * resumed or has a gap in words, and only declared statuses were answered. Times to recover are printed and no verdict.
+ * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views and
+ * quotes of the processes are equal, the fullest window held exactly the budget, every acknowledged alert fired once, every socket
+ * was resumed or has a gap in words, every quote stream has gone on, only declared statuses were answered, and none of 500 and
+ * above while the service was whole. Times to recover are printed and no verdict.
  */
 import { Cause, Effect, Fiber, Logger } from "effect"
 import { parseArgs } from "node:util"
@@ -14,16 +15,24 @@ import { SOL } from "../../src/domain/Address.ts"
 import { report } from "../bench/report.ts"
 import { ENGINE_FOLDER, isInstalled } from "../cluster/engineFolder.ts"
 import { valkeyBinary } from "../cluster/parts.ts"
-import { noCounts, readMarket, type ReaderCounts, readQuotes, readTracker } from "../soak/sockets.ts"
+import {
+  noCounts,
+  noQuoteCounts,
+  type QuoteCounts,
+  readMarket,
+  type ReaderCounts,
+  readQuotes,
+  readTracker
+} from "../soak/sockets.ts"
 import { type Fault, type FaultName, FAULTS, isFault, stepsOf } from "./cluster/faults.ts"
 import { readsOf, wholeReads } from "./cluster/clickHouse.ts"
 import {
   type Admitted,
-  type Answers,
   createOn,
   type Current,
   everyRead,
   fullestWindow,
+  noAnswers,
   readOn,
   spendOn,
   track
@@ -117,9 +126,9 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   const [mint = "", wallet = ""] = [mints.find((each) => each !== SOL), wallets[0]]
   const callers = keys.free.map((secret): ServiceAccess => ({ baseUrl: url, secret }))
   const [first = { baseUrl: url, secret: "" }] = callers
-  const answers: Answers = { statuses: {}, undeclared: [], unanswered: {} }
+  const answers = noAnswers()
   const readers = callers.map((): ReaderCounts => noCounts())
-  const quotes = noCounts()
+  const streams = Array.from({ length: STREAMS }, () => noQuoteCounts())
   const [created, admitted]: [Array<string>, Array<Admitted>] = [[], []]
   // Each reader follows a token and wallets that trade.
   const socketOf = async (caller: ServiceAccess, n: number) => {
@@ -136,6 +145,7 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
     return readTracker(caller, counts, stopping)
   }
   const query = new URLSearchParams({ inputMint: SOL, outputMint: mint, amount: "1000000" }).toString()
+  const streamOf = (counts: QuoteCounts, n: number) => readQuotes(callers[n] ?? first, query, counts, stopping)
   const spenders = SPENDERS.map((place) => ({
     // Processes are replaced.
     get baseUrl() {
@@ -145,21 +155,25 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   }))
   const done = Promise.all([
     ...callers.map(socketOf),
-    ...callers.slice(0, STREAMS).map((caller) => readQuotes(caller, query, quotes, stopping)),
+    ...streams.map(streamOf),
     ...callers.slice(1, 3).map((caller) => readOn(caller, everyRead(mint, wallet), answers, current, stopping)),
-    ...spenders.map((asked) => spendOn(asked, admitted, answers, stopping)),
+    ...spenders.map((asked) => spendOn(asked, admitted, answers, current, stopping)),
     createOn(first, SOL, created, answers, current, stopping)
   ])
-  return { admitted, answers, created, done, quotes, readers }
+  return { admitted, answers, created, done, readers, streams }
 }
 
-/** Waits until every reader has a frame that is newer than now; the places and frames of those that have none. */
-const silentReaders = Effect.fnUntraced(function* (readers: ReadonlyArray<ReaderCounts>) {
-  const before = readers.map(({ numbered }) => numbered)
+/** Waits until each reader has one more of what it reads than now; the places and counts of those that have not. */
+const silentOf = Effect.fnUntraced(function* <A extends ReaderCounts>(
+  readers: ReadonlyArray<A>,
+  read: (counts: A) => number
+) {
+  const before = readers.map(read)
   const silent = () =>
-    readers.flatMap(({ connections, gaps, numbered }, reader) =>
-      numbered === before[reader] ? [{ reader, connections, gaps, numbered }] : []
-    )
+    readers.flatMap((counts, reader) => {
+      const { connections, gaps } = counts
+      return read(counts) === before[reader] ? [{ reader, connections, gaps, read: read(counts) }] : []
+    })
   yield* Effect.sleep("200 millis").pipe(
     Effect.repeat({ until: () => silent().length === 0 }),
     Effect.timeoutOption(READERS_WITHIN)
@@ -167,8 +181,7 @@ const silentReaders = Effect.fnUntraced(function* (readers: ReadonlyArray<Reader
   return silent()
 })
 
-const sumOf = (readers: ReadonlyArray<ReaderCounts>): ReaderCounts => {
-  const sum = noCounts()
+const sumOf = <A extends ReaderCounts>(sum: A, readers: ReadonlyArray<A>): A => {
   for (const { closeCodes, ...counts } of readers) {
     for (const [name, count] of Object.entries(counts)) {
       Object.assign(sum, { [name]: Reflect.get(sum, name) + count })
@@ -183,13 +196,14 @@ const sumOf = (readers: ReadonlyArray<ReaderCounts>): ReaderCounts => {
 const run = Effect.gen(function* () {
   const scene = yield* startScene(values.seed, values.short ? SMALL : WHOLE, engineFolder)
   yield* note("The service runs.")
-  const [stopping, current] = [{ isStopping: false }, { fault: "none" }]
+  const [stopping, current] = [{ isStopping: false }, { fault: "start" }]
   const begunMs = performance.now()
   const load = startLoad(scene, current, stopping)
   const loading = yield* Effect.forkChild(Effect.promise(() => load.done))
   // The first answers are those of a service that is loading.
   yield* recovered(scene, [])
   const whole = yield* recovered(scene, [])
+  current.fault = "none"
   yield* note(JSON.stringify({ whole }))
   const faults = []
   for (const name of chosen) {
@@ -197,7 +211,10 @@ const run = Effect.gen(function* () {
   }
   yield* Effect.sleep(Math.max(0, begunMs + 1000 * leastSeconds - performance.now()))
   yield* note("Waiting for the readers and the alerts.")
-  const silent = yield* silentReaders(load.readers)
+  const [silentReaders, silentStreams] = yield* Effect.all(
+    [silentOf(load.readers, ({ numbered }) => numbered), silentOf(load.streams, ({ priced }) => priced)],
+    { concurrency: "unbounded" }
+  )
   const alerts = yield* alertsOf(scene, [...load.created])
   stopping.isStopping = true
   const stopped = yield* Effect.timeoutOption(Fiber.join(loading), READERS_WITHIN)
@@ -209,10 +226,11 @@ const run = Effect.gen(function* () {
   // Nothing is asked any more: no process has to drain.
   yield* Effect.forEach(scene.running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
   const fullest = fullestWindow(load.admitted, WINDOW_MS, scene.emptiedMs)
-  const sockets = sumOf(load.readers)
-  const { answers, quotes } = load
+  const { answers } = load
+  const readers = { sockets: sumOf(noCounts(), load.readers), streams: sumOf(noQuoteCounts(), load.streams) }
+  const silent = { silentReaders: silentReaders.length, silentStreams: silentStreams.length }
   const times = faults.flatMap(({ fault, steps }) => steps.map((step) => ({ fault, ...step })))
-  const verdicts = verdictsOf({ ...judged, times, alerts, fullest, sockets, silentReaders: silent.length, answers })
+  const verdicts = verdictsOf({ ...judged, times, alerts, fullest, ...readers, ...silent, answers })
   return {
     seed: values.seed,
     store: scene.clickHouse === null ? "postgres" : "clickhouse",
@@ -223,9 +241,9 @@ const run = Effect.gen(function* () {
     ...judged,
     alerts,
     fullest,
-    silentReaders: silent,
-    sockets,
-    quotes,
+    silentReaders,
+    silentStreams,
+    ...readers,
     answers
   }
 })

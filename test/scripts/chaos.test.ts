@@ -4,9 +4,10 @@ import { spawnSync } from "node:child_process"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
 import { latestLines } from "../../scripts/chaos/cluster/clickHouse.ts"
-import { everyRead, fullestWindow, isDeclared, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
-import { busyBetween, longest } from "../../scripts/chaos/cluster/recovery.ts"
+import { everyRead, fullestWindow, isDeclared, noAnswers, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
+import { busyBetween, isQuoteSince, longest } from "../../scripts/chaos/cluster/recovery.ts"
 import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.ts"
+import { differences, stateQuestionsOf } from "../../scripts/chaos/repair/answers.ts"
 import { startProxy } from "../../scripts/cluster/proxy.ts"
 import { SOL } from "../../src/domain/Address.ts"
 
@@ -39,7 +40,7 @@ describe("answers", () => {
   })
 
   it("that never came belong to their fault and have no status", () => {
-    const answers = { statuses: {}, undeclared: [], unanswered: {} }
+    const answers = noAnswers()
     for (const status of [0, 200, 500, 418]) {
       noteAnswer(answers, { path: "/livez" }, { status, content: null }, "leader")
     }
@@ -48,8 +49,24 @@ describe("answers", () => {
     expect(answers.undeclared).toEqual([500, 418].map((status) => ({ path: "/livez", status, content: "null" })))
   })
 
-  it("come from reads of every kind that the document has", () => {
-    const paths = everyRead(SOL, SOL).map(({ path }) => path)
+  it("of 500 and above are counted by their fault, status and path", () => {
+    const answers = noAnswers()
+    for (const [path, status] of [
+      ["/readyz", 503],
+      ["/api/v1/alerts?limit=1", 503],
+      ["/api/v1/alerts?limit=2", 503],
+      ["/api/v1/alerts", 429]
+    ] as const) {
+      noteAnswer(answers, { path }, { status, content: null }, "valkey")
+    }
+    noteAnswer(answers, { path: "/readyz" }, { status: 200, content: null }, "none")
+    expect(answers.failed).toEqual({ valkey: { "503 /readyz": 1, "503 /api/v1/alerts": 2 } })
+  })
+
+  it("come from reads of every kind, each declared", () => {
+    const reads = everyRead(SOL, SOL)
+    const paths = reads.map(({ path }) => path)
+    expect(reads.filter((question) => !isDeclared(question, 200))).toEqual([])
     expect(paths.length).toBeGreaterThan(25)
     expect(new Set(paths).size).toBe(paths.length)
   })
@@ -99,7 +116,7 @@ describe("hashes of blocks", () => {
   })
 })
 
-const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200, busy: 0.5 }
+const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200, quotesMs: 150, busy: 0.5 }
 const equal = { blocks: 9, missing: 0, more: 0, other: 0, first: [] }
 const whole = { history: { 200: 14 }, live: { 200: 42 }, waiting: 0 }
 const alone = { history: { 503: 14 }, live: { 200: 42 }, waiting: 1 }
@@ -123,20 +140,29 @@ const good: Findings = {
   fullest: 120,
   sockets: { numbered: 9, silentGaps: 0 },
   silentReaders: 0,
-  answers: { statuses: { 200: 5, 503: 1 }, undeclared: [], unanswered: { leader: 2 } }
+  streams: { priced: 9, silentGaps: 0 },
+  silentStreams: 0,
+  answers: {
+    statuses: { 200: 5, 503: 1 },
+    failed: { leader: { "503 /api/v1/alerts": 1 } },
+    undeclared: [],
+    unanswered: { leader: 2 }
+  }
 }
 
 describe("verdicts", () => {
   it("hold for a run without a loss", () => {
-    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 8 }, () => true))
+    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 10 }, () => true))
   })
 
+  const unquoted = { fault: "valkey", during: null, afterwards: { ...recovery, quotesMs: null }, reads: null }
   const lost = { fault: "leader", during: { ...recovery, alertsMs: null }, afterwards: recovery, reads: null }
   const away = (reads: NonNullable<Findings["times"][number]["reads"]>) => ({
     times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, reads }]
   })
   const bad: ReadonlyArray<readonly [keyof ReturnType<typeof verdictsOf>, Partial<Findings>]> = [
     ["recovered", { times: [lost] }],
+    ["recovered", { times: [unquoted] }],
     ["replicas", { behind: ["api-2"] }],
     ["replicas", { replicas: [] }],
     ["replicas", { replicas: [{ ...equal, missing: 1, views: { compared: 9, differences: 0 } }] }],
@@ -156,6 +182,10 @@ describe("verdicts", () => {
     ["alerts", { alerts: { acknowledged: 3, lost: 0, twice: 1 } }],
     ["sockets", { sockets: { numbered: 9, silentGaps: 1 } }],
     ["sockets", { silentReaders: 1 }],
+    ["streams", { streams: { priced: 0, silentGaps: 0 } }],
+    ["streams", { streams: { priced: 9, silentGaps: 1 } }],
+    ["streams", { silentStreams: 1 }],
+    ["failures", { answers: { ...good.answers, failed: { none: { "503 /api/v1/spot/quote": 1 } } } }],
     ["statuses", { answers: { ...good.answers, unanswered: { none: 1 } } }],
     ["statuses", { answers: { ...good.answers, undeclared: [{ path: "/", status: 500, content: "" }] } }]
   ]
@@ -181,6 +211,55 @@ const run = (...args: ReadonlyArray<string>) =>
     env: { PATH: "/nonexistent", FATHOM_CHDB: "/nonexistent" },
     encoding: "utf8"
   })
+
+const quoteAt = (stateSlot: unknown, status = 200) => ({ status, content: { stateSlot } })
+
+describe("a quote", () => {
+  it("shows account state of a later slot than the fault", () => {
+    expect(isQuoteSince(7, quoteAt(8))).toBe(true)
+    for (const answer of [
+      quoteAt(7),
+      quoteAt(8, 503),
+      quoteAt(undefined),
+      quoteAt("8"),
+      { status: 0, content: "no answer" }
+    ]) {
+      expect(isQuoteSince(7, answer)).toBe(false)
+    }
+  })
+})
+
+describe("answers of two processes", () => {
+  const quote = {
+    outAmount: "1000",
+    stateSlot: 7,
+    contextSlot: 8,
+    stateAgeMs: 5,
+    engineTimeMs: 0.1,
+    quotedAtMs: 1,
+    requestId: "a"
+  }
+
+  it("that are made of the same account state are equal, whenever they were made", () => {
+    const other = { ...quote, contextSlot: 9, stateAgeMs: 400, engineTimeMs: 0.2, quotedAtMs: 2, requestId: "b" }
+    expect(differences("/quote", quote, other)).toEqual([])
+  })
+
+  it("differ by the amounts and the slot of older account state", () => {
+    const found = differences("/quote", quote, { ...quote, outAmount: "999", stateSlot: 6 })
+    expect(found.map(({ at }) => at)).toEqual(["/outAmount", "/stateSlot"])
+  })
+
+  it("include quotes in both directions, liquidity and exits of every token but SOL", () => {
+    const paths = stateQuestionsOf([SOL, "token"]).map(({ path }) => path.split("?")[0])
+    expect(paths).toEqual([
+      "/api/v1/spot/quote",
+      "/api/v1/spot/quote",
+      "/api/v1/tokens/solana/token/liquidity",
+      "/api/v1/spot/exit-check"
+    ])
+  })
+})
 
 describe("the command", () => {
   it("is skipped in words without a server of Valkey where it is short", { timeout: 60_000 }, () => {

@@ -21,7 +21,7 @@ export const isDeclared = ({ body, path }: Question, status: number): boolean =>
   return operation !== undefined && String(status) in operation.responses
 }
 
-/** One read of every kind. */
+/** One read of every kind that a service without a funding service answers. */
 export const everyRead = (mint: string, wallet: string): ReadonlyArray<Question> => {
   const token = `/api/v1/tokens/solana/${mint}`
   const pair = { inputMint: SOL, outputMint: mint, amount: "1000000000" }
@@ -44,28 +44,31 @@ export const everyRead = (mint: string, wallet: string): ReadonlyArray<Question>
     "/api/v1/launches",
     "/api/v1/search?q=usdc",
     "/api/v1/copy/follows",
-    "/api/v1/callouts",
-    "/api/v1/account/wallets"
+    "/api/v1/callouts/feed"
   ]
     .map((path): Question => ({ path }))
     .concat([
       { path: "/api/v1/wallets/summary", body: { wallets: [wallet] } },
-      { path: "/api/v1/routing/route", body: pair },
+      { path: "/api/v1/route", body: pair },
       { path: "/api/v1/spot/exit-check", body: { mint, amount: "1000000" } }
     ])
-    .filter((question) => isDeclared(question, 200))
 }
 
-/** Statuses of answers, those that no document declares, and requests without an answer. */
+/** Statuses of answers, those that no document declares, those of 500 and above, and requests without an answer. */
 export interface Answers {
   readonly statuses: Record<string, number>
+  /** Answers of 500 and above by the fault in which they were asked for or came, and in it by status and path. */
+  readonly failed: Record<string, Record<string, number>>
   /** Answers with a status that is not declared, and those of a defect. */
   readonly undeclared: Array<{ readonly path: string; readonly status: number; readonly content: string }>
   /** Requests without an answer, by the fault in which they were sent or cut; `none` outside of all. */
   readonly unanswered: Record<string, number>
 }
 
-/** The fault that is being held; `none` when the service is whole. */
+/** No answer was noted yet. */
+export const noAnswers = (): Answers => ({ statuses: {}, failed: {}, undeclared: [], unanswered: {} })
+
+/** The fault that is being held or recovered from; `start` before the service is whole for the first time, else `none`. */
 export interface Current {
   fault: string
 }
@@ -76,7 +79,7 @@ const pause = (ms: number) => new Promise<void>((resume) => setTimeout(resume, m
 
 /** Notes an answer; with status 0 that there was none. */
 export const noteAnswer = (
-  { statuses, unanswered, undeclared }: Answers,
+  { failed, statuses, unanswered, undeclared }: Answers,
   question: Question,
   { content, status }: { readonly status: number; readonly content: unknown },
   fault: string
@@ -86,10 +89,18 @@ export const noteAnswer = (
     return
   }
   statuses[status] = (statuses[status] ?? 0) + 1
+  if (status >= INTERNAL_ERROR) {
+    const ofFault = (failed[fault] ??= {})
+    const name = `${status} ${question.path.split("?")[0]}`
+    ofFault[name] = (ofFault[name] ?? 0) + 1
+  }
   if (!isDeclared(question, status) || status === INTERNAL_ERROR) {
     undeclared.push({ path: question.path, status, content: JSON.stringify(content).slice(0, 200) })
   }
 }
+
+/** The fault of an answer: the one in which the request was sent, else the one in which it was answered. */
+const faultOf = (sentIn: string, { fault }: Current): string => (sentIn === "none" ? fault : sentIn)
 
 /** Asks every question in turn. */
 export const readOn = async (
@@ -103,7 +114,8 @@ export const readOn = async (
     const question = questions[n % questions.length]
     if (question !== undefined) {
       const { fault } = current
-      noteAnswer(answers, question, await ask(asked, question), fault === "none" ? current.fault : fault)
+      const answer = await ask(asked, question)
+      noteAnswer(answers, question, answer, faultOf(fault, current))
     }
     await pause(100)
   }
@@ -122,9 +134,11 @@ export const spendOn = async (
   asked: ServiceAccess,
   admitted: Array<Admitted>,
   answers: Answers,
+  current: Current,
   stopping: Stopping
 ) => {
   while (!stopping.isStopping) {
+    const { fault } = current
     const sentMs = performance.now()
     try {
       const response = await fetch(asked.baseUrl + SPENT.path, {
@@ -132,7 +146,7 @@ export const spendOn = async (
         signal: AbortSignal.timeout(30_000)
       })
       const content = await response.text()
-      noteAnswer(answers, SPENT, { status: response.status, content }, "")
+      noteAnswer(answers, SPENT, { status: response.status, content }, faultOf(fault, current))
       if (response.status === 200) {
         admitted.push({ sentMs, answeredMs: performance.now() })
       }
@@ -198,7 +212,7 @@ export const createOn = async (
   while (!stopping.isStopping) {
     const { fault } = current
     const answer = await createAlert(asked, mint, name)
-    noteAnswer(answers, ALERTS, answer, fault === "none" ? current.fault : fault)
+    noteAnswer(answers, ALERTS, answer, faultOf(fault, current))
     if (answer.id !== null) {
       created.push(answer.id)
       name = randomUUID()

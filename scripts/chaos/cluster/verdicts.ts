@@ -1,6 +1,6 @@
 /** The verdicts of a run. */
 import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
-import type { ReaderCounts } from "../../soak/sockets.ts"
+import type { QuoteCounts, ReaderCounts } from "../../soak/sockets.ts"
 import { areEqual, type BlockDifferences } from "./blockHashes.ts"
 import { areLiveAlone, areWhole, haveEach, type ReadStatuses, type ViewCounts } from "./clickHouse.ts"
 import type { Answers } from "./load.ts"
@@ -31,6 +31,9 @@ export interface Findings {
   readonly sockets: Pick<ReaderCounts, "numbered" | "silentGaps">
   /** Readers that got no frame after the last fault. */
   readonly silentReaders: number
+  readonly streams: Pick<QuoteCounts, "priced" | "silentGaps">
+  /** Quote streams that got no quote after the last fault. */
+  readonly silentStreams: number
   readonly answers: Answers
 }
 
@@ -50,8 +53,10 @@ export const verdictsOf = (found: Findings) => ({
   limits: found.fullest === DEFAULT_PLAN.rest,
   alerts: found.alerts.acknowledged > 0 && found.alerts.lost + found.alerts.twice === 0,
   sockets: found.sockets.numbered > 0 && found.sockets.silentGaps === 0 && found.silentReaders === 0,
+  streams: found.streams.priced > 0 && found.streams.silentGaps === 0 && found.silentStreams === 0,
   statuses:
     (found.answers.statuses["200"] ?? 0) > 0 &&
     found.answers.undeclared.length === 0 &&
-    (found.answers.unanswered["none"] ?? 0) === 0
+    (found.answers.unanswered["none"] ?? 0) === 0,
+  failures: Object.keys(found.answers.failed["none"] ?? {}).length === 0
 })
