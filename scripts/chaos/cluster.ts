@@ -72,6 +72,10 @@ if (values.short && valkeyBinary() === null) {
 const engineFolder = wanted.includes("clickhouse") && isInstalled(ENGINE_FOLDER) ? ENGINE_FOLDER : null
 const chosen = FAULTS.filter((name) => wanted.includes(name) && (name !== "clickhouse" || engineFolder !== null))
 const leftOut = wanted.filter((name) => isFault(name) && !chosen.includes(name))
+if (chosen.length === 0) {
+  process.stderr.write("No fault is left: there is no ClickHouse engine. npm run test:clickhouse installs it.\n")
+  process.exit(2)
+}
 if (leftOut.length > 0) {
   process.stderr.write(
     "No ClickHouse engine: its fault is left out, and trades are in PostgreSQL. npm run test:clickhouse installs it.\n"

@@ -274,6 +274,14 @@ describe("the command", () => {
     const { status, stderr } = run("--short", "--faults", "leader,flood")
     expect([status, stderr.includes("Unknown faults: flood.")]).toEqual([2, true])
   })
+
+  it("refuses to run without a fault that it can provoke", { timeout: 60_000 }, () => {
+    const { status, stderr } = run("--faults", "clickhouse")
+    expect([status, stderr]).toEqual([
+      2,
+      "No fault is left: there is no ClickHouse engine. npm run test:clickhouse installs it.\n"
+    ])
+  })
 })
 
 describe("a network that is cut", () => {
