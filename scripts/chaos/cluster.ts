@@ -26,6 +26,7 @@ import {
 } from "../soak/sockets.ts"
 import { type Fault, type FaultName, FAULTS, isFault, stepsOf } from "./cluster/faults.ts"
 import { readsOf, wholeReads } from "./cluster/clickHouse.ts"
+import { lookForGaps } from "./cluster/hiddenGaps.ts"
 import {
   type Admitted,
   createOn,
@@ -85,7 +86,7 @@ if (leftOut.length > 0) {
 /** Streams of quotes; every key of the sockets has one socket. */
 const STREAMS = 2
 /** Time for which a fault is held once the service has recovered, or at all where it cannot. */
-const HELD_MS = 3000
+const HELD = "3 seconds"
 const WINDOW_MS = 60_000
 /** Time to recover that is aimed at. */
 const TARGET_MS = 5000
@@ -94,17 +95,20 @@ const READERS_WITHIN = "90 seconds"
 
 const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
-const provokeStep = Effect.fnUntraced(function* (scene: Scene, { begin, end, reads, victims, what }: Fault) {
+const provokeStep = Effect.fnUntraced(function* (scene: Scene, fault: Fault) {
+  const { begin, end, held = HELD, missedWrites, reads, victims, what } = fault
   const before = reads === undefined ? null : yield* wholeReads(scene)
   yield* begin
   const during = victims === null ? null : yield* recovered(scene, victims)
-  yield* Effect.sleep(HELD_MS)
+  yield* Effect.sleep(held)
   const meanwhile = reads === undefined ? null : yield* readsOf(scene)
   yield* end
-  const afterwards = yield* recovered(scene, [])
+  const gaps = missedWrites === undefined ? null : { compared: 0, refused: 0, hidden: 0 }
+  const looking = missedWrites === undefined || gaps === null ? Effect.never : lookForGaps(scene, missedWrites, gaps)
+  const afterwards = yield* Effect.raceFirst(recovered(scene, []), looking)
   const found =
     before === null || meanwhile === null ? null : { before, during: meanwhile, after: yield* wholeReads(scene) }
-  const step = { what, during, afterwards, reads: found }
+  const step = { what, during, afterwards, gaps, reads: found }
   yield* note(`  ${JSON.stringify(step)}`)
   return step
 })

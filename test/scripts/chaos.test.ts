@@ -5,9 +5,8 @@ import { type AddressInfo, connect, createServer } from "node:net"
 import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
 import { latestLines } from "../../scripts/chaos/cluster/clickHouse.ts"
 import { everyRead, fullestWindow, isDeclared, noAnswers, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
-import { busyBetween, isQuoteSince, longest } from "../../scripts/chaos/cluster/recovery.ts"
+import { busyBetween, longest } from "../../scripts/chaos/cluster/recovery.ts"
 import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.ts"
-import { differences, stateQuestionsOf } from "../../scripts/chaos/repair/answers.ts"
 import { startProxy } from "../../scripts/cluster/proxy.ts"
 import { SOL } from "../../src/domain/Address.ts"
 
@@ -123,14 +122,22 @@ const alone = { history: { 503: 14 }, live: { 200: 42 }, waiting: 1 }
 const views = { swaps: 5, bars: [5, 5, 5], netTrades: 4, ofWallets: 4 }
 const good: Findings = {
   times: [
-    { fault: "leader", during: recovery, afterwards: recovery, reads: null },
+    { fault: "leader", during: recovery, afterwards: recovery, gaps: null, reads: null },
     {
       fault: "clickhouse",
       during: recovery,
       afterwards: recovery,
+      gaps: null,
       reads: { before: whole, during: alone, after: whole }
     },
-    { fault: "valkey", during: null, afterwards: recovery, reads: null }
+    {
+      fault: "frozen-replica",
+      during: null,
+      afterwards: recovery,
+      gaps: { compared: 9, refused: 2, hidden: 0 },
+      reads: null
+    },
+    { fault: "valkey", during: null, afterwards: recovery, gaps: null, reads: null }
   ],
   behind: [],
   stored: equal,
@@ -152,13 +159,28 @@ const good: Findings = {
 
 describe("verdicts", () => {
   it("hold for a run without a loss", () => {
-    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 10 }, () => true))
+    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 11 }, () => true))
   })
 
-  const unquoted = { fault: "valkey", during: null, afterwards: { ...recovery, quotesMs: null }, reads: null }
-  const lost = { fault: "leader", during: { ...recovery, alertsMs: null }, afterwards: recovery, reads: null }
+  const unquoted = {
+    fault: "valkey",
+    during: null,
+    afterwards: { ...recovery, quotesMs: null },
+    gaps: null,
+    reads: null
+  }
+  const lost = {
+    fault: "leader",
+    during: { ...recovery, alertsMs: null },
+    afterwards: recovery,
+    gaps: null,
+    reads: null
+  }
   const away = (reads: NonNullable<Findings["times"][number]["reads"]>) => ({
-    times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, reads }]
+    times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, gaps: null, reads }]
+  })
+  const compared = (gaps: Findings["times"][number]["gaps"]) => ({
+    times: [{ fault: "frozen-replica", during: null, afterwards: recovery, gaps, reads: null }]
   })
   const bad: ReadonlyArray<readonly [keyof ReturnType<typeof verdictsOf>, Partial<Findings>]> = [
     ["recovered", { times: [lost] }],
@@ -176,6 +198,8 @@ describe("verdicts", () => {
     ["history", away({ before: whole, during: { ...alone, waiting: 0 }, after: whole })],
     ["history", away({ before: whole, during: alone, after: { ...whole, waiting: 1 } })],
     ["history", away({ before: alone, during: alone, after: whole })],
+    ["gaps", compared({ compared: 0, refused: 0, hidden: 0 })],
+    ["gaps", compared({ compared: 9, refused: 2, hidden: 1 })],
     ["limits", { fullest: 121 }],
     ["limits", { fullest: 119 }],
     ["alerts", { alerts: { acknowledged: 0, lost: 0, twice: 0 } }],
@@ -211,55 +235,6 @@ const run = (...args: ReadonlyArray<string>) =>
     env: { PATH: "/nonexistent", FATHOM_CHDB: "/nonexistent" },
     encoding: "utf8"
   })
-
-const quoteAt = (stateSlot: unknown, status = 200) => ({ status, content: { stateSlot } })
-
-describe("a quote", () => {
-  it("shows account state of a later slot than the fault", () => {
-    expect(isQuoteSince(7, quoteAt(8))).toBe(true)
-    for (const answer of [
-      quoteAt(7),
-      quoteAt(8, 503),
-      quoteAt(undefined),
-      quoteAt("8"),
-      { status: 0, content: "no answer" }
-    ]) {
-      expect(isQuoteSince(7, answer)).toBe(false)
-    }
-  })
-})
-
-describe("answers of two processes", () => {
-  const quote = {
-    outAmount: "1000",
-    stateSlot: 7,
-    contextSlot: 8,
-    stateAgeMs: 5,
-    engineTimeMs: 0.1,
-    quotedAtMs: 1,
-    requestId: "a"
-  }
-
-  it("that are made of the same account state are equal, whenever they were made", () => {
-    const other = { ...quote, contextSlot: 9, stateAgeMs: 400, engineTimeMs: 0.2, quotedAtMs: 2, requestId: "b" }
-    expect(differences("/quote", quote, other)).toEqual([])
-  })
-
-  it("differ by the amounts and the slot of older account state", () => {
-    const found = differences("/quote", quote, { ...quote, outAmount: "999", stateSlot: 6 })
-    expect(found.map(({ at }) => at)).toEqual(["/outAmount", "/stateSlot"])
-  })
-
-  it("include quotes in both directions, liquidity and exits of every token but SOL", () => {
-    const paths = stateQuestionsOf([SOL, "token"]).map(({ path }) => path.split("?")[0])
-    expect(paths).toEqual([
-      "/api/v1/spot/quote",
-      "/api/v1/spot/quote",
-      "/api/v1/tokens/solana/token/liquidity",
-      "/api/v1/spot/exit-check"
-    ])
-  })
-})
 
 describe("the command", () => {
   it("is skipped in words without a server of Valkey where it is short", { timeout: 60_000 }, () => {

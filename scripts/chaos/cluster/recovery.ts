@@ -60,14 +60,20 @@ export const isQuoteSince = (slot: number, { content, status }: Awaited<ReturnTy
   return status === 200 && typeof stateSlot === "number" && stateSlot > slot
 }
 
+/** Paths of quotes of the tokens that trade most. */
+export const quotedPaths = ({ active }: Scene): ReadonlyArray<string> =>
+  active.mints
+    .filter((mint) => mint !== SOL)
+    .slice(0, QUOTED)
+    .map((mint) => quotePath(SOL, mint))
+
 /** Waits until the process quotes one of the tokens that trade from account state of a later slot. */
-const quotesSince = ({ active, keys }: Scene, baseUrl: string, slot: number) => {
-  const paths = active.mints.filter((mint) => mint !== SOL).map((mint) => quotePath(SOL, mint))
+const quotesSince = (scene: Scene, baseUrl: string, slot: number) => {
+  const paths = quotedPaths(scene)
   let turn = 0
-  const next = Effect.promise(() => {
-    const path = paths[turn++ % Math.min(QUOTED, paths.length)] ?? ""
-    return ask({ baseUrl, secret: keys.free[0] ?? "" }, { path })
-  })
+  const next = Effect.promise(() =>
+    ask({ baseUrl, secret: scene.keys.free[0] ?? "" }, { path: paths[turn++ % paths.length] ?? "" })
+  )
   return Effect.repeat(next, {
     until: (answer) => isQuoteSince(slot, answer),
     schedule: Schedule.spaced(LOOK_EVERY)

@@ -3,6 +3,7 @@ import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import type { QuoteCounts, ReaderCounts } from "../../soak/sockets.ts"
 import { areEqual, type BlockDifferences } from "./blockHashes.ts"
 import { areLiveAlone, areWhole, haveEach, type ReadStatuses, type ViewCounts } from "./clickHouse.ts"
+import type { GapLooks } from "./hiddenGaps.ts"
 import type { Answers } from "./load.ts"
 import { longest, type Recovery } from "./recovery.ts"
 
@@ -11,6 +12,8 @@ export interface FaultTimes {
   readonly fault: string
   readonly during: Recovery | null
   readonly afterwards: Recovery
+  /** Quotes of a process that missed writes beside those of another one; null where none did. */
+  readonly gaps: Readonly<GapLooks> | null
   /** Reads before, during and after a fault that takes some of them away; null where it takes none. */
   readonly reads: { readonly before: ReadStatuses; readonly during: ReadStatuses; readonly after: ReadStatuses } | null
 }
@@ -50,6 +53,7 @@ export const verdictsOf = (found: Findings) => ({
   history: found.times.every(
     ({ reads }) => reads === null || (areWhole(reads.before) && areLiveAlone(reads.during) && areWhole(reads.after))
   ),
+  gaps: found.times.every(({ gaps }) => gaps === null || (gaps.compared > 0 && gaps.hidden === 0)),
   limits: found.fullest === DEFAULT_PLAN.rest,
   alerts: found.alerts.acknowledged > 0 && found.alerts.lost + found.alerts.twice === 0,
   sockets: found.sockets.numbered > 0 && found.sockets.silentGaps === 0 && found.silentReaders === 0,
