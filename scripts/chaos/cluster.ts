@@ -35,6 +35,7 @@ import {
   fullestWindow,
   noAnswers,
   readOn,
+  type ReadProgress,
   spendOn,
   track
 } from "./cluster/load.ts"
@@ -135,6 +136,8 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   const callers = keys.free.map((secret): ServiceAccess => ({ baseUrl: url, secret }))
   const [first = { baseUrl: url, secret: "" }] = callers
   const answers = noAnswers()
+  const questions = everyRead(mint, wallet)
+  const reads = callers.slice(1, 3).map((): ReadProgress => ({ answered: 0, round: questions.length }))
   const readers = callers.map((): ReaderCounts => noCounts())
   const streams = Array.from({ length: STREAMS }, () => noQuoteCounts())
   const [created, admitted]: [Array<string>, Array<Admitted>] = [[], []]
@@ -164,11 +167,22 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   const done = Promise.all([
     ...callers.map(socketOf),
     ...streams.map(streamOf),
-    ...callers.slice(1, 3).map((caller) => readOn(caller, everyRead(mint, wallet), answers, current, stopping)),
+    ...reads.map((progress, n) => readOn(callers[n + 1] ?? first, questions, answers, progress, current, stopping)),
     ...spenders.map((asked) => spendOn(asked, admitted, answers, current, stopping)),
     createOn(first, SOL, created, answers, current, stopping)
   ])
-  return { admitted, answers, created, done, readers, streams }
+  return { admitted, answers, created, done, readers, reads, streams }
+}
+
+/** Waits until every read has been answered since now; false where one was not. */
+const wholeRounds = (reads: ReadonlyArray<ReadProgress>) => {
+  const before = reads.map(({ answered }) => answered)
+  const areDone = () => reads.every(({ answered, round }, n) => answered - (before[n] ?? 0) > round)
+  return Effect.sleep("200 millis").pipe(
+    Effect.repeat({ until: areDone }),
+    Effect.timeoutOption(READERS_WITHIN),
+    Effect.map(areDone)
+  )
 }
 
 /** Waits until each reader has one more of what it reads than now; the places and counts of those that have not. */
@@ -219,8 +233,12 @@ const run = Effect.gen(function* () {
   }
   yield* Effect.sleep(Math.max(0, begunMs + 1000 * leastSeconds - performance.now()))
   yield* note("Waiting for the readers and the alerts.")
-  const [silentReaders, silentStreams] = yield* Effect.all(
-    [silentOf(load.readers, ({ numbered }) => numbered), silentOf(load.streams, ({ priced }) => priced)],
+  const [silentReaders, silentStreams, areReadsWhole] = yield* Effect.all(
+    [
+      silentOf(load.readers, ({ numbered }) => numbered),
+      silentOf(load.streams, ({ priced }) => priced),
+      wholeRounds(load.reads)
+    ],
     { concurrency: "unbounded" }
   )
   const alerts = yield* alertsOf(scene, [...load.created])
@@ -234,7 +252,7 @@ const run = Effect.gen(function* () {
   // Nothing is asked any more: no process has to drain.
   yield* Effect.forEach(scene.running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
   const fullest = fullestWindow(load.admitted, WINDOW_MS, scene.emptiedMs)
-  const { answers } = load
+  const answers = { ...load.answers, areReadsWhole }
   const readers = { sockets: sumOf(noCounts(), load.readers), streams: sumOf(noQuoteCounts(), load.streams) }
   const silent = { silentReaders: silentReaders.length, silentStreams: silentStreams.length }
   const times = faults.flatMap(({ fault, steps }) => steps.map((step) => ({ fault, ...step })))

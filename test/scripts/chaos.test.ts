@@ -29,6 +29,15 @@ describe("admissions of a budget", () => {
   })
 })
 
+/** The counts after answers in a row to one request outside of faults. */
+const after = (...statuses: ReadonlyArray<number>) => {
+  const [answers, tries] = [noAnswers(), { count: 0 }]
+  for (const status of statuses) {
+    noteAnswer(answers, { path: "/readyz" }, { status, content: { error: { code: "c" } } }, "none", tries)
+  }
+  return { failed: answers.failed, askedAgain: answers.askedAgain, tries: tries.count }
+}
+
 describe("answers", () => {
   it("are declared by the path and method of their operation", () => {
     expect(isDeclared({ path: `/api/v1/tokens/solana/${SOL}/trades?limit=1` }, 200)).toBe(true)
@@ -41,7 +50,7 @@ describe("answers", () => {
   it("that never came belong to their fault and have no status", () => {
     const answers = noAnswers()
     for (const status of [0, 200, 500, 418]) {
-      noteAnswer(answers, { path: "/livez" }, { status, content: null }, "leader")
+      noteAnswer(answers, { path: "/livez" }, { status, content: null }, "leader", { count: 0 })
     }
     expect(answers.unanswered).toEqual({ leader: 1 })
     expect(answers.statuses).toEqual({ 200: 1, 418: 1, 500: 1 })
@@ -56,10 +65,26 @@ describe("answers", () => {
       ["/api/v1/alerts?limit=2", 503],
       ["/api/v1/alerts", 429]
     ] as const) {
-      noteAnswer(answers, { path }, { status, content: null }, "valkey")
+      noteAnswer(answers, { path }, { status, content: { error: { code: "data_unavailable" } } }, "valkey", {
+        count: 0
+      })
     }
-    noteAnswer(answers, { path: "/readyz" }, { status: 200, content: null }, "none")
-    expect(answers.failed).toEqual({ valkey: { "503 /readyz": 1, "503 /api/v1/alerts": 2 } })
+    noteAnswer(answers, { path: "/readyz" }, { status: 200, content: null }, "none", { count: 0 })
+    expect(answers.failed).toEqual({
+      valkey: { "503 data_unavailable /readyz": 1, "503 data_unavailable /api/v1/alerts": 2 }
+    })
+    expect(answers.askedAgain).toEqual({})
+  })
+
+  it("of 503 outside of faults fail where the fifth try is answered so too, and others of 500 and above at once", () => {
+    expect(after(503, 503, 503, 503)).toEqual({ failed: {}, askedAgain: { "503 c /readyz": 4 }, tries: 4 })
+    expect(after(503, 503, 503, 503, 200)).toEqual({ failed: {}, askedAgain: { "503 c /readyz": 4 }, tries: 0 })
+    expect(after(503, 503, 503, 503, 503)).toEqual({
+      failed: { none: { "503 c /readyz": 1 } },
+      askedAgain: { "503 c /readyz": 4 },
+      tries: 0
+    })
+    expect(after(502).failed).toEqual({ none: { "502 c /readyz": 1 } })
   })
 
   it("come from reads of every kind, each declared", () => {
@@ -151,7 +176,9 @@ const good: Findings = {
   silentStreams: 0,
   answers: {
     statuses: { 200: 5, 503: 1 },
-    failed: { leader: { "503 /api/v1/alerts": 1 } },
+    failed: { leader: { "503 data_unavailable /api/v1/alerts": 1 } },
+    askedAgain: { "503 limiter_unavailable /api/v1/alerts": 1 },
+    areReadsWhole: true,
     undeclared: [],
     unanswered: { leader: 2 }
   }
@@ -209,6 +236,7 @@ describe("verdicts", () => {
     ["streams", { streams: { priced: 0, silentGaps: 0 } }],
     ["streams", { streams: { priced: 9, silentGaps: 1 } }],
     ["streams", { silentStreams: 1 }],
+    ["failures", { answers: { ...good.answers, areReadsWhole: false } }],
     ["failures", { answers: { ...good.answers, failed: { none: { "503 /api/v1/spot/quote": 1 } } } }],
     ["statuses", { answers: { ...good.answers, unanswered: { none: 1 } } }],
     ["statuses", { answers: { ...good.answers, undeclared: [{ path: "/", status: 500, content: "" }] } }]

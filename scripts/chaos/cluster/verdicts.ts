@@ -37,7 +37,8 @@ export interface Findings {
   readonly streams: Pick<QuoteCounts, "priced" | "silentGaps">
   /** Quote streams that got no quote after the last fault. */
   readonly silentStreams: number
-  readonly answers: Answers
+  /** Every read was answered after the last fault where `areReadsWhole`. */
+  readonly answers: Answers & { readonly areReadsWhole: boolean }
 }
 
 /** Each verdict by its name: true where it holds. */
@@ -62,5 +63,5 @@ export const verdictsOf = (found: Findings) => ({
     (found.answers.statuses["200"] ?? 0) > 0 &&
     found.answers.undeclared.length === 0 &&
     (found.answers.unanswered["none"] ?? 0) === 0,
-  failures: Object.keys(found.answers.failed["none"] ?? {}).length === 0
+  failures: found.answers.areReadsWhole && Object.keys(found.answers.failed["none"] ?? {}).length === 0
 })
