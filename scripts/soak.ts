@@ -20,7 +20,7 @@ import { ask, at, sourceState } from "./chaos/repair/answers.ts"
 import { startChain } from "./chaos/repair/startChain.ts"
 import { embedded, issue, keyStore, ready, readyPid, service } from "./chaos/service.ts"
 import { makeProbe, quoteOn, quoteQuery, type QuoteRecord, takeSamples } from "./soak/quotes.ts"
-import { type Caller, noCounts, readMarket, readQuotes, readTracker } from "./soak/sockets.ts"
+import { type Caller, noCounts, noQuoteCounts, readMarket, readQuotes, readTracker } from "./soak/sockets.ts"
 import { compareChain, lostWrites, partitionsOf, storedProgress } from "./soak/stored.ts"
 import { descriptorsFlat, heapFlat, noneLost, p99Steady, type QuoteSamples, type SoakRow } from "./soak/verdicts.ts"
 import { nothingWritten, type WriteAnswers, writeOn } from "./soak/writes.ts"
@@ -144,7 +144,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
   const quotes: QuoteRecord = { statuses: {}, samples: { wallMs: [], processorMs: [] } }
   const writes: WriteAnswers = { statuses: {}, unexpected: [] }
   const written = { wallets: nothingWritten(), alerts: nothingWritten() }
-  const counts = { tracker: noCounts(), market: noCounts(), quotes: noCounts() }
+  const counts = { tracker: noCounts(), market: noCounts(), quotes: noQuoteCounts() }
   const [mint = ""] = quoted
   const channels = [
     { channel: "trades", minUsd: 0 },

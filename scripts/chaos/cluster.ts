@@ -4,9 +4,10 @@
  * where its fault is among them and `npm run test:clickhouse` has installed the engine, else in PostgreSQL.
  * With `--short` a small service, a killed leader and a process without Valkey; without a server of Valkey it is skipped.
  *
- * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views of
- * the processes are equal, the fullest window held exactly the budget, every acknowledged alert fired once, every socket was
- * resumed or has a gap in words, and only declared statuses were answered. Times to recover are printed and no verdict.
+ * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views and
+ * quotes of the processes are equal, the fullest window held exactly the budget, every acknowledged alert fired once, every socket
+ * was resumed or has a gap in words, every quote stream has gone on, only declared statuses were answered, and none of 500 and
+ * above while the service was whole. Times to recover are printed and no verdict.
  */
 import { Cause, Effect, Fiber, Logger } from "effect"
 import { parseArgs } from "node:util"
@@ -14,17 +15,27 @@ import { SOL } from "../../src/domain/Address.ts"
 import { report } from "../bench/report.ts"
 import { ENGINE_FOLDER, isInstalled } from "../cluster/engineFolder.ts"
 import { valkeyBinary } from "../cluster/parts.ts"
-import { noCounts, readMarket, type ReaderCounts, readQuotes, readTracker } from "../soak/sockets.ts"
+import {
+  noCounts,
+  noQuoteCounts,
+  type QuoteCounts,
+  readMarket,
+  type ReaderCounts,
+  readQuotes,
+  readTracker
+} from "../soak/sockets.ts"
 import { type Fault, type FaultName, FAULTS, isFault, stepsOf } from "./cluster/faults.ts"
 import { readsOf, wholeReads } from "./cluster/clickHouse.ts"
+import { lookForGaps } from "./cluster/hiddenGaps.ts"
 import {
   type Admitted,
-  type Answers,
   createOn,
   type Current,
   everyRead,
   fullestWindow,
+  noAnswers,
   readOn,
+  type ReadProgress,
   spendOn,
   track
 } from "./cluster/load.ts"
@@ -63,6 +74,10 @@ if (values.short && valkeyBinary() === null) {
 const engineFolder = wanted.includes("clickhouse") && isInstalled(ENGINE_FOLDER) ? ENGINE_FOLDER : null
 const chosen = FAULTS.filter((name) => wanted.includes(name) && (name !== "clickhouse" || engineFolder !== null))
 const leftOut = wanted.filter((name) => isFault(name) && !chosen.includes(name))
+if (chosen.length === 0) {
+  process.stderr.write("No fault is left: there is no ClickHouse engine. npm run test:clickhouse installs it.\n")
+  process.exit(2)
+}
 if (leftOut.length > 0) {
   process.stderr.write(
     "No ClickHouse engine: its fault is left out, and trades are in PostgreSQL. npm run test:clickhouse installs it.\n"
@@ -72,7 +87,7 @@ if (leftOut.length > 0) {
 /** Streams of quotes; every key of the sockets has one socket. */
 const STREAMS = 2
 /** Time for which a fault is held once the service has recovered, or at all where it cannot. */
-const HELD_MS = 3000
+const HELD = "3 seconds"
 const WINDOW_MS = 60_000
 /** Time to recover that is aimed at. */
 const TARGET_MS = 5000
@@ -81,17 +96,20 @@ const READERS_WITHIN = "90 seconds"
 
 const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
-const provokeStep = Effect.fnUntraced(function* (scene: Scene, { begin, end, reads, victims, what }: Fault) {
+const provokeStep = Effect.fnUntraced(function* (scene: Scene, fault: Fault) {
+  const { begin, end, held = HELD, missedWrites, reads, victims, what } = fault
   const before = reads === undefined ? null : yield* wholeReads(scene)
   yield* begin
   const during = victims === null ? null : yield* recovered(scene, victims)
-  yield* Effect.sleep(HELD_MS)
+  yield* Effect.sleep(held)
   const meanwhile = reads === undefined ? null : yield* readsOf(scene)
   yield* end
-  const afterwards = yield* recovered(scene, [])
+  const gaps = missedWrites === undefined ? null : { compared: 0, refused: 0, hidden: 0 }
+  const looking = missedWrites === undefined || gaps === null ? Effect.never : lookForGaps(scene, missedWrites, gaps)
+  const afterwards = yield* Effect.raceFirst(recovered(scene, []), looking)
   const found =
     before === null || meanwhile === null ? null : { before, during: meanwhile, after: yield* wholeReads(scene) }
-  const step = { what, during, afterwards, reads: found }
+  const step = { what, during, afterwards, gaps, reads: found }
   yield* note(`  ${JSON.stringify(step)}`)
   return step
 })
@@ -117,9 +135,11 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   const [mint = "", wallet = ""] = [mints.find((each) => each !== SOL), wallets[0]]
   const callers = keys.free.map((secret): ServiceAccess => ({ baseUrl: url, secret }))
   const [first = { baseUrl: url, secret: "" }] = callers
-  const answers: Answers = { statuses: {}, undeclared: [], unanswered: {} }
+  const answers = noAnswers()
+  const questions = everyRead(mint, wallet)
+  const reads = callers.slice(1, 3).map((): ReadProgress => ({ answered: 0, round: questions.length }))
   const readers = callers.map((): ReaderCounts => noCounts())
-  const quotes = noCounts()
+  const streams = Array.from({ length: STREAMS }, () => noQuoteCounts())
   const [created, admitted]: [Array<string>, Array<Admitted>] = [[], []]
   // Each reader follows a token and wallets that trade.
   const socketOf = async (caller: ServiceAccess, n: number) => {
@@ -136,6 +156,7 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
     return readTracker(caller, counts, stopping)
   }
   const query = new URLSearchParams({ inputMint: SOL, outputMint: mint, amount: "1000000" }).toString()
+  const streamOf = (counts: QuoteCounts, n: number) => readQuotes(callers[n] ?? first, query, counts, stopping)
   const spenders = SPENDERS.map((place) => ({
     // Processes are replaced.
     get baseUrl() {
@@ -145,21 +166,36 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   }))
   const done = Promise.all([
     ...callers.map(socketOf),
-    ...callers.slice(0, STREAMS).map((caller) => readQuotes(caller, query, quotes, stopping)),
-    ...callers.slice(1, 3).map((caller) => readOn(caller, everyRead(mint, wallet), answers, current, stopping)),
-    ...spenders.map((asked) => spendOn(asked, admitted, answers, stopping)),
+    ...streams.map(streamOf),
+    ...reads.map((progress, n) => readOn(callers[n + 1] ?? first, questions, answers, progress, current, stopping)),
+    ...spenders.map((asked) => spendOn(asked, admitted, answers, current, stopping)),
     createOn(first, SOL, created, answers, current, stopping)
   ])
-  return { admitted, answers, created, done, quotes, readers }
+  return { admitted, answers, created, done, readers, reads, streams }
 }
 
-/** Waits until every reader has a frame that is newer than now; the places and frames of those that have none. */
-const silentReaders = Effect.fnUntraced(function* (readers: ReadonlyArray<ReaderCounts>) {
-  const before = readers.map(({ numbered }) => numbered)
+/** Waits until every read has been answered since now; false where one was not. */
+const wholeRounds = (reads: ReadonlyArray<ReadProgress>) => {
+  const before = reads.map(({ answered }) => answered)
+  const areDone = () => reads.every(({ answered, round }, n) => answered - (before[n] ?? 0) > round)
+  return Effect.sleep("200 millis").pipe(
+    Effect.repeat({ until: areDone }),
+    Effect.timeoutOption(READERS_WITHIN),
+    Effect.map(areDone)
+  )
+}
+
+/** Waits until each reader has one more of what it reads than now; the places and counts of those that have not. */
+const silentOf = Effect.fnUntraced(function* <A extends ReaderCounts>(
+  readers: ReadonlyArray<A>,
+  read: (counts: A) => number
+) {
+  const before = readers.map(read)
   const silent = () =>
-    readers.flatMap(({ connections, gaps, numbered }, reader) =>
-      numbered === before[reader] ? [{ reader, connections, gaps, numbered }] : []
-    )
+    readers.flatMap((counts, reader) => {
+      const { connections, gaps } = counts
+      return read(counts) === before[reader] ? [{ reader, connections, gaps, read: read(counts) }] : []
+    })
   yield* Effect.sleep("200 millis").pipe(
     Effect.repeat({ until: () => silent().length === 0 }),
     Effect.timeoutOption(READERS_WITHIN)
@@ -167,8 +203,7 @@ const silentReaders = Effect.fnUntraced(function* (readers: ReadonlyArray<Reader
   return silent()
 })
 
-const sumOf = (readers: ReadonlyArray<ReaderCounts>): ReaderCounts => {
-  const sum = noCounts()
+const sumOf = <A extends ReaderCounts>(sum: A, readers: ReadonlyArray<A>): A => {
   for (const { closeCodes, ...counts } of readers) {
     for (const [name, count] of Object.entries(counts)) {
       Object.assign(sum, { [name]: Reflect.get(sum, name) + count })
@@ -183,13 +218,14 @@ const sumOf = (readers: ReadonlyArray<ReaderCounts>): ReaderCounts => {
 const run = Effect.gen(function* () {
   const scene = yield* startScene(values.seed, values.short ? SMALL : WHOLE, engineFolder)
   yield* note("The service runs.")
-  const [stopping, current] = [{ isStopping: false }, { fault: "none" }]
+  const [stopping, current] = [{ isStopping: false }, { fault: "start" }]
   const begunMs = performance.now()
   const load = startLoad(scene, current, stopping)
   const loading = yield* Effect.forkChild(Effect.promise(() => load.done))
   // The first answers are those of a service that is loading.
   yield* recovered(scene, [])
   const whole = yield* recovered(scene, [])
+  current.fault = "none"
   yield* note(JSON.stringify({ whole }))
   const faults = []
   for (const name of chosen) {
@@ -197,7 +233,14 @@ const run = Effect.gen(function* () {
   }
   yield* Effect.sleep(Math.max(0, begunMs + 1000 * leastSeconds - performance.now()))
   yield* note("Waiting for the readers and the alerts.")
-  const silent = yield* silentReaders(load.readers)
+  const [silentReaders, silentStreams, areReadsWhole] = yield* Effect.all(
+    [
+      silentOf(load.readers, ({ numbered }) => numbered),
+      silentOf(load.streams, ({ priced }) => priced),
+      wholeRounds(load.reads)
+    ],
+    { concurrency: "unbounded" }
+  )
   const alerts = yield* alertsOf(scene, [...load.created])
   stopping.isStopping = true
   const stopped = yield* Effect.timeoutOption(Fiber.join(loading), READERS_WITHIN)
@@ -209,10 +252,11 @@ const run = Effect.gen(function* () {
   // Nothing is asked any more: no process has to drain.
   yield* Effect.forEach(scene.running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
   const fullest = fullestWindow(load.admitted, WINDOW_MS, scene.emptiedMs)
-  const sockets = sumOf(load.readers)
-  const { answers, quotes } = load
+  const answers = { ...load.answers, areReadsWhole }
+  const readers = { sockets: sumOf(noCounts(), load.readers), streams: sumOf(noQuoteCounts(), load.streams) }
+  const silent = { silentReaders: silentReaders.length, silentStreams: silentStreams.length }
   const times = faults.flatMap(({ fault, steps }) => steps.map((step) => ({ fault, ...step })))
-  const verdicts = verdictsOf({ ...judged, times, alerts, fullest, sockets, silentReaders: silent.length, answers })
+  const verdicts = verdictsOf({ ...judged, times, alerts, fullest, ...readers, ...silent, answers })
   return {
     seed: values.seed,
     store: scene.clickHouse === null ? "postgres" : "clickhouse",
@@ -223,9 +267,9 @@ const run = Effect.gen(function* () {
     ...judged,
     alerts,
     fullest,
-    silentReaders: silent,
-    sockets,
-    quotes,
+    silentReaders,
+    silentStreams,
+    ...readers,
     answers
   }
 })

@@ -24,6 +24,12 @@ export interface ReaderCounts {
   readonly closeCodes: Record<string, number>
 }
 
+/** Frames and connections of quote streams. */
+export interface QuoteCounts extends ReaderCounts {
+  /** Frames with a quote: a stream without a price has frames too. */
+  priced: number
+}
+
 export const noCounts = (): ReaderCounts => ({
   frames: 0,
   numbered: 0,
@@ -33,6 +39,8 @@ export const noCounts = (): ReaderCounts => ({
   closed: 0,
   closeCodes: {}
 })
+
+export const noQuoteCounts = (): QuoteCounts => ({ ...noCounts(), priced: 0 })
 
 /** Time of a connection before its reader leaves, and the pause before the next one. */
 const STAY_MS = { least: 10_000, more: 30_000 }
@@ -195,7 +203,7 @@ export const readMarket = (
 }
 
 /** Reads quote streams of a minute one after another. */
-export const readQuotes = async (caller: Caller, query: string, counts: ReaderCounts, stopping: Stopping) => {
+export const readQuotes = async (caller: Caller, query: string, counts: QuoteCounts, stopping: Stopping) => {
   while (!stopping.isStopping) {
     let next = 0
     let rest = ""
@@ -218,6 +226,7 @@ export const readQuotes = async (caller: Caller, query: string, counts: ReaderCo
           counts.silentGaps += seq === next ? 0 : 1
           counts.frames++
           counts.numbered++
+          counts.priced += /^event: ?quote$/mu.test(frame) ? 1 : 0
           next = seq + 1
         }
       }

@@ -4,6 +4,7 @@ import { subscribeMethod } from "../../src/solana/geyser/geyserService.ts"
 import { type GeyserTransaction, isUpdate } from "../../src/solana/geyser/geyserUpdates.ts"
 import { SlotAssembly } from "../../src/solana/geyser/SlotAssembly.ts"
 import { blockAnswer, partOf } from "../../src/solana/geyser/slotParts.ts"
+import { failuresOf, lagOf, type RunFigures } from "../../scripts/bench/mainnet/figures.ts"
 import { FrameReader, frameOf, writeVarint5 } from "../../scripts/bench/mainnet/frames.ts"
 import { record } from "../../scripts/bench/mainnet/recording.ts"
 import { headOf, Replay, type ReplayedSlot } from "../../scripts/bench/mainnet/replay.ts"
@@ -74,6 +75,73 @@ describe("recorded slots of a synthetic mainnet", () => {
     slots.slice(1).forEach(({ block }, i) => {
       assert.strictEqual(block.parentSlot, slots[i]?.block.slot)
     })
+  })
+})
+
+describe("the lag of slots", () => {
+  const sent = new Map([1, 2, 3, 4, 5].map((slot) => [slot, { atMs: 400 * slot }]))
+  const slots = [1, 2, 3, 4, 5]
+  const lag = (arrived: ReadonlyArray<readonly [slot: number, atMs: number]>, endedMs = 4000) =>
+    lagOf(slots, sent, new Map(arrived), endedMs)
+
+  it("leaves out slots without a trade before the newest one that arrived", () => {
+    const { missing, mostMs, p50Ms, seen, unseen } = lag([
+      [1, 500],
+      [3, 1400],
+      [6, 2700]
+    ])
+    assert.deepStrictEqual(
+      { seen, unseen, missing, p50Ms, mostMs },
+      { seen: 2, unseen: 3, missing: 0, p50Ms: 100, mostMs: 200 }
+    )
+  })
+
+  it("counts slots that are missing at the end as late by the time waited", () => {
+    const { missing, mostMs, p99Ms, seen, slotsMost, slotsP99, unseen } = lag([
+      [1, 500],
+      [3, 1400]
+    ])
+    assert.deepStrictEqual([seen, unseen, missing], [2, 1, 2])
+    assert.deepStrictEqual([p99Ms, mostMs, slotsP99, slotsMost], [2400, 2400, 6, 6])
+  })
+
+  it("is that of missing slots alone where no trade was seen", () => {
+    const { missing, mostMs, p50Ms, seen } = lag([])
+    assert.deepStrictEqual([seen, missing, p50Ms, mostMs], [0, 5, 2800, 3600])
+  })
+})
+
+describe("a run", () => {
+  const good: RunFigures = {
+    chainEnded: null,
+    seconds: 60,
+    sent: { slots: 148 },
+    lag: { seen: 140 },
+    behindSlots: 10,
+    quotes: { count: 2970, statuses: { 200: 2970, 503: 20 }, unsent: 10 },
+    gaps: 0,
+    lostReaders: 0,
+    blocksApplied: 148
+  }
+
+  it("counts within its bounds", () => {
+    assert.deepStrictEqual(failuresOf(good), [])
+  })
+
+  it.each<readonly [Partial<RunFigures>, string]>([
+    [{ chainEnded: "SIGKILL" }, "The process of the chain ended: SIGKILL."],
+    [{ sent: { slots: 142 } }, "142 slots were sent of the 150 that the time allows."],
+    [{ lag: { seen: 0 } }, "No trade was seen."],
+    [{ behindSlots: null }, "The market has no slot."],
+    [{ behindSlots: 11 }, "The market was 11 slots behind at the end."],
+    [{ quotes: { ...good.quotes, unsent: 11 } }, "31 of 3001 quotes were not answered 200."],
+    [{ quotes: { count: 0, statuses: {}, unsent: 0 } }, "No quote was asked for."],
+    [{ gaps: 1 }, "1 gaps were left."],
+    [{ gaps: null }, "Gaps could not be counted."],
+    [{ lostReaders: 2 }, "2 trade streams were lost."],
+    [{ blocksApplied: 0 }, "No block was applied."]
+  ])("does not count with %j", (change, reason) => {
+    assert.deepStrictEqual(failuresOf({ ...good, ...change }), [reason])
   })
 })
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
 import { latestLines } from "../../scripts/chaos/cluster/clickHouse.ts"
-import { everyRead, fullestWindow, isDeclared, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
+import { everyRead, fullestWindow, isDeclared, noAnswers, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
 import { busyBetween, longest } from "../../scripts/chaos/cluster/recovery.ts"
 import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.ts"
 import { startProxy } from "../../scripts/cluster/proxy.ts"
@@ -29,6 +29,15 @@ describe("admissions of a budget", () => {
   })
 })
 
+/** The counts after answers in a row to one request outside of faults. */
+const after = (...statuses: ReadonlyArray<number>) => {
+  const [answers, tries] = [noAnswers(), { count: 0 }]
+  for (const status of statuses) {
+    noteAnswer(answers, { path: "/readyz" }, { status, content: { error: { code: "c" } } }, "none", tries)
+  }
+  return { failed: answers.failed, askedAgain: answers.askedAgain, tries: tries.count }
+}
+
 describe("answers", () => {
   it("are declared by the path and method of their operation", () => {
     expect(isDeclared({ path: `/api/v1/tokens/solana/${SOL}/trades?limit=1` }, 200)).toBe(true)
@@ -39,17 +48,49 @@ describe("answers", () => {
   })
 
   it("that never came belong to their fault and have no status", () => {
-    const answers = { statuses: {}, undeclared: [], unanswered: {} }
+    const answers = noAnswers()
     for (const status of [0, 200, 500, 418]) {
-      noteAnswer(answers, { path: "/livez" }, { status, content: null }, "leader")
+      noteAnswer(answers, { path: "/livez" }, { status, content: null }, "leader", { count: 0 })
     }
     expect(answers.unanswered).toEqual({ leader: 1 })
     expect(answers.statuses).toEqual({ 200: 1, 418: 1, 500: 1 })
     expect(answers.undeclared).toEqual([500, 418].map((status) => ({ path: "/livez", status, content: "null" })))
   })
 
-  it("come from reads of every kind that the document has", () => {
-    const paths = everyRead(SOL, SOL).map(({ path }) => path)
+  it("of 500 and above are counted by their fault, status and path", () => {
+    const answers = noAnswers()
+    for (const [path, status] of [
+      ["/readyz", 503],
+      ["/api/v1/alerts?limit=1", 503],
+      ["/api/v1/alerts?limit=2", 503],
+      ["/api/v1/alerts", 429]
+    ] as const) {
+      noteAnswer(answers, { path }, { status, content: { error: { code: "data_unavailable" } } }, "valkey", {
+        count: 0
+      })
+    }
+    noteAnswer(answers, { path: "/readyz" }, { status: 200, content: null }, "none", { count: 0 })
+    expect(answers.failed).toEqual({
+      valkey: { "503 data_unavailable /readyz": 1, "503 data_unavailable /api/v1/alerts": 2 }
+    })
+    expect(answers.askedAgain).toEqual({})
+  })
+
+  it("of 503 outside of faults fail where the fifth try is answered so too, and others of 500 and above at once", () => {
+    expect(after(503, 503, 503, 503)).toEqual({ failed: {}, askedAgain: { "503 c /readyz": 4 }, tries: 4 })
+    expect(after(503, 503, 503, 503, 200)).toEqual({ failed: {}, askedAgain: { "503 c /readyz": 4 }, tries: 0 })
+    expect(after(503, 503, 503, 503, 503)).toEqual({
+      failed: { none: { "503 c /readyz": 1 } },
+      askedAgain: { "503 c /readyz": 4 },
+      tries: 0
+    })
+    expect(after(502).failed).toEqual({ none: { "502 c /readyz": 1 } })
+  })
+
+  it("come from reads of every kind, each declared", () => {
+    const reads = everyRead(SOL, SOL)
+    const paths = reads.map(({ path }) => path)
+    expect(reads.filter((question) => !isDeclared(question, 200))).toEqual([])
     expect(paths.length).toBeGreaterThan(25)
     expect(new Set(paths).size).toBe(paths.length)
   })
@@ -99,21 +140,29 @@ describe("hashes of blocks", () => {
   })
 })
 
-const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200, busy: 0.5 }
+const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200, quotesMs: 150, busy: 0.5 }
 const equal = { blocks: 9, missing: 0, more: 0, other: 0, first: [] }
 const whole = { history: { 200: 14 }, live: { 200: 42 }, waiting: 0 }
 const alone = { history: { 503: 14 }, live: { 200: 42 }, waiting: 1 }
 const views = { swaps: 5, bars: [5, 5, 5], netTrades: 4, ofWallets: 4 }
 const good: Findings = {
   times: [
-    { fault: "leader", during: recovery, afterwards: recovery, reads: null },
+    { fault: "leader", during: recovery, afterwards: recovery, gaps: null, reads: null },
     {
       fault: "clickhouse",
       during: recovery,
       afterwards: recovery,
+      gaps: null,
       reads: { before: whole, during: alone, after: whole }
     },
-    { fault: "valkey", during: null, afterwards: recovery, reads: null }
+    {
+      fault: "frozen-replica",
+      during: null,
+      afterwards: recovery,
+      gaps: { compared: 9, refused: 2, hidden: 0 },
+      reads: null
+    },
+    { fault: "valkey", during: null, afterwards: recovery, gaps: null, reads: null }
   ],
   behind: [],
   stored: equal,
@@ -123,20 +172,46 @@ const good: Findings = {
   fullest: 120,
   sockets: { numbered: 9, silentGaps: 0 },
   silentReaders: 0,
-  answers: { statuses: { 200: 5, 503: 1 }, undeclared: [], unanswered: { leader: 2 } }
+  streams: { priced: 9, silentGaps: 0 },
+  silentStreams: 0,
+  answers: {
+    statuses: { 200: 5, 503: 1 },
+    failed: { leader: { "503 data_unavailable /api/v1/alerts": 1 } },
+    askedAgain: { "503 limiter_unavailable /api/v1/alerts": 1 },
+    areReadsWhole: true,
+    undeclared: [],
+    unanswered: { leader: 2 }
+  }
 }
 
 describe("verdicts", () => {
   it("hold for a run without a loss", () => {
-    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 8 }, () => true))
+    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 11 }, () => true))
   })
 
-  const lost = { fault: "leader", during: { ...recovery, alertsMs: null }, afterwards: recovery, reads: null }
+  const unquoted = {
+    fault: "valkey",
+    during: null,
+    afterwards: { ...recovery, quotesMs: null },
+    gaps: null,
+    reads: null
+  }
+  const lost = {
+    fault: "leader",
+    during: { ...recovery, alertsMs: null },
+    afterwards: recovery,
+    gaps: null,
+    reads: null
+  }
   const away = (reads: NonNullable<Findings["times"][number]["reads"]>) => ({
-    times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, reads }]
+    times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, gaps: null, reads }]
+  })
+  const compared = (gaps: Findings["times"][number]["gaps"]) => ({
+    times: [{ fault: "frozen-replica", during: null, afterwards: recovery, gaps, reads: null }]
   })
   const bad: ReadonlyArray<readonly [keyof ReturnType<typeof verdictsOf>, Partial<Findings>]> = [
     ["recovered", { times: [lost] }],
+    ["recovered", { times: [unquoted] }],
     ["replicas", { behind: ["api-2"] }],
     ["replicas", { replicas: [] }],
     ["replicas", { replicas: [{ ...equal, missing: 1, views: { compared: 9, differences: 0 } }] }],
@@ -150,12 +225,19 @@ describe("verdicts", () => {
     ["history", away({ before: whole, during: { ...alone, waiting: 0 }, after: whole })],
     ["history", away({ before: whole, during: alone, after: { ...whole, waiting: 1 } })],
     ["history", away({ before: alone, during: alone, after: whole })],
+    ["gaps", compared({ compared: 0, refused: 0, hidden: 0 })],
+    ["gaps", compared({ compared: 9, refused: 2, hidden: 1 })],
     ["limits", { fullest: 121 }],
     ["limits", { fullest: 119 }],
     ["alerts", { alerts: { acknowledged: 0, lost: 0, twice: 0 } }],
     ["alerts", { alerts: { acknowledged: 3, lost: 0, twice: 1 } }],
     ["sockets", { sockets: { numbered: 9, silentGaps: 1 } }],
     ["sockets", { silentReaders: 1 }],
+    ["streams", { streams: { priced: 0, silentGaps: 0 } }],
+    ["streams", { streams: { priced: 9, silentGaps: 1 } }],
+    ["streams", { silentStreams: 1 }],
+    ["failures", { answers: { ...good.answers, areReadsWhole: false } }],
+    ["failures", { answers: { ...good.answers, failed: { none: { "503 /api/v1/spot/quote": 1 } } } }],
     ["statuses", { answers: { ...good.answers, unanswered: { none: 1 } } }],
     ["statuses", { answers: { ...good.answers, undeclared: [{ path: "/", status: 500, content: "" }] } }]
   ]
@@ -194,6 +276,14 @@ describe("the command", () => {
   it("refuses a fault that it does not know", { timeout: 60_000 }, () => {
     const { status, stderr } = run("--short", "--faults", "leader,flood")
     expect([status, stderr.includes("Unknown faults: flood.")]).toEqual([2, true])
+  })
+
+  it("refuses to run without a fault that it can provoke", { timeout: 60_000 }, () => {
+    const { status, stderr } = run("--faults", "clickhouse")
+    expect([status, stderr]).toEqual([
+      2,
+      "No fault is left: there is no ClickHouse engine. npm run test:clickhouse installs it.\n"
+    ])
   })
 })
 

@@ -27,20 +27,30 @@ export const sentOf = (lines: ReadonlyArray<SentLine>) => {
   }
 }
 
-/** The time from the sending of each slot to its first trade. `unseen` slots had no trade of the tokens that are watched, or are missing. */
+/**
+ * The time from the sending of each slot to its first trade. Trades arrive in the order of slots: `missing` slots come after the newest one
+ * of which a trade has arrived, and are late by the time to `endedMs` at least. `unseen` ones before it had no trade of the tokens
+ * that are watched, or were missed, which `gaps` counts.
+ */
 export const lagOf = (
   slots: ReadonlyArray<number>,
-  sent: ReadonlyMap<number, SentLine>,
-  arrivedMs: ReadonlyMap<number, number>
+  sent: ReadonlyMap<number, Pick<SentLine, "atMs">>,
+  arrivedMs: ReadonlyMap<number, number>,
+  endedMs: number
 ) => {
-  const lags = slots.flatMap((slot) => {
-    const [line, atMs] = [sent.get(slot), arrivedMs.get(slot)]
-    return line === undefined || atMs === undefined ? [] : [atMs - line.atMs]
+  const newest = Math.max(...arrivedMs.keys())
+  const lines = slots.flatMap((slot) => {
+    const line = sent.get(slot)
+    return line === undefined ? [] : [{ slot, sentMs: line.atMs, atMs: arrivedMs.get(slot) }]
   })
+  const seen = lines.flatMap(({ atMs, sentMs }) => (atMs === undefined ? [] : [atMs - sentMs]))
+  const missing = lines.flatMap(({ sentMs, slot }) => (slot > newest ? [endedMs - sentMs] : []))
+  const lags = seen.concat(missing)
   const at = (p: number) => percentile(lags, p)
   return {
-    seen: lags.length,
+    seen: seen.length,
     unseen: slots.length - lags.length,
+    missing: missing.length,
     slotsP50: inSlots(at(0.5)),
     slotsP99: inSlots(at(0.99)),
     slotsMost: inSlots(at(1)),
@@ -48,4 +58,61 @@ export const lagOf = (
     p99Ms: inMs(at(0.99)),
     mostMs: inMs(at(1))
   }
+}
+
+/** Least part of the slots that the time allows, most slots behind the newest one, and most part of quotes without a 200. */
+const LEAST_SENT = 0.95
+const MOST_BEHIND = 10
+const MOST_UNANSWERED = 0.01
+
+/** The figures of a run that decide whether it counts. */
+export interface RunFigures {
+  /** The end of the chain's process in words; null while it runs. */
+  readonly chainEnded: string | null
+  /** Time that was measured. */
+  readonly seconds: number
+  readonly sent: { readonly slots: number }
+  readonly lag: { readonly seen: number }
+  /** Null where the market has no slot. */
+  readonly behindSlots: number | null
+  /** `count` are those that were answered 200; `unsent` ones were not sent because too many were unanswered. */
+  readonly quotes: {
+    readonly count: number
+    readonly statuses: Readonly<Record<string, number>>
+    readonly unsent: number
+  }
+  /** Slots that the service missed; null where they could not be counted. */
+  readonly gaps: number | null
+  readonly lostReaders: number
+  readonly blocksApplied: number
+}
+
+/** Reasons for which a run does not count, as sentences; none for one that does. */
+export const failuresOf = ({
+  behindSlots,
+  blocksApplied,
+  chainEnded,
+  gaps,
+  lag,
+  lostReaders,
+  quotes,
+  seconds,
+  sent
+}: RunFigures): ReadonlyArray<string> => {
+  const due = Math.floor((1000 * seconds) / SLOT_MS)
+  const asked = Object.values(quotes.statuses).reduce((sum, count) => sum + count, quotes.unsent)
+  const unanswered = asked - quotes.count
+  const checks: ReadonlyArray<readonly [isFailed: boolean, reason: string]> = [
+    [chainEnded !== null, `The process of the chain ended: ${chainEnded}.`],
+    [sent.slots < LEAST_SENT * due, `${sent.slots} slots were sent of the ${due} that the time allows.`],
+    [lag.seen === 0, "No trade was seen."],
+    [behindSlots === null, "The market has no slot."],
+    [behindSlots !== null && behindSlots > MOST_BEHIND, `The market was ${behindSlots} slots behind at the end.`],
+    [asked === 0, "No quote was asked for."],
+    [unanswered > MOST_UNANSWERED * asked, `${unanswered} of ${asked} quotes were not answered 200.`],
+    [gaps !== 0, gaps === null ? "Gaps could not be counted." : `${gaps} gaps were left.`],
+    [lostReaders > 0, `${lostReaders} trade streams were lost.`],
+    [blocksApplied <= 0, "No block was applied."]
+  ]
+  return checks.flatMap(([isFailed, reason]) => (isFailed ? [reason] : []))
 }

@@ -38,6 +38,8 @@ export interface Chain extends ChainPlace {
   /** Slots that were sent, by number. */
   readonly sent: ReadonlyMap<number, SentLine>
   readonly head: () => number
+  /** The exit code or signal with which its process has ended; null while it runs. */
+  readonly ended: () => string | null
   readonly begin: () => void
   readonly stop: () => void
 }
@@ -55,9 +57,12 @@ export const startChain = async (settings: ChainSettings): Promise<Chain> => {
     stdio: ["pipe", "pipe", "inherit"]
   })
   const sent = new Map<number, SentLine>()
-  const state = { head: 0 }
+  const state: { head: number; ended: string | null } = { head: 0, ended: null }
   const place = await new Promise<ChainPlace>((resume, fail) => {
-    child.once("exit", (code) => fail(new Error(`the chain ended with ${code}`)))
+    child.once("exit", (code, signal) => {
+      state.ended = String(code ?? signal)
+      fail(new Error(`the chain ended with ${state.ended}`))
+    })
     let isFirst = true
     createInterface(child.stdout).on("line", (line) => {
       if (isFirst) {
@@ -74,6 +79,7 @@ export const startChain = async (settings: ChainSettings): Promise<Chain> => {
     ...place,
     sent,
     head: () => state.head,
+    ended: () => state.ended,
     begin: () => child.stdin.write("begin\n"),
     stop: () => child.kill("SIGKILL")
   }

@@ -1,5 +1,5 @@
 /** The faults of a service of several processes. */
-import { Effect, Schedule, type Scope } from "effect"
+import { type Duration, Effect, Schedule, type Scope } from "effect"
 import * as Processes from "../../../src/storage/processes.ts"
 import type { PartRole } from "../../cluster/parts.ts"
 import { readyPid } from "../service.ts"
@@ -8,6 +8,7 @@ import { BEHIND_PROXY, type Scene } from "./scene.ts"
 /** Names of the faults, in their order. */
 export const FAULTS = [
   "replica",
+  "frozen-replica",
   "leader",
   "frozen-leader",
   "keeper",
@@ -28,6 +29,10 @@ export interface Fault {
   /** Places of the processes without which the service has to recover; null where it cannot before the fault ends. */
   readonly victims: ReadonlyArray<number> | null
   readonly begin: Effect.Effect<unknown, never, Scope.Scope>
+  /** Time for which it is held, once the service has recovered where it can; 3 s unless given. */
+  readonly held?: Duration.Input
+  /** Place of a process whose quotes are compared with those of another one once the fault is over. */
+  readonly missedWrites?: number
   /** Reads of every process before the fault, while it is held, and once it is over, where it takes some of them away. */
   readonly reads?: true
   readonly end: Effect.Effect<unknown, never, Scope.Scope>
@@ -64,6 +69,12 @@ const frozen = (scene: Scene, place: number): Fault => ({
   end: Effect.sync(() => scene.running[place]?.child.kill("SIGCONT"))
 })
 
+/**
+ * Longer than the lease of its accounts. The others are not waited for meanwhile: a write that was sent to the process cannot be
+ * sent to another one.
+ */
+const FROZEN_FOR = "20 seconds"
+
 const replaced = (scene: Scene, place: number): Fault => ({
   what: named(scene, place),
   victims: [place],
@@ -99,6 +110,13 @@ export const stepsOf = (scene: Scene, name: FaultName): ReadonlyArray<Fault> => 
   switch (name) {
     case "replica":
       return [killed(scene, indexOf(scene, "api"))]
+    case "frozen-replica":
+      return [indexOf(scene, "api"), indexOf(scene, "live")].map((place) => ({
+        ...frozen(scene, place),
+        victims: null,
+        held: FROZEN_FOR,
+        missedWrites: place
+      }))
     case "leader":
       return [killed(scene, leaderOf(scene))]
     case "frozen-leader":

@@ -21,7 +21,7 @@ export const isDeclared = ({ body, path }: Question, status: number): boolean =>
   return operation !== undefined && String(status) in operation.responses
 }
 
-/** One read of every kind. */
+/** One read of every kind that a service without a funding service answers. */
 export const everyRead = (mint: string, wallet: string): ReadonlyArray<Question> => {
   const token = `/api/v1/tokens/solana/${mint}`
   const pair = { inputMint: SOL, outputMint: mint, amount: "1000000000" }
@@ -44,68 +44,109 @@ export const everyRead = (mint: string, wallet: string): ReadonlyArray<Question>
     "/api/v1/launches",
     "/api/v1/search?q=usdc",
     "/api/v1/copy/follows",
-    "/api/v1/callouts",
-    "/api/v1/account/wallets"
+    "/api/v1/callouts/feed"
   ]
     .map((path): Question => ({ path }))
     .concat([
       { path: "/api/v1/wallets/summary", body: { wallets: [wallet] } },
-      { path: "/api/v1/routing/route", body: pair },
+      { path: "/api/v1/route", body: pair },
       { path: "/api/v1/spot/exit-check", body: { mint, amount: "1000000" } }
     ])
-    .filter((question) => isDeclared(question, 200))
 }
 
-/** Statuses of answers, those that no document declares, and requests without an answer. */
+/** Statuses of answers, those that no document declares, those of 500 and above, and requests without an answer. */
 export interface Answers {
   readonly statuses: Record<string, number>
+  /** Answers of 500 and above by the fault in which they were asked for or came, and in it by status, code and path. */
+  readonly failed: Record<string, Record<string, number>>
+  /** Those of 503 outside of faults that are no failure, because the request was asked again. */
+  readonly askedAgain: Record<string, number>
   /** Answers with a status that is not declared, and those of a defect. */
   readonly undeclared: Array<{ readonly path: string; readonly status: number; readonly content: string }>
   /** Requests without an answer, by the fault in which they were sent or cut; `none` outside of all. */
   readonly unanswered: Record<string, number>
 }
 
-/** The fault that is being held; `none` when the service is whole. */
+/** No answer was noted yet. */
+export const noAnswers = (): Answers => ({
+  statuses: {},
+  failed: {},
+  askedAgain: {},
+  undeclared: [],
+  unanswered: {}
+})
+
+/** The fault that is being held or recovered from; `start` before the service is whole for the first time, else `none`. */
 export interface Current {
   fault: string
 }
 
 const INTERNAL_ERROR = 500
+const UNAVAILABLE = 503
+/** Tries after which a request that is answered 503 outside of faults has failed: a late decision of a busy machine is made at the next one. */
+const TRIES = 5
+const TRY_EVERY_MS = 1000
+
+/** The answers of 503 in a row to one request outside of faults. */
+export interface Tries {
+  count: number
+}
 
 const pause = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 
 /** Notes an answer; with status 0 that there was none. */
 export const noteAnswer = (
-  { statuses, unanswered, undeclared }: Answers,
+  { askedAgain, failed, statuses, unanswered, undeclared }: Answers,
   question: Question,
   { content, status }: { readonly status: number; readonly content: unknown },
-  fault: string
+  fault: string,
+  tries: Tries
 ): void => {
+  const isRefused = status === UNAVAILABLE && fault === "none"
+  tries.count = isRefused ? (tries.count + 1) % TRIES : 0
   if (status === 0) {
     unanswered[fault] = (unanswered[fault] ?? 0) + 1
     return
   }
   statuses[status] = (statuses[status] ?? 0) + 1
+  if (status >= INTERNAL_ERROR) {
+    const counts = isRefused && tries.count > 0 ? askedAgain : (failed[fault] ??= {})
+    const name = `${status} ${String(at(content, "error", "code"))} ${question.path.split("?")[0]}`
+    counts[name] = (counts[name] ?? 0) + 1
+  }
   if (!isDeclared(question, status) || status === INTERNAL_ERROR) {
     undeclared.push({ path: question.path, status, content: JSON.stringify(content).slice(0, 200) })
   }
 }
 
-/** Asks every question in turn. */
+/** The fault of an answer: the one in which the request was sent, else the one in which it was answered. */
+const faultOf = (sentIn: string, { fault }: Current): string => (sentIn === "none" ? fault : sentIn)
+
+/** Questions that were answered and not asked again, and their number in a round. */
+export interface ReadProgress {
+  answered: number
+  readonly round: number
+}
+
+/** Asks every question in turn, and again where it is answered 503 outside of faults. */
 export const readOn = async (
   asked: ServiceAccess,
   questions: ReadonlyArray<Question>,
   answers: Answers,
+  progress: ReadProgress,
   current: Current,
   stopping: Stopping
 ) => {
-  for (let n = 0; !stopping.isStopping; n++) {
-    const question = questions[n % questions.length]
+  const tries: Tries = { count: 0 }
+  while (!stopping.isStopping || tries.count > 0) {
+    const question = questions[progress.answered % questions.length]
     if (question !== undefined) {
       const { fault } = current
-      noteAnswer(answers, question, await ask(asked, question), fault === "none" ? current.fault : fault)
+      const answer = await ask(asked, question)
+      noteAnswer(answers, question, answer, faultOf(fault, current), tries)
+      progress.answered += tries.count === 0 ? 1 : 0
     }
-    await pause(100)
+    await pause(tries.count === 0 ? 100 : TRY_EVERY_MS)
   }
 }
 
@@ -122,24 +163,28 @@ export const spendOn = async (
   asked: ServiceAccess,
   admitted: Array<Admitted>,
   answers: Answers,
+  current: Current,
   stopping: Stopping
 ) => {
-  while (!stopping.isStopping) {
+  const tries: Tries = { count: 0 }
+  while (!stopping.isStopping || tries.count > 0) {
+    const { fault } = current
     const sentMs = performance.now()
     try {
       const response = await fetch(asked.baseUrl + SPENT.path, {
         headers: { authorization: `Bearer ${asked.secret}` },
         signal: AbortSignal.timeout(30_000)
       })
-      const content = await response.text()
-      noteAnswer(answers, SPENT, { status: response.status, content }, "")
+      const content: unknown = await response.json()
+      noteAnswer(answers, SPENT, { status: response.status, content }, faultOf(fault, current), tries)
       if (response.status === 200) {
         admitted.push({ sentMs, answeredMs: performance.now() })
       }
     } catch {
       // The process is away.
+      tries.count = 0
     }
-    await pause(150)
+    await pause(tries.count === 0 ? 150 : TRY_EVERY_MS)
   }
 }
 
@@ -195,15 +240,16 @@ export const createOn = async (
   stopping: Stopping
 ) => {
   let name = randomUUID()
-  while (!stopping.isStopping) {
+  const tries: Tries = { count: 0 }
+  while (!stopping.isStopping || tries.count > 0) {
     const { fault } = current
     const answer = await createAlert(asked, mint, name)
-    noteAnswer(answers, ALERTS, answer, fault === "none" ? current.fault : fault)
+    noteAnswer(answers, ALERTS, answer, faultOf(fault, current), tries)
     if (answer.id !== null) {
       created.push(answer.id)
       name = randomUUID()
     }
-    await pause(500)
+    await pause(tries.count === 0 ? 500 : TRY_EVERY_MS)
   }
 }
 

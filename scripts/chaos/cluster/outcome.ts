@@ -1,6 +1,6 @@
 /** The comparison of a service that stands still with the chain, and the firings of its alerts. */
 import { Effect, Schedule } from "effect"
-import { compare, questionsOf, type ServiceAccess } from "../repair/answers.ts"
+import { compare, questionsOf, type ServiceAccess, stateQuestionsOf } from "../repair/answers.ts"
 import { query } from "../service.ts"
 import { areEqual, differing, hashesOf, isSwap, lineOf, readAnswers, readNode, readStore } from "./blockHashes.ts"
 import { readClickHouse, viewsOf } from "./clickHouse.ts"
@@ -38,14 +38,16 @@ const askedAt = ({ keys, running }: Scene, place: number, key: number): ServiceA
   secret: keys.free[key] ?? ""
 })
 
-/** Compares the windows, bars and wallets of a process with those of another one. */
+/** Compares the windows, bars, wallets and quotes of a process with those of another one. */
 const compareViews = (scene: Scene, place: number, reference: number) => {
   // A key of its own for each: wallet reads of a key are limited.
   const [one, other] = [askedAt(scene, reference, 2 * place), askedAt(scene, place, 2 * place + 1)]
-  const { mints, wallets } = scene.active
-  const questions = Object.values(questionsOf(mints.slice(0, SAMPLE_TOKENS), wallets.slice(0, SAMPLE_WALLETS)))
+  const { wallets } = scene.active
+  const mints = scene.active.mints.slice(0, SAMPLE_TOKENS)
+  const questions = Object.values(questionsOf(mints, wallets.slice(0, SAMPLE_WALLETS)))
     .flat()
     .filter(({ path }) => !OTHERS.test(path))
+    .concat(stateQuestionsOf(mints))
   return Effect.promise(() => compare([one, other], questions)).pipe(
     Effect.map(({ compared, found }) => ({ compared, found: found.filter((each) => !OF_PROCESS.test(each.at)) })),
     // Between two answers a window may move on.

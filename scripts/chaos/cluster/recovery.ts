@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
 import { cpus } from "node:os"
 import { SOL } from "../../../src/domain/Address.ts"
-import { ask, at } from "../repair/answers.ts"
+import { ask, at, quotePath } from "../repair/answers.ts"
 import { createAlert } from "./load.ts"
 import { type Scene, slotOf } from "./scene.ts"
 
@@ -19,6 +19,8 @@ export interface Recovery {
   readonly requestsMs: number | null
   /** Until a new alert is created and has fired. */
   readonly alertsMs: number | null
+  /** Until every process has quoted from account state that the chain wrote after the fault. */
+  readonly quotesMs: number | null
   /** Part of the machine's processor time that was used meanwhile, by all of its programs, from 0 to 1. */
   readonly busy: number
 }
@@ -49,18 +51,47 @@ const took = <A>(work: Effect.Effect<A>) => {
   ).pipe(Effect.map((done) => (done._tag === "Some" ? done.value : null)))
 }
 
-/** Waits until the processes, without the victims, have a newer block, requests are answered, and an alert fires. */
+/** Tokens whose quotes are asked for in turn: one of them trades in nearly every slot. */
+const QUOTED = 5
+
+/** True for a quote from account state of a later slot than this one. */
+export const isQuoteSince = (slot: number, { content, status }: Awaited<ReturnType<typeof ask>>): boolean => {
+  const stateSlot = at(content, "stateSlot")
+  return status === 200 && typeof stateSlot === "number" && stateSlot > slot
+}
+
+/** Paths of quotes of the tokens that trade most. */
+export const quotedPaths = ({ active }: Scene): ReadonlyArray<string> =>
+  active.mints
+    .filter((mint) => mint !== SOL)
+    .slice(0, QUOTED)
+    .map((mint) => quotePath(SOL, mint))
+
+/** Waits until the process quotes one of the tokens that trade from account state of a later slot. */
+const quotesSince = (scene: Scene, baseUrl: string, slot: number) => {
+  const paths = quotedPaths(scene)
+  let turn = 0
+  const next = Effect.promise(() =>
+    ask({ baseUrl, secret: scene.keys.free[0] ?? "" }, { path: paths[turn++ % paths.length] ?? "" })
+  )
+  return Effect.repeat(next, {
+    until: (answer) => isQuoteSince(slot, answer),
+    schedule: Schedule.spaced(LOOK_EVERY)
+  })
+}
+
+/** Waits until the processes, without the victims, have a newer block and newer quotes, requests are answered, and an alert fires. */
 export const recovered = Effect.fnUntraced(function* (scene: Scene, victims: ReadonlyArray<number>) {
   const asked = { baseUrl: scene.url, secret: scene.keys.free[0] ?? "" }
   const begun = processorTime()
   const after = yield* scene.chain.newest
   const hasBlock = (baseUrl: string) =>
     Effect.repeat(slotOf(baseUrl), { until: (slot) => slot > after, schedule: Schedule.spaced(LOOK_EVERY) })
-  const blocks = Effect.forEach(
-    scene.running.filter((_, place) => !victims.includes(place)),
-    ({ baseUrl }) => hasBlock(baseUrl),
-    { concurrency: "unbounded", discard: true }
-  )
+  const left = scene.running.filter((_, place) => !victims.includes(place))
+  const ofAll = (work: (baseUrl: string) => Effect.Effect<unknown>) =>
+    Effect.forEach(left, ({ baseUrl }) => work(baseUrl), { concurrency: "unbounded", discard: true })
+  const blocks = ofAll(hasBlock)
+  const quotes = ofAll((baseUrl) => quotesSince(scene, baseUrl, after))
   const requests = Effect.repeat(
     Effect.promise(() => ask(asked, { path: "/api/v1/alerts?limit=1" })),
     { until: ({ status }) => status === 200, schedule: Schedule.spaced(LOOK_EVERY) }
@@ -79,15 +110,16 @@ export const recovered = Effect.fnUntraced(function* (scene: Scene, victims: Rea
       }
     )
   })
-  const [blocksMs, requestsMs, alertsMs] = yield* Effect.all([took(blocks), took(requests), took(alerts)], {
-    concurrency: "unbounded"
-  })
-  const recovery: Recovery = { blocksMs, requestsMs, alertsMs, busy: busyBetween(begun, processorTime()) }
+  const times = yield* Effect.all(
+    { blocksMs: took(blocks), requestsMs: took(requests), alertsMs: took(alerts), quotesMs: took(quotes) },
+    { concurrency: "unbounded" }
+  )
+  const recovery: Recovery = { ...times, busy: busyBetween(begun, processorTime()) }
   return recovery
 })
 
 /** The longest of the times; null where one was given up. */
 export const longest = (recoveries: ReadonlyArray<Recovery>): number | null =>
   recoveries
-    .flatMap(({ alertsMs, blocksMs, requestsMs }) => [alertsMs, blocksMs, requestsMs])
+    .flatMap(({ alertsMs, blocksMs, quotesMs, requestsMs }) => [alertsMs, blocksMs, quotesMs, requestsMs])
     .reduce((most, ms) => (most === null || ms === null ? null : Math.max(most, ms)), 0)

@@ -1,4 +1,5 @@
 /** Answers of a service, and the differences between those of two. */
+import { SOL } from "../../../src/domain/Address.ts"
 
 /** A service to ask. */
 export interface ServiceAccess {
@@ -54,7 +55,8 @@ export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unk
 
 /**
  * Members that belong to the answer or to the process, not to the market. A repaired bar has another revision; the day of a
- * wallet that is not over ends with the answer (`throughMs`).
+ * wallet that is not over ends with the answer (`throughMs`). A process that reads the chain knows of a slot before its state
+ * is confirmed (`contextSlot`).
  */
 const OWN: ReadonlySet<string> = new Set([
   "requestId",
@@ -63,7 +65,11 @@ const OWN: ReadonlySet<string> = new Set([
   "expiresAtMs",
   "nextCursor",
   "revision",
-  "throughMs"
+  "throughMs",
+  "contextSlot",
+  "quotedAtMs",
+  "engineTimeMs",
+  "stateAgeMs"
 ])
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
@@ -97,6 +103,23 @@ export const compare = async (
   }
   return { compared, found }
 }
+
+/** The path of a quote of a thousandth of a SOL, or of as many atomic units. */
+export const quotePath = (inputMint: string, outputMint: string): string =>
+  `/api/v1/spot/quote?inputMint=${inputMint}&outputMint=${outputMint}&amount=1000000`
+
+/** Answers that are made of account state, of tokens that trade against SOL. */
+export const stateQuestionsOf = (mints: ReadonlyArray<string>): ReadonlyArray<Question> =>
+  mints.flatMap((mint) =>
+    mint === SOL
+      ? []
+      : [
+          { path: quotePath(SOL, mint) },
+          { path: quotePath(mint, SOL) },
+          { path: `/api/v1/tokens/solana/${mint}/liquidity` },
+          { path: "/api/v1/spot/exit-check", body: { mint, amount: "1000000" } }
+        ]
+  )
 
 /** Every bar, window, ranking and wallet. */
 export const questionsOf = (
