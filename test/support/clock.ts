@@ -34,3 +34,18 @@ export const movable = Effect.map(Clock.Clock, (clock) => {
   }
   return moved
 })
+
+/** A clock whose wall time `back` sets back, while its monotonic time, deadlines and tasks go on. */
+export const settable = Effect.map(Clock.Clock, (clock) => {
+  let behindMs = 0
+  const wallMs = () => clock.currentTimeMillisUnsafe() - behindMs
+  const set: Clock.Clock & { readonly back: (duration: Duration.Duration) => void } = {
+    ...clock,
+    back: (duration) => {
+      behindMs += Duration.toMillis(duration)
+    },
+    currentTimeMillisUnsafe: wallMs,
+    currentTimeMillis: Effect.sync(wallMs)
+  }
+  return set
+})

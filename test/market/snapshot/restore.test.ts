@@ -67,7 +67,7 @@ const firstLife = Effect.fnUntraced(function* (
 const secondLife = Effect.fnUntraced(function* (store: Store, given: Record<string, string> = settings) {
   const { seen, store: through } = watched(store)
   const life = yield* process(through, () => null, given)
-  yield* Effect.repeat(TestClock.adjust("100 millis"), { until: () => !life.tape.isRestoring(), times: 1000 })
+  yield* Effect.repeat(TestClock.adjust("100 millis"), { until: () => !life.tape.isRestoring(), times: 20_000 })
   return { ...life, found: { parts: seen.parts, trades: seen.trades } }
 })
 
