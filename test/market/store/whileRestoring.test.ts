@@ -10,6 +10,7 @@ import { findTrades } from "../../../src/market/views/findTrades.ts"
 import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
 import { measureToken, windowStart } from "../../../src/market/views/tokenMeasures.ts"
+import { readMovers } from "../../../src/subscriptions/snapshots.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { makeBooks, poolBook, priceBook, tokenBook } from "../../support/reads.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -176,7 +177,7 @@ describe.each([
       begin: Effect.forEach([seen, ranked, stats, Effect.map(rank, ({ rows }) => rows.length)], (read) =>
         Effect.forkChild(read, { startImmediately: true })
       ),
-      movementNow: reader.movementNow(selectors, { limit: 10, pin: null })
+      movers: readMovers({ reader }, { channel: "movers", window: "5m" })
     }
   })
   const patient = { ...settings, RESTORE_PATIENCE: "10 minutes" }
@@ -197,10 +198,10 @@ describe.each([
   it.effect("wait until one time after its beginning, RESTORE_PATIENCE, and afterwards not again", () =>
     Effect.gen(function* () {
       const { end, tape } = yield* whileRestoring(memory, patient)
-      const { begin, movementNow } = yield* waitingReads(tape)
+      const { begin, movers } = yield* waitingReads(tape)
       const early = yield* begin
       assert.isTrue(early.every(isWaiting))
-      assert.isFalse((yield* movementNow).coverage.complete)
+      assert.isFalse((yield* movers).coverage.complete)
       yield* TestClock.adjust("10 minutes")
       assert.isNull((yield* Effect.forEach(early, Fiber.join))[0])
       assert.isTrue(tape.isRestoring())
