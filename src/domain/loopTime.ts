@@ -1,5 +1,8 @@
-/** Turns of the event loop: time that is counted in them, and work that gets one for itself. */
-import { Duration, Effect } from "effect"
+/** Turns of the event loop: time that is counted in them, and work that gets one for itself. The clock that never goes back. */
+import { type Clock, Duration, Effect } from "effect"
+
+/** The reading of the monotonic clock, in milliseconds: durations measured by it do not depend on the date. */
+export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 const TURN_MS = 50
 const LEAST_TURNS = 4

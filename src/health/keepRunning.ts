@@ -1,5 +1,6 @@
 /** Background loops that end only with their scope. */
 import { Cause, Clock, Effect } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { noteFailure } from "./SourceMonitor.ts"
 
 const FIRST_PAUSE_MS = 250
@@ -16,12 +17,11 @@ export const keepRunning =
   (name: string, source?: string) =>
   <A, E, R>(loop: Effect.Effect<A, E, R>): Effect.Effect<A, never, R> =>
     Effect.flatMap(Clock.Clock, (clock) => {
-      const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
       let pauseMs = FIRST_PAUSE_MS / 2
       const run: Effect.Effect<A, never, R> = Effect.suspend(() => {
-        const begunMs = nowMs()
+        const begunMs = monotonicMs(clock)
         return Effect.catchCause(loop, (cause) => {
-          pauseMs = nowMs() - begunMs >= STEADY_MS ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+          pauseMs = monotonicMs(clock) - begunMs >= STEADY_MS ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
           return Effect.logError(`${name} stopped and restarts`, { pauseMs }, cause).pipe(
             Effect.andThen(source === undefined ? Effect.void : noteFailure(source, Cause.squash(cause))),
             Effect.andThen(Effect.sleep(pauseMs)),

@@ -2,7 +2,7 @@
 import { Clock, type Config, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type { ProgramState } from "../domain/market/ProgramState.ts"
-import { keepRunning } from "../health/keepRunning.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { Readings } from "../health/Readings.ts"
 import { noteFailure, SourceMonitor, type SourceState, stateByAge } from "../health/SourceMonitor.ts"
 import type { Program } from "../programs/Program.ts"
@@ -238,8 +238,10 @@ const make = Effect.gen(function* () {
   // A recorded market never changes, and has no programs.
   if (feed.freshness().state !== "recorded") {
     yield* reportWatch(watched, interval)
-    const first = yield* Effect.timeoutOption(look, FIRST_READ)
-    yield* Effect.sleep(Option.getOrElse(first, () => Duration.zero)).pipe(
+    const first = yield* keepGoing("The first look at the deployments of programs")(
+      Effect.timeoutOption(look, FIRST_READ)
+    )
+    yield* Effect.sleep(Option.getOrElse(first ?? Option.none(), () => Duration.zero)).pipe(
       Effect.andThen(Effect.forever(Effect.flatMap(look, (pause) => Effect.sleep(pause)))),
       keepRunning("Watching the deployments of programs", PROGRAMS),
       Effect.forkScoped

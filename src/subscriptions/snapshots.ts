@@ -74,12 +74,12 @@ export const readCandles = (
   return Effect.mapError(reader.chart(charted, request), chartProblem)
 }
 
-/** The ranking of a topic of movers. */
+/** The ranking of a topic of movers, at once also while memory is restored: the next round has what has come since. */
 export const readMovers = (
   { reader }: Pick<SnapshotSources, "reader">,
   { rank = "gainers" satisfies MovementRank, window }: MoverTerms
 ) =>
-  reader.movement({ window, rank, minLiquidityUsd: ZERO, minVolumeUsd: ZERO }, { limit: MOST.rows, pin: null }).pipe(
+  reader.movementNow({ window, rank, minLiquidityUsd: ZERO, minVolumeUsd: ZERO }, { limit: MOST.rows, pin: null }).pipe(
     Effect.map(({ coverage, data, status }) => ({ window, rows: data, status, coverage })),
     Effect.mapError((error): SnapshotRefusal =>
       unavailable(error._tag === "ViewExpired" ? "The ranking expired: subscribe again." : error.detail)

@@ -12,6 +12,9 @@ const frameOf = (json: string): SharedFrame => {
   return frame
 }
 
+const encode = (places: ReadonlyArray<number>) =>
+  encodeFrames(places, (place) => ({ type: "trade", json: jsonOf(place, 1000) }))
+
 /** The body of a frame as it is sent, with its first brace again. */
 const textOf = (frame: SharedFrame): string => {
   const target = Buffer.alloc(frame.length)
@@ -73,9 +76,6 @@ describe("the replay buffer", () => {
 })
 
 describe("the memory of frames", () => {
-  const encode = (places: ReadonlyArray<number>) =>
-    encodeFrames(places, (place) => ({ type: "trade", json: jsonOf(place, 1000) }))
-
   it("is used again once all of its frames have moved, and not before", () => {
     const buffer = new ReplayBuffer(1_000_000)
     const [moved, kept] = [encode([0, 1]), encode([2, 3])]

@@ -153,6 +153,20 @@ describe("the watch of programs", () => {
     }).pipe(Effect.provide(chain.watch()))
   })
 
+  it.effect("starts although its first look dies, and looks again", () => {
+    const chain = new ProgramChain()
+    chain.isBroken = true
+    return Effect.gen(function* () {
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* sourceState).status, "unavailable")
+      assert.strictEqual((yield* stateOf).state, "unknown")
+      chain.isBroken = false
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* sourceState).status, "known")
+      assert.strictEqual((yield* stateOf).state, "unchanged")
+    }).pipe(Effect.provide(chain.watch()))
+  })
+
   it.effect("sees an upgrade while the store is away", () => {
     const chain = new ProgramChain()
     return Effect.gen(function* () {

@@ -21,6 +21,8 @@ export class ProgramChain {
   readonly slices: Array<DataSlice | undefined> = []
   readonly proofs = MemoryProofs.memoryProofs()
   isAway = false
+  /** True while a read dies. */
+  isBroken = false
   state: Freshness["state"] = "live"
   slot = 1000
 
@@ -45,6 +47,9 @@ export class ProgramChain {
       accountsOf: () => Effect.die("no account is searched"),
       read: (addresses, slice) =>
         Effect.suspend(() => {
+          if (this.isBroken) {
+            return Effect.die(new Error("defect"))
+          }
           this.slices.push(slice)
           return this.isAway
             ? Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "away" }))

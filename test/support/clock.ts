@@ -15,41 +15,34 @@ export const at = (nowMs: number) =>
     }))
   )
 
-/** A clock that `forward` sets ahead, its wall time and its monotonic time alike. Deadlines and tasks keep their time. */
+/**
+ * A clock of which `forward` sets the wall time and the monotonic time ahead, and `shift` the wall time alone, as a correction
+ * does. Deadlines and tasks keep their time.
+ */
 export const movable = Effect.map(Clock.Clock, (clock) => {
-  let aheadMs = 0
-  const wallMs = () => clock.currentTimeMillisUnsafe() + aheadMs
-  const ahead = (nanos: bigint) => nanos + BigInt(aheadMs) * 1_000_000n
-  const moved: Clock.Clock & { readonly forward: (duration: Duration.Duration) => void } = {
-    forward: (duration) => {
-      aheadMs += Duration.toMillis(duration)
-    },
-    currentTimeMillisUnsafe: wallMs,
-    currentTimeMillis: Effect.sync(wallMs),
-    currentTimeNanosUnsafe: () => ahead(clock.currentTimeNanosUnsafe()),
-    currentTimeNanos: Effect.sync(() => ahead(clock.currentTimeNanosUnsafe())),
-    monotonicTimeNanosUnsafe: () => ahead(clock.monotonicTimeNanosUnsafe()),
-    monotonicTimeNanos: Effect.sync(() => ahead(clock.monotonicTimeNanosUnsafe())),
-    sleep: (duration) => clock.sleep(duration)
+  const by = { wallMs: 0, monotonicMs: 0 }
+  const later = (nanos: bigint, ms: number) => nanos + BigInt(ms) * 1_000_000n
+  const wallMs = () => clock.currentTimeMillisUnsafe() + by.wallMs
+  const wallNanos = () => later(clock.currentTimeNanosUnsafe(), by.wallMs)
+  const monotonicNanos = () => later(clock.monotonicTimeNanosUnsafe(), by.monotonicMs)
+  const shift = (ms: number) => {
+    by.wallMs += ms
   }
-  return moved
-})
-
-/** A clock whose wall time `shift` moves, as a correction of it does. Its monotonic time, deadlines and tasks keep their time. */
-export const corrected = Effect.map(Clock.Clock, (clock) => {
-  let byMs = 0
-  const wallMs = () => clock.currentTimeMillisUnsafe() + byMs
-  const wallNanos = () => clock.currentTimeNanosUnsafe() + BigInt(byMs) * 1_000_000n
-  const moved: Clock.Clock & { readonly shift: (byMs: number) => void } = {
-    shift: (further) => {
-      byMs += further
+  const moved: Clock.Clock & {
+    readonly forward: (duration: Duration.Duration) => void
+    readonly shift: (ms: number) => void
+  } = {
+    shift,
+    forward: (duration) => {
+      shift(Duration.toMillis(duration))
+      by.monotonicMs += Duration.toMillis(duration)
     },
     currentTimeMillisUnsafe: wallMs,
     currentTimeMillis: Effect.sync(wallMs),
     currentTimeNanosUnsafe: wallNanos,
     currentTimeNanos: Effect.sync(wallNanos),
-    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: clock.monotonicTimeNanos,
+    monotonicTimeNanosUnsafe: monotonicNanos,
+    monotonicTimeNanos: Effect.sync(monotonicNanos),
     sleep: (duration) => clock.sleep(duration)
   }
   return moved

@@ -89,6 +89,7 @@ const noMarket = Layer.mergeAll(
     lighthouse: Effect.die("this test has no market"),
     overview: () => Effect.die("this test has no market"),
     movement: () => Effect.die("this test has no market"),
+    movementNow: () => Effect.die("this test has no market"),
     tokenStats: () => Effect.die("this test has no market"),
     priceAt: () => Effect.die("this test has no market"),
     pricesAt: () => Effect.die("this test has no market"),

@@ -74,11 +74,14 @@ const headOf = (line: string): Omit<PricedBatch, "transactions"> => {
   }
 }
 
-/** The lines, each without a copy of its bytes. */
+/** The lines, each without a copy of its bytes. Throws when the last one has no end. */
 const linesOf = (bytes: Buffer<ArrayBuffer>): ReadonlyArray<Buffer<ArrayBuffer>> => {
   const lines: Array<Buffer<ArrayBuffer>> = []
   for (let from = 0; from < bytes.length;) {
     const end = bytes.indexOf(NEWLINE, from)
+    if (end < 0) {
+      throw new Error("the last line has no end")
+    }
     lines.push(bytes.subarray(from, end))
     from = end + 1
   }

@@ -1,10 +1,11 @@
 /** The tape of a process that applies the blocks of the bus and writes none. */
 import { type Cause, Clock, Deferred, Duration, Effect, Schedule, Stream } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
 import { SourceMonitor, type SourceState, stateByAge } from "../../health/SourceMonitor.ts"
 import type { BlockBus, BusEntry } from "../../storage/bus/BlockBus.ts"
 import { fillTape, rebuildTape } from "../repair/rebuildTape.ts"
-import { REBUILD_MS, REBUILD_SHARE } from "../repair/RepairWorker.ts"
+import { rebuildPauseMs } from "../repair/RepairWorker.ts"
 import { snapshotState } from "../snapshot/snapshotState.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
@@ -122,16 +123,16 @@ export const followChain = Effect.fnUntraced(function* (
   )
 
   const parts = { durable: () => following.durable, limits, store, tape }
-  let nextRebuildMs = 0
+  const clock = yield* Clock.Clock
+  let nextRebuildMs = Number.NEGATIVE_INFINITY
   const refresh = Effect.gen(function* () {
-    const nowMs = yield* Clock.currentTimeMillis
     // A leader rebuilds its memory with its own repairs.
-    if (following.isLeading || progress.stored === null || nowMs < nextRebuildMs) {
+    if (following.isLeading || progress.stored === null || monotonicMs(clock) < nextRebuildMs) {
       return
     }
     if (isBehind(tape.missing(), tape.newest(), progress.stored)) {
       const [took] = yield* Effect.timed(rebuildTape(parts))
-      nextRebuildMs = nowMs + Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
+      nextRebuildMs = monotonicMs(clock) + rebuildPauseMs(took)
       yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })
     }
   })

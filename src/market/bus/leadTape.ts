@@ -1,7 +1,7 @@
 /** The work of the one process that reads the chain: it appends the blocks to the bus and stores them. */
 import { Clock, Effect, Ref, Schedule, Stream } from "effect"
 import { keepRunning } from "../../health/keepRunning.ts"
-import type { BlockBus } from "../../storage/bus/BlockBus.ts"
+import type { BlockBus, BusEntry } from "../../storage/bus/BlockBus.ts"
 import { stored } from "../repair/priceAgain.ts"
 import { makeRepairs } from "../repair/RepairWorker.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
@@ -19,7 +19,7 @@ const RETRY_EVERY = "300 millis"
 /**
  * Leads until it is interrupted, or fails once another process has appended. The blocks that are applied and stored are those
  * of the bus, so a block is the same in every process and in the store, by each of its leaders. Blocks of a leader before that
- * were not stored are stored first.
+ * were not stored are stored first. An entry that cannot be read is left out, as a gap before the next block.
  */
 export const leadChain = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
@@ -37,19 +37,33 @@ export const leadChain = Effect.fnUntraced(function* (
   yield* Effect.logInfo("This process reads the chain", { after })
   yield* Effect.addFinalizer(() => Effect.logInfo("This process does not read the chain any more"))
 
+  const read = Effect.fnUntraced(function* ({ bytes, isAfterGap, slot }: BusEntry, isBroken: boolean) {
+    const batch = decodeBlock(bytes)
+    yield* Effect.sync(() => tape.newest()).pipe(
+      Effect.repeat({ until: (newest) => newest >= slot, schedule: Schedule.spaced("5 millis") })
+    )
+    const afterGap = batch.afterGap || isAfterGap || isBroken
+    return storable({ ...batch, afterGap }, yield* Clock.currentTimeMillis)
+  })
+  /** The newest entry that could not be read, and the slot of the block before it. */
+  const leftOut = { slot: 0, after: 0 }
   /** The blocks of the bus as they are stored, once they are applied: the transfers of a wallet depend on its trades before. */
   const blocksAfter = (slot: number) =>
-    bus.follow(chain.genesis, slot).pipe(
-      Stream.mapEffect(
-        Effect.fnUntraced(function* (entry) {
-          yield* Effect.sync(() => tape.newest()).pipe(
-            Effect.repeat({ until: (newest) => newest >= entry.slot, schedule: Schedule.spaced("5 millis") })
-          )
-          const batch = decodeBlock(entry.bytes)
-          const afterGap = batch.afterGap || entry.isAfterGap
-          return storable({ ...batch, afterGap }, yield* Clock.currentTimeMillis)
-        })
-      )
+    Stream.mapAccumEffect(
+      bus.follow(chain.genesis, slot),
+      () => ({ last: slot, isBroken: false }),
+      ({ isBroken, last }, entry) =>
+        read(entry, isBroken).pipe(
+          Effect.map((batch) => [{ last: entry.slot, isBroken: false }, [batch]] as const),
+          Effect.catchCause((cause) => {
+            leftOut.slot = entry.slot
+            leftOut.after = last
+            return Effect.as(
+              Effect.logError("A block could not be read and is left out of the store", { slot: entry.slot }, cause),
+              [{ last, isBroken: true }, []] as const
+            )
+          })
+        )
     )
   const recorder = yield* makeRecorder(store, { after, reread: blocksAfter }, record)
   const offered = { slot: after }
@@ -75,11 +89,17 @@ export const leadChain = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
+  /** The newest slot up to which the entries of the bus are stored or left out. */
+  const settled = () => {
+    const slot = recorder.durable()
+    return slot >= leftOut.after ? Math.max(slot, leftOut.slot) : slot
+  }
+
   const relay = Effect.gen(function* () {
     const newest = (yield* bus.newest(chain.genesis)) ?? 0
     // The bus may have lost blocks that are stored or applied.
     const from = Math.max(newest, after, tape.newest())
-    yield* stored(recorder.durable, Math.max(newest, after))
+    yield* stored(settled, Math.max(newest, after))
     const next = makeBlockPricing(prices)
     // Before the store is read, so that swaps of a repair that ends meanwhile count.
     yield* Ref.set(pricing, next)

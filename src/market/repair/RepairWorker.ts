@@ -1,6 +1,7 @@
 /** Reads missing blocks again and the history backwards, beside the newest blocks and at a bounded rate. */
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { Clock, Config, Duration, Effect } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import { priceAgain, type PricingParts } from "./priceAgain.ts"
@@ -11,7 +12,7 @@ import type { TapeControls } from "../tape/TapeControls.ts"
 import type { TradeFeed } from "../tape/TradeFeed.ts"
 import { type ReadBack, readBack } from "./readBack.ts"
 import { lacksRepairs, type RebuildParts, rebuildTape } from "./rebuildTape.ts"
-import { nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
+import { lacksHistory, nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
 
 /** The pace and the reach of repairs. */
 export interface RepairSettings {
@@ -38,14 +39,20 @@ export const repairSettings = Config.all({
 
 const IDLE = Duration.seconds(1)
 /** Memory is rebuilt at most this often, and for at most a tenth of the time. */
-export const REBUILD_MS = 30_000
-export const REBUILD_SHARE = 10
+const REBUILD_MS = 30_000
+const REBUILD_SHARE = 10
 const LOGGED_MS = 30_000
 
-/** The state of a worker. */
+/** The pause after a rebuild, in milliseconds. */
+export const rebuildPauseMs = (took: Duration.Duration): number =>
+  Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
+
+/** The state of a worker. Times are those of the monotonic clock, in milliseconds. */
 interface Work {
   nextRebuildMs: number
   nextLogMs: number
+  /** True while memory may lack what this worker has read. */
+  hasRead: boolean
   history: { tries: number; nextTryAtMs: number; isGone: boolean }
   progress: TradeProgress | null
   blocks: number
@@ -54,20 +61,23 @@ interface Work {
 const historyFrom = ({ history }: Pick<RepairSettings, "history">, nowMs: number): number | null =>
   history === null || Duration.toMillis(history) <= 0 ? null : nowMs - Duration.toMillis(history)
 
-/** The share of the history that was read, from 0 to 1; 1 without one. */
+/** The share of the history that was read, from 0 to 1; 1 without one, and once the first block of the chain was read. */
 export const historyShare = (progress: TradeProgress, fromMs: number | null, nowMs: number): number =>
-  fromMs === null ? 1 : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - fromMs)))
+  fromMs === null || !lacksHistory(progress, fromMs)
+    ? 1
+    : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - fromMs)))
 
 /** True while blocks of the history are still to be read, or none was yet. */
 const isHistoryOpen = ({ history }: Work, progress: TradeProgress | null, fromMs: number | null): boolean =>
-  fromMs !== null && !history.isGone && (progress === null || progress.readFrom * 1000 > fromMs)
+  fromMs !== null && !history.isGone && (progress === null || lacksHistory(progress, fromMs))
 
-const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: number): void => {
+const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, hadRead: boolean, nowMs: number): void => {
   work.blocks += blocks.length
+  work.hasRead = hadRead || blocks.length > 0 || end !== "failed"
   if (job._tag === "History") {
     const tries = end === "failed" && blocks.length === 0 ? work.history.tries + 1 : 0
     const isGone = end === "gone"
-    work.history = { tries, isGone, nextTryAtMs: isGone || tries > 0 ? nowMs + pauseMs(isGone ? 20 : tries) : 0 }
+    work.history = { tries, isGone, nextTryAtMs: isGone || tries > 0 ? nowMs + pauseMs(isGone ? 20 : tries) : nowMs }
   }
 }
 
@@ -75,15 +85,18 @@ const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: num
 export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, settings: RepairSettings) {
   const { feed, store, tape } = parts
   const rate = Math.max(1, settings.rate)
+  const clock = yield* Clock.Clock
   const work: Work = {
-    nextRebuildMs: 0,
-    nextLogMs: 0,
-    history: { tries: 0, nextTryAtMs: 0, isGone: false },
+    nextRebuildMs: Number.NEGATIVE_INFINITY,
+    nextLogMs: Number.NEGATIVE_INFINITY,
+    hasRead: true,
+    history: { tries: 0, nextTryAtMs: Number.NEGATIVE_INFINITY, isGone: false },
     progress: null,
     blocks: 0
   }
 
   tape.backfilling(historyFrom(settings, yield* Clock.currentTimeMillis))
+  yield* Effect.addFinalizer(() => Effect.sync(() => tape.backfilling(null)))
   const flush = Effect.suspend(() => store.append(parts.unstored()))
   const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
   /** Compared anew each time: the store may carry out a repair after it has failed, as may a process before this one. */
@@ -104,33 +117,39 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
   const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {
     // The node is not read for blocks that could not be stored.
     yield* store.repairable
+    const hadRead = work.hasRead
+    // The store may carry out a repair that fails.
+    work.hasRead = true
     const found = yield* readBack(feed, requestOf(job, historyFrom(settings, nowMs), 2 * rate))
     const priced = yield* priceAgain(parts, found.blocks, nowMs)
     yield* store.repair(repairOf(job, found, priced, nowMs))
-    noted(work, job, found, nowMs)
+    noted(work, job, found, hadRead, monotonicMs(clock))
     return found
   })
 
   const log = (progress: TradeProgress, job: RepairJob, nowMs: number) => {
-    if (nowMs < work.nextLogMs) {
+    if (monotonicMs(clock) < work.nextLogMs) {
       return Effect.void
     }
-    work.nextLogMs = nowMs + LOGGED_MS
+    work.nextLogMs = monotonicMs(clock) + LOGGED_MS
     const open = progress.gaps.filter(({ state }) => state === "open").length
     const share = historyShare(progress, historyFrom(settings, nowMs), nowMs)
     const annotations = { blocks: work.blocks, gapsOpen: open, historyShare: Math.floor(share * 10_000) / 10_000 }
     return Effect.logInfo(job._tag === "Gap" ? "Missing blocks are read again" : "Earlier blocks are read", annotations)
   }
 
-  /** Brings memory up to date: when nothing is left to read, or from time to time. */
-  const refresh = Effect.fnUntraced(function* (isIdle: boolean, nowMs: number) {
-    if ((!isIdle && nowMs < work.nextRebuildMs) || !(yield* isBehind)) {
+  /** Brings memory up to date: once nothing is left to read, and from time to time, also for the repairs of other processes. */
+  const refresh = Effect.fnUntraced(function* (isIdle: boolean) {
+    const isLast = isIdle && work.hasRead
+    if (!isLast && monotonicMs(clock) < work.nextRebuildMs) {
       return
     }
-    const [took] = yield* Effect.timed(rebuildTape(parts))
-    const pause = Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
-    work.nextRebuildMs = (yield* Clock.currentTimeMillis) + pause
-    yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })
+    if (yield* isBehind) {
+      const [took] = yield* Effect.timed(rebuildTape(parts))
+      work.nextRebuildMs = monotonicMs(clock) + rebuildPauseMs(took)
+      yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })
+    }
+    work.hasRead = work.hasRead && !isIdle
   })
 
   const step = Effect.gen(function* () {
@@ -142,16 +161,18 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const lacks = progress !== null && lacksRepairs(tape.missing(), progress)
     const isComing = lacks || isHistoryOpen(work, progress, fromMs)
     tape.backfilling(isComing ? fromMs : null)
-    const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, nextTryAtMs: work.history.nextTryAtMs })
+    const begunMs = monotonicMs(clock)
+    const isDue = work.history.nextTryAtMs <= begunMs
+    const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, isDue })
     if (job === null || progress === null) {
-      yield* refresh(true, nowMs)
+      yield* refresh(true)
       yield* snapshots.ifDue(nowMs)
       return IDLE
     }
     yield* log(progress, job, nowMs)
     const found = yield* read(job, nowMs)
-    yield* refresh(false, nowMs)
-    const spentMs = (yield* Clock.currentTimeMillis) - nowMs
+    yield* refresh(false)
+    const spentMs = monotonicMs(clock) - begunMs
     return Duration.millis(Math.max(0, (found.reads / rate) * 1000 - spentMs))
   })
 

@@ -14,18 +14,30 @@ const LONGEST_PAUSE_MS = 600_000
 /** The pause after so many failed attempts in a row: from one second doubling to ten minutes. */
 export const pauseMs = (tries: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20))
 
+/** True while blocks from after a time, null for none, are still to be read: no chain has one before block 0. */
+export const lacksHistory = (
+  { firstSlot, readFrom }: Pick<TradeProgress, "firstSlot" | "readFrom">,
+  fromMs: number | null
+): boolean => fromMs !== null && firstSlot > 0 && readFrom * 1000 > fromMs
+
+/** An attempt is due at its time, and where the clock was set back by more than the pause before it. */
+const isGapDue = ({ nextTryAtMs, state, tries }: MissingBlocks, nowMs: number): boolean =>
+  state === "open" && (nextTryAtMs <= nowMs || nextTryAtMs - nowMs > pauseMs(tries))
+
 /** The newest gap that is due, else the history when it is; null when there is nothing to read. `fromMs` is null without history. */
 export const nextJob = (
-  { firstSlot, gaps, readFrom }: TradeProgress,
+  progress: TradeProgress,
   nowMs: number,
-  history: { readonly fromMs: number | null; readonly nextTryAtMs: number }
+  history: { readonly fromMs: number | null; readonly isDue: boolean }
 ): RepairJob | null => {
-  const gap = gaps.findLast(({ nextTryAtMs, state }) => state === "open" && nextTryAtMs <= nowMs)
+  const gap = progress.gaps.findLast((each) => isGapDue(each, nowMs))
   if (gap !== undefined) {
     return { _tag: "Gap", gap }
   }
-  const isDue = history.fromMs !== null && history.nextTryAtMs <= nowMs && readFrom * 1000 > history.fromMs
-  return isDue && firstSlot > 0 ? { _tag: "History", slot: firstSlot, second: readFrom } : null
+  const { firstSlot, readFrom } = progress
+  return history.isDue && lacksHistory(progress, history.fromMs)
+    ? { _tag: "History", slot: firstSlot, second: readFrom }
+    : null
 }
 
 /** The request for a job. */

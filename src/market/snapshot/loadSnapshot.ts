@@ -17,7 +17,10 @@ const AHEAD_BYTES = 2 * PIECE_BYTES
 /** The newest trades are searched this far back. */
 const RECENT_SECONDS = 86_400
 
-type Store = Pick<TradeStore["Service"], "since" | "snapshot" | "snapshotPart">
+/** Attempts at one answer about the snapshot while the store gives others. */
+const MOST_TRIES = 5
+
+type Store = Pick<TradeStore["Service"], "launchesBefore" | "since" | "snapshot" | "snapshotPart">
 
 /** A process can read the snapshot, and it is that of the stored trades. */
 interface Expected {
@@ -44,22 +47,35 @@ const refusalOf = (found: StoredSnapshot, { layout, progress, slot }: Expected):
 /** Another snapshot took the place of the one that was being read, and may have later blocks than memory may have. */
 export class SnapshotReplaced extends Schema.TaggedError<SnapshotReplaced>()("SnapshotReplaced", {}) {}
 
-/** Asks again while the store is unavailable, whatever the cause. */
-const waiting = <A, E>(ask: Effect.Effect<A, E>) =>
-  ask.pipe(
+const again = Schedule.spaced("1 second")
+
+/**
+ * Asks again whatever the cause of a failure: without an end while the store is unavailable, and up to `MOST_TRIES` times while it
+ * answers something else.
+ */
+const waiting = <A, E>(store: Store, ask: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  const untilAvailable = store.launchesBefore(0, 1).pipe(Effect.sandbox, Effect.retry(again), Effect.ignore)
+  return ask.pipe(
     Effect.sandbox,
-    Effect.tapError((cause) => Effect.logWarning("The snapshot of the market cannot be read", cause)),
-    Effect.retry({ schedule: Schedule.spaced("1 second") })
+    Effect.tapError((cause) =>
+      Effect.andThen(Effect.logWarning("The snapshot of the market cannot be read", cause), untilAvailable)
+    ),
+    Effect.retry({ schedule: again, times: MOST_TRIES - 1 }),
+    Effect.catch((cause) => Effect.failCause(cause))
   )
+}
+
+/** The stored snapshot; null when there is none, or the store cannot read it. */
+const newestOf = (store: Store) => Effect.catchCause(waiting(store, store.snapshot), () => Effect.succeed(null))
 
 const read = Effect.fnUntraced(function* (store: Store, memory: RebuiltMemory, snapshot: StoredSnapshot) {
   const reader = new ImageReader()
   const state = { parts: 0, size: 0 }
   const more = Effect.gen(function* () {
     while (reader.available < AHEAD_BYTES && state.parts < snapshot.parts) {
-      const part = yield* waiting(store.snapshotPart(snapshot.id, state.parts))
+      const part = yield* waiting(store, store.snapshotPart(snapshot.id, state.parts))
       if (part === null) {
-        const newest = yield* waiting(store.snapshot)
+        const newest = yield* newestOf(store)
         const isReplaced = newest !== null && newest.id !== snapshot.id
         return yield* Effect.fail(isReplaced ? new SnapshotReplaced() : new ImageMismatch("a part is missing"))
       }
@@ -111,8 +127,8 @@ const addBlocks = Effect.fnUntraced(function* (
 
 /**
  * Fills memory from the snapshot and the blocks after it. Returns the snapshot and the number of trades after it; null, with
- * nothing in memory, when there is none that can be used. Waits while the store is unavailable. Fails with `SnapshotReplaced` once
- * its parts are gone because there is a newer one.
+ * nothing in memory, when there is none that can be used. Waits while the store is unavailable, but not for a part that cannot be read
+ * from one that answers. Fails with `SnapshotReplaced` once its parts are gone because there is a newer one.
  */
 export const loadSnapshot = Effect.fnUntraced(function* (
   store: Store,
@@ -120,7 +136,7 @@ export const loadSnapshot = Effect.fnUntraced(function* (
   expected: Expected,
   most: number
 ) {
-  const found = yield* waiting(store.snapshot)
+  const found = yield* newestOf(store)
   if (found === null) {
     return null
   }
@@ -138,7 +154,11 @@ export const loadSnapshot = Effect.fnUntraced(function* (
       return failure instanceof SnapshotReplaced
         ? Effect.fail(failure)
         : Effect.as(
-            Effect.logWarning("The snapshot of the market is damaged and not used", { slot, bytes }, cause),
+            Effect.logWarning(
+              "The snapshot of the market is damaged or cannot be read, and is not used",
+              { slot, bytes },
+              cause
+            ),
             false
           )
     })

@@ -58,7 +58,10 @@ export interface TapeControls {
   readonly keep: (store: TradeStore["Service"]) => void
   /** Makes the blocks that are not stored yet available to readers. */
   readonly keepUnstored: (unstored: () => ReadonlyArray<StoredBatch>) => void
-  /** The time down to which earlier blocks are read, in milliseconds; null once memory has them, and where none are wanted. */
+  /**
+   * Sets the time down to which earlier blocks are read, in milliseconds; null once memory has them and every repair of the store,
+   * where none are wanted, and while another process reads them.
+   */
   readonly backfilling: (fromMs: number | null) => void
   /**
    * True when the record may have trades of the wallet in the mint: for every one while stored blocks are restored, and while

@@ -60,7 +60,7 @@ export interface TapedChain {
   store: TradeStore["Service"] | null
   /** The blocks after the stored ones, oldest first. */
   unstored: () => ReadonlyArray<StoredBatch>
-  /** The time down to which earlier blocks are being read; null while none are. */
+  /** The time down to which earlier blocks are read; null once memory has them and every repair of the store, and where none are wanted. */
   backfillFromMs: number | null
 }
 

@@ -1,4 +1,4 @@
-import { Clock, Config, Context, Duration, Effect, Latch, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
+import { Clock, Config, Context, Duration, Effect, Layer, PubSub, type Scope, Semaphore, Stream } from "effect"
 import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { ownTurn } from "../../domain/loopTime.ts"
@@ -6,7 +6,7 @@ import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { driveTape, type TapeParts, type TapeSettings } from "./driveTape.ts"
-import { captureOf, makeMemory, rememberMissing } from "./tapeContent.ts"
+import { captureOf, makeMemory, makeRestoreWait, rememberMissing } from "./tapeContent.ts"
 import type { FillMemory, SnapshotNotes, TapeControls } from "./TapeControls.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
@@ -92,7 +92,7 @@ export class TradeTape extends Context.Service<
     readonly aliveAtMs: () => number | null
     /** True while stored blocks are read into memory: the store has them, and windows are those of the blocks since. */
     readonly isRestoring: () => boolean
-    /** Waits until stored blocks are in memory, for `RESTORE_PATIENCE` at most. */
+    /** Waits until stored blocks are in memory, at most until `RESTORE_PATIENCE` after the restore began; afterwards not at all. */
     readonly restored: Effect.Effect<void>
     /** The first second from which on every block is in memory; infinite before the first block. */
     readonly since: () => number
@@ -181,7 +181,10 @@ export const leastCoverage = amountSetting("MIN_COVERAGE", LEAST_COVERAGE)
 
 const RESTORE_PATIENCE = Duration.seconds(5)
 
-/** `RESTORE_PATIENCE` (5 s): the longest wait of a read for windows, which the store does not have, while they are restored. */
+/**
+ * `RESTORE_PATIENCE` (5 s): the time from the beginning of a restore for which reads wait for windows, which the store does not
+ * have.
+ */
 export const restorePatience = durationSetting("RESTORE_PATIENCE").pipe(Config.withDefault(RESTORE_PATIENCE))
 
 /** Bounds of the state in memory, `TAPE_TOKENS`, `TAPE_BARS` and `TAPE_WALLETS`, and of its restore, `TAPE_TRADES`. */
@@ -215,7 +218,7 @@ const makeTape = Effect.fnUntraced(function* (
   const applying = yield* Semaphore.make(1)
   let snapshots: SnapshotNotes = { loaded: null, kept: null }
   const isMissing = rememberMissing()
-  const restored = Latch.makeUnsafe(true)
+  const restoring = makeRestoreWait(yield* Clock.Clock, patience)
 
   const service: TradeTape["Service"] = TradeTape.of({
     get state() {
@@ -233,7 +236,7 @@ const makeTape = Effect.fnUntraced(function* (
     aliveAtMs: () =>
       chain.heardAtMs === null ? chain.resumedAtMs : Math.max(chain.heardAtMs, chain.resumedAtMs ?? chain.heardAtMs),
     isRestoring: () => chain.isRestoring,
-    restored: Effect.asVoid(Effect.timeoutOption(restored.await, patience)),
+    restored: restoring.wait,
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
@@ -293,7 +296,7 @@ const makeTape = Effect.fnUntraced(function* (
       launches.forEach(({ launch, timeMs }) => chain.launches.add(launch, timeMs))
       chain.resumedAtMs = nowMs
       chain.isRestoring = true
-      restored.closeUnsafe()
+      restoring.begin()
     },
     backfilling: (fromMs) => {
       chain.backfillFromMs = fromMs
@@ -314,7 +317,7 @@ const makeTape = Effect.fnUntraced(function* (
       sent.chain++
       snapshots = { loaded: null, kept: null }
       chain = emptyChain(bounds)
-      restored.openUnsafe()
+      restoring.end()
     },
     rebuild: Effect.fnUntraced(
       function* <E>(stored: FillMemory<E>) {
@@ -347,7 +350,7 @@ const makeTape = Effect.fnUntraced(function* (
         next.resumedAtMs = chain.resumedAtMs
         next.backfillFromMs = chain.backfillFromMs
         chain = next
-        restored.openUnsafe()
+        restoring.end()
       },
       Effect.ensuring(Effect.sync(() => (tail = null))),
       rebuilding.withPermit

@@ -1,5 +1,6 @@
 /** The content of a tape while it is rebuilt and while it is written to a snapshot. */
-import { Effect } from "effect"
+import { type Clock, Duration, Effect, Latch } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { CapturedTape, RebuiltMemory } from "./TapeControls.ts"
 import { addBlock, imageOfChain, type TapedChain } from "./TapedChain.ts"
@@ -39,6 +40,25 @@ export const captureOf = <A, E>(
         usedBytes: Object.values(state.usedBytes).reduce((sum, bytes) => sum + bytes, 0),
         image: (image) => imageOfChain(chain, image)
       })
+}
+
+/** The wait of reads for a restore, which ends with it, at the latest so long after its beginning by the monotonic clock. */
+export const makeRestoreWait = (clock: Clock.Clock, patience: Duration.Duration) => {
+  const restored = Latch.makeUnsafe(true)
+  let endsAtMs = 0
+  return {
+    begin: (): void => {
+      endsAtMs = monotonicMs(clock) + Duration.toMillis(patience)
+      restored.closeUnsafe()
+    },
+    end: (): void => void restored.openUnsafe(),
+    wait: Effect.suspend(() => {
+      const leftMs = endsAtMs - monotonicMs(clock)
+      return restored.isOpen() || leftMs <= 0
+        ? Effect.void
+        : Effect.asVoid(Effect.timeoutOption(restored.await, leftMs))
+    })
+  }
 }
 
 /** True while blocks of the record are still to be read. The answer is kept, because it is asked for every transfer. */

@@ -81,6 +81,11 @@ export class MarketReader extends Context.Service<
       selectors: MovementSelectors,
       page: PageRequest
     ): Effect.Effect<RankedPage<MovementRow>, MarketUnavailable | ViewExpired>
+    /** The same of what is in memory, without a wait for its restore: for work that repeats it. */
+    movementNow(
+      selectors: MovementSelectors,
+      page: PageRequest
+    ): Effect.Effect<RankedPage<MovementRow>, MarketUnavailable | ViewExpired>
     /** Tokens by the stage of their launch. */
     discovery(
       selectors: DiscoverySelectors,
@@ -106,15 +111,15 @@ export class MarketReader extends Context.Service<
         const movements = yield* makeRankedPages<MovementRow>(warm)
         const discoveries = yield* makeRankedPages<DiscoveryRow>(warm)
 
-        const readAt = Effect.andThen(tape.restored, Clock.currentTimeMillis)
-        const now = Effect.flatMap(readAt, (nowMs) =>
+        const nowAtOnce = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
           tape.heardAtMs() === null
             ? Effect.fail(new MarketUnavailable({ detail: "No block has been read yet." }))
             : Effect.succeed(nowMs)
         )
+        const now = Effect.andThen(tape.restored, nowAtOnce)
 
-        const movement = Effect.fnUntraced(function* (selectors: MovementSelectors, request: PageRequest) {
-          const nowMs = yield* now
+        const movementNow = Effect.fnUntraced(function* (selectors: MovementSelectors, request: PageRequest) {
+          const nowMs = yield* nowAtOnce
           const { window } = selectors
           const make = Effect.suspend(() =>
             movementView(
@@ -146,7 +151,8 @@ export class MarketReader extends Context.Service<
         const { chartWith, ...charts } = makeCharts(tape, tokens, yield* EvmCandles)
 
         const tokenStats = Effect.fnUntraced(function* (mint: Mint, from: number | null) {
-          const nowMs = yield* readAt
+          yield* tape.restored
+          const nowMs = yield* Clock.currentTimeMillis
           const { value } = yield* chartWith(mint, rangeRequest(from, nowMs), (chart) => {
             const { life } = views.contextAt(nowMs)
             const sums = statsOf(sources, mint, chart, { life, nowMs })
@@ -166,7 +172,8 @@ export class MarketReader extends Context.Service<
           ...makeLaunchReads(sources, views.contextAt, warm),
           lighthouse: Effect.map(now, views.lighthouse),
           overview: (window) => Effect.map(now, (nowMs) => views.overview(window, nowMs)),
-          movement,
+          movement: (selectors, request) => Effect.andThen(tape.restored, movementNow(selectors, request)),
+          movementNow,
           discovery
         })
       })

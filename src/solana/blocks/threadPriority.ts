@@ -1,6 +1,9 @@
 import { constants, getPriority, setPriority } from "node:os"
 
-/** Nice value of a thread that decodes beyond that of the process: about a third of the processor time of a request thread that wants the same core. */
+/**
+ * Nice value of a thread that decodes beyond that of the process. The scheduler of Linux divides a core by weights, here 335 to 1024
+ * (`sched_prio_to_weight`): a third of the processor time of a request thread that wants the same core.
+ */
 const BEHIND_REQUESTS = 5
 
 /**

@@ -220,6 +220,30 @@ describe.runIf(TestDatabase.isAvailable)("a tape that processes share", () => {
     patience
   )
 
+  it.live.each([2, 3])(
+    "leaves out an entry of the bus that cannot be read, of slot %i of 3, until it has it from the node",
+    (unreadable) =>
+      Effect.gen(function* () {
+        const { bus, chain, process } = yield* makeWorld
+        for (const slot of [1, 2, 3]) {
+          const { transactions, ...rest } = blockOf(slot)
+          const bytes = slot === unreadable ? Buffer.of(255) : encodeBlock({ ...rest, transactions, trades: [] })
+          yield* bus.append(CHAIN.genesis, { after: slot - 1, slot, bytes })
+        }
+        chain.grow(6)
+        const { store, tape } = yield* process(true)
+        yield* storedTo(store, 6)
+        yield* becomes(() => tape.newestSlot() === 6 && tape.gaps().length === 0)
+        // Entries that could be read had no trades.
+        assert.deepStrictEqual(
+          yield* storedTrades(store),
+          [unreadable, 4, 5, 6].map((slot) => `${slot} 0 ${slot * 1000}`)
+        )
+        assert.deepStrictEqual((yield* store.progress)?.gaps, [])
+      }).pipe(Effect.scoped),
+    patience
+  )
+
   it.live(
     "has the blocks of a gap once they are stored",
     () =>

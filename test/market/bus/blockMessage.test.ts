@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { zstdCompressSync } from "node:zlib"
 import { decodeBlock, encodeBlock, UnreadableBlock, VERSION } from "../../../src/market/bus/blockMessage.ts"
 import type { PricedBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { leg, netOf, transactionOf } from "../tape/decoded.ts"
@@ -73,4 +74,6 @@ it("refuses a version that it does not know, with its number, and bytes that are
   assert.deepInclude(failure(bytes.subarray(0, 40)), { _tag: "UnreadableBlock", version: VERSION })
   assert.deepInclude(failure(new Uint8Array()), { _tag: "UnreadableBlock", version: null })
   assert.instanceOf(failure(new Uint8Array()), UnreadableBlock)
+  const withoutEnd = Buffer.concat([Buffer.of(VERSION), zstdCompressSync(Buffer.from("{}\n{}"))])
+  assert.deepInclude(failure(withoutEnd), { _tag: "UnreadableBlock", version: VERSION })
 })

@@ -67,7 +67,7 @@ const firstLife = Effect.fnUntraced(function* (
 const secondLife = Effect.fnUntraced(function* (store: Store, given: Record<string, string> = settings) {
   const { seen, store: through } = watched(store)
   const life = yield* process(through, () => null, given)
-  yield* Effect.repeat(TestClock.adjust("100 millis"), { until: () => !life.tape.isRestoring(), times: 1000 })
+  yield* Effect.repeat(TestClock.adjust("100 millis"), { until: () => !life.tape.isRestoring(), times: 20_000 })
   return { ...life, found: { parts: seen.parts, trades: seen.trades } }
 })
 
@@ -142,6 +142,12 @@ describe("a process that begins with a snapshot", () => {
           [false, { snapshot: Effect.succeed({ ...record, layout: `${record.layout}0` }) }],
           [true, { snapshotPart: (id, number) => Effect.map(store.snapshotPart(id, number), flipped) }],
           [true, { snapshotPart: () => Effect.succeed(null) }],
+          [
+            true,
+            { snapshotPart: () => Effect.fail(new TradeStoreUnavailable({ cause: new Error("unreadable page") })) }
+          ],
+          [true, { snapshotPart: () => Effect.die(new Error("defect")) }],
+          [false, { snapshot: Effect.die(new Error("unreadable row")) }],
           [true, { snapshot: Effect.succeed({ ...record, size: record.size + 1 }) }]
         ]
         for (const [isRead, other] of others) {
@@ -179,7 +185,8 @@ describe("a process that begins with a snapshot", () => {
         // The first call is that of the start, and each restore from trades makes another.
         let launches = 0
         const launchesBefore: Store["launchesBefore"] = (second, most) => {
-          launches++
+          // An empty one finds out whether the store answers.
+          launches += second > 0 ? 1 : 0
           return store.launchesBefore(second, most)
         }
         const given = TradeStore.of({ ...store, ...other, launchesBefore })
@@ -188,6 +195,36 @@ describe("a process that begins with a snapshot", () => {
         equal(yield* answersOf(tape, store), expected)
         yield* end
       }
+    })
+  )
+
+  it.effect("waits for a part as long as the store does not answer at all, and uses the snapshot then", () =>
+    Effect.gen(function* () {
+      const expected = yield* undisturbed(memory, STOPPED)
+      const store = yield* memory
+      yield* firstLife(store, false)
+      const seen = { isAway: false, trades: 0 }
+      const unlessAway = <A, E>(ask: Effect.Effect<A, E>) =>
+        Effect.suspend((): Effect.Effect<A, E | TradeStoreUnavailable> =>
+          seen.isAway ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") })) : ask
+        )
+      const given = TradeStore.of({
+        ...store,
+        launchesBefore: (second, most) => unlessAway(store.launchesBefore(second, most)),
+        // The store is lost once the snapshot was found.
+        snapshot: Effect.tap(store.snapshot, () => Effect.sync(() => (seen.isAway = true))),
+        snapshotPart: (id, number) => unlessAway(store.snapshotPart(id, number)),
+        since: (request) =>
+          Stream.tap(store.since(request), ({ trades }) => Effect.sync(() => (seen.trades += trades.length)))
+      })
+      const { end, tape } = yield* process(given, () => null, { SNAPSHOT_EVERY: "0 seconds" })
+      yield* Effect.repeat(TestClock.adjust("1 second"), { times: 60 })
+      assert.isTrue(tape.isRestoring())
+      assert.strictEqual(seen.trades, 0)
+      seen.isAway = false
+      yield* Effect.repeat(TestClock.adjust("100 millis"), { until: () => !tape.isRestoring(), times: 20_000 })
+      equal(yield* answersOf(tape, store), expected)
+      yield* end
     })
   )
 

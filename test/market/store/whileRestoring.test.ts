@@ -10,6 +10,7 @@ import { findTrades } from "../../../src/market/views/findTrades.ts"
 import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
 import { measureToken, windowStart } from "../../../src/market/views/tokenMeasures.ts"
+import { readMovers } from "../../../src/subscriptions/snapshots.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { makeBooks, poolBook, priceBook, tokenBook } from "../../support/reads.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -158,32 +159,55 @@ describe.each([
     })
   )
 
-  it.effect("wait for windows and rankings, which the store does not have, for a time", () =>
-    Effect.gen(function* () {
-      const { end, open, tape } = yield* whileRestoring(memory, settings)
-      const books = makeBooks()
-      const reads = Layer.merge(MarketReader.layer, TopTraders.layer).pipe(
-        Layer.provide([tokenBook(books), poolBook(books), priceBook(books), EvmCandles.layerNone]),
-        Layer.provide(Layer.succeed(TradeTape, tape))
-      )
-      const context = yield* Layer.build(reads)
-      const seen = Effect.map(
-        Context.get(context, MarketReader).lighthouse,
-        ({ data }) => data.markets[0]?.stats["5m"].trades.total ?? null
-      )
-      const rank = Context.get(context, TopTraders).rank({ mint: mintOf(1), window: "all", limit: 10, pin: null })
-      const begin = Effect.forEach([seen, Effect.map(rank, ({ rows }) => rows.length)], (read) =>
+  const waitingReads = Effect.fnUntraced(function* (tape: TradeTape["Service"]) {
+    const books = makeBooks()
+    const reads = Layer.merge(MarketReader.layer, TopTraders.layer).pipe(
+      Layer.provide([tokenBook(books), poolBook(books), priceBook(books), EvmCandles.layerNone]),
+      Layer.provide(Layer.succeed(TradeTape, tape))
+    )
+    const context = yield* Layer.build(reads)
+    const reader = Context.get(context, MarketReader)
+    const none = { numerator: 0n, denominator: 1n }
+    const selectors = { window: "5m", rank: "volume", minLiquidityUsd: none, minVolumeUsd: none } as const
+    const seen = Effect.map(reader.lighthouse, ({ data }) => data.markets[0]?.stats["5m"].trades.total ?? null)
+    const ranked = Effect.map(reader.movement(selectors, { limit: 10, pin: null }), ({ data }) => data.length)
+    const stats = Effect.map(reader.tokenStats(mintOf(1), null), () => 0)
+    const rank = Context.get(context, TopTraders).rank({ mint: mintOf(1), window: "all", limit: 10, pin: null })
+    return {
+      begin: Effect.forEach([seen, ranked, stats, Effect.map(rank, ({ rows }) => rows.length)], (read) =>
         Effect.forkChild(read, { startImmediately: true })
-      )
-      const early = yield* begin
-      assert.isTrue(early.every(isWaiting))
-      yield* TestClock.adjust("5 seconds")
-      assert.isNull((yield* Effect.forEach(early, Fiber.join))[0])
-      const late = yield* begin
-      assert.isTrue(late.every(isWaiting))
+      ),
+      movers: readMovers({ reader }, { channel: "movers", window: "5m" })
+    }
+  })
+  const patient = { ...settings, RESTORE_PATIENCE: "10 minutes" }
+
+  it.effect("wait for windows and rankings, which the store does not have", () =>
+    Effect.gen(function* () {
+      const { end, open, tape } = yield* whileRestoring(memory, patient)
+      const { begin } = yield* waitingReads(tape)
+      const reads = yield* begin
+      assert.isTrue(reads.every(isWaiting))
       yield* open.open
       yield* Effect.repeat(TestClock.adjust("1 millis"), { until: () => !tape.isRestoring(), times: 4000 })
-      assert.isAbove((yield* Effect.forEach(late, Fiber.join))[0] ?? 0, 0)
+      assert.isAbove((yield* Effect.forEach(reads, Fiber.join))[0] ?? 0, 0)
+      yield* end
+    })
+  )
+
+  it.effect("wait until one time after its beginning, RESTORE_PATIENCE, and afterwards not again", () =>
+    Effect.gen(function* () {
+      const { end, tape } = yield* whileRestoring(memory, patient)
+      const { begin, movers } = yield* waitingReads(tape)
+      const early = yield* begin
+      assert.isTrue(early.every(isWaiting))
+      assert.isFalse((yield* movers).coverage.complete)
+      yield* TestClock.adjust("10 minutes")
+      assert.isNull((yield* Effect.forEach(early, Fiber.join))[0])
+      assert.isTrue(tape.isRestoring())
+      // Nor once the clock is set back; nothing moves it from here on.
+      yield* TestClock.setTime(timeOf(FIRST))
+      assert.isNull((yield* Effect.forEach(yield* begin, Fiber.join))[0])
       yield* end
     })
   )

@@ -9,7 +9,7 @@ import type { TradeBlock } from "../../../src/trades/blocks/TradeBlock.ts"
 import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
 import { at, call } from "../../simulator/node/client.ts"
 import { until } from "../../solana/accounts/accounts.ts"
-import { corrected } from "../../support/clock.ts"
+import { movable } from "../../support/clock.ts"
 import { plain } from "./plainTransactions.ts"
 
 const KILLS = 20
@@ -157,7 +157,7 @@ describe("blocks of a Geyser", () => {
     Effect.gen(function* () {
       const { addGeyser, advance } = yield* Simulator
       const geyser = yield* addGeyser()
-      const clock = yield* corrected
+      const clock = yield* movable
       const { after, events, last } = yield* collecting({
         geyser: { url: geyser.url, patience: Duration.seconds(1) }
       }).pipe(Effect.provideService(Clock.Clock, clock))
