@@ -15,13 +15,14 @@ export const at = (nowMs: number) =>
     }))
   )
 
+const later = (nanos: bigint, ms: number) => nanos + BigInt(ms) * 1_000_000n
+
 /**
  * A clock of which `forward` sets the wall time and the monotonic time ahead, and `shift` the wall time alone, as a correction
  * does. Deadlines and tasks keep their time.
  */
 export const movable = Effect.map(Clock.Clock, (clock) => {
   const by = { wallMs: 0, monotonicMs: 0 }
-  const later = (nanos: bigint, ms: number) => nanos + BigInt(ms) * 1_000_000n
   const wallMs = () => clock.currentTimeMillisUnsafe() + by.wallMs
   const wallNanos = () => later(clock.currentTimeNanosUnsafe(), by.wallMs)
   const monotonicNanos = () => later(clock.monotonicTimeNanosUnsafe(), by.monotonicMs)
@@ -32,6 +33,8 @@ export const movable = Effect.map(Clock.Clock, (clock) => {
     readonly forward: (duration: Duration.Duration) => void
     readonly shift: (ms: number) => void
   } = {
+    // The test clock has further methods.
+    ...clock,
     shift,
     forward: (duration) => {
       shift(Duration.toMillis(duration))
