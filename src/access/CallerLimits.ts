@@ -1,4 +1,5 @@
 import { Clock, Context, Effect, Layer, Schema, type Scope } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import type { LimiterUnavailable } from "../domain/Budget.ts"
 import { KeyedBudget } from "../domain/KeyedBudget.ts"
 
@@ -51,7 +52,7 @@ export class CallerLimits extends Context.Service<
           const budget = starts.get(kind) ?? new KeyedBudget({ limit, windowMs })
           starts.set(kind, budget)
           const terms = { limit, windowMs }
-          const decision = budget.admit(caller, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6, terms)
+          const decision = budget.admit(caller, 1, monotonicMs(clock), terms)
           return decision._tag === "Refused"
             ? Effect.fail(new TooOften({ retryAfterMs: decision.fitsInMs }))
             : Effect.void

@@ -1,4 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import {
   BudgetExceeded,
   type BudgetName,
@@ -73,8 +74,6 @@ export class RateLimiter extends Context.Service<
     })
   })
 }
-
-const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 // Whole milliseconds, rounded up: a caller who waits that long never comes too early.
 const stateOf = (

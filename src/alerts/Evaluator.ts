@@ -1,4 +1,5 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import type { Mint } from "../domain/Address.ts"
 import { durationSetting } from "../domain/countSetting.ts"
 import {
@@ -103,14 +104,22 @@ export class Evaluator extends Context.Service<
         const pools = yield* PoolBook
         const holders = yield* HolderReader
         const clock = yield* Clock.Clock
-        const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+        const elapsedMs = () => monotonicMs(clock)
         const silentMs = LATE_TICKS * Duration.toMillis(every) + LATE_MS
         const authorities = new AuthorityChanges()
         const metrics = new Metrics(
           tape,
           tokens,
           medians,
-          new ActivityMetrics({ tape, pools, holders, medians, authorities, monotonicMs, longestPauseMs: silentMs })
+          new ActivityMetrics({
+            tape,
+            pools,
+            holders,
+            medians,
+            authorities,
+            monotonicMs: elapsedMs,
+            longestPauseMs: silentMs
+          })
         )
         const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0, unread: null }
         const list = new AlertIndex()
@@ -174,7 +183,7 @@ export class Evaluator extends Context.Service<
         const lookAtAll = Effect.gen(function* () {
           const nowMs = yield* Clock.currentTimeMillis
           metrics.follow(list.mintsOf("liquidity_drop_pct"), nowMs)
-          const times = { nowMs, monotonicMs: monotonicMs() }
+          const times = { nowMs, monotonicMs: elapsedMs() }
           const ofAuthorities = list.mintsOf("authority_changes")
           yield* followAuthorities(authorities, { store, tokens }, ofAuthorities, times, retryForever)
           const steps = Array.from(list.mints()).flatMap((mint) =>

@@ -1,5 +1,6 @@
 /** The progress of a start on a terminal: one line, rewritten in place, and removed when the start is over. */
 import { Clock, Console, Effect, Schedule } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { StartDisplay } from "../domain/startStep.ts"
 
 /** The terminal that the line is written to. */
@@ -90,7 +91,7 @@ export const withStartLine =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
-      const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+      const nowMs = () => monotonicMs(clock)
       const line = new StartLine(terminal, nowMs, nowMs() - begunMsAgo)
       const redraw = Effect.sync(() => line.draw()).pipe(
         Effect.repeat({ schedule: Schedule.spaced(REDRAWN_EVERY), until: () => line.isOver })

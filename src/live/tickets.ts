@@ -1,4 +1,5 @@
 import { Clock, Effect, Schema } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { createHash } from "node:crypto"
 import { CallerLimits } from "../access/CallerLimits.ts"
 import type { LimiterUnavailable } from "../domain/Budget.ts"
@@ -76,8 +77,6 @@ export const makeTickets = <G extends LiveGrant>(kind: string): Effect.Effect<Ti
 // 238 random bits.
 const TICKET_LENGTH = 40
 const TICKET = /^tkt_[0-9A-Za-z]{40}$/u
-
-const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 /** The hash under which a ticket is stored; null for a text that is no ticket. */
 export const hashOf = (ticket: string): string | null =>

@@ -1,5 +1,6 @@
 /** The log of the process: its format, its level, and repeated failures folded. */
 import { Clock, Config, Console, Effect, Layer, Logger, References, Schema } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { FOLD_MS, makeFold } from "./fold.ts"
 import { jsonLine, type LogRecord, logRecord, prettyLine } from "./logRecord.ts"
 
@@ -25,7 +26,7 @@ export const layer: Layer.Layer<never, Config.ConfigError> = Layer.unwrap(
     const clock = yield* Clock.Clock
     const lineOf = format === "json" ? jsonLine : prettyLine
     const fold = makeFold()
-    const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    const nowMs = () => monotonicMs(clock)
     const logger = Logger.make<unknown, void>((options) => {
       const record = logRecord(options)
       if (fold.admit(record, nowMs())) {

@@ -1,5 +1,6 @@
 /** The pace of searching pools: providers refuse `getProgramAccounts` after some calls a second. */
 import { Clock, Context, Deferred, Duration, Effect, Latch, type Scope } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { keepRunning } from "../health/keepRunning.ts"
 
 /** Searches a second where `DISCOVERY_RATE` is not set; null for any number, as of a market on this machine. */
@@ -21,7 +22,7 @@ export const makeSearchPace = Effect.fnUntraced(function* (
     return () => Effect.void
   }
   const clock = yield* Clock.Clock
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   const asked = new Set<Deferred.Deferred<void>>()
   const again = new Set<Deferred.Deferred<void>>()
   const waiting = yield* Latch.make()

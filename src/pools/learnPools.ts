@@ -1,5 +1,6 @@
 /** Pools that trades name and the search for their mint has not found: those that were created since. */
 import { Clock, Effect, Latch, type Scope } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import { keepRunning } from "../health/keepRunning.ts"
@@ -29,7 +30,7 @@ export const learnPools = Effect.fnUntraced(function* (
   wake: Effect.Effect<void>
 ): Effect.fn.Return<LearnPool, never, Scope.Scope> {
   const clock = yield* Clock.Clock
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   /** The mints whose trades name each pool. */
   const waiting = new Map<Address, Set<Mint>>()
   /** Pools of a mint, by the time until which they are not read again. */

@@ -1,5 +1,6 @@
 /** Searches the pools of a mint on demand and again at an interval, because pools are created. */
 import { Clock, Config, Duration, Effect, Exit, Latch, Option, Schedule, Schema, type Scope } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { countSetting, durationSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
@@ -73,7 +74,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   const perSecond = Option.getOrElse(rate, yield* Effect.map(DefaultSearchRate, (byDefault) => () => byDefault))
   const pace = yield* makeSearchPace(perSecond)
   const clock = yield* Clock.Clock
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   const { refreshing, workers } = perSecond === null ? UNPACED : PACED
   const searches = searchesFor(programs, SOL).length
   const queue = new LoadQueue({

@@ -1,5 +1,6 @@
 /** One proof of one program: swaps on some of the pools in memory, executed by the program as it is deployed. */
 import { Clock, Effect } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import type { Address } from "../domain/Address.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
@@ -39,11 +40,11 @@ export interface ProofParts {
 
 const unproven = (reason: string): VenueProof => ({ _tag: "Unproven", reason })
 
-const monotonicMs = Clock.clockWith((clock) => Effect.sync(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6))
+const nowMs = Effect.map(Clock.Clock, monotonicMs)
 
 /** Waits until the budget has room, after `rest`. */
 export const withinBudget = (budget: ProofBudget, rest: Effect.Effect<void> = Effect.void): Effect.Effect<void> =>
-  Effect.flatMap(monotonicMs, (nowMs) => {
+  Effect.flatMap(nowMs, (nowMs) => {
     const waitMs = budget.waitMs(nowMs)
     return waitMs === 0
       ? Effect.void
@@ -64,8 +65,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
     return unproven(program.reason)
   }
   const { elf, sha256 } = program
-  const spend = ({ cpuMs }: { readonly cpuMs: number }) =>
-    Effect.map(monotonicMs, (nowMs) => budget.spend(nowMs, cpuMs))
+  const spend = ({ cpuMs }: { readonly cpuMs: number }) => Effect.map(nowMs, (nowMs) => budget.spend(nowMs, cpuMs))
   const sums = { slot: 0, pools: 0, exact: 0, refused: 0, wrong: 0 }
   const fixtures: Array<{ readonly pool: Address; readonly file: object }> = []
   let executed = 0

@@ -6,7 +6,8 @@ import { uuidV4 } from "../domain/uuid.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import type { QuoteEngine } from "./QuoteEngine.ts"
 import type { QuoteSession } from "./QuoteSession.ts"
-import { monotonicMs, type TimerWheel } from "./timerWheel.ts"
+import { type TimerWheel } from "./timerWheel.ts"
+import { monotonicMs } from "../domain/loopTime.ts"
 
 /** A tick may start this many milliseconds after its grid point; later it is skipped. */
 const MOST_LATE_MS = 100

@@ -1,13 +1,11 @@
 /** Timers of many streams in one fiber for each stretch of time. */
 import { Clock, Effect, Fiber, type Scope } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 
 /** Milliseconds within which times share one timer. */
 const SLOT_MS = 5
 /** Actions of a slot after which the event loop reads its sockets again. */
 const BATCH = 64
-
-/** Milliseconds on the clock that never goes back. */
-export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1000n) / 1000
 
 /** Runs actions at times of the monotonic clock. */
 export interface TimerWheel {

@@ -1,4 +1,5 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { Cause, Clock, Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
@@ -85,7 +86,7 @@ const make = Effect.gen(function* () {
   const monitor = yield* SourceMonitor
   const scope = yield* Effect.scope
   const sender = randomBase62(16, yield* SecretSource)
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   const isStarting = () => provenAtMs === null
   const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     within(isStarting() ? START_TIMEOUT_MS : BEAT_TIMEOUT_MS, (cause) => cause)(effect)

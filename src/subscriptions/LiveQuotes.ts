@@ -9,7 +9,7 @@ import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../quotes/describeRefusa
 import { QuoteSession } from "../quotes/QuoteSession.ts"
 import { QuoteTicks, tickRequest } from "../quotes/QuoteTicks.ts"
 import { runTicks, type TickMeter } from "../quotes/runTicks.ts"
-import { monotonicMs } from "../quotes/timerWheel.ts"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { TopicFrames } from "./blockFrames.ts"
 import { type ChargeParts, endingOf, OPERATION } from "./charges.ts"
 import type { MarketGrant } from "./MarketTickets.ts"

@@ -1,4 +1,5 @@
 import { Clock, Config, Context, Duration, Effect, Latch, Layer, Schedule } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { countSetting, durationSetting } from "../domain/countSetting.ts"
 import type { Mint } from "../domain/Address.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
@@ -35,8 +36,7 @@ export class TokenBook extends Context.Service<
       const hub = yield* ChainHub
       const derive = makeDeriveAddress()
       const clock = yield* Clock.Clock
-      const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-      const cache = new TokenCache(capacity, Duration.toMillis(ABSENT_FOR), monotonicMs)
+      const cache = new TokenCache(capacity, Duration.toMillis(ABSENT_FOR), () => monotonicMs(clock))
       const unnamed = yield* Latch.make()
 
       const apply = (event: ChainEvent, heardAtMs: number) =>

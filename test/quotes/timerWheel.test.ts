@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { gridState } from "../../src/quotes/runTicks.ts"
-import { makeTimerWheel, monotonicMs } from "../../src/quotes/timerWheel.ts"
+import { makeTimerWheel } from "../../src/quotes/timerWheel.ts"
+import { monotonicMs } from "../../src/domain/loopTime.ts"
 
 describe("timerWheel", () => {
   it.effect("runs actions in the order of their times, none too early and none more than 5 ms late", () =>

@@ -15,7 +15,8 @@ import type { Frame, StreamTerms } from "../../src/domain/quotes/QuoteStream.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { QuoteSession } from "../../src/quotes/QuoteSession.ts"
 import { runTicks, type TickMeter } from "../../src/quotes/runTicks.ts"
-import { makeTimerWheel, monotonicMs } from "../../src/quotes/timerWheel.ts"
+import { makeTimerWheel } from "../../src/quotes/timerWheel.ts"
+import { monotonicMs } from "../../src/domain/loopTime.ts"
 import { at } from "./toyChain.ts"
 
 const TOKEN = at(10)

@@ -1,5 +1,6 @@
 /** Usage in Postgres. */
 import { Clock, Config, Duration, Effect, Layer, Semaphore } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import { SqlClient } from "effect/sql"
 import { durationSetting } from "../../domain/countSetting.ts"
 import { USAGE_DAYS, UsageStoreUnavailable } from "../../domain/keys/Usage.ts"
@@ -34,7 +35,7 @@ const make = Effect.gen(function* () {
   const one = yield* Semaphore.make(1)
   const counts = new UsageCounts({
     nowMs: () => clock.currentTimeMillisUnsafe(),
-    monotonicMs: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    monotonicMs: () => monotonicMs(clock)
   })
   let seq = 0
   // A batch whose answer is unknown is sent again as it was, before anything newer.

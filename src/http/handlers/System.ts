@@ -1,4 +1,5 @@
 import { Clock, Effect } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
@@ -24,7 +25,7 @@ const CACHED_MS = 100
 const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
   let cached: { readonly value: A; readonly untilMs: number } | undefined
   return (clock: Clock.Clock): Effect.Effect<A> => {
-    const atMs = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    const atMs = monotonicMs(clock)
     if (cached === undefined || atMs >= cached.untilMs) {
       cached = { value: compute(clock.currentTimeMillisUnsafe()), untilMs: atMs + ttlMs }
     }

@@ -1,5 +1,6 @@
 /** Keeps the index of pools: a snapshot of each program, read once, and the writes of a stream since. */
 import { type PgClient } from "@effect/sql-pg"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import { Clock, Deferred, Duration, Effect, Latch, Layer } from "effect"
 import { addressToBytes } from "../../domain/Address.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
@@ -227,7 +228,7 @@ export const layerPrograms = (
       const [scan, store] = [yield* AccountScan, yield* PoolIndexStore]
       const [monitor, readings] = [yield* SourceMonitor, yield* Readings]
       const clock = yield* Clock.Clock
-      const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+      const nowMs = () => monotonicMs(clock)
       const listings = listingsOf(programs)
 
       const lead = Effect.gen(function* () {

@@ -1,4 +1,5 @@
 import { type Clock, Latch } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import type { ReachedSlot, SpreadConnections } from "./subscriptions.ts"
 
 const ONE_CONNECTION: SpreadConnections = {
@@ -52,7 +53,7 @@ export class HeardSlots {
 
   /** The monotonic clock, in milliseconds. */
   nowMs(): number {
-    return Number(this.#time.monotonicTimeNanosUnsafe()) / 1e6
+    return monotonicMs(this.#time)
   }
 
   /** The wall clock, in milliseconds. */

@@ -1,5 +1,6 @@
 /** Blocks of a Geyser, which a thread of their own reads, puts together and decodes. */
 import { Clock, Duration, Effect, Option, Redacted, type Scope } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import { Worker } from "node:worker_threads"
 import { noteFailure } from "../../health/SourceMonitor.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
@@ -178,7 +179,7 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>(
   const { patience, poll } = options
   const clock = yield* Clock.Clock
   const context = yield* Effect.context<never>()
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   let last = ""
   const report = (host: string, detail: string) => {
     const failure = `${host}: ${detail}`

@@ -1,4 +1,5 @@
 import { Clock, type Config, Effect, Layer, Redacted } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
 import { rpcSettings } from "../rpc/rpcSettings.ts"
 import type { GeyserAccountFeedOptions } from "./ChainFeedGeyser.ts"
@@ -47,7 +48,7 @@ const take = (
 
 /** A listener that notes new slots, and an effect that returns once none has come for STREAM_SILENCE_MS. */
 const watched = (listener: ProgramListener, clock: Clock.Clock) => {
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   let newest = 0
   let heardAtMs = nowMs()
   const silent = Effect.sync(() => nowMs() - heardAtMs > STREAM_SILENCE_MS).pipe(

@@ -1,5 +1,6 @@
 /** Following accounts over several connections to one node, each with a bounded number of subscriptions. */
 import { Clock, Deferred, Effect, Exit, Scope } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import type { Socket } from "effect/socket"
 import type { Address } from "../../domain/Address.ts"
 import { CLOCK } from "../clockSysvar.ts"
@@ -100,7 +101,7 @@ export const spreadSubscriptions = Effect.fnUntraced(function* (
   const members = new Members()
   const ended = yield* Deferred.make<never, ChainUnavailable>()
   const clock = yield* Clock.Clock
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   const progress = new SocketProgress(() => clock.currentTimeMillisUnsafe())
 
   /** Loses a connection: its accounts at once, before a slot ends without their writes. */
