@@ -1,6 +1,5 @@
 /** Deadlines, retries and circuit breakers of calls to an upstream. */
 import { Cause, Clock, Duration, Effect, Exit, Option, Schedule, type Scope, Stream } from "effect"
-import { monotonicMs } from "../domain/loopTime.ts"
 import { CircuitBreaker } from "effect/persistence"
 import { UpstreamFailure } from "./UpstreamFailure.ts"
 
@@ -29,7 +28,7 @@ export const unlessSilent = <A, E, R>(
   effect: (heard: () => void) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | UpstreamFailure, R> =>
   Clock.clockWith((clock) => {
-    const nowMs = () => monotonicMs(clock)
+    const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
     let heardAtMs = nowMs()
     const silent: Effect.Effect<never, UpstreamFailure> = Effect.suspend(() => {
       const leftMs = Math.ceil(heardAtMs + Duration.toMillis(limit) - nowMs())
