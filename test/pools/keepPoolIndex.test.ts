@@ -21,7 +21,7 @@ const silentLeader = Effect.gen(function* () {
   `.pipe(Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("50 millis") }))
 })
 
-describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", () => {
+describe.runIf(TestDatabase.isAvailable)("keeping the index of pools", { concurrent: true }, () => {
   it.live("reads a program once, and knows of pools that were made while it was read and afterwards", () =>
     Effect.gen(function* () {
       const chain = new StreamedChain()

@@ -8,7 +8,7 @@ import * as TestDatabase from "../support/TestDatabase.ts"
 import { StreamedChain } from "./indexScene.ts"
 import { keeper, lost, makeLaterClock, shows, stream, TOKEN } from "./keeperScene.ts"
 
-describe.runIf(TestDatabase.isAvailable)("the index of pools with failures", () => {
+describe.runIf(TestDatabase.isAvailable)("the index of pools with failures", { concurrent: true }, () => {
   it.live("is stale while no stream begins, however often one is opened, and known once a slot is stored", () =>
     Effect.gen(function* () {
       const chain = new StreamedChain()

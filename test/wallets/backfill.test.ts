@@ -101,7 +101,7 @@ const refusing =
   () =>
     Effect.fail(failure)
 
-describe.runIf(TestDatabase.isAvailable)("the history of a wallet", () => {
+describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent: true }, () => {
   it.live(
     "holds the trades that blocks show, in their order, and begins with the wallet's first transaction",
     () =>

@@ -4,7 +4,7 @@ import { staleness } from "../../../src/pools/freshness.ts"
 import { until } from "./accounts.ts"
 import { advancing, hostOf, liveFeed, simulatedNode } from "./nodeScene.ts"
 
-describe("a node that refuses WebSockets", () => {
+describe("a node that refuses WebSockets", { concurrent: true }, () => {
   it.live("is read over HTTP: the state of one slot after the other, fresh and never mixed", () =>
     Effect.gen(function* () {
       const node = yield* simulatedNode()

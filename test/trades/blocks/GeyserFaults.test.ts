@@ -60,7 +60,7 @@ const newestSlot = Effect.gen(function* () {
   return Number(at(yield* call(rpcUrl, "getSlot"), "result"))
 })
 
-describe("blocks of a Geyser", () => {
+describe("blocks of a Geyser", { concurrent: true }, () => {
   it.live("are complete after 20 kills, without a node", () =>
     Effect.gen(function* () {
       const { addGeyser, advance, faults } = yield* Simulator

@@ -41,7 +41,7 @@ const slotsOf = (events: ReadonlyArray<BlockEvent<TradeBlock>>) =>
 const isUnbroken = (slots: ReadonlyArray<number>) =>
   slots.every((slot, index) => index === 0 || slot === (slots[index - 1] ?? 0) + 1)
 
-describe("blocks of several nodes", () => {
+describe("blocks of several nodes", { concurrent: true }, () => {
   it.live.each(["503", "frozen"] as const)("go on without a gap within three seconds when the first is %s", (http) =>
     Effect.gen(function* () {
       const [first, second] = [yield* simulatedNode(), yield* simulatedNode()]
@@ -91,7 +91,7 @@ describe("blocks of a node with a new ledger", () => {
   )
 })
 
-describe("block times", () => {
+describe("block times", { concurrent: true }, () => {
   it.live("that contradict the clock sysvar are estimated from it, and marked", () =>
     Effect.gen(function* () {
       const node = yield* simulatedNode()
