@@ -8,13 +8,10 @@ import type { LaunchRecord } from "../tape/Launches.ts"
 import { progressOf } from "../views/discovery.ts"
 import { statusOf } from "../views/pages.ts"
 import { measureToken, type MeasureContext, type MeasureSources } from "../views/tokenMeasures.ts"
-import { tokenRef } from "../views/tokenRef.ts"
+import { tokenRef, tokensToLoad } from "../views/tokenRef.ts"
 import { lackingAtEnd } from "../views/tradesCoverage.ts"
 import { firstBuyers } from "./firstBuyers.ts"
 import { launchPage, type LaunchPageRequest, type LaunchPlace, listedAtMs } from "./launchPage.ts"
-
-/** Tokens of a page that are loaded, where values of them are not known. */
-const MOST_WARMED = 20
 
 /** A page of launches. */
 export interface LaunchList extends MarketKnowledge {
@@ -90,9 +87,13 @@ export const makeLaunchReads = (
     const context = contextAt(nowMs)
     const { launches: found, next } = launchPage(tape.launches.all(), request)
     const data = found.map((launch) => rowOf(sources, launch, context))
-    const lacking = data.filter(({ liquidityUsd, token }) => liquidityUsd.value === null || token.symbol === null)
     const covered = coverage(request, found.at(-1), next, nowMs)
-    yield* warm(lacking.slice(0, MOST_WARMED).map(({ token }) => token.address))
+    yield* warm(
+      tokensToLoad(
+        sources,
+        data.map(({ liquidityUsd, token }) => [token.address, liquidityUsd.value])
+      )
+    )
     return { data, next, observedAtMs: context.life.observedAtMs, status: statusOf(covered), coverage: covered }
   })
 

@@ -8,7 +8,7 @@ import { type Coverage, incomplete } from "../../domain/Scalar.ts"
 import { authoritiesOf } from "../../tokens/authorities.ts"
 import type { TokenBook } from "../../tokens/TokenBook.ts"
 import { isMoney } from "../../trades/sides.ts"
-import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "../views/movement.ts"
+import { AT_A_TIME, MOST_ROWS, type RankedView } from "../views/movement.ts"
 import {
   isAtLeast,
   liquidityScalar,
@@ -19,7 +19,7 @@ import {
   readTokens,
   type TokenReading
 } from "../views/tokenMeasures.ts"
-import { tokenRef } from "../views/tokenRef.ts"
+import { tokenRef, tokensToLoad } from "../views/tokenRef.ts"
 import { makeLookAlikes } from "./lookAlikes.ts"
 import { escapeHidden } from "./matchingText.ts"
 import { type FoundToken, rankOf, type SearchIndex } from "./SearchIndex.ts"
@@ -205,12 +205,14 @@ export const searchView = Effect.fnUntraced(function* (
     const token = index.of(row.token.address)
     return token === null ? [] : [{ ...row, lookAlike: lookAlikeOf(token) }]
   })
-  const unloaded = judged.filter(({ liquidityUsd, token }) => liquidityUsd.value === null || token.symbol === null)
   return {
     rows: judged,
     excluded,
     coverage: coverageOf(index, isCut || rows.length > MOST_ROWS),
     ...context.life,
-    unloaded: unloaded.slice(0, MOST_WARMED).map(({ token }) => token.address)
+    unloaded: tokensToLoad(
+      sources,
+      judged.map(({ liquidityUsd, token }) => [token.address, liquidityUsd.value])
+    )
   }
 })

@@ -5,7 +5,7 @@ import type { DiscoveryRow, DiscoveryStage } from "../../domain/market/MarketVie
 import { decimalText, type Rational } from "../../domain/rational.ts"
 import { type Coverage, incomplete, known, type Scalar, unavailable } from "../../domain/Scalar.ts"
 import type { LaunchRecord } from "../tape/Launches.ts"
-import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
+import { AT_A_TIME, MOST_ROWS, type RankedView } from "./movement.ts"
 import {
   isAtLeast,
   type MeasureContext,
@@ -15,7 +15,7 @@ import {
   type TokenReading,
   windowStart
 } from "./tokenMeasures.ts"
-import { tokenRef } from "./tokenRef.ts"
+import { tokenRef, tokensToLoad } from "./tokenRef.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 import { secondsOf, type WindowName } from "../windows/windows.ts"
 
@@ -169,7 +169,7 @@ export const discoveryView = Effect.fnUntraced(function* (
   coverage: Coverage
 ): Effect.fn.Return<RankedView<DiscoveryRow>> {
   const rows: Array<DiscoveryRow> = []
-  const unloaded: Array<Mint> = []
+  const shown: Array<readonly [Mint, string | null]> = []
   const excluded = { unknownRank: 0, unknownFilter: 0 }
   const mints = candidates(sources.tape, selectors)
   const examined = readTokens(sources.tape, mints.slice(0, MOST_EXAMINED), selectors.window, context.nowMs)
@@ -179,9 +179,7 @@ export const discoveryView = Effect.fnUntraced(function* (
     }
     const { mint } = reading
     const row = rowOf(sources, reading, selectors, context)
-    if (row.liquidityUsd.value === null && unloaded.length < MOST_WARMED) {
-      unloaded.push(mint)
-    }
+    shown.push([mint, row.liquidityUsd.value])
     if (selectors.minHolders !== null && row.holders.value === null) {
       followHolders(sources, mint, context)
     }
@@ -200,6 +198,6 @@ export const discoveryView = Effect.fnUntraced(function* (
     coverage: coverage.complete && clipped ? incomplete("limit_clipped") : coverage,
     observedAtMs: context.life.observedAtMs,
     expiresAtMs: context.life.expiresAtMs,
-    unloaded
+    unloaded: tokensToLoad(sources, shown)
   }
 })

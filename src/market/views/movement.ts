@@ -16,7 +16,7 @@ import {
   type TokenReading
 } from "./tokenMeasures.ts"
 import type { TokenRanking } from "../windows/TokenRanking.ts"
-import { tokenRef } from "./tokenRef.ts"
+import { tokenRef, tokensToLoad } from "./tokenRef.ts"
 import type { WindowName } from "../windows/windows.ts"
 
 /** The selection of a ranking. Minima are dollars. */
@@ -35,7 +35,7 @@ export interface RankedView<Row> {
   readonly observedAtMs: number
   /** The time from which on its measures are stale. */
   readonly expiresAtMs: number | null
-  /** Tokens whose liquidity is unknown because their pools are not loaded. */
+  /** Tokens whose names, supply or pools are not loaded. */
   readonly unloaded: ReadonlyArray<Mint>
 }
 
@@ -44,8 +44,6 @@ export const MOST_ROWS = 200
 const MOST_EXAMINED = 1000
 /** Tokens that are examined between two yields. */
 export const AT_A_TIME = 32
-/** Tokens whose pools are loaded for one view. */
-export const MOST_WARMED = 20
 
 const scalarOf: Readonly<Record<MovementRank, Exclude<keyof TokenMeasures, "priceMethod">>> = {
   gainers: "changePct",
@@ -70,17 +68,18 @@ const evaluate = (
   reading: TokenReading,
   { minLiquidityUsd, minVolumeUsd, rank }: MovementSelectors,
   context: MeasureContext
-): { readonly row: TokenMeasures | keyof Excluded | null; readonly isDeep: boolean | null } => {
+): { readonly row: TokenMeasures | keyof Excluded | null; readonly liquidity: string | null } => {
   const row = measureReading(sources, reading, context)
+  const liquidity = row.liquidityUsd.value
   if (row[scalarOf[rank]].value === null) {
-    return { row: "unknownRank", isDeep: false }
+    return { row: "unknownRank", liquidity }
   }
   const isDeep = isAtLeast(row.liquidityUsd, minLiquidityUsd)
   const hasTraded = isAtLeast(row.volumeUsd, minVolumeUsd)
   const isUnknown =
     (isDeep === null && minLiquidityUsd.numerator > 0n) || (hasTraded === null && minVolumeUsd.numerator > 0n)
   const isIncluded = isDeep !== false && hasTraded !== false && belongs(rank, row)
-  return { row: isUnknown ? "unknownFilter" : isIncluded ? row : null, isDeep }
+  return { row: isUnknown ? "unknownFilter" : isIncluded ? row : null, liquidity }
 }
 
 const NOTHING: Rational = { numerator: 0n, denominator: 1n }
@@ -119,7 +118,7 @@ export const movementView = Effect.fnUntraced(function* (
   coverage: Coverage
 ): Effect.fn.Return<RankedView<MovementRow>> {
   const rows: Array<MovementRow> = []
-  const unloaded: Array<Mint> = []
+  const shown: Array<readonly [Mint, string | null]> = []
   const excluded = { unknownRank: ranking.counts(selectors.rank).unknown, unknownFilter: 0 }
   const mints = firstOf(ranking, selectors.rank)
   const isCut = ranking.at(selectors.rank, mints.length) !== undefined
@@ -132,9 +131,9 @@ export const movementView = Effect.fnUntraced(function* (
       yield* Effect.yieldNow
     }
     const { mint } = reading
-    const { isDeep, row } = evaluate(sources, reading, selectors, context)
-    if (isDeep === null) {
-      unloaded.push(mint)
+    const { liquidity, row } = evaluate(sources, reading, selectors, context)
+    if (row !== null && row !== "unknownRank") {
+      shown.push([mint, liquidity])
     }
     if (typeof row === "string") {
       excluded[row]++
@@ -148,6 +147,6 @@ export const movementView = Effect.fnUntraced(function* (
     excluded,
     coverage: coverage.complete && (isCut || place < mints.length) ? incomplete("limit_clipped") : coverage,
     ...context.life,
-    unloaded: unloaded.slice(0, MOST_WARMED)
+    unloaded: tokensToLoad(sources, shown)
   }
 })

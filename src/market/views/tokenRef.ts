@@ -28,6 +28,22 @@ export const tokenRef = ({ tape, tokens }: TokenSources, mint: Mint): TokenRef =
   }
 }
 
+/** Tokens that are loaded for one view. */
+const MOST_LOADED = 20
+
+/**
+ * The tokens to load for a view, of those that it shows with their liquidity, null where it is unknown. Those that are not loaded
+ * at all come first: one whose pools are not found stays among the others.
+ */
+export const tokensToLoad = (
+  { tokens }: Pick<TokenSources, "tokens">,
+  shown: ReadonlyArray<readonly [mint: Mint, liquidity: string | null]>
+): ReadonlyArray<Mint> => {
+  const unknown = shown.filter(([mint]) => tokens.read(mint) === null)
+  const unpriced = shown.filter(([mint, liquidity]) => liquidity === null && tokens.read(mint) !== null)
+  return [...unknown, ...unpriced].slice(0, MOST_LOADED).map(([mint]) => mint)
+}
+
 /** The supply of a token in its smallest units, and when it was observed on chain. */
 export interface Supply {
   readonly units: bigint
