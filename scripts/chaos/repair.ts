@@ -64,6 +64,8 @@ const settings = {
   RESTORE_PATIENCE: "2 minutes",
   SOLANA_BLOCK_CATCH_UP: String(CATCH_UP),
   SOLANA_BLOCK_CONCURRENCY: "6",
+  // Pools of all tokens are found while both are compared: the node is on this machine.
+  DISCOVERY_RATE: "2000",
   SOLANA_BLOCK_POLL: `${Math.max(20, Math.round(SLOT_MS / speed))} millis`
 }
 
