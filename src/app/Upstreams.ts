@@ -35,6 +35,7 @@ import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
 import * as PublicWeb from "../upstream/publicWeb.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
+import { countBuffersWithHeap } from "./collector.ts"
 import { chosenMarket, isSimulated } from "./marketSettings.ts"
 import { DemoData, MarketSource, sourceOf } from "./MarketSource.ts"
 import { role } from "./role.ts"
@@ -55,11 +56,14 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
  */
 const ownAccounts = (options: RpcOptions = {}) =>
   Layer.unwrap(
-    Effect.map(geyserEndpoints(), ({ length }) =>
-      length === 0
-        ? ChainFeedRpc.layer(options)
-        : Layer.merge(ChainFeedGeyser.layer(options), ProgramWritesGeyser.layer(options))
-    )
+    Effect.gen(function* () {
+      const { length } = yield* geyserEndpoints()
+      if (length === 0) {
+        return ChainFeedRpc.layer(options)
+      }
+      yield* countBuffersWithHeap
+      return Layer.merge(ChainFeedGeyser.layer(options), ProgramWritesGeyser.layer(options))
+    })
   )
 
 /** The same; with a `ROLE` the writes that the one process of `ingest` passes on to all others. */
