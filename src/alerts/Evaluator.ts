@@ -1,17 +1,11 @@
-import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { Clock, Config, Context, Duration, Effect, Layer, Stream } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
 import type { Mint } from "../domain/Address.ts"
 import { durationSetting } from "../domain/countSetting.ts"
-import {
-  type Alert,
-  type AlertStep,
-  type AlertStoreUnavailable,
-  isOfPools,
-  type SeenTrades
-} from "../domain/wallets/Alert.ts"
+import { type Alert, type AlertStep, isOfPools, type SeenTrades } from "../domain/wallets/Alert.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
+import { SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
 import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
@@ -29,6 +23,7 @@ import { MedianPrices } from "./MedianPrices.ts"
 import { Metrics } from "./Metrics.ts"
 import type { Measure, Reading } from "./Reading.ts"
 import { AlertIndex } from "./AlertIndex.ts"
+import { retryForever } from "./retryForever.ts"
 
 /** Steps in one write, and alerts in one read. */
 const BATCH_SIZE = 1000
@@ -353,19 +348,6 @@ const knownOf = (ids: ReadonlyArray<string | null>): ReadonlyArray<string> | nul
 
 const ticking = (_tag: "Tick" | "Purge", interval: Duration.Duration) =>
   Stream.map(Stream.tick(interval), (): Occasion => ({ _tag }))
-
-/** Retries every second, so that a crossing that could not be stored yet is kept. */
-const retryForever = <A>(effect: Effect.Effect<A, AlertStoreUnavailable>): Effect.Effect<A> =>
-  effect.pipe(
-    Effect.tapError(({ cause }) =>
-      Effect.andThen(
-        Effect.logWarning("The alert store is unavailable: alerts wait", cause),
-        noteFailure("alerts", cause)
-      )
-    ),
-    Effect.retry(Schedule.spaced("1 second")),
-    Effect.orDie
-  )
 
 const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray<Item>> =>
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, i) =>

@@ -195,7 +195,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "node:sqlite": ["storage"],
   "node:stream": ["http", "storage"],
   "node:stream/promises": ["storage"],
-  "node:v8": ["market", "trades"],
+  "node:v8": ["market", "solana"],
   "node:url": ["solana"],
   "node:worker_threads": ["proofs", "simulator", "solana"],
   "node:zlib": ["access", "http", "market", "solana", "storage"],
