@@ -11,7 +11,7 @@ describe.runIf(isAvailable)("in a browser", () => {
         yield* Effect.promise(async () => {
           await page.getByRole("button", { name: "Open my session" }).click()
           await page.getByRole("button", { name: "Sign out" }).waitFor()
-          assert.strictEqual(page.url(), `${app.url}/`)
+          await page.waitForURL(`${app.url}/`)
           await page.getByRole("button", { name: "Sign out" }).click()
           await page.getByRole("heading", { level: 1, name: "Solana market data" }).waitFor()
         })

@@ -52,7 +52,7 @@ describe.runIf(isAvailable)("in a browser", () => {
         const link = yield* app.link
         const [one, other] = [yield* app.visit(link, { signedIn: false }), yield* app.visit(link, { signedIn: false })]
         yield* Effect.promise(async () => {
-          assert.strictEqual(one.page.url(), `${app.url}/sign-in`)
+          await one.page.waitForURL(`${app.url}/sign-in`)
           await openLink(one.page)
           await isSignedIn(one.page)
           assert.strictEqual(await one.page.evaluate("document.cookie"), "")
@@ -100,7 +100,7 @@ describe.runIf(isAvailable)("in a browser", () => {
         yield* Effect.promise(async () => {
           await openLink(page)
           await isSignedIn(page)
-          assert.strictEqual(page.url(), `${app.url}/`)
+          await page.waitForURL(`${app.url}/`)
           for (const path of ["//evil.example/", "/%2f%2fevil.example", "/\\evil.example", "/sign-in//evil.example"]) {
             await page.goto(app.url + path)
             assert.strictEqual(new URL(page.url()).origin, app.url, path)
@@ -226,7 +226,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await page.goto(`${url}/sign-in`)
             await page.getByRole("link", { name: "Sign in with your provider" }).click()
             await page.getByRole("link", { name: "Name of ada" }).waitFor()
-            assert.strictEqual(page.url(), `${url}/`)
+            await page.waitForURL(`${url}/`)
             assert.isTrue(provider.asked.includes("/token"))
             await page.getByRole("button", { name: "Sign out" }).click()
             await isSignedOut(page)
