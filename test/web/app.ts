@@ -88,8 +88,8 @@ export const settled = (page: Page): Promise<void> =>
 const watch = (context: BrowserContext, page: Page, url: string): Array<string> => {
   const complaints: Array<string> = []
   page.on("console", (message) => {
-    // State that is still being loaded is answered 503 and read again.
-    if (message.type() === "error" && !message.text().includes("status of 503")) {
+    // State that is still being loaded is answered 503, and a request beyond the budget of the minute 429: both are read again.
+    if (message.type() === "error" && !/status of (?:429|503)/u.test(message.text())) {
       complaints.push(`console: ${message.text()}`)
     }
   })
