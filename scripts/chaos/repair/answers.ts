@@ -56,7 +56,7 @@ export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unk
 /**
  * Members that belong to the answer or to the process, not to the market. A repaired bar has another revision; the day of a
  * wallet that is not over ends with the answer (`throughMs`). A process that reads the chain knows of a slot before its state
- * is confirmed (`contextSlot`).
+ * is confirmed (`contextSlot`), and one that has read an account again knows the same state at a later slot (`stateSlot`).
  */
 const OWN: ReadonlySet<string> = new Set([
   "requestId",
@@ -67,6 +67,7 @@ const OWN: ReadonlySet<string> = new Set([
   "revision",
   "throughMs",
   "contextSlot",
+  "stateSlot",
   "quotedAtMs",
   "engineTimeMs",
   "stateAgeMs"
