@@ -66,7 +66,7 @@ describe("answers of two processes", () => {
     expect(differences("/quote", quote, other)).toEqual([])
   })
 
-  it("differ by the amounts and the slot of older account state", () => {
+  it("differ by the amounts of older account state", () => {
     const found = differences("/quote", quote, { ...quote, outAmount: "999", stateSlot: 6 })
     expect(found.map(({ at }) => at)).toEqual(["/outAmount"])
   })
