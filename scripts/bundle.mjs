@@ -1,5 +1,5 @@
-// Joins the modules of the service in `dist/service`, which starts in a third of the time. Plain JavaScript, because it runs at
-// `npm ci` by whatever Node is there.
+// Bundles the modules of the service into `dist/service`, which starts in a third of the time. Plain JavaScript,
+// because `npm ci` runs it with whatever Node is there.
 import { readdirSync, statSync, writeFileSync } from "node:fs"
 import { join, relative, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -8,38 +8,41 @@ import { loadVite } from "./web.mjs"
 const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url))
 const folder = pathOf("../dist/service")
 const sources = pathOf("../src")
-/** Names the version of every package. */
+/** The file with the version of every package. */
 const packages = pathOf("../package-lock.json")
 
-/** The modules that a process or a thread begins with. */
+/** Modules that a process or a thread starts with. */
 const entries = {
   main: pathOf("../src/main.ts"),
   simulatorWorker: pathOf("../src/simulator/simulatorWorker.ts"),
-  blockWorker: pathOf("../src/trades/blockWorker.ts"),
-  proofWorker: pathOf("../src/proofs/execution/proofWorker.ts"),
-  geyserWorker: pathOf("../src/trades/blocks/geyserWorker.ts")
+  blockWorker: pathOf("../src/chain/decoding/blockWorker.ts"),
+  proofWorker: pathOf("../src/quotes/execution/proofWorker.ts"),
+  geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts")
 }
 
-/** Written last, so that a bundle whose build was interrupted is none. */
+/** Written last, so that an interrupted build leaves no valid bundle. */
 const mark = join(folder, "complete")
 
-/** Time of the newest change in a tree, 0 for none; a folder changes when one of its files is removed. */
+/** Time of the newest change in a tree; 0 when it does not exist. A folder changes when one of its files is removed. */
 const newestChangeMs = (path) => {
   const stats = statSync(path, { throwIfNoEntry: false })
   const within = stats?.isDirectory() ? readdirSync(path).map((name) => newestChangeMs(join(path, name))) : []
   return Math.max(stats?.mtimeMs ?? 0, ...within)
 }
 
-/** True when a file is newer than each of the files and trees it was made from. */
+/** True when a file is newer than all files and trees it was made from. */
 export const isNewer = (file, origins) => {
   const madeAtMs = newestChangeMs(file)
   return origins.every((origin) => madeAtMs > newestChangeMs(origin))
 }
 
-/** The address of the bundle; null where it is missing or older than what it was made from. */
+/** The address of the bundle; null when it is missing or older than its sources. */
 export const freshBundle = () => (isNewer(mark, [packages, sources]) ? pathToFileURL(join(folder, "main.js")) : null)
 
-/** Keeps each module's address its own: threads are entries of the bundle, and files are found where the source finds them. */
+/**
+ * Keeps the address of each module: threads are entries of the bundle, and files are found where the source looks for
+ * them.
+ */
 const addresses = {
   name: "addresses",
   transform: (code, id) => {
@@ -51,7 +54,10 @@ const addresses = {
   }
 }
 
-/** Builds the bundle of the sources and of Effect; other packages are loaded as they are. Nothing without development packages. */
+/**
+ * Bundles the sources together with Effect; other packages are loaded as they are. Does nothing without development
+ * packages.
+ */
 export const bundleService = async () => {
   const vite = await loadVite()
   if (vite === null) return

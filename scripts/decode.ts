@@ -2,12 +2,12 @@
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
 import { fromAtomic } from "../src/domain/decimal.ts"
-import type { Quantity, Trade } from "../src/domain/market/Trade.ts"
+import type { Quantity, Trade } from "../src/api/schemas/Trade.ts"
 import { swapDecoders } from "../src/programs/registry.ts"
-import { decodeTrades } from "../src/trades/decode.ts"
-import { leftOutOf } from "../src/trades/nets/leftOut.ts"
-import { readTransaction, type Transaction } from "../src/trades/transaction.ts"
-import { transfersOf } from "../src/trades/transfers.ts"
+import { decodeTrades } from "../src/chain/decoding/decodeTrades.ts"
+import { leftOutOf } from "./decode/leftOut.ts"
+import { readTransaction, type Transaction } from "../src/chain/decoding/transaction.ts"
+import { walletTransfersOf } from "../src/chain/decoding/walletTransfers.ts"
 
 const help = `Usage: npm run decode -- FILE... [--json]
 
@@ -39,7 +39,7 @@ const decoded = (transaction: Transaction) => {
     networkFee: transaction.feeLamports,
     legs: trades.legs.map((leg) => ({ ...leg, quotable: quotable.get(leg.dex) ?? false })),
     nets: trades.nets,
-    transfers: transfersOf(transaction, trades),
+    transfers: walletTransfersOf(transaction, trades),
     unresolved: trades.unresolved,
     leftOut: leftOutOf(transaction, trades)
   }

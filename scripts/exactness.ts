@@ -1,9 +1,9 @@
 /** Quotes recorded swaps with the engine's own programs and compares them to the unit. */
 import { globSync } from "node:fs"
 import { basename, join } from "node:path"
-import { empty, sum, type Tally } from "../src/proofs/exactness/check.ts"
+import { addTallies, emptyTally, type Tally } from "../src/quotes/execution/compareFixture.ts"
 import { check } from "./exactness/check.ts"
-import { readFixture } from "../src/proofs/exactness/fixture.ts"
+import { readFixture } from "../src/quotes/execution/poolFixture.ts"
 
 const help = `Usage: npm run exactness -- DIR [--quiet]
 
@@ -31,7 +31,7 @@ const run = (path: string, quiet: boolean): Tally & { readonly unreadable: numbe
     return { ...check(readFixture(path), note), unreadable: 0 }
   } catch (error) {
     note(`unreadable: ${String(error)}`)
-    return { ...empty, unreadable: 1 }
+    return { ...emptyTally, unreadable: 1 }
   }
 }
 
@@ -46,12 +46,12 @@ const main = (args: ReadonlyArray<string>): number => {
     process.stderr.write(`no *.json in ${directory}\n`)
     return 2
   }
-  let total: Tally = empty
+  let total: Tally = emptyTally
   let unreadable = 0
   for (const path of paths) {
     const { unreadable: failed, ...tally } = run(path, args.includes("--quiet"))
     process.stdout.write(`${JSON.stringify({ file: basename(path), ...tally })}\n`)
-    total = sum(total, tally)
+    total = addTallies(total, tally)
     unreadable += failed
   }
   process.stdout.write(`${JSON.stringify({ file: "total", ...total })}\n`)

@@ -13,7 +13,7 @@ for (const path of globSync("*", { cwd: dist, exclude: ["service"] })) {
 }
 execFileSync(pathOf("../node_modules/.bin/tsc"), ["-p", pathOf("config/tsconfig.build.json")], { stdio: "inherit" })
 execFileSync(process.execPath, [pathOf("web.mjs")], { stdio: "inherit" })
-for (const file of ["api/openapi.json", "api/asyncapi.json", "solana/geyser/geyser.proto"]) {
+for (const file of ["api/openapi.json", "api/asyncapi.json", "chain/geyser/geyser.proto"]) {
   copyFileSync(pathOf(`../src/${file}`), join(dist, file))
 }
 

@@ -1,7 +1,7 @@
 /**
- * Packs `fathom-client`, the client without dependencies, into the folder that is given or this one, and has publint and
- * are-the-types-wrong look at the tarball, and the compiler at its types. Prints its sizes in bytes as JSON. Nothing is fetched.
- * `--check` leaves no tarball behind.
+ * Packs `fathom-client`, the client without dependencies, into the given folder or the current one. Checks the tarball
+ * with publint and are-the-types-wrong, and its types with the compiler. Prints its sizes in bytes as JSON. Nothing is
+ * fetched. `--check` leaves no tarball behind.
  */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
@@ -11,18 +11,18 @@ import { buildClient } from "./client/build.ts"
 import { typeFaults } from "./client/typeFaults.ts"
 import { packageFaults } from "./release/packageFaults.ts"
 
-/** Bytes of the tarball, and of its files. */
+/** Most bytes of the tarball, and of its files. */
 const LARGEST = { size: 150_000, unpackedSize: 450_000 }
 
 const folder = mkdtempSync(join(tmpdir(), "fathom-client-"))
 const destination = process.argv[2] === "--check" ? folder : resolve(process.argv[2] ?? ".")
 try {
   await buildClient(folder)
-  const told = execFileSync("npm", ["pack", "--json", "--pack-destination", destination], {
+  const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", destination], {
     cwd: folder,
     encoding: "utf8"
   })
-  const [{ filename, files, size, unpackedSize }] = JSON.parse(told)
+  const [{ filename, files, size, unpackedSize }] = JSON.parse(packed)
   const faults = await packageFaults(new Uint8Array(readFileSync(join(destination, filename))))
   faults.push(...typeFaults(join(folder, "index.d.ts")))
   if (size > LARGEST.size) {

@@ -1,4 +1,5 @@
-// Runs at `npm ci`: builds the pages and the bundle of the service, and compiles its code. Plain JavaScript, because it runs by whatever Node is there.
+// Runs at `npm ci`: builds the pages and the bundle of the service, and compiles its code. Plain JavaScript, because
+// `npm ci` runs it with whatever Node is there.
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,12 +12,13 @@ const START = fileURLToPath(new URL("start.mjs", import.meta.url))
 const LIMIT_MS = 60_000
 const POLL_MS = 100
 
-/** Variables that name folders of the user and of the system: a setting such as DATABASE_URL must not reach this start. */
+/** Variables for folders of the user and the system. Settings such as DATABASE_URL must not reach this start. */
 const FOLDERS = ["PATH", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "NODE_COMPILE_CACHE", "TMPDIR"]
 
 /**
- * Starts the service on a simulated market in a new folder, and stops it once it answers: what it has compiled is kept, the
- * functions that only a running service calls included. False when it does not start here; then the first start compiles.
+ * Starts the service on a simulated market in a new folder, and stops it once it answers. Node then keeps the compiled
+ * code, including functions that only a running service calls. False when the service does not start here; then the
+ * first real start compiles.
  */
 export const compileStart = async (env = process.env) => {
   const folder = mkdtempSync(join(tmpdir(), "fathom-prepare-"))

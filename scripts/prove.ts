@@ -4,8 +4,8 @@ import { numberOption } from "./options.ts"
 import { folderSource } from "./prove/folderSource.ts"
 import { nodeSource } from "./prove/nodeSource.ts"
 import { hasPassed, type ProgramProof, proveAll } from "./prove/proof.ts"
-import { seededRandom } from "../src/proofs/execution/provePool.ts"
-import { loadRuntime } from "../src/proofs/execution/runtime.ts"
+import { seededRandom } from "../src/quotes/execution/provePool.ts"
+import { loadRuntime } from "../src/quotes/execution/programRuntime.ts"
 import type { ProofSource } from "./prove/sources.ts"
 
 const help = `Usage: npm run prove -- [--rpc URL | --programs DIR] [--pools N] [--swaps N] [--seed N] [--fixtures DIR] [--json]

@@ -6,28 +6,35 @@ import v8 from "node:v8"
 import { freshBundle } from "./bundle.mjs"
 import { buildPages, isBuilt } from "./web.mjs"
 
-/** Milliseconds after which a service writes compiled code: one that is killed later keeps it too. */
+/**
+ * Milliseconds after which a service writes its compiled code, so that even a service that is killed later keeps it.
+ */
 const FLUSH_AFTER_MS = 15_000
 
-/** Milliseconds after which memory comes before the time of its collection. A start makes much that lasts, and is quicker without. */
+/**
+ * Milliseconds after which saving memory matters more than saving the time of collections. A start allocates much that
+ * stays, and is faster without saving memory.
+ */
 const SAVE_AFTER_MS = 60_000
 
-/** The user's cache folder of this system. */
+/** The cache folder of the user on this system. */
 const cacheFolder = () => {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env
   if (process.platform === "win32") return LOCALAPPDATA ?? join(homedir(), "AppData/Local")
   return process.platform === "darwin" ? join(homedir(), "Library/Caches") : XDG_CACHE_HOME || join(homedir(), ".cache")
 }
 
-/** Keeps compiled code between starts, types stripped. Where the folder cannot be written, code is compiled each time. */
+/**
+ * Keeps compiled code, without types, between starts. When the folder cannot be written, code is compiled each time.
+ */
 const keepCompiled = () => {
-  // Threads read it from the environment.
+  // Threads read the folder from the environment.
   process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), "fathom/code")
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
 }
 
-/** Keeps the heaps of all threads small once the service has started, as on a machine with little memory. */
+/** Keeps the heaps of all threads small once the service has started. */
 const saveMemory = () => setTimeout(() => v8.setFlagsFromString("--memory-saver-mode"), SAVE_AFTER_MS).unref()
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {

@@ -1,4 +1,5 @@
-// Builds the pages of `src/web` into `dist/web`. Plain JavaScript, because it runs at `npm ci` by whatever Node is there.
+// Builds the pages of `src/web` into `dist/web`. Plain JavaScript, because `npm ci` runs it with whatever Node is
+// there.
 import { statSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -17,7 +18,10 @@ export const loadVite = async () => {
   }
 }
 
-/** Builds the pages. Hashed names, so that they can be cached for good; nothing inline, for the content security policy. */
+/**
+ * Builds the pages. File names contain hashes, so that browsers may cache them forever. Nothing is inline, because of
+ * the content security policy.
+ */
 export const buildPages = async () => {
   const vite = await loadVite()
   if (vite === null)

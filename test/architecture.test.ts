@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { basename, dirname, join, normalize } from "node:path"
-import { folders, packages } from "./support/rooms.ts"
+import { folders, mutualFolders, orderedFolders, packages, schemaReaders } from "./support/rooms.ts"
 
 const folderOf = (file: string) => file.split("/")[1] ?? ""
 
@@ -14,8 +14,10 @@ const allows = (from: string, file: string, path: string) => {
     return true
   }
   if (path.startsWith(".")) {
-    const to = folderOf(normalize(join(dirname(file), path)))
-    return from === to || folders[from]?.includes(to) === true
+    const target = normalize(join(dirname(file), path))
+    const to = folderOf(target)
+    const isSchema = target.startsWith("src/api/schemas/") && schemaReaders.includes(from)
+    return from === to || folders[from]?.includes(to) === true || isSchema
   }
   const name = path.startsWith("@") ? path.split("/").slice(0, 2).join("/") : path
   return packages[name]?.includes(from) === true
@@ -84,31 +86,43 @@ describe("the simulator", () => {
         !file.startsWith("src/simulator/seed/") &&
         importsOf(file).some((path) => {
           const to = folderOf(normalize(join(dirname(file), path)))
-          return path.startsWith(".") && !["domain", "programs", "simulator", "solana"].includes(to)
+          return path.startsWith(".") && !["api", "chain", "domain", "programs", "simulator"].includes(to)
         })
     )
     assert.deepStrictEqual(reaching, [])
   })
 })
 
-/** A list that is only ever added to. */
-const MIGRATIONS = "src/storage/migrations"
+/** Each arrow between two folders of one room, as `from > to`. */
+const folderArrows: ReadonlySet<string> = new Set(
+  [...graph].flatMap(([file, targets]) =>
+    targets
+      .filter((target) => folderOf(target) === folderOf(file) && dirname(target) !== dirname(file))
+      .map((target) => `${dirname(file)} > ${dirname(target)}`)
+  )
+)
 
-/** Folders of src/ by the files directly in them. */
-const filesByFolder = Map.groupBy(globSync("src/**/*.{ts,tsx}"), (file) => dirname(file))
-
-describe("the tree", () => {
-  it("is three folders deep at most", () => {
-    const deep = globSync("src/*/*/*/**/*.ts")
-    assert.deepStrictEqual(deep, [])
+describe("the folders inside a room", () => {
+  it("import one way, except the pairs that still import each other", () => {
+    const mutual = [...folderArrows].filter((arrow) => {
+      const [from = "", to = ""] = arrow.split(" > ")
+      return from < to && folderArrows.has(`${to} > ${from}`)
+    })
+    assert.sameMembers(mutual, [...mutualFolders])
   })
 
-  it("has no folder with more than 25 files directly in it, but that of migrations", () => {
-    const wide = Array.from(filesByFolder).filter(([folder, files]) => files.length > 25 && folder !== MIGRATIONS)
-    assert.deepStrictEqual(
-      wide.map(([folder]) => folder),
-      []
-    )
+  it.each(Object.entries(orderedFolders))("import only from folders to their left in %s", (room, order) => {
+    const found = new Set(globSync(`src/${room}/*/*.{ts,tsx}`).map((file) => basename(dirname(file))))
+    assert.sameMembers([...found], [...order])
+    const upward = [...folderArrows].filter((arrow) => {
+      const [from = "", to = ""] = arrow.split(" > ")
+      return from.startsWith(`src/${room}/`) && order.indexOf(basename(from)) < order.indexOf(basename(to))
+    })
+    assert.deepStrictEqual(upward, [])
+  })
+
+  it("are three deep at most", () => {
+    assert.deepStrictEqual(globSync("src/*/*/*/**/*.ts"), [])
   })
 })
 
@@ -160,23 +174,25 @@ const importsGrpc = (file: string) => importsOf(file).some((path) => path.starts
 describe("a service without a Geyser", () => {
   it("loads nothing of gRPC", () => {
     const loaded = loadedWith("src/main.ts", "src/app/App.ts", "src/app/Simulated.ts", "src/simulator/Simulator.ts")
-    assert.includeMembers([...loaded], ["src/solana/geyser/GeyserSlots.ts", "src/solana/geyser/ChainFeedGeyser.ts"])
+    assert.includeMembers([...loaded], ["src/chain/geyser/GeyserSlots.ts", "src/chain/geyser/ChainFeedGeyser.ts"])
     assert.deepStrictEqual([...loaded].filter(importsGrpc), [])
-    assert.isTrue(importsGrpc("src/solana/geyser/geyserStream.ts"))
+    assert.isTrue(importsGrpc("src/chain/geyser/geyserStream.ts"))
   })
 })
 
 describe("a service that proves nothing", () => {
   it("loads no execution of swaps, and LiteSVM is named by the thread of proofs alone", () => {
     const loaded = [...loadedWith("src/main.ts", "src/app/App.ts", "src/app/Simulated.ts")]
-    assert.include(loaded, "src/proofs/ProgramWatch.ts")
+    assert.include(loaded, "src/quotes/execution/ProgramWatch.ts")
     assert.deepStrictEqual(
-      loaded.filter((file) => file.startsWith("src/proofs/execution/") || file.startsWith("src/proofs/exactness/")),
+      loaded.filter((file) =>
+        /execution\/(?:programRuntime|proofWorker|provePool|traderAccounts|decodeFixture)\.ts$/u.test(file)
+      ),
       []
     )
     const naming = globSync("src/**/*.ts").filter((file) => readFileSync(file, "utf8").includes('("litesvm")'))
-    assert.deepStrictEqual(naming, ["src/proofs/execution/runtime.ts"])
-    assert.notInclude([...loadedWith("src/app/Proofs.ts")], "src/proofs/execution/runtime.ts")
+    assert.deepStrictEqual(naming, ["src/quotes/execution/programRuntime.ts"])
+    assert.notInclude([...loadedWith("src/app/Proofs.ts")], "src/quotes/execution/programRuntime.ts")
   })
 })
 
@@ -187,7 +203,7 @@ describe("a command", () => {
     assert.include([...loaded], "src/access/KeyStorePg.ts")
     const heavy = new Set(["http", "simulator", "market", "programs", "api"])
     assert.deepStrictEqual(
-      [...loaded].filter((file) => heavy.has(folderOf(file))),
+      [...loaded].filter((file) => heavy.has(folderOf(file)) && !file.startsWith("src/api/schemas/")),
       []
     )
   })

@@ -1,4 +1,4 @@
-/** An application that is built from the entries of the package alone. */
+/** An application built only from the entries of the package. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule, Stream } from "effect"
 import {
@@ -10,7 +10,7 @@ import {
   SOL,
   TokenBook,
   TokenReader,
-  TradeTape
+  Market
 } from "../src/index.ts"
 import * as SimulatedMarket from "../src/testing/SimulatedMarket.ts"
 
@@ -21,7 +21,7 @@ const readers = Layer.mergeAll(
 
 const soon = Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 })
 
-layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an application of its own", (it) => {
+layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an embedding application", (it) => {
   const someMint = Effect.map(
     SimulatedMarket.Simulator,
     ({ mints }) => mints().find(({ address }) => address !== SOL)?.address ?? SOL
@@ -39,9 +39,9 @@ layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an applica
     })
   )
 
-  it.effect("reads the market from the same tape that it watches", () =>
+  it.effect("reads the market from the tape that it watches", () =>
     Effect.gen(function* () {
-      const { applied, state } = yield* TradeTape
+      const { applied, state } = yield* Market
       const market = yield* MarketReader
       const trades = applied.pipe(Stream.flatMap((batch) => Stream.fromIterable(batch.trades)))
       const priced = trades.pipe(Stream.filter(({ priceUsd }) => priceUsd !== null))
@@ -55,7 +55,7 @@ layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an applica
     })
   )
 
-  it.effect("has the books the readers read", () =>
+  it.effect("has the books that the readers read", () =>
     Effect.gen(function* () {
       const mint = yield* someMint
       const tokens = yield* TokenBook

@@ -9,9 +9,9 @@ import { Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { parseArgs } from "node:util"
 import { addressFromBytes } from "../../src/domain/Address.ts"
-import { SlotBuffer } from "../../src/solana/accounts/SlotBuffer.ts"
-import { RelayedWrites } from "../../src/solana/bus/AccountRelay.ts"
-import { type AccountMessage, decodeMessage, encodeMessage, keyOfAddress } from "../../src/solana/bus/accountMessage.ts"
+import { AccountBuffer } from "../../src/chain/accounts/AccountBuffer.ts"
+import { RelayedWrites } from "../../src/chain/bus/RelayedWrites.ts"
+import { type AccountMessage, decodeMessage, encodeMessage, keyOfAddress } from "../../src/chain/bus/accountMessage.ts"
 import { AccountBus } from "../../src/storage/bus/AccountBus.ts"
 import * as AccountBusValkey from "../../src/storage/valkey/AccountBusValkey.ts"
 import { makeConnection } from "../../src/storage/valkey/busConnection.ts"
@@ -74,7 +74,7 @@ const at = <A>(list: ReadonlyArray<A>, i: number): A => {
 }
 const encoded = messages.map((message) => encodeMessage(message))
 
-const buffer = new SlotBuffer(() => false)
+const buffer = new AccountBuffer(() => false)
 accounts.forEach((address) => buffer.follow(address))
 buffer.answer(buffer.unread(), new Map(accounts.map((address) => [address, { slot: 1, account: null }])))
 buffer.end(1)
@@ -114,7 +114,7 @@ const server = Effect.gen(function* () {
     Effect.fnUntraced(function* (bus) {
       const begun = yield* used
       for (const [i, entry] of encoded.entries()) {
-        yield* bus.append("bench", { after: i, place: i + 1, bytes: entry })
+        yield* bus.append("bench", { after: i, place: i + 1, body: entry })
       }
       const appended = yield* used
       yield* bus.follow("bench", 0).pipe(

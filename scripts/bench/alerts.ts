@@ -8,11 +8,12 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
-import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import type { NewAlert } from "../../src/api/schemas/Alert.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import * as MemoryAlerts from "../../test/support/memoryAlerts.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
@@ -59,12 +60,12 @@ const pools = Layer.succeed(PoolBook, {
 
 const world = () =>
   Evaluator.layer.pipe(
-    Layer.provideMerge(Layer.fresh(Layer.merge(MemoryAlerts.layer, TradeTape.layerManual()))),
+    Layer.provideMerge(Layer.fresh(Layer.merge(MemoryAlerts.layer, Market.layerManual()))),
     Layer.provide([books, pools, prices]),
     Layer.fresh
   )
 
-/** Levels between a half and twice the price of one dollar, none of which the swaps below reach. */
+/** Levels between half and twice the price of one dollar. The swaps below reach none of them. */
 const alertOf = (n: number, createdAtMs: number): NewAlert => ({
   id: `al_${n}`,
   accountId: `account ${Math.floor(n / 100)}`,
@@ -126,7 +127,7 @@ const quiet = Effect.promise(async () => {
 /** Milliseconds per block with this number of alerts. */
 const run = (alerts: number) =>
   Effect.gen(function* () {
-    const [store, evaluator, tape] = [yield* AlertStore, yield* Evaluator, yield* TradeTape]
+    const [store, evaluator, tape] = [yield* AlertStore, yield* Evaluator, yield* Tape]
     const startMs = yield* Clock.currentTimeMillis
     for (let n = 0; n < alerts; n++) {
       yield* evaluator.take(yield* store.create(alertOf(n, startMs)))
@@ -149,7 +150,7 @@ const run = (alerts: number) =>
 
 /** Milliseconds until all alerts fired by one swap are stored. */
 const burst = Effect.gen(function* () {
-  const [store, evaluator, tape] = [yield* AlertStore, yield* Evaluator, yield* TradeTape]
+  const [store, evaluator, tape] = [yield* AlertStore, yield* Evaluator, yield* Tape]
   const timeMs = yield* Clock.currentTimeMillis
   for (let n = 0; n < FIRING; n++) {
     const alert = alertOf(n, timeMs)

@@ -5,19 +5,19 @@
  * engine makes the others, which go through the same views. `--json` prints one line.
  */
 import { NodeFileSystem } from "@effect/platform-node"
-import { ConfigProvider, Context, Effect, Layer, Stream } from "effect"
+import { ConfigProvider, Effect, Layer, Stream } from "effect"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { toBase58 } from "../../src/domain/base58.ts"
-import * as TradeStoreClickHouse from "../../src/market/clickhouse/TradeStoreClickHouse.ts"
-import type { StoredBatch } from "../../src/market/store/StoredBatch.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import * as MarketStoresClickHouse from "../../src/market/history/MarketStoresClickHouse.ts"
+import type { StoredBatch } from "../../src/market/model/StoredBatch.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import * as ClickHouseHttp from "../../src/storage/clickhouse/ClickHouseHttp.ts"
 import * as Database from "../../src/storage/Database.ts"
 import { engine } from "../../test/support/clickhouse/engine.ts"
 import { ask } from "../../test/support/clickhouse/engineProcess.ts"
 import { report } from "./report.ts"
 import { countArgument } from "../options.ts"
+import { marketStores } from "../../src/market/model/MarketStores.ts"
 
 const TRADES = countArgument("The number of trades", 10_000_000)
 const INSERTED = Math.min(300_000, TRADES)
@@ -115,23 +115,23 @@ const program = Effect.gen(function* () {
   const settings = ConfigProvider.layer(
     ConfigProvider.fromUnknown({ CLICKHOUSE_SPOOL: `${server.folder}/spool`, DATA_DIR: `${server.folder}/postgres` })
   )
-  const layer = TradeStoreClickHouse.layer.pipe(
+  const layer = MarketStoresClickHouse.layer.pipe(
     Layer.provide([Database.layer, ClickHouseHttp.layer(server.url)]),
     Layer.provide([settings, NodeFileSystem.layer])
   )
-  const store = Context.get(yield* Layer.build(layer), TradeStore)
-  yield* store.open({ genesis: CHAIN, isSandbox: false })
+  const store = yield* Effect.provide(marketStores, yield* Layer.build(layer))
+  yield* store.blocks.open({ genesis: CHAIN, isSandbox: false })
 
   const filledRows = TRADES - INSERTED
   // The first block makes the tables.
-  yield* store.append([blockOf(FIRST_SLOT - 1, startMs)])
+  yield* store.blocks.append([blockOf(FIRST_SLOT - 1, startMs)])
   const fillBegun = performance.now()
   for (let from = 0; from < filledRows; from += FILLED_AT_ONCE) {
     yield* ask(server, filled(from, Math.min(FILLED_AT_ONCE, filledRows - from)))
   }
   const fillSeconds = (performance.now() - fillBegun) / 1000
   // The front answers one statement at a time: the store took it for away meanwhile.
-  yield* Effect.eventually(store.revised(0))
+  yield* Effect.eventually(store.candles.revised(0))
 
   const firstSlot = FIRST_SLOT + filledRows / BLOCK_TRADES
   const blocks = Array.from({ length: INSERTED / BLOCK_TRADES }, (_, at) =>
@@ -140,10 +140,10 @@ const program = Effect.gen(function* () {
   const [begun, cpu] = [performance.now(), process.cpuUsage()]
   const perInsert = AT_ONCE / BLOCK_TRADES
   for (let at = 0; at < blocks.length; at += perInsert) {
-    yield* store.append(blocks.slice(at, at + perInsert))
+    yield* store.blocks.append(blocks.slice(at, at + perInsert))
   }
   // On a busy machine some of them may wait on disk for a moment: they count once they are stored.
-  yield* Effect.eventually(store.revised(0))
+  yield* Effect.eventually(store.candles.revised(0))
   const seconds = (performance.now() - begun) / 1000
   const { system, user } = process.cpuUsage(cpu)
 
@@ -161,10 +161,10 @@ const program = Effect.gen(function* () {
   const [hot, middle] = [yield* addressOf(0, "m"), yield* addressOf(500, "m")]
   const [busy, quiet] = [yield* addressOf(0, "w"), yield* addressOf(40_000, "w")]
   const page = (mint: Address, given = {}) =>
-    timed(store.swapsOf({ ...unfiltered, mint, limit: 100, ...given }), ({ trades }) => trades.length)
+    timed(store.trades.swapsOf({ ...unfiltered, mint, limit: 100, ...given }), ({ trades }) => trades.length)
   const before = startMs / 1000 + (TRADES / BLOCK_TRADES) * (BLOCK_MS / 1000) + 60
   const bars = (mint: Address, resolution: "1m" | "1h") =>
-    timed(store.bars({ mint, resolution, from: null, before, limit: 500 }), ({ cells }) => cells.length / 25)
+    timed(store.candles.bars({ mint, resolution, from: null, before, limit: 500 }), ({ cells }) => cells.length / 25)
   const lastSlot = blocks.at(-1)?.slot ?? firstSlot
   const middleMs = startMs + (filledRows / BLOCK_TRADES / 2) * BLOCK_MS
   const fiveMinutes = {
@@ -174,14 +174,14 @@ const program = Effect.gen(function* () {
     untilMs: middleMs + 300_000
   }
   const reads = {
-    walletBusy1000: yield* timed(store.ofWallet(busy, 1000), ({ length }) => length),
-    walletQuiet1000: yield* timed(store.ofWallet(quiet, 1000), ({ length }) => length),
+    walletBusy1000: yield* timed(store.trades.ofWallet(busy, 1000), ({ length }) => length),
+    walletQuiet1000: yield* timed(store.trades.ofWallet(quiet, 1000), ({ length }) => length),
     tokenTradesHot100: yield* page(hot),
     tokenTradesMiddle100: yield* page(middle),
     tokenTradesHotOfWallet: yield* page(hot, { wallet: busy }),
     tokenTradesHotFromValue: yield* page(hot, { minUsdNanos: 140n * 400_000_000n }),
     largestOf24Spans: yield* timed(
-      store.largestOf({
+      store.trades.largestOf({
         mint: hot,
         startsMs: Array.from({ length: 24 }, (_, at) => startMs + at * 300_000),
         toSlot: firstSlot
@@ -191,14 +191,14 @@ const program = Effect.gen(function* () {
     minuteBarsHot500: yield* bars(hot, "1m"),
     hourBarsHot500: yield* bars(hot, "1h"),
     // The reads of a repair of blocks, and the swaps that a start begins with.
-    sinceFiveMinutes: yield* timed(Stream.runCollect(store.since(fiveMinutes)), (found) =>
+    sinceFiveMinutes: yield* timed(Stream.runCollect(store.blocks.since(fiveMinutes)), (found) =>
       found.reduce((sum, { trades }) => sum + trades.length, 0)
     ),
-    swapsOfAStart: yield* timed(store.moneySwaps(lastSlot, 600_000, 16), ({ length }) => length)
+    swapsOfAStart: yield* timed(store.trades.moneySwaps(lastSlot, 600_000, 16), ({ length }) => length)
   }
   const repriced = blocks.slice(0, 3).flatMap(({ trades }) => trades.map((trade) => ({ ...trade, priceUsd: 2 })))
   const repairBegun = performance.now()
-  yield* Effect.eventually(store.repair({ batches: [], repriced, gap: null, first: null, found: [] }))
+  yield* Effect.eventually(store.blocks.repair({ batches: [], repriced, gap: null, first: null, found: [] }))
   const repair = { repriced: repriced.length, ms: Math.round(performance.now() - repairBegun) }
   report("clickhouse", {
     trades: TRADES,

@@ -14,8 +14,8 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { SOL } from "../../src/domain/Address.ts"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import { startChain } from "../chaos/repair/startChain.ts"
 import { issue, keyStore, query, readyPid } from "../chaos/service.ts"
 import { balance } from "../cluster/balancer.ts"
@@ -201,7 +201,7 @@ const run = Effect.gen(function* () {
     const sockets = yield* readFrames(parts, () => openSockets(access, tokens, settings.sockets))
     frames.push({ serving, kind: "sockets", readers: settings.sockets, ...sockets })
   }
-  // Last, so that nothing of the start and of compiling is in it, and the code is that of the load.
+  // Runs last, so that neither the start nor compilation is in the figures, and the code is as warm as under load.
   const tradesBefore = yield* stored
   const still = yield* measured(parts, Effect.sleep(2 * seconds * 1000))
   const trades = (yield* stored) - tradesBefore

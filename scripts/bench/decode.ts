@@ -8,10 +8,10 @@
 import { Result } from "effect"
 import { pumpSwap } from "../../src/programs/pump/pumpSwap.ts"
 import { raydiumAmmV4 } from "../../src/programs/raydium/ammV4.ts"
-import { balanceChangesOf } from "../../src/trades/balanceChanges.ts"
-import { decodeTrades } from "../../src/trades/decode.ts"
-import { readTransaction } from "../../src/trades/transaction.ts"
-import { transfersOf } from "../../src/trades/transfers.ts"
+import { balanceChangesOf } from "../../src/chain/decoding/balanceChanges.ts"
+import { decodeTrades } from "../../src/chain/decoding/decodeTrades.ts"
+import { readTransaction } from "../../src/chain/decoding/transaction.ts"
+import { walletTransfersOf } from "../../src/chain/decoding/walletTransfers.ts"
 import {
   accountsAt,
   bytesOf,
@@ -26,8 +26,8 @@ import {
   swapHoldings,
   swapTransfers,
   TRADER
-} from "../../test/trades/transactions.ts"
-import { dlmmSwap, holdings, jupiter, raydiumSwap } from "../../test/trades/twoPools.ts"
+} from "../../test/chain/decoding/transactions.ts"
+import { dlmmSwap, holdings, jupiter, raydiumSwap } from "../../test/chain/decoding/twoPools.ts"
 import { percentile, report } from "./report.ts"
 
 const BATCH = 64
@@ -112,7 +112,7 @@ const figures = Object.fromEntries(
         read: timed(() => readTransaction(answer)),
         readParsed: timed(() => readTransaction(other)),
         decode: timed(() => decodeTrades(transaction)),
-        wallets: timed(() => [transfersOf(transaction, trades), balanceChangesOf(transaction, trades)])
+        wallets: timed(() => [walletTransfersOf(transaction, trades), balanceChangesOf(transaction, trades)])
       }
     ]
   })

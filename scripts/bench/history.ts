@@ -7,8 +7,7 @@ import { ConfigProvider, Duration, Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
+import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
 import * as Database from "../../src/storage/Database.ts"
 import { makeBackfill } from "../../src/wallets/backfill.ts"
 import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
@@ -16,6 +15,7 @@ import * as HistoryStorePg from "../../src/wallets/HistoryStorePg.ts"
 import { longHistory } from "../../test/wallets/longHistory.ts"
 import { report } from "./report.ts"
 import { countArgument } from "../options.ts"
+import { marketStores } from "../../src/market/model/MarketStores.ts"
 
 const COUNT = countArgument("The number of count", 10_000)
 const GENESIS = "bench-history"
@@ -28,7 +28,7 @@ const memory = (): number => {
 
 const measured = Effect.gen(function* () {
   const store = yield* HistoryStore
-  yield* (yield* TradeStore).open({ genesis: GENESIS, isSandbox: true })
+  yield* (yield* marketStores).blocks.open({ genesis: GENESIS, isSandbox: true })
   const { node, wallet } = longHistory(COUNT, GENESIS)
   const settings = { most: COUNT, rate: 1_000_000, kept: Duration.days(30) }
   const { ask, progressOf, step } = yield* makeBackfill(node, store, settings)
@@ -52,7 +52,7 @@ const measured = Effect.gen(function* () {
 })
 
 const folder = mkdtempSync(join(tmpdir(), "fathom-bench-"))
-const stores = Layer.mergeAll(TradeStorePg.layer, HistoryStorePg.layer).pipe(Layer.provide(Database.layer))
+const stores = Layer.mergeAll(MarketStoresPg.layer, HistoryStorePg.layer).pipe(Layer.provide(Database.layer))
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ DATA_DIR: folder }))
 const provided = measured.pipe(Effect.scoped, Effect.provide(stores), Effect.provide([settings, NodeFileSystem.layer]))
 await Effect.runPromise(provided).finally(() => rmSync(folder, { recursive: true, force: true }))

@@ -6,9 +6,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { toBase58 } from "../../src/domain/base58.ts"
-import { HolderBook } from "../../src/market/holders/HolderBook.ts"
-import { HolderTable } from "../../src/market/holders/HolderTable.ts"
-import { ListElements } from "../../src/solana/accounts/listElements.ts"
+import { HolderBook } from "../../src/market/reads/HolderBook.ts"
+import { HolderTable } from "../../src/market/reads/HolderTable.ts"
+import { ListElements } from "../../src/chain/rpc/listElements.ts"
 import { report } from "./report.ts"
 import { countArgument } from "../options.ts"
 

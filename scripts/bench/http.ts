@@ -106,7 +106,7 @@ const summary = (rounds: ReadonlyArray<Sample>) => ({
 
 const fastify = summary(samples.fastify)
 
-/** Processor time per request beside that of Fastify, and requests a second likewise. */
+/** Processor time per request, and requests a second, beside Fastify's. */
 const beside = (figures: ReturnType<typeof summary>) => ({
   cpu: rounded(figures.cpuUs / fastify.cpuUs, 3),
   cpuLeast: rounded(figures.cpuUsLeast / fastify.cpuUsLeast, 3),

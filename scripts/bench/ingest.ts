@@ -4,7 +4,7 @@
  * and once with all alike, which no cache can help. `--hours 24 --rate 1000` feeds so many simulated hours at so many trades a
  * second instead, as fast as it goes, and prints the memory at the end. `--json` for one line.
  */
-import { MarketState } from "../../src/market/tape/MarketState.ts"
+import { MarketState } from "../../src/market/memory/MarketState.ts"
 import { flagNumber } from "../options.ts"
 import { report } from "./report.ts"
 import { openMarket, OPENING_MS } from "./tapeMarket.ts"
@@ -63,7 +63,7 @@ const compare = (skew: number) => {
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
-/** Feeds simulated hours of a market of 50,000 tokens. The figures by the processor are those of the whole run. */
+/** Feeds simulated hours of a market of 50,000 tokens. Processor figures cover the whole run. */
 const feed = (hours: number, pace: number): void => {
   const next = openMarket({ ...shape, pace, tokens: 50_000, skew: 3 })
   const tape = new MarketState(limits, "bench")

@@ -8,10 +8,10 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { Socket } from "node:net"
 import { constants, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { REALTIME_PATH } from "../../src/api/Tracker.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
-import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
+import { LiveSessions } from "../../src/wallets/tracker/LiveSessions.ts"
 import { blockOf, liveWorld, ticketFor, WALLETS_EACH, walletOf } from "./liveWorld.ts"
 import { report } from "./report.ts"
 import { flagNumber } from "../options.ts"
@@ -108,7 +108,7 @@ const nextWallets = (turn: number, count: number) =>
 const bench = Effect.gen(function* () {
   const { url } = yield* Listening
   const sessions = yield* LiveSessions
-  const tape = yield* TradeTape
+  const tape = yield* Tape
   const socketUrl = `${url.replace("http", "ws")}${REALTIME_PATH}`
   let slot = 0
   // The block is built before its time is read, so that building it is not measured.

@@ -1,32 +1,32 @@
 /** The live side of the tracker on a real socket, over a tape that the benchmark writes: accounts, wallets, tickets, blocks. */
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { KeyStore } from "../../src/access/KeyStore.ts"
 import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
-import type { BalanceChange } from "../../src/domain/market/Trade.ts"
+import type { BalanceChange } from "../../src/api/schemas/Trade.ts"
 import { Signature } from "../../src/domain/Signature.ts"
-import { PLACES } from "../../src/market/tape/tapeTrades.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
+import { PLACES } from "../../src/market/model/tapeTrades.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
 import { Drain } from "../../src/http/Drain.ts"
-import { Listening, serve } from "../../src/http/NodeServer.ts"
+import { Listening, serve } from "../../src/http/server/NodeServer.ts"
 import { Settings } from "../../src/http/Settings.ts"
 import { liveSockets } from "../../src/http/streams/LiveSocket.ts"
 import { trackerSocket } from "../../src/http/streams/trackerSocket.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
-import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
-import { Tickets } from "../../src/tracker/tickets/Tickets.ts"
-import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
-import { WatchList } from "../../src/tracker/WatchList.ts"
+import { LiveSessions } from "../../src/wallets/tracker/LiveSessions.ts"
+import { Tickets } from "../../src/wallets/tracker/Tickets.ts"
+import { TrackerFeed } from "../../src/wallets/tracker/TrackerFeed.ts"
+import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
+import { WatchList } from "../../src/wallets/tracker/WatchList.ts"
 import { secrets } from "./http/world.ts"
 import { warmMarket } from "./warmPools.ts"
 import * as MemoryAccounts from "../../test/support/memoryAccounts.ts"
 import * as MemoryAlerts from "../../test/support/memoryAlerts.ts"
 import * as MemoryUsage from "../../test/support/memoryUsage.ts"
-import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
+import { WalletAccounts } from "../../src/wallets/WalletAccounts.ts"
 import * as TrackerStoreMemory from "../../test/support/TrackerStoreMemory.ts"
+import * as MemoryKeys from "../../test/support/memoryKeys.ts"
 
 /** Wallets that each socket tracks. */
 export const WALLETS_EACH = 20
@@ -132,11 +132,11 @@ export const liveWorld = (replayBytes: number) =>
     Layer.provideMerge([
       MemoryAlerts.layer,
       TrackerStoreMemory.layer,
-      TradeTape.layerManual(smallTape),
+      Market.layerManual(smallTape),
       WalletAccounts.layerNamed,
       TokenBook.layer,
       PriceBook.layer,
-      KeyStore.layerMemory({ keys }),
+      MemoryKeys.layer({ keys }),
       MemoryAccounts.layer,
       Settings.layer({ port: 0 }),
       Tickets.layerMemory,

@@ -8,10 +8,10 @@ import { Effect } from "effect"
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { MARKET_REALTIME_PATH } from "../../src/api/market/Realtime.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { MarketSessions } from "../../src/subscriptions/MarketSessions.ts"
+import { MARKET_REALTIME_PATH } from "../../src/api/MarketRealtime.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import { MarketSessions } from "../../src/live/market/MarketSessions.ts"
 import type { ReaderReport } from "./marketLiveReaders.ts"
 import { blockOf, marketLiveWorld, mintOf, ticketFor } from "./marketLiveWorld.ts"
 import { report } from "./report.ts"
@@ -76,7 +76,7 @@ const memory = () => {
 const now = () => Math.floor(performance.timeOrigin + performance.now())
 
 const EACH = Math.round((RATE * BLOCK_MS) / 1000)
-/** Tokens of a block: in turn, but for those of the hot one. */
+/** The tokens of a block, in turn; the hot token is in every block. */
 const tokensOf = (slot: number) =>
   Array.from({ length: EACH }, (_, n) =>
     isHot ? (n % HOT_SHARE === 0 ? 0 : 1 + ((slot * EACH + n) % (TOKENS - 1))) : ((slot * EACH + n) * STRIDE) % TOKENS
@@ -88,7 +88,7 @@ const delays = monitorEventLoopDelay({ resolution: 5 })
 const bench = Effect.gen(function* () {
   const { url } = yield* Listening
   const sessions = yield* MarketSessions
-  const tape = yield* TradeTape
+  const tape = yield* Tape
   const socketUrl = `${url.replace("http", "ws")}${MARKET_REALTIME_PATH}`
   let slot = 0
   // The block is built before its time is read, so that building it is not measured.

@@ -28,7 +28,7 @@ const TOGETHER = 100
 
 // Trades leave with their block; candles and prices at most four times a second, so theirs are counted apart.
 const latencies = { trade: new Array<number>(), price: new Array<number>() }
-// From the block to the time in the head of the frame, which is that of the process that sends it.
+// From the block to the time in the frame's head, which is the sending process's clock.
 let written = new Array<number>()
 const kinds: Record<string, number> = {}
 const faults = { seq: 0, closed: 0, errors: 0 }

@@ -1,23 +1,22 @@
 /** The market socket on a real server, over a tape that the benchmark writes: keys, tickets, blocks. */
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { type Address, addressFromBytes, type Mint } from "../../src/domain/Address.ts"
-import { DEFAULT_PLAN, Plan } from "../../src/domain/keys/Plan.ts"
+import { DEFAULT_PLAN, Plan } from "../../src/api/schemas/Plan.ts"
 import { Drain } from "../../src/http/Drain.ts"
-import { Listening, serve } from "../../src/http/NodeServer.ts"
+import { Listening, serve } from "../../src/http/server/NodeServer.ts"
 import { Settings } from "../../src/http/Settings.ts"
 import { liveSockets } from "../../src/http/streams/LiveSocket.ts"
 import { marketSocket } from "../../src/http/streams/marketSocket.ts"
-import { EvmCandles } from "../../src/market/candles/EvmCandles.ts"
-import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { MarketReader } from "../../src/market/views/MarketReader.ts"
+import { EvmCandles } from "../../src/market/reads/EvmCandles.ts"
+import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { MarketReader } from "../../src/market/reads/MarketReader.ts"
 import { QuoteTicks } from "../../src/quotes/QuoteTicks.ts"
-import { MarketFeed } from "../../src/subscriptions/MarketFeed.ts"
-import { MarketSessions } from "../../src/subscriptions/MarketSessions.ts"
-import { MarketTickets } from "../../src/subscriptions/MarketTickets.ts"
+import { MarketFeed } from "../../src/live/market/MarketFeed.ts"
+import { MarketSessions } from "../../src/live/market/MarketSessions.ts"
+import { MarketTickets } from "../../src/live/market/MarketTickets.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import * as MemoryAccounts from "../../test/support/memoryAccounts.ts"
@@ -25,6 +24,7 @@ import * as MemoryUsage from "../../test/support/memoryUsage.ts"
 import { secrets } from "./http/world.ts"
 import { signatureOf } from "./liveWorld.ts"
 import { warmMarket } from "./warmPools.ts"
+import * as MemoryKeys from "../../test/support/memoryKeys.ts"
 
 const address = (family: number, n: number): Address => {
   const bytes = new Uint8Array(32).fill(9)
@@ -118,11 +118,11 @@ export const marketLiveWorld = Layer.effect(
   Layer.provideMerge(MarketSessions.layer),
   Layer.provideMerge([MarketFeed.layer, MarketReader.layer, QuoteTicks.layer]),
   Layer.provideMerge([
-    TradeTape.layerManual(tapeLimits),
+    Market.layerManual(tapeLimits),
     EvmCandles.layerNone,
     tokens,
     PriceBook.layer,
-    KeyStore.layerMemory({ keys }),
+    MemoryKeys.layer({ keys }),
     MemoryAccounts.layer,
     MemoryUsage.layer,
     RateLimiter.layerMemory,

@@ -6,7 +6,7 @@
  * The cost of a write to the pool has parts: `decode` reads the accounts, `table` is the first quote afterwards, which
  * sums up one direction to the end of its liquidity.
  */
-import { isUnpriceable, type Pool, type Program } from "../../src/programs/Program.ts"
+import { isUnpriceable, type Pool, type Program } from "../../src/programs/interface/Program.ts"
 import { dammV2At } from "../../src/programs/meteora/dammV2State.ts"
 import { dbcConfigAt, dbcPoolAt } from "../../src/programs/meteora/dbcState.ts"
 import { binPrice } from "../../src/programs/meteora/dlmmBins.ts"

@@ -5,14 +5,15 @@
 import { Effect, Layer } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { setImmediate as nextTurn } from "node:timers/promises"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { type Address, addressFromBytes, SOL } from "../../src/domain/Address.ts"
-import { EvmCandles } from "../../src/market/candles/EvmCandles.ts"
-import { MarketReader } from "../../src/market/views/MarketReader.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { TopTraders } from "../../src/market/views/TopTraders.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { EvmCandles } from "../../src/market/reads/EvmCandles.ts"
+import { MarketReader } from "../../src/market/reads/MarketReader.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { TopTraders } from "../../src/market/reads/TopTraders.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
@@ -84,7 +85,7 @@ const books = Layer.mergeAll(
 
 const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
   Layer.provide(books),
-  Layer.provideMerge(TradeTape.layerManual(limits))
+  Layer.provideMerge(Market.layerManual(limits))
 )
 
 const next = openMarket({ seed: 7, tokens: TOKENS, wallets: 50_000, habits: 10, skew: 3, pace: HISTORY_PACE })
@@ -122,14 +123,15 @@ const percentiles = (samples: ReadonlyArray<number>) => {
 const json = (value: unknown): number => JSON.stringify(value).length
 
 const bench = Effect.gen(function* () {
-  const tape = yield* TradeTape
+  const tape = yield* Market
+  const { apply } = yield* Tape
   const market = yield* MarketReader
   const traders = yield* TopTraders
 
-  yield* tape.apply(blockOf(OPENING_MS, []))
+  yield* apply(blockOf(OPENING_MS, []))
   for (let done = 0; done < HISTORY; done += 2000) {
     const trades = someTrades(2000, null)
-    yield* tape.apply(blockOf(trades.at(-1)?.timeMs ?? OPENING_MS, trades))
+    yield* apply(blockOf(trades.at(-1)?.timeMs ?? OPENING_MS, trades))
     yield* Effect.promise(() => nextTurn())
   }
   const liveMs = tape.state.now * 1000
@@ -164,7 +166,7 @@ const bench = Effect.gen(function* () {
       const due = Math.floor(((performance.now() - startedAt) * PER_SECOND) / 1000) - state.sent
       const trades = someTrades(due, liveMs + Math.floor(performance.now() - startedAt))
       state.sent += due
-      yield* tape.apply(blockOf(liveMs + Math.floor(performance.now() - startedAt), trades))
+      yield* apply(blockOf(liveMs + Math.floor(performance.now() - startedAt), trades))
       yield* Effect.sleep(BLOCK_MS)
     }
   })

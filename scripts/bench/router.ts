@@ -5,9 +5,9 @@
  * are drawn at random; `hubs` are routes from SOL to USDC, the widest there are. In the same run the search is compared
  * with trying every path on small markets, and a divided route with its best single path.
  */
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { type Address, addressFromBytes, type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import type { PoolGraph } from "../../src/pools/PoolGraph.ts"
+import type { PoolGraph } from "../../src/quotes/pools/PoolGraph.ts"
 import { bestPath } from "../../src/quotes/bestPath.ts"
 import { pricedRoute } from "../../src/quotes/routedQuote.ts"
 import { splitRoute } from "../../src/quotes/splitRoute.ts"

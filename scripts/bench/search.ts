@@ -5,11 +5,12 @@
  */
 import { Effect, Layer } from "effect"
 import { type Address, addressFromBytes, SOL } from "../../src/domain/Address.ts"
-import type { Pool } from "../../src/programs/Program.ts"
-import { type SearchSelectors } from "../../src/market/search/searchView.ts"
-import { TokenSearch } from "../../src/market/search/TokenSearch.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
+import { type SearchSelectors } from "../../src/market/reads/searchView.ts"
+import { TokenSearch } from "../../src/market/reads/TokenSearch.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
@@ -104,7 +105,7 @@ const books = Layer.mergeAll(
   })
 )
 
-const tape = TradeTape.layerManual({ tokens: MINTS, bars: 1000, trades: 1000, traders: 1000 })
+const tape = Market.layerManual({ tokens: MINTS, bars: 1000, trades: 1000, traders: 1000 })
 const layer = TokenSearch.layer.pipe(Layer.provideMerge(tape), Layer.provide(books))
 
 /** A text of each kind in turn. */
@@ -150,7 +151,7 @@ const cpuMs = (): number => {
 }
 
 const program = Effect.gen(function* () {
-  const market = yield* TradeTape
+  const market = yield* Tape
   const search = yield* TokenSearch
   const nowMs = Date.now()
   yield* market.apply({ slot: 1, timeMs: nowMs, trades: [], transactions: [], launches: [], afterGap: false })

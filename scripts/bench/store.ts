@@ -11,23 +11,23 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { toBase58 } from "../../src/domain/base58.ts"
-import { restoreTape } from "../../src/market/store/restoreTape.ts"
-import type { StoredBatch } from "../../src/market/store/StoredBatch.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
-import { layoutOf } from "../../src/market/snapshot/compression.ts"
-import { loadSnapshot } from "../../src/market/snapshot/loadSnapshot.ts"
-import { takeSnapshot } from "../../src/market/snapshot/takeSnapshots.ts"
-import { captureOf, makeMemory } from "../../src/market/tape/tapeContent.ts"
-import { addBlock, emptyChain, resumeChain } from "../../src/market/tape/TapedChain.ts"
-import type { TradeProgress } from "../../src/market/store/TradeProgress.ts"
-import type { TapeControls } from "../../src/market/tape/TapeControls.ts"
-import type { TapedChain } from "../../src/market/tape/TapedChain.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import { restoreTape } from "../../src/market/tape/restoreTape.ts"
+import type { StoredBatch } from "../../src/market/model/StoredBatch.ts"
+import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
+import { layoutOf } from "../../src/market/history/compression.ts"
+import { loadSnapshot } from "../../src/market/tape/loadSnapshot.ts"
+import { takeSnapshot } from "../../src/market/tape/takeSnapshots.ts"
+import { captureOf, makeMemory } from "../../src/market/memory/tapeContent.ts"
+import { addBlock, emptyChain, resumeChain } from "../../src/market/memory/TapedChain.ts"
+import type { TradeProgress } from "../../src/market/model/TradeProgress.ts"
+import type { Tape } from "../../src/market/tape/Tape.ts"
+import type { TapedChain } from "../../src/market/memory/TapedChain.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import * as Database from "../../src/storage/Database.ts"
 import { report } from "./report.ts"
 import { treeUse } from "./start/processTree.ts"
 import { countArgument } from "../options.ts"
+import { marketStores, type MarketStores } from "../../src/market/model/MarketStores.ts"
 
 const TRADES = countArgument("The number of trades", 300_000)
 const WALLETS = 20_000
@@ -105,7 +105,7 @@ const blockOf = (n: number): StoredBatch => {
 
 const folder = mkdtempSync(join(tmpdir(), "fathom-bench-"))
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ DATA_DIR: folder }))
-const stores = TradeStorePg.layer.pipe(
+const stores = MarketStoresPg.layer.pipe(
   Layer.provideMerge(Database.layer),
   Layer.provide([NodeFileSystem.layer, settings])
 )
@@ -122,7 +122,7 @@ interface Spent {
   database: number
 }
 
-/** Adds the time of an effect to a sum, without that of reading the clocks. */
+/** Adds the time of an effect to a sum. The time of reading the clocks is not in it. */
 const spending = <A, E, R>(sum: Spent, effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const database = databaseSeconds()
@@ -182,15 +182,11 @@ const longestTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 /** Stores a snapshot of memory and restores memory from it. */
-const snapshotOf = Effect.fnUntraced(function* (
-  store: TradeStore["Service"],
-  progress: TradeProgress,
-  whole: TapedChain
-) {
+const snapshotOf = Effect.fnUntraced(function* (store: MarketStores, progress: TradeProgress, whole: TapedChain) {
   resumeChain(whole, progress, 0)
   const [taken, restored] = [none(), none()]
   let heldMs = 0
-  const tape: Pick<TapeControls, "capture" | "noteSnapshot"> = {
+  const tape: Pick<Tape["Service"], "capture" | "noteSnapshot"> = {
     capture: (write) =>
       Effect.map(Effect.timed(captureOf(whole, write)), ([took, value]) => {
         heldMs = Duration.toMillis(took)
@@ -198,7 +194,7 @@ const snapshotOf = Effect.fnUntraced(function* (
       }),
     noteSnapshot: () => undefined
   }
-  const take = takeSnapshot({ store, tape, limits }, Number.POSITIVE_INFINITY)
+  const take = takeSnapshot({ stores: store, tape, limits }, Number.POSITIVE_INFINITY)
   // The first run also compiles.
   yield* take
   const kept = yield* spending(taken, longestTurn(take))
@@ -224,28 +220,28 @@ const snapshotOf = Effect.fnUntraced(function* (
 })
 
 const program = Effect.gen(function* () {
-  const store = yield* TradeStore
+  const store = yield* marketStores
   const sql = yield* SqlClient.SqlClient
   const chain = { genesis: "bench", isSandbox: false }
-  yield* store.open(chain)
+  yield* store.blocks.open(chain)
   const written = none()
   const closed = none()
   for (let n = 0; n < blocks; n += BLOCKS_AT_ONCE) {
     const batches = Array.from({ length: Math.min(BLOCKS_AT_ONCE, blocks - n) }, (_, i) => blockOf(n + i))
-    yield* spending(written, store.append(batches))
-    yield* spending(closed, store.closeBars)
+    yield* spending(written, store.blocks.append(batches))
+    yield* spending(closed, store.blocks.closeBars)
   }
   const trades = blocks * BLOCK_TRADES
   const checkpoint = none()
   yield* spending(checkpoint, sql`checkpoint`)
   const tables = yield* sizes
   const total = tables.reduce((sum, { heap, indexes }) => sum + heap + indexes, 0)
-  const progress = yield* store.open(chain)
+  const progress = yield* store.blocks.open(chain)
   const request = { second: 0, after: 0, most: Number.MAX_SAFE_INTEGER }
   const read = none()
   // The first run also compiles.
-  yield* Stream.runDrain(store.since(request))
-  const { longestMs } = yield* spending(read, longestTurn(Stream.runDrain(store.since(request))))
+  yield* Stream.runDrain(store.blocks.since(request))
+  const { longestMs } = yield* spending(read, longestTurn(Stream.runDrain(store.blocks.since(request))))
   const restored = none()
   const whole = emptyChain(limits)
   const taken = yield* spending(
@@ -253,14 +249,14 @@ const program = Effect.gen(function* () {
     longestTurn(
       progress === null
         ? Effect.succeed(null)
-        : restoreTape(store, progress, { trades: Number.MAX_SAFE_INTEGER, launches: 60_000 }, (batch) => {
+        : restoreTape(store.blocks, progress, { trades: Number.MAX_SAFE_INTEGER, launches: 60_000 }, (batch) => {
             addBlock(whole, batch, Date.now())
           })
     )
   )
   const snapshot = progress === null ? null : yield* snapshotOf(store, progress, whole)
   const one = none()
-  yield* spending(one, store.ofWallet(at(wallets, 3), 100))
+  yield* spending(one, store.trades.ofWallet(at(wallets, 3), 100))
   report("store", {
     trades,
     write: rates(trades, written),

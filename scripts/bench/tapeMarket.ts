@@ -1,6 +1,6 @@
 /** Decoded trades for benchmarks: seeded, with wallets that have habits, as fresh in memory as a decoder leaves them. */
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 
 /** When the made-up market opens, in milliseconds since the Unix epoch. */
 export const OPENING_MS = 1_791_158_400_000
@@ -35,7 +35,7 @@ const fresh = (address: Address): Address => addressText(Buffer.from(address, "l
 
 const addressText = (bytes: Buffer): Address => bytes.toString("latin1") as Address
 
-/** Makes the next trades of the market, however many are asked for. */
+/** Makes the next trades of the market, as many as requested. */
 export const openMarket = (shape: MarketShape): ((many: number) => ReadonlyArray<TapeTrade>) => {
   const roll = seededRandom(shape.seed)
   const pick = (many: number, skew: number) => Math.floor(roll() ** skew * many)

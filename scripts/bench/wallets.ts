@@ -12,22 +12,23 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { WalletSummaryAnswer } from "../../src/api/Wallets.ts"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
-import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import * as Database from "../../src/storage/Database.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import * as IdentityStorePg from "../../src/wallets/IdentityStorePg.ts"
-import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
+import { WalletAccounts } from "../../src/wallets/WalletAccounts.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import { call, keyOf, running } from "../../test/support/http.ts"
 import { percentile, report } from "./report.ts"
 import { countArgument } from "../options.ts"
+import { marketStores } from "../../src/market/model/MarketStores.ts"
 
 const BATCHES = countArgument("The number of batches", 300)
 const ASKED = 100
@@ -107,27 +108,27 @@ const identities = asked.map((wallet) =>
 const folder = mkdtempSync(join(tmpdir(), "fathom-bench-"))
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ DATA_DIR: folder }))
 
-const stores = Layer.mergeAll(TradeStorePg.layer, IdentityStorePg.layer).pipe(
+const stores = Layer.mergeAll(MarketStoresPg.layer, IdentityStorePg.layer).pipe(
   Layer.provideMerge(Database.layer),
   Layer.provide([NodeFileSystem.layer, settings])
 )
 
 const reader = WalletReader.layer.pipe(
   Layer.provide([WalletIndex.layerStored, LedgerReader.layerNone, WalletAccounts.layerNamed, prices]),
-  Layer.provideMerge(TradeTape.layerManual())
+  Layer.provideMerge(Market.layerManual())
 )
 
 const serving = (context: Layer.Layer<WalletReader>) =>
   running({ wallets: context, keys: Array.from(LETTERS, (letter) => keyOf(letter)) })
 
 const fill = Effect.gen(function* () {
-  const store = yield* TradeStore
-  const tape = yield* TradeTape
+  const store = yield* marketStores
+  const tape = yield* Tape
   const sql = yield* SqlClient.SqlClient
-  yield* store.open({ genesis: "bench", isSandbox: false })
+  yield* store.blocks.open({ genesis: "bench", isSandbox: false })
   const blocks = (WALLETS * EACH) / BLOCK_TRADES
   for (let slot = 0; slot < blocks; slot += 50) {
-    yield* store.append(Array.from({ length: 50 }, (_, n) => blockOf(slot + n)))
+    yield* store.blocks.append(Array.from({ length: 50 }, (_, n) => blockOf(slot + n)))
   }
   yield* (yield* IdentityStore).replace("bench", identities)
   yield* tape.apply({ ...blockOf(blocks), trades: [] })

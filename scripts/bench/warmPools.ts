@@ -1,15 +1,14 @@
 /** Eight warm pools of one token against SOL, four constant-product and four concentrated, and an engine over them. */
 import { Effect, Layer, Stream } from "effect"
 import { makeConcentratedPool } from "../../src/programs/math/concentratedPool.ts"
-import { marginalRate, sell, type Side } from "../../src/programs/math/constantProduct.ts"
+import { productPrices, type Side } from "../../src/programs/math/constantProduct.ts"
 import { type SwapPath, staticFee } from "../../src/programs/math/swapPath.ts"
-import { makePriceTable } from "../../src/programs/math/priceTable.ts"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { raydiumGrid } from "../../src/programs/raydium/clmmTicks.ts"
 import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
-import { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
+import { ChainFeed } from "../../src/chain/ChainFeed.ts"
 
 const address = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))
 
@@ -21,9 +20,7 @@ const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
   reserveOut,
   feeOnInput: 2500n,
   feeOnOutput: 0n,
-  scale: 1_000_000n,
-  transferFeesIn: null,
-  transferFeesOut: null
+  scale: 1_000_000n
 })
 
 /** Mints, address and depth of a synthetic pool: depth one is shallow, a thousand is deep. */
@@ -42,8 +39,7 @@ export const constantProduct = ({ depth: deep, ...plan }: PoolPlan): Pool => {
     ...plan,
     dex: "constant",
     slot: 1,
-    swap: (aToB, amountIn, { epoch }) => sell(aToB ? down : up, amountIn, epoch),
-    marginalRate: (aToB, { epoch }) => marginalRate(aToB ? down : up, epoch)
+    ...productPrices(down, up)
   }
 }
 
@@ -70,16 +66,11 @@ const swapPath = (down: boolean, liquidity: bigint): SwapPath => ({
 /** A warm concentrated pool with 180 initialized ticks on either side and a fee of 25 bps. */
 export const concentrated = ({ depth, ...plan }: PoolPlan): Pool => {
   const liquidity = BigInt(depth) * 10n ** 14n
-  const tables = { down: makePriceTable(swapPath(true, liquidity)), up: makePriceTable(swapPath(false, liquidity)) }
-  return makeConcentratedPool({
-    ...plan,
-    dex: "concentrated",
-    slot: 1,
-    feesA: { fees: null, slot: 0 },
-    feesB: { fees: null, slot: 0 },
-    tables: () => tables,
-    refusesZeroOutput: false
-  })
+  const paths = { down: swapPath(true, liquidity), up: swapPath(false, liquidity) }
+  return makeConcentratedPool(
+    { ...plan, dex: "concentrated", slot: 1, refusesZeroOutput: false, paths: () => paths },
+    { a: null, b: null, slot: 0 }
+  )
 }
 
 const numbers = [1, 2, 3, 4]

@@ -185,7 +185,7 @@ const wholeRounds = (reads: ReadonlyArray<ReadProgress>) => {
   )
 }
 
-/** Waits until each reader has one more of what it reads than now; the places and counts of those that have not. */
+/** Waits until each reader has received one more item. Returns the places and counts of readers that have not. */
 const silentOf = Effect.fnUntraced(function* <A extends ReaderCounts>(
   readers: ReadonlyArray<A>,
   read: (counts: A) => number
@@ -222,7 +222,7 @@ const run = Effect.gen(function* () {
   const begunMs = performance.now()
   const load = startLoad(scene, current, stopping)
   const loading = yield* Effect.forkChild(Effect.promise(() => load.done))
-  // The first answers are those of a service that is loading.
+  // The first answers come while the service is still loading.
   yield* recovered(scene, [])
   const whole = yield* recovered(scene, [])
   current.fault = "none"
@@ -249,7 +249,7 @@ const run = Effect.gen(function* () {
   }
   yield* note("Comparing every block.")
   const judged = yield* judge(scene, note)
-  // Nothing is asked any more: no process has to drain.
+  // The load has ended: no process has to drain.
   yield* Effect.forEach(scene.running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
   const fullest = fullestWindow(load.admitted, WINDOW_MS, scene.emptiedMs)
   const answers = { ...load.answers, areReadsWhole }

@@ -7,8 +7,8 @@ import { declarations } from "./declarations.ts"
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-const ENTRY = pathOf("../../src/client/standalone/index.ts")
-/** Makes the OpenAPI document, which no client needs. */
+const ENTRY = pathOf("../../src/client/standalone.ts")
+/** The module that makes the OpenAPI document, which no client needs. */
 const DOCUMENT = "/src/api/document/admission.ts"
 
 const withoutDocument = {
@@ -17,7 +17,7 @@ const withoutDocument = {
   load: (id: string) => (id.endsWith(DOCUMENT) ? "export const withAdmission = () => (spec) => spec" : null)
 }
 
-/** A piece of a text. */
+/** A stretch of a text. */
 interface Span {
   readonly start: number
   readonly end: number
@@ -31,17 +31,57 @@ const isNode = (value: unknown): value is Node => typeof value === "object" && v
 
 const childrenOf = (node: Node): ReadonlyArray<Node> => Object.values(node).flat().filter(isNode)
 
-/** Descriptions in a syntax tree: of annotations of schemas, each with the comma after it. */
-const descriptionsIn = (node: Node, code: string): ReadonlyArray<Span> => {
-  const { key, type } = node as Node & { readonly key?: { readonly name?: string } }
+/** Functions of other modules that take a description, by the place of that argument. */
+const SHARED: ReadonlyMap<string, number> = new Map([
+  ["field", 1],
+  ["optional", 1],
+  ["atomic", 0]
+])
+
+/** Functions that take a description: the shared ones, and functions of this module with a parameter of that name. */
+const describers = (module: Node): ReadonlyMap<string, number> => {
+  const found = new Map(SHARED)
+  const visit = (node: Node): void => {
+    const { id, init } = node as Node & {
+      readonly id?: { readonly name?: string } | null
+      readonly init?: { readonly params?: ReadonlyArray<{ readonly name?: string }> } | null
+    }
+    const place = init?.params?.findIndex(({ name }) => name === "description") ?? -1
+    if (node.type === "VariableDeclarator" && id?.name !== undefined && place >= 0) {
+      found.set(id.name, place)
+    }
+    childrenOf(node).forEach(visit)
+  }
+  visit(module)
+  return found
+}
+
+/** Finds descriptions: in annotations of schemas, each with the comma after it, and as arguments. */
+const descriptionsIn = (node: Node, code: string, places: ReadonlyMap<string, number>): ReadonlyArray<Span> => {
+  const {
+    arguments: values,
+    callee,
+    key,
+    type
+  } = node as Node & {
+    readonly key?: { readonly name?: string }
+    readonly callee?: { readonly name?: string }
+    readonly arguments?: ReadonlyArray<Node>
+  }
   if (type === "Property" && key?.name === "description") {
     return [{ start: node.start, end: node.end + (/^\s*,/u.exec(code.slice(node.end))?.[0].length ?? 0) }]
   }
-  // Patterns have properties too, which name variables.
-  return type === "ObjectPattern" ? [] : childrenOf(node).flatMap((child) => descriptionsIn(child, code))
+  const text = values?.[places.get(callee?.name ?? "") ?? -1]
+  const own = text !== undefined && /^(?:Literal|TemplateLiteral|BinaryExpression)$/u.test(text.type) ? [text] : []
+  // Patterns have properties too, but those name variables.
+  const children = type === "ObjectPattern" ? [] : childrenOf(node)
+  return [
+    ...own,
+    ...children.filter((child) => !own.includes(child)).flatMap((child) => descriptionsIn(child, code, places))
+  ]
 }
 
-/** Texts of the documents, which no client shows: a fifth of the module. */
+/** Drops the descriptions, which no client shows. They would be a fifth of the module. */
 const withoutDescriptions = {
   name: "fathom-without-descriptions",
   enforce: "post" as const,
@@ -49,12 +89,16 @@ const withoutDescriptions = {
     if (!/\/src\/(?:api|domain)\//u.test(id)) {
       return null
     }
-    const spans = descriptionsIn(parseAst(code) as Node, code)
-    return spans.reduceRight((left, { end, start }) => left.slice(0, start) + left.slice(end), code)
+    const module = parseAst(code) as Node
+    const spans = descriptionsIn(module, code, describers(module)).toSorted((one, other) => one.start - other.start)
+    return spans.reduceRight((left, { end, start }) => {
+      const isArgument = !left.slice(start, end).startsWith("description")
+      return left.slice(0, start) + (isArgument ? '""' : "") + left.slice(end)
+    }, code)
   }
 }
 
-/** The folder as a package, with the version of this one. */
+/** Builds the package, with the version of this repository. */
 export const buildClient = async (folder: string): Promise<void> => {
   mkdirSync(folder, { recursive: true })
   await build({
@@ -79,7 +123,7 @@ export const buildClient = async (folder: string): Promise<void> => {
     description: "The client of the Fathom developer API, without dependencies: quotes, market data, live sockets.",
     license,
     type: "module",
-    engines: { node: ">=20.16" },
+    engines: { node: ">=22" },
     sideEffects: false,
     exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
     files: ["index.js", "index.d.ts"]

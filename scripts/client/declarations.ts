@@ -3,17 +3,17 @@ import { Schema, SchemaRepresentation } from "effect"
 import { HttpApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
-import { CandlesEvent, TradesEvent } from "../../src/api/market/Streams.ts"
-import { catalogue } from "../../src/api/catalogue.ts"
-import { ErrorDetail } from "../../src/api/Problem.ts"
-import { EndCode, MarketControlFrame, MarketDataFrame, subscribeMessages } from "../../src/domain/market/MarketFrame.ts"
-import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/domain/quotes/QuoteStream.ts"
-import { ControlFrame, DataFrame, LiveGap, SnapshotGap } from "../../src/domain/wallets/LiveFrame.ts"
+import { CandlesEvent, TradesEvent } from "../../src/api/MarketStreams.ts"
+import { catalogue } from "../../src/api/errors/catalogue.ts"
+import { ErrorDetail } from "../../src/api/errors/Problem.ts"
+import { EndCode, MarketControlFrame, MarketDataFrame, subscribeMessages } from "../../src/api/schemas/MarketFrame.ts"
+import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/api/schemas/QuoteStream.ts"
+import { ControlFrame, DataFrame, LiveGap, SnapshotGap } from "../../src/api/schemas/LiveFrame.ts"
 
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** A representation without checks and annotations, which are no part of a type. */
+/** A representation without checks and annotations, which are not part of a type. */
 const bare = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map(bare)
@@ -86,14 +86,14 @@ const named: Readonly<Record<string, Schema.Top>> = {
   ...Object.fromEntries(Object.entries(subscribeMessages).map(([channel, schema]) => [`subscribe ${channel}`, schema]))
 }
 
-/** Names of the events of each stream. */
+/** The type of the events of each stream. */
 const streams: Readonly<Record<string, string>> = {
   "spot.stream": "Frame",
   "marketStreams.trades": "TradesEvent",
   "marketStreams.candles": "CandlesEvent"
 }
 
-/** A type without the quotes of its property names. */
+/** A type without quotes around property names. */
 const plain = (text: string): string => text.replaceAll(/"([A-Za-z_$]\w*)"(\??): /gu, "$1$2: ")
 
 /** Types by key, and declarations by name. */
@@ -102,10 +102,10 @@ interface Written {
   readonly declared: ReadonlyArray<readonly [string, string]>
 }
 
-/** `Address_6` as `Address`. */
+/** Removes a number from a name: `Address_6` becomes `Address`. */
 const stemOf = (name: string): string => name.replace(/_\d+$/u, "")
 
-/** Declarations that differ by nothing but the number of their name, which kept their checks and texts apart, as one. */
+/** Joins declarations that differ only in the number of their name. Their checks and texts had kept them apart. */
 const merged = ({ declared, types }: Written): Written => {
   const names = new Map<string, string>()
   const kept = declared.filter(([name, type]) => {
@@ -115,7 +115,7 @@ const merged = ({ declared, types }: Written): Written => {
   })
   if (kept.length < declared.length) {
     const renamed = (type: string) => type.replaceAll(/\b\w+_\d+\b/gu, (name) => names.get(name) ?? name)
-    // Types that referred to merged ones may now be the same.
+    // Types that referred to joined ones may now be the same.
     return merged({
       declared: kept.map(([name, type]) => [name, renamed(type)]),
       types: new Map(Array.from(types, ([key, type]) => [key, renamed(type)]))
@@ -124,7 +124,7 @@ const merged = ({ declared, types }: Written): Written => {
   return { declared, types }
 }
 
-/** Types of schemas by key, and the declarations that they refer to. */
+/** Types of schemas by key, and the declarations they refer to. */
 const typesOf = (schemas: ReadonlyMap<string, Schema.Top>): Written => {
   const asts = Array.from(schemas.values(), (schema) => Schema.toType(schema).ast)
   const [first, ...rest] = asts
@@ -143,7 +143,7 @@ const typesOf = (schemas: ReadonlyMap<string, Schema.Top>): Written => {
   return merged({ types, declared })
 }
 
-/** The text of an object type without the objects inside of it. */
+/** The text of an object type without the objects nested in it. */
 const shallow = (type: string): string => {
   let text = type.replace(/^\{/u, "").replace(/\}$/u, "")
   while (/\{[^{}]*\}/u.test(text)) {
@@ -152,14 +152,16 @@ const shallow = (type: string): string => {
   return text
 }
 
-/** True for an object type of which every property may be absent, or a union with such a one. References are looked up. */
+/**
+ * True for an object type whose properties may all be absent, or a union that contains one. References are looked up.
+ */
 const isOptional = (type: string, written: ReadonlyMap<string, string>): boolean => {
   const names = /^\w+(?: \| \w+)*$/u.test(type) ? type.split(" | ") : []
   const members = names.length === 0 ? [type] : names.map((name) => written.get(name) ?? name)
   return members.some((member) => !/readonly [\w"-]+: /u.test(shallow(member)))
 }
 
-/** A query that takes nothing. */
+/** True for a query without parameters. */
 const isEmpty = (type: string): boolean => /^\{(?: readonly \[x: string\]: [^{}]*)?\s*\}$/u.test(type)
 
 const callOf = (call: ReadonlyArray<readonly [string, string]>, written: ReadonlyMap<string, string>): string => {

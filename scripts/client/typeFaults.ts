@@ -1,4 +1,4 @@
-/** Faults of the declarations of `fathom-client` against the types of the client that it is made of. */
+/** Compares the declarations of `fathom-client` with the types of the client it is built from. */
 import { execFileSync } from "node:child_process"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Each function type-checks where the declared type takes every value of the other one. */
+/** Each function compiles only if the declared type accepts every value of the other type. */
 const program = (declared: string) => `
 import type * as own from ${JSON.stringify(join(root, "src/client/index.ts"))}
 import type { Plain } from ${JSON.stringify(join(root, "src/client/createClient.ts"))}
@@ -24,7 +24,7 @@ export const units: typeof small.toAtomic = null as unknown as typeof own.toAtom
 export const text: typeof small.fromAtomic = null as unknown as typeof own.fromAtomic
 `
 
-/** Messages of the compiler about the declarations; none where they fit. */
+/** Messages of the compiler about the declarations; none when they fit. */
 export const typeFaults = (declared: string): ReadonlyArray<string> => {
   const file = join(root, `scripts/client/check-${process.pid}.ts`)
   const settings = join(root, `scripts/client/check-${process.pid}.json`)

@@ -37,7 +37,7 @@ export interface RetryPolicy {
   /** Upper bound of the delay before the second attempt; it doubles with each further attempt. */
   readonly firstDelayMs: number
   readonly longestDelayMs: number
-  /** A longer `Retry-After` is not waited for: the response is returned as it is. */
+  /** The client does not wait for a longer `Retry-After` and returns the response as it is. */
   readonly longestWaitMs: number
 }
 
@@ -48,7 +48,7 @@ export interface ClientOptions {
   /** The secret of an API key. */
   readonly key: string
   readonly retry?: Partial<RetryPolicy>
-  /** In place of the `fetch` of the platform. */
+  /** Replaces the `fetch` of the platform. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -74,19 +74,23 @@ export interface WebSocketLikeEvent {
   readonly reason?: string
 }
 
-/** Options of `watchTracker`. */
-export interface WatchOptions {
-  /** Only the wallets of this group; all wallets of the account unless given. */
-  readonly group?: string
-  /** Adds control frames: heartbeats and notices. */
-  readonly control?: boolean
+/** Options of a live stream. */
+export interface SocketOptions {
   /** Ends the loop with the reason of the signal. */
   readonly signal?: AbortSignal
-  /** Replaces the `WebSocket` of the platform. */
+  /** Replaces the `WebSocket` of the platform. With the package `ws`: `(url) => new WebSocket(url)`. */
   readonly webSocket?: (url: string) => WebSocketLike
 }
 
-/** Missing events of the tracker, reported by the service or detected as missing frames (`lost`). */
+/** Options of `watchTracker`. */
+export interface WatchOptions extends SocketOptions {
+  /** Only the wallets of this group. By default all wallets of the account. */
+  readonly group?: string
+  /** Adds control frames: heartbeats and notices. */
+  readonly control?: boolean
+}
+
+/** Missing events of the tracker, reported by the service or noticed as missing frames (`lost`). */
 export interface TrackerGap {
   readonly type: "gap"
   readonly fromMs: number | null
@@ -99,10 +103,10 @@ export type TrackerEvent = DataFrame | ControlFrame | TrackerGap
 
 type SubscriptionOf<M> = M extends unknown ? Omit<M, "op" | "id" | "resume"> & { readonly id?: string } : never
 
-/** A subscription of `watchMarket`: channel and parameters, with a name of its own or the number of its place in the list. */
+/** A subscription of `watchMarket`: channel, parameters and a name. Without a name, its place in the list names it. */
 export type MarketSubscription = SubscriptionOf<SubscribeMessage>
 
-/** Missing events of a subscription, reported by the service or detected as missing frames (`lost`). */
+/** Missing events of a subscription, reported by the service or noticed as missing frames (`lost`). */
 export interface MarketGap {
   readonly type: "gap"
   readonly id: string
@@ -126,18 +130,18 @@ export declare const toAtomic: (text: string, decimals: number) => bigint | Deci
 /** Whole tokens of an atomic amount as exact decimal text, without trailing zeros. */
 export declare const fromAtomic: (amount: bigint, decimals: number) => string
 
-/** A client of the service. */
+/** A client of the service. Nothing is sent before the first call. */
 export declare const createClient: (options: ClientOptions) => Client
 
-/** Live events of the tracked wallets, each trade once, across reconnections. */
+/** Live events of the tracked wallets, each trade once, across reconnections. Throws a `TypeError` when there is no WebSocket to use. */
 export declare const watchTracker: (
   client: Pick<Client, "tracker">,
   options?: WatchOptions
 ) => AsyncIterable<TrackerEvent>
 
-/** Live events of subscriptions of the market, across reconnections. */
+/** Live events of market subscriptions, across reconnections. Throws a `TypeError` when there is no WebSocket to use. */
 export declare const watchMarket: (
   client: Pick<Client, "marketRealtime">,
   subscriptions: ReadonlyArray<MarketSubscription>,
-  options?: Pick<WatchOptions, "signal" | "webSocket">
+  options?: SocketOptions
 ) => AsyncIterable<MarketEvent>

@@ -1,4 +1,4 @@
-/** A reverse proxy for trying out: streams and sockets go to processes of the role `live`, the rest to those of `api`. */
+/** A reverse proxy for trying out. Streams and sockets go to processes of the role `live`, everything else to `api`. */
 import { Effect } from "effect"
 import {
   createServer,

@@ -57,8 +57,8 @@ export type PartRole = (typeof PROCESSES)[number]
 const valkeyUrl = (port: number) => `redis://127.0.0.1:${port}`
 
 /**
- * Starts the engines in this folder, and then a process for each role in turn. The chain is that of the node. The process at
- * the place `behindProxy` reaches Valkey through a proxy.
+ * Starts the engines in this folder, then a process for each role in turn, on the chain of the node. The process at the
+ * place `behindProxy` reaches Valkey through a proxy.
  */
 export const startParts = Effect.fnUntraced(function* (
   folder: string,

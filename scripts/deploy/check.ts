@@ -63,7 +63,9 @@ const makeBase = (): string => {
   return base
 }
 
-/** Authorities that this machine trusts beside those of Debian, where a proxy stands before the registry of packages. */
+/**
+ * Certificate authorities that this machine trusts beside Debian's, where a proxy stands before the package registry.
+ */
 const { NODE_EXTRA_CA_CERTS: authorities } = process.env
 const AUTHORITIES = "/etc/ssl/authorities.pem"
 

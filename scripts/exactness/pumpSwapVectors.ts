@@ -1,13 +1,16 @@
-/** Vectors of the PumpSwap SDK: reserves and flags in, amounts out. Each becomes real accounts and a normal decode. */
-import type { Pool, Unpriceable } from "../../src/programs/Program.ts"
-import { plainMint } from "../../src/programs/math/plainMint.ts"
+/**
+ * Vectors of the PumpSwap SDK: reserves and flags in, amounts out. Each becomes real accounts, which are decoded as
+ * usual.
+ */
+import type { Pool, Unpriceable } from "../../src/programs/interface/Program.ts"
+import { plainMint } from "../../src/programs/layout/tokenAccount.ts"
 import { pumpSwap } from "../../src/programs/pump/pumpSwap.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
-import { addressOf, bigintOf, type Entry, type Fixture } from "../../src/proofs/exactness/fixture.ts"
-import { discriminator, type Field, makeAccount, tokenAccount } from "../../src/proofs/exactness/stateAccounts.ts"
-import { agrees, type Vectors } from "../../src/proofs/exactness/vectors.ts"
-import { derive, lookup } from "../../src/proofs/exactness/world.ts"
+import { addressOf, bigintOf, type Entry, type Fixture } from "../../src/quotes/execution/poolFixture.ts"
+import { discriminator, type Field, makeAccount, tokenAccount } from "../../src/quotes/execution/makeAccount.ts"
+import { agrees, type CaseFormat } from "../../src/quotes/execution/caseFormat.ts"
+import { derive, lookup } from "../../src/quotes/execution/decodeFixture.ts"
 
 const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
 const POOL = Address.make("Poo1111111111111111111111111111111111111111")
@@ -67,7 +70,7 @@ const trade = (entry: Entry): Entry => {
   }
 }
 
-export const pumpSwapVectors: Vectors = {
+export const pumpSwapVectors: CaseFormat = {
   describes: (entry) => typeof entry["fn"] === "string" && "baseReserve" in entry,
   decode,
   trade,

@@ -1,5 +1,5 @@
 /** Vectors of the Whirlpool program's own tests: liquidity, tick and fee in, amounts or an exception out. */
-import type { Pool, Swap, Unpriceable } from "../../src/programs/Program.ts"
+import type { Pool, Swap, Unpriceable } from "../../src/programs/interface/Program.ts"
 import { whirlpool } from "../../src/programs/orca/whirlpool.ts"
 import {
   FIXED_ARRAY_DISCRIMINATOR,
@@ -15,16 +15,16 @@ import {
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes } from "../../src/domain/Address.ts"
-import { bigintOf, type Entry, type Fixture, textOf } from "../../src/proofs/exactness/fixture.ts"
-import { discriminator, makeAccount } from "../../src/proofs/exactness/stateAccounts.ts"
-import type { Vectors } from "../../src/proofs/exactness/vectors.ts"
-import { derive, lookup } from "../../src/proofs/exactness/world.ts"
+import { bigintOf, type Entry, type Fixture, textOf } from "../../src/quotes/execution/poolFixture.ts"
+import { discriminator, makeAccount } from "../../src/quotes/execution/makeAccount.ts"
+import type { CaseFormat } from "../../src/quotes/execution/caseFormat.ts"
+import { derive, lookup } from "../../src/quotes/execution/decodeFixture.ts"
 
 const POOL = Address.make("Poo1111111111111111111111111111111111111111")
 const MINT_A = Address.make("MintA11111111111111111111111111111111111111")
 const MINT_B = Address.make("MintB11111111111111111111111111111111111111")
 
-/** Arrays on either side of the tick: the two a swap may pass through, and one more for a shifted start. */
+/** Arrays on either side of the tick: two that a swap may cross, and one more for a shifted start. */
 const REACH = 3
 
 const poolOf = (entry: Entry, tick: number): OnChainAccount => {
@@ -32,7 +32,7 @@ const poolOf = (entry: Entry, tick: number): OnChainAccount => {
   return makeAccount(POOL, WHIRLPOOL_PROGRAM, WHIRLPOOL_SIZE, [
     [0, discriminator(WHIRLPOOL_DISCRIMINATOR)],
     [whirlpoolOffsets.tickSpacing, spacing, 2],
-    // The same as the spacing: the pool has no adaptive fee.
+    // Equal to the spacing, so the pool has no adaptive fee.
     [whirlpoolOffsets.feeTierIndex, spacing, 2],
     [whirlpoolOffsets.feeRate, bigintOf(entry, "feeRate") ?? 0n, 2],
     [whirlpoolOffsets.protocolFeeRate, bigintOf(entry, "protocolFeeRate") ?? 0n, 2],
@@ -84,7 +84,7 @@ const expectationOf = (entry: Entry): Entry => {
   return typeof expectation === "object" && expectation !== null ? { ...expectation } : {}
 }
 
-/** The amounts that the program's test expects, or its exception as a refusal. */
+/** The amounts that the program's test expects. An exception counts as a refusal. */
 const agrees = (entry: Entry, swap: Swap): boolean => {
   const expectation = expectationOf(entry)
   if (textOf(expectation, "exception") !== "") {
@@ -96,7 +96,7 @@ const agrees = (entry: Entry, swap: Swap): boolean => {
   return swap.ending !== "refused" && swap.amountIn === amountIn && swap.amountOut === amountOut
 }
 
-export const whirlpoolVectors: Vectors = {
+export const whirlpoolVectors: CaseFormat = {
   describes: (entry) => "currTickIndex" in entry && "tradeAmount" in entry,
   decode,
   trade,

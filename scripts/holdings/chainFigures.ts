@@ -28,7 +28,7 @@ export const newestSlot = async (rpc: string): Promise<number> =>
 export const isWhole = ({ holding, lots, realized }: RawPosition): boolean =>
   realized !== null && holding === lots.known
 
-/** Reads the blocks from a slot on, and counts those of wallets from a second of each on. */
+/** Reads the blocks from a slot on. Each wallet counts from its own second on. */
 export class ChainFigures {
   readonly #rpc: string
   readonly #sinces: ReadonlyMap<string, number>

@@ -74,7 +74,10 @@ const verdictsNow = async (source: HoldingsSource, wallets: ReadonlyArray<string
   return verdicts
 }
 
-/** Rounds at most, the pause before each further one, and the wallets whose positions are read too, of which a key has a minute's budget. */
+/**
+ * The most rounds, the pause before each further round, and how many wallets also have their positions read. A key's
+ * minute has budget for that many.
+ */
 export interface SweepOptions {
   readonly rounds: number
   readonly pauseMs: number

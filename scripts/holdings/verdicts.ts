@@ -3,7 +3,7 @@ import type { Book } from "../recompute/book.ts"
 import { type HeldUnits, isWhole } from "./chainFigures.ts"
 import type { LivePosition, LiveSummary } from "./liveFigures.ts"
 
-/** A figure that differs from that of the chain; null of the service is unknown. */
+/** A figure that differs from the chain's. Null from the service means unknown. */
 export interface HoldingDifference {
   readonly wallet: string
   readonly mint: string | null
@@ -57,7 +57,7 @@ const holdingsOf = (
 const different = (holdings: ReadonlyArray<HoldingDifference>): ReadonlyArray<HoldingDifference> =>
   holdings.filter(({ chain, service }) => service !== chain)
 
-/** The positions of `/wallets/{wallet}/positions` of which the holding differs. */
+/** The positions of `/wallets/{wallet}/positions` whose holding differs. */
 export const readDifferences = (
   of: Pick<WalletFigures, "units" | "wallet">,
   read: ReadonlyArray<ReadPosition>

@@ -1,5 +1,5 @@
 /** Examples of the document: exchanges that were recorded with a seeded market, reduced to what a reader needs. */
-import { catalogue, type ErrorCode } from "../../src/api/catalogue.ts"
+import { catalogue, type ErrorCode } from "../../src/api/errors/catalogue.ts"
 
 /** One exchange as `test/api/recording.ts` writes it. */
 export interface Recorded {

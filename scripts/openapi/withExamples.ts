@@ -58,7 +58,7 @@ const resolved = (schemas: ExampleDocument["components"]["schemas"], schema: Sch
 const spelled = ({ type }: Schema, text: string): unknown =>
   type === "integer" ? Number(text) : type === "boolean" ? text === "true" : text
 
-/** The value of a parameter: that of the recorded request, else that of another operation, else one that its schema names. */
+/** The value of a parameter: from the recorded request, else from another operation, else one that its schema names. */
 const parameterExample = (schema: Schema, own: string | undefined, shared: string | undefined): unknown => {
   const text = own ?? shared
   if (own === undefined && schema.default !== undefined) {

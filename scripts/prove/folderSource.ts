@@ -1,9 +1,9 @@
 /** Programs and pools from files: PROGRAM_ID.so, and fixtures of `npm run exactness`. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { readFixture } from "../../src/proofs/exactness/fixture.ts"
-import { programOf } from "../../src/proofs/deployment.ts"
-import type { PoolSnapshot } from "../../src/proofs/execution/poolSnapshot.ts"
+import { readFixture } from "../../src/quotes/execution/poolFixture.ts"
+import { programOf } from "../../src/quotes/execution/deployment.ts"
+import type { PoolSnapshot } from "../../src/quotes/execution/poolSnapshot.ts"
 import type { ProofSource } from "./sources.ts"
 
 /** The pools of the fixtures in `accounts`, and the programs in `programs`. */

@@ -1,20 +1,20 @@
 /**
- * Programs and pools from a node over JSON-RPC, by calls that every provider allows: pools are those that the program's newest
- * transactions name, because a scan of all of them is refused by most.
+ * Programs and pools from a node over JSON-RPC, with calls that every provider allows. Pools come from the program's
+ * newest transactions, because most providers refuse to search all of them.
  */
 import { Duration, Effect, Redacted, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { type Address, addressOf } from "../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
-import { accountFromJson } from "../../src/solana/accounts/accountJson.ts"
-import { deployedProgram, programDataAddress } from "../../src/proofs/deployment.ts"
-import { makeRpcCall } from "../../src/solana/rpc/rpcHttp.ts"
-import { derive } from "../../src/proofs/exactness/world.ts"
-import { AT_ONCE, type PoolSnapshot, readSnapshot } from "../../src/proofs/execution/poolSnapshot.ts"
+import { accountFromJson } from "../../src/chain/rpc/accountJson.ts"
+import { deployedProgram, programDataAddress } from "../../src/quotes/execution/deployment.ts"
+import { makeRpcCall } from "../../src/chain/rpc/rpcHttp.ts"
+import { derive } from "../../src/quotes/execution/decodeFixture.ts"
+import { AT_ONCE, type PoolSnapshot, readSnapshot } from "../../src/quotes/execution/poolSnapshot.ts"
 import type { ProofSource } from "./sources.ts"
-import type { Venue } from "../../src/proofs/execution/swapVenues.ts"
+import type { Venue } from "../../src/quotes/execution/swapVenues.ts"
 
-/** Transactions looked through for each pool wanted, and the least in all. */
+/** Transactions read for each wanted pool, and the least in total. */
 const TRANSACTIONS_PER_POOL = 5
 const LEAST_TRANSACTIONS = 20
 
@@ -37,7 +37,7 @@ const accountsNamedBy = (transaction: unknown): ReadonlyArray<Address> => {
   ]
 }
 
-/** Accounts read together; null for one that does not exist. */
+/** Reads accounts together; null for one that does not exist. */
 type AccountsRead = ReadonlyMap<Address, OnChainAccount | null>
 type ReadAccounts = (addresses: ReadonlyArray<Address>) => Promise<AccountsRead>
 
@@ -71,7 +71,7 @@ const makeCalls = async (url: string) => {
   return { call, read }
 }
 
-/** Programs and pools of the node at this address. */
+/** Programs and pools of the node at this URL. */
 export const nodeSource = async (url: string): Promise<ProofSource> => {
   const { call, read } = await makeCalls(url)
 

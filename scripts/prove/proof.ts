@@ -1,28 +1,28 @@
-/** The proof of every program: what was executed, what was exact, and what could not be proven. */
+/** Proves every program: what was executed, what was exact, and what could not be proven. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { programs } from "../../src/programs/registry.ts"
-import { empty, sum, type Tally } from "../../src/proofs/exactness/check.ts"
-import { obstacle, type PoolProof, provePool, type Random } from "../../src/proofs/execution/provePool.ts"
-import type { Runtime } from "../../src/proofs/execution/runtime.ts"
+import { addTallies, emptyTally, type Tally } from "../../src/quotes/execution/compareFixture.ts"
+import { obstacle, type PoolProof, provePool, type Random } from "../../src/quotes/execution/provePool.ts"
+import type { Runtime } from "../../src/quotes/execution/programRuntime.ts"
 import type { ProofSource } from "./sources.ts"
-import { type Venue, venues } from "../../src/proofs/execution/swapVenues.ts"
+import { type Venue, venues } from "../../src/quotes/execution/swapVenues.ts"
 
-/** The row of one program. */
+/** The result of one program. */
 export interface ProgramProof extends Tally {
   readonly dex: string
   readonly programId: string
-  /** Slot of the program's last deployment; null where that is not known. */
+  /** Slot of the program's last deployment; null when unknown. */
   readonly deployedAtSlot: number | null
   /** SHA-256 of the program's bytes; null when there are none. */
   readonly sha256: string | null
   /** Pools on which swaps were executed. */
   readonly pools: number
-  /** Pools that could not be executed, with the cause. */
+  /** Pools that could not be executed, with the reason. */
   readonly left: ReadonlyArray<{ readonly pool: string; readonly reason: string }>
-  /** Files for `npm run exactness`, one a pool with wrong cases. */
+  /** Files for `npm run exactness`, one for each pool with wrong cases. */
   readonly fixtures: ReadonlyArray<string>
-  /** The cause why nothing was executed; null when something was. */
+  /** The reason why nothing was executed; null when something was. */
   readonly unproven: string | null
 }
 
@@ -32,14 +32,14 @@ export interface ProofSettings {
   /** Swaps on each pool. */
   readonly swaps: number
   readonly random: Random
-  /** The folder of the fixtures of wrong cases; made when there is one. */
+  /** Folder for fixtures of wrong cases, created when there is one. */
   readonly fixtures: string
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const unprovenRow = (dex: string, programId: string, unproven: string): ProgramProof => ({
-  ...empty,
+  ...emptyTally,
   dex,
   programId,
   deployedAtSlot: null,
@@ -50,7 +50,7 @@ const unprovenRow = (dex: string, programId: string, unproven: string): ProgramP
   unproven
 })
 
-// Numbered, because the pools of a folder may be one pool in several states.
+// Numbered, because a folder may hold one pool in several states.
 const writeFixture = (dex: string, number: number, proof: PoolProof, folder: string): ReadonlyArray<string> => {
   const { pool, wrong } = proof
   if (wrong === null) {
@@ -62,7 +62,7 @@ const writeFixture = (dex: string, number: number, proof: PoolProof, folder: str
   return [path]
 }
 
-/** Executes swaps on pools of one program. Throws with the reason when program or pools cannot be had. */
+/** Executes swaps on pools of one program. Throws with the reason when the program or pools are missing. */
 const proveVenue = async (
   venue: Venue,
   source: ProofSource,
@@ -89,7 +89,7 @@ const proveVenue = async (
     }
   }
   return {
-    ...proofs.reduce((total, { tally }) => sum(total, tally), empty),
+    ...proofs.reduce((total, { tally }) => addTallies(total, tally), emptyTally),
     dex,
     programId,
     deployedAtSlot: slot,
@@ -101,7 +101,7 @@ const proveVenue = async (
   }
 }
 
-/** A row for every program that is quoted, in the order of the registry. */
+/** One result for every quoted program, in the order of the registry. */
 export const proveAll = async (
   source: ProofSource,
   makeRuntime: () => Runtime,
@@ -121,6 +121,8 @@ export const proveAll = async (
   return rows
 }
 
-/** True when every executed swap was as quoted or refused, and at least one was executed: programs may be left unproven. */
+/**
+ * True when every executed swap was as quoted or refused, and at least one was executed. Programs may stay unproven.
+ */
 export const hasPassed = (rows: ReadonlyArray<ProgramProof>): boolean =>
   rows.some(({ cases }) => cases > 0) && rows.every(({ errorsWrong, wrong }) => wrong + errorsWrong === 0)

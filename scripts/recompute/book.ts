@@ -94,7 +94,7 @@ const sell = (position: RawPosition, { amount, fee, nanos }: RawTrade): void => 
 
 /** An event of a wallet, with its balances over all accounts. */
 export interface BookedEvent extends Pick<WalletEvent, "after" | "before" | "mint" | "trades" | "wallet"> {
-  /** Place of the transaction among those of the chain. */
+  /** The transaction's place in the chain. */
   readonly transaction: number
 }
 

@@ -18,7 +18,9 @@ import type { Service } from "./service.ts"
 import { reservesOf, type SeenPool } from "./vaults.ts"
 import { windowNames } from "./windows.ts"
 
-/** One comparison of answers that show a moment: they are asked for once, and compared with the record as often as wanted. */
+/**
+ * A comparison of answers that show one moment: they are read once, and compared with the record as often as wanted.
+ */
 export type Comparison = (service: Service, found: Recomputed, findings: Findings) => Promise<void>
 
 const keys = [

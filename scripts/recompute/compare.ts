@@ -11,11 +11,11 @@ export interface Recomputed {
   readonly record: TradeRecord
   /** The newest second that was read. */
   readonly now: number
-  /** The first second of which nothing is missing. */
+  /** The first second from which nothing is missing. */
   readonly from: number
   /** The second up to which bars are closed; all of them unless given. */
   readonly closedTo?: number
-  /** True when the record begins no later than that of the service. */
+  /** True when the record begins no later than the service's. */
   readonly isWhole: boolean
 }
 

@@ -57,7 +57,7 @@ export const listAccounts = async (rpc: string, wallet: string): Promise<Readonl
 
 const sumOf = (values: Iterable<bigint>): bigint => Array.from(values).reduce((sum, each) => sum + each, 0n)
 
-/** Units before the first event: of the accounts that some transaction names, and of those that none does. */
+/** Units before the first event, in the accounts that some transaction names and in the accounts that none names. */
 export const firstUnits = (
   first: FirstUnits,
   listed: ReadonlyArray<ListedAccount>,

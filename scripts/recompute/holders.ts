@@ -156,7 +156,7 @@ export const compareHolders = async (
   return true
 }
 
-/** Holders of some mints; returns the number of those that the service or the node has none of. */
+/** Compares the holders of some mints. Returns how many mints the service or the node has none of. */
 export const checkHolders = async (
   service: Holders,
   rpc: string,

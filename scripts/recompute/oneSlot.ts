@@ -10,20 +10,20 @@ const SHARED_MS = 2100
 /** Most tries to get the answers of a comparison at one slot. */
 const TRIES = 200
 
-/** Answers of one slot, each asked for once. */
+/** Answers of one slot, each read once. */
 interface Answers {
   readonly service: Service
-  /** False once an answer was asked for at another slot, or a block came meanwhile. */
+  /** False once an answer was read at another slot, or a block came meanwhile. */
   readonly areOfOneSlot: () => boolean
 }
 
-/** Asks a service for answers that have to be those of a slot. */
+/** Reads answers from a service that must all be of one slot. */
 const answersAt = (service: Service, slot: number): Answers => {
   const answers = new Map<string, Promise<unknown>>()
   const state = { moved: false }
   const ask = async (name: keyof Service, request: ReadonlyArray<never>): Promise<unknown> => {
     const answer: unknown = await Reflect.apply(service[name], service, request)
-    // Slots only grow: the same one before and after is that of the answer.
+    // Slots only grow, so if the slot is the same before and after, the answer is of that slot.
     state.moved = (await service.newestSlot()) !== slot || state.moved
     return answer
   }
@@ -41,8 +41,8 @@ const answersAt = (service: Service, slot: number): Answers => {
 }
 
 /**
- * The newest block of the service, once it is the first one of its second: the service may show an answer for the whole
- * second that it was made in, which is then that of this block.
+ * The service's newest block, once it is the first block of its second. The service may show one answer for the whole
+ * second in which it was made, and that answer is then of this block.
  */
 const firstOfSecond = async (service: Service, chain: Pick<Chain, "blocks" | "readTo">): Promise<Block | null> => {
   const slot = await service.newestSlot()
@@ -58,8 +58,8 @@ const add = (to: Findings, found: Findings): void => {
 }
 
 /**
- * Adds the comparison with the record up to and including the slot of the answers. It is repeated until no block comes while
- * they are asked for; throws when one always does.
+ * Adds the comparison with the record up to and including the slot of the answers. Repeats until no block comes while
+ * the answers are read; throws when a block always comes.
  */
 export const compareAtOneSlot = async (
   service: Service,

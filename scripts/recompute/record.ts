@@ -126,7 +126,7 @@ const ratio = (numerator: bigint, denominator: bigint): number | null => {
   return Number((numerator * 10n ** shift) / denominator) / 10 ** Number(shift)
 }
 
-/** The trade of a leg at the prices of its block. `decimals` are those of its token. */
+/** The trade of a leg at the prices of its block. `decimals` are the token's. */
 export const poolTrade = (
   leg: RawLeg,
   at: Pick<Valued, "second" | "slot">,

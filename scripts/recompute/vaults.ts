@@ -1,4 +1,4 @@
-/** Reserves of pools, read from their vaults. Offsets are those of the programs' public account layouts. */
+/** Reserves of pools, read from their vaults. Offsets come from the programs' public account layouts. */
 import bs58 from "bs58"
 import { call } from "./chain.ts"
 import type { PoolTrade } from "./record.ts"

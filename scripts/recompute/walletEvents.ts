@@ -6,7 +6,10 @@ import { DOLLARS } from "./record.ts"
 import type { Fraction } from "./solPrice.ts"
 import { u64 } from "./transfers.ts"
 
-/** A trade of one mint; `nanos` is its value in nano-dollars, null when unknown, and `fee` that of the front end's fee beside it. */
+/**
+ * A trade of one mint. `nanos` is its value in nano-dollars, null when unknown; `fee` is the value of the front-end fee
+ * beside it.
+ */
 export interface RawTrade {
   readonly isBuy: boolean
   readonly amount: bigint

@@ -127,7 +127,7 @@ export const checkWallet = async (
   }
 }
 
-/** Pairs of wallets of which one sent the other units of a mint that both had traded; no wallet is in two of them. */
+/** Pairs of wallets where one sent the other units of a mint that both had traded. No wallet is in two pairs. */
 export const transferPairs = ({ events }: Pick<WalletReading, "events">): ReadonlyArray<readonly [string, string]> => {
   const all = Array.from(events.values()).flat()
   const begun = new Set<string>()

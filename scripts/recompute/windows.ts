@@ -16,7 +16,7 @@ export type WindowName = keyof typeof WINDOWS
 /** Names of all windows. */
 export const windowNames: ReadonlyArray<WindowName> = ["5m", "1h", "6h", "24h"]
 
-/** The first second of a window that ends with a second: that of a bucket. */
+/** The first second of a window that ends with a second: the start of a bucket. */
 export const beginOf = (width: number, bucket: number, now: number): number =>
   (Math.floor(now / bucket) + 1) * bucket - width
 

@@ -1,7 +1,7 @@
 /** Comparison of what was acknowledged and what happened on the chain with what is stored. */
 import { Effect } from "effect"
-import { packSignature } from "../../src/market/store/tradeRows.ts"
-import { decodeBlock } from "../../src/trades/decodeBlock.ts"
+import { packSignature } from "../../src/market/history/tradeRows.ts"
+import { decodeBlock } from "../../src/chain/decoding/decodeBlock.ts"
 import { query } from "../chaos/service.ts"
 import { blocksOf, slotsBetween } from "../recompute/chain.ts"
 import type { Written } from "./writes.ts"

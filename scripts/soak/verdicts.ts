@@ -82,7 +82,7 @@ export const heapFlat = (rows: ReadonlyArray<Pick<SoakRow, "heapMb">>): SoakVerd
   return verdict(rows.length < FEWEST_ROWS ? null : growth, HEAP_GROWTH)
 }
 
-/** Growth of the 99th percentile of all samples of the first quarter of the rows to that of the last one. */
+/** How much the 99th percentile of all samples grew from the first quarter of the rows to the last. */
 export const p99Steady = (rows: ReadonlyArray<ReadonlyArray<number>>): SoakVerdict => {
   const [first, last] = quarters(rows).map((quarter) => percentile(quarter.flat(), 0.99))
   const isShort = rows.length < FEWEST_ROWS || first === null || first === undefined

@@ -1,23 +1,23 @@
 import { Clock, Context, Effect, Layer, Schema, type Scope } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
-import type { LimiterUnavailable } from "../domain/Budget.ts"
-import { KeyedBudget } from "../domain/KeyedBudget.ts"
+import type { LimiterUnavailable } from "../api/schemas/Budget.ts"
+import { KeyedBudget } from "./KeyedBudget.ts"
 
 /** Every place of the caller is taken. */
 export class NoPlace extends Schema.TaggedError<NoPlace>()("NoPlace", {}) {}
 
-/** One more would be too many; it fits after `retryAfterMs`. */
+/** The caller has started too often. The next start fits after `retryAfterMs`. */
 export class TooOften extends Schema.TaggedError<TooOften>()("TooOften", { retryAfterMs: Schema.Finite }) {}
 
-/** Things that a caller may do at a time. */
+/** How many things of one kind a caller may do at the same time. */
 export interface PlaceRequest {
-  /** Kind of the places: those of a caller are counted by kind. */
+  /** Places are counted by kind and caller. */
   readonly kind: string
   readonly caller: string
   readonly limit: number
 }
 
-/** Things that a caller may begin in any window. A kind has one window. */
+/** How many things of one kind a caller may start in any window. A kind has one window length. */
 export interface StartRequest extends PlaceRequest {
   readonly windowMs: number
 }
@@ -66,7 +66,7 @@ export class HeldPlaces {
   readonly #places = new Map<string, Set<string>>()
   #last = 0
 
-  /** Places by the name of their kind and caller. */
+  /** The held places, under the name of their kind and caller. */
   get all(): ReadonlyMap<string, ReadonlySet<string>> {
     return this.#places
   }
@@ -75,7 +75,7 @@ export class HeldPlaces {
     return this.#places.get(nameOf(request))?.size ?? 0
   }
 
-  /** Takes a place, whatever the limit; returns its number among those of this process. */
+  /** Takes a place, whatever the limit. Returns how many places this process holds then. */
   add(request: PlaceRequest): string {
     const name = nameOf(request)
     const place = `${++this.#last}`

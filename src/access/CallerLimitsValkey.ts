@@ -1,18 +1,18 @@
 /** Limits of callers that the processes of a service share. */
 import { type Config, Context, Effect, Layer, Schedule } from "effect"
 import { Redis } from "effect/persistence"
-import { LimiterUnavailable } from "../domain/Budget.ts"
+import { LimiterUnavailable } from "../api/schemas/Budget.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
-import { keepRunning } from "../health/keepRunning.ts"
+import { keepRunning } from "../operations/keepRunning.ts"
 import { sharedLogs } from "../storage/valkey/SharedLogs.ts"
 import { inTime, Valkey, type ValkeyUnavailable, whenDown } from "../storage/valkey/Valkey.ts"
 import { CallerLimits, HeldPlaces, nameOf, NoPlace, type PlaceRequest, TooOften } from "./CallerLimits.ts"
 
-/** A place whose process does not renew it is free after this time. */
+/** A place is free when its process has not renewed it for this long. */
 const LEASE_MS = 15_000
 const RENEW_EVERY_MS = 5000
 
-/** Places are members of a sorted set, each with the time at which its lease ends. */
+/** Places are members of a sorted set. The score is the time at which the lease ends. */
 const takeScript = Redis.script((places: string, place: string, limit: number) => [places, place, limit, LEASE_MS], {
   numberOfKeys: 1,
   lua: `
@@ -25,7 +25,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`
 }).withReturnType<number>()
 
-/** Renews places, also those whose lease has ended. */
+/** Renews places, even those whose lease has ended. */
 const renewScript = Redis.script((places: string, held: ReadonlyArray<string>) => [places, LEASE_MS, ...held], {
   numberOfKeys: 1,
   lua: `
@@ -41,7 +41,7 @@ const keyOf = (name: string): string => `fathom:${name}:places`
 
 const unavailable = ({ cause }: ValkeyUnavailable) => Effect.fail(new LimiterUnavailable({ cause }))
 
-/** Places with leases: those of a process that was killed are free after 15 s. */
+/** Places with leases. The places of a killed process are free after 15 s. */
 const makePlaces = Effect.fnUntraced(function* (isLocal: boolean) {
   const valkey = yield* Valkey
   const self = randomBase62(16, yield* SecretSource)
@@ -93,8 +93,9 @@ const makePlaces = Effect.fnUntraced(function* (isLocal: boolean) {
 })
 
 /**
- * Limits over all processes. While Valkey is away, `BUDGET_STORE_DOWN` decides: `local` admits up to an equal share of each limit
- * in this process, `refuse` fails with `LimiterUnavailable`. Places taken meanwhile are counted once Valkey is back.
+ * Limits over all processes. While Valkey is away, `BUDGET_STORE_DOWN` decides. `local` admits up to an equal share of
+ * each limit in this process, `refuse` fails with `LimiterUnavailable`. Places taken meanwhile are counted when Valkey
+ * is back.
  */
 export const layer: Layer.Layer<CallerLimits, Config.ConfigError, Valkey> = Layer.effect(
   CallerLimits,

@@ -5,7 +5,10 @@ import type { Beginning, IdempotencyUnavailable, KeyedRequest } from "../domain/
 export class Idempotency extends Context.Service<
   Idempotency,
   {
-    /** Claims the key for a request, or returns the state of its holder. Of several at once exactly one is fresh. */
+    /**
+     * Claims the key for a request, or returns the state of the request that holds it. Of several claims at once
+     * exactly one is fresh.
+     */
     begin(request: KeyedRequest): Effect.Effect<Beginning, IdempotencyUnavailable>
   }
 >()("fathom/access/Idempotency") {}

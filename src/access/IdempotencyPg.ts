@@ -30,7 +30,7 @@ const HeldRow = Schema.Struct({
   body: Schema.NullOr(Schema.String)
 })
 
-/** The outcome of a request whose key the row holds. A row that was deleted meanwhile counts as in flight. */
+/** The outcome of a request whose key the row holds. A row that has just been deleted counts as in flight. */
 const heldOutcome = (row: typeof HeldRow.Type | undefined, digest: string): Beginning => {
   if (row === undefined) {
     return { _tag: "InFlight" }
@@ -46,7 +46,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecretSource
 
-  /** Claims the key when it is unused or expired, or when the lease of the same unfinished request has ended. */
+  /** Claims the key when it is unused or expired, or when the same request is unfinished and its lease has ended. */
   const take = ({ digest, idempotencyKey, keyId }: KeyedRequest, holder: string, nowMs: number) => {
     const row = {
       keyId,

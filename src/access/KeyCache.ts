@@ -1,9 +1,9 @@
-import type { ApiKey } from "../domain/ApiKey.ts"
+import type { ApiKey } from "../api/schemas/ApiKey.ts"
 
 const CAPACITY = 10_000
 const UNKNOWN_FOR_MS = 60_000
 
-/** Sets an entry; makes room by dropping the oldest, which it returns. */
+/** Sets an entry. When the map is full, drops the oldest entry and returns its value. */
 const put = <A>(map: Map<string, A>, name: string, value: A): A | undefined => {
   const oldest = map.size >= CAPACITY && !map.has(name) ? map.entries().next().value : undefined
   if (oldest !== undefined) {
@@ -13,68 +13,74 @@ const put = <A>(map: Map<string, A>, name: string, value: A): A | undefined => {
   return oldest?.[1]
 }
 
-/** Cache of keys by the hash of their secret, oldest evicted first; a negative cache keeps unknown hashes for 60 s. 10,000 of each. */
+/**
+ * Cache of keys by the hash of their secret. A negative cache keeps unknown hashes for 60 s. Each holds 10,000 entries
+ * and drops the oldest first.
+ */
 export class KeyCache {
-  private readonly keys = new Map<string, ApiKey>()
-  private readonly hashes = new Map<string, string>()
-  private readonly unknownUntilMs = new Map<string, number>()
-  private changes = 0
+  readonly #keys = new Map<string, ApiKey>()
+  readonly #hashes = new Map<string, string>()
+  readonly #unknownUntilMs = new Map<string, number>()
+  #changes = 0
 
-  /** Counts changes of keys. Read it before the store is read, and pass it to `remember`. */
+  /** Counts changes of keys. Read it before the store, and pass it to `remember`. */
   get version(): number {
-    return this.changes
+    return this.#changes
   }
 
-  /** Number of cached keys, and of hashes that are known to be of none. */
+  /** Number of cached keys, and of hashes known to belong to no key. */
   get sizes(): { readonly known: number; readonly unknown: number } {
-    return { known: this.keys.size, unknown: this.unknownUntilMs.size }
+    return { known: this.#keys.size, unknown: this.#unknownUntilMs.size }
   }
 
-  /** The key of the hash; null when the store has none; undefined when it is not cached. */
+  /** The key of the hash; null when the store has none, undefined when it is not cached. */
   get(hash: string, nowMs: number): ApiKey | null | undefined {
-    const key = this.keys.get(hash)
+    const key = this.#keys.get(hash)
     if (key !== undefined) {
       return key
     }
-    const knownUntilMs = this.unknownUntilMs.get(hash)
+    const knownUntilMs = this.#unknownUntilMs.get(hash)
     return knownUntilMs !== undefined && nowMs < knownUntilMs ? null : undefined
   }
 
-  /** Keeps what the store returned, unless a key has changed since `version`: the order of the two is then unknown. */
+  /**
+   * Keeps what the store returned. When a key has changed since `version`, nothing is kept, because the answer may be
+   * older.
+   */
   remember(hash: string, key: ApiKey | null, version: number, nowMs: number): void {
-    if (version !== this.changes) {
+    if (version !== this.#changes) {
       return
     }
     if (key === null) {
-      put(this.unknownUntilMs, hash, nowMs + UNKNOWN_FOR_MS)
+      put(this.#unknownUntilMs, hash, nowMs + UNKNOWN_FOR_MS)
       return
     }
-    const evicted = put(this.keys, hash, key)
+    const evicted = put(this.#keys, hash, key)
     if (evicted !== undefined) {
-      this.hashes.delete(evicted.id)
+      this.#hashes.delete(evicted.id)
     }
-    this.hashes.set(key.id, hash)
+    this.#hashes.set(key.id, hash)
   }
 
-  /** Replaces a cached key by one with a newer time of last use. */
+  /** Replaces a cached key with the same key and a newer time of last use. */
   refresh(hash: string, key: ApiKey): void {
-    if (this.keys.has(hash)) {
-      this.keys.set(hash, key)
+    if (this.#keys.has(hash)) {
+      this.#keys.set(hash, key)
     }
   }
 
   /** Removes one key, because it has changed. */
   drop(id: string): void {
-    this.changes++
-    this.keys.delete(this.hashes.get(id) ?? "")
-    this.hashes.delete(id)
+    this.#changes++
+    this.#keys.delete(this.#hashes.get(id) ?? "")
+    this.#hashes.delete(id)
   }
 
   /** Removes everything, because changes may have been missed. */
   clear(): void {
-    this.changes++
-    this.keys.clear()
-    this.hashes.clear()
-    this.unknownUntilMs.clear()
+    this.#changes++
+    this.#keys.clear()
+    this.#hashes.clear()
+    this.#unknownUntilMs.clear()
   }
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Redacted, type Stream } from "effect"
+import { Context, type Effect, type Redacted, type Stream } from "effect"
 import type {
   ApiKey,
   DisabledKey,
@@ -6,11 +6,10 @@ import type {
   KeyStoreUnavailable,
   TooManyKeys,
   UnknownKey
-} from "../domain/ApiKey.ts"
-import type { AuditPage, KeyActor, PlanAuditEntry } from "../domain/keys/KeyAudit.ts"
-import type { Plan, PlanInUse, PlanNotFound } from "../domain/keys/Plan.ts"
+} from "../api/schemas/ApiKey.ts"
+import type { AuditPage, KeyActor, PlanAuditEntry } from "../api/schemas/KeyAudit.ts"
+import type { Plan, PlanInUse, PlanNotFound } from "../api/schemas/Plan.ts"
 import type { IssuedKey, KeyChanges, KeyRequest } from "./keyRules.ts"
-import { makeMemoryKeys, type MemoryKeysOptions } from "./memoryKeys.ts"
 
 /**
  * Issued API keys, their plans, and the audit of their changes. The secret is shown once, at `issue` and `rotate`, and only its
@@ -22,8 +21,8 @@ export class KeyStore extends Context.Service<
     /** Makes a key. At most 10 keys of an account are active (neither disabled, revoked nor expired) at a time. */
     issue(request: KeyRequest, by: KeyActor): Effect.Effect<IssuedKey, TooManyKeys | PlanNotFound | KeyStoreUnavailable>
     /**
-     * The key a secret belongs to. A malformed secret or a wrong checksum is refused without a look-up.
-     * Marks the key as used.
+     * The key that a secret belongs to. A malformed secret or a wrong checksum is refused without a look-up. Marks the
+     * key as used.
      */
     authenticate(secret: Redacted.Redacted): Effect.Effect<ApiKey, UnknownKey | DisabledKey | KeyStoreUnavailable>
     /** Keys of the account, newest first, revoked ones included. */
@@ -35,22 +34,23 @@ export class KeyStore extends Context.Service<
       by: KeyActor
     ): Effect.Effect<ApiKey, KeyNotFound | TooManyKeys | PlanNotFound | KeyStoreUnavailable>
     /**
-     * Makes a key with the name, scopes, addresses and plan of an active one, which expires `overlapMs` from now. During overlaps an
-     * account may have one active key more. A key is rotated once; its lifetime, where it has one, begins anew.
+     * Makes a key with the name, scopes, addresses and plan of an active key, which then expires `overlapMs` from now.
+     * During an overlap an account may have one active key more. A key can be rotated once. If it has a lifetime, the
+     * new key gets the same one from now.
      */
     rotate(
       id: string,
       overlapMs: number,
       by: KeyActor
     ): Effect.Effect<IssuedKey, KeyNotFound | TooManyKeys | KeyStoreUnavailable>
-    /** Final, and the same when repeated. */
+    /** Final. Revoking a key again changes nothing. */
     revoke(id: string, by: KeyActor): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
-    /** Switches a key off until `enable`. A revoked key is not found, neither here nor there. */
+    /** Switches a key off until `enable`. A revoked key is not found, by either method. */
     disable(id: string, by: KeyActor): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
     enable(id: string, by: KeyActor): Effect.Effect<ApiKey, KeyNotFound | TooManyKeys | KeyStoreUnavailable>
     /**
-     * Ids of keys that were just revoked or disabled, anywhere, and within 5 seconds of those that expired: open streams of those
-     * keys end. An id may come twice.
+     * Ids of keys that were just revoked or disabled in any process, and of keys that expired within the last 5
+     * seconds. Open streams of those keys end. An id may come twice.
      */
     readonly closures: Stream.Stream<string>
     /** Changes of the account's keys, newest first, below the place `before`. Kept for a year. */
@@ -59,8 +59,8 @@ export class KeyStore extends Context.Service<
       page: { readonly limit: number; readonly before: number | null }
     ): Effect.Effect<AuditPage, KeyStoreUnavailable>
     /**
-     * Notes a use of a key from an address. Synchronous; the first use from each of at most 50 addresses within a year becomes an
-     * entry of the audit within seconds.
+     * Notes that a key was used from an address. Synchronous. The first use from each of at most 50 addresses within a
+     * year becomes an audit entry within seconds.
      */
     readonly usedFrom: (key: ApiKey, address: string) => void
     /** Every plan: `default`, then the others by name. */
@@ -68,11 +68,7 @@ export class KeyStore extends Context.Service<
     /** Makes or replaces a plan; its keys follow in every process. */
     setPlan(plan: Plan, by: KeyActor): Effect.Effect<Plan, PlanInUse | KeyStoreUnavailable>
     removePlan(name: string, by: KeyActor): Effect.Effect<Plan, PlanNotFound | PlanInUse | KeyStoreUnavailable>
-    /** Changes of plans, the newest first. Kept for a year. */
+    /** Changes of plans, newest first. Kept for a year. */
     planAudit(limit: number): Effect.Effect<ReadonlyArray<PlanAuditEntry>, KeyStoreUnavailable>
   }
->()("fathom/access/KeyStore") {
-  /** Keys held in memory, for tests and for a sandbox: `keys` exist from the start, under secrets the caller knows. */
-  static readonly layerMemory = (options: MemoryKeysOptions = {}): Layer.Layer<KeyStore> =>
-    Layer.effect(KeyStore, Effect.map(makeMemoryKeys(options), KeyStore.of))
-}
+>()("fathom/access/KeyStore") {}

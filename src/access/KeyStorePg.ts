@@ -1,26 +1,20 @@
-/** Keys in Postgres, cached in this process while the change channel is proven to deliver every change. */
-import { Clock, Config, Duration, Effect, Layer, PubSub, type Redacted, Result, Schedule, Stream } from "effect"
+/** Keys in Postgres. This process caches them while the change channel is proven to deliver every change. */
+import { Clock, Config, Duration, Effect, Layer, PubSub, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  type ApiKey,
-  isActive,
-  KeyNotFound,
-  KeyStoreUnavailable,
-  type TooManyKeys,
-  UnknownKey
-} from "../domain/ApiKey.ts"
+import { type ApiKey, isActive, KeyNotFound, KeyStoreUnavailable, type TooManyKeys } from "../api/schemas/ApiKey.ts"
 import { durationSetting } from "../domain/countSetting.ts"
-import { AUDIT_DAYS } from "../domain/keys/KeyAudit.ts"
-import type { Plan } from "../domain/keys/Plan.ts"
+import { AUDIT_DAYS } from "../api/schemas/KeyAudit.ts"
+import type { Plan } from "../api/schemas/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { Readings } from "../health/Readings.ts"
+import { keepGoing } from "../operations/keepRunning.ts"
+import { Readings } from "../operations/Readings.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { cleanUp } from "../storage/purge.ts"
 import { transaction } from "../storage/transaction.ts"
 import { AddressLog } from "./AddressLog.ts"
 import { makeAuditTable } from "./auditTable.ts"
+import { makeAdmission, trustedKeys } from "./keyAdmission.ts"
 import { KeyCache } from "./KeyCache.ts"
 import { makeKeyChanges } from "./keyChanges.ts"
 import * as Format from "./keyFormat.ts"
@@ -29,27 +23,29 @@ import { makeKeyLookup } from "./keyLookup.ts"
 import { countEarlierKeys, HashRewrites, pepperSettings, readPeppers } from "./keyPeppers.ts"
 import { KeyStore } from "./KeyStore.ts"
 import { makeKeyTable } from "./keyTable.ts"
+import { endExpiredKeys, storeBatch, storeNotes } from "./keyUpkeep.ts"
 import { LastUsedLog } from "./LastUsedLog.ts"
 import { makePlanTable } from "./planTable.ts"
 
-/** On the path of a request, which has half a second to fail in. */
+/** Deadline of a request's query. The request itself fails after half a second. */
 const REQUEST_DEADLINE = Duration.millis(400)
 const ADMIN_DEADLINE = Duration.seconds(5)
-/** A starting process is busy, and no request waits for it. */
+/** Deadline at the start: the process is busy, and no request waits. */
 const START_DEADLINE = Duration.seconds(30)
-const FLUSH_EVERY = Duration.seconds(5)
-const LOOK_FOR_EXPIRED_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.hours(6)
-/** Look-back for missed changes beyond the gap: a transaction may have been open for a while. */
+/** How far before the gap to look for missed changes: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
 /** Settings of the key store. */
 export const settings = Config.all({
   environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
   peppers: pepperSettings,
-  /** Time for which a cached key is trusted after the last proof of the change channel: the longest delay of a revocation. */
+  /**
+   * How long a cached key is trusted after the last proof of the change channel. This is the longest delay of a
+   * revocation.
+   */
   trustedFor: durationSetting("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero)),
-  /** Time for which entries of the audit, and addresses that keys were used from, are kept. */
+  /** How long audit entries, and the addresses that keys were used from, are kept. */
   auditKept: durationSetting("KEY_AUDIT_KEPT").pipe(Config.withDefault(Duration.days(AUDIT_DAYS)))
 })
 
@@ -60,147 +56,16 @@ const onStart = bounded(START_DEADLINE, unavailable)
 
 const KEY_ID = /^[\w-]{1,64}$/u
 
-const make = Effect.gen(function* () {
-  const { auditKept, environment, peppers: given, trustedFor } = yield* settings
-  const random = yield* SecretSource
-  const clock = yield* Clock.Clock
-  const sql = yield* SqlClient.SqlClient
-  const channel = yield* ChangeChannel
-  const table = makeKeyTable(sql)
-  const plans = makePlanTable(sql)
-  const audit = makeAuditTable(sql)
-  const peppers = yield* onStart(readPeppers(table, random, given))
-  const cache = new KeyCache()
-  const lastUsed = new LastUsedLog()
-  const rewrites = new HashRewrites()
-  const addresses = new AddressLog()
-  const closed = yield* PubSub.unbounded<string>()
+/** The parts of this process that a change of a key concerns. */
+interface Held {
+  readonly cache: KeyCache
+  readonly closed: PubSub.PubSub<string>
+  readonly lastUsed: LastUsedLog
+}
 
-  yield* (yield* Readings).report(
-    {
-      name: "fathom_keys_cached",
-      help: "Keys that are known from memory, and hashes that are known to be of no key.",
-      kind: "gauge"
-    },
-    () => Object.entries(cache.sizes).map(([kind, value]) => ({ value, labels: { kind } }))
-  )
-  // Handlers, not a stream: a key has to leave the cache before the next beat proves the channel.
-  yield* channel.subscribe("keys", {
-    onChange: (subject) => {
-      const [state, id = ""] = subject.split(" ")
-      if (state === "plan") {
-        return cache.clear()
-      }
-      cache.drop(id)
-      if (state !== "open") {
-        PubSub.publishUnsafe(closed, id)
-      }
-    },
-    onConnected: Effect.fnUntraced(function* (gapMs) {
-      cache.clear()
-      const missed = gapMs === null ? [] : yield* table.closedWithin(gapMs + LOOK_BACK_MS)
-      yield* PubSub.publishAll(closed, missed)
-    })
-  })
-
-  const changes = makeKeyChanges(sql, channel, {
-    id: () => Format.makeId(random),
-    secret: () => {
-      const secret = Format.makeSecret(environment, random)
-      const stored = { ...Format.visibleParts(secret), secretHash: peppers.hash(secret), pepperId: peppers.id }
-      return { secret, stored }
-    }
-  })
-  const flush = Effect.suspend(() => {
-    const batch = lastUsed.batch()
-    return batch.length === 0 ? Effect.void : Effect.map(onAdmin(table.markUsed(batch)), () => lastUsed.written(batch))
-  }).pipe(keepGoing("Storing when keys were last used"))
-  const flushAddresses = Effect.suspend(() => {
-    const batch = addresses.batch()
-    return batch.length === 0
-      ? Effect.void
-      : Effect.map(onAdmin(transaction(sql, audit.addUses(batch))), () => addresses.stored(batch))
-  }).pipe(keepGoing("Storing the addresses of keys"))
-  // A statement at a time, until none waits.
-  const rewriteHashes = Effect.suspend(() => {
-    const batch = rewrites.batch()
-    return batch.length === 0
-      ? Effect.succeed(0)
-      : Effect.map(onAdmin(changes.rewriteHashes(batch, peppers.id)), () => {
-          rewrites.written(batch)
-          return batch.length
-        })
-  }).pipe(Effect.repeat({ while: (written) => written > 0 }), keepGoing("Rewriting the hashes of keys"))
-  const flushAll = Effect.andThen(flush, Effect.andThen(flushAddresses, rewriteHashes))
-  yield* Effect.addFinalizer(() => flushAll)
-  yield* flushAll.pipe(
-    Effect.schedule(Schedule.spaced(FLUSH_EVERY)),
-    keepRunning("Storing when keys were last used"),
-    Effect.forkScoped
-  )
-
-  let expiredUntilMs = yield* Clock.currentTimeMillis
-  const endExpired = Effect.gen(function* () {
-    const nowMs = yield* Clock.currentTimeMillis
-    yield* PubSub.publishAll(closed, yield* onAdmin(table.expiredBetween(expiredUntilMs, nowMs)))
-    expiredUntilMs = nowMs
-  })
-  yield* endExpired.pipe(
-    keepGoing("Ending streams of expired keys"),
-    Effect.schedule(Schedule.spaced(LOOK_FOR_EXPIRED_EVERY)),
-    keepRunning("Ending streams of expired keys"),
-    Effect.forkScoped
-  )
-  yield* cleanUp(
-    "Removing old entries of the key audit",
-    PURGE_EVERY,
-    Effect.flatMap(Clock.currentTimeMillis, (nowMs) => audit.purge(nowMs - Duration.toMillis(auditKept), onAdmin))
-  )
-
-  /** The key of the hash as far as the cache may be trusted; an unknown hash only while the channel is proven. */
-  const trusted = (hash: string, nowMs: number): ApiKey | null | undefined => {
-    if (channel.isProven()) {
-      return cache.get(hash, nowMs)
-    }
-    const isTrusted = channel.sinceProvenMs() < Duration.toMillis(trustedFor)
-    return isTrusted ? (cache.get(hash, nowMs) ?? undefined) : undefined
-  }
-  const read = yield* makeKeyLookup({
-    cache,
-    cached: trusted,
-    byHashes: (hashes, earlier) =>
-      Effect.map(onRequest(table.byHashes([...hashes, ...earlier.keys()])), (found) =>
-        rewrites.resolve(found, earlier, peppers.id)
-      )
-  })
-  yield* countEarlierKeys(peppers, onAdmin(table.countEarlier(peppers.ids)))
-
-  const admit = (hash: string, known: ApiKey | null, nowMs: number): ReturnType<typeof Rules.admitted> =>
-    Result.map(Rules.admitted(known, nowMs), (key) => {
-      const marked = lastUsed.mark(key, nowMs)
-      if (marked !== known) {
-        cache.refresh(hash, marked)
-      }
-      return marked
-    })
-
-  // Plain functions, because every request passes here.
-  const authenticate = (secret: Redacted.Redacted) =>
-    Clock.clockWith((now) => {
-      if (!Format.isWellFormed(secret)) {
-        return Effect.fail(new UnknownKey())
-      }
-      const nowMs = now.currentTimeMillisUnsafe()
-      const hash = peppers.hash(secret)
-      const known = trusted(hash, nowMs)
-      return known === undefined
-        ? Effect.flatMap(read(hash, peppers.earlierHashes(secret)), (found) =>
-            Effect.fromResult(admit(hash, found, nowMs))
-          )
-        : Effect.fromResult(admit(hash, known, nowMs))
-    })
-
-  /** Runs a change of a key that exists, and applies it in this process without waiting for the channel. */
+/** Runs changes of keys and plans, each in a transaction, and applies them in this process without waiting for the channel. */
+const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, lastUsed }: Held) => {
+  /** Runs a change of a key that exists. */
   const apply = Effect.fnUntraced(function* <A, E>(
     id: string,
     change: Effect.Effect<A, E>,
@@ -229,10 +94,94 @@ const make = Effect.gen(function* () {
       Effect.andThen(onAdmin(transaction(sql, change))),
       Effect.tap(() => Effect.sync(() => cache.clear()))
     )
+  return { apply, changePlan, closing, merged }
+}
+
+const make = Effect.gen(function* () {
+  const { auditKept, environment, peppers: given, trustedFor } = yield* settings
+  const random = yield* SecretSource
+  const clock = yield* Clock.Clock
+  const sql = yield* SqlClient.SqlClient
+  const channel = yield* ChangeChannel
+  const table = makeKeyTable(sql)
+  const plans = makePlanTable(sql)
+  const audit = makeAuditTable(sql)
+  const peppers = yield* onStart(readPeppers(table, random, given))
+  const cache = new KeyCache()
+  const lastUsed = new LastUsedLog()
+  const rewrites = new HashRewrites()
+  const addresses = new AddressLog()
+  const closed = yield* PubSub.unbounded<string>()
+
+  yield* (yield* Readings).report(
+    {
+      name: "fathom_keys_cached",
+      help: "Keys that are known from memory, and hashes that are known to be of no key.",
+      kind: "gauge"
+    },
+    () => Object.entries(cache.sizes).map(([kind, value]) => ({ value, labels: { kind } }))
+  )
+  // Handlers instead of a stream: a key has to leave the cache before the next beat proves the channel.
+  yield* channel.subscribe("keys", {
+    onChange: (subject) => {
+      const [state, id = ""] = subject.split(" ")
+      if (state === "plan") {
+        return cache.clear()
+      }
+      cache.drop(id)
+      if (state !== "open") {
+        PubSub.publishUnsafe(closed, id)
+      }
+    },
+    onConnected: Effect.fnUntraced(function* (gapMs) {
+      cache.clear()
+      const missed = gapMs === null ? [] : yield* table.closedWithin(gapMs + LOOK_BACK_MS)
+      yield* PubSub.publishAll(closed, missed)
+    })
+  })
+
+  const changes = makeKeyChanges(sql, channel, {
+    id: () => Format.makeId(random),
+    secret: () => {
+      const secret = Format.makeSecret(environment, random)
+      const stored = { ...Format.visibleParts(secret), secretHash: peppers.hash(secret), pepperId: peppers.id }
+      return { secret, stored }
+    }
+  })
+  yield* storeNotes([
+    keepGoing("Storing when keys were last used")(storeBatch(lastUsed, (batch) => onAdmin(table.markUsed(batch)))),
+    keepGoing("Storing the addresses of keys")(
+      storeBatch(addresses, (batch) => onAdmin(transaction(sql, audit.addUses(batch))))
+    ),
+    // One batch after the other, until none waits.
+    storeBatch(rewrites, (batch) => onAdmin(changes.rewriteHashes(batch, peppers.id))).pipe(
+      Effect.repeat({ while: (written) => written > 0 }),
+      keepGoing("Rewriting the hashes of keys")
+    )
+  ])
+  yield* endExpiredKeys(closed, (afterMs, untilMs) => onAdmin(table.expiredBetween(afterMs, untilMs)))
+  yield* cleanUp(
+    "Removing old entries of the key audit",
+    PURGE_EVERY,
+    Effect.flatMap(Clock.currentTimeMillis, (nowMs) => audit.purge(nowMs - Duration.toMillis(auditKept), onAdmin))
+  )
+
+  const cached = trustedKeys({ cache, channel, trustedFor })
+  const read = yield* makeKeyLookup({
+    cache,
+    cached,
+    byHashes: (hashes, earlier) =>
+      Effect.map(onRequest(table.byHashes([...hashes, ...earlier.keys()])), (found) =>
+        rewrites.resolve(found, earlier, peppers.id)
+      )
+  })
+  yield* countEarlierKeys(peppers, onAdmin(table.countEarlier(peppers.ids)))
+
+  const { apply, changePlan, closing, merged } = makeWrites(sql, { cache, closed, lastUsed })
 
   return KeyStore.of({
     issue: Effect.fn("KeyStore.issue")((request, by) => onAdmin(transaction(sql, changes.issue(request, by)))),
-    authenticate,
+    authenticate: makeAdmission({ cache, cached, lastUsed, peppers, read }),
     list: Effect.fn("KeyStore.list")(function* (accountId) {
       const keys = yield* onAdmin(table.ofAccount(accountId))
       return keys.map((key) => lastUsed.merge(key))

@@ -10,10 +10,10 @@ import {
   type Charge,
   type LimiterUnavailable,
   termsOf
-} from "../domain/Budget.ts"
-import { KeyedBudget, type KeyBudget } from "../domain/KeyedBudget.ts"
+} from "../api/schemas/Budget.ts"
+import { KeyedBudget, type KeyBudget } from "./KeyedBudget.ts"
 
-/** Admits costs against the budgets of a key: at most `limit` units of its plan in any window, exactly. */
+/** Charges the budgets of a key: at most `limit` units of its plan in any window, exactly. */
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
@@ -31,7 +31,7 @@ export class RateLimiter extends Context.Service<
     peek(key: Caller, budget: BudgetName): Effect.Effect<BudgetState, LimiterUnavailable>
   }
 >()("fathom/access/RateLimiter") {
-  /** Budgets of this process alone. Windows are measured by the monotonic clock, so setting the date moves nothing. */
+  /** Budgets of this process alone. The monotonic clock measures the windows, so changing the date moves nothing. */
   static readonly layerMemory: Layer.Layer<RateLimiter> = Layer.sync(RateLimiter, () => {
     const meters = { rest: new KeyedBudget(budgets.rest), quote: new KeyedBudget(budgets.quote) }
 

@@ -8,8 +8,8 @@ import {
   type Caller,
   LimiterUnavailable,
   termsOf
-} from "../domain/Budget.ts"
-import { Readings } from "../health/Readings.ts"
+} from "../api/schemas/Budget.ts"
+import { Readings } from "../operations/Readings.ts"
 import { type LogState, sharedLogs } from "../storage/valkey/SharedLogs.ts"
 import { Valkey, type ValkeyUnavailable, whenDown } from "../storage/valkey/Valkey.ts"
 import { RateLimiter } from "./RateLimiter.ts"
@@ -18,7 +18,7 @@ type Limiter = RateLimiter["Service"]
 
 const noStates: LogState = { remaining: 0, resetInMs: 0, fitsInMs: 0 }
 
-/** The caller by the terms of one process: an equal share of each limit, at least one unit. */
+/** The caller with the limits of one process: an equal share of each limit, at least one unit. */
 const sharer = ({ id, plan }: Caller, processes: number): Caller => ({
   id,
   plan: {
@@ -43,7 +43,7 @@ const stateOf = (
   nowMs: number
 ): BudgetState => ({ budget, limit, windowMs, remaining, resetAtMs: Math.ceil(nowMs + resetInMs) })
 
-/** Charges of the shared logs. Windows are measured by the clock of the server, times of states by that of this process. */
+/** Charges of the shared logs. The server's clock measures the windows. The times in a state follow this process's clock. */
 const makeShared = Effect.gen(function* () {
   const logs = yield* sharedLogs
 
@@ -86,9 +86,10 @@ const makeShared = Effect.gen(function* () {
 const away = ({ cause }: ValkeyUnavailable) => Effect.fail(new LimiterUnavailable({ cause }))
 
 /**
- * The shared logs, in one script an admission. While Valkey is away, `BUDGET_STORE_DOWN` decides: `local` admits by an exact log
- * of this process with an equal share of each limit, `refuse` fails with `LimiterUnavailable`. The logs of `local` are apart from
- * the shared ones: a window in which Valkey is lost or comes back may hold up to twice the limit.
+ * The shared logs, with one script per admission. While Valkey is away, `BUDGET_STORE_DOWN` decides. `local` admits
+ * from an exact log in this process, up to an equal share of each limit. `refuse` fails with `LimiterUnavailable`. The
+ * local logs are separate from the shared ones, so a window in which Valkey goes away or comes back may hold up to
+ * twice the limit.
  */
 export const layer: Layer.Layer<RateLimiter, Config.ConfigError, Valkey> = Layer.effect(
   RateLimiter,

@@ -1,11 +1,14 @@
 import { Context, Effect, Exit, Layer, Schema, Scope } from "effect"
-import type { LimiterUnavailable } from "../domain/Budget.ts"
+import type { LimiterUnavailable } from "../api/schemas/Budget.ts"
 import { CallerLimits } from "./CallerLimits.ts"
 
-/** Limits of reads that gather many accounts, per caller: at a time, and begun in any window. */
+/**
+ * Limits per caller of reads that gather many accounts: how many run at the same time, and how many start in any
+ * window.
+ */
 export const walletBatchPolicy = { name: "wallet-batch", concurrent: 2, starts: 60, windowMs: 60_000 } as const
 
-/** One more would be too many. `retryAfterMs` is when it could fit: null when that depends on the others ending. */
+/** The read would exceed a limit. `retryAfterMs` is when it could fit; null when it depends on other reads to end. */
 export class BatchRefused extends Schema.TaggedError<BatchRefused>()("BatchRefused", {
   limit: Schema.Literals(["concurrent", "starts"]),
   retryAfterMs: Schema.NullOr(Schema.Finite)
@@ -38,10 +41,5 @@ export class WalletBatch extends Context.Service<
 
       return WalletBatch.of({ enter })
     })
-  )
-
-  /** Places and starts of this process alone. */
-  static readonly layerMemory: Layer.Layer<WalletBatch> = WalletBatch.layer.pipe(
-    Layer.provide(CallerLimits.layerMemory)
   )
 }

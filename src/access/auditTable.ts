@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ApiKey } from "../domain/ApiKey.ts"
+import type { ApiKey } from "../api/schemas/ApiKey.ts"
 import {
   type AuditPage,
   type KeyAction,
@@ -10,7 +10,7 @@ import {
   KeyAuditEntry,
   MOST_ADDRESSES,
   PlanAuditEntry
-} from "../domain/keys/KeyAudit.ts"
+} from "../api/schemas/KeyAudit.ts"
 import { type Bound, purgeRows } from "../storage/purge.ts"
 import type { FirstUse } from "./AddressLog.ts"
 
@@ -79,9 +79,12 @@ export const makeAuditTable = (sql: SqlClient.SqlClient) => ({
       decodePlanRows
     ),
 
-  /** Adds an entry for each address that its key was not used from before, up to MOST_ADDRESSES a key. Runs in a transaction. */
+  /**
+   * Adds an entry for each address that its key has not been used from before, up to MOST_ADDRESSES per key. Runs in a
+   * transaction.
+   */
   addUses: Effect.fnUntraced(function* (uses: ReadonlyArray<FirstUse>) {
-    // One process at a time, so that none counts beside another.
+    // One process at a time, or two could count the same address.
     yield* sql`select pg_advisory_xact_lock(hashtextextended('key_addresses', 0))`
     yield* sql`
     with seen as (
@@ -109,7 +112,7 @@ export const makeAuditTable = (sql: SqlClient.SqlClient) => ({
   `
   }),
 
-  /** Removes entries and addresses of before a time. */
+  /** Removes entries and addresses from before a time. */
   purge: Effect.fnUntraced(function* <Failure>(beforeMs: number, bound: Bound<Failure>) {
     const before = PgTypes.timestamptz(beforeMs)
     yield* purgeRows({ sql, bound, table: "key_audit", where: sql`at < ${before}` })

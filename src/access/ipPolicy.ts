@@ -1,4 +1,4 @@
-/** Address policy of keys: CIDR blocks against the address of a caller. */
+/** Address policy of keys: compares a caller's address with CIDR blocks. */
 import { Option, Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
@@ -6,7 +6,7 @@ const PREFIX_LENGTH = /^(?:0|[1-9]\d{0,2})$/u
 const MAPPED_BITS = 96
 
 const addressOf = (text: string): Option.Option<NetAddress.IpAddress> =>
-  // A link-local peer comes with the name of the local interface, which is no part of its identity.
+  // The address of a link-local peer ends with the name of the local interface, which does not identify the peer.
   Option.map(Result.getSuccess(NetAddress.ipFromString(text.split("%", 1)[0] ?? "")), (ip) =>
     NetAddress.toCanonical(ip)
   )
@@ -28,12 +28,16 @@ const networkOf = (text: string): Option.Option<IpNetwork.IpNetwork> => {
   })
 }
 
-/** The block as it is stored: CIDR with the host bits cleared. An address alone is a block of one. None when it is neither. */
+/**
+ * Returns a block as it is stored: CIDR with the host bits cleared. A single address is a block of one. None when the
+ * text is neither.
+ */
 export const canonicalBlock = (text: string): Option.Option<string> => Option.map(networkOf(text), IpNetwork.format)
 
 /**
- * True when a key of that policy may be used from the address. No policy allows every address. Under a policy, what
- * cannot be read, block or address, allows nothing. IPv4 and its IPv6-mapped form are the same address.
+ * True when a key with this policy may be used from the address. Without a policy, every address may use it. Under a
+ * policy, a block or address that cannot be read allows nothing. An IPv4 address and its IPv6-mapped form are the same
+ * address.
  */
 export const ipAllowed = (policy: ReadonlyArray<string> | null, address: string | null): boolean => {
   if (policy === null) {

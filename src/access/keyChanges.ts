@@ -1,9 +1,9 @@
 /** Changes of keys in Postgres, each with its audit entry and its announcement. The caller runs each in a transaction. */
 import { Clock, Effect, type Redacted, type Result } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type ApiKey, isActive, type KeyNotFound, MAX_ACTIVE_KEYS } from "../domain/ApiKey.ts"
-import type { KeyAction, KeyActor } from "../domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN, type Plan } from "../domain/keys/Plan.ts"
+import { type ApiKey, isActive, type KeyNotFound, MAX_ACTIVE_KEYS } from "../api/schemas/ApiKey.ts"
+import type { KeyAction, KeyActor } from "../api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN, type Plan } from "../api/schemas/Plan.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { makeAuditTable } from "./auditTable.ts"
 import * as Rules from "./keyRules.ts"
@@ -35,7 +35,7 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
   const plans = makePlanTable(sql)
   const audit = makeAuditTable(sql)
 
-  /** Stores a new key whose place is claimed already. */
+  /** Stores a new key. Its place must be claimed before. */
   const insert = Effect.fnUntraced(function* (
     { plan, ...request }: Insertion,
     { by, detail = null, nowMs }: Omit<Change, "action" | "detail"> & { readonly detail?: string | null }
@@ -69,7 +69,10 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
   })
 
   return {
-    /** Puts hashes under the pepper of the id. Every process looks those keys up again, and so notes a hash that is not its own. */
+    /**
+     * Moves hashes to the pepper with this id. Every process then looks those keys up again, and notes hashes that are
+     * not under its own pepper.
+     */
     rewriteHashes: (batch: ReadonlyArray<HashRewrite>, pepperId: string) => sql`
       with changed as (${table.rewriteHashes(batch, pepperId)})
       select ${channel.announcing("keys", sql`'open ' || id`)} from changed
@@ -123,7 +126,9 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
       return { old, issued }
     }),
 
-    /** Makes or replaces a plan; every process reads its keys anew. Without a difference nothing is recorded. */
+    /**
+     * Makes or replaces a plan. Every process then reads its keys again. A plan that stays the same is not recorded.
+     */
     setPlan: Effect.fnUntraced(function* (plan: Plan, { kind: actor }: KeyActor) {
       const before = yield* plans.before(plan.name)
       const after = yield* plans.set(plan)

@@ -1,4 +1,4 @@
-/** The text of a key: an environment prefix, 30 random base62 characters, and their CRC-32 in 6 more. */
+/** The text of a key: an environment prefix, 30 random base62 characters, and 6 characters of their CRC-32. */
 import { Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { crc32 } from "node:zlib"
@@ -20,7 +20,7 @@ export const makeSecret = (environment: KeyEnvironment, random: RandomBytes): Re
   return Redacted.make(body + checksum(body))
 }
 
-/** True when the text has the shape and the checksum of a key, which needs no look-up. */
+/** True when the text has the shape and the checksum of a key. Needs no look-up. */
 export const isWellFormed = (secret: Redacted.Redacted): boolean => {
   const text = Redacted.value(secret)
   return SHAPE.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
@@ -33,8 +33,8 @@ export const visibleParts = (secret: Redacted.Redacted): { readonly prefix: stri
 }
 
 /**
- * HMAC-SHA-256 of the secret under the pepper, in hex. Stores look keys up by it: an index compares digests that an
- * attacker can neither choose nor predict, so its timing reveals nothing about a secret.
+ * HMAC-SHA-256 of the secret under the pepper, in hex. Stores look keys up by it. An attacker can neither choose nor
+ * predict the digests that an index compares, so its timing reveals nothing about a secret.
  */
 export const hashSecret = (pepper: Redacted.Redacted, secret: Redacted.Redacted): string =>
   createHmac("sha256", Redacted.value(pepper)).update(Redacted.value(secret)).digest("hex")

@@ -1,18 +1,18 @@
-/** Look-ups of keys that are not cached, in batches: many requests and many secrets cost the database few queries. */
+/** Look-ups of keys that are not cached, in batches: many requests with many secrets cost the database few queries. */
 import { Clock, Deferred, Duration, Effect, Exit, Latch, type Scope, Semaphore } from "effect"
-import type { ApiKey, KeyStoreUnavailable } from "../domain/ApiKey.ts"
-import { keepRunning } from "../health/keepRunning.ts"
+import type { ApiKey, KeyStoreUnavailable } from "../api/schemas/ApiKey.ts"
+import { keepRunning } from "../operations/keepRunning.ts"
 import type { KeyCache } from "./KeyCache.ts"
 
-/** Pause between the starts of two queries, which bounds them to 50 a second. */
+/** Pause between the starts of two queries. It limits them to 50 a second. */
 const QUERY_EVERY = Duration.millis(20)
 /** Hashes of one query. */
 const BATCH_SIZE = 1000
-/** Queries in flight: one that hangs does not hold up the others before its deadline. */
+/** Queries in flight. A query that hangs does not hold up the others. */
 const IN_FLIGHT = 4
 
 interface Pending {
-  /** Other hashes of the same secret, by which the key may be found. */
+  /** Other hashes of the same secret. The key may be stored under one of them. */
   readonly earlier: ReadonlyArray<string>
   readonly done: Deferred.Deferred<ApiKey | null, KeyStoreUnavailable>
 }
@@ -20,11 +20,11 @@ interface Pending {
 /** Access to the cache and to the database. */
 export interface KeySource {
   readonly cache: Pick<KeyCache, "remember" | "version">
-  /** The cached key, or undefined while it is not cached or the cache cannot be trusted. */
+  /** The cached key; undefined when it is not cached or the cache cannot be trusted. */
   readonly cached: (hash: string, nowMs: number) => ApiKey | null | undefined
   /**
-   * Keys of the hashes, by hash, in one query. `earlier` names the hash for each other hash of the same secret. Ends by itself
-   * within the deadline of a request.
+   * Finds keys by their hashes in one query. `earlier` maps each other hash of a secret to its first hash. Ends within
+   * the deadline of a request.
    */
   readonly byHashes: (
     hashes: ReadonlyArray<string>,
@@ -33,8 +33,8 @@ export interface KeySource {
 }
 
 /**
- * Returns the look-up of a hash; its result is null when there is no such key. Requests for one hash share a query. A request
- * joins only queries that have not started, so the result is never older than the request.
+ * Returns the look-up of a hash. Its result is null when there is no such key. Requests for the same hash share a
+ * query. A request joins only queries that have not started, so the result is never older than the request.
  */
 export const makeKeyLookup = Effect.fnUntraced(function* ({
   byHashes,
@@ -49,7 +49,7 @@ export const makeKeyLookup = Effect.fnUntraced(function* ({
   const requested = yield* Latch.make()
   const slots = yield* Semaphore.make(IN_FLIGHT)
 
-  /** Takes the oldest requests; those that an earlier query has answered are completed from the cache. */
+  /** Takes the oldest requests. Requests that an earlier query has answered are completed from the cache. */
   const takeBatch = (nowMs: number): ReadonlyMap<string, Pending> => {
     const batch = new Map<string, Pending>()
     for (const [hash, pending] of waiting) {

@@ -1,14 +1,14 @@
-/** The pepper of key hashes, earlier ones whose hashes are still known, and the rewriting of those hashes. */
+/** The pepper of key hashes, the other peppers whose hashes still count, and the rewriting of those hashes. */
 import { Config, Duration, Effect, Option, Redacted, Schedule, type Scope } from "effect"
-import type { ApiKey } from "../domain/ApiKey.ts"
+import type { ApiKey } from "../api/schemas/ApiKey.ts"
 import type { RandomBytes } from "../domain/randomText.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { Readings } from "../health/Readings.ts"
+import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
+import { Readings } from "../operations/Readings.ts"
 import { CleansUp } from "../storage/purge.ts"
 import { hashSecret, makePepper } from "./keyFormat.ts"
 import type { HashedKey, HashRewrite, KeyTable } from "./keyTable.ts"
 
-/** Name of the pepper that the database keeps where KEY_PEPPER is not set. */
+/** Name of the pepper that the database keeps when KEY_PEPPER is not set. */
 const STORED = "key_pepper"
 /** Hashes that one statement rewrites. */
 const BATCH_SIZE = 1000
@@ -17,69 +17,71 @@ const ID_LENGTH = 16
 
 /** Settings of the pepper. Hashes are worthless without it. */
 export const pepperSettings = Config.all({
-  /** New hashes are under it. When missing, the database keeps a random one, so that processes agree. */
+  /**
+   * The pepper of new hashes. When it is missing, the database keeps a random one, so that all processes use the same.
+   */
   present: Config.option(Config.Redacted("KEY_PEPPER")),
-  /** Keys whose hash is under it are known too. */
+  /** Another pepper. Keys with a hash under it are known too. */
   before: Config.option(Config.Redacted("KEY_PEPPER_BEFORE"))
 })
 
-// Not a key, so that it is the hash of none.
+// The hashed text is not a key, so no key has this hash.
 const idOf = (pepper: Redacted.Redacted): string => hashSecret(pepper, Redacted.make("pepper")).slice(0, ID_LENGTH)
 
-/** The pepper for new hashes, and others under which a key may be found. */
+/** The pepper for new hashes, and the others by which a key may be found. */
 export class Peppers {
-  private readonly present: Redacted.Redacted
-  private readonly earlier: ReadonlyArray<Redacted.Redacted>
-  /** Id of the pepper for new hashes: 64 bits of an HMAC under it. */
+  readonly #present: Redacted.Redacted
+  readonly #earlier: ReadonlyArray<Redacted.Redacted>
+  /** Id of the pepper for new hashes: the first 64 bits of an HMAC under it. */
   readonly id: string
-  /** Ids of every pepper, that of the present one first. */
+  /** Ids of all peppers, the present one first. */
   readonly ids: ReadonlyArray<string>
 
-  /** Repeated peppers count once. */
+  /** A repeated pepper counts once. */
   constructor(present: Redacted.Redacted, others: ReadonlyArray<Redacted.Redacted>) {
     const byId = new Map([present, ...others].toReversed().map((pepper) => [idOf(pepper), pepper]))
-    this.present = present
+    this.#present = present
     this.id = idOf(present)
     byId.delete(this.id)
-    this.earlier = Array.from(byId.values())
+    this.#earlier = Array.from(byId.values())
     this.ids = [this.id, ...byId.keys()]
   }
 
   /** Hash of the secret under the present pepper. */
   hash(secret: Redacted.Redacted): string {
-    return hashSecret(this.present, secret)
+    return hashSecret(this.#present, secret)
   }
 
   /** Hashes of the secret under the other peppers. */
   earlierHashes(secret: Redacted.Redacted): ReadonlyArray<string> {
-    return this.earlier.map((pepper) => hashSecret(pepper, secret))
+    return this.#earlier.map((pepper) => hashSecret(pepper, secret))
   }
 }
 
-/** Keys found by a hash that is not known to be under the present pepper, until that is written. */
+/** Keys that were found by a hash which may not be under the present pepper, until the new hash is written. */
 export class HashRewrites {
-  private readonly waiting = new Map<string, HashRewrite>()
+  readonly #waiting = new Map<string, HashRewrite>()
 
-  /** Notes a key. The last note of a key counts. */
+  /** Notes a key. The last note of a key wins. */
   add(rewrite: HashRewrite): void {
-    this.waiting.set(rewrite.id, rewrite)
+    this.#waiting.set(rewrite.id, rewrite)
   }
 
   /** At most 1000 that wait, the oldest first. */
   batch(): ReadonlyArray<HashRewrite> {
-    return this.waiting.values().take(BATCH_SIZE).toArray()
+    return this.#waiting.values().take(BATCH_SIZE).toArray()
   }
 
-  /** Removes what has been written, unless it was noted again meanwhile. */
+  /** Removes what has been written, unless the key has been noted again. */
   written(batch: ReadonlyArray<HashRewrite>): void {
     for (const rewrite of batch) {
-      if (this.waiting.get(rewrite.id) === rewrite) {
-        this.waiting.delete(rewrite.id)
+      if (this.#waiting.get(rewrite.id) === rewrite) {
+        this.#waiting.delete(rewrite.id)
       }
     }
   }
 
-  /** Keys by the hash that was asked for; `earlier` names it for hashes under other peppers. */
+  /** Returns found keys by the hash that was asked for. `earlier` maps a hash under another pepper to that hash. */
   resolve(
     found: ReadonlyArray<HashedKey>,
     earlier: ReadonlyMap<string, string>,
@@ -98,8 +100,8 @@ export class HashRewrites {
 }
 
 /**
- * The peppers by the settings. Where KEY_PEPPER is set and the database keeps a pepper of the time before, keys under that one are
- * known too.
+ * Reads the peppers from the settings. If KEY_PEPPER is set and the database has a pepper from before that, keys under
+ * the stored pepper are known too.
  */
 export const readPeppers = Effect.fnUntraced(function* (
   table: KeyTable,
@@ -115,8 +117,9 @@ export const readPeppers = Effect.fnUntraced(function* (
 })
 
 /**
- * Counts the usable keys whose hash is not known to be under the present pepper: at the start, and every minute while another
- * pepper is known. Reported as a metric and logged, so that an operator sees when the other pepper can go.
+ * Counts the usable keys whose hash is not known to be under the present pepper: at the start, and every minute while
+ * there is another pepper. The number is a metric and in the log, so that an operator sees when the other pepper can be
+ * removed.
  */
 export const countEarlierKeys = Effect.fnUntraced(function* <E>(
   peppers: Peppers,

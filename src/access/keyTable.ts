@@ -2,8 +2,8 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { ApiKey, ApiScope, KeyNotFound, TooManyKeys } from "../domain/ApiKey.ts"
-import { DEFAULT_PLAN, Plan } from "../domain/keys/Plan.ts"
+import { ApiKey, ApiScope, KeyNotFound, TooManyKeys } from "../api/schemas/ApiKey.ts"
+import { DEFAULT_PLAN, Plan } from "../api/schemas/Plan.ts"
 
 const Row = Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String), plan: Schema.NullOr(Plan) })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
@@ -11,7 +11,7 @@ const decodeHashed = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ secretHash: Schema.String, pepperId: Schema.NullOr(Schema.String), ...Row.fields }))
 )
 const isScope = Schema.is(ApiScope)
-// A scope of a later version grants nothing here, and does not lock its key out. A plan without a row is `default`.
+// A scope of a later version grants nothing here, but does not lock its key out. A plan without a row is `default`.
 const keyOf = (row: typeof Row.Type): ApiKey => ({
   ...row,
   plan: row.plan ?? DEFAULT_PLAN,
@@ -36,13 +36,13 @@ export type NewKey = Pick<
   "id" | "accountId" | "name" | "prefix" | "lastFour" | "scopes" | "ipPolicy" | "createdAtMs" | "expiresAtMs"
 > & {
   readonly secretHash: string
-  /** Id of the pepper that the hash is under. */
+  /** Id of the pepper of the hash. */
   readonly pepperId: string
   /** Name of the plan. */
   readonly plan: string
 }
 
-/** A key as it was found by a hash; `pepperId` is null where the row does not say under which pepper the hash is. */
+/** A key and the hash it was found by. `pepperId` is null when the row does not name the pepper of the hash. */
 export interface HashedKey {
   readonly hash: string
   readonly pepperId: string | null
@@ -58,7 +58,7 @@ export interface HashRewrite {
 
 const timeOf = (ms: number | null) => (ms === null ? null : PgTypes.timestamptz(ms))
 
-/** The columns in which two states of a key differ, except those that only time changes. */
+/** The columns in which two states of a key differ, except columns that only time changes. */
 const differing = (before: ApiKey, after: ApiKey) => ({
   ...(after.name !== before.name && { name: after.name }),
   ...(after.scopes !== before.scopes && { scopes: after.scopes }),
@@ -70,7 +70,71 @@ const differing = (before: ApiKey, after: ApiKey) => ({
   ...(after.revokedAtMs !== before.revokedAtMs && { revokedAt: timeOf(after.revokedAtMs) })
 })
 
-/** The queries. What changes a key runs in a transaction; the caller may add to it. */
+/** The queries by the hashes of secrets. */
+const makeHashQueries = (sql: SqlClient.SqlClient) => ({
+  /** Keys by the hashes of their secrets, revoked or disabled ones too. Hashes without a key are left out. */
+  byHashes: Effect.fnUntraced(function* (hashes: ReadonlyArray<string>) {
+    const rows = yield* decodeHashed(
+      yield* sql`
+        select secret_hash, pepper_id, ${sql.literal(COLUMNS)} from ${sql.literal(SOURCE)} where secret_hash = any(${hashes}::text[])
+      `
+    )
+    return rows.map(({ pepperId, secretHash, ...row }): HashedKey => ({
+      hash: secretHash,
+      pepperId,
+      key: keyOf(row)
+    }))
+  }),
+
+  /**
+   * Moves hashes to the pepper with this id, and returns the ids of their keys. A hash that has changed since it was
+   * found stays as it is.
+   */
+  rewriteHashes: (batch: ReadonlyArray<HashRewrite>, pepperId: string) =>
+    sql`
+      update api_keys set secret_hash = rewritten.present, pepper_id = ${pepperId}
+      from unnest(
+        ${batch.map(({ id }) => id)}::text[],
+        ${batch.map(({ found }) => found)}::text[],
+        ${batch.map(({ present }) => present)}::text[]
+      ) as rewritten (id, found, present)
+      where api_keys.id = rewritten.id and api_keys.secret_hash = rewritten.found
+      returning api_keys.id
+    `,
+
+  /**
+   * Counts keys that are neither revoked nor expired: in `earlier` the keys whose hash is not known to be under the
+   * first pepper, in `unusable` the keys whose hash is known to be under none of the peppers.
+   */
+  countEarlier: Effect.fnUntraced(function* (pepperIds: ReadonlyArray<string>) {
+    const [[earlier, unusable] = []] = yield* sql`
+      select
+        count(*) filter (where pepper_id is distinct from ${pepperIds[0] ?? ""}),
+        count(*) filter (where pepper_id <> all(${pepperIds}::text[]))
+      from api_keys where revoked_at is null and (expires_at is null or expires_at > now())
+    `.values
+    return { earlier: Number(earlier), unusable: Number(unusable) }
+  })
+})
+
+/** The queries of the table `service_secrets`. */
+const makeSecretQueries = (sql: SqlClient.SqlClient) => ({
+  /** A secret of the service, shared by all processes. The first candidate ever given is kept. */
+  secret: Effect.fnUntraced(function* (name: string, candidate: Redacted.Redacted) {
+    const row = { name, value: Redacted.value(candidate) }
+    yield* sql`insert into service_secrets ${sql.insert(row)} on conflict do nothing`
+    const [[value] = []] = yield* sql`select value from service_secrets where name = ${name}`.values
+    return Redacted.make(String(value))
+  }),
+
+  /** A secret of the service; null when none is stored. */
+  storedSecret: Effect.fnUntraced(function* (name: string) {
+    const [row] = yield* sql`select value from service_secrets where name = ${name}`.values
+    return row === undefined ? null : Redacted.make(String(row[0]))
+  })
+})
+
+/** The queries. Changes of a key run in a transaction, which the caller may extend. */
 export const makeKeyTable = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(COLUMNS)
   const source = sql.literal(SOURCE)
@@ -85,10 +149,10 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
     return key ?? (yield* new KeyNotFound({ id }))
   })
 
-  /** The key, held until the transaction ends. */
+  /** The key, locked until the transaction ends. */
   const hold = (id: string) => only(id, sql`select ${columns} from ${source} where id = ${id} for update of api_keys`)
 
-  /** Holds the account until the transaction ends, and fails when it has that many active keys. */
+  /** Locks the account until the transaction ends. Fails when it has that many active keys. */
   const claimPlace = Effect.fnUntraced(function* (accountId: string, most: number, nowMs: number) {
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${accountId}, 0))`
     const active = yield* sql`
@@ -102,49 +166,10 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
   })
 
   return {
+    ...makeHashQueries(sql),
+    ...makeSecretQueries(sql),
     hold,
     claimPlace,
-
-    /** Keys by the hashes of their secrets, revoked or disabled ones too. Hashes without a key are left out. */
-    byHashes: Effect.fnUntraced(function* (hashes: ReadonlyArray<string>) {
-      const rows = yield* decodeHashed(
-        yield* sql`
-          select secret_hash, pepper_id, ${columns} from ${source} where secret_hash = any(${hashes}::text[])
-        `
-      )
-      return rows.map(({ pepperId, secretHash, ...row }): HashedKey => ({
-        hash: secretHash,
-        pepperId,
-        key: keyOf(row)
-      }))
-    }),
-
-    /** Puts hashes under the pepper of the id, and returns the ids of their keys. A hash that is no longer the one that was found stays as it is. */
-    rewriteHashes: (batch: ReadonlyArray<HashRewrite>, pepperId: string) =>
-      sql`
-        update api_keys set secret_hash = rewritten.present, pepper_id = ${pepperId}
-        from unnest(
-          ${batch.map(({ id }) => id)}::text[],
-          ${batch.map(({ found }) => found)}::text[],
-          ${batch.map(({ present }) => present)}::text[]
-        ) as rewritten (id, found, present)
-        where api_keys.id = rewritten.id and api_keys.secret_hash = rewritten.found
-        returning api_keys.id
-      `,
-
-    /**
-     * Numbers of keys, neither revoked nor expired: `earlier` whose hash is not known to be under the first of the peppers, and
-     * `unusable` whose hash is known to be under none of them.
-     */
-    countEarlier: Effect.fnUntraced(function* (pepperIds: ReadonlyArray<string>) {
-      const [[earlier, unusable] = []] = yield* sql`
-        select
-          count(*) filter (where pepper_id is distinct from ${pepperIds[0] ?? ""}),
-          count(*) filter (where pepper_id <> all(${pepperIds}::text[]))
-        from api_keys where revoked_at is null and (expires_at is null or expires_at > now())
-      `.values
-      return { earlier: Number(earlier), unusable: Number(unusable) }
-    }),
 
     /** Every key of an account, newest first. */
     ofAccount: (accountId: string) =>
@@ -156,7 +181,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
       return yield* Effect.catchTag(hold(key.id), "KeyNotFound", Effect.die)
     }),
 
-    /** Stores the difference of two states of a held key; null when there is none. */
+    /** Stores the difference between two states of a locked key. Returns null when there is none. */
     save: Effect.fnUntraced(function* (before: ApiKey, after: ApiKey) {
       const changes = differing(before, after)
       if (Object.keys(changes).length === 0) {
@@ -166,7 +191,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
       return yield* hold(before.id)
     }),
 
-    /** Ids of keys that expired between two times, the second included. */
+    /** Ids of keys that expired after the first time, up to and including the second. */
     expiredBetween: Effect.fnUntraced(function* (afterMs: number, untilMs: number) {
       const rows = yield* sql`
         select id from api_keys
@@ -175,7 +200,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
       return rows.map(([id]) => String(id))
     }),
 
-    /** Ids of keys that were revoked or disabled in the last so many milliseconds of the server's clock. */
+    /** Ids of keys that were revoked or disabled in the last `lastMs` milliseconds of the server's clock. */
     closedWithin: Effect.fnUntraced(function* (lastMs: number) {
       const rows = yield* sql`
         select id from api_keys
@@ -191,21 +216,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
         update api_keys set last_used_at = greatest(last_used_at, used.at)
         from unnest(${batch.map(([id]) => id)}::text[], ${batch.map(([, at]) => new Date(at))}::timestamptz[]) as used (id, at)
         where api_keys.id = used.id
-      `,
-
-    /** A secret of the service, shared by all processes: the first candidate ever given is kept. */
-    secret: Effect.fnUntraced(function* (name: string, candidate: Redacted.Redacted) {
-      const row = { name, value: Redacted.value(candidate) }
-      yield* sql`insert into service_secrets ${sql.insert(row)} on conflict do nothing`
-      const [[value] = []] = yield* sql`select value from service_secrets where name = ${name}`.values
-      return Redacted.make(String(value))
-    }),
-
-    /** A secret of the service, or null where none is kept. */
-    storedSecret: Effect.fnUntraced(function* (name: string) {
-      const [row] = yield* sql`select value from service_secrets where name = ${name}`.values
-      return row === undefined ? null : Redacted.make(String(row[0]))
-    })
+      `
   }
 }
 

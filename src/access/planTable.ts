@@ -1,11 +1,11 @@
 /** The table `plans`, as queries. `default` is a constant without a row. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { DEFAULT_PLAN, Plan, PlanInUse, PlanNotFound } from "../domain/keys/Plan.ts"
+import { DEFAULT_PLAN, Plan, PlanInUse, PlanNotFound } from "../api/schemas/Plan.ts"
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Plan))
 
-/** The queries. Those that change something run in a transaction. */
+/** The queries. Changes run in a transaction. */
 export const makePlanTable = (sql: SqlClient.SqlClient) => ({
   /** Every plan: `default`, then the others by name. */
   all: Effect.map(Effect.flatMap(sql`select * from plans order by name`, decodeRows), (rows): ReadonlyArray<Plan> => [
@@ -13,7 +13,7 @@ export const makePlanTable = (sql: SqlClient.SqlClient) => ({
     ...rows
   ]),
 
-  /** The plan of this name, which cannot be removed before the transaction ends. */
+  /** The plan with this name. Nobody can remove it before the transaction ends. */
   hold: Effect.fnUntraced(function* (name: string) {
     if (name === DEFAULT_PLAN.name) {
       return DEFAULT_PLAN
@@ -22,7 +22,7 @@ export const makePlanTable = (sql: SqlClient.SqlClient) => ({
     return plan ?? (yield* new PlanNotFound({ name }))
   }),
 
-  /** The plan of this name, held until the transaction ends; null when there is none. */
+  /** The plan with this name, locked until the transaction ends; null when there is none. */
   before: Effect.fnUntraced(function* (name: string) {
     const [plan] = yield* decodeRows(yield* sql`select * from plans where name = ${name} for update`)
     return plan ?? null
@@ -36,7 +36,7 @@ export const makePlanTable = (sql: SqlClient.SqlClient) => ({
     return Plan.make({ name, ...limits })
   }),
 
-  /** Removes a plan that no key has, revoked keys aside. */
+  /** Removes a plan unless a key has it. Revoked keys do not count. */
   remove: Effect.fnUntraced(function* (name: string) {
     const [plan] = yield* decodeRows(yield* sql`delete from plans where name = ${name} returning *`)
     if (plan === undefined) {

@@ -2,11 +2,12 @@ import type { Mint } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { type Rational, whole } from "../domain/rational.ts"
 import { isMoney } from "../domain/stables.ts"
-import type { ActivityMetric } from "../domain/wallets/Alert.ts"
-import { coverageOf } from "../market/views/tokenMeasures.ts"
-import { STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
-import { windowNames, windowSeconds } from "../market/windows/windows.ts"
-import type { PoolBook } from "../pools/PoolBook.ts"
+import type { ActivityMetric } from "../api/schemas/Alert.ts"
+import { coverageOf } from "../market/reads/tokenMeasures.ts"
+import { MARKET_STALE_MS } from "../market/tape/freshness.ts"
+import type { Market } from "../market/tape/Market.ts"
+import { windowNames, windowSeconds } from "../market/model/windows.ts"
+import type { PoolBook } from "../quotes/pools/PoolBook.ts"
 import type { HolderReads } from "../tokens/HolderReader.ts"
 import { depthOf } from "../tokens/liquidity.ts"
 import type { AuthorityChanges } from "./AuthorityChanges.ts"
@@ -14,74 +15,80 @@ import { type High, LiquidityHighs } from "./LiquidityHighs.ts"
 import type { MedianPrices } from "./MedianPrices.ts"
 import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
 
-/** Owners of the watched concentration. */
+/** How many of the largest owners the concentration counts. */
 const TOP = 10
 
 /** The sources of the metrics. */
 export interface ActivitySources {
-  readonly tape: TradeTape["Service"]
+  readonly tape: Market["Service"]
   readonly pools: Pick<PoolBook["Service"], "isLoaded" | "lacking" | "poolsOf">
   readonly holders: Pick<HolderReads, "knownOf">
   readonly medians: MedianPrices
   readonly authorities: Pick<AuthorityChanges, "of">
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number
-  /** The longest pause between two looks at all metrics, in milliseconds: after a longer one no window was seen whole. */
+  /**
+   * The longest pause between two evaluations of all metrics, in milliseconds. After a longer pause no window counts as
+   * whole.
+   */
   readonly longestPauseMs: number
 }
 
-/** The name of a window of so many seconds; null where there is none. */
+/** The name of the window with this length; null when there is none. */
 export const windowOf = (seconds: number | null) => windowNames[windowSeconds.indexOf(seconds ?? 0)] ?? null
 
 /**
- * Metrics of tokens beside their price. Each is read at its time, not with every swap, and has no value unless all that it
- * is made of is known: a sum with a gap fires nothing.
+ * Metrics of tokens other than their price. They are read at intervals, not with every swap. A metric has no value
+ * unless all of its parts are known: a sum with a gap fires nothing.
  */
 export class ActivityMetrics {
-  private readonly sources: ActivitySources
-  private readonly highs: LiquidityHighs
+  readonly #sources: ActivitySources
+  readonly #highs: LiquidityHighs
 
   constructor(sources: ActivitySources) {
-    this.sources = sources
-    this.highs = new LiquidityHighs(sources.longestPauseMs)
+    this.#sources = sources
+    this.#highs = new LiquidityHighs(sources.longestPauseMs)
   }
 
   /** Current value of the metric, at the place of the newest trade of the token. */
   now(mint: Mint, metric: ActivityMetric, { windowSeconds: seconds }: Measure, place: number, nowMs: number): Reading {
-    const { authorities, monotonicMs } = this.sources
+    const { authorities, monotonicMs } = this.#sources
     switch (metric) {
       case "volume_usd":
-        return this.ofBlocks(this.volume(mint, seconds, nowMs), place, nowMs)
+        return this.#ofBlocks(this.#volume(mint, seconds, nowMs), place, nowMs)
       case "curve_progress_pct":
-        return this.ofBlocks(this.progress(mint), place, nowMs)
+        return this.#ofBlocks(this.#progress(mint), place, nowMs)
       case "liquidity_usd":
-        return this.liquidity(mint, place, nowMs)
+        return this.#liquidity(mint, place, nowMs)
       case "liquidity_drop_pct":
-        return this.drop(this.liquidity(mint, place, nowMs), this.highs.of(mint, seconds ?? 0, monotonicMs()))
+        return this.#drop(this.#liquidity(mint, place, nowMs), this.#highs.of(mint, seconds ?? 0, monotonicMs()))
       case "authority_changes": {
         const changes = authorities.of(mint, seconds ?? 0, monotonicMs())
-        return this.ofBlocks(changes === null ? null : whole(BigInt(changes)), place, nowMs)
+        return this.#ofBlocks(changes === null ? null : whole(BigInt(changes)), place, nowMs)
       }
       case "top10_pct":
-        return this.concentration(mint, place, nowMs)
+        return this.#concentration(mint, place, nowMs)
       case "silent_seconds":
-        return this.silence(mint, place, nowMs)
+        return this.#silence(mint, place, nowMs)
     }
   }
 
-  /** Takes note of the liquidity of tokens whose drops are watched, and forgets that of all others. */
+  /** Records the liquidity of tokens whose drops are watched, and forgets all other tokens. */
   follow(drops: ReadonlySet<Mint>, nowMs: number): void {
-    this.highs.keep(drops)
+    this.#highs.keep(drops)
     for (const mint of drops) {
-      const reading = this.liquidity(mint, 0, nowMs)
+      const reading = this.#liquidity(mint, 0, nowMs)
       if (reading.state === "ok") {
-        this.highs.note(mint, reading.seen.value.numerator, this.sources.monotonicMs())
+        this.#highs.note(mint, reading.seen.value.numerator, this.#sources.monotonicMs())
       }
     }
   }
 
-  /** Distance of the liquidity from its highest value, in percent of that; none where no value was seen, or it is 0. */
-  private drop(now: Reading, high: High | null): Reading {
+  /**
+   * How far the liquidity is below its highest value, in percent of the highest value. No value when none was seen or
+   * the highest is 0.
+   */
+  #drop(now: Reading, high: High | null): Reading {
     if (now.state !== "ok") {
       return now
     }
@@ -96,21 +103,21 @@ export class ActivityMetrics {
   }
 
   /** A value as of the newest block; stale once blocks have stopped. */
-  private ofBlocks(value: Rational | null, place: number, nowMs: number): Reading {
-    const { tape } = this.sources
+  #ofBlocks(value: Rational | null, place: number, nowMs: number): Reading {
+    const { tape } = this.#sources
     const heardAtMs = tape.heardAtMs()
     if (heardAtMs === null || value === null) {
       return UNAVAILABLE
     }
     const observedAtMs = tape.state.now * 1000
-    return nowMs - heardAtMs > STALE_AFTER_MS
+    return nowMs - heardAtMs > MARKET_STALE_MS
       ? { state: "stale", observedAtMs }
       : { state: "ok", seen: { value, place, observedAtMs } }
   }
 
-  /** Dollars of both sides in the window; null unless every trade of it was seen and has a value. */
-  private volume(mint: Mint, seconds: number | null, nowMs: number): Rational | null {
-    const { tape } = this.sources
+  /** Dollars of both sides in the window; null unless every trade in it was seen and has a value. */
+  #volume(mint: Mint, seconds: number | null, nowMs: number): Rational | null {
+    const { tape } = this.#sources
     const window = windowOf(seconds)
     if (window === null || !coverageOf(tape, mint, window, nowMs).complete) {
       return null
@@ -122,9 +129,9 @@ export class ActivityMetrics {
     return sums.unpriced > 0 ? null : { numerator: sums.volumeUsdNanos, denominator: tenTo(9) }
   }
 
-  /** The way to the end of the curve in percent, 100 after the graduation; null where it is not known. */
-  private progress(mint: Mint): Rational | null {
-    const { pools, tape } = this.sources
+  /** Progress to the end of the curve in percent, 100 after the graduation; null when unknown. */
+  #progress(mint: Mint): Rational | null {
+    const { pools, tape } = this.#sources
     if ((tape.launches.of(mint)?.graduatedAtMs ?? null) !== null) {
       return whole(100n)
     }
@@ -137,9 +144,9 @@ export class ActivityMetrics {
       : { numerator: 100n * rate.numerator, denominator: rate.denominator }
   }
 
-  /** Dollars in the pools of the token; none while a pool has no value. */
-  private liquidity(mint: Mint, place: number, nowMs: number): Reading {
-    const { medians, pools } = this.sources
+  /** Dollars in the pools of the token; no value while one of the pools has none. */
+  #liquidity(mint: Mint, place: number, nowMs: number): Reading {
+    const { medians, pools } = this.#sources
     const prices = medians.at(nowMs)
     if (!pools.isLoaded(mint) || prices.lifetime === null) {
       return UNAVAILABLE
@@ -154,9 +161,9 @@ export class ActivityMetrics {
       : { state: "ok", seen: { value: { numerator: micro, denominator: tenTo(6) }, place, observedAtMs } }
   }
 
-  /** Part held by the ten largest owners, in percent; none while holders or pools are not known whole. */
-  private concentration(mint: Mint, place: number, nowMs: number): Reading {
-    const known = this.sources.holders.knownOf(mint, nowMs)
+  /** Share of the ten largest owners, in percent; no value while holders or pools are not completely known. */
+  #concentration(mint: Mint, place: number, nowMs: number): Reading {
+    const known = this.#sources.holders.knownOf(mint, nowMs)
     if (known === null || known.total === 0n || !known.poolCoverage.complete) {
       return UNAVAILABLE
     }
@@ -170,11 +177,11 @@ export class ActivityMetrics {
   }
 
   /**
-   * Seconds since the last trade that was seen, by the clock of this service: it also grows while blocks are missing. None
-   * before the first trade, and while stored trades are read back.
+   * Seconds since the last trade that was seen, by the clock of this service. They also grow while blocks are missing.
+   * No value before the first trade, or while stored trades are read back.
    */
-  private silence(mint: Mint, place: number, nowMs: number): Reading {
-    const { tape } = this.sources
+  #silence(mint: Mint, place: number, nowMs: number): Reading {
+    const { tape } = this.#sources
     const seen = tape.isRestoring() ? null : tape.state.seen(mint)
     if (seen === null) {
       return UNAVAILABLE

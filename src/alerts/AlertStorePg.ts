@@ -11,7 +11,7 @@ import {
   isAlertId,
   type NewAlert,
   type SeenTrades
-} from "../domain/wallets/Alert.ts"
+} from "../api/schemas/Alert.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
@@ -21,7 +21,7 @@ import type { AuthoritySighting } from "./authorityRecord.ts"
 import { makeAuthorityTable } from "./authorityTable.ts"
 import { makeFire } from "./tradeFiringTable.ts"
 
-/** On the path of a request. */
+/** Deadline for reads on the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
     create: Effect.fn("AlertStore.create")((alert: NewAlert, limit?: number) =>
       now((nowMs) => write(transaction(sql, table.create(alert, nowMs, limit))))
     ),
-    // A text that is no id may hold characters that the database rejects.
+    // Text that is not an id may hold characters that the database rejects.
     find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>
       isAlertId(id) ? now((nowMs) => read(table.find(accountId, id, nowMs))) : Effect.succeed(null)
     ),

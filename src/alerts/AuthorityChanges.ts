@@ -11,7 +11,7 @@ interface Stored extends AuthoritySighting {
 
 interface Change {
   readonly atMs: number
-  /** The same time by the clock of this process that never goes back. */
+  /** The same time by a clock of this process that never goes back. */
   readonly monotonicMs: number
 }
 
@@ -32,15 +32,15 @@ const sightingOf = (mint: Mint, state: TokenState | null): AuthoritySighting | n
 }
 
 /**
- * Changes of the mint and the freeze authority of tokens. What this process sees goes to the store, from which all processes
- * count, so that two of them have the same number and a restart loses none.
+ * Changes of the mint and freeze authorities of tokens. Each process stores what it sees, and counts from the store. So
+ * all processes have the same number, and a restart loses none.
  */
 export class AuthorityChanges {
-  /** The last sightings that the store has of this process. */
+  /** The last sightings of this process that are in the store. */
   readonly #stored = new Map<Mint, Stored>()
   readonly #changes = new Map<Mint, ReadonlyArray<Change>>()
 
-  /** Sightings of the tokens that the store does not have yet. */
+  /** Sightings of the tokens that are not in the store yet. */
   unstored(
     mints: ReadonlySet<Mint>,
     read: (mint: Mint) => TokenState | null,
@@ -58,12 +58,12 @@ export class AuthorityChanges {
     })
   }
 
-  /** The store has these sightings. */
+  /** Records that the store has these sightings. */
   stored(sightings: ReadonlyArray<AuthoritySighting>, monotonicMs: number): void {
     sightings.forEach((sighting) => this.#stored.set(sighting.mint, { ...sighting, storedAtMs: monotonicMs }))
   }
 
-  /** Takes the times of the changes in the store, of every token that has some. */
+  /** Takes the times of changes from the store, for every token that has some. */
   changed(changes: ReadonlyMap<Mint, ReadonlyArray<number>>, { monotonicMs, nowMs }: ClockReading): void {
     const before = new Map(this.#changes)
     this.#changes.clear()
@@ -76,7 +76,7 @@ export class AuthorityChanges {
     }
   }
 
-  /** Changes that were seen in the last `seconds`; null before this process has seen the account. */
+  /** Changes that were seen in the last `seconds`; null until this process has seen the account. */
   of(mint: Mint, seconds: number, nowMonotonicMs: number): number | null {
     if (!this.#stored.has(mint)) {
       return null
@@ -85,7 +85,7 @@ export class AuthorityChanges {
     return this.#changes.get(mint)?.filter(isWithin).length ?? 0
   }
 
-  /** Forgets all tokens but these. */
+  /** Forgets all other tokens. */
   keep(mints: ReadonlySet<Mint>): void {
     for (const mint of this.#stored.keys()) {
       if (!mints.has(mint)) {

@@ -1,7 +1,7 @@
 import type { Mint } from "../domain/Address.ts"
-import { LONGEST_DROP_SECONDS } from "../domain/wallets/Alert.ts"
+import { LONGEST_DROP_SECONDS } from "../api/schemas/Alert.ts"
 
-/** Values of one token within this time are one, the highest, in milliseconds. */
+/** Values of one token within this time count as one, the highest. In milliseconds. */
 const STEP_MS = 5000
 
 interface Sample {
@@ -11,34 +11,36 @@ interface Sample {
 }
 
 interface Samples {
-  /** The time of the first value since which there was no longer pause. */
+  /** The time of the first value since the last pause that was too long. */
   readonly sinceMs: number
-  /** The time of the last value. */
   readonly lastMs: number
-  /** In the order of time; each is higher than all after it. */
+  /** In the order of time. Each is higher than all later ones. */
   readonly highest: ReadonlyArray<Sample>
 }
 
-/** A highest value. It is that of a whole window, or the liquidity may have been higher while it was not seen. */
+/**
+ * The highest value that was seen. Unless `isWhole`, part of the window was not seen, and the liquidity may have been
+ * higher then.
+ */
 export interface High {
   readonly micro: bigint
   readonly isWhole: boolean
 }
 
 /**
- * The highest liquidity of tokens within the last hour, by the values that this process has seen. At most 720 of each token are
- * kept. Times are milliseconds of a clock that never goes back.
+ * The highest liquidity of tokens within the last hour, from the values that this process has seen. At most 720 values
+ * of each token are kept. Times are milliseconds of a clock that never goes back.
  */
 export class LiquidityHighs {
   readonly #samples = new Map<Mint, Samples>()
   readonly #longestPauseMs: number
 
-  /** After a pause of the values that is longer than this the window is seen whole only once it has passed anew. */
+  /** After a longer pause between two values, a window is whole only once it has passed anew. */
   constructor(longestPauseMs: number) {
     this.#longestPauseMs = longestPauseMs
   }
 
-  /** Takes note of the value of now. */
+  /** Records the current value. */
   note(mint: Mint, micro: bigint, monotonicMs: number): void {
     const before = this.#samples.get(mint)
     const highest = before?.highest ?? []
@@ -54,7 +56,7 @@ export class LiquidityHighs {
     })
   }
 
-  /** The highest value of the last `seconds`; null where none was seen. */
+  /** The highest value of the last `seconds`; null when none was seen. */
   of(mint: Mint, seconds: number, monotonicMs: number): High | null {
     const samples = this.#samples.get(mint)
     const fromMs = monotonicMs - seconds * 1000
@@ -64,7 +66,7 @@ export class LiquidityHighs {
       : { micro: highest.micro, isWhole: samples.sinceMs <= fromMs && this.#isUnbroken(samples, monotonicMs) }
   }
 
-  /** Forgets all tokens but these. */
+  /** Forgets all other tokens. */
   keep(mints: ReadonlySet<Mint>): void {
     for (const mint of this.#samples.keys()) {
       if (!mints.has(mint)) {

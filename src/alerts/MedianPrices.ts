@@ -1,7 +1,7 @@
 import { type Mint } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { divide, multiply, type Rational, whole } from "../domain/rational.ts"
-import { orderKey } from "../market/tape/TradeRecord.ts"
+import { orderKey } from "../market/model/TradeRecord.ts"
 import type { PriceBook, Prices } from "../tokens/PriceBook.ts"
 
 /** Digits of the money in which `PriceBook` counts: lamports, and millionths of a dollar. */
@@ -18,11 +18,11 @@ const UNAVAILABLE: MedianPrice = { state: "unavailable" }
 
 /** Median prices over pools as observations of alerts. */
 export class MedianPrices {
-  private readonly book: Pick<PriceBook["Service"], "at">
-  private prices: { readonly atMs: number; readonly set: Prices } | null = null
+  readonly #book: Pick<PriceBook["Service"], "at">
+  #prices: { readonly atMs: number; readonly set: Prices } | null = null
 
   constructor(book: Pick<PriceBook["Service"], "at">) {
-    this.book = book
+    this.#book = book
   }
 
   /** The price in dollars or SOL; unavailable without loaded pools or decimals. Its place is the newest slot of the pools. */
@@ -46,11 +46,11 @@ export class MedianPrices {
     return this.at(nowMs).of(mint) !== null
   }
 
-  /** The prices of one moment: one set, in which each mint is priced once. */
+  /** The prices at one moment. Each mint is priced once. */
   at(nowMs: number): Prices {
-    if (this.prices?.atMs !== nowMs) {
-      this.prices = { atMs: nowMs, set: this.book.at(nowMs) }
+    if (this.#prices?.atMs !== nowMs) {
+      this.#prices = { atMs: nowMs, set: this.#book.at(nowMs) }
     }
-    return this.prices.set
+    return this.#prices.set
   }
 }

@@ -1,4 +1,4 @@
-import type { AlertCondition } from "../domain/wallets/Alert.ts"
+import type { AlertCondition } from "../api/schemas/Alert.ts"
 import type { Observation } from "./evaluate.ts"
 
 /** A metric of a token that an alert may watch. */
@@ -7,7 +7,7 @@ export type Measure = Pick<AlertCondition, "metric" | "windowSeconds" | "source"
 /** Current value of a metric. Stale values are not given. */
 export type Reading =
   | { readonly state: "ok"; readonly seen: Observation }
-  /** Nothing is measured between events, and the blocks that bring them are read. */
+  /** There is no value between events. The blocks that bring events are being read. */
   | { readonly state: "watching"; readonly observedAtMs: number }
   | { readonly state: "stale"; readonly observedAtMs: number }
   | { readonly state: "unavailable" }

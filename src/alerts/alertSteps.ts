@@ -1,10 +1,10 @@
-/** Steps of alerts after what was seen, as pure functions. */
+/** Steps of alerts after observations, as pure functions. */
 import { decimalText } from "../domain/rational.ts"
-import type { Alert, AlertStep } from "../domain/wallets/Alert.ts"
+import type { Alert, AlertStep } from "../api/schemas/Alert.ts"
 import type { Watched, WatchGroup } from "./AlertIndex.ts"
 import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
 
-/** The step of an alert to the beginning of a chain; null where it has not begun. */
+/** The step that takes an alert back to the beginning of a chain; null when the alert is still there. */
 export const unmarked = ({ armed, cleared, id, mark, tally, version }: Alert): AlertStep | null =>
   mark === 0 && tally.countedTo === 0 ? null : { id, version, watch: { armed, cleared, mark: 0 }, firing: null }
 
@@ -24,7 +24,7 @@ const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): Ale
   }
 }
 
-/** The steps that a group takes. Most of many alerts are left alone after one comparison. */
+/** The steps that a group takes. Most alerts are left alone after one comparison. */
 export const stepsOf = (group: WatchGroup, seen: ReadonlyArray<Observation>): ReadonlyArray<AlertStep> => {
   const span = spanOf(seen)
   if (span === null) {

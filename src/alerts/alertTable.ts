@@ -1,7 +1,7 @@
-/** The tables `alerts` and `alert_events`, as queries; firings on trades stand in `tradeFiringTable.ts`. */
+/** The tables `alerts` and `alert_events`, as queries. Firings on trades are in `tradeFiringTable.ts`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import {
   Alert,
   type AlertChange,
@@ -16,11 +16,11 @@ import {
   type Slice,
   TooManyAlerts,
   WalletNotTracked
-} from "../domain/wallets/Alert.ts"
+} from "../api/schemas/Alert.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { type Bound, purgeRows } from "../storage/purge.ts"
 
-// Any number that no other lock has, the same in every process. Held while an alert of an account is created.
+// Any number that no other lock has, the same in every process. Held while an account creates an alert.
 const ACCOUNT_LOCK = 7_426_130
 
 // A double holds every millisecond that a timestamp can.
@@ -53,12 +53,10 @@ export const ANNOUNCED = `
     'firedAtMs', (extract(epoch from fired_at) * 1000)::bigint)
 `
 
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-const decodeEvents = Schema.decodeUnknownEffect(Schema.Array(EventRow))
 const decodeAnnounced = Schema.decodeUnknownOption(Announced)
-const decodeVersions = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ id: Schema.String, version: Schema.Int }))
-)
+
+const findEvents = (statement: Statement.Statement<object>) =>
+  SqlSchema.findAll({ Request: Schema.Void, Result: EventRow, execute: () => statement })()
 
 const alertOf = (row: typeof Row.Type): Alert => {
   const { metric, operator, source, threshold, windowSeconds, ...others } = row
@@ -82,7 +80,7 @@ const eventOf = ({
   condition: { metric, operator, threshold, windowSeconds, source }
 })
 
-/** The firing of an announcement; null for one that cannot be read, such as one of a later version. */
+/** The firing in an announcement; null when the announcement cannot be read, for example from a later version. */
 export const readFiring = (text: string): AlertFired | null => {
   const read = decodeAnnounced(text)
   if (read._tag === "None") {
@@ -102,9 +100,6 @@ const stepRow = ({ firing, id, version, watch }: AlertStep) => ({
   observed_at_ms: firing?.observedAtMs ?? null
 })
 
-/** The columns of a condition; none when it is not given. */
-const conditionColumns = (given: Alert["condition"] | undefined) => given ?? {}
-
 const sliceOf = <Found, Row>(
   found: ReadonlyArray<Found>,
   limit: number,
@@ -116,13 +111,13 @@ const sliceOf = <Found, Row>(
   return { rows, next: last !== undefined && found.length > limit ? placeOf(last) : null }
 }
 
-/** Parts of the queries of alerts: their columns, who is active, and the announcement of a change. */
+/** Parts of alert queries: the columns, the condition of active alerts, and the announcement of a change. */
 export const alertFragments = (sql: SqlClient.SqlClient, { announcing }: Announcing) => {
   const announced = announcing("alerts", sql`id`)
   const isTracked = (accountId: Statement.Fragment | string, wallet: Statement.Fragment | string) => sql`
     exists (select from tracked_wallets as own where own.account_id = ${accountId} and own.wallet = ${wallet})
   `
-  /** The rows are those of `alerts`, by this name. */
+  /** Reads rows of `alerts`, by this name. */
   const statusAt = (nowMs: number) => sql`
     case when status in ('active', 'paused') and expires_at <= ${at(nowMs)} then 'expired'
       when status = 'active' and wallet is not null
@@ -135,133 +130,26 @@ export const alertFragments = (sql: SqlClient.SqlClient, { announcing }: Announc
   return { active, announced, isTracked, live, shown, statusAt }
 }
 
-/** Rows of `shown` as alerts. */
-export const decodeAlerts = (rows: unknown) => Effect.map(decodeRows(rows), (found) => found.map(alertOf))
+/** The alerts of a statement that returns the columns `shown`. */
+export const findAlerts = (statement: Statement.Statement<object>) =>
+  Effect.map(SqlSchema.findAll({ Request: Schema.Void, Result: Row, execute: () => statement })(), (rows) =>
+    rows.map(alertOf)
+  )
+
+const findAlert = (statement: Statement.Statement<object>) =>
+  Effect.map(findAlerts(statement), ([alert]) => alert ?? null)
 
 type Announcing = Pick<ChangeChannel["Service"], "announcing">
 
-/** The queries; those that read before they write run in a transaction. Changes and firings are announced with their commit. */
-export const makeAlertTable = (sql: SqlClient.SqlClient, { announcing }: Announcing) => {
-  const { active, announced, isTracked, live, shown, statusAt } = alertFragments(sql, { announcing })
-  const own = (accountId: string, id: string) => sql`id = ${id} and account_id = ${accountId}`
-
-  const one = Effect.fnUntraced(function* (rows: ReadonlyArray<object>) {
-    const [alert] = yield* decodeAlerts(rows)
-    return alert ?? null
-  })
-
-  return {
-    create: Effect.fnUntraced(function* (created: NewAlert, nowMs: number, limit = MAX_LIVE_ALERTS) {
-      const { accountId, condition: chosen, createdAtMs, expiresAtMs, ...rest } = created
-      yield* sql`select pg_advisory_xact_lock(${ACCOUNT_LOCK}::int, hashtext(${accountId}))`
-      const held = yield* sql`
-        select 1 from alerts
-        where account_id = ${accountId} and status in ('active', 'paused') and ${live(nowMs)} limit ${limit}
-      `
-      if (held.length >= limit) {
-        return yield* new TooManyAlerts()
-      }
-      if (rest.wallet !== null) {
-        const [found] = yield* sql`select ${isTracked(accountId, rest.wallet)} as is_tracked`
-        if (found?.["isTracked"] !== true) {
-          return yield* new WalletNotTracked()
-        }
-      }
-      const row = {
-        ...rest,
-        ...chosen,
-        accountId,
-        status: "active",
-        createdAt: at(createdAtMs),
-        updatedAt: at(createdAtMs),
-        expiresAt: expiresAtMs === null ? null : at(expiresAtMs)
-      }
-      const [made] = yield* decodeAlerts(
-        yield* sql`insert into alerts ${sql.insert(row)} returning ${shown(nowMs)}, ${announced}`
-      )
-      return made === undefined ? yield* Effect.die(new Error("nothing was inserted")) : made
-    }),
-
-    find: (accountId: string, id: string, nowMs: number) =>
-      Effect.flatMap(sql`select ${shown(nowMs)} from alerts where ${own(accountId, id)} and removed_at is null`, one),
-
-    page: Effect.fnUntraced(function* (accountId: string, selection: AlertSelection, nowMs: number) {
-      const { after, limit, mint, status } = selection
-      const rest =
-        after === null ? sql`true` : sql`(created_at, id) < (${at(after.timeMs)}, ${after.id}::text collate "C")`
-      const rows = yield* sql`
-        select ${shown(nowMs)} from alerts
-        where account_id = ${accountId} and removed_at is null
-          and ${mint === null ? sql`true` : sql`mint = ${mint}`}
-          and ${status === null ? sql`true` : sql`${statusAt(nowMs)} = ${status}`} and ${rest}
-        order by created_at desc, id desc limit ${limit + 1}
-      `
-      return sliceOf(
-        yield* decodeAlerts(rows),
-        limit,
-        (alert) => alert,
-        ({ createdAtMs: timeMs, id }) => ({ timeMs, id })
-      )
-    }),
-
-    change: Effect.fnUntraced(function* <E>(
-      accountId: string,
-      id: string,
-      decide: (alert: Alert) => Effect.Effect<AlertChange, E>,
-      nowMs: number
-    ) {
-      const found = yield* one(
-        yield* sql`select ${shown(nowMs)} from alerts where ${own(accountId, id)} and removed_at is null for update`
-      )
-      if (found === null) {
-        return null
-      }
-      const { condition: chosen, expiresAtMs, ...change } = yield* decide(found)
-      const row = {
-        ...change,
-        ...conditionColumns(chosen),
-        ...(expiresAtMs === undefined ? {} : { expiresAt: expiresAtMs === null ? null : at(expiresAtMs) }),
-        updatedAt: at(nowMs),
-        version: found.version + 1
-      }
-      return yield* one(
-        yield* sql`update alerts set ${sql.update(row)} where id = ${id} returning ${shown(nowMs)}, ${announced}`
-      )
-    }),
-
-    remove: (accountId: string, id: string, nowMs: number) =>
-      Effect.map(
-        sql`update alerts set removed_at = coalesce(removed_at, ${at(nowMs)}) where ${own(accountId, id)} returning id, ${announced}`,
-        (rows) => rows.length > 0
-      ),
-
-    events: Effect.fnUntraced(function* (accountId: string, selection: EventSelection, nowMs: number) {
-      const { after, alertId, limit, sinceMs } = selection
-      const rest =
-        after === null ? sql`true` : sql`(fired_at, event_id) < (${at(after.timeMs)}, ${after.id}::text collate "C")`
-      const rows = yield* sql`
-        select ${sql.literal(EVENT_COLUMNS)} from alert_events
-        where account_id = ${accountId} and fired_at >= ${at(Math.max(nowMs - EVENT_LIFE_MS, sinceMs ?? 0))}
-          and ${alertId === null ? sql`true` : sql`alert_id = ${alertId}`} and ${rest}
-        order by fired_at desc, event_id desc limit ${limit + 1}
-      `
-      return sliceOf(yield* decodeEvents(rows), limit, eventOf, ({ eventId: id, firedAtMs: timeMs }) => ({
-        timeMs,
-        id
-      }))
-    }),
-
-    versions: (nowMs: number) =>
-      Effect.flatMap(sql`select id, version from alerts where ${active(nowMs)}`, (rows) => decodeVersions(rows)),
-
-    load: Effect.fnUntraced(function* (ids: ReadonlyArray<string>, nowMs: number) {
-      const rows = yield* sql`select ${shown(nowMs)} from alerts where ${sql.in("id", ids)} and ${active(nowMs)}`
-      return yield* decodeAlerts(rows)
-    }),
-
-    /** One statement, so that a firing, its id and the new state of its alert are written together. */
-    advance: Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>, nowMs: number) {
-      const rows = yield* sql`
+/** One statement, so that a firing, its id and the new state of its alert are written together. */
+const advancing = (
+  sql: SqlClient.SqlClient,
+  { announcing }: Announcing,
+  steps: ReadonlyArray<AlertStep>,
+  nowMs: number
+): Statement.Statement<object> => {
+  const { active, announced, shown } = alertFragments(sql, { announcing })
+  return sql`
         with steps as (
           select * from json_to_recordset(${JSON.stringify(steps.map(stepRow))}::text::json)
             as step (id text, version int, armed boolean, cleared boolean, mark bigint, value text, observed_at_ms float8)
@@ -291,8 +179,123 @@ export const makeAlertTable = (sql: SqlClient.SqlClient, { announcing }: Announc
         )
         select ${shown(nowMs)}, ${announced} from moved as alerts
       `
-      return yield* decodeAlerts(rows)
+}
+
+/** The queries. A query that reads before it writes runs in a transaction. Changes and firings are announced with their commit. */
+export const makeAlertTable = (sql: SqlClient.SqlClient, { announcing }: Announcing) => {
+  const { active, announced, isTracked, live, shown, statusAt } = alertFragments(sql, { announcing })
+  const own = (accountId: string, id: string) => sql`id = ${id} and account_id = ${accountId}`
+
+  return {
+    create: Effect.fnUntraced(function* (created: NewAlert, nowMs: number, limit = MAX_LIVE_ALERTS) {
+      const { accountId, condition: chosen, createdAtMs, expiresAtMs, ...rest } = created
+      yield* sql`select pg_advisory_xact_lock(${ACCOUNT_LOCK}::int, hashtext(${accountId}))`
+      const held = yield* sql`
+        select 1 from alerts
+        where account_id = ${accountId} and status in ('active', 'paused') and ${live(nowMs)} limit ${limit}
+      `
+      if (held.length >= limit) {
+        return yield* new TooManyAlerts()
+      }
+      if (rest.wallet !== null) {
+        const tracked = yield* sql`select where ${isTracked(accountId, rest.wallet)}`
+        if (tracked.length === 0) {
+          return yield* new WalletNotTracked()
+        }
+      }
+      const row = {
+        ...rest,
+        ...chosen,
+        accountId,
+        status: "active",
+        createdAt: at(createdAtMs),
+        updatedAt: at(createdAtMs),
+        expiresAt: expiresAtMs === null ? null : at(expiresAtMs)
+      }
+      const made = yield* findAlert(sql`insert into alerts ${sql.insert(row)} returning ${shown(nowMs)}, ${announced}`)
+      return made ?? (yield* Effect.die(new Error("nothing was inserted")))
     }),
+
+    find: (accountId: string, id: string, nowMs: number) =>
+      findAlert(sql`select ${shown(nowMs)} from alerts where ${own(accountId, id)} and removed_at is null`),
+
+    page: Effect.fnUntraced(function* (accountId: string, selection: AlertSelection, nowMs: number) {
+      const { after, limit, mint, status } = selection
+      const rest =
+        after === null ? sql`true` : sql`(created_at, id) < (${at(after.timeMs)}, ${after.id}::text collate "C")`
+      const rows = yield* findAlerts(sql`
+        select ${shown(nowMs)} from alerts
+        where account_id = ${accountId} and removed_at is null
+          and ${mint === null ? sql`true` : sql`mint = ${mint}`}
+          and ${status === null ? sql`true` : sql`${statusAt(nowMs)} = ${status}`} and ${rest}
+        order by created_at desc, id desc limit ${limit + 1}
+      `)
+      return sliceOf(
+        rows,
+        limit,
+        (alert) => alert,
+        ({ createdAtMs: timeMs, id }) => ({ timeMs, id })
+      )
+    }),
+
+    change: Effect.fnUntraced(function* <E>(
+      accountId: string,
+      id: string,
+      decide: (alert: Alert) => Effect.Effect<AlertChange, E>,
+      nowMs: number
+    ) {
+      const found = yield* findAlert(
+        sql`select ${shown(nowMs)} from alerts where ${own(accountId, id)} and removed_at is null for update`
+      )
+      if (found === null) {
+        return null
+      }
+      const { condition: chosen, expiresAtMs, ...change } = yield* decide(found)
+      const row = {
+        ...change,
+        ...chosen,
+        ...(expiresAtMs === undefined ? {} : { expiresAt: expiresAtMs === null ? null : at(expiresAtMs) }),
+        updatedAt: at(nowMs),
+        version: found.version + 1
+      }
+      return yield* findAlert(
+        sql`update alerts set ${sql.update(row)} where id = ${id} returning ${shown(nowMs)}, ${announced}`
+      )
+    }),
+
+    remove: (accountId: string, id: string, nowMs: number) =>
+      Effect.map(
+        sql`update alerts set removed_at = coalesce(removed_at, ${at(nowMs)}) where ${own(accountId, id)} returning id, ${announced}`,
+        (rows) => rows.length > 0
+      ),
+
+    events: Effect.fnUntraced(function* (accountId: string, selection: EventSelection, nowMs: number) {
+      const { after, alertId, limit, sinceMs } = selection
+      const rest =
+        after === null ? sql`true` : sql`(fired_at, event_id) < (${at(after.timeMs)}, ${after.id}::text collate "C")`
+      const rows = yield* findEvents(sql`
+        select ${sql.literal(EVENT_COLUMNS)} from alert_events
+        where account_id = ${accountId} and fired_at >= ${at(Math.max(nowMs - EVENT_LIFE_MS, sinceMs ?? 0))}
+          and ${alertId === null ? sql`true` : sql`alert_id = ${alertId}`} and ${rest}
+        order by fired_at desc, event_id desc limit ${limit + 1}
+      `)
+      return sliceOf(rows, limit, eventOf, ({ eventId: id, firedAtMs: timeMs }) => ({
+        timeMs,
+        id
+      }))
+    }),
+
+    versions: SqlSchema.findAll({
+      Request: Schema.Number,
+      Result: Schema.Struct({ id: Schema.String, version: Schema.Int }),
+      execute: (nowMs) => sql`select id, version from alerts where ${active(nowMs)}`
+    }),
+
+    load: (ids: ReadonlyArray<string>, nowMs: number) =>
+      findAlerts(sql`select ${shown(nowMs)} from alerts where ${sql.in("id", ids)} and ${active(nowMs)}`),
+
+    advance: (steps: ReadonlyArray<AlertStep>, nowMs: number) =>
+      findAlerts(advancing(sql, { announcing }, steps, nowMs)),
 
     purge: <Failure>(nowMs: number, bound: Bound<Failure>) => {
       const before = at(nowMs - EVENT_LIFE_MS)

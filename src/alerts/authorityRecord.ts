@@ -1,12 +1,12 @@
 /** Changes of the authorities of a token, as the store keeps them for every process. Pure. */
 import type { Mint } from "../domain/Address.ts"
 
-/** Changes of one token that are kept, the newest, and for how long: that of the longest window. */
+/** At most this many changes of one token are kept: the newest ones. */
 const MOST_KEPT = 1000
-/** Time for which a change, and authorities that were not seen again, are kept. */
+/** How long changes, and authorities that were not seen again, are kept: the longest window. */
 export const AUTHORITIES_KEPT_MS = 86_400_000
 
-/** Authorities of a token in its mint account at a slot. */
+/** Authorities in the mint account of a token at a slot. */
 export interface AuthoritySighting {
   readonly mint: Mint
   readonly slot: number
@@ -21,7 +21,10 @@ export interface AuthorityRecord extends AuthoritySighting {
   readonly seenAtMs: number
 }
 
-/** The record after a sighting: the same one after that of an earlier slot, and a new one where the last was seen a day ago. */
+/**
+ * The record after a sighting. A sighting at an earlier slot changes nothing. After a day without a sighting a new
+ * record begins.
+ */
 export const afterSighting = (
   before: AuthorityRecord | null,
   sighting: AuthoritySighting,

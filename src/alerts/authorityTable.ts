@@ -1,7 +1,7 @@
 /** The table `token_authorities`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlSchema } from "effect/sql"
 import { Address } from "../domain/Address.ts"
 import { type Bound, purgeRows } from "../storage/purge.ts"
 import { afterSighting, AUTHORITIES_KEPT_MS, type AuthorityRecord, type AuthoritySighting } from "./authorityRecord.ts"
@@ -14,9 +14,6 @@ const Row = Schema.Struct({
   freezeAuthority: Schema.NullOr(Schema.String),
   seenAtMs: Schema.Int
 })
-
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-const decodeChanges = Schema.decodeUnknownEffect(Schema.Array(Changes))
 
 const rowOf = ({ changesMs, freezeAuthority, mint, mintAuthority, seenAtMs, slot }: AuthorityRecord) => ({
   mint,
@@ -36,23 +33,33 @@ export const makeAuthorityTable = (sql: SqlClient.SqlClient) => {
   const recordset = (records: ReadonlyArray<AuthorityRecord>) =>
     sql`json_to_recordset(${JSON.stringify(records.map(rowOf))}::text::json) ${sql.literal(RECORDS)}`
 
+  const lock = SqlSchema.findAll({
+    Request: Schema.Array(Address),
+    Result: Row,
+    execute: (mints) => sql`
+      select mint, slot::float8, mint_authority, freeze_authority, changes_ms::float8[],
+        (extract(epoch from seen_at) * 1000)::float8 as seen_at_ms
+      from token_authorities where ${sql.in("mint", mints)} order by mint for update
+    `
+  })
+  const changed = SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Changes,
+    execute: () => sql`select mint, changes_ms::float8[] from token_authorities where cardinality(changes_ms) > 0`
+  })
+
   return {
     note: Effect.fnUntraced(function* (sightings: ReadonlyArray<AuthoritySighting>, nowMs: number) {
       const first = sightings.map((sighting) => afterSighting(null, sighting, nowMs))
-      // In one order everywhere, or two processes would wait for each other.
+      // Always in the same order, or two processes would wait for each other.
       yield* sql`
         insert into token_authorities (mint, slot, mint_authority, freeze_authority, changes_ms, seen_at)
         select mint, slot, mint_authority, freeze_authority, changes_ms, to_timestamp(seen_at_ms / 1000)
         from ${recordset(first)} order by mint
         on conflict (mint) do nothing
       `
-      const mints = sightings.map(({ mint }) => mint)
-      const rows = yield* sql`
-        select mint, slot::float8, mint_authority, freeze_authority, changes_ms::float8[],
-          (extract(epoch from seen_at) * 1000)::float8 as seen_at_ms
-        from token_authorities where ${sql.in("mint", mints)} order by mint for update
-      `
-      const known = new Map((yield* decodeRows(rows)).map((row) => [row.mint, row]))
+      const rows = yield* lock(sightings.map(({ mint }) => mint))
+      const known = new Map(rows.map((row) => [row.mint, row]))
       const next = sightings.map((sighting) => afterSighting(known.get(sighting.mint) ?? null, sighting, nowMs))
       yield* sql`
         update token_authorities as kept set
@@ -62,12 +69,7 @@ export const makeAuthorityTable = (sql: SqlClient.SqlClient) => {
       `
     }),
 
-    changes: Effect.suspend(() =>
-      Effect.flatMap(
-        sql`select mint, changes_ms::float8[] from token_authorities where cardinality(changes_ms) > 0`,
-        decodeChanges
-      )
-    ).pipe(Effect.map((rows) => new Map(rows.map(({ changesMs, mint }) => [mint, changesMs])))),
+    changes: Effect.map(changed(), (rows) => new Map(rows.map(({ changesMs, mint }) => [mint, changesMs]))),
 
     forget: Effect.asVoid(Effect.suspend(() => sql`delete from token_authorities`)),
 

@@ -11,7 +11,7 @@ import {
   isOfWallet,
   isLive,
   MAX_EXPIRY_MS
-} from "../domain/wallets/Alert.ts"
+} from "../api/schemas/Alert.ts"
 import { compare, whole } from "../domain/rational.ts"
 import { isMoney } from "../domain/stables.ts"
 import { begin, fractionOf, type Observation, resume, triggerOf } from "./evaluate.ts"
@@ -20,7 +20,7 @@ import { begin, fractionOf, type Observation, resume, triggerOf } from "./evalua
 export interface AlertPatch {
   readonly threshold?: string
   readonly recurrence?: AlertRecurrence
-  /** Null is the default of a repeating alert. */
+  /** Null means the default of a repeating alert. */
   readonly cooldownSeconds?: number | null
   readonly expiresAtMs?: number | null
   readonly note?: string | null
@@ -34,14 +34,14 @@ export interface AlertFault {
   readonly message: string
 }
 
-/** Context of a decision: the metric, where it is known, and the place after which the alert listens. */
+/** What a decision depends on: the value of the metric, if known, and the place after which the alert listens. */
 export interface Decided {
   readonly now: Observation | null
   readonly place: number
   readonly nowMs: number
 }
 
-/** The fault of an expiry; null when it is allowed. */
+/** Why an expiry is rejected; null when it is allowed. */
 export const expiryFault = (expiresAtMs: number | null | undefined, nowMs: number): AlertFault | null =>
   typeof expiresAtMs !== "number" || (expiresAtMs > nowMs && expiresAtMs <= nowMs + MAX_EXPIRY_MS)
     ? null
@@ -51,7 +51,7 @@ export const expiryFault = (expiresAtMs: number | null | undefined, nowMs: numbe
         message: "expiresAtMs must be in the future and at most 90 days ahead."
       }
 
-/** The fault of a cooldown under that recurrence; null when it is allowed. */
+/** Why a cooldown is rejected with this recurrence; null when it is allowed. */
 export const cooldownFault = (
   recurrence: AlertRecurrence,
   cooldownSeconds: number | null | undefined
@@ -78,7 +78,9 @@ const refused = (field: string, message: string): AlertFault => ({
   message: `${field} must ${message}`
 })
 
-/** The fault of a target that does not fit the metric: a wallet for its trades, else a token; null when it fits. */
+/**
+ * Why a target does not fit the metric; null when it fits. Metrics of wallet trades need a wallet, all others a token.
+ */
 export const targetFault = (
   { fireNow, mint, side, wallet }: AlertTarget,
   { metric }: Pick<AlertCondition, "metric">
@@ -102,7 +104,7 @@ export const targetFault = (
 const OF_SWAPS: ReadonlySet<AlertMetric> = new Set(["change_pct", "volume_usd", "silent_seconds"])
 const OF_LIQUIDITY: ReadonlySet<AlertMetric> = new Set(["liquidity_usd", "liquidity_drop_pct"])
 
-/** Why the metric is never known of the mint; null where it may be. */
+/** Why the metric is never known for the mint; null when it may be. */
 const neverKnown = (mint: Mint | null, metric: AlertMetric): string | null => {
   if (mint === USDC && OF_SWAPS.has(metric)) {
     return "USDC: every swap for USDC counts as a trade of the other token"
@@ -115,7 +117,7 @@ const neverKnown = (mint: Mint | null, metric: AlertMetric): string | null => {
     : null
 }
 
-/** The fault of a metric that is never known of the mint; null when it may be. */
+/** The fault of a metric that is never known for the mint; null when it may be. */
 export const metricFault = (mint: Mint | null, { metric }: Pick<AlertCondition, "metric">): AlertFault | null => {
   const reason = neverKnown(mint, metric)
   return reason === null
@@ -126,7 +128,9 @@ export const metricFault = (mint: Mint | null, { metric }: Pick<AlertCondition, 
 /** Metrics that are parts of a whole, in percent. */
 const parts: ReadonlySet<AlertMetric> = new Set(["liquidity_drop_pct", "top10_pct", "curve_progress_pct"])
 
-/** True for a condition that no value fulfils at 100 percent: parts are never above it, and no price falls to 0. */
+/**
+ * True when no value fulfils the condition at 100 percent: parts are never above 100 percent, and no price falls to 0.
+ */
 const isBelowWhole = ({ metric, operator }: Pick<AlertCondition, "metric" | "operator">): boolean =>
   parts.has(metric) ? operator === "crosses_below" : operator === "falls_by"
 
@@ -150,8 +154,8 @@ export const thresholdFault = (
 }
 
 /**
- * The cooldown of an alert of that recurrence: the first that is given, else the default, which trades of a wallet do not have;
- * none unless it repeats.
+ * The cooldown of an alert. Only repeating alerts have one: the first number in `given`, or else the default. Alerts on
+ * wallet trades have no default.
  */
 export const cooldownOf = (
   { metric }: Pick<AlertCondition, "metric">,
@@ -171,7 +175,10 @@ const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => 
   return { field, issue: "conflict", message: `${field} must stay as it is: the alert is ${status}, which is final.` }
 }
 
-/** The watch state after the change. What was paused or has another threshold must not fire for what it did not see. */
+/**
+ * The watch state after the change. An alert that was paused or gets another threshold must not fire for what it did
+ * not see.
+ */
 const rewatched = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChange => {
   const { threshold = alert.condition.threshold } = patch
   const condition = { ...alert.condition, threshold }
@@ -189,7 +196,7 @@ const rewatched = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChan
   return { ...watch, armed: watch.armed && decided.nowMs >= restsUntilMs, condition }
 }
 
-/** The change that a patch makes, or the first thing that is wrong with it. */
+/** The change that a patch makes, or its first fault. */
 export const changeAlert = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChange | AlertFault => {
   const recurrence = patch.recurrence ?? alert.recurrence
   const fault =

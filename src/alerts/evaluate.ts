@@ -1,5 +1,5 @@
-/** Arming and firing of alerts, as pure functions; every comparison is of exact fractions. */
-import type { AlertCondition, Watch } from "../domain/wallets/Alert.ts"
+/** Arming and firing of alerts, as pure functions. All comparisons use exact fractions. */
+import type { AlertCondition, Watch } from "../api/schemas/Alert.ts"
 import { tenTo, toAtomic } from "../domain/decimal.ts"
 import { compare, type Rational } from "../domain/rational.ts"
 
@@ -10,30 +10,33 @@ export interface Observation {
   readonly place: number
   /** Block time, in milliseconds since the Unix epoch. */
   readonly observedAtMs: number
-  /** True where the value may be larger: its window was not seen whole. */
+  /** True when the real value may be larger, because its window was not seen whole. */
   readonly isAtLeast?: boolean
 }
 
-/** A condition, ready to be compared. Values are turned so that past the threshold always means at least as large. */
+/**
+ * A condition, ready to be compared. A downward trigger changes the sign of values, so that past the threshold always
+ * means at least as large.
+ */
 export interface Trigger {
   readonly isDownward: boolean
   readonly at: Rational
-  /** One percent of the threshold on the other side of it. */
+  /** One percent before the threshold. A value has to come back this far before the alert is armed again. */
   readonly clearAt: Rational
 }
 
-/** The part of an alert that decides firing. */
+/** The part of an alert that decides whether it fires. */
 export interface Rule {
   readonly trigger: Trigger
   readonly repeats: boolean
   readonly cooldownMs: number
-  /** The second in which the alert was made, in milliseconds: of what the chain had before, it never fires. */
+  /** The second in which the alert was created, in milliseconds. The alert never fires for earlier values. */
   readonly sinceMs: number
 }
 
 const fractionDigits = (text: string): number => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0)
 
-/** Decimal text without a sign as the fraction it is. */
+/** Decimal text without a sign as an exact fraction. */
 export const fractionOf = (text: string): Rational => {
   const digits = fractionDigits(text)
   const numerator = toAtomic(text, digits)
@@ -71,8 +74,8 @@ export const isPast = (trigger: Trigger, value: Rational): boolean => compare(tu
 const isClear = (trigger: Trigger, value: Rational): boolean => compare(turned(trigger, value), trigger.clearAt) <= 0
 
 /**
- * The watch state of a new alert, and of one with a new threshold. It is armed by a known value on this side of the threshold:
- * what is past it from the beginning has crossed nothing.
+ * The watch state of a new alert, or of an alert with a new threshold. Only a known value that is not past the
+ * threshold arms it: a value past it from the beginning has crossed nothing.
  */
 export const begin = (trigger: Trigger, now: Observation | null, place: number): Watch => ({
   armed: now !== null && !isPast(trigger, now.value),
@@ -80,10 +83,10 @@ export const begin = (trigger: Trigger, now: Observation | null, place: number):
   mark: place
 })
 
-/** The watch state of a new alert that also fires for what is past its threshold from the beginning. */
+/** The watch state of a new alert that also fires for a value past its threshold from the beginning. */
 export const beginArmed = (place: number): Watch => ({ armed: true, cleared: true, mark: place })
 
-/** The watch state after a pause: what was crossed meanwhile has to come back first. */
+/** The watch state after a pause. A value that crossed the threshold during the pause has to come back first. */
 export const resume = (trigger: Trigger, watch: Watch, now: Observation | null, place: number): Watch => ({
   armed: watch.armed && begin(trigger, now, place).armed,
   cleared: watch.cleared || watch.armed,
@@ -93,13 +96,13 @@ export const resume = (trigger: Trigger, watch: Watch, now: Observation | null, 
 /** Result of an evaluation. */
 export interface Outcome {
   readonly watch: Watch
-  /** The observation that fires it; null when none does. */
+  /** The observation that fires the alert; null when none does. */
   readonly fires: Observation | null
 }
 
 /**
- * True when the cooldown after the last firing was over when the chain had the value. The chain's time decides, so that a block
- * that is read again after a restart is judged as it was.
+ * True when the cooldown after the last firing was over at the time of the value. Block time decides, so that a block
+ * that is read again after a restart gives the same result.
  */
 const isRested = ({ cooldownMs }: Rule, lastTriggeredAtMs: number | null, { observedAtMs }: Observation): boolean =>
   lastTriggeredAtMs === null || observedAtMs >= lastTriggeredAtMs + cooldownMs
@@ -107,7 +110,8 @@ const isRested = ({ cooldownMs }: Rule, lastTriggeredAtMs: number | null, { obse
 const step = (rule: Rule, watch: Watch, seen: Observation, rested: boolean): Outcome => {
   const { trigger } = rule
   const past = isPast(trigger, seen.value)
-  // Of a value that may be larger only one side of the threshold is certain. It arms a new alert, which waits for what comes.
+  // When the value may be larger, only one side of the threshold is certain. Such a value still arms a new alert, which
+  // waits for later values.
   const isCertain = seen.isAtLeast !== true || past !== trigger.isDownward
   if (past) {
     return watch.armed && isCertain
@@ -124,8 +128,8 @@ const step = (rule: Rule, watch: Watch, seen: Observation, rested: boolean): Out
 }
 
 /**
- * Takes what was seen since, in the order of the chain. Fires once at most: no cooldown is shorter than a block. The same
- * watch is given back when nothing changed.
+ * Applies new observations in the order of the chain. Fires at most once, because no cooldown is shorter than a block.
+ * Returns the same watch when nothing changed.
  */
 export const evaluate = (
   rule: Rule,
@@ -153,7 +157,7 @@ export interface Span {
   readonly high: Rational
 }
 
-/** The span of what was seen; null when nothing was. */
+/** The span of the observations; null when there are none. */
 export const spanOf = (seen: ReadonlyArray<Observation>): Span | null => {
   const [first] = seen
   if (first === undefined) {
@@ -168,7 +172,7 @@ export const spanOf = (seen: ReadonlyArray<Observation>): Span | null => {
   )
 }
 
-/** True when values within the span can change anything: of many alerts most are left alone after one comparison. */
+/** True when a value within the span can change the watch. Most alerts are left alone after this one comparison. */
 export const canMove = ({ trigger }: Rule, watch: Watch, { high, low }: Span): boolean => {
   const [nearest, farthest] = trigger.isDownward ? [low, high] : [high, low]
   if (watch.armed) {

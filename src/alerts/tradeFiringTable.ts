@@ -1,15 +1,11 @@
 /** Firings of alerts on the trades of wallets, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
-import { type Alert, type SeenTrades, TRADE_FIRINGS_MS } from "../domain/wallets/Alert.ts"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import { type Alert, type SeenTrades, TRADE_FIRINGS_MS } from "../api/schemas/Alert.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
-import { alertFragments, ANNOUNCED, decodeAlerts } from "./alertTable.ts"
+import { alertFragments, ANNOUNCED, findAlerts } from "./alertTable.ts"
 import { fireTrades, keyOfTrade, type TradeOutcome } from "./walletTrades.ts"
-
-const decodeFired = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ alertId: Schema.String, signature: Schema.String, index: Schema.Int }))
-)
 
 /** An alert and the outcome of its trades. */
 interface Fired {
@@ -37,29 +33,29 @@ const eventRows = ({ alert, outcome }: Fired) =>
     trade
   }))
 
-/** Takes the trades of the active ones among the alerts; runs in a transaction. The alerts as they are then. */
+/**
+ * Applies trades to the active alerts among these; runs in a transaction. Returns these alerts as they are afterwards.
+ */
 export const makeFire = (sql: SqlClient.SqlClient, channel: Pick<ChangeChannel["Service"], "announcing">) => {
   const { active, announced, shown } = alertFragments(sql, channel)
 
-  const earlierOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, nowMs: number) {
-    const rows = yield* decodeFired(
-      yield* sql`
+  const earlierOf = SqlSchema.findAll({
+    Request: Schema.Struct({ ids: Schema.Array(Schema.String), sinceMs: Schema.Number }),
+    Result: Schema.Struct({ alertId: Schema.String, signature: Schema.String, index: Schema.Int }),
+    execute: ({ ids, sinceMs }) => sql`
       select alert_id, trade ->> 'signature' as signature, (trade ->> 'index')::float8 as index from alert_events
-      where ${sql.in("alert_id", ids)} and fired_at > ${PgTypes.timestamptz(nowMs - TRADE_FIRINGS_MS)} and trade is not null
+      where ${sql.in("alert_id", ids)} and fired_at > ${PgTypes.timestamptz(sinceMs)} and trade is not null
     `
-    )
-    return Map.groupBy(rows, ({ alertId }) => alertId)
   })
 
   return Effect.fnUntraced(function* (seen: ReadonlyArray<SeenTrades>, nowMs: number) {
     const ids = seen.map(({ id }) => id)
-    // In one order everywhere, or two processes would wait for each other.
-    const held = yield* decodeAlerts(
-      yield* sql`
+    // Always in the same order, or two processes would wait for each other.
+    const held = yield* findAlerts(sql`
       select ${shown(nowMs)} from alerts where ${sql.in("id", ids)} and ${active(nowMs)} order by id for update
-    `
-    )
-    const earlier = yield* earlierOf(ids, nowMs)
+    `)
+    const fired = yield* earlierOf({ ids, sinceMs: nowMs - TRADE_FIRINGS_MS })
+    const earlier = Map.groupBy(fired, ({ alertId }) => alertId)
     const tradesOf = new Map(seen.map(({ id, trades }) => [id, trades]))
     const moved = held.flatMap((alert): ReadonlyArray<Fired> => {
       const before = earlier.get(alert.id) ?? []
@@ -70,8 +66,7 @@ export const makeFire = (sql: SqlClient.SqlClient, channel: Pick<ChangeChannel["
     if (moved.length === 0) {
       return held
     }
-    const written = yield* decodeAlerts(
-      yield* sql`
+    const written = yield* findAlerts(sql`
       with moves as (
         select * from json_to_recordset(${JSON.stringify(moved.map(alertRow))}::text::json)
           as move (alert_id text, next_status text, fired int, next_counted_to bigint, next_left_out int,
@@ -96,8 +91,7 @@ export const makeFire = (sql: SqlClient.SqlClient, channel: Pick<ChangeChannel["
         updated_at = ${PgTypes.timestamptz(nowMs)}, version = version + 1
       from moves where id = alert_id
       returning ${shown(nowMs)}, ${announced}
-    `
-    )
+    `)
     const newest = new Map(written.map((alert) => [alert.id, alert]))
     return held.map((alert) => newest.get(alert.id) ?? alert)
   })

@@ -1,4 +1,4 @@
-/** Trades of wallets as alerts see them, and the firings that they make, as pure functions. */
+/** Trades of wallets as alerts see them, and the firings that they cause, as pure functions. */
 import { fromAtomic, tenTo } from "../domain/decimal.ts"
 import { compare } from "../domain/rational.ts"
 import {
@@ -7,16 +7,16 @@ import {
   MOST_TRADE_FIRINGS,
   type TradeTally,
   type WalletTrade
-} from "../domain/wallets/Alert.ts"
-import { lamportsOf } from "../market/tape/solWorth.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { orderKey } from "../market/tape/TradeRecord.ts"
+} from "../api/schemas/Alert.ts"
+import { lamportsOf } from "../market/model/solWorth.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import { orderKey } from "../market/model/TradeRecord.ts"
 import { fractionOf } from "./evaluate.ts"
 
-/** Digits of the units in which a worth is counted: nano-dollars, and lamports. */
+/** Digits of the units in which worth is counted: nano-dollars and lamports. */
 const WORTH_DIGITS = 9
 
-/** The trade of the wallet; null for a swap of a pool, which is a part of one, and for a transfer. */
+/** The trade of the wallet; null for a transfer, and for a pool swap, which is a part of a trade. */
 export const walletTradeOf = (trade: TapeTrade): WalletTrade | null => {
   const { amount, index, mint, role, side, signature, slot, timeMs, volumeUsdNanos, wallet } = trade
   return role === "wallet" || role === "both"
@@ -45,7 +45,10 @@ const worthOf = ({ condition: { metric } }: Pick<Alert, "condition">, trade: Wal
 const isLarge = ({ condition }: Pick<Alert, "condition">, worth: bigint): boolean =>
   compare({ numerator: worth, denominator: tenTo(WORTH_DIGITS) }, fractionOf(condition.threshold)) >= 0
 
-/** True for a trade that the alert is on, whatever it was worth: of its wallet, side and token, after it was set or resumed. */
+/**
+ * True when the alert watches the trade, whatever it was worth: its wallet, side and token, after it was set or
+ * resumed.
+ */
 const isWatched = (alert: Alert, trade: WalletTrade): boolean =>
   trade.wallet === alert.wallet &&
   (alert.mint === null || trade.mint === alert.mint) &&
@@ -60,15 +63,15 @@ export const concerns = (alert: Alert, trade: WalletTrade): boolean => {
   return isWatched(alert, trade) && (worth === null || isLarge(alert, worth))
 }
 
-/** The firings of an alert that bear on the next one. */
+/** Earlier firings of an alert that affect the next one. */
 export interface EarlierFirings {
-  /** `keyOfTrade` of each. */
+  /** The `keyOfTrade` of each firing. */
   readonly keys: ReadonlySet<string>
   /** Firings in the last hour. */
   readonly count: number
 }
 
-/** The name of a trade among the firings of an alert. */
+/** Identifies a trade among the firings of an alert. */
 export const keyOfTrade = ({ index, signature }: Pick<WalletTrade, "index" | "signature">): string =>
   `${signature} ${index}`
 
@@ -80,7 +83,7 @@ export interface TradeFiring {
   readonly observedAtMs: number
 }
 
-/** The firings that trades make, in their order, and the counts after them. */
+/** The firings that trades cause, in their order, and the counts after them. */
 export interface TradeOutcome {
   readonly firings: ReadonlyArray<TradeFiring>
   readonly tally: TradeTally
@@ -97,9 +100,10 @@ const firingOf = (trade: WalletTrade, worth: bigint, leftOut: number): TradeFiri
 }
 
 /**
- * Takes trades in the order of the chain. A trade that has fired before fires no more, and one up to `countedTo` is counted
- * no more, so that blocks may be taken again by this process or another. A trade of unknown worth is counted and does not
- * fire. At most `MOST_TRADE_FIRINGS` fire in an hour, and none during the cooldown: the others are counted as left out.
+ * Applies trades in the order of the chain. A trade that has fired does not fire again, and a trade up to `countedTo`
+ * is not counted again. So this process or another may apply blocks again. A trade of unknown worth is counted and does
+ * not fire. At most `MOST_TRADE_FIRINGS` fire in an hour, and none during the cooldown; the others are counted as left
+ * out.
  */
 export const fireTrades = (
   alert: Alert,

@@ -1,13 +1,28 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
+import { IdempotencyKey } from "../domain/Idempotency.ts"
+import { Decimal } from "../domain/Scalar.ts"
 import {
-  type AlertMetric,
-  AlertSide,
-  AlertOperator,
+  AlertNotFound,
+  DataUnavailable,
+  IdempotencyInFlight,
+  IdempotencyKeyReused,
+  InvalidCursor,
+  InvalidRequest,
+  LimitReached
+} from "./errors/problems.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
+import { pageOf, pageParameters, RequestId } from "./pages.ts"
+import { IntegerParameter, NoQuery, optional, refuse } from "./parameters.ts"
+import {
   AlertCondition,
+  type AlertMetric,
   AlertNote,
+  AlertOperator,
   AlertRecurrence,
+  AlertSide,
   AlertStatus,
   CooldownSeconds,
   DEFAULT_COOLDOWN_SECONDS,
@@ -20,29 +35,16 @@ import {
   Threshold,
   TimeMs,
   windowsOf
-} from "../domain/wallets/Alert.ts"
-import { IdempotencyKey } from "../domain/Idempotency.ts"
-import { Decimal } from "../domain/Scalar.ts"
-import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { pageOf, pageParameters, RequestId } from "./pages.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
-import { described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
-import {
-  AlertNotFound,
-  DataUnavailable,
-  IdempotencyInFlight,
-  IdempotencyKeyReused,
-  InvalidCursor,
-  InvalidRequest,
-  LimitReached
-} from "./problems.ts"
+} from "./schemas/Alert.ts"
+import { field } from "../domain/field.ts"
+import { chain, methodVersion } from "./schemas/fields.ts"
 
 /** Default number of items per page. */
 export const defaults = { alerts: 50, events: 50 } as const
 
 const Meta = Schema.Struct({
   requestId: RequestId,
-  methodVersion: Schema.Literal("public-alerts-v1")
+  methodVersion: methodVersion("public-alerts-v1")
 })
 
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
@@ -54,11 +56,11 @@ const operatorsOf = (metric: AlertMetric): string =>
 
 const ConditionBody = Schema.Struct({
   metric,
-  operator: operator.annotate({
-    description:
-      "rises_by and falls_by apply to change_pct, at_least to trades of a wallet, crosses_above and crosses_below to the others."
-  }),
-  threshold: Threshold.annotate({ description: "Dollars, SOL, percent points, seconds, or changes. Above 0." }),
+  operator: field(
+    operator,
+    "`rises_by` and `falls_by` apply to `change_pct`, `at_least` to trades of a wallet, `crosses_above` and `crosses_below` to all others."
+  ),
+  threshold: field(Threshold, "Dollars, SOL, percentage points, seconds, or changes. Above 0."),
   windowSeconds: Schema.optionalKey(windowSeconds),
   source: Schema.optionalKey(source)
 }).check(
@@ -66,7 +68,7 @@ const ConditionBody = Schema.Struct({
     (condition) =>
       (condition.metric !== "change_pct" && !isActivity(condition.metric) && !isOfWallet(condition.metric)) ||
       condition.source !== "median" ||
-      refuse("source", "conflict", `condition.source must be swap for ${condition.metric}, which is no price.`)
+      refuse("source", "conflict", `condition.source must be swap for ${condition.metric}, which is not a price.`)
   ),
   Schema.makeFilter(
     (condition) =>
@@ -105,155 +107,177 @@ const ConditionBody = Schema.Struct({
 )
 
 const cooldown = maybe(CooldownSeconds).annotate({
-  description: `Seconds without firing after a firing, for repeating alerts only; ${DEFAULT_COOLDOWN_SECONDS} unless given, and none for trades of a wallet, of which ${MOST_TRADE_FIRINGS} an hour fire at most.`
+  description: `Seconds without firing after a firing, for repeating alerts only; ${DEFAULT_COOLDOWN_SECONDS} by default. Trades of a wallet have none by default and fire at most ${MOST_TRADE_FIRINGS} times an hour.`
 })
 const expiry = maybe(TimeMs).annotate({ description: "At most 90 days ahead; null for never." })
 
-/** Body of a new alert. */
 export const CreateAlertBody = Schema.Struct({
-  chain: Schema.optionalKey(Schema.Literal("solana")),
-  mint: maybe(Address).annotate({
-    description:
-      "The token. Required unless trades of a wallet are watched, then those of any token where it is left out."
-  }),
-  wallet: maybe(Address).annotate({
-    description: "One of the tracked wallets of the account, for `wallet_trade_usd` and `wallet_trade_sol` alone."
-  }),
-  side: maybe(AlertSide).annotate({ description: "The side of the trades of the wallet; either unless given." }),
-  condition: ConditionBody,
-  recurrence: Schema.optionalKey(
-    AlertRecurrence.annotate({ description: "once unless given; repeat for trades of a wallet, each of which fires." })
+  chain: field(Schema.optionalKey(Schema.Literal("solana")), "The chain of the values."),
+  mint: field(
+    maybe(Address),
+    "The token. Required unless trades of a wallet are watched; without it, the wallet's trades of any token are watched."
+  ),
+  wallet: field(maybe(Address), "A tracked wallet of the account, for `wallet_trade_usd` and `wallet_trade_sol` only."),
+  side: field(maybe(AlertSide), "The side of the wallet's trades; `either` by default."),
+  condition: field(ConditionBody, "What the alert waits for."),
+  recurrence: field(
+    Schema.optionalKey(AlertRecurrence),
+    "`once` by default; `repeat` for trades of a wallet, where each trade fires."
   ),
   cooldownSeconds: cooldown,
   expiresAtMs: expiry,
-  note: maybe(AlertNote),
-  fireNow: Schema.optionalKey(
-    Schema.Boolean.annotate({
-      description:
-        "True: armed from the beginning, so that a value that is past the threshold already fires. Otherwise the value has " +
-        "to be seen on this side of the threshold first."
-    })
+  note: field(maybe(AlertNote), "Note of the owner; null without one."),
+  fireNow: field(
+    Schema.optionalKey(Schema.Boolean),
+    "True: the alert is armed at once, so that a value that is already past the threshold fires. Otherwise the value first " +
+      "has to be seen on this side of the threshold."
   )
 }).annotate({ identifier: "AlertRequest", description: "A new alert." })
 
-/** Body of a change of an alert. */
 export const ChangeAlertBody = Schema.Struct({
-  condition: Schema.optionalKey(Schema.Struct({ threshold: Schema.optionalKey(Threshold) })),
-  recurrence: Schema.optionalKey(AlertRecurrence),
+  condition: field(
+    Schema.optionalKey(Schema.Struct({ threshold: Schema.optionalKey(Threshold) })),
+    "What the alert waits for. Only the threshold can change."
+  ),
+  recurrence: field(
+    Schema.optionalKey(AlertRecurrence),
+    "`once`: the alert ends with its first firing. `repeat`: it goes on."
+  ),
   cooldownSeconds: cooldown,
   expiresAtMs: expiry,
-  note: maybe(AlertNote),
-  status: Schema.optionalKey(Schema.Literals(["active", "paused"]))
+  note: field(maybe(AlertNote), "Note of the owner; null without one."),
+  status: field(Schema.optionalKey(Schema.Literals(["active", "paused"])), "`active` or `paused`.")
 }).annotate({ identifier: "AlertChange", description: "Changes of an alert; other fields stay as they are." })
 
-/** An alert on the wire. */
 export class AlertItem extends Schema.Opaque<AlertItem>()(
   Schema.Struct({
-    id: Schema.String,
-    chain: Schema.Literal("solana"),
-    mint: Schema.NullOr(Address).annotate({ description: "The token; null for trades of a wallet in any token." }),
-    wallet: Schema.NullOr(Address).annotate({
-      description: "The wallet whose trades are watched; null for other metrics."
-    }),
-    side: Schema.NullOr(AlertSide).annotate({ description: "The side of these trades; null for other metrics." }),
+    id: field(Schema.String, "Unique, stable id."),
+    chain,
+    mint: field(Schema.NullOr(Address), "The token; null for trades of a wallet in any token."),
+    wallet: field(Schema.NullOr(Address), "The wallet whose trades are watched; null for other metrics."),
+    side: field(Schema.NullOr(AlertSide), "The side of the watched trades; null for other metrics."),
     condition: AlertCondition,
-    recurrence: AlertRecurrence,
-    cooldownSeconds: Schema.NullOr(Schema.Int),
-    expiresAtMs: Schema.NullOr(Schema.Int),
-    note: Schema.NullOr(Schema.String),
-    status: AlertStatus.annotate({
-      description: "triggered and expired are final. inactive: nothing fires until the reason is gone."
-    }),
-    statusReason: Schema.NullOr(Schema.Literal("wallet_not_tracked")).annotate({
-      description:
-        "Why it is inactive: the wallet was removed from the tracker. It is active again once it is tracked again."
-    }),
-    armed: Schema.Boolean.annotate({ description: "True when the next value past the threshold fires it." }),
-    createdAtMs: Schema.Int,
-    updatedAtMs: Schema.Int,
-    lastTriggeredAtMs: Schema.NullOr(Schema.Int),
-    triggerCount: Schema.Int,
-    trades: Schema.NullOr(
-      Schema.Struct({
-        leftOut: Schema.Int.annotate({
-          description: `Trades that did not fire, because of the cooldown or because ${MOST_TRADE_FIRINGS} had fired within an hour.`
-        }),
-        unvalued: Schema.Int.annotate({
-          description:
-            "Trades whose value is unknown, which did not fire. Unknown is not zero: they may have been above the threshold."
+    recurrence: field(AlertRecurrence, "`once`: the alert ends with its first firing. `repeat`: it goes on."),
+    cooldownSeconds: field(
+      Schema.NullOr(Schema.Int),
+      "Least seconds between two firings; null for an alert that does not repeat."
+    ),
+    expiresAtMs: field(
+      Schema.NullOr(Schema.Int),
+      "Time from which the alert no longer counts, in milliseconds since the Unix epoch; null for never."
+    ),
+    note: field(Schema.NullOr(Schema.String), "Note of the owner; null without one."),
+    status: field(
+      AlertStatus,
+      "`triggered` and `expired` are final. `inactive`: nothing fires until the reason is gone."
+    ),
+    statusReason: field(
+      Schema.NullOr(Schema.Literal("wallet_not_tracked")),
+      "Why the alert is inactive: its wallet is not tracked. It becomes active again when the wallet is tracked again."
+    ),
+    armed: field(Schema.Boolean, "True when the next value past the threshold fires the alert."),
+    createdAtMs: field(Schema.Int, "Time of creation, in milliseconds since the Unix epoch."),
+    updatedAtMs: field(Schema.Int, "Time of the last change, in milliseconds since the Unix epoch."),
+    lastTriggeredAtMs: field(
+      Schema.NullOr(Schema.Int),
+      "Time of the last firing, in milliseconds since the Unix epoch; null without one."
+    ),
+    triggerCount: field(Schema.Int, "Number of firings."),
+    trades: field(
+      Schema.NullOr(
+        Schema.Struct({
+          leftOut: field(
+            Schema.Int,
+            `Trades that did not fire, because of the cooldown or because ${MOST_TRADE_FIRINGS} had fired within an hour.`
+          ),
+          unvalued: field(
+            Schema.Int,
+            "Trades of unknown value. They did not fire, but may have been above the threshold."
+          )
         })
-      })
-    ).annotate({
-      description: "Trades of the wallet that did not fire, since the alert was set; null for other metrics."
-    }),
-    evaluation: Schema.Struct({
-      state: Schema.Literals(["ok", "stale", "unavailable"]),
-      value: Schema.NullOr(Decimal).annotate({
-        description:
-          "Value of the metric after the last pool swap, as in charts, or by the median over pools. Null unless ok, and for trades of a wallet, for which ok is that blocks are read."
+      ),
+      "Trades of the wallet that did not fire since the alert was set; null for other metrics."
+    ),
+    evaluation: field(
+      Schema.Struct({
+        state: field(
+          Schema.Literals(["ok", "stale", "unavailable"]),
+          "`ok`: the value is known. `stale`: the value is too old. `unavailable`: there is no value."
+        ),
+        value: field(
+          Schema.NullOr(Decimal),
+          "Value of the metric after the last pool swap, as in charts, or by the median over pools. Null unless the state is `ok`. Always null for trades of a wallet, where `ok` means that blocks are being read."
+        ),
+        observedAtMs: field(
+          Schema.NullOr(Schema.Int),
+          "Time of the newest observation that was used, in milliseconds since the Unix epoch; null when there was none."
+        )
       }),
-      observedAtMs: Schema.NullOr(Schema.Int)
-    })
-  }).annotate({ identifier: "Alert", description: "A price alert and its present evaluation." })
+      "The current value of the metric."
+    )
+  }).annotate({ identifier: "Alert", description: "A price alert and its current evaluation." })
 ) {}
 
-/** One alert. */
 export class AlertAnswer extends Schema.Opaque<AlertAnswer>()(
-  Schema.Struct({ data: AlertItem, meta: Meta }).annotate({ identifier: "AlertAnswer", description: "One alert." })
+  Schema.Struct({ data: AlertItem, meta: field(Meta, "How the answer was made, and how well it is known.") }).annotate({
+    identifier: "AlertAnswer",
+    description: "One alert."
+  })
 ) {}
 
-/** One page of alerts. */
 export class AlertPage extends Schema.Opaque<AlertPage>()(
   pageOf(AlertItem, Meta, { identifier: "AlertPage", description: "One page of alerts, newest first." })
 ) {}
 
-/** A firing on the wire. */
 export class AlertFiring extends Schema.Opaque<AlertFiring>()(
   Schema.Struct(firingFields).annotate({
     identifier: "AlertEvent",
-    description: "One firing. It is shown here, in the app and on the tracker's socket, and delivered nowhere else."
+    description:
+      "One firing. It is shown here, in the app and on the tracker's socket, and is not delivered anywhere else."
   })
 ) {}
 
-/** One page of firings. */
 export class AlertEvents extends Schema.Opaque<AlertEvents>()(
   pageOf(AlertFiring, Meta, { identifier: "AlertEvents", description: "One page of firings, newest first." })
 ) {}
 
-/** A removed alert. */
 export class AlertDeleted extends Schema.Opaque<AlertDeleted>()(
-  Schema.Struct({ data: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }), meta: Meta }).annotate({
+  Schema.Struct({
+    data: field(
+      Schema.Struct({
+        id: field(Schema.String, "Unique, stable id."),
+        deleted: field(Schema.Literal(true), "Always true.")
+      }),
+      "The answer itself."
+    ),
+    meta: field(Meta, "How the answer was made, and how well it is known.")
+  }).annotate({
     identifier: "AlertDeleted",
     description: "A removed alert."
   })
 ) {}
 
-/** Query of alerts. */
 export const AlertsQuery = Schema.Struct({
-  status: Schema.optionalKey(described(AlertStatus, "Only alerts of this state.")),
-  mint: Schema.optionalKey(described(Address, "Only alerts on this token.")),
+  status: optional(AlertStatus, "Only alerts with this status."),
+  mint: optional(Address, "Only alerts on this token."),
   ...pageParameters(100, defaults.alerts)
 })
 
-/** Query of firings. */
 export const EventsQuery = Schema.Struct({
-  alertId: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "1 to 64 of A-Z, a-z, 0-9, _ and -" })).annotate(
-      {
-        description: "Only firings of this alert, which may have been removed."
-      }
-    )
+  alertId: field(
+    Schema.optionalKey(
+      Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "1 to 64 of A-Z, a-z, 0-9, _ and -" }))
+    ),
+    "Only firings of this alert, which may have been removed since."
   ),
-  sinceMs: Schema.optionalKey(
-    described(
-      IntegerParameter(0, 253_402_300_799_999),
-      "Only firings from this time on, in milliseconds since the Unix epoch."
-    )
+  sinceMs: optional(
+    IntegerParameter(0, 253_402_300_799_999),
+    "Only firings from this time on, in milliseconds since the Unix epoch."
   ),
   ...pageParameters(100, defaults.events)
 })
 
-const alertParams = { id: Schema.String.annotate({ description: "The id of an alert." }) }
+const alertParams = { id: field(Schema.String, "The id of an alert.") }
 
 const write = [AlertNotFound, DataUnavailable] as const
 
@@ -276,7 +300,10 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
     })
       .middleware(JsonBody)
       .annotate(OpenApi.Summary, "Set an alert")
-      .annotate(OpenApi.Description, "201 for a new alert; 200 when its Idempotency-Key was used for it before.")
+      .annotate(
+        OpenApi.Description,
+        "201 for a new alert; 200 when its Idempotency-Key was used for the same alert before."
+      )
       .annotate(Scope, ["alerts.write"]),
     HttpApiEndpoint.get("events", "/api/v1/alerts/events", {
       query: EventsQuery,
@@ -315,5 +342,5 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
   .middleware(Authorization)
   .annotate(
     OpenApi.Description,
-    "Price alerts and their firings. Firings are read here, and sent on the tracker's socket as `alert_fired`."
+    "Price alerts and their firings. Firings are listed here and sent on the tracker's socket as `alert_fired`."
   ) {}

@@ -1,36 +1,37 @@
 import { HttpApi, OpenApi } from "effect/http-api"
-import { AccountGroup } from "./account/Account.ts"
-import { AccountFundingGroup } from "./account/AccountFunding.ts"
-import { AccountKeysGroup } from "./account/AccountKeys.ts"
+import { AccountGroup } from "./Account.ts"
+import { AccountFundingGroup } from "./AccountFunding.ts"
+import { AccountKeysGroup } from "./AccountKeys.ts"
 import { AlertsGroup } from "./Alerts.ts"
-import { withAdmission } from "./document/admission.ts"
 import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
+import { withAdmission } from "./document/admission.ts"
+import { LaunchesGroup } from "./Launches.ts"
 import { MarketGroup } from "./Market.ts"
-import { MarketRealtimeGroup } from "./market/Realtime.ts"
-import { MarketStreamsGroup } from "./market/Streams.ts"
-import { TokenBatchGroup } from "./market/TokenBatch.ts"
-import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
-import { LaunchesGroup } from "./market/Launches.ts"
-import { SearchGroup } from "./market/Search.ts"
-import { PriceHistoryGroup } from "./market/PriceAt.ts"
-import { PerpsGroup } from "./Perps.ts"
+import { MarketRealtimeGroup } from "./MarketRealtime.ts"
+import { MarketStreamsGroup } from "./MarketStreams.ts"
 import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
+import { PerpsGroup } from "./Perps.ts"
+import { PoolsGroup } from "./Pools.ts"
+import { PriceHistoryGroup } from "./PriceHistory.ts"
 import { RoutingGroup } from "./Routing.ts"
-import { SessionsGroup } from "./account/Sessions.ts"
+import { SearchGroup } from "./Search.ts"
+import { SessionsGroup } from "./Sessions.ts"
 import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
+import { TokenBatchGroup } from "./TokenBatch.ts"
 import { TokensGroup } from "./Tokens.ts"
 import { TopTradersGroup } from "./TopTraders.ts"
 import { TrackingGroup } from "./Tracker.ts"
+import { TradesGroup } from "./Trades.ts"
 import { WalletsGroup } from "./Wallets.ts"
 
 const introduction = `Market data of Solana, answered from memory. Nothing here signs, sends or moves anything.
 
-Send the key as \`Authorization: Bearer svc_...\`, or as \`X-API-Key: svc_...\`. Each key has two budgets, which every answer names in its
-headers: 120 units of reads and 300 of quotes in any 60 seconds, unless its plan has others. Amounts are atomic units as digits, times are milliseconds since the Unix epoch, and
-unknown values are \`null\`. An error is \`{"error":{"code","message","details"},"requestId"}\`.`
+Send the key as \`Authorization: Bearer svc_...\`, or as \`X-API-Key: svc_...\`. Each key has two budgets: 120 units of reads and 300 units of
+quotes in any 60 seconds, unless its plan sets others. Every answer shows them in its headers. Amounts are atomic units as digits, times are
+milliseconds since the Unix epoch, and unknown values are \`null\`. An error is \`{"error":{"code","message","details"},"requestId"}\`.`
 
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { BodyTooLarge, FeatureUnavailable, SignatureRequired } from "./errors/problems.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { BodyTooLarge, FeatureUnavailable, SignatureRequired } from "./problems.ts"
 
 type Operation = Parameters<typeof OpenApi.Transform.Service>[0]
 
-/** The operation without the 200 of a call that never succeeds. */
+/** The operation without its 200, because the call never succeeds. */
 const withoutSuccess = ({ responses, ...operation }: Operation): Operation => {
   const { 200: _, ...errors } = responses
   return { ...operation, responses: errors }
@@ -24,19 +24,19 @@ const everyMethod = <const Name extends string>(name: Name, path: `/${string}`, 
   ] as const
 
 /**
- * Operations that this version rejects. They read the key of a request and, where a signature is missing, the size of its
- * body; the rejection does not depend on the content of the body.
+ * Operations that this version rejects. The key of the request is checked, and where a signature is missing the size of
+ * the body. The content of the body is never read.
  */
 export class ClosedGroup extends HttpApiGroup.make("closed")
   .add(
     HttpApiEndpoint.post("spotOrders", "/api/v1/spot/orders", {
       success: Schema.Never,
       error: [BodyTooLarge, SignatureRequired]
-    }).annotate(OpenApi.Summary, "Limit, TWAP and snipe orders: intake is closed"),
+    }).annotate(OpenApi.Summary, "Limit, TWAP and snipe orders: not accepted"),
     ...everyMethod("perpsOrders", "/api/v1/perps/orders", "Perps orders: not offered"),
     ...everyMethod("perpsRebalance", "/api/v1/perps/rebalance", "Perps collateral rebalance: not offered")
   )
-  // The scopes of these calls are reserved, so no scope is required.
+  // The scopes of these calls are reserved, so none is required.
   .annotateEndpoints(Scope, [])
   .annotateEndpoints(OpenApi.Transform, withoutSuccess)
   .middleware(Authorization)

@@ -1,7 +1,28 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartOutliers, ChartResolution } from "../domain/market/Chart.ts"
+import {
+  ChartWarming,
+  CursorExpired,
+  DataUnavailable,
+  InvalidCursor,
+  InvalidDenomination,
+  TokenNotFound,
+  UnsupportedChain
+} from "./errors/problems.ts"
+import { Authorization } from "./middleware/Authorization.ts"
+import { LimitParameter, NextCursor } from "./pages.ts"
+import {
+  CommaList,
+  DecimalParameter,
+  IntegerParameter,
+  NoQuery,
+  optional,
+  refuse,
+  tokenParams,
+  UnixSecond
+} from "./parameters.ts"
+import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartOutliers, ChartResolution } from "./schemas/Chart.ts"
 import {
   DiscoveryRow,
   DiscoveryStage,
@@ -12,21 +33,34 @@ import {
   MovementRow,
   Overview,
   WindowCoverage
-} from "../domain/market/MarketViews.ts"
-import { Authorization } from "./middleware/Authorization.ts"
-import { LimitParameter, NextCursor } from "./cursor.ts"
-import { TokenStatsAnswer, TokenStatsQuery } from "./market/Stats.ts"
-import { CommaList, DecimalParameter, described, IntegerParameter, NoQuery, refuse, tokenParams } from "./parameters.ts"
-import {
-  ChartWarming,
-  CursorExpired,
-  DataUnavailable,
-  InvalidCursor,
-  InvalidDenomination,
-  TokenNotFound,
-  UnsupportedChain
-} from "./problems.ts"
+} from "./schemas/MarketViews.ts"
+import { TokenStats } from "./schemas/TokenStats.ts"
 import { VenueLabel } from "./Spot.ts"
+import { field } from "../domain/field.ts"
+import { knowledgeOf, metaOf, methodVersion, requestId } from "./schemas/fields.ts"
+
+export const TokenStatsQuery = Schema.Struct({
+  from: optional(
+    UnixSecond,
+    "Unix second from which the highest and lowest price are searched, rounded down to a bar; the beginning of the record by default."
+  )
+})
+
+export class TokenStatsAnswer extends Schema.Opaque<TokenStatsAnswer>()(
+  Schema.Struct({
+    data: TokenStats,
+    meta: field(
+      Schema.Struct({
+        ...metaOf("public-stats-v1"),
+        ...knowledgeOf("Time of the newest block.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
+  }).annotate({
+    identifier: "TokenStatsAnswer",
+    description: "Activity of one token. The coverage is for 24 hours; the range has its own."
+  })
+) {}
 
 /** Default values of optional parameters. */
 export const defaults = {
@@ -46,36 +80,28 @@ export const defaults = {
   rows: 20
 } as const
 
-const noted = <S extends Schema.Top>(parameter: S, description: string) =>
-  Schema.optionalKey(described(parameter, description))
-
-/** The last second of the year 9999, the latest accepted time. */
-const LAST_SECOND = 253_402_300_799
-
-const Second = IntegerParameter(0, LAST_SECOND)
-
-/** Query of the chart. The chain is read as text, so that an unsupported one has an error of its own. */
+/** Query of the chart. The chain is read as text, so that an unsupported chain gets its own error. */
 export const ChartQuery = Schema.Struct({
-  chain: noted(Schema.String, `Chain of the token; ${defaults.chain} unless given.`),
-  resolution: noted(ChartResolution, `Width of a bar, ${defaults.resolution} unless given; 1mn is a month.`),
-  denom: noted(ChartDenom, `Unit of bars, ${defaults.denom} unless given; sol on Solana only.`),
-  pool: noted(
+  chain: optional(Schema.String, `Chain of the token; ${defaults.chain} by default.`),
+  resolution: optional(ChartResolution, `Width of a bar; ${defaults.resolution} by default. 1mn is a month.`),
+  denom: optional(ChartDenom, `Unit of the bars; ${defaults.denom} by default. sol only on Solana.`),
+  pool: optional(
     Address,
-    "Only the trades of this pool, on Solana only. A pool that does not trade the token has no bars; they reach back as far as trades are kept."
+    "Only trades of this pool. Only on Solana. A pool that does not trade the token has no bars. Bars of a pool reach back as far as trades are kept."
   ),
-  outliers: noted(
+  outliers: optional(
     ChartOutliers,
-    `Whether prints counted in \`outliers\` are part of high and low, ${defaults.outliers} unless given; on Solana only. Open and close are the trades that they were.`
+    `Whether the prints counted in \`outliers\` are part of high and low; ${defaults.outliers} by default. Only on Solana. Open and close are always the actual trades.`
   ),
-  mode: noted(ChartMode, `Prices or market values; ${defaults.mode} unless given.`),
-  from: noted(
-    Second,
-    "Unix second at which the window begins, floored to its bucket. On an EVM chain one answer spans 90 days at most: pass prevTo as `to` for those before."
+  mode: optional(ChartMode, `Prices or market values; ${defaults.mode} by default.`),
+  from: optional(
+    UnixSecond,
+    "Unix second at which the window begins, rounded down to a bar. On an EVM chain one answer spans 90 days at most: pass prevTo as `to` to read further back."
   ),
-  to: noted(Second, "Unix second before which the window ends, ceiled to its bucket; now unless given."),
-  limit: noted(
+  to: optional(UnixSecond, "Unix second before which the window ends, rounded up to a bar; now by default."),
+  limit: optional(
     IntegerParameter(1, 1500, defaults.bars),
-    `The newest so many bars, 1 to 1500; ${defaults.bars} unless given.`
+    `Number of bars, newest first, 1 to 1500; ${defaults.bars} by default.`
   )
 }).check(
   Schema.makeFilter(
@@ -84,115 +110,133 @@ export const ChartQuery = Schema.Struct({
   )
 )
 
-/** Candles of one token. */
 export class ChartAnswer extends Schema.Opaque<ChartAnswer>()(
   Schema.Struct({
     data: Chart,
-    meta: Schema.Struct({
-      requestId: Schema.String,
-      methodVersion: Schema.Literal("public-chart-v1"),
-      chain: Schema.String,
-      ...chartKnowledge
-    })
+    meta: field(
+      Schema.Struct({
+        requestId,
+        methodVersion: methodVersion("public-chart-v1"),
+        chain: field(Schema.String, "The chain of the values."),
+        ...chartKnowledge
+      }),
+      "How the answer was made, and how well it is known."
+    )
   }).annotate({ identifier: "ChartAnswer", description: "Candles of one token." })
 ) {}
 
-const PinnedCursor = noted(
+const PinnedCursor = optional(
   Schema.String,
-  "The nextCursor of the page before, with the same selectors. A page shows the market as it was for the first one; it expires after 60 seconds."
+  "The nextCursor of the previous page, with the same selectors. Every page shows the market as it was for the first page. The cursor expires after 60 seconds."
 )
 
-/** Query of the overview. */
 export const OverviewQuery = Schema.Struct({
-  window: noted(MarketWindow, `The window that ends now, ${defaults.overviewWindow} unless given.`)
+  window: optional(MarketWindow, `The window that ends now; ${defaults.overviewWindow} by default.`)
 })
 
-/** Query of the movement ranking. */
 export const MovementQuery = Schema.Struct({
-  window: noted(MarketWindow, `The window that ends now, ${defaults.movementWindow} unless given.`),
-  rank: noted(MovementRank, `Value that tokens are ranked by, ${defaults.rank} unless given.`),
-  minLiquidityUsd: noted(
+  window: optional(MarketWindow, `The window that ends now; ${defaults.movementWindow} by default.`),
+  rank: optional(MovementRank, `What tokens are ranked by; ${defaults.rank} by default.`),
+  minLiquidityUsd: optional(
     DecimalParameter,
-    `Dollars that the pools can pay out; ${defaults.minLiquidityUsd} unless given.`
+    `Least dollars that the pools can pay out; ${defaults.minLiquidityUsd} by default.`
   ),
-  minVolumeUsd: noted(DecimalParameter, `Dollars traded in the window; ${defaults.minVolumeUsd} unless given.`),
+  minVolumeUsd: optional(DecimalParameter, `Least dollars traded in the window; ${defaults.minVolumeUsd} by default.`),
   limit: Schema.optionalKey(LimitParameter(100, defaults.rows)),
   cursor: PinnedCursor
 })
 
-/** Query of the discovery list. */
 export const DiscoveryQuery = Schema.Struct({
-  stage: noted(DiscoveryStage, `How far from its launch, or trending; ${defaults.stage} unless given.`),
-  window: noted(
-    MarketWindow,
-    `How old at most, or in which window trending; ${defaults.discoveryWindow} unless given.`
-  ),
-  launchpad: noted(CommaList(VenueLabel, 20), "Only of these launchpads: keys of the lighthouse."),
-  minLiquidityUsd: noted(DecimalParameter, "Dollars that the pools can pay out."),
-  minHolders: noted(IntegerParameter(0, 9_999_999_999), "Wallets that hold the token."),
+  stage: optional(DiscoveryStage, `Stage since the launch, or trending; ${defaults.stage} by default.`),
+  window: optional(MarketWindow, `Greatest age, or the window of the trend; ${defaults.discoveryWindow} by default.`),
+  launchpad: optional(CommaList(VenueLabel, 20), "Only of these launchpads: keys of the lighthouse."),
+  minLiquidityUsd: optional(DecimalParameter, "Least dollars that the pools can pay out."),
+  minHolders: optional(IntegerParameter(0, 9_999_999_999), "Least number of wallets that hold the token."),
   limit: Schema.optionalKey(LimitParameter(100, defaults.rows)),
   cursor: PinnedCursor
 })
 
-const meta = <const Version extends string>(methodVersion: Version) => ({
-  requestId: Schema.String,
-  methodVersion: Schema.Literal(methodVersion),
-  chain: Schema.Literal("solana"),
+const meta = <const Version extends string>(version: Version) => ({
+  ...metaOf(version),
   ...marketKnowledge
 })
 
-/** The markets of the chain. */
 export class LighthouseAnswer extends Schema.Opaque<LighthouseAnswer>()(
   Schema.Struct({
     data: Lighthouse,
-    meta: Schema.Struct({
-      ...meta("public-lighthouse-v1"),
-      staleAfterMs: Schema.Int,
-      windowCoverage: WindowCoverage
-    })
+    meta: field(
+      Schema.Struct({
+        ...meta("public-lighthouse-v1"),
+        staleAfterMs: field(
+          Schema.Int,
+          "Age from which an observation no longer counts, in milliseconds; null for never."
+        ),
+        windowCoverage: field(WindowCoverage, "Coverage of each window of the answer.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
   }).annotate({ identifier: "LighthouseAnswer", description: "The markets of the chain." })
 ) {}
 
-/** The whole market in one window. */
 export class OverviewAnswer extends Schema.Opaque<OverviewAnswer>()(
-  Schema.Struct({ data: Overview, meta: Schema.Struct(meta("public-overview-v1")) }).annotate({
+  Schema.Struct({
+    data: Overview,
+    meta: field(Schema.Struct(meta("public-overview-v1")), "How the answer was made, and how well it is known.")
+  }).annotate({
     identifier: "OverviewAnswer",
     description: "The whole market in one window."
   })
 ) {}
 
 const excluded = Schema.Struct({
-  unknownRank: Schema.Int.annotate({ description: "Tokens whose ranking value is not known." }),
-  unknownFilter: Schema.Int.annotate({ description: "Tokens of which a filtered value is not known." })
+  unknownRank: field(Schema.Int, "Tokens whose ranking value is unknown."),
+  unknownFilter: field(Schema.Int, "Tokens for which a filtered value is unknown.")
 })
 
-/** A page of ranked tokens. */
 export class MovementAnswer extends Schema.Opaque<MovementAnswer>()(
   Schema.Struct({
-    data: Schema.Array(MovementRow),
+    data: field(Schema.Array(MovementRow), "The answer itself."),
     nextCursor: NextCursor,
-    meta: Schema.Struct({
-      ...meta("public-movement-v1"),
-      ranking: Schema.Struct({
-        rank: MovementRank,
-        window: MarketWindow,
-        direction: Schema.Literals(["asc", "desc"])
+    meta: field(
+      Schema.Struct({
+        ...meta("public-movement-v1"),
+        ranking: field(
+          Schema.Struct({
+            rank: field(MovementRank, "What tokens are ranked by."),
+            window: field(MarketWindow, "The span of time that ends now."),
+            direction: field(
+              Schema.Literals(["asc", "desc"]),
+              "`desc`: the highest value first. `asc`: the lowest first."
+            )
+          }),
+          "The order of the rows."
+        ),
+        excluded: field(excluded, "Tokens that are on no page because a value is unknown.")
       }),
-      excluded
-    })
+      "How the answer was made, and how well it is known."
+    )
   }).annotate({ identifier: "MovementAnswer", description: "A page of ranked tokens." })
 ) {}
 
-/** A page of discovered tokens. */
 export class DiscoveryAnswer extends Schema.Opaque<DiscoveryAnswer>()(
   Schema.Struct({
-    data: Schema.Array(DiscoveryRow),
+    data: field(Schema.Array(DiscoveryRow), "The answer itself."),
     nextCursor: NextCursor,
-    meta: Schema.Struct({
-      ...meta("public-discovery-v1"),
-      ranking: Schema.Struct({ stage: DiscoveryStage, window: MarketWindow, order: Schema.String }),
-      excluded
-    })
+    meta: field(
+      Schema.Struct({
+        ...meta("public-discovery-v1"),
+        ranking: field(
+          Schema.Struct({
+            stage: field(DiscoveryStage, "Stage of a token between its launch and the pool after its graduation."),
+            window: field(MarketWindow, "The span of time that ends now."),
+            order: field(Schema.String, "Values that decide the order; the first one decides first.")
+          }),
+          "The order of the rows."
+        ),
+        excluded: field(excluded, "Tokens that are on no page because a value is unknown.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
   }).annotate({ identifier: "DiscoveryAnswer", description: "A page of discovered tokens." })
 ) {}
 
@@ -200,7 +244,7 @@ export class DiscoveryAnswer extends Schema.Opaque<DiscoveryAnswer>()(
 export class MarketGroup extends HttpApiGroup.make("market")
   .add(
     HttpApiEndpoint.get("chart", "/api/v1/market/chart/:token", {
-      params: { token: Schema.String.annotate({ description: "A mint, or a token address on an EVM chain." }) },
+      params: { token: field(Schema.String, "A mint, or a token address on an EVM chain.") },
       query: ChartQuery,
       success: ChartAnswer,
       error: [InvalidDenomination, UnsupportedChain, TokenNotFound, ChartWarming, DataUnavailable]

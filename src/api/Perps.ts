@@ -1,10 +1,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { PerpsComparison, PerpsVenue } from "../domain/Perps.ts"
+import { PerpsUnavailable } from "./errors/problems.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { CommaList, DecimalParameter, refuse } from "./parameters.ts"
-import { PerpsUnavailable } from "./problems.ts"
+import { PerpsComparison, PerpsVenue } from "./schemas/Perps.ts"
 import { VenueLabel } from "./Spot.ts"
+import { field } from "../domain/field.ts"
+import { requestId } from "./schemas/fields.ts"
 
 /** Default values of optional parameters. */
 export const defaults = { holdHours: "8" } as const
@@ -20,7 +22,7 @@ const isZero = (text: string): boolean => /^[0.]*$/u.test(text)
 const MOST_COINS = 1_000_000_000_000n
 const MOST_HOURS = 8760n
 
-/** The key of a venue under an earlier name. */
+/** Former keys of venues that have been renamed. */
 export const FORMER_KEYS: Readonly<Record<string, PerpsVenue>> = { drift: "velocity" }
 
 const knownVenues: ReadonlySet<string> = new Set([...PerpsVenue.literals, ...Object.keys(FORMER_KEYS)])
@@ -38,44 +40,47 @@ const venuesKnown = ({ venues = [] }: { readonly venues?: ReadonlyArray<string> 
 
 const SYMBOLS = "a base symbol of 1 to 64 of A-Z and 0-9"
 
-/** The hypothetical order. */
 export const PerpsQuery = Schema.Struct({
-  symbol: Schema.String.check(
-    Schema.isMaxLength(64, { expected: SYMBOLS }),
-    Schema.isPattern(/^[A-Z0-9]+$/u, { expected: SYMBOLS })
-  ).annotate({ description: "Base symbol in upper case, 1 to 64 characters, for example BTC." }),
-  side: Schema.Literals(["buy", "sell"]).annotate({ description: "Side of the order." }),
-  size: DecimalParameter.annotate({ description: `Coins as plain decimal text, above 0 and at most ${MOST_COINS}.` }),
-  holdHours: Schema.optionalKey(
-    DecimalParameter.annotate({
-      description: `Hours that the position is held, 0 to ${MOST_HOURS}; ${defaults.holdHours} unless given.`
-    })
+  symbol: field(
+    Schema.String.check(
+      Schema.isMaxLength(64, { expected: SYMBOLS }),
+      Schema.isPattern(/^[A-Z0-9]+$/u, { expected: SYMBOLS })
+    ),
+    "Base symbol in upper case, 1 to 64 characters, for example BTC."
+  ),
+  side: field(Schema.Literals(["buy", "sell"]), "Side of the order."),
+  size: field(DecimalParameter, `Coins as plain decimal text, above 0 and at most ${MOST_COINS}.`),
+  holdHours: field(
+    Schema.optionalKey(DecimalParameter),
+    `Hours for which the position is held, 0 to ${MOST_HOURS}; ${defaults.holdHours} by default.`
   ),
   venues: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(256, { expected: "at most 256 characters" }))
       .annotate({
-        description: `Only these venues: ${PerpsVenue.literals.join(", ")}, separated by commas; drift is read as velocity.`
+        description: `Only these venues: ${PerpsVenue.literals.join(", ")}, separated by commas. drift is read as velocity.`
       })
       .pipe(Schema.decodeTo(CommaList(VenueLabel, 64)))
   )
 }).check(Schema.makeFilter(sizeInRange), Schema.makeFilter(holdInRange), Schema.makeFilter(venuesKnown))
 
-/** Venues compared for one order, and the order as it was understood. */
 export class PerpsQuote extends Schema.Opaque<PerpsQuote>()(
   Schema.Struct({
-    query: Schema.Struct({
-      symbol: Schema.String,
-      side: Schema.Literals(["buy", "sell"]),
-      size: Schema.String.annotate({ description: "Coins as exact decimal text." }),
-      holdHours: Schema.Finite,
-      venues: Schema.NullOr(Schema.Array(PerpsVenue))
-    }),
+    query: field(
+      Schema.Struct({
+        symbol: field(Schema.String, "Symbol of the market, such as BTC."),
+        side: field(Schema.Literals(["buy", "sell"]), "Side of the trade."),
+        size: field(Schema.String, "Coins as exact decimal text."),
+        holdHours: field(Schema.Finite, "Hours for which the position is held."),
+        venues: field(Schema.NullOr(Schema.Array(PerpsVenue)), "The requested venues; null for all.")
+      }),
+      "The request as it was understood."
+    ),
     ...PerpsComparison.fields,
-    requestId: Schema.String
+    requestId
   }).annotate({ identifier: "PerpsQuote", description: "Venues compared for one hypothetical order." })
 ) {}
 
-/** Comparison of perpetual futures venues: reads only. Nothing here signs or submits an order. */
+/** Comparison of perpetual futures venues. Reads only: nothing here signs or submits an order. */
 export class PerpsGroup extends HttpApiGroup.make("perps")
   .add(
     HttpApiEndpoint.get("quote", "/api/v1/perps/quote", {
@@ -88,5 +93,5 @@ export class PerpsGroup extends HttpApiGroup.make("perps")
   .middleware(Authorization)
   .annotate(
     OpenApi.Description,
-    "Comparison of perpetual futures venues: reads only. Nothing here signs or submits an order."
+    "Comparison of perpetual futures venues. Reads only: nothing here signs or submits an order."
   ) {}

@@ -2,12 +2,6 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { AmountText, Decimals, SlippageBps } from "../domain/Amount.ts"
-import { SpotQuote } from "../domain/quotes/Quote.ts"
-import { TransactionReport } from "../domain/TransactionReport.ts"
-import { Authorization } from "./middleware/Authorization.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
-import { Budget } from "./middleware/Metering.ts"
-import { NoQuery, UniqueList } from "./parameters.ts"
 import {
   InvalidSignature,
   RateLimited,
@@ -18,40 +12,56 @@ import {
   UpstreamRateLimited,
   UpstreamTimeout,
   UpstreamUnavailable
-} from "./problems.ts"
+} from "./errors/problems.ts"
+import { Authorization } from "./middleware/Authorization.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
+import { Budget } from "./middleware/Metering.ts"
+import { NoQuery, UniqueList } from "./parameters.ts"
+import { SpotQuote } from "./schemas/Quote.ts"
+import { TransactionReport } from "./schemas/TransactionReport.ts"
 import { twoMints, VenueLabel } from "./Spot.ts"
+import { field } from "../domain/field.ts"
+import { executionAuthority, inputMint, methodVersion, outputMint, requestId } from "./schemas/fields.ts"
+import { venuesDescription } from "./venues.ts"
 
-/** Body of a route request. */
 export const RouteBody = Schema.Struct({
-  chain: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
-  inputMint: Address,
-  outputMint: Address,
+  chain: field(
+    Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
+    "Always solana."
+  ),
+  inputMint,
+  outputMint,
   amount: AmountText,
   slippageBps: Schema.optionalKey(SlippageBps),
-  outputDecimals: Schema.optionalKey(Decimals),
-  venues: Schema.optionalKey(UniqueList(VenueLabel, 20, "items")),
-  pools: Schema.optionalKey(UniqueList(Address, 20, "items")),
-  maxHops: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }, { expected: "a whole number from 1 to 4" }))
+  outputDecimals: field(Schema.optionalKey(Decimals), "Decimals of outputMint, 0 to 18, for amounts in whole tokens."),
+  venues: field(Schema.optionalKey(UniqueList(VenueLabel, 20, "items")), venuesDescription("Only these venues")),
+  pools: field(Schema.optionalKey(UniqueList(Address, 20, "items")), "Only these pools: 1 to 20 addresses."),
+  maxHops: field(
+    Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }, { expected: "a whole number from 1 to 4" }))
+    ),
+    "The most swaps in a row, 1 to 4."
   ),
-  directOnly: Schema.optionalKey(Schema.Boolean)
+  directOnly: field(Schema.optionalKey(Schema.Boolean), "True allows only routes through one pool.")
 })
   .check(Schema.makeFilter(twoMints, { toJsonSchema: () => ({}) }))
   .annotate({ identifier: "RouteRequest", description: "One trade to route." })
 
-/** The public status of one transaction. */
 export class TransactionStatusAnswer extends Schema.Opaque<TransactionStatusAnswer>()(
   Schema.Struct({
     data: TransactionReport,
-    meta: Schema.Struct({
-      requestId: Schema.String,
-      methodVersion: Schema.Literal("public-status-v1"),
-      executionAuthority: Schema.Literal("none")
-    })
+    meta: field(
+      Schema.Struct({
+        requestId,
+        methodVersion: methodVersion("public-status-v1"),
+        executionAuthority
+      }),
+      "How the answer was made, and how well it is known."
+    )
   }).annotate({ identifier: "TransactionStatus", description: "The public status of one transaction." })
 ) {}
 
-/** The router: reads only. Nothing here builds, signs or submits a transaction. */
+/** The router. Reads only: nothing here builds, signs or submits a transaction. */
 export class RoutingGroup extends HttpApiGroup.make("routing")
   .add(
     HttpApiEndpoint.post("route", "/api/v1/route", {
@@ -65,7 +75,7 @@ export class RoutingGroup extends HttpApiGroup.make("routing")
       .annotate(OpenApi.Summary, "Route one trade"),
     HttpApiEndpoint.get("status", "/api/v1/status/:id", {
       params: {
-        id: Schema.String.annotate({ description: "A transaction signature: base58 of 64 bytes." })
+        id: field(Schema.String, "A transaction signature: base58 of 64 bytes.")
       },
       query: NoQuery,
       success: TransactionStatusAnswer,
@@ -80,4 +90,4 @@ export class RoutingGroup extends HttpApiGroup.make("routing")
     }).annotate(OpenApi.Summary, "The public status of one transaction")
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "The router: reads only. Nothing here builds, signs or submits a transaction.") {}
+  .annotate(OpenApi.Description, "The router. Reads only: nothing here builds, signs or submits a transaction.") {}

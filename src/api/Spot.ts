@@ -2,22 +2,6 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address, SOL } from "../domain/Address.ts"
 import { AmountText, Decimals, SlippageBps } from "../domain/Amount.ts"
-import { ExitCheck } from "../domain/quotes/ExitCheck.ts"
-import { SpotQuote } from "../domain/quotes/Quote.ts"
-import { WalletExitCheck } from "../domain/quotes/WalletExit.ts"
-import {
-  CloseFrame,
-  ErrorFrame,
-  OpenFrame,
-  QuoteFrame,
-  INTERVAL,
-  ThrottledFrame,
-  tickDefaults
-} from "../domain/quotes/QuoteStream.ts"
-import { Authorization } from "./middleware/Authorization.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
-import { Budget } from "./middleware/Metering.ts"
-import { BooleanParameter, CommaList, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   DataUnavailable,
   RateLimited,
@@ -25,8 +9,27 @@ import {
   RouteTypeNotServed,
   StateNotLoaded,
   StateTooOld
-} from "./problems.ts"
+} from "./errors/problems.ts"
+import { Authorization } from "./middleware/Authorization.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
+import { Budget } from "./middleware/Metering.ts"
+import { BooleanParameter, CommaList, IntegerParameter, NoQuery, optional, refuse } from "./parameters.ts"
+import { ExitCheck } from "./schemas/ExitCheck.ts"
+import { SpotQuote } from "./schemas/Quote.ts"
+import {
+  CloseFrame,
+  ErrorFrame,
+  INTERVAL,
+  OpenFrame,
+  QuoteFrame,
+  ThrottledFrame,
+  tickDefaults
+} from "./schemas/QuoteStream.ts"
+import { WalletExitCheck } from "./schemas/WalletExit.ts"
 import { venuesDescription } from "./venues.ts"
+import { field } from "../domain/field.ts"
+import { serverEvent } from "./serverEvent.ts"
+import { inputMint, mint, outputMint } from "./schemas/fields.ts"
 
 /** Default values of optional parameters. */
 export const defaults = {
@@ -40,9 +43,9 @@ export const defaults = {
 } as const
 
 const DecimalsParameter = IntegerParameter(0, 18)
-const SlippageParameter = described(
+const SlippageParameter = field(
   IntegerParameter(1, 1000, defaults.quoteSlippageBps),
-  `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} unless given.`
+  `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} by default.`
 )
 /** Format of a venue label. The handler checks that the label exists. */
 export const VenueLabel = Schema.String.check(
@@ -52,8 +55,8 @@ export const VenueLabel = Schema.String.check(
 )
 
 const pair = {
-  inputMint: Address.annotate({ description: "Mint of what is given." }),
-  outputMint: Address.annotate({ description: "Mint of what is received." })
+  inputMint,
+  outputMint
 }
 
 /** Rejects a trade of a mint for itself. */
@@ -75,44 +78,44 @@ const oneAmount =
     return request[decimals] !== undefined || refuse(decimals, "missing", `${decimals} is required beside uiAmount.`)
   }
 
-/** Query of a quote. */
 export const QuoteQuery = Schema.Struct({
   ...pair,
   amount: Schema.optionalKey(AmountText),
-  uiAmount: Schema.optionalKey(
-    Schema.String.annotate({ description: "Whole tokens as decimal text; needs inputDecimals." })
+  uiAmount: field(
+    Schema.optionalKey(Schema.String),
+    "Amount in whole tokens, as decimal text. It needs inputDecimals."
   ),
   inputDecimals: Schema.optionalKey(DecimalsParameter),
-  outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quote.")),
+  outputDecimals: optional(
+    DecimalsParameter,
+    "Decimals of outputMint, 0 to 18. Adds amounts in whole tokens to the quote."
+  ),
   slippageBps: Schema.optionalKey(SlippageParameter),
-  venues: Schema.optionalKey(described(CommaList(VenueLabel, 20), venuesDescription("Only pools of these venues"))),
-  pools: Schema.optionalKey(described(CommaList(Address, 20), "Only these pools: 1 to 20 addresses.")),
-  maxHops: Schema.optionalKey(described(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4.")),
-  directOnly: Schema.optionalKey(
-    described(BooleanParameter, "True allows routes of one pool only. An explicit false needs a router.")
-  )
+  venues: optional(CommaList(VenueLabel, 20), venuesDescription("Only pools of these venues")),
+  pools: optional(CommaList(Address, 20), "Only these pools: 1 to 20 addresses."),
+  maxHops: optional(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4."),
+  directOnly: optional(BooleanParameter, "True allows only routes through one pool. An explicit false needs a router.")
 }).check(Schema.makeFilter(twoMints), Schema.makeFilter(oneAmount("inputDecimals")))
 
-/** Query of a quote stream. */
 export const StreamQuery = Schema.Struct({
   ...pair,
   amount: AmountText,
-  outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quotes.")),
+  outputDecimals: optional(
+    DecimalsParameter,
+    "Decimals of outputMint, 0 to 18. Adds amounts in whole tokens to the quotes."
+  ),
   slippageBps: Schema.optionalKey(SlippageParameter),
-  intervalMs: Schema.optionalKey(
-    described(
-      IntegerParameter(INTERVAL.minimum, INTERVAL.maximum, defaults.intervalMs),
-      `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`
-    )
+  intervalMs: optional(
+    IntegerParameter(INTERVAL.minimum, INTERVAL.maximum, defaults.intervalMs),
+    `Milliseconds between ticks; ${defaults.intervalMs} by default.`
   ),
-  durationSeconds: Schema.optionalKey(
-    described(
-      IntegerParameter(1, 240, defaults.durationSeconds),
-      `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`
-    )
+  durationSeconds: optional(
+    IntegerParameter(1, 240, defaults.durationSeconds),
+    `Seconds until the stream closes; ${defaults.durationSeconds} by default.`
   ),
-  changesOnly: Schema.optionalKey(
-    described(BooleanParameter, "Send only quotes whose proceeds or route moved; every tick is charged all the same.")
+  changesOnly: optional(
+    BooleanParameter,
+    "True sends only quotes whose proceeds or route changed. Every tick is charged all the same."
   )
 }).check(Schema.makeFilter(twoMints))
 
@@ -136,16 +139,18 @@ const Ladder = Schema.Array(
     Schema.isMaxLength(8, { expected: "1 to 8 fractions" }),
     Schema.makeFilter(ascending, { toJsonSchema: () => ({}) })
   )
-  .annotate({ description: `Rising shares of the position; ${defaults.ladder.join(", ")} unless given.` })
+  .annotate({ description: `Ascending shares of the position; ${defaults.ladder.join(", ")} by default.` })
 
-/** The position whose exit is to be checked. */
 export const ExitCheckBody = Schema.Struct({
-  mint: Address,
-  quoteMint: Schema.optionalKey(Address.annotate({ description: "Mint of the proceeds; SOL unless given." })),
+  mint,
+  quoteMint: field(Schema.optionalKey(Address), "Mint of the proceeds; SOL by default."),
   amount: Schema.optionalKey(AmountText),
-  uiAmount: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, { expected: "a number above 0" }))),
-  decimals: Schema.optionalKey(Decimals),
-  quoteDecimals: Schema.optionalKey(Decimals),
+  uiAmount: field(
+    Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, { expected: "a number above 0" }))),
+    "Amount in whole tokens, above 0. It needs decimals."
+  ),
+  decimals: field(Schema.optionalKey(Decimals), "Digits after the point of one whole unit; null when unknown."),
+  quoteDecimals: field(Schema.optionalKey(Decimals), "Decimals of quoteMint, 0 to 18, for amounts in whole tokens."),
   slippageBps: Schema.optionalKey(SlippageBps),
   ladder: Schema.optionalKey(Ladder)
 })
@@ -153,7 +158,7 @@ export const ExitCheckBody = Schema.Struct({
     Schema.makeFilter(oneAmount("decimals")),
     Schema.makeFilter(
       ({ mint, quoteMint = SOL }) =>
-        mint !== quoteMint || refuse("quoteMint", "conflict", "quoteMint, SOL unless given, must differ from mint."),
+        mint !== quoteMint || refuse("quoteMint", "conflict", "quoteMint, SOL by default, must differ from mint."),
       { toJsonSchema: () => ({}) }
     )
   )
@@ -161,41 +166,33 @@ export const ExitCheckBody = Schema.Struct({
 
 const impact = { expected: "above 0 and at most 50" }
 
-/** The wallet whose positions are to be checked. */
 export const WalletExitBody = Schema.Struct({
-  wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }),
-  quoteMint: Schema.optionalKey(Address.annotate({ description: "Mint of the proceeds; SOL unless given." })),
-  quoteDecimals: Schema.optionalKey(Decimals),
+  wallet: field(Address, "A wallet: base58 of 32 bytes."),
+  quoteMint: field(Schema.optionalKey(Address), "Mint of the proceeds; SOL by default."),
+  quoteDecimals: field(Schema.optionalKey(Decimals), "Decimals of quoteMint, 0 to 18, for amounts in whole tokens."),
   slippageBps: Schema.optionalKey(SlippageBps),
   ladder: Schema.optionalKey(Ladder),
-  maxImpactPct: Schema.optionalKey(
-    Schema.Finite.check(Schema.isGreaterThan(0, impact), Schema.isLessThanOrEqualTo(50, impact)).annotate({
-      description: `The impact within which the total is summed, in percent against the smallest rung; ${defaults.maxImpactPct} unless given.`
-    })
+  maxImpactPct: field(
+    Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, impact), Schema.isLessThanOrEqualTo(50, impact))),
+    `The greatest price impact that the total allows, in percent against the smallest rung; ${defaults.maxImpactPct} by default.`
   ),
-  limit: Schema.optionalKey(
-    Schema.Int.check(
-      Schema.isBetween({ minimum: 1, maximum: defaults.exitPositions }, { expected: "a whole number from 1 to 50" })
-    ).annotate({
-      description: `Most positions of the answer, the most valuable first; ${defaults.exitPositions} unless given.`
-    })
+  limit: field(
+    Schema.optionalKey(
+      Schema.Int.check(
+        Schema.isBetween({ minimum: 1, maximum: defaults.exitPositions }, { expected: "a whole number from 1 to 50" })
+      )
+    ),
+    `Most positions of the answer, most valuable first; ${defaults.exitPositions} by default.`
   )
 }).annotate({ identifier: "WalletExitRequest", description: "The wallet whose positions are to be checked." })
 
-const frame = <const Name extends string, Data extends Schema.Top>(event: Name, data: Data) =>
-  Schema.Struct({
-    id: Schema.optional(Schema.String),
-    event: Schema.Literal(event),
-    data: Schema.fromJsonString(data)
-  })
-
 /** A frame of the quote stream as a server-sent event. */
 export const StreamFrame = Schema.Union([
-  frame("open", OpenFrame),
-  frame("quote", QuoteFrame),
-  frame("error", ErrorFrame),
-  frame("throttled", ThrottledFrame),
-  frame("close", CloseFrame)
+  serverEvent("open", OpenFrame),
+  serverEvent("quote", QuoteFrame),
+  serverEvent("error", ErrorFrame),
+  serverEvent("throttled", ThrottledFrame),
+  serverEvent("close", CloseFrame)
 ])
 
 /** Prices of trades against the pools on chain. */
@@ -218,10 +215,7 @@ export class SpotGroup extends HttpApiGroup.make("spot")
       error: [StateNotLoaded, StateTooOld, RateLimited, DataUnavailable]
     })
       .middleware(JsonBody)
-      .annotate(
-        OpenApi.Summary,
-        "Quotes for selling shares of a position, or of each position of a wallet, up to all of it"
-      )
+      .annotate(OpenApi.Summary, "Quotes for selling shares of one position, or of each position of a wallet")
   )
   .annotateEndpoints(Budget, "quote")
   .middleware(Authorization)

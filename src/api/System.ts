@@ -1,86 +1,85 @@
 import { Schema } from "effect"
-import { ProgramState } from "../domain/market/ProgramState.ts"
-import { SourceFreshness } from "../domain/market/SourceFreshness.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { DataUnavailable } from "./errors/problems.ts"
 import { NoQuery } from "./parameters.ts"
-import { DataUnavailable } from "./problems.ts"
+import { ProgramState } from "./schemas/ProgramState.ts"
+import { SourceFreshness } from "./schemas/SourceFreshness.ts"
+import { field } from "../domain/field.ts"
+import { requestId } from "./schemas/fields.ts"
 
-/** Name and version of the service, and the URLs of its documents. */
 export class ServiceDescription extends Schema.Opaque<ServiceDescription>()(
   Schema.Struct({
-    name: Schema.String,
-    version: Schema.Literal("v1"),
-    status: Schema.Literal("beta"),
-    docsUrl: Schema.String,
-    openapiUrl: Schema.String,
-    changelogUrl: Schema.String,
-    serverTimeMs: Schema.Int
+    name: field(Schema.String, "Name of the service."),
+    version: field(Schema.Literal("v1"), "Version of the contract."),
+    status: field(Schema.Literal("beta"), "State of the contract: `beta` may still gain fields."),
+    docsUrl: field(Schema.String, "URL of the documentation."),
+    openapiUrl: field(Schema.String, "URL of this document."),
+    changelogUrl: field(Schema.String, "URL of the changes of the contract."),
+    serverTimeMs: field(Schema.Int, "Clock of the server, in milliseconds since the Unix epoch.")
   }).annotate({ identifier: "ServiceDescription", description: "Name, version and document URLs of the service." })
 ) {}
 
-/** Lag of every source. */
 export class Freshness extends Schema.Opaque<Freshness>()(
   Schema.Struct({
-    data: Schema.Array(SourceFreshness),
-    meta: Schema.Struct({ requestId: Schema.String })
+    data: field(Schema.Array(SourceFreshness), "The answer itself."),
+    meta: field(Schema.Struct({ requestId }), "How the answer was made, and how well it is known.")
   }).annotate({ identifier: "Freshness", description: "Lag of every source." })
 ) {}
 
-/** The answer of a probe. */
 export class Health extends Schema.Opaque<Health>()(
   Schema.Struct({
-    status: Schema.Literal("ok"),
-    node: Schema.optionalKey(Schema.String).annotate({
-      description: "Of `/readyz`: host of the node in use; absent where there is none."
-    })
+    status: field(Schema.Literal("ok"), "Always ok: a process that does not run answers nothing."),
+    node: field(Schema.optionalKey(Schema.String), "Host of the node in use. Only on `/readyz`; absent without a node.")
   }).annotate({
     identifier: "Health",
     description: "The probe succeeded."
   })
 ) {}
 
-/** State and past of one part of the service. */
 export class PartState extends Schema.Opaque<PartState>()(
   Schema.Struct({
-    part: Schema.String.annotate({ description: "Name of the source, as at `/freshness`." }),
-    status: Schema.Literals(["known", "partial", "stale", "unavailable"]),
-    sinceMs: Schema.Int.annotate({
-      description: "Time since which it is in this state, as the process has seen it, to a second."
-    }),
-    lastError: Schema.NullOr(
-      Schema.Struct({
-        atMs: Schema.Int,
-        detail: Schema.String.annotate({ description: "The reason in words, without secrets; at most 200 characters." })
-      })
-    ).annotate({ description: "Its last failure since the start of the process; null before the first." }),
-    programs: Schema.optionalKey(Schema.Array(ProgramState)).annotate({
-      description: "Of `programs`: every quoted AMM program."
-    })
+    part: field(Schema.String, "Name of the source, as at `/freshness`."),
+    status: field(
+      Schema.Literals(["known", "partial", "stale", "unavailable"]),
+      "`known`: complete. `partial`: a part is missing, the coverage says which. `stale`: older than it may be. `unavailable`: no value."
+    ),
+    sinceMs: field(Schema.Int, "Since when the part is in this state, to the second, as far as this process has seen."),
+    lastError: field(
+      Schema.NullOr(
+        Schema.Struct({
+          atMs: field(Schema.Int, "Time of the event, in milliseconds since the Unix epoch."),
+          detail: field(Schema.String, "The reason in words, without secrets; at most 200 characters.")
+        })
+      ),
+      "The part's last failure since the process started; null before the first."
+    ),
+    programs: field(
+      Schema.optionalKey(Schema.Array(ProgramState)),
+      "Every quoted AMM program. Only for the source `programs`."
+    )
   }).annotate({ identifier: "PartState", description: "State and past of one part of the service." })
 ) {}
 
-/** `verbose` without a value is `true`. */
+/** `verbose` without a value means `true`. */
 const ReadinessQuery = Schema.Struct({
-  verbose: Schema.optionalKey(
-    Schema.Literals(["", "true", "false"]).annotate({
-      description:
-        "`true`, or no value: lists every part. A 503 then names the parts that are not current in its message."
-    })
+  verbose: field(
+    Schema.optionalKey(Schema.Literals(["", "true", "false"])),
+    "`true`, or no value: lists every part. The message of a 503 then names the parts that are not current."
   )
 })
 
-/** The answer of the readiness probe. */
 export class Readiness extends Schema.Opaque<Readiness>()(
   Schema.Struct({
-    status: Schema.Literal("ok"),
-    lagging: Schema.Array(SourceFreshness).annotate({
-      description:
-        "Sources that lag or are unavailable, without services that no request has needed yet; empty when all are current."
-    }),
-    node: Schema.optionalKey(Schema.String).annotate({
-      description: "Host of the node that the chain is read from; absent where there is none."
-    }),
-    parts: Schema.optionalKey(Schema.Array(PartState)).annotate({ description: "Every part; with `verbose` only." })
+    status: field(Schema.Literal("ok"), "Always ok: a process that is not ready answers 503."),
+    lagging: field(
+      Schema.Array(SourceFreshness),
+      "Sources that lag or are unavailable, except services that no request has needed yet. Empty when all are current."
+    ),
+    node: field(
+      Schema.optionalKey(Schema.String),
+      "Host of the node that the chain is read from; absent without a node."
+    ),
+    parts: field(Schema.optionalKey(Schema.Array(PartState)), "Every part. Only with `verbose`.")
   }).annotate({ identifier: "Readiness", description: "The service takes traffic; `lagging` lists what is behind." })
 ) {}
 

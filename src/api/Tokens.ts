@@ -1,77 +1,123 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { Coverage, Status } from "../domain/Scalar.ts"
-import { MintPrice, TokenFacts, TokenLiquidity } from "../domain/market/Token.ts"
-import { TokenRisk } from "../domain/market/TokenRisk.ts"
+import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
-import { HoldersQuery, TokenHoldersAnswer } from "./market/Holders.ts"
-import { TokenMetadataAnswer } from "./market/Metadata.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { described, IntegerParameter, NoQuery, tokenParams, UniqueList } from "./parameters.ts"
-import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./problems.ts"
+import { IntegerParameter, NoQuery, optional, tokenParams, UniqueList } from "./parameters.ts"
+import { MintPrice, TokenFacts, TokenLiquidity } from "./schemas/Token.ts"
+import { TokenHolders } from "./schemas/TokenHolders.ts"
+import { TokenMetadataView } from "./schemas/TokenMetadata.ts"
+import { TokenRisk } from "./schemas/TokenRisk.ts"
+import { field } from "../domain/field.ts"
+import { knowledgeOf, metaOf, nextCursor } from "./schemas/fields.ts"
 
-/** Default number of pools of a liquidity read. */
+export class TokenMetadataAnswer extends Schema.Opaque<TokenMetadataAnswer>()(
+  Schema.Struct({
+    data: TokenMetadataView,
+    meta: field(
+      Schema.Struct({
+        ...metaOf("public-metadata-v1"),
+        ...knowledgeOf("When the document was read, otherwise when the mint account was read.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
+  }).annotate({
+    identifier: "TokenMetadataAnswer",
+    description:
+      "Metadata of one token. The answer never waits for the document. It is `partial` until the document has been read, and `stale` while " +
+      "the document cannot be read again."
+  })
+) {}
+
+/** The most owners that are listed, and the default. */
+export const mostHolders = 100
+
+export const HoldersQuery = Schema.Struct({
+  limit: optional(
+    IntegerParameter(1, mostHolders, mostHolders),
+    `Number of owners, largest first, 1 to ${mostHolders}; ${mostHolders} by default.`
+  )
+})
+
+export class TokenHoldersAnswer extends Schema.Opaque<TokenHoldersAnswer>()(
+  Schema.Struct({
+    data: TokenHolders,
+    meta: field(
+      Schema.Struct({
+        ...metaOf("public-holders-v1"),
+        ...knowledgeOf("When the newest block or account was read.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
+  }).annotate({
+    identifier: "TokenHoldersAnswer",
+    description:
+      "Holders of one token. Status and coverage are for the number of holders. While the accounts are being read, the " +
+      "answer has a `Retry-After` header."
+  })
+) {}
+
+/** Default number of pools of a liquidity answer. */
 export const defaultPools = 20
 
-const meta = <const Version extends string>(methodVersion: Version) =>
+const meta = <const Version extends string>(version: Version) =>
   Schema.Struct({
-    requestId: Schema.String,
-    methodVersion: Schema.Literal(methodVersion),
-    chain: Schema.Literal("solana"),
-    observedAtMs: Schema.NullOr(Schema.Int).annotate({ description: "The newest observation of a source used." }),
-    status: Status,
-    coverage: Coverage
+    ...metaOf(version),
+    ...knowledgeOf("Time of the newest observation of any source that was used.")
   })
 
-/** Facts of one token. */
 export class TokenFactsAnswer extends Schema.Opaque<TokenFactsAnswer>()(
-  Schema.Struct({ data: TokenFacts, meta: meta("public-token-v1") }).annotate({
+  Schema.Struct({
+    data: TokenFacts,
+    meta: field(meta("public-token-v1"), "How the answer was made, and how well it is known.")
+  }).annotate({
     identifier: "TokenFactsAnswer",
     description: "Facts of one token."
   })
 ) {}
 
-/** Signals about one token. */
 export class TokenRiskAnswer extends Schema.Opaque<TokenRiskAnswer>()(
   Schema.Struct({
     data: TokenRisk,
-    meta: Schema.Struct({
-      requestId: Schema.String,
-      methodVersion: Schema.Literal("public-token-v1"),
-      chain: Schema.Literal("solana")
-    })
+    meta: field(
+      Schema.Struct({
+        ...metaOf("public-token-v1")
+      }),
+      "How the answer was made, and how well it is known."
+    )
   }).annotate({ identifier: "TokenRiskAnswer", description: "Signals about one token." })
 ) {}
 
-/** Pools of one token. */
 export class TokenLiquidityAnswer extends Schema.Opaque<TokenLiquidityAnswer>()(
-  Schema.Struct({ data: TokenLiquidity, meta: meta("public-liquidity-v1") }).annotate({
+  Schema.Struct({
+    data: TokenLiquidity,
+    meta: field(meta("public-liquidity-v1"), "How the answer was made, and how well it is known.")
+  }).annotate({
     identifier: "TokenLiquidityAnswer",
     description: "Pools of one token."
   })
 ) {}
 
-/** Prices of several tokens, in the order of the request. */
 export class PricesAnswer extends Schema.Opaque<PricesAnswer>()(
-  Schema.Struct({ data: Schema.Array(MintPrice), meta: meta("public-price-v1"), nextCursor: Schema.Null }).annotate({
+  Schema.Struct({
+    data: field(Schema.Array(MintPrice), "The answer itself."),
+    meta: field(meta("public-price-v1"), "How the answer was made, and how well it is known."),
+    nextCursor
+  }).annotate({
     identifier: "PricesAnswer",
     description: "Prices of several tokens, in the order of the request."
   })
 ) {}
 
-/** Body of a price request. */
 export const PricesBody = Schema.Struct({
-  mints: UniqueList(Address, 100, "mints")
-}).annotate({ identifier: "PricesRequest", description: "Mints of a price request." })
+  mints: field(UniqueList(Address, 100, "mints"), "1 to 100 different mints.")
+}).annotate({ identifier: "PricesRequest", description: "The mints whose prices are requested." })
 
-/** Query of liquidity. */
 export const LiquidityQuery = Schema.Struct({
-  limit: Schema.optionalKey(
-    described(
-      IntegerParameter(1, 50, defaultPools),
-      `Number of pools, deepest first, 1 to 50; ${defaultPools} unless given.`
-    )
+  limit: optional(
+    IntegerParameter(1, 50, defaultPools),
+    `Number of pools, deepest first, 1 to 50; ${defaultPools} by default.`
   )
 })
 
@@ -89,25 +135,25 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
       query: NoQuery,
       success: TokenRiskAnswer,
       error: [UnsupportedChain, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Signals about one token; not a score and not advice"),
+    }).annotate(OpenApi.Summary, "Signals about one token. Not a score and not advice"),
     HttpApiEndpoint.get("liquidity", "/api/v1/tokens/:chain/:address/liquidity", {
       params: tokenParams,
       query: LiquidityQuery,
       success: TokenLiquidityAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Pools of one token; shares the wallet-batch admission of its caller"),
+    }).annotate(OpenApi.Summary, "Pools of one token; counts as a wallet-batch read of its caller"),
     HttpApiEndpoint.get("holders", "/api/v1/tokens/:chain/:address/holders", {
       params: tokenParams,
       query: HoldersQuery,
       success: TokenHoldersAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Holders of one token: their number, the largest of them, and concentration"),
+    }).annotate(OpenApi.Summary, "Holders of one token: their number, the largest holders, and concentration"),
     HttpApiEndpoint.get("metadata", "/api/v1/tokens/:chain/:address/metadata", {
       params: tokenParams,
       query: NoQuery,
       success: TokenMetadataAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Metadata of one token, on chain and of the document behind its URI"),
+    }).annotate(OpenApi.Summary, "Metadata of one token, from the chain and from the document behind its URI"),
     HttpApiEndpoint.post("prices", "/api/v1/prices", {
       query: NoQuery,
       payload: PricesBody,

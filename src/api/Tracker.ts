@@ -3,6 +3,20 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Address } from "../domain/Address.ts"
 import { IdempotencyKey } from "../domain/Idempotency.ts"
 import {
+  DataUnavailable,
+  IdempotencyInFlight,
+  IdempotencyKeyReused,
+  InvalidRequest,
+  LimitReached,
+  PathNotFound,
+  RateLimited,
+  WalletNotFound
+} from "./errors/problems.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
+import { LimitParameter } from "./pages.ts"
+import { BooleanParameter, NoQuery, optional, UniqueList } from "./parameters.ts"
+import {
   GroupId,
   MAX_GROUPS,
   RealtimeSession,
@@ -13,63 +27,51 @@ import {
   WalletEmoji,
   WalletLabel,
   WalletNotes
-} from "../domain/wallets/Tracker.ts"
-import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { LimitParameter } from "./cursor.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
-import { BooleanParameter, described, NoQuery, UniqueList } from "./parameters.ts"
-import {
-  DataUnavailable,
-  IdempotencyInFlight,
-  IdempotencyKeyReused,
-  InvalidRequest,
-  LimitReached,
-  PathNotFound,
-  RateLimited,
-  WalletNotFound
-} from "./problems.ts"
+} from "./schemas/Tracker.ts"
+import { field } from "../domain/field.ts"
+import { wallet } from "./schemas/fields.ts"
 
 /** Default values of optional parameters. */
 export const defaults = { limit: 100, control: false } as const
 
-/** Path of live connections; a session issues the ticket. */
+/** Path of tracker sockets. A session issues the ticket. */
 export const REALTIME_PATH = "/api/v1/tracker/realtime"
 
-const group = Schema.optionalKey(described(GroupId, "Only this group; all unless given."))
+const group = optional(GroupId, "Only this group; all by default.")
 
-/** Wallets that an account tracks. */
 export class TrackedWallets extends Schema.Opaque<TrackedWallets>()(
   Schema.Struct({
-    wallets: Schema.Array(TrackedWallet).annotate({ description: "The newest first; all of them, 500 at most." })
+    wallets: field(Schema.Array(TrackedWallet), "The newest first; all of them, 500 at most.")
   }).annotate({ identifier: "TrackedWallets", description: "Wallets that the account tracks." })
 ) {}
 
-/** A wallet to track. */
 export class NewTrackedWallet extends Schema.Opaque<NewTrackedWallet>()(
   Schema.Struct({
-    wallet: Address,
+    wallet,
     label: Schema.optionalKey(WalletLabel),
     emoji: Schema.optionalKey(WalletEmoji),
-    group: Schema.optionalKey(GroupId.annotate({ description: "A group of the account; Main unless given." }))
+    group: field(Schema.optionalKey(GroupId), "A group of the account; Main by default.")
   }).annotate({
     identifier: "NewTrackedWallet",
-    description: "A wallet to track. For one that is tracked already, the texts that are given replace those it has."
+    description: "A wallet to track. If it is tracked already, the given texts replace the existing ones."
   })
 ) {}
 
-/** A wallet is tracked, newly or as before. */
 export class WalletTracked extends Schema.Opaque<WalletTracked>()(
-  Schema.Struct({ wallet: Address, tracked: Schema.Literal(true), groupId: GroupId }).annotate({
+  Schema.Struct({
+    wallet,
+    tracked: field(Schema.Literal(true), "True when the wallet is in a group of the account."),
+    groupId: GroupId
+  }).annotate({
     identifier: "WalletTracked",
-    description: "201 when the wallet was not in this group before, 200 when it was."
+    description: "201 when the wallet was not in this group before, otherwise 200."
   })
 ) {}
 
-/** Wallets to track together. */
 export class NewTrackedWallets extends Schema.Opaque<NewTrackedWallets>()(
   Schema.Struct({
-    wallets: Schema.Array(NewTrackedWallet)
-      .check(
+    wallets: field(
+      Schema.Array(NewTrackedWallet).check(
         Schema.isMinLength(1, { expected: "1 to 100 wallets" }),
         Schema.isMaxLength(100, { expected: "1 to 100 wallets" }),
         Schema.makeFilter((wallets: ReadonlyArray<NewTrackedWallet>) =>
@@ -77,107 +79,105 @@ export class NewTrackedWallets extends Schema.Opaque<NewTrackedWallets>()(
             ? undefined
             : { path: [], issue: "Every wallet may be in the list once." }
         )
-      )
-      .annotate({ description: "1 to 100 different wallets, added together or not at all." })
+      ),
+      "1 to 100 different wallets. All are added or none."
+    )
   }).annotate({ identifier: "NewTrackedWallets", description: "Wallets to track together." })
 ) {}
 
-/** Wallets are tracked, newly or as before. */
 export class WalletsTracked extends Schema.Opaque<WalletsTracked>()(
   Schema.Struct({
-    wallets: Schema.Array(
-      Schema.Struct({
-        wallet: Address,
-        tracked: Schema.Literal(true),
-        groupId: GroupId,
-        isNew: Schema.Boolean.annotate({ description: "True when the wallet was not in this group before." })
-      })
-    ).annotate({ description: "In the order of the request." })
+    wallets: field(
+      Schema.Array(
+        Schema.Struct({
+          wallet,
+          tracked: field(Schema.Literal(true), "True when the wallet is in a group of the account."),
+          groupId: GroupId,
+          isNew: field(Schema.Boolean, "True when the wallet was not in this group before.")
+        })
+      ),
+      "The wallets in the order of the request."
+    )
   }).annotate({ identifier: "WalletsTracked", description: "The wallets of a batch, all of them tracked." })
 ) {}
 
-/** Changes of a tracked wallet. */
 export class TrackedWalletChange extends Schema.Opaque<TrackedWalletChange>()(
   Schema.Struct({
-    label: Schema.optionalKey(Schema.NullOr(WalletLabel)),
-    emoji: Schema.optionalKey(Schema.NullOr(WalletEmoji)),
-    notes: Schema.optionalKey(Schema.NullOr(WalletNotes)),
-    groups: Schema.optionalKey(
-      UniqueList(GroupId, MAX_GROUPS, "groups").annotate({
-        description: "Every group that the wallet is in afterwards, the primary one first."
-      })
+    label: field(Schema.optionalKey(Schema.NullOr(WalletLabel)), "Display name; null without one."),
+    emoji: field(Schema.optionalKey(Schema.NullOr(WalletEmoji)), "Emoji of the wallet; null without one."),
+    notes: field(Schema.optionalKey(Schema.NullOr(WalletNotes)), "Notes of the owner; null without any."),
+    groups: field(
+      Schema.optionalKey(UniqueList(GroupId, MAX_GROUPS, "groups")),
+      "Every group of the wallet after the change, the primary one first."
     )
   }).annotate({
     identifier: "TrackedWalletChange",
-    description: "Changes of a tracked wallet. Fields left out stay; null clears a text."
+    description: "Changes of a tracked wallet. Fields that are left out stay; null clears a text."
   })
 ) {}
 
-/** A group to create, or the new name of one. */
 export class GroupNamed extends Schema.Opaque<GroupNamed>()(
   Schema.Struct({ name: WalletLabel }).annotate({
     identifier: "GroupName",
-    description: "The name of a group; names need not be unique."
+    description: "Name of the group. Names need not be unique."
   })
 ) {}
 
-/** A group is gone. */
 export class GroupDeleted extends Schema.Opaque<GroupDeleted>()(
-  Schema.Struct({ groupId: GroupId, deleted: Schema.Literal(true) }).annotate({
+  Schema.Struct({ groupId: GroupId, deleted: field(Schema.Literal(true), "Always true.") }).annotate({
     identifier: "TrackerGroupDeleted",
-    description: "The group is deleted; wallets that were in no other group are in Main."
+    description: "The group is deleted. Wallets that were in no other group are in Main now."
   })
 ) {}
 
-/** A wallet is not tracked, any more or ever. */
 export class WalletUntracked extends Schema.Opaque<WalletUntracked>()(
-  Schema.Struct({ wallet: Address, tracked: Schema.Literal(false) }).annotate({
+  Schema.Struct({
+    wallet,
+    tracked: field(Schema.Literal(false), "True when the wallet is in a group of the account.")
+  }).annotate({
     identifier: "WalletUntracked",
     description: "The wallet is in no group of the account."
   })
 ) {}
 
-/** Groups, wallets and status, for a client before it connects. */
 export class TrackerSnapshot extends Schema.Opaque<TrackerSnapshot>()(
   Schema.Struct({
-    groups: Schema.Array(TrackerGroup).annotate({ description: "Every group of the account, Main first." }),
-    wallets: Schema.Array(TrackedWallet),
-    status: TrackerStatus.annotate({ description: "Of these wallets." })
+    groups: field(Schema.Array(TrackerGroup), "Every group of the account, Main first."),
+    wallets: field(Schema.Array(TrackedWallet), "The wallets."),
+    status: field(TrackerStatus, "Tracking status of these wallets.")
   }).annotate({ identifier: "TrackerSnapshot", description: "Groups, wallets and tracking status." })
 ) {}
 
-/** The newest trades of tracked wallets. */
 export class TrackerTrades extends Schema.Opaque<TrackerTrades>()(
   Schema.Struct({
-    count: Schema.Int,
-    trades: Schema.Array(TrackerTrade).annotate({
-      description: "The newest first, none from before its wallet was added."
-    }),
-    oldestTs: Schema.NullOr(Schema.Int),
-    newestTs: Schema.NullOr(Schema.Int),
-    truncated: Schema.Boolean.annotate({
-      description:
-        "True when older trades of one of these wallets were observed and are no longer held; about 250 per wallet are."
-    })
+    count: field(Schema.Int, "Number of trades in the answer."),
+    trades: field(Schema.Array(TrackerTrade), "Newest first. Trades from before a wallet was added are left out."),
+    oldestTs: field(
+      Schema.NullOr(Schema.Int),
+      "Time of the oldest trade of the answer, in milliseconds since the Unix epoch; null without one."
+    ),
+    newestTs: field(
+      Schema.NullOr(Schema.Int),
+      "Time of the newest trade of the answer, in milliseconds since the Unix epoch; null without one."
+    ),
+    truncated: field(
+      Schema.Boolean,
+      "True when older trades of one of these wallets were observed but are no longer held. About 250 trades are held for each wallet."
+    )
   }).annotate({ identifier: "TrackerTrades", description: "The newest trades of tracked wallets." })
 ) {}
 
-/** Query of a group. */
 export const GroupQuery = Schema.Struct({ group })
 
-/** Query of trades. */
 export const TradesQuery = Schema.Struct({
-  wallet: Schema.optionalKey(described(Address, "Only trades of this wallet.")),
+  wallet: optional(Address, "Only trades of this wallet."),
   limit: Schema.optionalKey(LimitParameter(500, defaults.limit)),
   group
 })
 
-/** Query of a session. */
 export const SessionQuery = Schema.Struct({
   group,
-  control: Schema.optionalKey(
-    described(BooleanParameter, "Adds control frames: heartbeats, notices, errors; false unless given.")
-  )
+  control: optional(BooleanParameter, "Adds control frames: heartbeats, notices, errors; false by default.")
 })
 
 /** Tracked wallets of an account and their trades. */
@@ -208,10 +208,10 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       .annotate(OpenApi.Summary, "Track up to 100 wallets")
       .annotate(
         OpenApi.Description,
-        "All wallets are added or none: a group or a limit that fails one fails the batch."
+        "All wallets are added or none. A group or a limit that rejects one wallet rejects the batch."
       ),
     HttpApiEndpoint.patch("changeWallet", "/api/v1/tracker/wallets/:wallet", {
-      params: { wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }) },
+      params: { wallet: field(Address, "A wallet: base58 of 32 bytes.") },
       query: NoQuery,
       payload: TrackedWalletChange,
       success: TrackedWallet,
@@ -227,7 +227,7 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       error: [LimitReached, IdempotencyInFlight, IdempotencyKeyReused, DataUnavailable]
     })
       .middleware(JsonBody)
-      .annotate(OpenApi.Summary, "Create a group; 50 per account"),
+      .annotate(OpenApi.Summary, "Create a group; at most 50 for each account"),
     HttpApiEndpoint.patch("renameGroup", "/api/v1/tracker/groups/:id", {
       params: { id: GroupId },
       query: NoQuery,
@@ -246,7 +246,7 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       .annotate(OpenApi.Summary, "Delete a group")
       .annotate(OpenApi.Description, "Wallets that were in no other group move to Main. Main cannot be deleted."),
     HttpApiEndpoint.delete("untrack", "/api/v1/tracker/wallets/:wallet", {
-      params: { wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }) },
+      params: { wallet: field(Address, "A wallet: base58 of 32 bytes.") },
       query: NoQuery,
       success: WalletUntracked,
       error: DataUnavailable
@@ -265,7 +265,7 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       query: SessionQuery,
       success: RealtimeSession,
       error: [RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "A ticket for a live connection; ten a minute")
+    }).annotate(OpenApi.Summary, "A ticket for a live connection; at most ten a minute")
   )
   .annotateEndpoints(Scope, ["tracker.read", "md.read"])
   .middleware(Authorization)

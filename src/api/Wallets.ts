@@ -1,32 +1,31 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { WalletPnlHistory, WalletPositions } from "../domain/wallets/WalletPositions.ts"
-import { WalletRows } from "../domain/wallets/WalletSummary.ts"
+import { DataUnavailable, RateLimited } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { BooleanParameter, described, IntegerParameter, NoQuery, UniqueList } from "./parameters.ts"
-import { DataUnavailable, RateLimited } from "./problems.ts"
+import { BooleanParameter, IntegerParameter, NoQuery, UniqueList } from "./parameters.ts"
+import { WalletPnlHistory, WalletPositions } from "./schemas/WalletPositions.ts"
+import { WalletRows } from "./schemas/WalletSummary.ts"
+import { field } from "../domain/field.ts"
 
-/** Request body of the summary. */
 export const WalletsBody = Schema.Struct({
-  wallets: UniqueList(Address, 100, "addresses"),
-  backfill: Schema.optionalKey(Schema.Boolean).annotate({
-    description: "Begins to read the wallets' transactions from the chain. The answer does not wait for it."
-  })
-}).annotate({ identifier: "WalletSummaryRequest", description: "Wallets of a summary." })
+  wallets: field(UniqueList(Address, 100, "addresses"), "The wallets."),
+  backfill: field(
+    Schema.optionalKey(Schema.Boolean),
+    "Starts reading the wallets' transactions from the chain. The answer does not wait for it."
+  )
+}).annotate({ identifier: "WalletSummaryRequest", description: "The wallets to summarise." })
 
-/** Identity and profit of several wallets, in the order of the request. */
 export class WalletSummaryAnswer extends Schema.Opaque<WalletSummaryAnswer>()(
   Schema.Struct({
     data: WalletRows,
-    source: Schema.String.annotate({ description: "local: from data of this service." })
+    source: field(Schema.String, "Always `local`: from data of this service.")
   }).annotate({ identifier: "WalletSummaryAnswer", description: "Identity and profit of several wallets." })
 ) {}
 
-const source = Schema.String.annotate({ description: "local: from data of this service." })
+const source = Schema.String.annotate({ description: "Always `local`: from data of this service." })
 
-/** Positions of one wallet. */
 export class WalletPositionsAnswer extends Schema.Opaque<WalletPositionsAnswer>()(
   Schema.Struct({ data: WalletPositions, source }).annotate({
     identifier: "WalletPositionsAnswer",
@@ -34,7 +33,6 @@ export class WalletPositionsAnswer extends Schema.Opaque<WalletPositionsAnswer>(
   })
 ) {}
 
-/** Profit of one wallet by day. */
 export class WalletPnlHistoryAnswer extends Schema.Opaque<WalletPnlHistoryAnswer>()(
   Schema.Struct({ data: WalletPnlHistory, source }).annotate({
     identifier: "WalletPnlHistoryAnswer",
@@ -42,7 +40,7 @@ export class WalletPnlHistoryAnswer extends Schema.Opaque<WalletPnlHistoryAnswer
   })
 ) {}
 
-const walletParams = { wallet: Address.annotate({ description: "A wallet: base58 of 32 bytes." }) }
+const walletParams = { wallet: field(Address, "A wallet: base58 of 32 bytes.") }
 
 /** Default number of positions of an answer. */
 export const defaultPositions = 100
@@ -50,27 +48,19 @@ export const defaultPositions = 100
 export const defaultDays = 30
 
 const backfill = Schema.optional(
-  described(
-    BooleanParameter,
-    "Begins to read the wallet's transactions from the chain. The answer does not wait for it."
-  )
+  field(BooleanParameter, "Starts reading the wallet's transactions from the chain. The answer does not wait for it.")
 )
 
-/** Query of the positions. */
 export const PositionsQuery = Schema.Struct({
   limit: Schema.optional(
-    described(
-      IntegerParameter(1, 500, defaultPositions),
-      `Most positions of the answer; ${defaultPositions} by default.`
-    )
+    field(IntegerParameter(1, 500, defaultPositions), `Most positions of the answer; ${defaultPositions} by default.`)
   ),
   backfill
 })
 
-/** Query of the history. */
 export const PnlHistoryQuery = Schema.Struct({
   days: Schema.optional(
-    described(IntegerParameter(1, 365, defaultDays), `Days, today included; ${defaultDays} by default.`)
+    field(IntegerParameter(1, 365, defaultDays), `Days, including today; ${defaultDays} by default.`)
   ),
   backfill
 })
@@ -87,7 +77,7 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       .middleware(JsonBody)
       .annotate(
         OpenApi.Summary,
-        "Identity and observed profit of 1 to 100 wallets; shares the wallet-batch admission of its caller"
+        "Identity and observed profit of 1 to 100 wallets; counts as a wallet-batch read of its caller"
       )
   )
   .add(
@@ -98,7 +88,7 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       error: [RateLimited, DataUnavailable]
     }).annotate(
       OpenApi.Summary,
-      "Positions of one wallet with their lots, strict and known profit; shares the wallet-batch admission of its caller"
+      "Positions of one wallet with their lots, strict and known profit; counts as a wallet-batch read of its caller"
     ),
     HttpApiEndpoint.get("pnlHistory", "/api/v1/wallets/:wallet/pnl/history", {
       params: walletParams,
@@ -107,11 +97,11 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       error: [RateLimited, DataUnavailable]
     }).annotate(
       OpenApi.Summary,
-      "Realized profit and value of one wallet by UTC day; shares the wallet-batch admission of its caller"
+      "Realized profit and value of one wallet by UTC day; counts as a wallet-batch read of its caller"
     )
   )
   .middleware(Authorization)
   .annotate(
     OpenApi.Description,
-    "Identity and observed profit of wallets, from data of this service. Nothing is loaded unless a backfill is asked for."
+    "Identity and observed profit of wallets, from data of this service. Nothing is loaded unless a backfill is requested."
   ) {}

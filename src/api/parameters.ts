@@ -1,10 +1,11 @@
-/** Query parameters of the contract: text in one spelling only, rejected with an `ErrorDetail`. */
+/** Query parameters of the contract. Each value has one spelling; anything else is rejected with an `ErrorDetail`. */
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { INTEGER } from "./document/parameters.ts"
-import type { Issue } from "./Problem.ts"
+import type { Issue } from "./errors/Problem.ts"
+import { field } from "../domain/field.ts"
 
 /**
- * The issue of one field, from within a filter over several fields:
+ * The issue of one field, from inside a filter over several fields:
  * `Schema.makeFilter((query) => valid || refuse("uiAmount", "conflict", "Send amount or uiAmount, not both."))`.
  */
 export const refuse = (field: string, issue: Issue, message: string): Schema.FilterIssue => ({
@@ -18,8 +19,8 @@ export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String,
 )
 
 /**
- * Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. The document
- * states an integer, with `byDefault` as its value when it is not given.
+ * Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends are included. The
+ * document shows an integer, with `byDefault` as its default.
  */
 export const IntegerParameter = (minimum: number, maximum: number, byDefault?: number) =>
   Schema.String.check(
@@ -40,9 +41,15 @@ export const IntegerParameter = (minimum: number, maximum: number, byDefault?: n
       )
     )
 
-/** The parameter with a description in the document, where its type cannot carry one. */
-export const described = <S extends Schema.Top>(parameter: S, description: string) =>
-  parameter.pipe(Schema.annotateEncoded({ description }))
+/** An optional parameter with its description. */
+export const optional = <S extends Schema.Top>(parameter: S, description: string) =>
+  field(Schema.optionalKey(parameter), description)
+
+/** The last second of the year 9999, the latest accepted time. */
+export const LAST_SECOND = 253_402_300_799
+
+/** A Unix second. */
+export const UnixSecond = IntegerParameter(0, LAST_SECOND)
 
 /** Plain decimal text of at least zero: no sign, no exponent, at most 30 fraction digits. */
 export const DecimalParameter = Schema.String.check(
@@ -62,8 +69,8 @@ export const UniqueList = <Item extends Schema.Constraint>(item: Item, maximum: 
 
 /** The path of a token. Both parts are read as text, so that an unsupported chain is reported before a malformed address. */
 export const tokenParams = {
-  chain: Schema.String.annotate({ description: "solana" }),
-  address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
+  chain: field(Schema.String, "solana"),
+  address: field(Schema.String, "A mint: base58 of 32 bytes.")
 }
 
 /** Exactly `true` or `false`. */

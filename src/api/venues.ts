@@ -1,6 +1,6 @@
-/** Venues by what is known of their prices, as the document lists them. */
+/** Venues by how well their prices are known, as the document lists them. */
 
-/** Quoted to the unit. */
+/** Quoted exactly, to the last atomic unit. */
 export const quotableVenues = [
   "raydium-amm-v4",
   "raydium-cpmm",
@@ -13,10 +13,10 @@ export const quotableVenues = [
   "meteora-dbc"
 ] as const
 
-/** Charted by the movements of their vaults, not quoted: their prices have not been proven against the programs. */
+/** Charted by the movements of their vaults. Not quoted: their prices have not been proven against the programs. */
 export const chartedVenues = ["pancakeswap-clmm", "byreal", "raydium-launchlab", "meteora-damm-v1", "manifest"] as const
 
-/** Charted by the movements of their vaults, never quoted: no source of them is public. */
+/** Charted by the movements of their vaults. Never quoted: their source code is not public. */
 export const closedVenues = [
   "humidifi",
   "solfi",
@@ -30,6 +30,6 @@ export const closedVenues = [
   "obric"
 ] as const
 
-/** Description of a parameter that names venues to quote from. */
+/** The description of a parameter that names venues to quote from. */
 export const venuesDescription = (what: string): string =>
   `${what}: 1 to 20 of ${quotableVenues.join(", ")}. Not quoted yet, with charts and trades: ${chartedVenues.join(", ")}. Never quoted, with charts and trades: ${closedVenues.join(", ")}. Pools of any other program are neither quoted nor charted.`

@@ -6,7 +6,7 @@ import { preloadedMints } from "./marketSettings.ts"
 export class MarketSource extends Context.Service<
   MarketSource,
   {
-    /** For people: "a simulated market". */
+    /** In words: "a simulated market". */
     readonly description: string
     /** True when no real money is involved: then keys may be printed. */
     readonly sandbox: boolean
@@ -15,16 +15,15 @@ export class MarketSource extends Context.Service<
   }
 >()("fathom/app/MarketSource") {}
 
-/** Demo data beside the market. */
 export class DemoData extends Context.Service<
   DemoData,
   {
-    /** Completes when the demo data is written or given up; at once where there is none. */
+    /** Completes when the demo data is written or given up; at once when there is none. */
     readonly written: Effect.Effect<void>
   }
 >()("fathom/app/DemoData") {}
 
-/** A market source that loads the mints of `PRELOAD_MINTS`, else these. */
+/** A market source that loads the mints of `PRELOAD_MINTS`, or else `mints`. */
 export const sourceOf = (
   source: Omit<MarketSource["Service"], "mints">,
   mints: ReadonlyArray<Mint>

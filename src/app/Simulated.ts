@@ -1,8 +1,8 @@
-/** The external systems of a simulated market. Loaded only beside one. */
+/** The external systems of a simulated market. Loaded only with one. */
 import { Config, Effect, Layer } from "effect"
 import { Dns } from "effect/net"
 import * as FundingClientHttp from "../funding/FundingClientHttp.ts"
-import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
+import * as EvmCandlesHttp from "../market/reads/EvmCandlesHttp.ts"
 import { TradeFeed } from "../market/tape/TradeFeed.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as Seed from "../simulator/seed/Seed.ts"
@@ -13,27 +13,25 @@ import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSou
 import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
 import { FundingService } from "../simulator/venues/FundingService.ts"
 import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
-import type { BlockFeedOptions } from "../solana/blocks/BlockFeedRpc.ts"
-import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
-import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
-import * as ChainFeedGeyser from "../solana/geyser/ChainFeedGeyser.ts"
-import * as ProgramWritesGeyser from "../solana/geyser/ProgramWritesGeyser.ts"
-import * as TokenAccountsRpc from "../solana/rpc/TokenAccountsRpc.ts"
-import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
-import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
-import { DefaultSearchRate } from "../pools/SearchPace.ts"
-import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
+import type { BlockFeedOptions } from "../chain/blocks/BlockFeedRpc.ts"
+import * as AccountScanRpc from "../chain/rpc/AccountScanRpc.ts"
+import * as ChainFeedRpc from "../chain/accounts/ChainFeedRpc.ts"
+import * as ChainFeedGeyser from "../chain/geyser/ChainFeedGeyser.ts"
+import * as ProgramWritesGeyser from "../chain/geyser/ProgramWritesGeyser.ts"
+import * as TokenAccountsRpc from "../chain/rpc/TokenAccountsRpc.ts"
+import * as TransactionHistoryRpc from "../chain/rpc/TransactionHistoryRpc.ts"
+import * as TransactionStatusRpc from "../chain/rpc/TransactionStatusRpc.ts"
+import { DefaultSearchRate } from "../quotes/pools/SearchPace.ts"
+import { TradeBlocks } from "../chain/decoding/TradeBlocks.ts"
 import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
-import * as PublicWeb from "../upstream/publicWeb.ts"
+import * as PublicWeb from "../operations/publicWeb.ts"
 import { DemoData, sourceOf } from "./MarketSource.ts"
 
-/** The blocks of the simulated chain, streamed where it has a Geyser. */
 const blocksOf = (geyserUrl: string | null, options: Partial<BlockFeedOptions>) =>
   geyserUrl === null
     ? TradeBlocks.layerRpc(options)
     : TradeBlocks.layerGeyser({ ...options, geyser: { url: geyserUrl } })
 
-/** The accounts of the simulated chain, streamed where it has a Geyser. */
 const accountsOf = ({ geyserUrl, rpcUrl, wsUrl }: SimulatorPlace) =>
   geyserUrl === null
     ? ChainFeedRpc.layer({ rpcUrl, wsUrl })
@@ -69,18 +67,15 @@ export const market = Layer.unwrap(
   })
 ).pipe(Layer.provide(SimulatorThread.layerConfig))
 
-/** Demo data. */
 export const seed = Layer.effect(
   DemoData,
   Effect.map(Seed.SeedProgress, ({ done }) => DemoData.of({ written: done }))
 ).pipe(Layer.provide(Seed.layer), Layer.provide(SimulatorThread.layerConfig))
 
-/** The simulated funding service. */
 export const funding = Layer.unwrap(
   Effect.map(FundingService, ({ token, url }) => FundingClientHttp.layer({ token, url }))
 ).pipe(Layer.provide(FundingService.layerConfig))
 
-/** Simulated EVM candles. */
 export const evm = Layer.unwrap(Effect.map(EvmCandleSource, ({ url }) => EvmCandlesHttp.layer(url))).pipe(
   Layer.provide(EvmCandleSource.layerConfig)
 )
@@ -94,7 +89,6 @@ export const documents = Layer.unwrap(
   Layer.provide(Layer.orDie(Dns.layerStatic({})))
 )
 
-/** Simulated perps venues. */
 export const perps = Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => PerpsVenuesHttp.layer(urls))).pipe(
   Layer.provide(PerpsSimulator.layerConfig)
 )

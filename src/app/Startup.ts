@@ -1,9 +1,9 @@
 import { Config, Console, Effect, FileSystem, Layer, Option, Schedule } from "effect"
 import { type Mint, SOL } from "../domain/Address.ts"
-import { PoolBook } from "../pools/PoolBook.ts"
+import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { DemoData, MarketSource } from "./MarketSource.ts"
-import { Listening } from "../http/NodeServer.ts"
+import { Listening } from "../http/server/NodeServer.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { StartDisplay, startStep } from "../domain/startStep.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
@@ -11,14 +11,14 @@ import { issueStartLink } from "./startLink.ts"
 
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
-/** Time for which the ready file waits for demo data. */
+/** The ready file waits this long for demo data. */
 const SEED_LIMIT = "30 seconds"
-/** Time without a first quote after which a line states what the service waits for. */
+/** Without a first quote for this long, a line says what the service waits for. */
 const NOTICE_AFTER = "2500 millis"
 
 const readyFile = Config.option(Config.String("READY_FILE"))
 
-/** The mints that can be quoted now; `waiting` while pools or the token of any are being loaded. */
+/** The mints that can be quoted now. `waiting` is true while the pools or the token of any mint are being loaded. */
 const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   const book = yield* PoolBook
   const tokens = yield* TokenBook
@@ -30,7 +30,7 @@ const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   return { priced, waiting: mints.some((mint) => !book.isLoaded(mint) || tokens.read(mint) === null) }
 })
 
-/** Queues the pools and tokens of the market's mints; they are loaded while the rest of the service is built. */
+/** Queues the pools and tokens of the market's mints, which load while the rest of the service is built. */
 const preload = Effect.gen(function* () {
   const { mints } = yield* MarketSource
   const book = yield* PoolBook
@@ -38,10 +38,10 @@ const preload = Effect.gen(function* () {
   yield* Effect.forEach(mints, (mint) => Effect.andThen(book.warm(mint), tokens.warm(mint)), { discard: true })
 })
 
-/** See `preload`. */
+/** Runs `preload`. */
 export const preloaded = Layer.effectDiscard(preload)
 
-/** The mints that can be quoted once all are loaded, or after 15 seconds. */
+/** The mints that can be quoted, once all are loaded or after 15 seconds. */
 const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   yield* preload
   const seen = yield* quotable(mints).pipe(
@@ -83,8 +83,8 @@ const removeReadyFile = (path: string) =>
   FileSystem.FileSystem.use((files) => Effect.ignore(files.remove(path, { force: true })))
 
 /**
- * Writes the file atomically, since scripts read it as soon as it exists, and readable by its owner alone, since it holds
- * keys. It is removed when the scope closes.
+ * Writes the file atomically, because scripts read it as soon as it exists. Only its owner can read it, because it
+ * holds keys. It is removed when the scope closes.
  */
 const writeReadyFile = Effect.fnUntraced(function* (path: string, content: object) {
   const files = yield* FileSystem.FileSystem
@@ -93,9 +93,9 @@ const writeReadyFile = Effect.fnUntraced(function* (path: string, content: objec
 })
 
 /**
- * Prints the address of the service once the first quote can be answered, and writes it to `READY_FILE` where that is set.
- * Beside a simulated or recorded market a key with every scope and one with `md.read` only are issued and included; beside a
- * real node none. The file waits for demo data, for 30 seconds at most.
+ * Prints the address of the service once the first quote can be answered, and writes it to `READY_FILE` where that is
+ * set. With a simulated or recorded market it also issues and prints two keys, one with every scope and one with
+ * `md.read` only; with a real node none. The file waits for demo data, for 30 seconds at most.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -106,7 +106,7 @@ export const layer = Layer.effectDiscard(
     const keys = source.sandbox ? yield* issueStartKeys : null
     const link = source.sandbox ? yield* issueStartLink : null
 
-    // The file of an earlier start that was killed names an address that no longer answers.
+    // A start that was killed leaves its file, whose address no longer answers.
     yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
 
     const waiting = Console.log(`Fathom listens at ${url} and waits for ${source.description}.`).pipe(

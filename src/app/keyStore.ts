@@ -1,4 +1,4 @@
-/** The keys, apart from the service, so that a command that needs only them loads nothing else. */
+/** Keys without the service, for commands that need nothing else. */
 import { ConfigProvider, Effect, Layer, Option } from "effect"
 import * as KeyStorePg from "../access/KeyStorePg.ts"
 import * as Database from "../storage/Database.ts"
@@ -12,10 +12,9 @@ const keyEnvironment = Layer.unwrap(
   )
 )
 
-/** The keys of the service. */
 export const keyStore = KeyStorePg.layer.pipe(Layer.provide([Database.layer, keyEnvironment]))
 
-/** The same keys for a short command beside a service that is running on the same data. */
+/** The same keys for a short command while a service runs on the same data. */
 export const keyStoreBeside = KeyStorePg.layer.pipe(
   Layer.provide([Database.layerBeside, keyEnvironment, Layer.succeed(CleansUp, false)])
 )

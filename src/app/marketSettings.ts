@@ -1,11 +1,11 @@
 import { Config, Effect, Option, Schema } from "effect"
 import { addressOf, type Mint } from "../domain/Address.ts"
-import { rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
+import { rpcUrlSetting } from "../chain/rpc/rpcSettings.ts"
 
 /** Endpoint of a Solana node: `SOLANA_RPC_URL`. */
 export const nodeUrl = Config.option(rpcUrlSetting)
 
-/** The market that the settings choose: a recording in `ACCOUNTS_DIR`, else a node, else the simulator. */
+/** The market that the settings choose: a recording in `ACCOUNTS_DIR`, otherwise a node, otherwise the simulator. */
 export const chosenMarket = Effect.gen(function* () {
   const folder = yield* Config.option(Config.String("ACCOUNTS_DIR"))
   if (Option.isSome(folder)) {
@@ -29,12 +29,12 @@ const MintList = Schema.String.check(
   )
 )
 
-/** `PRELOAD_MINTS`: mints to load at start in place of these. */
+/** `PRELOAD_MINTS`: mints to load at start instead of `mints`. */
 export const preloadedMints = (mints: ReadonlyArray<Mint>): Config.Config<ReadonlyArray<Mint>> =>
   Config.schema(MintList, "PRELOAD_MINTS").pipe(
     Config.map((list) => partsOf(list).flatMap((part) => addressOf(part) ?? [])),
     Config.withDefault(mints)
   )
 
-/** True for a simulated market, beside which other upstreams are simulated too. */
+/** True for a simulated market. Other upstreams are simulated with it. */
 export const isSimulated = Effect.map(chosenMarket, ({ kind }) => kind === "simulated")

@@ -1,20 +1,20 @@
-/** The part of a service that this process is. */
+/** `ROLE`: the part of a service that a process is. */
 import { Config, Effect, Option, Schema } from "effect"
 import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import * as Database from "../storage/Database.ts"
 import { chosenMarket } from "./marketSettings.ts"
 
-/** The parts. `all` is a whole service in one process. */
+/** `all` is a whole service in one process. */
 export const roles = ["all", "ingest", "api", "live", "keeper"] as const
 export type Role = (typeof roles)[number]
 
 /**
- * `ROLE`: `ingest` reads the chain and stores its blocks, `api` and `live` answer from the blocks of the bus, and `keeper` does
- * so and evaluates alerts.
+ * `ingest` reads the chain and stores its blocks. `api` and `live` answer from the blocks on the bus. `keeper` does
+ * that too and evaluates alerts.
  */
 export const role: Config.Config<Role> = Config.Literals(roles, "ROLE").pipe(Config.withDefault("all" as const))
 
-/** A setting is missing without which processes of other roles cannot be reached. */
+/** A role lacks a setting without which it cannot reach the other processes. */
 export class RoleIncomplete extends Schema.TaggedError<RoleIncomplete>()("RoleIncomplete", {
   role: Schema.String,
   setting: Schema.String,
@@ -24,9 +24,6 @@ export class RoleIncomplete extends Schema.TaggedError<RoleIncomplete>()("RoleIn
     return `ROLE=${this.role} needs ${this.setting}: ${this.reason}`
   }
 }
-
-/** True for a process that evaluates alerts and deletes what is too old: one without a role, or of the role `keeper`. */
-export const isKeeper = Effect.map(role, (own) => own === "all" || own === "keeper")
 
 /** Fails when the settings of a role are missing. */
 export const checkRole: Effect.Effect<void, Config.ConfigError | RoleIncomplete> = Effect.gen(function* () {

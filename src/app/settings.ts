@@ -1,45 +1,45 @@
-/** Every setting that can have a bad value, from the places that read them. */
+/** Every setting that can have a bad value, as the modules read them. */
 import { Config, Effect, Option } from "effect"
 import * as KeyStorePg from "../access/KeyStorePg.ts"
 import * as UsageStorePg from "../access/usage/UsageStorePg.ts"
-import * as oidcSettings from "../accounts/oidcSettings.ts"
-import * as SessionStorePg from "../accounts/SessionStorePg.ts"
+import * as oidcSettings from "../access/accounts/oidcSettings.ts"
+import * as SessionStorePg from "../access/accounts/SessionStorePg.ts"
 import * as Evaluator from "../alerts/Evaluator.ts"
 import * as attributionFeed from "../callouts/attributionFeed.ts"
 import { fundingSettings } from "../funding/fundingSettings.ts"
-import * as requestLog from "../http/requestLog.ts"
+import * as requestLog from "../http/server/requestLog.ts"
 import { Settings } from "../http/Settings.ts"
-import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
-import { recordSettings } from "../market/store/recordTrades.ts"
-import * as TradeStorePg from "../market/store/TradeStorePg.ts"
-import { holderLimits } from "../market/holders/followHolders.ts"
-import { searchTokens } from "../market/search/TokenSearch.ts"
-import { repairSettings } from "../market/repair/RepairWorker.ts"
-import { snapshotSettings } from "../market/snapshot/takeSnapshots.ts"
-import * as TradeTape from "../market/tape/TradeTape.ts"
-import * as AdminServer from "../observability/AdminServer.ts"
-import * as Logs from "../observability/Logs.ts"
-import * as Traces from "../observability/Traces.ts"
+import * as EvmCandlesHttp from "../market/reads/EvmCandlesHttp.ts"
+import { recordSettings } from "../market/tape/recordTrades.ts"
+import * as MarketStoresPg from "../market/history/MarketStoresPg.ts"
+import { holderLimits } from "../market/reads/followHolders.ts"
+import { searchTokens } from "../market/reads/TokenSearch.ts"
+import { repairSettings } from "../market/tape/RepairWorker.ts"
+import { snapshotSettings } from "../market/tape/takeSnapshots.ts"
+import { leastCoverage, limits, restorePatience } from "../market/tape/makeMarket.ts"
+import * as AdminServer from "../operations/AdminServer.ts"
+import * as Logs from "../operations/Logs.ts"
+import * as Traces from "../operations/Traces.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
-import * as poolDiscovery from "../pools/poolDiscovery.ts"
-import { isIndexing } from "../pools/poolIndex/PoolIndex.ts"
-import * as proofSettings from "../proofs/proofSettings.ts"
+import * as poolDiscovery from "../quotes/pools/poolDiscovery.ts"
+import { isIndexing } from "../quotes/pools/PoolIndex.ts"
+import * as proofSettings from "../quotes/execution/proofSettings.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
-import { staleAfter } from "../solana/accounts/chainSettings.ts"
-import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
-import { geyserPatience } from "../solana/geyser/BlockFeedGeyser.ts"
-import { geyserEndpoints } from "../solana/geyser/geyserSettings.ts"
-import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
-import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
+import { staleAfter } from "../chain/accounts/chainSettings.ts"
+import { blockSettings } from "../chain/blocks/BlockFeedRpc.ts"
+import { geyserPatience } from "../chain/geyser/BlockFeedGeyser.ts"
+import { geyserEndpoints } from "../chain/geyser/geyserSettings.ts"
+import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../chain/rpc/rpcSettings.ts"
+import { statusTimeout } from "../chain/rpc/TransactionStatusRpc.ts"
 import { clickHouseSettings, clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
 import { valkeyUrl, whenDown } from "../storage/valkey/Valkey.ts"
-import * as MarketSessions from "../subscriptions/MarketSessions.ts"
+import * as MarketSessions from "../live/market/MarketSessions.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
 import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
-import * as LiveSessions from "../tracker/LiveSessions.ts"
-import { accountsRate } from "../wallets/accounts/WalletAccounts.ts"
+import * as LiveSessions from "../wallets/tracker/LiveSessions.ts"
+import { accountsRate } from "../wallets/WalletAccounts.ts"
 import { backfillSettings } from "../wallets/backfill.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
 import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
@@ -64,7 +64,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   wsUrlSetting,
   historyUrlSetting,
   blockSettings,
-  // A node answers what a Geyser does not have.
+  // The node serves what the Geyser does not have.
   Config.flatMap(geyserEndpoints(), ({ length }) => (length === 0 ? Config.succeed([]) : rpcUrlSetting)),
   geyserPatience,
   statusTimeout,
@@ -83,10 +83,10 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   TokenBook.settings,
   FetchDocuments.settings,
   priceSettings.settings,
-  TradeTape.limits,
-  TradeTape.leastCoverage,
-  TradeTape.restorePatience,
-  TradeStorePg.settings,
+  limits,
+  leastCoverage,
+  restorePatience,
+  MarketStoresPg.settings,
   recordSettings,
   repairSettings,
   snapshotSettings,
@@ -107,7 +107,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   fundingSettings({ url: "http://127.0.0.1" })
 ]
 
-/** The settings of the HTTP server, once every setting is known to be readable. Fails with the first that is not. */
+/** The settings of the HTTP server, after every setting was checked. Fails with the first bad one. */
 export const checkedSettings: Effect.Effect<Settings["Service"], Config.ConfigError> = Effect.gen(function* () {
   const http = yield* Effect.provide(Settings, Settings.layerConfig)
   yield* Effect.forEach(all, (config) => Effect.asVoid(config), { discard: true })

@@ -1,8 +1,8 @@
-/** Keys that a start beside a simulated or recorded market prints. */
+/** The keys that a start with a simulated or recorded market prints. */
 import { Clock, Effect, Redacted, Schedule, type Scope } from "effect"
 import { KeyStore } from "../access/KeyStore.ts"
-import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
-import type { KeyActor } from "../domain/keys/KeyAudit.ts"
+import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../api/schemas/ApiKey.ts"
+import type { KeyActor } from "../api/schemas/KeyAudit.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { dataDir } from "../storage/Database.ts"
 import { WELCOME } from "./startLink.ts"
@@ -12,7 +12,7 @@ const ID_LENGTH = 12
 
 const BY_START: KeyActor = { kind: "start", accountId: WELCOME, address: null }
 
-/** Repeats a request to the store on a busy machine: five times its deadline of five seconds. */
+/** A busy machine may need more than one request: five times the store's deadline of five seconds. */
 const patiently = <A, E extends { readonly _tag: string }, R>(request: Effect.Effect<A, E, R>) =>
   Effect.retry(request, {
     times: 5,
@@ -31,8 +31,8 @@ const startOf = (name: string): string | null =>
   /^(?:every scope|market reads) \(start (\w+)\)$/u.exec(name)?.[1] ?? null
 
 /**
- * Revokes the keys of earlier starts that are recorded in this data folder and whose process has ended. Keys of a living
- * process, of another data folder, and keys that were made by hand stay.
+ * Revokes the keys of earlier starts in this data folder whose process has ended. Keys of a running process, of another
+ * data folder and keys made by hand stay.
  */
 const revokeEnded = Effect.fnUntraced(function* (
   folder: string
@@ -52,8 +52,8 @@ const revokeEnded = Effect.fnUntraced(function* (
 })
 
 /**
- * Issues a key with every scope and one with `md.read` only. Null when the account `welcome` has as many active keys as it
- * may: keys of other processes are not revoked to make room.
+ * Issues a key with every scope and one with `md.read` only. Returns null when the account `welcome` already has as
+ * many active keys as it may have. Keys of other processes are not revoked to make room.
  */
 export const issueStartKeys: Effect.Effect<
   StartKeys | null,

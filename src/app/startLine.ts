@@ -1,16 +1,15 @@
-/** The progress of a start on a terminal: one line, rewritten in place, and removed when the start is over. */
+/** The progress of a start on a terminal: one line, rewritten in place and removed when the start is over. */
 import { Clock, Console, Effect, Schedule } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
 import { StartDisplay } from "../domain/startStep.ts"
 
-/** The terminal that the line is written to. */
 export interface Terminal {
   readonly write: (text: string) => void
-  /** Columns of the terminal at this moment. */
+  /** Its width at this moment. */
   readonly columns: () => number
 }
 
-/** A start that is over sooner shows nothing. */
+/** A start that is faster shows nothing. */
 const SHOWN_AFTER_MS = 2_000
 const REDRAWN_EVERY = "250 millis"
 /** Returns to the first column and clears the line. */
@@ -53,7 +52,7 @@ class StartLine implements StartDisplay {
     }
     const steps = Array.from(this.#steps, (message) => message.replace(/^Start: /u, "")).join("; ")
     const line = `Start, ${Math.floor(lastsMs / 1000)} s${steps === "" ? "" : `: ${steps}`}`
-    // A full line would wrap, and only its last part could be rewritten.
+    // A full line would wrap, and then only its last part could be rewritten.
     this.#terminal.write(`${ERASE}${line.slice(0, Math.max(0, this.#terminal.columns() - 1))}`)
     this.#isDrawn = true
   }
@@ -85,7 +84,10 @@ const consoleAround = (line: StartLine, inner: Console.Console): Console.Console
     }
   })
 
-/** Runs a service whose start, begun so many milliseconds ago, is shown on the terminal from its third second on. */
+/**
+ * Runs a service whose start began `begunMsAgo` milliseconds ago, and shows the start on the terminal from its third
+ * second on.
+ */
 export const withStartLine =
   (terminal: Terminal, begunMsAgo = 0) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

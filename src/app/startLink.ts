@@ -1,12 +1,12 @@
-/** The sign-in link that a start beside a simulated or recorded market prints. */
+/** The sign-in link that a start with a simulated or recorded market prints. */
 import { Effect, Redacted } from "effect"
-import { AccountStore } from "../accounts/AccountStore.ts"
-import type { AccountNotFound, AccountStoreUnavailable } from "../domain/Account.ts"
+import { AccountStore } from "../access/accounts/AccountStore.ts"
+import type { AccountNotFound, AccountStoreUnavailable } from "../api/schemas/Account.ts"
 
-/** The account of the demo data and of the keys that are printed. */
+/** The account of the demo data and of the printed keys. */
 export const WELCOME = "welcome"
 
-/** A path that opens one session of the account `welcome`, which is made where it is missing. */
+/** A path that opens one session of the account `welcome`. The account is made if it is missing. */
 export const issueStartLink: Effect.Effect<string, AccountNotFound | AccountStoreUnavailable, AccountStore> =
   Effect.gen(function* () {
     const accounts = yield* AccountStore

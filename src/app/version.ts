@@ -1,2 +1,2 @@
-/** Version of the service, as `package.json` names it. */
+/** The version in `package.json`. */
 export const VERSION = "0.1.0"

@@ -7,14 +7,14 @@ import {
   CalloutStoreUnavailable,
   isCalloutId,
   NewCallout
-} from "../domain/wallets/Callout.ts"
-import { watchCalls } from "../health/SourceMonitor.ts"
+} from "../api/schemas/Callout.ts"
+import { watchCalls } from "../operations/SourceMonitor.ts"
 import { bounded, type Broken } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"
 
-/** On the path of a request. */
+/** Deadline for reads on the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
@@ -33,7 +33,7 @@ const make = Effect.gen(function* () {
     post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>
       Effect.flatMap(now, (nowMs) => write(transaction(sql, table.post(NewCallout.make(callout), nowMs))))
     ),
-    // A text that is no id may hold characters that the database rejects.
+    // Text that is not an id may hold characters that the database rejects.
     remove: Effect.fn("CalloutStore.remove")((id: string) =>
       isCalloutId(id) ? write(table.remove(id)) : Effect.succeed(false)
     ),

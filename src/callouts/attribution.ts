@@ -1,8 +1,8 @@
 /** Attribution of public trades to callouts, by links that the application knows. */
 import type { Address, Mint } from "../domain/Address.ts"
-import type { AttributedTrade } from "../domain/wallets/Callout.ts"
+import type { AttributedTrade } from "../api/schemas/Callout.ts"
 import { BPS } from "../domain/units.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
 
 /**
  * A wallet whose owner came through a callout's share page. Visits are not on the chain, so only the application that
@@ -26,21 +26,22 @@ export interface CalloutLink {
 export interface Terms {
   /** Hundredths of a percent of the volume. */
   readonly creatorBps: number
-  /** Volume that is worth a point. */
+  /** Volume that earns a point. */
   readonly nanosPerPoint: bigint
 }
 
 const covers = ({ creatorId, fromMs, mint, untilMs, visitorId }: CalloutLink, trade: TapeTrade): boolean =>
   mint === trade.mint && fromMs <= trade.timeMs && trade.timeMs < untilMs && visitorId !== creatorId
 
-/** The visit that came last; of several at one moment that to the callout with the smaller id. */
+/** The latest visit. Of several at the same moment, the visit to the callout with the smaller id counts. */
 const lastOf = (links: ReadonlyArray<CalloutLink>): CalloutLink | undefined =>
   links.toSorted((a, b) => b.fromMs - a.fromMs || (a.calloutId < b.calloutId ? -1 : 1))[0]
 
 /**
- * The callout that a trade counts for: it trades the callout's mint, from a wallet that was linked before it and whose
- * owner did not post it, before the callout expires. Of several the last visit counts. Null for all other trades, for
- * the swaps that a whole route is made of, and where the volume in dollars is unknown. Both amounts are rounded down.
+ * The callout that a trade counts for. The trade has to be of the callout's mint, before the callout expires, from a
+ * wallet that was linked earlier and whose owner did not post the callout. Of several callouts the last visit counts.
+ * Null for all other trades, for the swaps that make up a whole route, and when the volume in dollars is unknown. Both
+ * amounts are rounded down.
  */
 export const attributionOf = (
   trade: TapeTrade,

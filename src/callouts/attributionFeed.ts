@@ -1,12 +1,13 @@
 /** Attributes trades to callouts as they happen. */
-import { Clock, Config, Effect, Layer, Schedule, Stream } from "effect"
+import { Clock, Config, Effect, Layer, Stream } from "effect"
 import { countSetting } from "../domain/countSetting.ts"
 import type { Address } from "../domain/Address.ts"
-import type { AttributedTrade } from "../domain/wallets/Callout.ts"
+import type { AttributedTrade } from "../api/schemas/Callout.ts"
 import { NANOS_PER_USD } from "../domain/units.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
-import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
+import { keepGoing, keepRunning, keepTrying } from "../operations/keepRunning.ts"
+import { SourceMonitor, stateByAge } from "../operations/SourceMonitor.ts"
+import type { CountedBatch } from "../market/model/TradeBatch.ts"
+import { Market } from "../market/tape/Market.ts"
 import { attributionOf, type CalloutLink, type Terms } from "./attribution.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 
@@ -30,9 +31,7 @@ export const terms: Config.Config<Terms> = Config.all({
   }))
 )
 
-const again = Schedule.spaced("1 second")
-
-/** Without a block for this long, attribution is stale. */
+/** Attribution is stale after this long without a block. */
 const SILENT_MS = 30_000
 
 interface Progress {
@@ -45,37 +44,35 @@ interface Progress {
 }
 
 /**
- * Attributes each trade that is applied to the tape, at most once: the store knows the trades that it has counted, so a
+ * Attributes each trade that is applied to the tape, at most once. The store knows the trades that it has counted, so a
  * block that is applied again, after a restart or by another process, adds nothing. While the store is unavailable the
  * write is retried every second, and later trades wait.
  *
- * Extension point of an embedding application: no endpoint makes links, so it passes those that it knows.
+ * Extension point of an embedding application: no endpoint makes links, so the application passes the links that it
+ * knows.
  *
  * Settings: `CALLOUT_CREATOR_BPS` (10) is the creator's share of the volume in hundredths of a percent, and
  * `CALLOUT_USD_PER_POINT` (10) the dollars of volume that earn a point.
  */
-export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.ConfigError, CalloutStore | TradeTape> =>
+export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.ConfigError, CalloutStore | Market> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const store = yield* CalloutStore
-      const { appliedCounted } = yield* TradeTape
+      const { appliedCounted } = yield* Market
       const monitor = yield* SourceMonitor
       const agreed = yield* terms
       const progress: Progress = { atMs: null, isWaiting: false, lost: 0 }
 
-      const attribute = Effect.fnUntraced(function* (attributed: AttributedTrade) {
-        yield* store.attribute(attributed).pipe(
-          Effect.tapError(({ cause }) => reportFailure(cause)),
-          Effect.retry(again)
+      const waits = (isWaiting: boolean) => Effect.sync(() => void (progress.isWaiting = isWaiting))
+      const attribute = (attributed: AttributedTrade) =>
+        store.attribute(attributed).pipe(
+          // A trade that breaks the store must not hold up the later ones.
+          Effect.catchDefect((defect) => Effect.logError("A trade cannot be attributed and is skipped", defect)),
+          Effect.tapError(() => waits(true)),
+          Effect.mapError(({ cause }) => cause),
+          keepTrying("Attributing a trade to its callout", { source: "callouts" }),
+          Effect.andThen(waits(false))
         )
-        progress.isWaiting = false
-      })
-      const reportFailure = (cause: unknown) => {
-        const isFirst = !progress.isWaiting
-        progress.isWaiting = true
-        const logged = Effect.logWarning("Trades cannot be attributed to callouts; retrying", cause)
-        return Effect.andThen(isFirst ? logged : Effect.void, noteFailure("callouts", cause))
-      }
       const take = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {
         if (isAnew) {
           // Blocks of a chain that has ended no longer count.
@@ -89,9 +86,7 @@ export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.Confi
           })
         }
         const attributions = batch.trades.flatMap((trade) => attributionOf(trade, links(trade.wallet), agreed) ?? [])
-        yield* Effect.forEach(attributions, (each) => keepGoing("Attributing a trade")(attribute(each)), {
-          discard: true
-        })
+        yield* Effect.forEach(attributions, attribute, { discard: true })
         progress.atMs = yield* Clock.currentTimeMillis
       })
 

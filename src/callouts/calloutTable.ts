@@ -1,7 +1,7 @@
 /** The tables `callouts`, `callout_trades` and `callout_traders`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import {
   type AttributedTrade,
   Callout,
@@ -9,12 +9,16 @@ import {
   type CalloutSelection,
   type CalloutSlice,
   type NewCallout
-} from "../domain/wallets/Callout.ts"
+} from "../api/schemas/Callout.ts"
 
-// Any number, the same in every process. Held by every write to the ledger, so that its numbers become visible in order.
+// Any number, the same in every process. Every write to the ledger holds this lock, so that ledger numbers become
+// visible in order.
 const LEDGER_LOCK = 7_426_120
 
-/** Time an expired callout stays in the indexes of the lists: longer than the clocks of two processes differ. */
+/**
+ * An expired callout stays in the indexes of the lists for this long, which is longer than the clocks of two processes
+ * differ.
+ */
 const GRACE_MS = 3_600_000
 
 // Numbers leave the database as text, which no driver rounds; a double holds every millisecond that a timestamp can.
@@ -40,8 +44,8 @@ const Row = Schema.Struct({
 })
 const PageRow = Schema.Struct({ ...Row.fields, key: Schema.BigIntFromString, mark: Schema.BigIntFromString })
 
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-const decodePage = Schema.decodeUnknownEffect(Schema.Array(PageRow))
+const pageRows = (statement: Statement.Statement<object>) =>
+  SqlSchema.findAll({ Request: Schema.Void, Result: PageRow, execute: () => statement })()
 
 /** The callout of a row. Queries select active callouts only. */
 const calloutOf = ({
@@ -52,11 +56,13 @@ const calloutOf = ({
   ...rest
 }: typeof Row.Type): Callout => ({ ...rest, status: "active", creator: { id, username, displayName, avatarUrl } })
 
-/** The queries. What writes to the ledger runs in a transaction. */
-export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
+/** The condition of an active callout. */
+const active = (sql: SqlClient.SqlClient, nowMs: number) =>
+  sql`is_listed and expires_at > ${PgTypes.timestamptz(nowMs)}`
+
+/** The statements that select one page of active callouts, plus one row when another page follows. */
+const makePages = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
-  const lock = sql`select pg_advisory_xact_lock(${LEDGER_LOCK}::bigint)`
-  const active = (nowMs: number) => sql`is_listed and expires_at > ${PgTypes.timestamptz(nowMs)}`
   const ofMint = (mint: string | null) => (mint === null ? sql`true` : sql`mint = ${mint}`)
   const head = sql`
     greatest((select coalesce(max(seq), 0) from callouts), (select coalesce(max(seq), 0) from callout_trades))::text as mark
@@ -71,18 +77,18 @@ export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
             and (created_at, id) < (${PgTypes.timestamptz(Number(after.key))}, ${after.id}::text collate "C")`
     return sql`
       select ${shown}, ${createdMs} as key, ${head} from callouts
-      where ${active(nowMs)} and ${ofMint(mint)} and ${rest}
+      where ${active(sql, nowMs)} and ${ofMint(mint)} and ${rest}
       order by created_at desc, id desc limit ${limit + 1}
     `
   }
 
   const topFirst = ({ limit, mint }: CalloutSelection, nowMs: number): Statement.Statement<object> => sql`
     select ${shown}, attributed_volume_usd_nanos::text as key, ${head} from callouts
-    where ${active(nowMs)} and ${ofMint(mint)}
+    where ${active(sql, nowMs)} and ${ofMint(mint)}
     order by callouts.attributed_volume_usd_nanos desc, id desc limit ${limit + 1}
   `
 
-  /** Most callouts stand where they stood; those that were traded since are put back to where they were. */
+  /** Most callouts stay where they were. Callouts that were traded since are put back to where they were. */
   const topAfter = (
     { limit, mint }: CalloutSelection,
     after: CalloutPlace,
@@ -90,7 +96,7 @@ export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
   ): Statement.Statement<object> => {
     const mark = sql`${after.mark.toString()}::bigint`
     const place = sql`(${after.key.toString()}::numeric, ${after.id}::text collate "C")`
-    const listed = sql`${active(nowMs)} and ${ofMint(mint)} and seq <= ${mark}`
+    const listed = sql`${active(sql, nowMs)} and ${ofMint(mint)} and seq <= ${mark}`
     return sql`
       with later as materialized (
         select callout_id, sum(volume_usd_nanos) as gained from callout_trades where seq > ${mark} group by callout_id
@@ -109,21 +115,31 @@ export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
     `
   }
 
-  const statementOf = (selection: CalloutSelection, nowMs: number) => {
+  return (selection: CalloutSelection, nowMs: number): Statement.Statement<object> => {
     if (selection.sort === "recent") {
       return recent(selection, nowMs)
     }
     return selection.after === null ? topFirst(selection, nowMs) : topAfter(selection, selection.after, nowMs)
   }
+}
+
+/** The queries. Writes to the ledger run in a transaction. */
+export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
+  const shown = sql.literal(COLUMNS)
+  const lock = sql`select pg_advisory_xact_lock(${LEDGER_LOCK}::bigint)`
+  const pageOf = makePages(sql)
+  const find = SqlSchema.findAll({
+    Request: Schema.Struct({ id: Schema.String, nowMs: Schema.Number }),
+    Result: Row,
+    execute: ({ id, nowMs }) => sql`select ${shown} from callouts where id = ${id} and ${active(sql, nowMs)}`
+  })
 
   return {
-    find: Effect.fnUntraced(function* (id: string, nowMs: number) {
-      const [row] = yield* decodeRows(yield* sql`select ${shown} from callouts where id = ${id} and ${active(nowMs)}`)
-      return row === undefined ? null : calloutOf(row)
-    }),
+    find: (id: string, nowMs: number) =>
+      Effect.map(find({ id, nowMs }), ([row]) => (row === undefined ? null : calloutOf(row))),
 
     page: Effect.fnUntraced(function* (selection: CalloutSelection, nowMs: number) {
-      const rows = yield* decodePage(yield* statementOf(selection, nowMs))
+      const rows = yield* pageRows(pageOf(selection, nowMs))
       const page = rows.slice(0, selection.limit)
       const last = page.at(-1)
       const isMore = last !== undefined && rows.length > selection.limit
@@ -160,7 +176,7 @@ export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
       ),
 
     recordClick: (id: string, clicks: number, nowMs: number) =>
-      sql`update callouts set click_count = click_count + ${clicks}::int where id = ${id} and ${active(nowMs)}`,
+      sql`update callouts set click_count = click_count + ${clicks}::int where id = ${id} and ${active(sql, nowMs)}`,
 
     attribute: Effect.fnUntraced(function* ({ calloutId, trader, ...trade }: AttributedTrade) {
       yield* lock

@@ -18,8 +18,8 @@ const authorized = (key: FathomClientOptions["key"]) =>
   HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => next(HttpClientRequest.bearerToken(request, key)))
 
 /**
- * Every call of the contract as an effect: `client.spot.quote({ query })`. Fails with the problems that the call declares, or
- * with an `HttpClientError` when there is no response or it does not fit the contract.
+ * Every call of the contract as an effect: `client.spot.quote({ query })`. A call fails with the problems it declares,
+ * or with an `HttpClientError` when no response arrives or the response does not fit the contract.
  */
 export class FathomClient extends Context.Service<FathomClient, HttpApiClient.ForApi<typeof Api>>()(
   "fathom/client/FathomClient"

@@ -1,7 +1,7 @@
 import { Clock, Data, Effect, Option, Predicate, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
-import { catalogue, type ErrorCode } from "../api/catalogue.ts"
-import { ErrorDetail, type Problem } from "../api/Problem.ts"
+import { catalogue, type ErrorCode } from "../api/errors/catalogue.ts"
+import { ErrorDetail, type Problem } from "../api/errors/Problem.ts"
 import { retryAfterMs } from "./retry.ts"
 
 /** Codes of failures that the client itself detects. */
@@ -84,8 +84,7 @@ const isProblem = (failure: unknown): failure is Problem =>
 const ofProblem = ({ error: { code, details = [], message }, requestId }: Problem) =>
   new FathomError({ status: catalogue[code].status, code, message, requestId, retryAfterMs: null, details })
 
-/** The error of a failed call. `response` is the last response of the service, if there was one. */
-export const asFathomError = Effect.fnUntraced(function* (
+const asFathomError = Effect.fnUntraced(function* (
   failure: unknown,
   response: HttpClientResponse.HttpClientResponse | undefined
 ) {
@@ -106,3 +105,12 @@ export const asFathomError = Effect.fnUntraced(function* (
   }
   return clientError("invalid_answer", messageOf(failure), response.status)
 })
+
+/**
+ * Turns every failure of a call into a `FathomError`. `last` holds the last response of the service, if one arrived.
+ */
+export const withFathomError = <A, R>(
+  call: Effect.Effect<A, unknown, R>,
+  last: { readonly response?: HttpClientResponse.HttpClientResponse | undefined } = {}
+): Effect.Effect<A, FathomError, R> =>
+  Effect.catch(call, (failure) => Effect.flatMap(asFathomError(failure, last.response), Effect.fail))

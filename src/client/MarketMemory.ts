@@ -1,15 +1,18 @@
-/** State of a market stream that survives its connections: the place of each subscription. Needs no package. */
-import type { MarketControlFrame, MarketDataFrame, SubscribeMessage } from "../domain/market/MarketFrame.ts"
-import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
+/**
+ * State of a market stream that outlives its connections: how far each subscription was read. The pages use it too, so
+ * it needs no package.
+ */
+import type { MarketControlFrame, MarketDataFrame, SubscribeMessage } from "../api/schemas/MarketFrame.ts"
+import type { LiveGap } from "../api/schemas/LiveFrame.ts"
 
-/** A subscription of `watchMarket`: channel and parameters, with a name of its own or the number of its place in the list. */
+/** A subscription of `watchMarket`: channel, parameters and a name. Without a name, its place in the list names it. */
 export type MarketSubscription = SubscribeMessage extends infer M
   ? M extends unknown
     ? Omit<M, "op" | "id" | "resume"> & { readonly id?: string }
     : never
   : never
 
-/** Missing events of a subscription, reported by the service or detected as missing frames (`lost`). */
+/** Missing events of a subscription, reported by the service or noticed as missing frames (`lost`). */
 export interface MarketGap {
   readonly type: "gap"
   readonly id: string
@@ -29,12 +32,12 @@ export type MarketEvent<Frame extends { readonly type: string } = MarketDataFram
 
 interface Place {
   readonly message: object
-  /** The stream and number of its last frame; null before the first. */
+  /** Stream and number of the last frame; null before the first frame. */
   at: { streamId: string; seq: number } | null
   isEnded: boolean
 }
 
-/** Ends after which a subscription is asked for again. */
+/** Codes of an end that passes: the subscription is then requested again. */
 const PASSING: ReadonlySet<string> = new Set([
   "rate_limited",
   "limiter_unavailable",
@@ -42,24 +45,24 @@ const PASSING: ReadonlySet<string> = new Set([
   "state_cold",
   "state_stale"
 ])
-/** Least pause before it is, in milliseconds. */
+/** Shortest pause in milliseconds before a subscription is requested again. */
 const PAUSE_MS = 2000
 
-/** A subscription to ask for again. */
+/** A subscription to request again. */
 export interface Again {
   readonly id: string
   readonly afterMs: number
 }
 
-/** The subscriptions of a stream and their places in it. */
+/** The subscriptions of a stream, and how far each was read. */
 export class MarketMemory {
   /** Consecutive connections without a snapshot. */
   failures = 0
-  private streamId = ""
-  private readonly places: ReadonlyMap<string, Place>
+  #streamId = ""
+  readonly #places: ReadonlyMap<string, Place>
 
   constructor(subscriptions: ReadonlyArray<MarketSubscription>) {
-    this.places = new Map(
+    this.#places = new Map(
       subscriptions.map((one, n) => {
         const { id = String(n), ...terms } = one
         return [id, { message: { op: "subscribe", id, ...terms }, at: null, isEnded: false }]
@@ -67,31 +70,31 @@ export class MarketMemory {
     )
   }
 
-  /** Messages for the beginning of a connection: every subscription that goes on, each from its place. */
+  /** Messages that open a connection: every subscription that has not ended, each resuming where it stopped. */
   opening(): ReadonlyArray<string> {
-    return Array.from(this.places).flatMap(([id, { isEnded }]) => (isEnded ? [] : [this.messageOf(id)]))
+    return Array.from(this.#places).flatMap(([id, { isEnded }]) => (isEnded ? [] : [this.messageOf(id)]))
   }
 
-  /** The message that asks for a subscription, from its place if it has one. */
+  /** The message that subscribes, resuming where the subscription stopped. */
   messageOf(id: string): string {
-    const place = this.places.get(id)
+    const place = this.#places.get(id)
     const message = { ...place?.message, ...(place?.at != null && { resume: place.at }) }
     return JSON.stringify(message, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
   }
 
-  /** Takes the stream of a new connection. */
+  /** Remembers the stream of a new connection. */
   open(streamId: string): void {
-    this.streamId = streamId
+    this.#streamId = streamId
   }
 
-  /** True once no subscription goes on. */
+  /** True once every subscription has ended. */
   get isOver(): boolean {
-    return Array.from(this.places.values()).every(({ isEnded }) => isEnded)
+    return Array.from(this.#places.values()).every(({ isEnded }) => isEnded)
   }
 
-  /** The subscription to ask for again after an end; null when it stays ended. */
+  /** The subscription to request again after an end; null when the end is final. */
   ended({ code, id, retryAfterMs }: Ended): Again | null {
-    const place = this.places.get(id)
+    const place = this.#places.get(id)
     if (place === undefined) {
       return null
     }
@@ -99,15 +102,15 @@ export class MarketMemory {
     return place.isEnded ? null : { id, afterMs: Math.max(PAUSE_MS, retryAfterMs ?? 0) }
   }
 
-  /** Events of a numbered frame: the gap before it, and the frame. */
+  /** Events of a numbered frame: a gap if frames are missing before it, then the frame. */
   take<Frame extends MarketDataFrame>(frame: Frame): ReadonlyArray<MarketEvent> {
     const { id, seq } = frame
-    const place = this.places.get(id)
+    const place = this.#places.get(id)
     if (place === undefined || place.isEnded) {
       return []
     }
     const before = place.at
-    place.at = { streamId: this.streamId, seq }
+    place.at = { streamId: this.#streamId, seq }
     if (frame.type === "snapshot") {
       this.failures = 0
       return [...(frame.gap === null ? [] : [{ type: "gap" as const, id, ...frame.gap }]), frame]

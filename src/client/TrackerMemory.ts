@@ -1,6 +1,6 @@
-import type { ControlFrame, DataFrame, SnapshotGap } from "../domain/wallets/LiveFrame.ts"
+import type { ControlFrame, DataFrame, SnapshotGap } from "../api/schemas/LiveFrame.ts"
 
-/** Missing events, reported by the service or detected as missing frames (`lost`). `fromMs` is null when unknown. */
+/** Missing events, reported by the service or noticed as missing frames (`lost`). `fromMs` is null when unknown. */
 export interface TrackerGap {
   readonly type: "gap"
   readonly fromMs: number | null
@@ -14,63 +14,66 @@ export type DataFrameJson = (typeof DataFrame)["Encoded"]
 /** An event of a subscription: a frame of the stream or a gap between frames. */
 export type TrackerEvent<Frame = DataFrame> = Frame | ControlFrame | TrackerGap
 
-/** Remembered trade ids, more than the service ever repeats. */
+/** Most trade ids that are remembered; more than the service ever sends twice. */
 const MOST_SEEN = 4096
 
-/** State that survives a connection: position in the stream and delivered trades. Frames are decoded, or as on the wire. */
+/**
+ * State that outlives a connection: position in the stream, and which trades were delivered. Frames are decoded, or as
+ * on the wire.
+ */
 export class TrackerMemory<Frame extends DataFrame | DataFrameJson = DataFrame> {
   /** Stream to resume; null before its first snapshot. */
   streamId: string | null = null
-  /** Number of the last frame that was processed. */
+  /** Number of the last frame that was handled. */
   seq = -1
   /** Consecutive connections without a snapshot. */
   failures = 0
-  /** Number of a snapshot that was delivered ahead of the missed frames. */
-  private ahead = -1
-  /** True until the resumption is answered; frames before the answer belong to a new stream. */
-  private isResuming = false
-  private readonly seen = new Set<string>()
+  /** Number of a snapshot that was delivered before the frames it resumes. */
+  #ahead = -1
+  /** True until the service answers a resumption. Frames before that answer belong to a new stream. */
+  #isResuming = false
+  readonly #seen = new Set<string>()
 
-  /** The resume message for a new connection; null when there is no stream to resume. */
+  /** The message that resumes the stream on a new connection; null when there is no stream to resume. */
   resumeMessage(): string | null {
-    this.isResuming = this.streamId !== null
-    return this.isResuming ? JSON.stringify({ op: "resume", streamId: this.streamId, seq: this.seq }) : null
+    this.#isResuming = this.streamId !== null
+    return this.#isResuming ? JSON.stringify({ op: "resume", streamId: this.streamId, seq: this.seq }) : null
   }
 
-  /** True when the service sends an error or a heartbeat instead of the answer to a resumption. */
+  /** True when the service sends an error or a heartbeat instead of answering a resumption. */
   isStuck(frame: ControlFrame): boolean {
-    return this.isResuming && (frame.type === "error" || frame.type === "heartbeat")
+    return this.#isResuming && (frame.type === "error" || frame.type === "heartbeat")
   }
 
-  /** Events of a frame, without events that were delivered before. */
+  /** Events of a frame. Events that were delivered before are left out. */
   take(frame: Frame): ReadonlyArray<TrackerEvent<Frame>> {
-    if (this.isResuming) {
+    if (this.#isResuming) {
       if (frame.type !== "snapshot" || frame.reason !== "resume") {
         return []
       }
-      this.isResuming = false
+      this.#isResuming = false
     }
     if (frame.type === "snapshot") {
-      return [frame, ...this.takeSnapshot(frame)]
+      return [frame, ...this.#takeSnapshot(frame)]
     }
     if (frame.seq <= this.seq) {
       return []
     }
-    const next = this.seq + 1 === this.ahead ? this.ahead + 1 : this.seq + 1
+    const next = this.seq + 1 === this.#ahead ? this.#ahead + 1 : this.seq + 1
     const lost: ReadonlyArray<TrackerGap> =
       frame.seq > next ? [{ type: "gap", fromMs: null, toMs: frame.sentAtMs, reason: "lost" }] : []
     this.seq = frame.seq
-    return frame.type === "trade" && !this.isNew(frame.eventId) ? lost : [...lost, frame]
+    return frame.type === "trade" && !this.#isNew(frame.eventId) ? lost : [...lost, frame]
   }
 
-  /** Takes the place of a snapshot in the stream; returns the gap before it. */
-  private takeSnapshot(
+  /** Remembers where a snapshot stands in the stream; returns the gap before it. */
+  #takeSnapshot(
     frame: Pick<DataFrame & { readonly type: "snapshot" }, "seq" | "resumed" | "streamId" | "gap">
   ): ReadonlyArray<TrackerGap> {
     this.failures = 0
     if (frame.resumed && frame.streamId === this.streamId) {
       // The missed frames follow with their own numbers.
-      this.ahead = frame.seq
+      this.#ahead = frame.seq
     } else {
       this.seq = frame.seq
     }
@@ -78,14 +81,14 @@ export class TrackerMemory<Frame extends DataFrame | DataFrameJson = DataFrame> 
     return frame.gap === null ? [] : [{ type: "gap", ...frame.gap }]
   }
 
-  private isNew(eventId: string): boolean {
-    if (this.seen.has(eventId)) {
+  #isNew(eventId: string): boolean {
+    if (this.#seen.has(eventId)) {
       return false
     }
-    this.seen.add(eventId)
-    const [oldest] = this.seen
-    if (this.seen.size > MOST_SEEN && oldest !== undefined) {
-      this.seen.delete(oldest)
+    this.#seen.add(eventId)
+    const [oldest] = this.#seen
+    if (this.#seen.size > MOST_SEEN && oldest !== undefined) {
+      this.#seen.delete(oldest)
     }
     return true
   }

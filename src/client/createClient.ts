@@ -4,8 +4,8 @@ import { FetchHttpClient, HttpClient, type HttpClientResponse } from "effect/htt
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import type { Api } from "../api/Api.ts"
 import type { StreamFrame } from "../api/Spot.ts"
-import type { Frame } from "../domain/quotes/QuoteStream.ts"
-import { asFathomError } from "./FathomError.ts"
+import type { Frame } from "../api/schemas/QuoteStream.ts"
+import { withFathomError } from "./FathomError.ts"
 import { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
 import { eventsOf, streamDecoders } from "./quoteFrames.ts"
 
@@ -15,7 +15,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** A value without brands: an address is any string before validation. */
+/** A value without brands. An address is any string until the service validates it. */
 export type Plain<A> = A extends bigint | number | boolean | null | undefined
   ? A
   : A extends Brand.Brand<infer _Name>
@@ -30,7 +30,7 @@ type Part<Name extends string, A> = [A] extends [never]
     ? { readonly [_ in Name]?: Plain<A> }
     : { readonly [_ in Name]: Plain<A> }
 
-/** The parts of a request; parts that may be empty are optional. */
+/** The parts of a request. Parts that may be empty are optional. */
 export type Call<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", E["~Params"]["Type"]> &
   Part<"query", E["~Query"]["Type"]> &
   Part<"headers", E["~Headers"]["Type"]> &
@@ -69,11 +69,11 @@ export type Client = {
 export interface ClientOptions extends Omit<FathomClientOptions, "key"> {
   /** The secret of an API key. */
   readonly key: string
-  /** In place of the `fetch` of the platform. */
+  /** Replaces the `fetch` of the platform. */
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** The last response in the course of one call. */
+/** The last response during one call. */
 interface LastResponse {
   response: HttpClientResponse.HttpClientResponse | undefined
 }
@@ -93,10 +93,7 @@ type Send = (call: object) => Effect.Effect<unknown, unknown>
 const sendCall = (send: Send, call: object | undefined) =>
   Effect.suspend(() => {
     const last: LastResponse = { response: undefined }
-    return send({ query: {}, headers: {}, ...call }).pipe(
-      Effect.provideService(CurrentCall, last),
-      Effect.catch((failure) => Effect.flatMap(asFathomError(failure, last.response), Effect.fail))
-    )
+    return withFathomError(Effect.provideService(send({ query: {}, headers: {}, ...call }), CurrentCall, last), last)
   })
 
 const run = async <A>(effect: Effect.Effect<A, unknown>, signal: AbortSignal | undefined): Promise<A> => {
@@ -134,8 +131,8 @@ const isStreamId = (id: string): id is StreamId => Object.hasOwn(streamDecoders,
 
 const streamFrames = (id: StreamId, send: Send, call: object | undefined): Stream.Stream<unknown, unknown> =>
   sendCall(send, { ...call, responseMode: "decoded-and-response" }).pipe(
-    // This mode returns the decoded value and its response. The frames are read from the bytes, because heartbeats between
-    // them reset the silence timeout.
+    // This mode returns the decoded value and its response. The frames are read from the bytes, because heartbeats
+    // between them must restart the silence timeout.
     Effect.map((pair) => eventsOf<{ readonly event: string }, unknown>((pair as Pair)[1].stream, streamDecoders[id])),
     Stream.unwrap
   )

@@ -1,9 +1,9 @@
-/** Fathom from outside: the typed Effect client, the promise client, quote streams, the tracker and the market. */
-export { type ErrorCode } from "../api/catalogue.ts"
-export { type ErrorDetail } from "../api/Problem.ts"
-export * as Problems from "../api/problems.ts"
+/** The clients of a running service: the Effect client, the promise client, quote streams, tracker and market. */
+export { type ErrorCode } from "../api/errors/catalogue.ts"
+export { type ErrorDetail } from "../api/errors/Problem.ts"
+export * as Problems from "../api/errors/problems.ts"
 export { fromAtomic, toAtomic } from "../domain/decimal.ts"
-export { type SpotQuote } from "../domain/quotes/Quote.ts"
+export { type SpotQuote } from "../api/schemas/Quote.ts"
 export {
   type CloseFrame,
   type ErrorFrame,
@@ -11,7 +11,7 @@ export {
   type OpenFrame,
   type QuoteFrame,
   type ThrottledFrame
-} from "../domain/quotes/QuoteStream.ts"
+} from "../api/schemas/QuoteStream.ts"
 export { type CallOptions, type Client, type ClientOptions, createClient } from "./createClient.ts"
 export { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
 export { type ClientCode, FathomError } from "./FathomError.ts"
@@ -21,5 +21,6 @@ export { type MarketEvent, type MarketGap, type MarketSubscription } from "./Mar
 export { type RetryPolicy } from "./retry.ts"
 export { trackerEvents, trackerSession } from "./trackerEvents.ts"
 export { type TrackerEvent, type TrackerGap } from "./TrackerMemory.ts"
+export { type SocketOptions } from "./sockets.ts"
 export { watchMarket } from "./watchMarket.ts"
 export { watchTracker, type WatchOptions } from "./watchTracker.ts"

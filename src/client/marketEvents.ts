@@ -1,9 +1,9 @@
-/** The market's live stream across reconnections. */
+/** The market's live stream. */
 import { Effect, Schema, type Stream } from "effect"
 import type { Socket } from "effect/socket"
-import { MarketControlFrame, MarketDataFrame, type MarketSession } from "../domain/market/MarketFrame.ts"
+import { MarketControlFrame, MarketDataFrame, type MarketSession } from "../api/schemas/MarketFrame.ts"
 import type { FathomClient } from "./FathomClient.ts"
-import { asFathomError, clientError, type FathomError } from "./FathomError.ts"
+import { clientError, type FathomError, withFathomError } from "./FathomError.ts"
 import { liveEvents, type LiveProtocol, type Taken } from "./liveEvents.ts"
 import { type MarketEvent, MarketMemory, type MarketSubscription } from "./MarketMemory.ts"
 
@@ -16,39 +16,39 @@ const isData = (frame: MarketDataFrame | MarketControlFrame): frame is MarketDat
 class MarketProtocol implements LiveProtocol<MarketEvent> {
   readonly name = "market socket"
   readonly closedCode = "market_closed"
-  private readonly memory: MarketMemory
+  readonly #memory: MarketMemory
 
   constructor(subscriptions: ReadonlyArray<MarketSubscription>) {
-    this.memory = new MarketMemory(subscriptions)
+    this.#memory = new MarketMemory(subscriptions)
   }
 
   get failures(): number {
-    return this.memory.failures
+    return this.#memory.failures
   }
 
   set failures(count: number) {
-    this.memory.failures = count
+    this.#memory.failures = count
   }
 
   opening(): ReadonlyArray<string> {
-    return this.memory.opening()
+    return this.#memory.opening()
   }
 
   readonly take = (text: string): Effect.Effect<Taken<MarketEvent>, FathomError> =>
     decodeFrame(text).pipe(
       Effect.mapError(({ message }) => clientError("invalid_answer", message)),
       Effect.flatMap((frame) =>
-        isData(frame) ? Effect.succeed({ events: this.memory.take(frame) }) : this.control(frame)
+        isData(frame) ? Effect.succeed({ events: this.#memory.take(frame) }) : this.#control(frame)
       )
     )
 
-  private control(frame: MarketControlFrame): Effect.Effect<Taken<MarketEvent>, FathomError> {
+  #control(frame: MarketControlFrame): Effect.Effect<Taken<MarketEvent>, FathomError> {
     switch (frame.type) {
       case "open":
-        this.memory.open(frame.streamId)
+        this.#memory.open(frame.streamId)
         return Effect.succeed({ events: [] })
       case "ended":
-        return Effect.succeed(this.ended(frame))
+        return Effect.succeed(this.#ended(frame))
       case "error":
         return frame.code === "rate_limited"
           ? Effect.succeed({ events: [], isBroken: true })
@@ -58,25 +58,24 @@ class MarketProtocol implements LiveProtocol<MarketEvent> {
     }
   }
 
-  private ended(frame: MarketControlFrame & { readonly type: "ended" }): Taken<MarketEvent> {
-    const again = this.memory.ended(frame)
+  #ended(frame: MarketControlFrame & { readonly type: "ended" }): Taken<MarketEvent> {
+    const again = this.#memory.ended(frame)
     if (again === null) {
-      return { events: this.memory.isOver ? [frame, null] : [frame] }
+      return { events: this.#memory.isOver ? [frame, null] : [frame] }
     }
-    return { events: [frame], later: { message: () => this.memory.messageOf(again.id), afterMs: again.afterMs } }
+    return { events: [frame], later: { message: () => this.#memory.messageOf(again.id), afterMs: again.afterMs } }
   }
 }
 
-/** Options of `marketEvents`. */
 export interface MarketEventsOptions {
   readonly session: Effect.Effect<MarketSession, FathomError>
   readonly subscriptions: ReadonlyArray<MarketSubscription>
 }
 
 /**
- * Every frame of the subscriptions across reconnections; a lost connection is resumed where each of them stopped. A `gap`
- * marks events that could not be recovered. An `ended` subscription is asked for again where waiting helps; the stream ends
- * once none goes on. Fails when the service rejects permanently, or a subscription is malformed.
+ * Every frame of the subscriptions across reconnections; each subscription resumes where it stopped. A `gap` stands for
+ * events that could not be recovered. An `ended` subscription is requested again when waiting helps. The stream ends
+ * once every subscription has ended. Fails when the service rejects permanently or a subscription is malformed.
  */
 export const marketEvents = ({
   session,
@@ -86,6 +85,4 @@ export const marketEvents = ({
 
 /** The session request of the Effect client for `marketEvents`. */
 export const marketSession = (client: FathomClient["Service"]): Effect.Effect<MarketSession, FathomError> =>
-  client.marketRealtime
-    .session({ query: {} })
-    .pipe(Effect.catch((failure) => Effect.flatMap(asFathomError(failure, undefined), Effect.fail)))
+  withFathomError(client.marketRealtime.session({ query: {} }))

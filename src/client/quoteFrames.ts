@@ -1,19 +1,17 @@
-/** The frames of event streams from the bytes of their answers. */
+/** Decodes the frames of event streams. */
 import { Effect, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
-import { CandlesEvent, TradesEvent } from "../api/market/Streams.ts"
+import { CandlesEvent, TradesEvent } from "../api/MarketStreams.ts"
 import { StreamFrame } from "../api/Spot.ts"
-import type { Frame } from "../domain/quotes/QuoteStream.ts"
+import type { Frame } from "../api/schemas/QuoteStream.ts"
 import type { FathomClient } from "./FathomClient.ts"
 import { FathomError, clientError } from "./FathomError.ts"
+import { SILENCE_MS } from "./reconnect.ts"
 
-/** Timeout of a silent stream: two and a half heartbeats of twenty seconds. */
-export const SILENCE = "50 seconds"
-
-/** Bytes; longer than any frame. */
+/** Most bytes of one frame; longer than any frame of the contract. */
 const LONGEST_FRAME = 1024 * 1024
 
-/** A frame by the name of its event; `close` is the last one of every stream. */
+/** A frame by the name of its event. Every stream ends with `close`. */
 interface AnyFrame {
   readonly event: string
 }
@@ -22,7 +20,7 @@ type Decode<A> = (event: Sse.Event) => Effect.Effect<A, Schema.SchemaError>
 
 const decodeFrame: Decode<Frame> = Schema.decodeUnknownEffect(StreamFrame)
 
-/** Decoders of the events of each stream of the contract by operation id. */
+/** Decoders for the events of each stream, by operation id. */
 export const streamDecoders = {
   "spot.stream": decodeFrame,
   "marketStreams.trades": Schema.decodeUnknownEffect(TradesEvent),
@@ -30,7 +28,9 @@ export const streamDecoders = {
 } as const
 
 const silent = () =>
-  Stream.fail(clientError("stream_silent", `The stream sent neither frames nor heartbeats for ${SILENCE}.`))
+  Stream.fail(
+    clientError("stream_silent", `The stream sent neither frames nor heartbeats for ${SILENCE_MS / 1000} seconds.`)
+  )
 
 const broken = (cause: unknown) =>
   cause instanceof FathomError ? cause : clientError("stream_broken", "The connection of the stream was lost.")
@@ -53,9 +53,9 @@ const events = (text: Stream.Stream<string, FathomError>): Stream.Stream<Sse.Eve
   })
 
 /**
- * The frames in order, up to and including `close`. Fails with `stream_silent` when neither frame nor heartbeat arrives for
- * too long, with `stream_broken` when the bytes end before `close`, and with `invalid_answer` at a frame that does not fit
- * the contract.
+ * The frames in order, up to and including `close`. Fails with `stream_silent` when neither a frame nor a heartbeat
+ * arrives for too long, with `stream_broken` when the bytes end before `close`, and with `invalid_answer` when a frame
+ * does not fit the contract.
  */
 export const eventsOf = <A extends AnyFrame, E>(
   bytes: Stream.Stream<Uint8Array, E>,
@@ -63,7 +63,7 @@ export const eventsOf = <A extends AnyFrame, E>(
 ): Stream.Stream<A, FathomError> =>
   bytes.pipe(
     Stream.mapError(broken),
-    Stream.timeoutOrElse({ duration: SILENCE, orElse: silent }),
+    Stream.timeoutOrElse({ duration: SILENCE_MS, orElse: silent }),
     Stream.decodeText,
     events,
     Stream.mapEffect((event) =>
@@ -79,7 +79,9 @@ export const framesOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<
 
 type StreamQuery = Parameters<FathomClient["Service"]["spot"]["stream"]>[0]["query"]
 
-/** The quote stream of the Effect client, with the silence timeout once it is open. Rejections fail like those of any call. */
+/**
+ * The quote stream of the Effect client, with a silence timeout once it is open. A rejected stream fails like any call.
+ */
 export const quoteStream = (client: FathomClient["Service"], query: StreamQuery) =>
   client.spot.stream({ query, responseMode: "decoded-and-response" }).pipe(
     Effect.map(([, response]) => framesOf(response.stream)),

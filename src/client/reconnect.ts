@@ -1,15 +1,21 @@
-/** Reconnection of the tracker socket by close code. */
-import type { FathomError } from "./FathomError.ts"
-import { TRANSIENT } from "./transient.ts"
+/** When a client tries again, and after which pause. The pages use it too, so it imports nothing. */
 
-/** Reaction to a close: reconnect at once or after a pause, fail, or end because the stream is complete. */
+/** Statuses after which the same request may succeed. */
+export const TRANSIENT: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+/**
+ * A connection without a frame or heartbeat for this long counts as dead: two and a half heartbeats of twenty seconds.
+ */
+export const SILENCE_MS = 50_000
+
+/** What to do after a close: reconnect at once or after a pause, fail, or end because the stream is complete. */
 export type AfterClose = "at-once" | "after-a-pause" | "stop" | "end"
 
 const AT_ONCE = new Set([1001, 1012, 4401])
-/** Misuse, too large a message, a key without access, and a replacement by another socket. */
+/** Misuse, a message that is too large, a key without access, and replacement by another socket. */
 const STOP = new Set([1008, 1009, 4403, 4409])
 
-/** The reaction to a close code. */
+/** What to do after a close with this code. */
 export const afterClose = (code: number): AfterClose => {
   if (code === 1000) {
     return "end"
@@ -20,13 +26,16 @@ export const afterClose = (code: number): AfterClose => {
   return STOP.has(code) ? "stop" : "after-a-pause"
 }
 
-/** True when another request for a session may succeed. */
-export const isTransient = ({ code, status }: FathomError): boolean =>
+/** True when the same request may succeed after this failure. */
+export const isTransient = ({ code, status }: { readonly code: string; readonly status: number | null }): boolean =>
   code === "connection_lost" || (status !== null && TRANSIENT.has(status))
 
-const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 30_000
+/**
+ * Milliseconds from a failure to the next attempt: a random part (`jitter` in [0, 1)) of a ceiling. The ceiling is
+ * `firstMs` at first, doubles with each earlier failure, and never exceeds `longestMs`.
+ */
+export const backoffMs = (failuresBefore: number, jitter: number, firstMs: number, longestMs: number): number =>
+  jitter * Math.min(longestMs, firstMs * 2 ** failuresBefore)
 
-/** Pause in milliseconds after consecutive failures: full jitter under a doubling ceiling. `jitter` is in [0, 1). */
-export const pauseMs = (failures: number, jitter: number): number =>
-  jitter * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
+/** Milliseconds to wait before the next connection: up to half a second at first, up to half a minute later. */
+export const pauseMs = (failures: number, jitter: number): number => backoffMs(failures, jitter, 500, 30_000)

@@ -1,9 +1,9 @@
-/** Calls that may be sent more than once. */
+/** Which calls may be sent more than once. */
 
-/** Repetition of a POST: safe because it only reads, safe with an idempotency key, or unsafe. */
+/** How a POST may be repeated: freely because it only reads, with an idempotency key, or never. */
 export type Repetition = "reads" | "with-key" | "never"
 
-/** Every POST of the contract by operation id; a test compares this table with the contract. */
+/** Every POST of the contract by operation id. A test compares this table with the contract. */
 export const posts: Readonly<Record<string, Repetition>> = {
   "accountKeys.create": "never",
   "accountKeys.rotate": "never",
@@ -25,7 +25,7 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "closed.perpsRebalancePost": "never"
 }
 
-/** The header that identifies repetitions of a POST. */
+/** The header that marks repetitions of a POST. */
 export const IDEMPOTENCY_KEY = "idempotency-key"
 
 /** One call. */
@@ -36,6 +36,6 @@ export interface Operation {
   readonly isKeyed: boolean
 }
 
-/** True when a repetition of the request has no further effect. Methods other than POST are idempotent. */
+/** True when sending the request again has no further effect. Methods other than POST are idempotent. */
 export const isRepeatable = ({ id, isKeyed, method }: Operation): boolean =>
   method !== "POST" || posts[id] === "reads" || (posts[id] === "with-key" && isKeyed)

@@ -1,19 +1,19 @@
-/** Retries: which responses are retried, and after which delay. */
+/** Which responses are retried, and after which delay. */
 import { Clock, Effect, Random, Result } from "effect"
 import { type HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { ErrorEnvelope } from "../api/middleware/ErrorEnvelope.ts"
 import { IDEMPOTENCY_KEY, isRepeatable } from "./repeatable.ts"
-import { TRANSIENT } from "./transient.ts"
+import { backoffMs, TRANSIENT } from "./reconnect.ts"
 
 /** Limits of attempts and delays. */
 export interface RetryPolicy {
   /** Most attempts in total; 1 disables retries. */
   readonly tries: number
-  /** Upper bound of the delay before the second attempt; it doubles with each further attempt. */
+  /** Upper bound of the delay before the second attempt. It doubles with each further attempt. */
   readonly firstDelayMs: number
   readonly longestDelayMs: number
-  /** A longer `Retry-After` is not waited for: the response is returned as it is. */
+  /** The client does not wait for a longer `Retry-After` and returns the response as it is. */
   readonly longestWaitMs: number
 }
 
@@ -48,8 +48,8 @@ export interface FailedAttempt {
 }
 
 /**
- * Milliseconds before the next attempt; null when there is none. Full jitter under a doubling ceiling; after `Retry-After` at
- * least that time plus jitter, so that callers do not return together.
+ * Milliseconds before the next attempt; null when there is none. A random delay under a ceiling that doubles. After
+ * `Retry-After` at least that time plus a random part, so that callers do not all return together.
  */
 export const delayMs = (policy: RetryPolicy, { jitter, retryAfterMs, tried }: FailedAttempt): number | null => {
   if (tried >= policy.tries || (retryAfterMs !== null && retryAfterMs > policy.longestWaitMs)) {
@@ -58,7 +58,7 @@ export const delayMs = (policy: RetryPolicy, { jitter, retryAfterMs, tried }: Fa
   if (retryAfterMs !== null) {
     return retryAfterMs + jitter * policy.firstDelayMs
   }
-  return jitter * Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (tried - 1))
+  return backoffMs(tried - 1, jitter, policy.firstDelayMs, policy.longestDelayMs)
 }
 
 type AttemptResult = Result.Result<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
@@ -82,7 +82,7 @@ const send = Effect.fnUntraced(function* (
       return yield* Effect.fromResult(answer)
     }
     if (Result.isSuccess(answer)) {
-      // Read to its end, so that the connection can be reused.
+      // The body is read to its end, so that the connection can be reused.
       yield* Effect.ignore(answer.success.text)
     }
     yield* Effect.sleep(wait)
@@ -91,7 +91,7 @@ const send = Effect.fnUntraced(function* (
 
 const isKeyed = ({ headers }: HttpClientRequest.HttpClientRequest): boolean => headers[IDEMPOTENCY_KEY] !== undefined
 
-/** Client middleware around every call: retries repeatable requests by the policy. */
+/** Client middleware for every call: retries repeatable requests by the policy. */
 export const retrying = (policy: RetryPolicy) =>
   HttpApiMiddleware.layerClient(ErrorEnvelope, ({ endpoint, group, next, request }) => {
     const once = next(request)

@@ -1,10 +1,10 @@
-/** The tracker's live stream across reconnections. */
+/** The tracker's live stream. */
 import { Effect, Schema, type Stream } from "effect"
 import type { Socket } from "effect/socket"
-import { ControlFrame, DataFrame } from "../domain/wallets/LiveFrame.ts"
-import type { GroupId, RealtimeSession } from "../domain/wallets/Tracker.ts"
+import { ControlFrame, DataFrame } from "../api/schemas/LiveFrame.ts"
+import type { GroupId, RealtimeSession } from "../api/schemas/Tracker.ts"
 import type { FathomClient } from "./FathomClient.ts"
-import { asFathomError, clientError, type FathomError } from "./FathomError.ts"
+import { clientError, type FathomError, withFathomError } from "./FathomError.ts"
 import { liveEvents, type LiveProtocol, type Taken } from "./liveEvents.ts"
 import { type TrackerEvent, TrackerMemory } from "./TrackerMemory.ts"
 
@@ -14,7 +14,7 @@ const isData = (frame: DataFrame | ControlFrame): frame is DataFrame => "seq" in
 
 /** Options of a subscription. */
 export interface SubscriptionOptions {
-  /** Requests a session with control frames, whose heartbeats show that a quiet connection is alive. */
+  /** Requests a session with control frames. Their heartbeats show that a quiet connection is alive. */
   readonly session: Effect.Effect<RealtimeSession, FathomError>
   /** Delivers control frames too. */
   readonly control?: boolean
@@ -23,23 +23,23 @@ export interface SubscriptionOptions {
 class TrackerProtocol implements LiveProtocol<TrackerEvent> {
   readonly name = "tracker"
   readonly closedCode = "tracker_closed"
-  private readonly memory = new TrackerMemory()
-  private readonly control: boolean
+  readonly #memory = new TrackerMemory()
+  readonly #control: boolean
 
   constructor(control: boolean) {
-    this.control = control
+    this.#control = control
   }
 
   get failures(): number {
-    return this.memory.failures
+    return this.#memory.failures
   }
 
   set failures(count: number) {
-    this.memory.failures = count
+    this.#memory.failures = count
   }
 
   opening(): ReadonlyArray<string> {
-    const message = this.memory.resumeMessage()
+    const message = this.#memory.resumeMessage()
     return message === null ? [] : [message]
   }
 
@@ -48,16 +48,17 @@ class TrackerProtocol implements LiveProtocol<TrackerEvent> {
       onFailure: ({ message }) => clientError("invalid_answer", message),
       onSuccess: (frame) => {
         if (isData(frame)) {
-          return { events: this.memory.take(frame) }
+          return { events: this.#memory.take(frame) }
         }
-        return this.memory.isStuck(frame) ? { events: [], isBroken: true } : { events: this.control ? [frame] : [] }
+        return this.#memory.isStuck(frame) ? { events: [], isBroken: true } : { events: this.#control ? [frame] : [] }
       }
     })
 }
 
 /**
- * Every frame of the stream, each trade once, across reconnections; a lost connection is resumed where it stopped. A `gap`
- * marks events that could not be recovered. Ends when the service closes normally; fails when it rejects permanently.
+ * Every frame of the stream across reconnections, each trade once. A lost connection resumes where it stopped. A `gap`
+ * stands for events that could not be recovered. Ends when the service closes normally; fails when it rejects
+ * permanently.
  */
 export const trackerEvents = ({
   control = false,
@@ -70,6 +71,4 @@ export const trackerSession = (
   client: FathomClient["Service"],
   group?: GroupId
 ): Effect.Effect<RealtimeSession, FathomError> =>
-  client.tracker
-    .session({ query: group === undefined ? { control: true } : { control: true, group } })
-    .pipe(Effect.catch((failure) => Effect.flatMap(asFathomError(failure, undefined), Effect.fail)))
+  withFathomError(client.tracker.session({ query: group === undefined ? { control: true } : { control: true, group } }))

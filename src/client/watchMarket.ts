@@ -1,30 +1,21 @@
-import { Effect, Stream } from "effect"
-import { Socket } from "effect/socket"
-import { type Client, iterableOf, type Plain } from "./createClient.ts"
-import { asFathomError } from "./FathomError.ts"
+import type { Client, Plain } from "./createClient.ts"
 import { marketEvents } from "./marketEvents.ts"
 import type { MarketEvent, MarketSubscription } from "./MarketMemory.ts"
-import type { WatchOptions } from "./watchTracker.ts"
+import { eventsOver, sessionOf, type SocketOptions } from "./sockets.ts"
 
 /**
- * Live events of the market until the loop is left: for each subscription a snapshot, then its frames in order, across
- * reconnections; `id` names the subscription, by default the number of its place in the list. A `gap` marks events that could not be
- * recovered, `ended` a subscription that the service ended. Throws a `FathomError` when the service rejects permanently.
+ * Live events of the market until the loop is left, across reconnections: for each subscription a snapshot, then its
+ * frames in order. `id` names the subscription; by default it is its place in the list. A `gap` stands for events that
+ * could not be recovered, `ended` for a subscription that the service ended. Throws a `FathomError` when the service
+ * rejects permanently.
  */
 export const watchMarket = (
   client: Pick<Client, "marketRealtime">,
   subscriptions: ReadonlyArray<Plain<MarketSubscription>>,
-  { signal, webSocket }: Pick<WatchOptions, "signal" | "webSocket"> = {}
+  options: SocketOptions = {}
 ): AsyncIterable<MarketEvent> => {
-  const session = Effect.tryPromise({
-    try: (given) => client.marketRealtime.session({}, { signal: given }),
-    catch: (failure) => failure
-  }).pipe(Effect.catch((failure) => Effect.flatMap(asFathomError(failure, undefined), Effect.fail)))
+  const session = sessionOf((call) => client.marketRealtime.session({}, call))
   // The service validates addresses.
   const events = marketEvents({ session, subscriptions: subscriptions as ReadonlyArray<MarketSubscription> })
-  const over =
-    webSocket === undefined
-      ? Stream.provide(events, Socket.layerWebSocketConstructorGlobal)
-      : Stream.provideService(events, Socket.WebSocketConstructor, webSocket)
-  return iterableOf(over, signal)
+  return eventsOver(events, options)
 }

@@ -3,11 +3,14 @@ import { fromBase58, toBase58 } from "./base58.ts"
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
 
-/** The same addresses come back on every request, and decoding one costs microseconds. */
+/**
+ * How many valid addresses are remembered. The same ones come back on every request, and decoding one costs
+ * microseconds.
+ */
 const MOST_KNOWN = 20_000
 const known = new Set<string>()
 
-/** True for base58 text of exactly 32 bytes: the format of every Solana address. */
+/** True for base58 text of exactly 32 bytes, the format of every Solana address. */
 export const isAddress = (text: string): boolean => {
   if (known.has(text)) {
     return true
@@ -26,7 +29,7 @@ export const isAddress = (text: string): boolean => {
 export const Address = Schema.String.check(
   Schema.isPattern(BASE58, { expected: "a Solana address in base58, 32 to 44 characters" }),
   Schema.makeFilter((text) => isAddress(text) || "must be a Solana address: base58 of 32 bytes", {
-    // JSON Schema has no keyword for it; without this line the description is lost.
+    // JSON Schema has no keyword for this check. Without this line the description is lost.
     toJsonSchema: () => ({})
   })
 )
@@ -34,13 +37,13 @@ export const Address = Schema.String.check(
   .annotate({ identifier: "Address", description: "A Solana address: base58 of 32 bytes." })
 export type Address = typeof Address.Type
 
-/** The text as an address; undefined when it is none. */
+/** The text as an address; undefined when it is not one. */
 export const addressOf = (text: string): Address | undefined => (isAddress(text) ? (text as Address) : undefined)
 
 /** A token mint. Same format as any address; the name states the role. */
 export type Mint = Address
 
-/** A power of two: how many spellings are remembered, one for each value of the hash. */
+/** How many spelled addresses are remembered: a power of two, one for each value of the hash. */
 const SPELLINGS = 2 ** 14
 const spelled: Array<{ readonly bytes: Uint8Array; readonly text: Address } | undefined> = []
 
@@ -58,8 +61,8 @@ const isSame = (a: Uint8Array, b: Uint8Array): boolean => {
 }
 
 /**
- * The address that 32 raw bytes spell. The caller guarantees the length. Spelling one anew takes microseconds, and a pool
- * that is decoded again names the same mints and vaults as before.
+ * Spells 32 raw bytes as an address. The caller guarantees the length. Spelling takes microseconds, and a pool that is
+ * decoded again names the same mints and vaults, so spelled addresses are remembered.
  */
 export const addressFromBytes = (bytes: Uint8Array): Address => {
   const hash = hashOf(bytes)

@@ -12,9 +12,11 @@ export const Atomic = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualT
 )
 export type Atomic = typeof Atomic.Type
 
-/** An `Atomic` with a description of its own, which is that of the digits: annotations of the number are in no document. */
-export const atomic = (description: string) =>
-  Atomic.pipe(Schema.annotateEncoded({ identifier: "Atomic", description }))
+/**
+ * A property that is an `Atomic`, with its description. `field` cannot describe it, because the documents show the
+ * digits and not the bigint.
+ */
+export const atomic = (description: string) => Schema.flip(Schema.flip(Atomic).annotateKey({ description }))
 
 const AMOUNTS = `a whole number from 1 to ${MAX_U64}, in plain decimal digits`
 
@@ -39,7 +41,7 @@ export const SlippageBps = Schema.Int.check(
   description: "Allowed slippage in basis points, 1 to 1000."
 })
 
-/** Decimals of a mint as a caller states them: 0 to 18. */
+/** Decimals of a mint as a caller sends them: 0 to 18. */
 export const Decimals = Schema.Int.check(
   Schema.isBetween({ minimum: 0, maximum: 18 }, { expected: "a whole number from 0 to 18" })
 ).annotate({

@@ -1,17 +1,17 @@
 import { type Effect, Schema } from "effect"
 
-/** Retention of a key, and the run time after which a request counts as abandoned. */
+/** How long a key is kept, and how long a request may run before it counts as abandoned. */
 export const idempotencyPolicy = { keptMs: 86_400_000, leaseMs: 30_000 } as const
 
-/** The name a caller gives a request, so that sending it again does nothing again. */
+/** The name that a caller gives a request, so that sending it again has no second effect. */
 export const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[\w-]{8,128}$/u, { expected: "8 to 128 characters of A-Z, a-z, 0-9, _ and -" })
 ).annotate({
   description:
-    "Names this request, for 24 hours: sent again under the same name it is answered as before and does nothing."
+    "Names this request for 24 hours. Sent again under the same name, it gets the same answer and has no second effect."
 })
 
-/** An answer as it was sent: the body is JSON text. */
+/** An answer as it was sent. The body is JSON text. */
 export interface StoredAnswer {
   readonly status: number
   readonly body: string
@@ -19,16 +19,19 @@ export interface StoredAnswer {
 
 /** A request that may have been sent before. */
 export interface KeyedRequest {
-  /** Idempotency keys of different API keys have nothing to do with each other. */
+  /** Keys of different API keys are independent of each other. */
   readonly keyId: string
   readonly idempotencyKey: string
-  /** Equal for equal requests, and for no others. */
+  /** Equal for equal requests, different for all others. */
   readonly digest: string
 }
 
 /** State of an idempotency key when a request arrives. */
 export type Beginning =
-  /** The first of its kind: answer it, then say how it went. Unsaid, the place is free again after the lease. */
+  /**
+   * The first of its kind: carry it out, then call `complete` or `abandon`. Without either, the key is free again after
+   * the lease.
+   */
   | {
       readonly _tag: "Fresh"
       /** Keeps the answer, unless the lease ran out and another request took the place. */

@@ -3,7 +3,7 @@ import type { Address } from "./Address.ts"
 /** An on-chain account as it stood at the end of `slot`. */
 export interface OnChainAccount {
   readonly address: Address
-  /** The program that owns the account; it alone gives the bytes a meaning. */
+  /** The program that owns the account. Only the program gives the bytes a meaning. */
   readonly owner: Address
   readonly lamports: bigint
   readonly data: Uint8Array

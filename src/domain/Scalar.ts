@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { field } from "./field.ts"
 
 /** Exact decimal text: no exponent, no plus sign, no trailing zeros after the point, never `-0`, 30 fraction digits at most. */
 export const Decimal = Schema.String.check(
@@ -8,11 +9,14 @@ export const Decimal = Schema.String.check(
 ).annotate({ identifier: "Decimal", description: "An exact decimal number as text." })
 export type Decimal = typeof Decimal.Type
 
-/** Quality of a value. */
-export const Status = Schema.Literals(["known", "partial", "stale", "unavailable"])
+/** How good a value is. */
+export const Status = Schema.Literals(["known", "partial", "stale", "unavailable"]).annotate({
+  description:
+    "`known`: complete. `partial`: a part is missing; the coverage says which. `stale`: older than it may be. `unavailable`: no value."
+})
 export type Status = typeof Status.Type
 
-/** Why something is not known whole. */
+/** Why something is not fully known. */
 export const CoverageReason = Schema.Literals([
   "not_captured",
   "backfill_running",
@@ -33,11 +37,11 @@ export type CoverageReason = typeof CoverageReason.Type
 /** Completeness of an answer, with reasons. */
 export class Coverage extends Schema.Opaque<Coverage>()(
   Schema.Struct({
-    complete: Schema.Boolean,
-    reason: Schema.NullOr(CoverageReason),
+    complete: field(Schema.Boolean, "True when nothing is missing."),
+    reason: field(Schema.NullOr(CoverageReason), "Why something is missing; null when nothing is."),
     share: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))).annotate({
       description:
-        "The part of the time asked for that was seen, from 0 to 1, where values are those of that part; absent where all was " +
+        "The part of the requested time that was seen, from 0 to 1, where values cover only that part. Absent where all was " +
         "seen, or too little for a value."
     })
   })
@@ -46,7 +50,7 @@ export class Coverage extends Schema.Opaque<Coverage>()(
         toJsonSchema: () => ({})
       })
     )
-    .annotate({ identifier: "Coverage", description: "Whether everything that belongs here is here, and why not." })
+    .annotate({ identifier: "Coverage", description: "Whether everything that belongs here is here, and if not, why." })
 ) {}
 
 /** Everything is there. */
@@ -55,7 +59,7 @@ export const COMPLETE: Coverage = { complete: true, reason: null }
 /** Something is missing. */
 export const incomplete = (reason: CoverageReason): Coverage => ({ complete: false, reason })
 
-/** Part of the time is missing. The share of it that was seen is floored to four digits. */
+/** Part of the time is missing. The share that was seen is rounded down to four digits. */
 export const covering = (reason: CoverageReason, share: number): Coverage => ({
   complete: false,
   reason,
@@ -69,11 +73,11 @@ export type ScalarUnit = typeof ScalarUnit.Type
 const time = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
 
 const fields = Schema.Struct({
-  value: Schema.NullOr(Decimal),
-  unit: ScalarUnit,
+  value: field(Schema.NullOr(Decimal), "The value; null when it is not known."),
+  unit: field(ScalarUnit, "Unit of the value."),
   status: Status,
-  observedAtMs: time("When the producer computed it."),
-  expiresAtMs: time("When it stops being worth anything; null when it never does."),
+  observedAtMs: time("When the value was computed."),
+  expiresAtMs: time("When the value stops counting; null when it never does."),
   coverage: Coverage
 })
 
@@ -84,11 +88,11 @@ const fault = ({ coverage, status, value }: typeof fields.Type): true | string =
   return coverage.complete === (status === "known") || "complete exactly when it is known"
 }
 
-/** One number with everything a reader needs to judge it. */
+/** One number with everything that a reader needs to judge it. */
 export class Scalar extends Schema.Opaque<Scalar>()(
   fields
     .check(Schema.makeFilter(fault, { toJsonSchema: () => ({}) }))
-    .annotate({ identifier: "Scalar", description: "One number, how well it is known, since when and until when." })
+    .annotate({ identifier: "Scalar", description: "One number with how well it is known, since when and until when." })
 ) {}
 
 /** When a value was computed and until when it holds. */
@@ -97,13 +101,13 @@ export interface Lifetime {
   readonly expiresAtMs: number | null
 }
 
-/** A value that is wholly known; a text that could not be made is unavailable. */
+/** A fully known value. A null value, which could not be written as text, is unavailable. */
 export const known = (unit: ScalarUnit, value: Decimal | null, { expiresAtMs, observedAtMs }: Lifetime): Scalar =>
   value === null
     ? unavailable(unit, "source_gap")
     : { value, unit, status: "known", observedAtMs, expiresAtMs, coverage: COMPLETE }
 
-/** A value over what was seen of its time. */
+/** A value over the part of its time that was seen. */
 export const covered = (
   unit: ScalarUnit,
   value: Decimal,
@@ -111,7 +115,7 @@ export const covered = (
   coverage: Coverage
 ): Scalar => ({ value, unit, status: coverage.complete ? "known" : "partial", observedAtMs, expiresAtMs, coverage })
 
-/** A value that lacks something. */
+/** A value of which something is missing. */
 export const partial = (
   unit: ScalarUnit,
   value: Decimal | null,
@@ -142,7 +146,7 @@ export const stale = (unit: ScalarUnit, { expiresAtMs, observedAtMs }: Lifetime)
   coverage: incomplete("source_stale")
 })
 
-/** The scalar at `now`: past its expiry it has no value, independent of caches. */
+/** The scalar at `nowMs`. A cached scalar that has expired has no value. */
 export const asOf = (scalar: Scalar, nowMs: number): Scalar =>
   scalar.value === null || scalar.observedAtMs === null || scalar.expiresAtMs === null || nowMs <= scalar.expiresAtMs
     ? scalar

@@ -1,7 +1,7 @@
 /**
- * Base58. Up to 64 bytes, as addresses and signatures have, are multiplied by tables of powers in doubles. Longer ones, as
- * instruction data of hundreds of bytes, go in chunks of nine digits, the most that a double holds exactly: the digit-wise
- * algorithm takes a tenth of a millisecond for each.
+ * Base58. Up to 64 bytes (addresses and signatures) are multiplied by tables of powers, in doubles. Longer input, such
+ * as instruction data of hundreds of bytes, is taken in chunks of nine digits, the most that a double holds exactly.
+ * The digit-by-digit algorithm would take a tenth of a millisecond for each.
  */
 
 const DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -39,7 +39,7 @@ const bigEndian = (bytes: Uint8Array): bigint => {
   return value
 }
 
-/** The most bytes and digits of the short way: a sum of 32 or 18 products stays below 2^51. */
+/** Limits of the short way. A sum of 32 or 18 products stays below 2^51. */
 const SHORT_BYTES = 64
 const SHORT_DIGITS = 90
 const LIMB_DIGITS = 5
@@ -50,7 +50,9 @@ const LIMBS = SHORT_DIGITS / LIMB_DIGITS
 const HALVES = 34
 const HALF = 2 ** 16
 
-/** Powers of one base in the digits of another, both least significant first, `width` digits to a power. */
+/**
+ * Powers of one base, written in the digits of another. Both least significant first, `width` digits for each power.
+ */
 const powerTable = (base: number, count: number, digit: number, width: number): Float64Array => {
   const table = new Float64Array(count * width)
   for (let power = 0, value = 1n; power < count; power++, value *= BigInt(base)) {
@@ -63,7 +65,7 @@ const powerTable = (base: number, count: number, digit: number, width: number): 
 
 const halvesInLimbs = powerTable(HALF, SHORT_BYTES / 2, LIMB, LIMBS)
 const limbsInHalves = powerTable(LIMB, LIMBS, HALF, HALVES)
-/** The digits that a power fills, with its factor. */
+/** How many digits each power fills together with its factor. */
 const limbsOfHalf = Uint8Array.from({ length: SHORT_BYTES / 2 }, (_, power) => Math.ceil((power * 2 + 2) / LIMB_BYTES))
 const halvesOfLimb = Uint8Array.from({ length: LIMBS }, (_, power) => Math.ceil(((power + 1) * LIMB_BYTES) / 2))
 const letterCodes = Uint8Array.from(DIGITS, (letter) => letter.charCodeAt(0))
@@ -80,7 +82,7 @@ const addPower = (sum: Float64Array, digits: number, table: Float64Array, power:
   }
 }
 
-/** Carries a sum over, least significant digit first. */
+/** Carries over in a sum, least significant digit first. */
 const carryOver = (sum: Float64Array, digit: number): void => {
   let carry = 0
   for (let at = 0; at < sum.length; at++) {
@@ -142,7 +144,7 @@ export const toBase58 = (bytes: Uint8Array): string => {
   return "1".repeat(zeros) + digitsOf(Number(rest), 0) + text
 }
 
-/** Powers of 58 by 9, 18, 36 and so on digits: the weight of the more significant half of 2, 4, 8 chunks. */
+/** Powers of 58 by 9, 18, 36 and so on digits: the weights of the upper half of 2, 4, 8 chunks. */
 const powers: Array<bigint> = [POWER]
 while (CHUNK * 2 ** powers.length < MAX_DIGITS) {
   const last = powers.at(-1) ?? 1n
@@ -175,7 +177,7 @@ const chunksOf = (text: string, zeros: number): Array<bigint> | null => {
   return chunks
 }
 
-/** Halves the count of chunks until one is left, which multiplies long numbers few times. */
+/** Joins pairs of chunks until one is left, which needs few multiplications of long numbers. */
 const joined = (chunks: Array<bigint>): bigint => {
   let count = chunks.length
   for (let level = 0; count > 1; level++) {

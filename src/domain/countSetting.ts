@@ -7,7 +7,7 @@ const atLeast = (minimum: number, noun: string) =>
 const Whole = Schema.makeFilter((value: number) => Number.isSafeInteger(value) || "must be a whole number")
 const Finite = Schema.makeFilter((value: number) => Number.isFinite(value) || "must be a number")
 
-/** The whole number in the setting of this name, between two others, both included. */
+/** The whole number in the setting of this name, from `minimum` to `maximum`. */
 export const rangeSetting = (
   name: string,
   byDefault: number,
@@ -34,7 +34,7 @@ export const amountSetting = (name: string, byDefault: number): Config.Config<nu
     Config.withDefault(byDefault)
   )
 
-// Beyond it, dates of so long ago have no four digits of a year.
+// A date further back would have a year of fewer than four digits.
 const LONGEST = Duration.days(36_500)
 const Time = Schema.DurationFromString.check(
   Schema.makeFilter(

@@ -3,13 +3,13 @@
 const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/u
 /** A positive number as JSON and `String(number)` write it. */
 const JSON_NUMBER = /^([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/u
-/** More digits than a double holds, so that the last step alone rounds. */
+/** More digits than a double holds, so that only the last step rounds. */
 const SIGNIFICANT = 25
 
-/** Why a decimal text is not an amount: not written as one, or finer than the token's smallest unit. */
+/** Why decimal text is not an amount: it is malformed, or finer than the token's smallest unit. */
 export type DecimalFault = "format" | "too_fine"
 
-// Raising takes longer than most of what is done with the power.
+// Raising to a power takes longer than most uses of the power.
 const powers = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent))
 
 /** Ten to the power; the exponent is a non-negative integer. */
@@ -36,7 +36,7 @@ export const fromAtomic = (amount: bigint, decimals: number): string => {
 /** Whole tokens of an atomic amount as the nearest JSON number. */
 export const uiNumber = (amount: bigint, decimals: number): number => Number(fromAtomic(amount, decimals))
 
-/** The text of a positive JSON number without exponent and trailing zeros; null when it is no such text. */
+/** The text of a positive JSON number without exponent and trailing zeros; null for any other text. */
 export const plainDecimal = (text: string): string | null => {
   const parts = JSON_NUMBER.exec(text)
   if (parts === null) {
@@ -51,7 +51,7 @@ export const plainDecimal = (text: string): string | null => {
 /** The shortest decimal text that reads back as the same positive number, without an exponent. */
 export const numberText = (value: number): string | null => plainDecimal(String(value))
 
-/** The share `fraction` of an amount, rounded down. The fraction is decimal text of any fineness. */
+/** The share `fraction` of an amount, rounded down. The fraction is decimal text with any number of digits. */
 export const shareOf = (amount: bigint, fraction: string): bigint | null => {
   const digits = fraction.length - fraction.indexOf(".") - 1
   const scale = fraction.includes(".") ? digits : 0
@@ -69,7 +69,10 @@ export const quotient = (dividend: bigint, divisor: bigint): number => {
   return Number(`${scaled}e${-shift}`)
 }
 
-/** Shortfall of `numerator / denominator` against one, in percent points to six decimals, half away from zero. */
+/**
+ * How far `numerator / denominator` falls short of one, in percentage points, rounded to six decimals, half away from
+ * zero.
+ */
 export const shortfallPct = (numerator: bigint, denominator: bigint): number => {
   const missing = (denominator - numerator) * 200_000_000n
   const half = missing < 0n ? -denominator : denominator

@@ -1,4 +1,4 @@
-/** Words of an error for the log and for answers. */
+/** What an error says of itself. */
 
 const ownWords = (error: Error): string => {
   if (error.message !== "") {
@@ -8,7 +8,7 @@ const ownWords = (error: Error): string => {
   return "code" in error && typeof error.code === "string" ? error.code : error.name
 }
 
-/** The message of an error and of its causes, the outermost first, in one line and without a stack. */
+/** The message of an error and of its causes, outermost first, in one line and without a stack. */
 export const errorDetail = (cause: unknown): string => {
   if (!(cause instanceof Error)) {
     return String(cause)
@@ -21,8 +21,8 @@ export const errorDetail = (cause: unknown): string => {
 const MOST_PUBLIC = 200
 
 /**
- * The same words for an answer that anyone may read: addresses of services by their host, without texts of 24 letters, digits
- * or more, which may be secrets or wallets, and at most 200 characters.
+ * The same for an answer that anyone may read, at most 200 characters. Addresses of services are cut to their host.
+ * Words of 24 or more letters and digits are left out, because they may be secrets or wallets.
  */
 export const publicDetail = (cause: unknown): string =>
   errorDetail(cause)

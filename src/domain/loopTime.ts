@@ -1,7 +1,7 @@
-/** Turns of the event loop: time that is counted in them, and work that gets one for itself. The clock that never goes back. */
+/** Time limits and turns of the event loop, and the monotonic clock. */
 import { type Clock, Duration, Effect } from "effect"
 
-/** The reading of the monotonic clock, in milliseconds: durations measured by it do not depend on the date. */
+/** The monotonic clock in milliseconds. A change of the date does not affect durations measured by it. */
 export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 const TURN_MS = 50
@@ -9,8 +9,8 @@ const LEAST_TURNS = 4
 const MOST_TURNS = 8
 
 /**
- * Sleeps for `limit` in four to eight timers, one after the other. A loop that is busy adds its delay to each of them, so it has
- * read its sockets several times before the sleep ends: an answer that has arrived in time is not taken for a missing one.
+ * Sleeps for `limit` in four to eight timers, one after the other. A busy loop delays each of them and reads its
+ * sockets in between. An answer that arrived in time is therefore seen before the sleep ends.
  */
 export const sleepInTurns = (limit: Duration.Input): Effect.Effect<void> => {
   const ms = Duration.toMillis(limit)
@@ -18,7 +18,7 @@ export const sleepInTurns = (limit: Duration.Input): Effect.Effect<void> => {
   return Effect.asVoid(Effect.replicateEffect(Effect.sleep(Duration.millis(ms / turns)), turns, { discard: true }))
 }
 
-/** The result of the effect, or that of `late` when it takes longer than `limit` in turns of the loop. */
+/** The result of the effect, or the result of `late` when the effect takes longer than `limit` (see `sleepInTurns`). */
 export const withinTurns =
   <B, E2, R2>(limit: Duration.Input, late: Effect.Effect<B, E2, R2>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
@@ -34,7 +34,7 @@ const arm = (): void => {
   }
 }
 
-/** Runs the first that waits, and the next one after the loop has read its sockets. */
+/** Runs the first waiting fiber, and the next one after the loop has read its sockets. */
 const runFirst = (): void => {
   turns.isArmed = false
   const [first] = waiting
@@ -46,8 +46,9 @@ const runFirst = (): void => {
 }
 
 /**
- * Waits for a turn of the event loop in which no other fiber continues that waits here, first come first served. Fibers that
- * merely yield all continue in the same turn, so their steps add up to one long delay of the requests that arrive meanwhile.
+ * Waits for a turn of the event loop in which no other fiber that waits here continues, first come first served. Fibers
+ * that merely yield all continue in the same turn, and their steps add up to one long delay for the requests that
+ * arrive meanwhile.
  */
 export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
   const start = () => resume(Effect.void)

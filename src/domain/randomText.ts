@@ -2,7 +2,7 @@ import { Context } from "effect"
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** A source of that many random bytes, fit for secrets. */
+/** Returns that many random bytes, fit for secrets. */
 export type RandomBytes = (size: number) => Uint8Array
 
 /** Random bytes of the operating system, because Effect's `Random` can be predicted. Tests provide their own. */
@@ -10,7 +10,7 @@ export const SecretSource = Context.Reference<RandomBytes>("fathom/domain/Secret
   defaultValue: () => (size) => crypto.getRandomValues(new Uint8Array(size))
 })
 
-/** The non-negative integer in base62, most significant digit first; empty for 0. */
+/** A non-negative integer in base62, most significant digit first; empty for 0. */
 export const base62 = (value: number): string => {
   let digits = ""
   for (let rest = value; rest > 0; rest = Math.floor(rest / ALPHABET.length)) {
@@ -19,7 +19,7 @@ export const base62 = (value: number): string => {
   return digits
 }
 
-/** That many random base62 characters, each equally likely: 5.95 bits each. */
+/** That many random base62 characters, each equally likely (5.95 bits each). */
 export const randomBase62 = (length: number, random: RandomBytes): string => {
   let text = ""
   while (text.length < length) {

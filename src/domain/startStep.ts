@@ -1,13 +1,13 @@
 import { Context, Effect } from "effect"
 
-/** Time after which a step of the start is logged where nothing else shows it. */
+/** A step of the start that takes longer is logged, unless a display shows it. */
 const NOTICE_AFTER = "2 seconds"
 
-/** Shows the steps of a start that are under way. */
+/** Shows the steps of a start while they run. */
 export interface StartDisplay {
   readonly begin: (message: string) => void
   readonly end: (message: string) => void
-  /** The start is over. */
+  /** Call it when the start is over. */
   readonly finish: () => void
 }
 
@@ -16,7 +16,10 @@ export const StartDisplay = Context.Reference<StartDisplay | null>("fathom/domai
   defaultValue: () => null
 })
 
-/** A step of the start, with its message: on the display while it lasts, or logged once when it takes longer than two seconds. */
+/**
+ * Runs a step of the start under its message. The display shows the step while it lasts; without a display a step of
+ * more than two seconds is logged once.
+ */
 export const startStep =
   (message: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

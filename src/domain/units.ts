@@ -1,9 +1,9 @@
 /** Ratios of a large unit to its small unit. */
 
-/** A whole in basis points. */
+/** 100 % in basis points. */
 export const BPS = 10_000n
 
-/** Decimals of sums of dollars, which are counted in whole nano-dollars. */
+/** Decimals of sums in dollars, which are whole nano-dollars. */
 export const USD_DIGITS = 9
 
 /** One dollar, in nano-dollars. */

@@ -5,17 +5,17 @@ import type {
   AccountWallet,
   CatalogEntry,
   UnreadChain
-} from "../domain/Funding.ts"
+} from "../api/schemas/Funding.ts"
 
 /**
- * The funding service gave no answer that may be passed on: a `malformed` one violates the protocol, a `foreign` one
- * concerns another owner, wallet, network or asset than the request.
+ * The funding service gave no answer that may be passed on. `malformed` means that the answer violates the protocol,
+ * `foreign` that it concerns another owner, wallet, network or asset than the request.
  */
 export class FundingUnavailable extends Schema.TaggedError<FundingUnavailable>()("FundingUnavailable", {
   reason: Schema.Literals(["unconfigured", "timeout", "unreachable", "rate_limited", "malformed", "foreign"]),
-  /** The fault, for the log; carries nothing of the answer. */
+  /** What is wrong, for the log. Contains nothing of the answer. */
   detail: Schema.String,
-  /** The wait that the service asks for, in ms. */
+  /** How long the service asks to wait, in ms. */
   retryAfterMs: Schema.optionalKey(Schema.Finite)
 }) {}
 
@@ -25,33 +25,33 @@ export class UnknownWallet extends Schema.TaggedError<UnknownWallet>()("UnknownW
 /** The wallet is not verified, or the catalog does not have this network and asset for it. */
 export class UnknownFundingTarget extends Schema.TaggedError<UnknownFundingTarget>()("UnknownFundingTarget", {}) {}
 
-/** The registry of one owner at `asOf`, in milliseconds since the Unix epoch. */
+/** The wallets of one owner at `asOf`, in milliseconds since the Unix epoch. */
 export interface Wallets {
   readonly wallets: ReadonlyArray<AccountWallet>
   readonly asOf: number
 }
 
-/** Networks and assets for deposits, at `asOf`. */
+/** Networks and assets for deposits at `asOf`. */
 export interface Catalog {
   readonly networks: ReadonlyArray<CatalogEntry>
   readonly asOf: number
 }
 
-/** Balances of an owner at `asOf`; each row has a time of its own. `unread` names chains whose rows are missing. */
+/** Balances of an owner at `asOf`. Each row also has its own time. `unread` names the chains whose rows are missing. */
 export interface Balances {
   readonly balances: ReadonlyArray<AccountBalance>
   readonly unread: ReadonlyArray<UnreadChain>
   readonly asOf: number
 }
 
-/** An owner and one of the owner's wallets; undefined selects all of them, or none in particular. */
+/** An owner and one of the owner's wallets. Undefined means all wallets, or none in particular. */
 export interface WalletChoice {
   /** The account of a verified key. Never taken from a request. */
   readonly owner: string
   readonly walletId?: string | undefined
 }
 
-/** The target of a deposit: exact ids of the registry and the catalog. */
+/** Where a deposit goes, by the exact ids of wallets and catalog. */
 export interface DepositTarget {
   /** The account of a verified key. Never taken from a request. */
   readonly owner: string
@@ -60,7 +60,7 @@ export interface DepositTarget {
   readonly assetId: string
 }
 
-/** Reads of the funding service, without a cache. Every answer is validated; nothing is inferred. */
+/** Reads the funding service, without a cache. Validates every answer and infers nothing. */
 export class FundingClient extends Context.Service<
   FundingClient,
   {
@@ -73,7 +73,7 @@ export class FundingClient extends Context.Service<
     ): Effect.Effect<AccountDepositAddress, UnknownWallet | UnknownFundingTarget | FundingUnavailable>
   }
 >()("fathom/funding/FundingClient") {
-  /** For a deployment without a funding service: every read fails as `unconfigured`. */
+  /** A deployment without a funding service: every read fails as `unconfigured`. */
   static readonly layerUnconfigured: Layer.Layer<FundingClient> = Layer.sync(FundingClient, () => {
     const detail = "no funding service is configured"
     const fail = () => Effect.fail(new FundingUnavailable({ reason: "unconfigured", detail, retryAfterMs: 60_000 }))

@@ -1,7 +1,7 @@
 import { type Config, Effect, Layer, Result, Schema } from "effect"
 import type { HttpClient } from "effect/http"
-import type { AccountWallet, CatalogEntry } from "../domain/Funding.ts"
-import { watchUpstream } from "../health/SourceMonitor.ts"
+import type { AccountWallet, CatalogEntry } from "../api/schemas/Funding.ts"
+import { watchUpstream } from "../operations/SourceMonitor.ts"
 import {
   type DepositTarget,
   FundingClient,
@@ -38,7 +38,7 @@ const walletOf = (wallets: ReadonlyArray<AccountWallet>, id: string): Effect.Eff
   return wallet === undefined ? Effect.fail(new UnknownWallet()) : Effect.succeed(wallet)
 }
 
-/** The catalog's network and asset of a deposit that can reach the wallet. */
+/** The network and asset of a deposit, from the catalog, if the wallet can receive it. */
 const targetOf = (networks: ReadonlyArray<CatalogEntry>, wallet: AccountWallet, target: DepositTarget) => {
   const entry = networks.find(({ network }) => network.id === target.networkId)
   const listed = entry?.assets.find(({ id }) => id === target.assetId)
@@ -52,10 +52,10 @@ const targetOf = (networks: ReadonlyArray<CatalogEntry>, wallet: AccountWallet, 
 const ownerPath = (owner: string, what: string): FundingRequest["path"] =>
   `/v1/owners/${encodeURIComponent(owner.toWellFormed())}/${what}`
 
-// Requests for whole lists have no target to refuse.
+// A request for a whole list has no target that could be refused.
 const never = () => malformed("a refusal of a list")
 
-/** The error of a 404; a body outside the protocol is malformed. */
+/** The error of a 404. A body outside the protocol is malformed. */
 const refusalOf = (text: string): Unknown | FundingUnavailable => {
   const refusal = decodeRefusal(text)
   if (Result.isFailure(refusal)) {
@@ -99,7 +99,7 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
     Effect.catchTags({ UnknownWallet: never, UnknownFundingTarget: never })
   )
 
-  // Only the owner's wallets are requested, so another owner's wallet is as unknown as a missing one.
+  // Only the owner's wallets are requested, so a wallet of another owner is as unknown as a missing one.
   const fundable = Effect.fnUntraced(function* (owner: string, walletId: string) {
     const wallet = yield* walletOf((yield* wallets(owner)).wallets, walletId)
     return yield* wallet.verified ? Effect.succeed(wallet) : new UnknownFundingTarget()
@@ -146,7 +146,7 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
   return FundingClient.of({ wallets, catalog, balances, depositAddress })
 })
 
-/** Asks the service at `FUNDING_URL`, or the one the options name; each request is answered within `FUNDING_TIMEOUT` (2 s). */
+/** Asks the service at `FUNDING_URL`, or the one in the options, each request within `FUNDING_TIMEOUT` (2 s). */
 export const layer = (
   options: FundingOptions = {}
 ): Layer.Layer<FundingClient, Config.ConfigError, HttpClient.HttpClient> => Layer.effect(FundingClient, make(options))

@@ -1,13 +1,13 @@
-/** Requests to the funding service over HTTP, with one deadline, one retry and one circuit. */
+/** Sends requests to the funding service over HTTP, with one deadline, one retry and one circuit breaker. */
 import { Effect, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { CircuitBreaker } from "effect/persistence"
-import { counted, makeBreaker, retryOnce, usualBreaker, withDeadline } from "../upstream/protection.ts"
-import { makeExchange, type Reply } from "../upstream/upstreamHttp.ts"
+import { counted, makeBreaker, retryOnce, usualBreaker, withDeadline } from "../operations/protection.ts"
+import { makeExchange, type Reply } from "../operations/upstreamHttp.ts"
 import { FundingUnavailable } from "./FundingClient.ts"
 import type { FundingSettings } from "./fundingSettings.ts"
 
-/** A path below the service's own, parameters of which the undefined ones are omitted, and the longest answer in bytes. */
+/** A path below the service's address, its parameters (undefined ones are left out), and the longest answer. */
 export interface FundingRequest {
   readonly path: `/v1/${string}`
   readonly params: Readonly<Record<string, string | undefined>>
@@ -24,13 +24,13 @@ const requestOf = ({ token, url }: FundingSettings, { params, path }: FundingReq
   return token === null ? request : HttpClientRequest.bearerToken(request, Redacted.value(token))
 }
 
-/** Sends requests to the service; a second attempt follows where it was unreachable and set no `Retry-After`. */
+/** Sends requests to the service. Retries once when the service was unreachable and sent no `Retry-After`. */
 export const makeFundingCall = Effect.fnUntraced(function* (settings: FundingSettings) {
   const exchange = yield* makeExchange
   const guarded = yield* makeBreaker<FundingUnavailable>({
     ...usualBreaker,
     name: "funding",
-    // One malformed answer does not reflect the health of the service.
+    // One malformed answer says nothing about the health of the service.
     outcomeOf: (error) => (error.reason === "malformed" ? CircuitBreaker.ignored : counted(error)),
     rejection: (retryAfterMs) =>
       new FundingUnavailable({ reason: "unreachable", detail: "the circuit of the service is open", retryAfterMs })

@@ -1,4 +1,4 @@
-/** Rules between the fields of an answer, and between an answer and its request. The first violation is reported. */
+/** Rules between the fields of an answer, and between an answer and its request. Reports the first violation. */
 import {
   type AccountBalance,
   type AccountDepositAddress,
@@ -9,10 +9,10 @@ import {
   isAddressOf,
   isZeroAddress,
   isSameAddress
-} from "../domain/Funding.ts"
+} from "../api/schemas/Funding.ts"
 import type { Balances } from "./FundingClient.ts"
 
-/** The reason for rejecting an answer. */
+/** Why an answer is rejected. */
 export interface Flaw {
   readonly reason: "malformed" | "foreign"
   readonly detail: string
@@ -21,7 +21,7 @@ export interface Flaw {
 const malformed = (detail: string): Flaw => ({ reason: "malformed", detail })
 const foreign = (detail: string): Flaw => ({ reason: "foreign", detail })
 
-/** The first violated rule. A rule is a condition and the flaw of its violation. */
+/** The first violated rule. A rule is a condition, and the flaw when it does not hold. */
 const firstBroken = (rules: ReadonlyArray<readonly [boolean, Flaw]>): Flaw | null =>
   rules.find(([holds]) => !holds)?.[1] ?? null
 
@@ -37,7 +37,7 @@ const firstFlaw = <A>(items: ReadonlyArray<A>, flawOf: (item: A) => Flaw | null)
 
 const areDifferent = (ids: ReadonlyArray<string>): boolean => new Set(ids).size === ids.length
 
-/** A registry holds different wallets, each with an address of its family, and is that of the owner who was asked for. */
+/** The wallets must belong to the requested owner and differ, each with an address of its family. */
 export const walletsFlaw = (
   owner: string,
   answer: { readonly owner: string; readonly wallets: ReadonlyArray<AccountWallet> }
@@ -57,7 +57,7 @@ const assetFlaw = (network: FundingNetwork, asset: FundingAsset): Flaw | null =>
     [isAddressOf(network.family, asset.address), malformed("an asset address that its family does not have")]
   ])
 
-/** Networks of a catalog differ, and so do the assets of one network, which are there and nowhere else. */
+/** The networks of a catalog must differ. So must the assets of a network, and each must name that network. */
 export const catalogFlaw = ({ networks }: { readonly networks: ReadonlyArray<CatalogEntry> }): Flaw | null =>
   areDifferent(networks.map(({ network }) => network.id))
     ? firstFlaw(networks, ({ assets, network }) =>
@@ -67,7 +67,7 @@ export const catalogFlaw = ({ networks }: { readonly networks: ReadonlyArray<Cat
       )
     : malformed("a network id twice")
 
-/** Known figures have a time, and unknown ones have a reason. A value needs both of its factors. */
+/** A known figure needs a time, an unknown one a reason. A value needs both of its factors. */
 const knowledgeFlaw = ({ asOf, balance, priceAsOf, priceUsd, reason, valueUsd }: AccountBalance): Flaw | null =>
   firstBroken([
     [balance === null || asOf !== null, malformed("a balance without its time")],
@@ -79,12 +79,12 @@ const knowledgeFlaw = ({ asOf, balance, priceAsOf, priceUsd, reason, valueUsd }:
     ]
   ])
 
-/** Balances are of the wallets asked for, one row each, and none is on a chain that could not be read. */
+/** Balances must be of the requested wallets, one row each, and none on a chain that could not be read. */
 export const balancesFlaw = (
-  asked: { readonly owner: string; readonly wallets: ReadonlyArray<AccountWallet> },
+  requested: { readonly owner: string; readonly wallets: ReadonlyArray<AccountWallet> },
   { balances, owner, unread }: Balances & { readonly owner: string }
 ): Flaw | null => {
-  const families = new Map(asked.wallets.map(({ family, walletId }) => [walletId, family]))
+  const families = new Map(requested.wallets.map(({ family, walletId }) => [walletId, family]))
   const silent = new Set(unread.map(({ chain }) => chain))
   const rowFlaw = (row: AccountBalance): Flaw | null =>
     firstBroken([
@@ -96,7 +96,7 @@ export const balancesFlaw = (
     knowledgeFlaw(row)
   return (
     firstBroken([
-      [owner === asked.owner, foreign("the balances of another owner")],
+      [owner === requested.owner, foreign("the balances of another owner")],
       [silent.size === unread.length, malformed("an unread chain twice")],
       [
         areDifferent(balances.map(({ asset, network, walletId }) => `${walletId} ${network.id} ${asset.id}`)),
@@ -106,7 +106,7 @@ export const balancesFlaw = (
   )
 }
 
-/** The request for a deposit address: a verified wallet, and network and asset of the catalog. */
+/** What a deposit address is requested for: a verified wallet, and a network and asset of the catalog. */
 export interface Deposit {
   readonly owner: string
   readonly wallet: AccountWallet
@@ -125,31 +125,33 @@ const isSameAsset = (a: FundingAsset, b: FundingAsset): boolean =>
   a.decimals === b.decimals &&
   a.native === b.native
 
-const originFlaw = (asked: Deposit, owner: string, answer: AccountDepositAddress): Flaw | null => {
+const originFlaw = (requested: Deposit, owner: string, answer: AccountDepositAddress): Flaw | null => {
   const { address, family, walletId } = answer.ownedWallet
   return firstBroken([
-    [owner === asked.owner, foreign("a deposit of another owner")],
+    [owner === requested.owner, foreign("a deposit of another owner")],
     [
-      walletId === asked.wallet.walletId && family === asked.wallet.family && address === asked.wallet.address,
+      walletId === requested.wallet.walletId &&
+        family === requested.wallet.family &&
+        address === requested.wallet.address,
       foreign("a deposit to another wallet")
     ],
-    [answer.network.id === asked.network.id, foreign("a deposit on another network")],
-    [answer.asset.id === asked.asset.id, foreign("a deposit of another asset")],
-    [isSameNetwork(answer.network, asked.network), malformed("a network unlike the catalog's")],
-    [isSameAsset(answer.asset, asked.asset), malformed("an asset unlike the catalog's")]
+    [answer.network.id === requested.network.id, foreign("a deposit on another network")],
+    [answer.asset.id === requested.asset.id, foreign("a deposit of another asset")],
+    [isSameNetwork(answer.network, requested.network), malformed("a network unlike the catalog's")],
+    [isSameAsset(answer.asset, requested.asset), malformed("an asset unlike the catalog's")]
   ])
 }
 
 /**
- * A deposit matches its request, names an address that can hold it, has a QR payload with that address, and a memo if and
- * only if its network requires one.
+ * A deposit must match its request and name an address that can hold it. Its QR payload must contain that address. It
+ * has a memo if and only if its network requires one.
  */
-export const depositFlaw = (asked: Deposit, owner: string, answer: AccountDepositAddress): Flaw | null => {
-  const { family, memoRequired } = asked.network
+export const depositFlaw = (requested: Deposit, owner: string, answer: AccountDepositAddress): Flaw | null => {
+  const { family, memoRequired } = requested.network
   const scanned = family === "evm" ? answer.qrPayload.toLowerCase() : answer.qrPayload
   const shown = family === "evm" ? answer.address.toLowerCase() : answer.address
   return (
-    originFlaw(asked, owner, answer) ??
+    originFlaw(requested, owner, answer) ??
     firstBroken([
       [isAddressOf(family, answer.address), malformed("a deposit address that its family does not have")],
       [!isZeroAddress(answer.address), malformed("the deposit address is the zero address")],

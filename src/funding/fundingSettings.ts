@@ -1,15 +1,14 @@
-/** Settings of the funding service. The credential is redacted. */
+/** Settings of the funding service. The token is redacted. */
 import { Config, Duration, Option, type Redacted, Schema } from "effect"
 import { durationSetting } from "../domain/countSetting.ts"
-import { givenOr, WebUrl, webUrl } from "../upstream/urlSettings.ts"
+import { givenOr, WebUrl, webUrl } from "../operations/urlSettings.ts"
 
-/** Settings of requests to the funding service. */
 export interface FundingSettings {
   /** Origin and path, without a trailing slash. */
   readonly url: string
-  /** Null sends none. */
+  /** Null when none is sent. */
   readonly token: Redacted.Redacted | null
-  /** The deadline of one request, a second attempt included. */
+  /** The deadline of one request, including its retry. */
   readonly timeout: Duration.Duration
 }
 
@@ -21,7 +20,7 @@ const ServiceUrl = WebUrl.check(
   Schema.makeFilter(({ hash, search }) => search + hash === "" || "must end with its path")
 )
 
-/** The given options, the rest from `FUNDING_URL`, `FUNDING_TOKEN` (none) and `FUNDING_TIMEOUT` (2 s). */
+/** The given options; for the rest `FUNDING_URL`, `FUNDING_TOKEN` (none) and `FUNDING_TIMEOUT` (2 s). */
 export const fundingSettings = (given: FundingOptions): Config.Config<FundingSettings> =>
   Config.all({
     url: givenOr(given.url, webUrl("FUNDING_URL", ServiceUrl)),

@@ -23,17 +23,17 @@ import {
   AsOf,
   CatalogEntry,
   UnreadChain
-} from "../domain/Funding.ts"
+} from "../api/schemas/Funding.ts"
 
-/** The catalog. Networks have different ids, and so have the assets of one network. */
+/** The catalog. Network ids are unique, and so are the asset ids of a network. */
 export const CatalogAnswer = Schema.Struct({ networks: Schema.Array(CatalogEntry), asOf: AsOf })
 
-/** The registry of an owner, who is repeated. Wallets have different ids. */
+/** The wallets of an owner, whose id is repeated. Wallet ids are unique. */
 export const WalletsAnswer = Schema.Struct({ owner: Schema.String, wallets: Schema.Array(AccountWallet), asOf: AsOf })
 
 /**
- * Balances of an owner: one row for each wallet, network and asset. A balance or a price that is not known is null, with
- * the time at which it last was and a reason; a network that could not be read is named in `unread` and has no rows.
+ * Balances of an owner: one row for each wallet, network and asset. An unknown balance or price is null, with a reason
+ * and the time it was last known. A network that could not be read is named in `unread` and has no rows.
  */
 export const BalancesAnswer = Schema.Struct({
   owner: Schema.String,
@@ -42,7 +42,7 @@ export const BalancesAnswer = Schema.Struct({
   asOf: AsOf
 })
 
-/** The address of a deposit. It repeats the owner, the wallet, and network and asset of the catalog. */
+/** The address of a deposit. Repeats the owner, the wallet, and the catalog's network and asset. */
 export const DepositAnswer = Schema.Struct({ owner: Schema.String, deposit: AccountDepositAddress })
 
 /** The body of a 404. */

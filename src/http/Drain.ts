@@ -1,6 +1,6 @@
 import { Context, Deferred, Effect, Layer } from "effect"
 
-/** The shutdown state of the service. */
+/** Whether the service is shutting down. */
 export class Drain extends Context.Service<
   Drain,
   {

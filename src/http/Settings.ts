@@ -38,12 +38,11 @@ export const defaults: SettingsShape = {
   keepAliveTimeout: Duration.seconds(65)
 }
 
-/** The settings of the HTTP server. */
 export class Settings extends Context.Service<Settings, SettingsShape>()("fathom/http/Settings") {
   static readonly layer = (settings: Partial<SettingsShape> = {}): Layer.Layer<Settings> =>
     Layer.succeed(Settings, { ...defaults, ...settings })
 
-  /** From `HOST`, `PORT`, `TRUST_PROXY`, `PUBLIC_URL`, `DRAIN_QUIET` and `DRAIN_LIMIT`. */
+  /** Reads `HOST`, `PORT`, `TRUST_PROXY`, `PUBLIC_URL`, `DRAIN_QUIET` and `DRAIN_LIMIT`. */
   static readonly layerConfig: Layer.Layer<Settings, Config.ConfigError> = Layer.effect(
     Settings,
     Effect.gen(function* () {

@@ -1,24 +1,24 @@
 /** Problems that several handlers raise. */
 import { Effect } from "effect"
-import { type ErrorDetail, retryAfter } from "../api/Problem.ts"
-import type { TooManyColdMints } from "../domain/quotes/Quote.ts"
-import { DataUnavailable, InvalidRequest, LimiterUnavailable, RateLimited } from "../api/problems.ts"
+import { type ErrorDetail, retryAfter } from "../api/errors/Problem.ts"
+import type { TooManyColdMints } from "../api/schemas/Quote.ts"
+import { DataUnavailable, InvalidRequest, LimiterUnavailable, RateLimited } from "../api/errors/problems.ts"
 
 /** The 400 of one field. */
 export const invalid = (detail: ErrorDetail, message: string): InvalidRequest =>
   new InvalidRequest({ error: { message, details: [detail] } })
 
-/** The 429 of a limit by name; `retryAfterMs` is rounded up to seconds, at least one. */
+/** The 429 of a named limit. `retryAfterMs` is rounded up to seconds, at least one. */
 export const limited = (field: string, message: string, retryAfterMs?: number): RateLimited => {
   const problem = new RateLimited({ error: { message, details: [{ in: "header", field, issue: "out_of_range" }] } })
   return retryAfterMs === undefined ? problem : retryAfter(problem, retryAfterMs / 1000)
 }
 
-/** The 429 of a key that has too many mints being loaded. */
+/** The 429 of a key that has too many mints loading. */
 export const tooManyColdMints = ({ fitsInMs, mint }: TooManyColdMints): RateLimited =>
   limited(
     "cold mints",
-    `The token ${mint} is not loaded, and this key has too many tokens being loaded already: try again later.`,
+    `The token ${mint} is not loaded, and this key has too many tokens loading already: try again later.`,
     fitsInMs
   )
 

@@ -1,4 +1,4 @@
-import type { TrackerStatus } from "../domain/wallets/Tracker.ts"
+import type { TrackerStatus } from "../api/schemas/Tracker.ts"
 
 /** Age of the chain data. */
 export interface FeedHealth {
@@ -11,7 +11,7 @@ export interface FeedHealth {
 const DELAYED_MS = 5000
 const DOWN_MS = 30_000
 
-/** `down` after 30 s without a block, `delayed` while the newest block is more than 5 s old, else `live`. */
+/** `down` after 30 s without a block, `delayed` while the newest block is more than 5 s old, otherwise `live`. */
 export const healthState = ({ heardAtMs, ingestLagMs }: FeedHealth, nowMs: number): TrackerStatus["state"] => {
   if (heardAtMs === null || nowMs - heardAtMs >= DOWN_MS) {
     return "down"

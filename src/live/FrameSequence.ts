@@ -3,7 +3,7 @@ import type { SharedFrame } from "./frames.ts"
 /** Frames of a sequence that can be replayed. */
 export const MOST_KEPT = 2000
 
-/** Length from which on dropped frames are removed. */
+/** From this length on, dropped frames are removed. */
 const LEAST_TRIMMED = 64
 
 /** A numbered sequence of frames. */
@@ -30,13 +30,13 @@ export class FrameSequence {
     return first
   }
 
-  /** The frames after this number that are in the sequence, dropped ones among them, and the number of the first. */
+  /** The frames after this number, dropped ones included, and the number of the first. */
   since(seq: number): { readonly first: number; readonly frames: ReadonlyArray<SharedFrame> } {
     const count = Math.min(Math.max(0, this.last - seq), this.#frames.length)
     return { first: this.#next - count, frames: count === 0 ? [] : this.#frames.slice(-count) }
   }
 
-  /** The frames after this number; null when one of them was dropped or the number is unknown. */
+  /** The frames after this number; null when one of them is gone or the number is unknown. */
   after(seq: number): ReadonlyArray<SharedFrame> | null {
     const missed = this.last - seq
     if (missed < 0 || missed > MOST_KEPT || missed > this.#frames.length) {
@@ -51,7 +51,7 @@ export class FrameSequence {
     return true
   }
 
-  /** Removes the oldest frames: those that were dropped, and those beyond `MOST_KEPT`. */
+  /** Removes dropped frames from the beginning, and the oldest frames beyond `MOST_KEPT`. */
   #trim(): void {
     const held = this.#frames.findIndex((frame) => frame.memory !== null || !this.isForgettable(frame))
     const from = held === -1 ? this.#frames.length : held

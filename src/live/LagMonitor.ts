@@ -1,4 +1,4 @@
-import type { NoticeCode } from "../domain/wallets/LiveFrame.ts"
+import type { NoticeCode } from "../api/schemas/LiveFrame.ts"
 import { type FeedHealth, healthState } from "./FeedHealth.ts"
 
 /** A notice about the age of the chain data. */
@@ -7,7 +7,7 @@ export interface LagNotice {
   readonly message: string
 }
 
-/** Reports each change between timely and late chain data once. */
+/** Reports once each time chain data becomes late or timely again. */
 export class LagMonitor {
   #isLate = false
 

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { type NoticeCode, PingMessage } from "../domain/wallets/LiveFrame.ts"
+import { type NoticeCode, PingMessage } from "../api/schemas/LiveFrame.ts"
 import { bytesOf, type FrameRun } from "./frames.ts"
 import type { GrantedStream } from "./LiveGrant.ts"
-import { type CloseCode, type LiveWire, slowLimits } from "./LiveWire.ts"
+import { type CloseCode, type Control, type LiveWire, slowLimits } from "./LiveWire.ts"
 
 /** Intervals and timeouts of a connection, in milliseconds. */
 export const timing = { ping: 20_000, silence: 40_000, heartbeat: 20_000 } as const
@@ -11,12 +11,6 @@ const MINUTE_MS = 60_000
 const MOST_FAULTS = 10
 // One per second, with tolerance for network jitter.
 const PING_SPACING_MS = 750
-
-/** A frame without a sequence number. */
-export interface Control {
-  readonly type: string
-  readonly sentAtMs: number
-}
 
 /** The error of a client message. */
 export interface Fault {
@@ -38,13 +32,13 @@ export const readMessage = (text: string): { readonly op: unknown } | null => {
   }
 }
 
-/** The id of a ping; undefined when the message is no well-formed ping. */
+/** The id of a ping; undefined when the message is not a well-formed ping. */
 const pingId = (message: { readonly op: unknown }): string | null | undefined =>
   message.op === "ping" && isPing(message) ? (message.id ?? null) : undefined
 
 /** The protocol of the messages of one kind of stream. */
 export interface ConnectionOwner<S extends GrantedStream> {
-  /** Handles a message other than a ping; null stands for a malformed or binary one. Returns its fault, null if it has none. */
+  /** Handles a message other than a ping. Null stands for a malformed or binary message. Returns its fault, or null. */
   handle(connection: LiveConnection<S>, message: { readonly op: unknown } | null, nowMs: number): Fault | null
   /** Fields of a heartbeat beside its time and the lag. */
   heartbeat(stream: S): Readonly<Record<string, unknown>>
@@ -78,7 +72,7 @@ export class LiveConnection<S extends GrantedStream> {
   #pingAtMs: number
   #heartbeatAtMs: number
   #answeredPingAtMs = Number.NEGATIVE_INFINITY
-  // Made with the first fault: most connections have none.
+  // Made with the first fault, because most connections have none.
   #invalid: Faults | null = null
   #early: Faults | null = null
 
@@ -119,7 +113,7 @@ export class LiveConnection<S extends GrantedStream> {
     this.#wire.send(runs, nowMs)
   }
 
-  /** Sends frames of before a resumption, in order: they do not count as unsent. */
+  /** Sends frames that were made before a resumption, in order. They do not count as unsent. */
   replay(runs: ReadonlyArray<FrameRun>, nowMs: number): void {
     if (!this.#closed) {
       this.#wire.send(runs, nowMs, true)
@@ -148,7 +142,7 @@ export class LiveConnection<S extends GrantedStream> {
     this.#pongAtMs = nowMs
   }
 
-  /** Sends pings and heartbeats that are due, and closes after `timing.silence` without a pong. */
+  /** Sends due pings and heartbeats. Closes after `timing.silence` without a pong. */
   tick(nowMs: number, ingestLagMs: number | null): void {
     if (this.#closed) {
       return
@@ -175,7 +169,7 @@ export class LiveConnection<S extends GrantedStream> {
   /** Sends a frame without a number, if the client requested control frames. */
   control<F extends Control>(frame: F): void {
     if (this.#control && !this.#closed) {
-      this.#wire.sendText(JSON.stringify(frame))
+      this.#wire.sendControl(frame)
     }
   }
 

@@ -7,7 +7,10 @@ export interface LiveGrant {
   /** True if the client receives control frames. */
   readonly control: boolean
   readonly streamId: string
-  /** Connections of the key; the limit of the specification unless given, null for a connection that was counted elsewhere. */
+  /**
+   * Most connections of the key. When left out, the limit of the specification. Null for a connection that was counted
+   * elsewhere.
+   */
   readonly sockets?: number | null
 }
 

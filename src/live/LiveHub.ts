@@ -5,7 +5,7 @@ import type { GrantedStream, LiveGrant } from "./LiveGrant.ts"
 import type { CloseCode } from "./LiveWire.ts"
 import { KEPT_MS, ReplayBuffer } from "./ReplayBuffer.ts"
 
-/** Connections per key; one more replaces the oldest. */
+/** Most connections per key. A further one replaces the oldest. */
 export const MOST_PER_KEY = 5
 
 /** Limits of the live streams of one process. */
@@ -22,8 +22,8 @@ export interface HeldStream<G extends LiveGrant> extends GrantedStream<G> {
 }
 
 /**
- * The streams of one socket path in this process and their connections: limits, replacement, revocation, drain and timers.
- * What the streams carry is the part of each hub. Synchronous; the caller supplies events and the time.
+ * The streams of one socket path in this process and their connections: limits, replacement, revocation, drain and
+ * timers. Each hub decides what its streams carry. Synchronous; the caller supplies events and the time.
  */
 export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
   protected readonly replay: ReplayBuffer
@@ -41,9 +41,9 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
 
   /** Age of the chain data. */
   protected abstract health(nowMs: number): FeedHealth
-  /** Marks the stream of a closed connection as left; a stream that another connection reads stays as it is. */
+  /** Notes when the stream of a closed connection was left. A stream that another connection reads stays as it is. */
   protected abstract detach(connection: LiveConnection<S>, nowMs: number): void
-  /** Removes what a stream holds, after it was discarded. */
+  /** Removes what a discarded stream holds. */
   protected abstract drop(stream: S): void
 
   /** Open connections. */
@@ -70,7 +70,7 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
     return this.#open >= this.#sockets
   }
 
-  /** Adds a connection and its stream; the oldest of the same key beyond its limit are closed with 4409. */
+  /** Adds a connection and its stream. Closes the oldest connections of the key beyond its limit with 4409. */
   protected admit(connection: LiveConnection<S>, nowMs: number): void {
     const { grant } = connection.stream
     this.held.set(grant.streamId, connection.stream)
@@ -81,7 +81,8 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
       return
     }
     const counted = Array.from(others).filter(({ stream }) => stream.grant.sockets !== null)
-    // More than one where the plan has a lower limit than before. The new one is the last, and every plan has one.
+    // More than one when the plan's limit was lowered. The new connection is the last one, and every plan allows at
+    // least one.
     const excess = counted.slice(0, -(grant.sockets ?? MOST_PER_KEY))
     for (const oldest of excess) {
       oldest.close(4409, "replaced by a newer connection")
@@ -101,7 +102,7 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
     this.detach(connection, nowMs)
   }
 
-  /** Closes the connections whose key or session has ended with 4403 and discards their streams. */
+  /** Closes connections whose key or session has ended with 4403, and discards their streams. */
   revoke(hasEnded: (grant: G) => boolean, nowMs: number): void {
     const ended = this.connections.filter(({ stream }) => hasEnded(stream.grant))
     this.#closeAll(ended, 4403, "the key may no longer do this", nowMs)
@@ -131,7 +132,7 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
         this.forget(stream)
       }
     }
-    // No stream can ask for them, and without streams no later tick comes.
+    // No stream can ask for these frames, and without streams there is no later tick.
     this.replay.expire(this.held.size === 0 ? Number.POSITIVE_INFINITY : nowMs)
     const health = this.health(nowMs)
     const notice = this.#lag.check(health, nowMs)

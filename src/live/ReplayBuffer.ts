@@ -1,10 +1,10 @@
 import { type FrameMemory, moveBody, type SharedFrame } from "./frames.ts"
 
-/** Age up to which a frame can be replayed, in milliseconds. */
+/** Longest time for which a frame can be replayed, in milliseconds. */
 export const KEPT_MS = 120_000
 
 const CHUNK_BYTES = 256 * 1024
-/** Chunks without frames that are held for later ones. */
+/** How many empty chunks are kept for later frames. */
 const SPARE_CHUNKS = 16
 
 /** Frames one after the other in one buffer, oldest first. */
@@ -13,16 +13,16 @@ interface Chunk {
   used: number
   readonly frames: Array<SharedFrame>
   readonly timesMs: Array<number>
-  /** Place of the oldest frame that is not dropped. */
+  /** Index of the oldest frame that is not dropped. */
   first: number
 }
 
 const chunkOf = (memory: FrameMemory): Chunk => ({ memory, used: 0, frames: [], timesMs: [], first: 0 })
 
 /**
- * Frames that can be replayed, bounded by age and by bytes over all streams. The oldest are dropped first. Their bodies are
- * copied into buffers that are used again, because new buffers beside the heap make the collector run: it would mark the
- * whole heap every few seconds.
+ * Frames that can be replayed, bounded by age and by bytes over all streams. The oldest are dropped first. Bodies are
+ * copied into buffers that are used again: new buffers outside the heap would make the collector mark the whole heap
+ * every few seconds.
  */
 export class ReplayBuffer {
   readonly #mostBytes: number
@@ -50,7 +50,7 @@ export class ReplayBuffer {
     this.expire(nowMs)
   }
 
-  /** Drops frames older than `KEPT_MS`, and the oldest beyond the byte limit. */
+  /** Drops frames older than `KEPT_MS`, and then the oldest until the byte limit holds. */
   expire(nowMs: number): void {
     let [chunk] = this.#chunks
     while (chunk !== undefined && this.#dropFrom(chunk, nowMs)) {
@@ -62,7 +62,7 @@ export class ReplayBuffer {
     }
   }
 
-  /** Drops the frames of a chunk that are too many or too old; true when none is left. */
+  /** Drops frames of a chunk that exceed the bytes or the age. True when none is left. */
   #dropFrom(chunk: Chunk, nowMs: number): boolean {
     let frame = chunk.frames[chunk.first]
     while (frame !== undefined) {

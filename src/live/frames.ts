@@ -6,11 +6,11 @@ export const HEAD_BYTES = 100
 /** A buffer of frame bodies. */
 export interface FrameMemory {
   readonly bytes: Buffer
-  /** Frames that were encoded in it and have not moved to a replay buffer. */
+  /** Frames encoded in it that have not moved to a replay buffer yet. */
   unmoved: number
 }
 
-/** A frame body without sequence number. Its bytes are dropped when it is too old to be replayed. */
+/** A frame body without its sequence number. Its bytes are dropped when it is too old to be replayed. */
 export interface SharedFrame {
   readonly type: string
   /** Bytes after the head. */
@@ -24,7 +24,7 @@ export interface SharedFrame {
 export interface FrameRun {
   readonly frames: ReadonlyArray<SharedFrame>
   readonly firstSeq: number
-  /** Fields of each head after its type, such as `,"id":"a"`; ASCII. Empty unless given. */
+  /** Fields that follow the type in each head, such as `,"id":"a"`; ASCII. Empty unless given. */
   readonly mark?: string
 }
 
@@ -37,8 +37,8 @@ const MOST_SPARE = 32
 const spare: Array<FrameMemory> = []
 
 /**
- * Memory for frames: some whose frames have all moved, or new. New buffers for each batch would be megabytes a second beside the
- * heap, and these make the collector mark the whole heap every few seconds.
+ * Memory for frames: a buffer whose frames have all moved, or a new one. A new buffer per batch would be megabytes a
+ * second outside the heap, and would make the collector mark the whole heap every few seconds.
  */
 const memoryFor = (bytes: number): FrameMemory => {
   const used = bytes <= MEMORY_BYTES ? spare.pop() : undefined
@@ -65,7 +65,7 @@ export interface UnencodedFrame {
 
 const COMMA = 44
 
-/** Writes a body with a comma in place of its first brace, so that a head can precede it. */
+/** Writes a body with a comma in place of its first brace, so that a head can stand before it. */
 const encodeInto = (memory: FrameMemory, at: number, { json, type }: UnencodedFrame): SharedFrame => {
   const length = memory.bytes.write(json, at)
   memory.bytes[at] = COMMA
@@ -73,14 +73,14 @@ const encodeInto = (memory: FrameMemory, at: number, { json, type }: UnencodedFr
   return { type, length, memory, at }
 }
 
-/** Encodes a frame that is only sent, or seldom kept. */
+/** Encodes a frame that is only sent, or rarely kept. */
 export const encodeFrame = (draft: UnencodedFrame): SharedFrame =>
   encodeInto({ bytes: Buffer.allocUnsafeSlow(Buffer.byteLength(draft.json)), unmoved: 0 }, 0, draft)
 
-/** Bytes of UTF-8 that a unit of a text has at most. */
+/** Most UTF-8 bytes per unit of a JavaScript text. */
 const BYTES_OF_A_UNIT = 3
 
-/** Encodes frames that are moved to a replay buffer once they are sent. */
+/** Encodes frames that move to a replay buffer after they are sent. */
 export class FrameEncoder {
   #memory: FrameMemory | null = null
   #at = 0
@@ -97,13 +97,13 @@ export class FrameEncoder {
   }
 }
 
-/** Encodes the frames of a batch, that are moved to a replay buffer once they are sent. */
+/** Encodes the frames of a batch, which move to a replay buffer after they are sent. */
 export const encodeFrames = <A>(
   items: ReadonlyArray<A>,
   draftOf: (item: A) => UnencodedFrame
 ): ReadonlyArray<SharedFrame> => {
   const encoder = new FrameEncoder()
-  // One text after the other: a batch of them would outlive the collection of young objects.
+  // One text at a time: the texts of a whole batch would survive the collection of young objects.
   return items.map((item) => encoder.encode(draftOf(item)))
 }
 

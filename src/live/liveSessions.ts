@@ -1,17 +1,17 @@
 /** Live connections of one socket path: admission, key checks and drain. */
 import { Clock, Duration, Effect, Latch, type Scope, Stream } from "effect"
 import { KeyStore } from "../access/KeyStore.ts"
-import { endsSession, SessionStore } from "../accounts/SessionStore.ts"
-import { type ApiKey, isActive } from "../domain/ApiKey.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { Readings } from "../health/Readings.ts"
+import { endsSession, SessionStore } from "../access/accounts/SessionStore.ts"
+import { type ApiKey, isActive } from "../api/schemas/ApiKey.ts"
+import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
+import { Readings } from "../operations/Readings.ts"
 import type { LiveConnection } from "./LiveConnection.ts"
 import type { LiveGrant } from "./LiveGrant.ts"
 import type { HeldStream, LiveHub } from "./LiveHub.ts"
 import type { CloseCode, LiveWire } from "./LiveWire.ts"
 import type { TicketBook } from "./tickets.ts"
 
-/** The close that answers a ticket which is not admitted. */
+/** How the connection is closed when its ticket is not admitted. */
 export interface Rejection {
   readonly code: CloseCode
   readonly reason: string
@@ -36,7 +36,7 @@ export interface SessionBook<in G extends LiveGrant = never> {
   enter(grant: G, wire: LiveWire): Effect.Effect<Admission>
   /** Detaches a connection whose socket is closed. */
   closed(connection: OpenConnection): Effect.Effect<void>
-  /** Sends the draining notice, waits, and closes every connection with 1012. New ones are rejected. */
+  /** Sends the draining notice, waits, and closes every connection with 1012. New connections are rejected. */
   drain(wait: Duration.Duration): Effect.Effect<void>
   /** Open connections and bytes kept for replay. */
   readonly load: () => { readonly connections: number; readonly replayBytes: number }
@@ -44,7 +44,7 @@ export interface SessionBook<in G extends LiveGrant = never> {
 
 /** The parts of one socket path. */
 export interface SessionParts<G extends LiveGrant, S extends HeldStream<G>> {
-  /** Prefix of the numbers that are reported, and the name in their help and in the log. */
+  /** Prefix of the metrics, and the name in their help and in the log. */
   readonly prefix: string
   readonly name: string
   readonly tickets: TicketBook<G>
@@ -53,7 +53,7 @@ export interface SessionParts<G extends LiveGrant, S extends HeldStream<G>> {
   readonly hasScope: (key: ApiKey) => boolean
   /** Opens the stream of a grant; null at the connection limit. */
   readonly open: (grant: G, wire: LiveWire) => Effect.Effect<(nowMs: number) => LiveConnection<S> | null, Rejection>
-  /** Work of each second while streams are open. */
+  /** The work of each second while streams are open. */
   readonly everySecond?: Effect.Effect<void>
 }
 
@@ -69,7 +69,7 @@ export const refusals = {
 const CHECK_KEYS_EVERY = Duration.seconds(15)
 const TICK_EVERY = Duration.seconds(1)
 
-/** Logs a failure of one round of any cause and continues. */
+/** Runs one round. A failure of any cause is logged, and the next round follows. */
 export const round = (name: string, work: Effect.Effect<void>): Effect.Effect<void> =>
   keepGoing(`Live connections: ${name}`)(work)
 
@@ -180,13 +180,13 @@ export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S 
   const { hub, tickets } = parts
   const mayListen = yield* makeMayListen(parts.hasScope)
   const hasStreams = yield* Latch.make()
-  const draining = { begun: false }
+  const draining = { hasStarted: false }
   const now = Clock.currentTimeMillis
   yield* reportLive(parts)
   yield* superviseHub(parts, mayListen, hasStreams)
 
   const redeem = Effect.fnUntraced(function* (ticket: string) {
-    if (draining.begun) {
+    if (draining.hasStarted) {
       return yield* Effect.fail<Rejection>(refusals.restarting)
     }
     const grant = yield* Effect.catchTag(tickets.redeem(ticket), "TicketsUnavailable", () =>
@@ -199,7 +199,7 @@ export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S 
   })
 
   const admit = Effect.fnUntraced(function* (grant: G, wire: LiveWire) {
-    if (draining.begun) {
+    if (draining.hasStarted) {
       return yield* Effect.fail<Rejection>(refusals.restarting)
     }
     const open = yield* parts.open(grant, wire)
@@ -208,7 +208,7 @@ export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S 
       return yield* Effect.fail<Rejection>(allowed === null ? refusals.unavailable : refusals.key)
     }
     const nowMs = yield* now
-    const connection = draining.begun ? null : open(nowMs)
+    const connection = draining.hasStarted ? null : open(nowMs)
     hasStreams.openUnsafe()
     return connection ?? (yield* Effect.fail<Rejection>(refusals.full))
   })
@@ -232,7 +232,7 @@ export const makeSessions = Effect.fnUntraced(function* <G extends LiveGrant, S 
         return own === undefined ? undefined : hub.closed(own, nowMs)
       }),
     drain: Effect.fnUntraced(function* (wait: Duration.Duration) {
-      draining.begun = true
+      draining.hasStarted = true
       hub.announceDrain(yield* now)
       yield* Effect.sleep(wait)
       hub.closeAll(1012, "the service restarts", yield* now)

@@ -2,14 +2,14 @@ import { Clock, Effect, Schema } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
 import { createHash } from "node:crypto"
 import { CallerLimits } from "../access/CallerLimits.ts"
-import type { LimiterUnavailable } from "../domain/Budget.ts"
+import type { LimiterUnavailable } from "../api/schemas/Budget.ts"
 import { type RandomBytes, randomBase62, SecretSource } from "../domain/randomText.ts"
 import type { LiveGrant } from "./LiveGrant.ts"
 
-/** Lifetime of a ticket and calls per key and window. */
+/** Lifetime of a ticket, and the limit of session calls per key and window. */
 export const ticketPolicy = { lifeMs: 60_000, calls: 10, windowMs: 60_000 } as const
 
-/** The key has used its session calls; the next is admitted after `retryAfterMs`. */
+/** The key has used its session calls. The next fits after `retryAfterMs`. */
 export class TooManySessions extends Schema.TaggedError<TooManySessions>()("TooManySessions", {
   retryAfterMs: Schema.Finite
 }) {}
@@ -29,7 +29,7 @@ export interface TicketBook<G extends LiveGrant> {
   redeem(ticket: string): Effect.Effect<G | null, TicketsUnavailable>
 }
 
-/** Counts the session calls of a key, of each kind of socket apart. */
+/** Counts the session calls of a key, separately for each kind of socket. */
 export const countCalls =
   (limits: CallerLimits["Service"], kind: string) =>
   (keyId: string): Effect.Effect<void, TooManySessions | LimiterUnavailable> =>
@@ -37,12 +37,12 @@ export const countCalls =
       .count({ kind, caller: keyId, limit: ticketPolicy.calls, windowMs: ticketPolicy.windowMs })
       .pipe(Effect.catchTag("TooOften", ({ retryAfterMs }) => Effect.fail(new TooManySessions({ retryAfterMs }))))
 
-/** Tickets of this process only. `kind` is that of their session calls. */
+/** Tickets of this process only. `kind` names their session calls. */
 export const makeTickets = <G extends LiveGrant>(kind: string): Effect.Effect<TicketBook<G>, never, CallerLimits> =>
   Effect.gen(function* () {
     const random = yield* SecretSource
     const enter = countCalls(yield* CallerLimits, kind)
-    // In order of expiry. The call limit per key bounds the size. Lives are measured by the monotonic clock.
+    // Ordered by expiry. The call limit per key bounds the number. The monotonic clock measures the lifetime.
     const grants = new Map<string, { readonly grant: G; readonly endsAtMs: number }>()
 
     const forget = (atMs: number) => {
@@ -78,7 +78,7 @@ export const makeTickets = <G extends LiveGrant>(kind: string): Effect.Effect<Ti
 const TICKET_LENGTH = 40
 const TICKET = /^tkt_[0-9A-Za-z]{40}$/u
 
-/** The hash under which a ticket is stored; null for a text that is no ticket. */
+/** The hash under which a ticket is stored; null for text that is not a ticket. */
 export const hashOf = (ticket: string): string | null =>
   TICKET.test(ticket) ? createHash("sha256").update(ticket).digest("base64url") : null
 

@@ -1,4 +1,4 @@
-/** Tickets that any process of a service redeems, whichever has issued them. */
+/** Tickets that any process of a service can redeem, whichever process issued them. */
 import { Clock, Duration, Effect, Schema } from "effect"
 import { CallerLimits } from "../access/CallerLimits.ts"
 import { SecretSource } from "../domain/randomText.ts"
@@ -10,7 +10,10 @@ const DEADLINE = Duration.millis(300)
 
 const unavailable = ({ cause }: ValkeyUnavailable) => Effect.fail(new TicketsUnavailable({ cause }))
 
-/** A ticket is a key with the lifetime of the ticket, taken and removed by one command. `kind` is that of their session calls. */
+/**
+ * A ticket is a key with the ticket's lifetime. One command reads and removes it. `kind` names the session calls of the
+ * tickets.
+ */
 export const makeValkeyTickets = <G extends LiveGrant>(
   kind: string,
   schema: Schema.Codec<G, unknown>

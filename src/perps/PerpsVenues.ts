@@ -1,18 +1,18 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import { watchUpstream } from "../health/SourceMonitor.ts"
-import type { PerpsVenue } from "../domain/Perps.ts"
+import { watchUpstream } from "../operations/SourceMonitor.ts"
+import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import { defaultRules, makeSharedReads, type ReadRules, type SharedReads } from "./SharedReads.ts"
 import type { Fees, Venue, VenueFault, VenueMarket } from "./Venue.ts"
 
-/** The reading of a market at one venue. */
+/** A market as read at one venue. */
 export interface VenueReading {
   readonly venue: PerpsVenue
   readonly outcome: Result.Result<VenueMarket, VenueFault>
-  /** The venue's fees where they are the same for all markets. */
+  /** The venue's fees, when they are the same for all its markets. */
   readonly fees: Fees | null
-  /** Listed markets of the venue that cannot be read; null before the first listing. */
+  /** How many listed markets of the venue cannot be read; null before the first listing. */
   readonly unreadable: number | null
-  /** Share of fresh reads in the last hour, this one included; null before the first. */
+  /** Share of fresh reads in the last hour, including this one; null before the first. */
   readonly reliability: number | null
 }
 
@@ -28,26 +28,26 @@ export class PerpsVenues extends Context.Service<
   {
     /** The configured venues. */
     readonly venues: ReadonlyArray<PerpsVenue>
-    /** The fee of this service on the value of an order, in millionths of a basis point. */
+    /** The fee of this service on an order's value, in millionths of a basis point. */
     readonly ourBps: bigint
     /**
-     * The market of a base symbol at each of these venues, at most a second old. All are read concurrently, each until the
-     * deadline; a venue that fails is a reading like any other.
+     * The market of a base symbol at each of these venues, at most a second old. All venues are read concurrently, each
+     * until the deadline. A venue that fails is a reading like any other.
      */
     read(symbol: string, venues: ReadonlyArray<PerpsVenue>): Effect.Effect<ReadonlyArray<VenueReading>>
   }
 >()("fathom/perps/PerpsVenues") {
-  /** Reads these venues by these rules. The fee of this service is zero unless given. */
+  /** Reads these venues. The fee of this service is zero unless the options set it. */
   static readonly layer = (
     venues: ReadonlyArray<Venue>,
     options: Partial<PerpsOptions> = {}
   ): Layer.Layer<PerpsVenues> => Layer.effect(PerpsVenues, make(venues, { ...defaultRules, ourBps: 0n, ...options }))
 }
 
-/** True for the answer of a venue that was reached: it does not list the market, or its book is old. */
+/** True when the venue was reached: it does not list the market, or its book is old. */
 const isAnswer = (fault: VenueFault): boolean => fault._tag !== "VenueUnreadable"
 
-/** A venue's reads, whose last outcome is reported. */
+/** A venue's reads. The outcome of the last one is reported as the state of the source. */
 interface WatchedReads extends SharedReads {
   readonly watched: (read: ReturnType<SharedReads["read"]>) => ReturnType<SharedReads["read"]>
 }

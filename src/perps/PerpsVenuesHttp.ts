@@ -10,16 +10,16 @@ import { jupiter, type ReadAccounts } from "./jupiter.ts"
 import { lighter } from "./lighter.ts"
 import { paradex } from "./paradex.ts"
 import { PerpsVenues } from "./PerpsVenues.ts"
-import { NodeChoice } from "../solana/rpc/NodeChoice.ts"
-import { rpcSettings, rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
-import { failingOver, makeSolanaRpc } from "../solana/rpc/SolanaRpcHttp.ts"
+import { NodeChoice } from "../chain/rpc/NodeChoice.ts"
+import { rpcSettings, rpcUrlSetting } from "../chain/rpc/rpcSettings.ts"
+import { failingOver, makeSolanaRpc } from "../chain/rpc/SolanaRpcHttp.ts"
 import { defaultRules } from "./SharedReads.ts"
-import { webUrl } from "../upstream/urlSettings.ts"
+import { webUrl } from "../operations/urlSettings.ts"
 import { VenueUnreadable } from "./Venue.ts"
 import { velocity } from "./velocity.ts"
 import { DecimalText } from "./venueSchemas.ts"
 
-/** Public addresses of the venues by the name of their setting; without slashes at the end. */
+/** Public addresses of the venues by the name of their setting, without a trailing slash. */
 export const publicUrls = {
   PERPS_HL_URL: "https://api.hyperliquid.xyz",
   PERPS_VELOCITY_BOOK_URL: "https://dlob.velocity.exchange",
@@ -32,13 +32,13 @@ export const publicUrls = {
 
 /** The address of each source, without a trailing slash. */
 export interface VenueUrls extends Readonly<Record<keyof typeof publicUrls, string>> {
-  /** Nodes with the accounts of Jupiter Perps, comma-separated; null where there is none, and the venue gives no answer. */
+  /** Nodes with the accounts of Jupiter Perps, comma-separated. Null for none: the venue then fails every read. */
   readonly PERPS_JUPITER_RPC_URL: string | null
 }
 
 const setting = (name: keyof VenueUrls) => Config.option(webUrl(name))
 
-/** The addresses of venues that are set. */
+/** The venue addresses that are set. */
 export const configured = Config.all({
   PERPS_HL_URL: setting("PERPS_HL_URL"),
   PERPS_VELOCITY_BOOK_URL: setting("PERPS_VELOCITY_BOOK_URL"),
@@ -50,7 +50,7 @@ export const configured = Config.all({
   PERPS_JUPITER_RPC_URL: setting("PERPS_JUPITER_RPC_URL")
 })
 
-/** True where a setting gives the address of a venue. */
+/** True when a setting gives the address of a venue. */
 export const isConfigured: Config.Config<boolean> = Config.map(configured, (urls) =>
   Object.values(urls).some(Option.isSome)
 )
@@ -69,7 +69,7 @@ export const ourBps = Config.schema(
 /** `PERPS_DEADLINE` (1.2 s): the longest wait for a venue. */
 export const deadline = durationSetting("PERPS_DEADLINE").pipe(Config.withDefault(defaultRules.deadline))
 
-/** The nodes of the market, where it is read from nodes. */
+/** The nodes of the market; null when the market is not read from nodes. */
 const marketNodes = Config.option(rpcUrlSetting).pipe(
   Config.map(Option.match({ onNone: () => null, onSome: (nodes) => nodes.join(",") }))
 )
@@ -79,7 +79,7 @@ const whyOf = { timeout: "late", unreachable: "down", rate_limited: "limited", i
 const withoutNode: ReadAccounts = () =>
   new VenueUnreadable({ why: "down", detail: "no Solana node is configured (PERPS_JUPITER_RPC_URL)" })
 
-/** Accounts of these nodes. Without any, every read fails. */
+/** Reads accounts from these nodes. Without nodes, every read fails. */
 const accountsOf = Effect.fnUntraced(function* (rpcUrl: string | null) {
   if (rpcUrl === null) {
     return withoutNode
@@ -110,9 +110,11 @@ const make = Effect.fnUntraced(function* (urls: VenueUrls) {
 })
 
 /**
- * The venues over HTTP, at their public addresses unless `PERPS_HL_URL`, `PERPS_VELOCITY_BOOK_URL`,
- * `PERPS_VELOCITY_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL`, `PERPS_LIGHTER_URL` or `PERPS_ASTER_URL` override them; at the given
- * addresses when there are any. Jupiter Perps is read from `PERPS_JUPITER_RPC_URL`, else from `SOLANA_RPC_URL`. `PERPS_DEADLINE` (1.2 s) is the longest wait for a venue, `PERPS_FEE_BPS` (0) the fee of this service.
+ * The venues over HTTP, at the given addresses if there are any. Otherwise at their public addresses, unless
+ * `PERPS_HL_URL`, `PERPS_VELOCITY_BOOK_URL`, `PERPS_VELOCITY_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL`,
+ * `PERPS_LIGHTER_URL` or `PERPS_ASTER_URL` override them. Jupiter Perps is read from `PERPS_JUPITER_RPC_URL`, else from
+ * `SOLANA_RPC_URL`. `PERPS_DEADLINE` (1.2 s) is the longest wait for a venue, and `PERPS_FEE_BPS` (0) the fee of this
+ * service.
  */
 export const layer = (given?: VenueUrls): Layer.Layer<PerpsVenues, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrap(

@@ -7,11 +7,11 @@ interface Minute {
   all: number
 }
 
-/** Counts of the reads of one venue over sixty minutes, by the minute. */
+/** Counts the reads of one venue by the minute, over sixty minutes. */
 export class Reliability {
   readonly #minutes: ReadonlyArray<Minute> = Array.from({ length: MINUTES }, () => ({ minute: -1, fresh: 0, all: 0 }))
 
-  /** Counts a read that ended at this millisecond. */
+  /** Counts a read that ended at `nowMs`. */
   note(isFresh: boolean, nowMs: number): void {
     const minute = Math.floor(nowMs / MINUTE_MS)
     const slot = this.#minutes[minute % MINUTES]
@@ -27,7 +27,7 @@ export class Reliability {
     slot.fresh += isFresh ? 1 : 0
   }
 
-  /** The share of reads that gave a fresh book in time, 0 to 1; null before the first read of the hour. */
+  /** The share of reads that gave a fresh book in time, from 0 to 1; null without a read in the last hour. */
   share(nowMs: number): number | null {
     const oldest = Math.floor(nowMs / MINUTE_MS) - MINUTES
     const counted = this.#minutes.filter(({ minute }) => minute > oldest)

@@ -1,25 +1,25 @@
 import { Cache, Clock, Duration, Effect, Exit, Fiber, Option, type Scope, Semaphore } from "effect"
 import { CircuitBreaker } from "effect/persistence"
-import { makeBreaker } from "../upstream/protection.ts"
+import { makeBreaker } from "../operations/protection.ts"
 import { Reliability } from "./Reliability.ts"
 import { inCoins, venueName } from "./symbols.ts"
-import { StaleBook, type Venue, type VenueFault, type VenueMarket, VenueUnreadable } from "./Venue.ts"
+import { isAbsent, StaleBook, type Venue, type VenueFault, type VenueMarket, VenueUnreadable } from "./Venue.ts"
 
 /** Limits on the reads of a venue. */
 export interface ReadRules {
-  /** The longest wait of a caller. */
+  /** How long a caller waits at most. */
   readonly deadline: Duration.Duration
-  /** The longest read. It goes on after its caller has given up, so that its result is there for the next. */
+  /** How long a read may take. It goes on after its caller has given up, so that the next caller finds its result. */
   readonly patience: Duration.Duration
-  /** The lifetime of a result for later callers. */
+  /** How long later callers get a result. */
   readonly keep: Duration.Duration
-  /** Consecutive failures that open the circuit of a venue. */
+  /** How many failures in a row open the circuit of a venue. */
   readonly failures: number
-  /** The time that the circuit stays open. */
+  /** How long the circuit stays open. */
   readonly rest: Duration.Duration
 }
 
-/** The limits unless settings give others. */
+/** The limits when no settings are given. */
 export const defaultRules: ReadRules = {
   deadline: Duration.millis(1200),
   patience: Duration.seconds(5),
@@ -32,7 +32,7 @@ export const defaultRules: ReadRules = {
 export interface SharedReads {
   readonly venue: Venue
   readonly reliability: Reliability
-  /** The market, or why it is unavailable; never later than the deadline. */
+  /** The market, or why it is unavailable. Answers within the deadline. */
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, VenueFault>
 }
 
@@ -43,13 +43,10 @@ const unreadable = (why: VenueUnreadable["why"], detail: string) => new VenueUnr
 
 type ReadExit = Exit.Exit<VenueMarket, VenueFault>
 
-const isAbsent = (exit: ReadExit): boolean =>
-  Option.exists(Exit.findErrorOption(exit), ({ _tag }) => _tag === "NoMarket")
-
 const isRejected = (exit: ReadExit): boolean =>
   Option.exists(Exit.findErrorOption(exit), (fault) => fault._tag === "VenueUnreadable" && fault.why === "resting")
 
-/** Reads of which one a symbol is in flight at a time; results are cached, counted and guarded by a circuit breaker. */
+/** Reads a venue, one read of a symbol at a time. Results are cached, counted, and guarded by a circuit breaker. */
 export const makeSharedReads = Effect.fnUntraced(function* (
   venue: Venue,
   rules: ReadRules
@@ -58,13 +55,13 @@ export const makeSharedReads = Effect.fnUntraced(function* (
   const permits = yield* Semaphore.make(CONCURRENCY)
   const reliability = new Reliability()
   const deadlineMs = Duration.toMillis(rules.deadline)
-  /** Starts of the reads in flight, in milliseconds since the Unix epoch. */
+  /** When each read in flight started, in milliseconds since the Unix epoch. */
   const startedMs = new Map<string, number>()
   const guarded = yield* makeBreaker<VenueFault>({
     name: `perps ${venue.key}`,
     failures: rules.failures,
     openDuration: rules.rest,
-    // A malformed answer may be of one market among many.
+    // A malformed answer may concern one market among many.
     outcomeOf: (fault) =>
       fault._tag === "VenueUnreadable" && fault.why !== "malformed" ? CircuitBreaker.failure() : CircuitBreaker.success,
     rejection: () => unreadable("resting", "failed repeatedly")
@@ -82,7 +79,7 @@ export const makeSharedReads = Effect.fnUntraced(function* (
 
   const note = Effect.fnUntraced(function* (beganMs: number, exit: ReadExit) {
     const nowMs = yield* Clock.currentTimeMillis
-    // A missing market does not reflect the reliability of the books.
+    // A missing market says nothing about the reliability of the books.
     if (!isAbsent(exit)) {
       reliability.note(Exit.isSuccess(exit) && nowMs - beganMs <= deadlineMs, nowMs)
     }
@@ -107,9 +104,9 @@ export const makeSharedReads = Effect.fnUntraced(function* (
 
   const read = Effect.fnUntraced(function* (symbol: string) {
     const nowMs = yield* Clock.currentTimeMillis
-    // A caller who joins a read that is late already does not wait for it again.
+    // A caller that joins a read which is already late does not wait for it again.
     const left = (startedMs.get(symbol) ?? nowMs) + deadlineMs - nowMs
-    // In a fiber of its own: the lookup ends with its last waiter.
+    // In a fiber of its own, because the lookup ends with its last waiter.
     const reading = yield* Cache.get(cache, symbol).pipe(Effect.forkIn(scope))
     return yield* Fiber.join(reading).pipe(
       Effect.timeoutOrElse({

@@ -1,8 +1,8 @@
 /**
- * Aster: the futures API in the form of Binance's (github.com/asterdex/api-docs, 30 June 2026): `GET /fapi/v1/exchangeInfo`,
- * `/fundingInfo`, `/premiumIndex` and `/depth`. Funding is quoted for the market's own interval, eight hours where it states
- * none; longs pay while it is positive. The fees of a market are only given to its accounts, so they are those of the first
- * tier: 0.04 % and 0.005 % by docs.asterdex.com, read in November 2026. Quoted in USDT.
+ * Aster: the futures API in the form of Binance's (github.com/asterdex/api-docs, 30 June 2026): `GET
+ * /fapi/v1/exchangeInfo`, `/fundingInfo`, `/premiumIndex` and `/depth`. Funding is quoted for the market's own
+ * interval, eight hours unless stated; longs pay while it is positive. Only accounts are told a market's fees, so these
+ * are the fees of the first tier: 0.04 % and 0.005 % by docs.asterdex.com, read in November 2026. Quoted in USDT.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -10,7 +10,7 @@ import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach, unreadableMarket } from "./marketListing.ts"
 import type { Venue } from "./Venue.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
-import { bookOf, DecimalText, PositiveText, RateText } from "./venueSchemas.ts"
+import { bookOf, DecimalText, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
 
 const QUOTE = "USDT"
 const USUAL_INTERVAL_HOURS = 8
@@ -30,7 +30,7 @@ const Filter = Schema.Union([
 
 type AsterFilter = typeof Filter.Type
 
-/** The sizes of a market order; null without the filter that states them. */
+/** The sizes of a market order; null when no filter states them. */
 const lotsOf = (filters: ReadonlyArray<AsterFilter>) => {
   const sizes = filters.flatMap((filter) => ("stepSize" in filter ? [filter] : []))
   const lot = sizes.find(({ filterType }) => filterType === "MARKET_LOT_SIZE") ?? sizes[0]
@@ -54,12 +54,9 @@ const Interval = Schema.Struct({
 
 const Premium = Schema.Struct({ symbol: Schema.String, lastFundingRate: RateText })
 
-const Levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
-const Depth = Schema.Struct({ E: Schema.Int, bids: Levels, asks: Levels })
+const Depth = Schema.Struct({ E: Schema.Int, bids: LevelPairs, asks: LevelPairs })
 
-const levelOf = ([price, size]: (typeof Levels.Type)[number]) => ({ price, size })
-
-/** Readable items of a list by their symbol. */
+/** The readable items of a list by their symbol. */
 const bySymbol = <Item extends { readonly symbol: string }>(
   items: ReadonlyArray<unknown>,
   schema: Schema.ConstraintCodec<Item, unknown>
@@ -70,7 +67,7 @@ const termsOf = ({ contractType, filters, status }: typeof Market.Type) => {
   return contractType === "PERPETUAL" && status === "TRADING" && lots !== null ? { lots } : null
 }
 
-/** Reads from the API under this address. */
+/** Reads from the API at this address. */
 export const aster = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
   const get = (path: string) => HttpClientRequest.get(`${baseUrl}/fapi/v1/${path}`)
@@ -103,7 +100,7 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
       [fundingIn(name), ask(get(`depth?symbol=${name}&limit=100`), Depth)],
       { concurrency: 2 }
     )
-    return { ...(yield* bookOf(book.bids, book.asks, levelOf)), asOfMs: book.E, lots, funding, fees }
+    return { ...(yield* bookOf(book.bids, book.asks, levelOfPair)), asOfMs: book.E, lots, funding, fees }
   })
 
   const venue: Venue = { key: "aster", fees, maxAgeMs: 10_000, unreadable: listing.unreadable, read }

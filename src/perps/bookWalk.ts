@@ -1,4 +1,4 @@
-/** A hypothetical order against a book. */
+/** Fills a hypothetical order from a book. */
 import type { Ratio } from "./exact.ts"
 
 /** Size at a price, both in units of 10^-30. */
@@ -7,7 +7,7 @@ export interface Level {
   readonly size: bigint
 }
 
-/** Both sides of a book, each from its best price on. */
+/** Both sides of a book, best price first. */
 export interface Book {
   readonly bids: ReadonlyArray<Level>
   readonly asks: ReadonlyArray<Level>
@@ -18,13 +18,13 @@ export type Side = "buy" | "sell"
 
 /** The part of an order that a book fills. */
 export interface Fill {
-  /** At most the size asked for. */
+  /** At most the requested size. */
   readonly filled: bigint
-  /** Sum of price times size over the levels that were taken, in units of 10^-60. */
+  /** Sum of price times size over the levels taken, in units of 10^-60. */
   readonly paid: bigint
 }
 
-/** Takes from the best price on until the size is filled or the book ends. */
+/** Takes levels, best price first, until the size is filled or the book ends. */
 export const walk = (levels: ReadonlyArray<Level>, size: bigint): Fill => {
   let filled = 0n
   let paid = 0n
@@ -41,8 +41,8 @@ export const walk = (levels: ReadonlyArray<Level>, size: bigint): Fill => {
 }
 
 /**
- * The distance of the volume-weighted fill from the middle of the best bid and ask, in basis points: positive is a cost
- * on either side. Includes half the spread. Null while nothing is filled.
+ * How far the volume-weighted fill is from the middle of best bid and ask, in basis points. Positive is a cost on
+ * either side, and half the spread is included. Null when nothing is filled.
  */
 export const impactBps = (side: Side, fill: Fill, bid: bigint, ask: bigint): Ratio | null => {
   const atMid = fill.filled * (bid + ask)
@@ -53,6 +53,6 @@ export const impactBps = (side: Side, fill: Fill, bid: bigint, ask: bigint): Rat
   return { numerator: worse * 10_000n, denominator: atMid }
 }
 
-/** True when the best bid is above the best ask, which no valid book has. */
+/** True when the best bid is above the best ask. No valid book has that. */
 export const isCrossed = ({ asks: [ask], bids: [bid] }: Book): boolean =>
   bid !== undefined && ask !== undefined && bid.price > ask.price

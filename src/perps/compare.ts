@@ -1,11 +1,11 @@
-/** Venues compared for one order: which is cheapest, and by how much. */
+/** Compares venues for one order: which is cheapest, and by how much. */
 import { Result } from "effect"
-import { PerpsComparison, type PerpsPickCost } from "../domain/Perps.ts"
+import { PerpsComparison, type PerpsPickCost } from "../api/schemas/Perps.ts"
 import { BPS_DIGITS, type PerpsOrder, type Scored, score } from "./venueEntry.ts"
 import { fixedNumber } from "./exact.ts"
 import type { VenueReading } from "./PerpsVenues.ts"
 
-/** Healthy ones first, each kind by cost, and by key where costs are equal or unknown. */
+/** Healthy venues first, then by cost, then by key when costs are equal or unknown. */
 const inOrder = (a: Scored, b: Scored): number => {
   if (a.entry.healthy !== b.entry.healthy) {
     return a.entry.healthy ? -1 : 1
@@ -28,7 +28,7 @@ const costOf = (picked: Scored["costs"], next: Scored | undefined, ourBps: bigin
         vsNextBps: next?.costs ? fixedNumber(next.costs.all - picked.all, BPS_DIGITS) : null
       }
 
-/** True when any venue has answered, even without the market. */
+/** True when any venue has answered, even if it does not have the market. */
 export const hasAnswer = (readings: ReadonlyArray<VenueReading>): boolean =>
   readings.some(({ outcome }) => Result.isSuccess(outcome) || outcome.failure._tag !== "VenueUnreadable")
 

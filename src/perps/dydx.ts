@@ -1,6 +1,7 @@
 /**
- * dYdX v4: the indexer. Funding is quoted for the hour and paid every hour; longs pay while it is positive. Fees of the
- * first tier, as of November 2026: 5 and 1 basis points. Books carry no time, so they are as old as the newest block that the indexer knows.
+ * dYdX v4: the indexer. Funding is quoted for one hour and paid every hour; longs pay while it is positive. Fees of the
+ * first tier, as of November 2026: 5 and 1 basis points. Books have no time, so they count as old as the newest block
+ * that the indexer knows.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -29,7 +30,7 @@ const fees = { taker: 5_000_000n, maker: 1_000_000n }
 const termsOf = ({ nextFundingRate, status, stepSize }: typeof Market.Type) =>
   status === "ACTIVE" ? { nextFundingRate, stepSize } : null
 
-/** Reads from the indexer under this address. */
+/** Reads from the indexer at this address. */
 export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
 

@@ -1,6 +1,6 @@
 /**
- * Hyperliquid: `POST /info`. Funding is quoted for the hour and paid every hour; longs pay while it is positive. Fees of
- * the first tier, as of November 2026: 0.045 % and 0.015 %. Orders below ten dollars are refused.
+ * Hyperliquid: `POST /info`. Funding is quoted for one hour and paid every hour; longs pay while it is positive. Fees
+ * of the first tier, as of November 2026: 0.045 % and 0.015 %. Orders below ten dollars are rejected.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -13,7 +13,7 @@ import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, RateText } from "./venueSchemas.ts"
 
 const Contexts = Schema.Tuple([Schema.Struct({ universe: Schema.Array(Schema.Unknown) }), Schema.Array(Schema.Unknown)])
-/** An entry of the universe with its context, which stands at the same place of the second list. */
+/** An entry of the universe with its context, which has the same index in the second list. */
 const Listed = Schema.Struct({
   name: Schema.String,
   szDecimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE })),
@@ -37,7 +37,7 @@ const termsOf = ({ context: { funding }, isDelisted, szDecimals }: typeof Listed
 const paired = (universe: ReadonlyArray<unknown>, contexts: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   universe.map((entry, i) => (typeof entry === "object" ? { ...entry, context: contexts[i] } : entry))
 
-/** Reads from the API under this address. */
+/** Reads from the API at this address. */
 export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
   const info = (body: object) => HttpClientRequest.post(`${baseUrl}/info`).pipe(HttpClientRequest.bodyJsonUnsafe(body))

@@ -1,7 +1,7 @@
 /**
- * Jupiter Perpetuals: no book, but the price of an oracle and the accounts of its pool. An opening pays the base fee, a price
- * impact fee and, by the hour, a borrow rate on either side: longs for the token, shorts for USDC. Orders that rest pay the
- * base fee as well.
+ * Jupiter Perpetuals has no book. Prices come from an oracle, and sizes from the accounts of its pool. Opening a
+ * position costs the base fee, a price impact fee and, by the hour, a borrow rate on either side: longs borrow the
+ * token, shorts USDC. Resting orders pay the base fee too.
  */
 import { Clock, Effect } from "effect"
 import type { Address } from "../domain/Address.ts"
@@ -13,12 +13,12 @@ import type { Funding } from "./fundingRates.ts"
 import { hasRate, hourlyBorrowRate, isExact, openable } from "./jupiterCosts.ts"
 import { NoMarket, type Venue, VenueUnreadable } from "./Venue.ts"
 
-/** Reads accounts of a node; null for those that do not exist. */
+/** Reads accounts from a node; null for accounts that do not exist. */
 export type ReadAccounts = (
   addresses: ReadonlyArray<Address>
 ) => Effect.Effect<ReadonlyMap<Address, OnChainAccount | null>, VenueUnreadable>
 
-/** Millionths of a basis point in a basis point. */
+/** How many millionths a basis point has. */
 const MILLIONTHS = 1_000_000n
 const RATE = 1_000_000_000n
 
@@ -27,7 +27,7 @@ const custodyOf = (symbol: string): Address | undefined =>
 
 const malformed = (detail: string) => new VenueUnreadable({ why: "malformed", detail })
 
-/** Dollars of one coin in units of 10^-30; null for a price of nothing, or of more digits. */
+/** Dollars of one coin in units of 10^-30; null for a zero price, or one with more digits. */
 const dollarsOf = ({ expo, price }: OraclePrice): bigint | null =>
   price > 0n && expo >= -SCALE && expo <= 9 ? price * tenTo(SCALE + expo) : null
 
@@ -40,7 +40,7 @@ const borrowing = (long: bigint, short: bigint): Funding => ({
 
 /** Reads through a node. */
 export const jupiter = (accounts: ReadAccounts): Venue => {
-  const odd = new Set<string>()
+  const unreadable = new Set<string>()
 
   const custodiesOf = Effect.fnUntraced(function* (symbol: string, address: Address) {
     const found = yield* accounts([address, custodies.USDC])
@@ -49,7 +49,7 @@ export const jupiter = (accounts: ReadAccounts): Venue => {
       return account === null ? null : readCustody(account)
     })
     const isReadable = token != null && dollars != null && isExact(token.impact) && hasRate(token) && hasRate(dollars)
-    odd[isReadable ? "delete" : "add"](symbol)
+    unreadable[isReadable ? "delete" : "add"](symbol)
     return isReadable ? { token, dollars } : yield* malformed(`the custody of ${symbol} has an unknown form`)
   })
 
@@ -91,5 +91,5 @@ export const jupiter = (accounts: ReadAccounts): Venue => {
     }
   })
 
-  return { key: "jupiter", fees: null, maxAgeMs: 60_000, unreadable: () => odd.size, read }
+  return { key: "jupiter", fees: null, maxAgeMs: 60_000, unreadable: () => unreadable.size, read }
 }

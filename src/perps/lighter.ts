@@ -1,7 +1,7 @@
 /**
- * Lighter: `GET /orderBookDetails`, `/funding-rates` and `/orderBookOrders`. Rates are quoted for eight hours and paid by
- * the hour, an eighth each; longs pay while they are positive. Fees come with the market, in percent. Books carry no time, so
- * they are as old as the answer, by its `Date`.
+ * Lighter: `GET /orderBookDetails`, `/funding-rates` and `/orderBookOrders`. Rates are quoted for eight hours, and an
+ * eighth is paid every hour; longs pay while they are positive. Fees come with the market, in percent. Books have no
+ * time, so they count as old as the answer, by its `Date`.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -40,7 +40,7 @@ const percent = (value: bigint): bigint => value / 100n
 const termsOf = ({ market_type = "perp", status, ...market }: typeof Market.Type) =>
   market_type === "perp" && status === "active" ? market : null
 
-/** The venue's own rates by market; those of other exchanges stand beside them. */
+/** The venue's own rates by market. The list also has rates of other exchanges. */
 const ratesOf = (rates: ReadonlyArray<unknown>) =>
   new Map(
     rates.flatMap((item) => {
@@ -49,7 +49,7 @@ const ratesOf = (rates: ReadonlyArray<unknown>) =>
     })
   )
 
-/** Reads from the API under this address. */
+/** Reads from the API at this address. */
 export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
   const get = (path: string) => HttpClientRequest.get(`${baseUrl}/api/v1/${path}`)
@@ -86,7 +86,7 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
-  // A date is of whole seconds.
+  // The `Date` header has whole seconds.
   const venue: Venue = { key: "lighter", fees: null, maxAgeMs: 10_000, unreadable: listing.unreadable, read }
   return venue
 })

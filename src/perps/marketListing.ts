@@ -1,9 +1,9 @@
-/** The markets that a venue lists, each read on its own: one in an unknown form leaves the others as they are. */
+/** The markets that a venue lists. Each is read on its own: one in an unknown form does not affect the others. */
 import { Effect, Exit, Option, Schema } from "effect"
 import { NoMarket, VenueUnreadable } from "./Venue.ts"
 import { cacheListing } from "./venueHttp.ts"
 
-/** One listed market: its name where it states one, and its terms; null when it is listed and not traded now. */
+/** A listed market: its name if it states one, and its terms, which are null while it is not traded. */
 export interface Listed<Terms> {
   readonly name: string | null
   /** None when they cannot be read. */
@@ -13,27 +13,26 @@ export interface Listed<Terms> {
 /** A listing, by the names of markets. */
 export interface MarketListing<Terms> {
   readonly markets: ReadonlyMap<string, Terms>
-  /** Markets of an unreadable form by name. */
-  readonly odd: ReadonlySet<string>
-  /** Markets of an unreadable form, those without a name included. */
+  /** Names of markets that cannot be read. */
+  readonly unreadable: ReadonlySet<string>
+  /** How many markets cannot be read, including markets without a name. */
   readonly dropped: number
 }
 
-/** A listing of these markets. */
 export const listingOf = <Terms>(listed: ReadonlyArray<Listed<Terms>>): MarketListing<Terms> => {
-  const odd = listed.filter(({ terms }) => Option.isNone(terms))
+  const unreadable = listed.filter(({ terms }) => Option.isNone(terms))
   return {
     markets: new Map(
       listed.flatMap(({ name, terms }) =>
         name === null || Option.isNone(terms) || terms.value === null ? [] : [[name, terms.value] as const]
       )
     ),
-    odd: new Set(odd.flatMap(({ name }) => name ?? [])),
-    dropped: odd.length
+    unreadable: new Set(unreadable.flatMap(({ name }) => name ?? [])),
+    dropped: unreadable.length
   }
 }
 
-/** Reads the items of a listing by the schema of one; `nameOf` reads the name of an item that may be of any form. */
+/** Reads the items of a listing by the schema of one. `nameField` has the name, in an item of any form. */
 export const readEach = <Item, Terms>(
   items: ReadonlyArray<unknown>,
   schema: Schema.ConstraintCodec<Item, unknown>,
@@ -55,33 +54,38 @@ const textOf = (item: unknown, field: string): string | null => {
   return typeof value === "string" ? value : null
 }
 
-/** The fault of a market that is listed in a form that cannot be read. */
+/** The fault of a market that is listed in an unknown form. */
 export const unreadableMarket = (name: string): VenueUnreadable =>
   new VenueUnreadable({ why: "malformed", detail: `${name} is listed in an unknown form` })
 
+/** The terms of a listed market. Fails when it is not traded, or cannot be read. */
+export const termsIn = <Terms>(
+  { markets, unreadable }: MarketListing<Terms>,
+  name: string
+): Effect.Effect<Terms, NoMarket | VenueUnreadable> => {
+  const terms = markets.get(name)
+  const fault = unreadable.has(name) ? unreadableMarket(name) : new NoMarket({ symbol: name })
+  return terms === undefined ? Effect.fail(fault) : Effect.succeed(terms)
+}
+
 /** Cached reads of a listing. */
 export interface ListingReads<Terms> {
-  /** The terms of a market; fails when it is not traded, or cannot be read. */
+  /** The terms of a market. Fails when it is not traded, or cannot be read. */
   readonly of: (name: string) => Effect.Effect<Terms, NoMarket | VenueUnreadable>
-  /** Markets of the last listing that could not be read; null before the first. */
+  /** How many markets of the last listing could not be read; null before the first. */
   readonly unreadable: () => number | null
 }
 
-/** Reads of one market of the listing, which is read once in 15 s. */
+/** Reads single markets of a listing. The listing itself is read once in 15 s. */
 export const makeListing = Effect.fnUntraced(function* <Terms>(
   read: Effect.Effect<MarketListing<Terms>, NoMarket | VenueUnreadable>
 ) {
   let last: number | null = null
   const noted = Effect.tap(read, ({ dropped }) => Effect.sync(() => (last = dropped)))
   const listing = yield* cacheListing(noted)
-  const of = Effect.fnUntraced(function* (name: string) {
-    const { markets, odd } = yield* listing
-    const terms = markets.get(name)
-    if (terms === undefined) {
-      return yield* odd.has(name) ? unreadableMarket(name) : new NoMarket({ symbol: name })
-    }
-    return terms
-  })
-  const reads: ListingReads<Terms> = { of, unreadable: () => last }
+  const reads: ListingReads<Terms> = {
+    of: (name) => Effect.flatMap(listing, (listed) => termsIn(listed, name)),
+    unreadable: () => last
+  }
   return reads
 })

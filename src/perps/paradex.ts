@@ -1,15 +1,15 @@
 /**
- * Paradex: `GET /markets`, `/markets/summary` and `/orderbook`. Funding accrues all the time; its rate is for the market's
- * own funding period, eight hours where it states none, and longs pay while it is positive. Fees come with the
- * market, as those of orders that are sent through the API.
+ * Paradex: `GET /markets`, `/markets/summary` and `/orderbook`. Funding accrues all the time. Its rate is for the
+ * market's own funding period, eight hours unless stated; longs pay while it is positive. Fees come with the market;
+ * these are the fees of orders sent through the API.
  */
-import { Cache, Effect, Exit, Option, Schema } from "effect"
+import { Cache, Effect, Exit, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
-import { listingOf, readEach, unreadableMarket } from "./marketListing.ts"
-import { NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
+import { listingOf, readEach, termsIn } from "./marketListing.ts"
+import { isAbsent, type Venue } from "./Venue.ts"
 import { makeAsk } from "./venueHttp.ts"
-import { bookOf, DecimalText, feeOfShare, PositiveText, RateText } from "./venueSchemas.ts"
+import { bookOf, DecimalText, feeOfShare, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
 
 const USUAL_PERIOD_HOURS = 8
 
@@ -27,15 +27,14 @@ const Market = Schema.Struct({
 })
 const Summary = Schema.Struct({ symbol: Schema.String, funding_rate: RateText })
 
-const Levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
-const Orderbook = Schema.Struct({ market: Schema.String, last_updated_at: Schema.Int, bids: Levels, asks: Levels })
-
-const levelOf = ([price, size]: (typeof Levels.Type)[number]) => ({ price, size })
+const Orderbook = Schema.Struct({
+  market: Schema.String,
+  last_updated_at: Schema.Int,
+  bids: LevelPairs,
+  asks: LevelPairs
+})
 
 const feeOf = ({ fee }: typeof Fee.Type): bigint => feeOfShare(fee)
-
-const isAbsent = (exit: Exit.Exit<unknown, NoMarket | VenueUnreadable>): boolean =>
-  Option.exists(Exit.findErrorOption(exit), ({ _tag }) => _tag === "NoMarket")
 
 const marketOf = (symbol: string) => `${symbol}-USD-PERP`
 const only = (symbol: string) => ({ urlParams: { market: marketOf(symbol) } })
@@ -43,32 +42,24 @@ const absence = (symbol: string) => ({ symbol, statuses: [400, 404] })
 
 const perpetual = (market: typeof Market.Type) => (market.asset_kind === "PERP" ? market : null)
 
-/** The summary of a market; fails where there is none, or it cannot be read. */
-const summaryOf = (results: ReadonlyArray<unknown>, name: string) => {
-  const { markets, odd } = listingOf(readEach(results, Summary, "symbol", (summary) => summary))
-  const summary = markets.get(name)
-  const fault = odd.has(name) ? unreadableMarket(name) : new NoMarket({ symbol: name })
-  return summary === undefined ? Effect.fail(fault) : Effect.succeed(summary)
-}
+/** The summary of a market. Fails when there is none, or it cannot be read. */
+const summaryOf = (results: ReadonlyArray<unknown>, name: string) =>
+  termsIn(listingOf(readEach(results, Summary, "symbol", (summary) => summary)), name)
 
-/** Reads from the API under this address. */
+/** Reads from the API at this address. */
 export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
-  const oddNames = new Set<string>()
+  const unreadableNames = new Set<string>()
 
   const termsOf = Effect.fnUntraced(function* (symbol: string) {
     const name = marketOf(symbol)
     const { value } = yield* ask(HttpClientRequest.get(`${baseUrl}/markets`, only(symbol)), Results, absence(symbol))
-    const { markets, odd } = listingOf(readEach(value.results, Market, "symbol", perpetual))
-    oddNames[odd.has(name) ? "add" : "delete"](name)
-    const market = markets.get(name)
-    if (market === undefined) {
-      return yield* odd.has(name) ? unreadableMarket(name) : new NoMarket({ symbol })
-    }
-    return market
+    const listing = listingOf(readEach(value.results, Market, "symbol", perpetual))
+    unreadableNames[listing.unreadable.has(name) ? "add" : "delete"](name)
+    return yield* termsIn(listing, name)
   })
 
-  // That there is no such market is worth remembering as much as what one is like.
+  // A missing market is worth remembering as well.
   const terms = yield* Cache.makeWith(termsOf, {
     capacity: 256,
     timeToLive: (exit) => (Exit.isSuccess(exit) || isAbsent(exit) ? "30 seconds" : 0)
@@ -93,7 +84,7 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
     const summary = yield* summaryOf(summaries.results, market.symbol)
     const hours = market.funding_period_hours ?? USUAL_PERIOD_HOURS
     return {
-      ...(yield* bookOf(book.bids, book.asks, levelOf)),
+      ...(yield* bookOf(book.bids, book.asks, levelOfPair)),
       asOfMs: book.last_updated_at,
       lots: {
         step: market.order_size_increment,
@@ -106,7 +97,7 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
-  // A quiet market's book is not updated, and is no worse for it.
-  const venue: Venue = { key: "paradex", fees: null, maxAgeMs: 60_000, unreadable: () => oddNames.size, read }
+  // The book of a quiet market is not updated, and is still good.
+  const venue: Venue = { key: "paradex", fees: null, maxAgeMs: 60_000, unreadable: () => unreadableNames.size, read }
   return venue
 })

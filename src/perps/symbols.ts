@@ -1,23 +1,23 @@
-/** Names of markets at the venues. A venue may list a coin of a small price by the thousand or the million. */
-import type { PerpsVenue } from "../domain/Perps.ts"
+/** Names of markets at the venues. A venue may list a cheap coin by the thousand or the million. */
+import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import type { Level } from "./bookWalk.ts"
 import type { VenueMarket } from "./Venue.ts"
 
-/** A market's base at a venue. */
+/** The name of a market's base at a venue. */
 export interface VenueName {
   readonly name: string
-  /** Coins of the symbol in one unit of the venue. */
+  /** How many coins of the symbol one unit of the venue has. */
   readonly multiplier: bigint
 }
 
 const THOUSAND = 1000n
 const MILLION = 1_000_000n
 
-/** Symbols that a venue lists with a prefix, by the coins for which it stands. */
+/** Symbols that a venue lists with a prefix, with the number of coins that the prefix stands for. */
 const prefixed = (prefix: string, multiplier: bigint, ...symbols: ReadonlyArray<string>) =>
   symbols.map((symbol) => [symbol, { name: `${prefix}${symbol}`, multiplier }] as const)
 
-/** Names and multipliers that differ from the symbol. Every other symbol is its own name at the venue. */
+/** Names and multipliers that differ from the symbol. Every other symbol has its own name at the venue. */
 const names: Readonly<Record<PerpsVenue, ReadonlyMap<string, VenueName>>> = {
   hl: new Map(prefixed("k", THOUSAND, "BONK", "DOGS", "FLOKI", "LUNC", "NEIRO", "PEPE", "SHIB")),
   velocity: new Map([...prefixed("1M", MILLION, "BONK", "PEPE"), ...prefixed("1K", THOUSAND, "MEW", "WEN")]),
@@ -36,7 +36,7 @@ const names: Readonly<Record<PerpsVenue, ReadonlyMap<string, VenueName>>> = {
 export const venueName = (venue: PerpsVenue, symbol: string): VenueName =>
   names[venue].get(symbol) ?? { name: symbol, multiplier: 1n }
 
-/** A market in coins of the symbol: prices divided and sizes multiplied. Null where a price has too many digits for that. */
+/** Converts a market to single coins of the symbol. Null when a price has too many digits for that. */
 export const inCoins = (market: VenueMarket, multiplier: bigint): VenueMarket | null => {
   if (multiplier === 1n) {
     return market

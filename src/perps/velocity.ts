@@ -1,8 +1,8 @@
 /**
- * Velocity, the fork of Drift v2 that took its place in July 2026: books from its order book server (`GET /l2`: prices in
- * 10^-6, sizes in 10^-9), markets with their fees from its data service (`GET /stats/markets`) and funding too
- * (`GET /market/{symbol}/fundingRates`). A funding record is USDT for a coin and an hour; over the oracle's average price it
- * is a rate. Longs pay while it is positive. Quoted and settled in USDT.
+ * Velocity, the fork of Drift v2 that replaced it in July 2026. Books come from its order book server (`GET /l2`:
+ * prices in 10^-6, sizes in 10^-9), markets with their fees from its data service (`GET /stats/markets`), and funding
+ * too (`GET /market/{symbol}/fundingRates`). A funding record is USDT for one coin and hour; divided by the oracle's
+ * average price it is a rate. Longs pay while it is positive. Quoted and settled in USDT.
  */
 import { Cache, Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -36,7 +36,7 @@ const FundingRecord = Schema.Struct({
 })
 const FundingRates = Schema.Struct({ records: Schema.Array(FundingRecord) })
 
-/** Fees of the first tier by the venue's documentation of July 2026, for a market without its own. */
+/** Fees of the first tier by the venue's documentation of July 2026, for a market that states none. */
 const usualFees = { taker: 3_500_000n, maker: -250_000n }
 
 const levelOf = ({ price, size }: (typeof Levels.Type)[number]) => ({
@@ -57,7 +57,7 @@ const termsOf = ({ fees, limits, marketType, status = "active" }: typeof Market.
         }
       }
 
-/** The last settled rate, which is the newest record wherever it stands. */
+/** The last settled rate: the newest record, wherever it is in the list. */
 const newestRate = ({ records: [first, ...rest] }: typeof FundingRates.Type) => {
   if (first === undefined) {
     return new VenueUnreadable({ why: "malformed", detail: "no funding record" })
@@ -66,7 +66,7 @@ const newestRate = ({ records: [first, ...rest] }: typeof FundingRates.Type) => 
   return Effect.succeed({ numerator: fundingRate, denominator: oraclePriceTwap })
 }
 
-/** Reads from the order book server and the data service under these addresses. */
+/** Reads from the order book server and the data service at these addresses. */
 export const velocity = Effect.fnUntraced(function* (urls: { readonly book: string; readonly data: string }) {
   const ask = yield* makeAsk
 

@@ -1,7 +1,7 @@
-/** The cost of an order at one venue: pure arithmetic over a reading. */
+/** The cost of an order at one venue: plain arithmetic over a reading. */
 import { Result } from "effect"
 import { tenTo } from "../domain/decimal.ts"
-import { PerpsEntry, type PerpsReason } from "../domain/Perps.ts"
+import { PerpsEntry, type PerpsReason } from "../api/schemas/Perps.ts"
 import { type Fill, impactBps, type Side, walk } from "./bookWalk.ts"
 import { fixedNumber, ONE, type Ratio, roundAt, SCALE } from "./exact.ts"
 import { carryOf, holdBps } from "./fundingRates.ts"
@@ -18,12 +18,12 @@ export interface PerpsOrder {
   readonly holdHours: bigint
 }
 
-/** Costs are shown in millionths of a basis point and added up as they are shown. */
+/** Costs are shown in millionths of a basis point, and added up as they are shown. */
 export const BPS_DIGITS = 6
-/** Rates of a year are shown finer, so that the cost over a hold follows from them. */
+/** Yearly rates are shown with more digits, so that the cost over a hold follows from them. */
 const APR_DIGITS = 12
 
-/** An entry with the costs that it is ordered by. */
+/** An entry, with the costs that it is sorted by. */
 export interface Scored {
   readonly entry: PerpsEntry
   /** In millionths of a basis point; null when unknown. */
@@ -44,7 +44,7 @@ export const isSupported = ({ least, leastValue, most, step }: Lots, size: bigin
   (most === null || size <= most) &&
   (leastValue === null || size * price >= leastValue * ONE)
 
-/** The share of the size that was filled in percent points, rounded down, so that 100 means all of it. */
+/** How much of the size was filled in percent points, rounded down, so that 100 means all of it. */
 const filledShare = ({ filled }: Fill, size: bigint): number =>
   fixedNumber((filled * 100n * tenTo(BPS_DIGITS)) / size, BPS_DIGITS)
 
@@ -93,10 +93,10 @@ const failedEntry = (order: PerpsOrder, reading: VenueReading, fault: VenueFault
   })
 })
 
-/** Whole millionths of a dollar in a sum of price times size. */
+/** Millionths of a dollar in a sum of price times size. */
 const MICRO = tenTo(2 * SCALE - 6)
 
-/** The way through the book and the fee of a pool for the size; null for a size of no value. */
+/** Adds the pool's fee for the size to the impact in the book; null for a size without value. */
 const withFee = (walked: Ratio, openFee: OpenFee, { paid }: Fill): Ratio | null => {
   const fee = impactFeeBps(openFee, paid / MICRO)
   return fee === null
@@ -107,7 +107,7 @@ const withFee = (walked: Ratio, openFee: OpenFee, { paid }: Fill): Ratio | null 
       }
 }
 
-/** The fill of the order in the book, its impact, and the reason against it. */
+/** Fills the order from the book: the fill, its impact, and the reason against it. */
 const tryOrder = (order: PerpsOrder, { asks, bids, lots, openFee }: VenueMarket) => {
   const bid = bids[0]?.price
   const ask = asks[0]?.price
@@ -144,7 +144,7 @@ const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket
     allInBps: bps(costs?.all ?? null),
     bid: bid === undefined ? null : fixedNumber(bid),
     ask: ask === undefined ? null : fixedNumber(ask),
-    // Half of it is five tenths.
+    // Half of the sum is five tenths of it.
     mid: bid === undefined || ask === undefined ? null : fixedNumber((bid + ask) * 5n, SCALE + 1),
     filledPct: fill === null ? null : filledShare(fill, order.size),
     healthy: reason === null,
@@ -154,7 +154,7 @@ const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket
   return { entry, costs }
 }
 
-/** The entry of a venue for any reading. `ourBps` is in millionths of a basis point. */
+/** A venue's entry for its reading. `ourBps` is in millionths of a basis point. */
 export const score = (order: PerpsOrder, reading: VenueReading, ourBps: bigint): Scored =>
   Result.match(reading.outcome, {
     onSuccess: (market) => readEntry(order, reading, market, ourBps),

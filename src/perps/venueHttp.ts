@@ -1,19 +1,18 @@
-/** One request to a venue, decoded, with its failures in the terms of venues. */
+/** Sends a request to a venue, decodes the answer, and turns failures into those of venues. */
 import { ByteSize, type Duration, Effect, Exit, Schema } from "effect"
 import type { HttpClient, HttpClientRequest } from "effect/http"
-import { makeExchange } from "../upstream/upstreamHttp.ts"
+import { makeExchange } from "../operations/upstreamHttp.ts"
 import { NoMarket, VenueUnreadable } from "./Venue.ts"
 
 const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(4))
 
-/** A decoded answer. */
 export interface VenueAnswer<A> {
   readonly value: A
-  /** The `Date` header, which caches on the way keep; null without one. */
+  /** The `Date` header, which caches in between keep; null without one. */
   readonly sentAtMs: number | null
 }
 
-/** The statuses of a venue that has no market of this symbol. */
+/** The statuses that mean that the venue has no market of this symbol. */
 export interface Absence {
   readonly symbol: string
   readonly statuses: ReadonlyArray<number>
@@ -33,7 +32,7 @@ const dateOf = (header: string | undefined): number | null => {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** Requests over the client in context. */
+/** Sends requests with the client of the context. */
 export const makeAsk: Effect.Effect<Ask, never, HttpClient.HttpClient> = Effect.map(makeExchange, (exchange) => {
   const ask: Ask = Effect.fnUntraced(function* (request, schema, absence) {
     const { headers, status, text } = yield* exchange(request, {
@@ -53,12 +52,12 @@ export const makeAsk: Effect.Effect<Ask, never, HttpClient.HttpClient> = Effect.
   return ask
 })
 
-/** The time to live of successful answers; failures are not cached. */
+/** How long successful answers are cached. Failures are not cached. */
 export const whileGood =
   (duration: Duration.Input) =>
   (exit: Exit.Exit<unknown, unknown>): Duration.Input =>
     Exit.isSuccess(exit) ? duration : 0
 
-/** Caches the listing of a venue for 15 s. */
+/** Caches a venue's listing for 15 s. */
 export const cacheListing = <A, E, R>(listing: Effect.Effect<A, E, R>) =>
   Effect.cachedWithTTL(listing, whileGood("15 seconds"))

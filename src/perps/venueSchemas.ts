@@ -1,4 +1,4 @@
-/** Decoders of the numbers and books of venues. */
+/** Decodes the numbers and books of venues. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import type { Book, Level } from "./bookWalk.ts"
 import { isCrossed } from "./bookWalk.ts"
@@ -17,10 +17,10 @@ export const DecimalText = Schema.String.check(Schema.isPattern(DECIMAL)).pipe(
   )
 )
 
-/** The same above zero, as steps are. */
+/** Decimal text above zero, in units of 10^-30. */
 export const PositiveText = DecimalText.check(Schema.isGreaterThanBigInt(0n))
 
-/** A JSON number, in units of 10^-30, by the digits it was written with. */
+/** A JSON number in units of 10^-30, exact to the digits it was written with. */
 export const DecimalNumber = Schema.Finite.check(Schema.makeFilter((value) => fixedOfNumber(value) !== null)).pipe(
   Schema.decodeTo(
     Schema.BigInt,
@@ -31,7 +31,7 @@ export const DecimalNumber = Schema.Finite.check(Schema.makeFilter((value) => fi
   )
 )
 
-/** A rate as decimal text, which some venues write with an exponent, in units of 10^-30. */
+/** A rate as decimal text in units of 10^-30. Some venues write it with an exponent. */
 export const RateText = Schema.String.check(
   Schema.isMaxLength(72),
   Schema.makeFilter((text) => parseScientific(text) !== null)
@@ -45,10 +45,15 @@ export const RateText = Schema.String.check(
   )
 )
 
-/** A share of one, in units of 10^-30, as a fee in millionths of a basis point. */
+/** Levels as pairs of price and size. */
+export const LevelPairs = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
+
+export const levelOfPair = ([price, size]: (typeof LevelPairs.Type)[number]): Level => ({ price, size })
+
+/** Converts a share of one, in units of 10^-30, to a fee in millionths of a basis point. */
 export const feeOfShare = (share: bigint): bigint => (share * 10_000n * 1_000_000n) / ONE
 
-/** Whole units of a venue as digits. */
+/** A whole number of a venue's units, as digits. */
 export const WholeText = Schema.String.check(Schema.isPattern(/^-?[0-9]{1,40}$/u)).pipe(
   Schema.decodeTo(Schema.BigInt, SchemaTransformation.bigintFromString)
 )
@@ -59,7 +64,7 @@ const descending = (a: Level, b: Level) => (a.price === b.price ? 0 : a.price > 
 
 const isHeld = ({ size }: Level) => size > 0n
 
-/** A book from its levels in any order: empty ones are dropped, and a crossed or invalid book is malformed. */
+/** A book from its levels in any order. Empty levels are dropped; a crossed or invalid book is malformed. */
 export const bookOf = <A>(
   venueBids: ReadonlyArray<A>,
   venueAsks: ReadonlyArray<A>,

@@ -1,7 +1,7 @@
 import type { Address } from "../domain/Address.ts"
-import type { Program } from "./Program.ts"
-import type { SwapDecoder } from "./SwapDecoder.ts"
-import { closedAmmSwaps } from "./closed/closedAmms.ts"
+import type { Program } from "./interface/Program.ts"
+import type { SwapDecoder } from "./interface/SwapDecoder.ts"
+import { closedAmmSwaps } from "./charted/closedAmms.ts"
 import { meteoraDammV2 } from "./meteora/dammV2.ts"
 import { meteoraDammV2Swaps } from "./meteora/dammV2Instructions.ts"
 import { meteoraDbc } from "./meteora/dbc.ts"
@@ -19,11 +19,11 @@ import { raydiumClmmSwaps } from "./raydium/clmmInstructions.ts"
 import { raydiumCpmm } from "./raydium/cpmm.ts"
 import { raydiumCpmmSwaps } from "./raydium/cpmmInstructions.ts"
 import { raydiumLaunchLab } from "./raydium/launchLab.ts"
-import { unprovenAmmSwaps } from "./unproven/unprovenAmms.ts"
+import { unprovenAmmSwaps } from "./charted/unprovenAmms.ts"
 import { whirlpool } from "./orca/whirlpool.ts"
 import { whirlpoolSwaps } from "./orca/whirlpoolInstructions.ts"
 
-/** Every AMM program: its pricing and the decoder of its swaps, one line a venue. */
+/** Every AMM program with its price and its swap decoder, one line a venue. */
 const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapDecoder }> = [
   { program: raydiumAmmV4, decoder: raydiumAmmV4Swaps },
   { program: raydiumCpmm, decoder: raydiumCpmmSwaps },
@@ -39,10 +39,13 @@ const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapD
 /** Every program whose pools are priced. */
 export const programs: ReadonlyArray<Program> = venues.map(({ program }) => program)
 
-/** Every program whose pools are followed: those that are priced, and those whose accounts state the way to graduation. */
+/**
+ * Every program whose pools are followed: priced programs, and programs whose accounts state how far a curve is from
+ * graduation.
+ */
 export const followedPrograms: ReadonlyArray<Program> = [...programs, raydiumLaunchLab]
 
-/** Every program whose swaps are decoded, those that are never quoted last. */
+/** Every program whose swaps are decoded. Programs that are never quoted come last. */
 export const swapDecoders: ReadonlyArray<SwapDecoder> = [
   ...venues.map(({ decoder }) => decoder),
   ...closedAmmSwaps,

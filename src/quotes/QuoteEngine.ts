@@ -1,4 +1,4 @@
-import { Clock, Config, Context, Duration, Effect, Layer, Random, Result, Schema } from "effect"
+import { Clock, Config, Context, Duration, Effect, Layer, Result, Schema } from "effect"
 import { Address, type Mint, USDC } from "../domain/Address.ts"
 import {
   type QuoteRefusal,
@@ -6,20 +6,19 @@ import {
   type SpotQuote,
   StateCold,
   TooManyColdMints
-} from "../domain/quotes/Quote.ts"
-import { uuidV4 } from "../domain/uuid.ts"
-import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
-import { staleAfter } from "../solana/accounts/chainSettings.ts"
+} from "../api/schemas/Quote.ts"
+import { ChainFeed } from "../chain/ChainFeed.ts"
+import { staleAfter } from "../chain/accounts/chainSettings.ts"
 import { SOL_FEE_BPS } from "./directRoute.ts"
 import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
-import { staleness } from "../pools/freshness.ts"
-import { PoolBook } from "../pools/PoolBook.ts"
-import type { Loading } from "../pools/poolDiscovery.ts"
+import { staleness } from "./pools/freshness.ts"
+import { PoolBook } from "./pools/PoolBook.ts"
+import type { Loading } from "./pools/poolDiscovery.ts"
 import { servedBook } from "./servedBook.ts"
 import { spotQuote } from "./spotQuote.ts"
 import { VenueProofs } from "./VenueProofs.ts"
 
-/** A priced trade, or why there is none. */
+/** A priced trade, or the reason why it has no price. */
 export type Priced = Result.Result<SpotQuote, QuoteRefusal>
 
 /** Prices a trade against the pools in memory. Never waits for the chain. */
@@ -34,8 +33,8 @@ export class QuoteEngine extends Context.Service<
   }
 >()("fathom/quotes/QuoteEngine") {
   /**
-   * Direct pools with a SOL leg, from this process's memory. Quotes nothing once the chain has been silent for `STALE_AFTER`.
-   * `PLATFORM_FEE_BPS` (100) is the fee on the SOL leg; at 0 the proceeds of a sale are what the pool pays.
+   * Direct pools with a SOL leg, from this process's memory. Quotes nothing once the chain has been silent for
+   * `STALE_AFTER`. `PLATFORM_FEE_BPS` (100) is the fee on the SOL leg. At 0 the trader receives all that the pool pays.
    */
   static readonly layerNative: Layer.Layer<QuoteEngine, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     QuoteEngine,
@@ -44,7 +43,7 @@ export class QuoteEngine extends Context.Service<
 
   /**
    * Any mint to any mint over the pools in memory, up to four hops, divided among parallel pools where that pays more.
-   * Keeps the pools of `ROUTER_HUBS` (USDC) loaded besides what is asked for, because most routes pass through them.
+   * Always keeps the pools of `ROUTER_HUBS` (USDC) loaded, because most routes pass through them.
    */
   static readonly layerRouter: Layer.Layer<QuoteEngine, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     QuoteEngine,
@@ -82,7 +81,7 @@ export const platformFee = Config.schema(
 /** `ROUTER_HUBS` (USDC): mints whose pools the router keeps loaded. */
 export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
 
-/** An engine around one way to find routes. Settings are read once, while it is made. */
+/** Builds an engine around one way to find routes. Settings are read once. */
 const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const feed = yield* ChainFeed
   const book = yield* PoolBook
@@ -91,7 +90,7 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
     proofs: yield* VenueProofs
   })
 
-  /** Requests the pools of cold mints; their refusals get the state of that loading. */
+  /** Queues the pools of cold mints and adds the state of that loading to the refusals. */
   const warmed = (answers: ReadonlyArray<Priced>): Effect.Effect<ReadonlyArray<Priced>> => {
     const cold = answers.flatMap((answer) =>
       Result.isFailure(answer) && answer.failure._tag === "StateCold" ? [answer.failure.mint] : []
@@ -107,14 +106,13 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const quoteAll = (requests: ReadonlyArray<QuoteRequest>) =>
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
-      const random = fiber.getRef(Random.Random)
-      return warmed(requests.map((request) => price(request, clock, random)))
+      return warmed(requests.map((request) => price(request, clock)))
     })
 
-  // One step where the answer is known: every quote passes here.
+  // Answers in one step where the answer is known, because every quote passes here.
   const quote = (request: QuoteRequest) =>
     Effect.withFiber((fiber): Effect.Effect<SpotQuote, QuoteRefusal> => {
-      const answer = price(request, fiber.getRef(Clock.Clock), fiber.getRef(Random.Random))
+      const answer = price(request, fiber.getRef(Clock.Clock))
       return Result.isSuccess(answer)
         ? Effect.succeed(answer.success)
         : Effect.flatMap(warmed([answer]), ([refusal = answer]) => Effect.fromResult(refusal))
@@ -131,7 +129,7 @@ const pricer = (
   { proofs, staleAfterMs }: { readonly proofs: VenueProofs; readonly staleAfterMs: number }
 ) => {
   const served = servedBook(book, proofs)
-  return (request: QuoteRequest, time: Clock.Clock, random: Random.Random): Priced => {
+  return (request: QuoteRequest, time: Clock.Clock): Priced => {
     const startedAt = time.monotonicTimeNanosUnsafe()
     const nowMs = time.currentTimeMillisUnsafe()
     const freshness = feed.freshness()
@@ -145,7 +143,7 @@ const pricer = (
       return Result.fail(route)
     }
     const quote = spotQuote(request, route, moment)
-    const requestId = uuidV4(random)
+    const requestId = crypto.randomUUID()
     const engineTimeMs = Math.round(Number(time.monotonicTimeNanosUnsafe() - startedAt) / 1000) / 1000
     return Result.succeed({ ...quote, requestId, engineTimeMs })
   }

@@ -1,11 +1,11 @@
-import type { BudgetExceeded, BudgetState } from "../domain/Budget.ts"
-import type { SpotQuote } from "../domain/quotes/Quote.ts"
-import type { Change, CloseReason, Frame, StreamTerms } from "../domain/quotes/QuoteStream.ts"
+import type { BudgetExceeded, BudgetState } from "../api/schemas/Budget.ts"
+import type { SpotQuote } from "../api/schemas/Quote.ts"
+import type { Change, CloseReason, Frame, StreamTerms } from "../api/schemas/QuoteStream.ts"
 
-/** A stream that fails this many ticks in a row is not going to recover. */
+/** After this many failed ticks in a row the stream ends. */
 const MOST_ERRORS = 30
 
-/** Why a tick was not priced. */
+/** The reason why a tick was not priced. */
 export interface TickFailure {
   readonly code: string
   readonly message: string
@@ -13,7 +13,9 @@ export interface TickFailure {
   readonly retryable: boolean
 }
 
-/** Takes a frame; false when the reader is so far behind that there is no room for it. `close` always has room. */
+/**
+ * Takes a frame. Returns false when the reader is so far behind that there is no room for it. `close` always has room.
+ */
 export type Sink = (frame: Frame) => boolean
 
 type Unnumbered<F> = F extends { readonly event: infer Event; readonly data: infer Data }
@@ -39,7 +41,7 @@ const changesBetween = (before: SpotQuote | null, now: SpotQuote): ReadonlyArray
   return changes.filter((change) => change !== null)
 }
 
-/** One quote stream: numbers its frames, keeps its counts and decides which of them end it. */
+/** One quote stream. Numbers its frames, keeps its counts and decides which frame ends it. */
 export class QuoteSession {
   readonly #terms: StreamTerms
   readonly #streamId: string
@@ -63,7 +65,7 @@ export class QuoteSession {
     return this.#closed
   }
 
-  /** The first frame. `budget` is how it stands before the first tick; the grid begins now. */
+  /** Writes the first frame. `budget` is the state before the first tick. The grid of ticks starts now. */
   open(budget: Omit<BudgetState, "budget">, nowMs: number): void {
     this.#startedAtMs = nowMs
     const { limit, remaining, resetAtMs } = budget
@@ -81,7 +83,7 @@ export class QuoteSession {
     )
   }
 
-  /** A tick was priced and paid. */
+  /** Records a tick that was priced and paid. */
   quoted(tick: number, quote: SpotQuote, budgetRemaining: number, nowMs: number): void {
     this.#admitted(1)
     this.#errorsInARow = 0
@@ -95,7 +97,7 @@ export class QuoteSession {
     this.#emit({ event: "quote", data: { tick, changed, budgetRemaining, quote } }, nowMs)
   }
 
-  /** A tick was not priced; `units` is what it cost all the same. */
+  /** Records a tick that was not priced. `units` is what it cost all the same. */
   failed(tick: number, failure: TickFailure, units: 0 | 1, nowMs: number): void {
     this.#admitted(units)
     this.#counts.errors++
@@ -107,7 +109,7 @@ export class QuoteSession {
     }
   }
 
-  /** A tick did not fit into the budget. Sent once until a tick fits again. */
+  /** Records a tick that did not fit into the budget. Sends a frame once, until a tick fits again. */
   throttled(tick: number, { limit, remaining, fitsAtMs }: BudgetExceeded, nowMs: number): void {
     this.#counts.throttledTicks++
     if (this.#throttled) {
@@ -132,12 +134,12 @@ export class QuoteSession {
     )
   }
 
-  /** So many points of the grid went by without a tick. */
+  /** Counts points of the grid that passed without a tick. */
   skipped(points: number): void {
     this.#counts.skippedTicks += points
   }
 
-  /** The last frame. Only the first call counts. */
+  /** Writes the last frame. Only the first call counts. */
   close(reason: CloseReason, nowMs: number): void {
     if (!this.#closed) {
       this.#write(
@@ -170,7 +172,7 @@ export class QuoteSession {
 
 type Numbers = { readonly streamId: string; readonly seq: number; readonly atMs: number }
 
-// Spelled out per event, because a spread over a union loses which data belongs to which event.
+// Written out per event: a spread over a union would lose which data belongs to which event.
 const number = (frame: Unnumbered<Frame>, numbers: Numbers): Frame => {
   switch (frame.event) {
     case "open":

@@ -1,14 +1,14 @@
-/** Prices of the ticks of quote streams and of quotes on the market socket. */
+/** Prices the ticks of quote streams and the quotes on the market socket. */
 import { Context, Effect, Layer } from "effect"
-import type { QuoteRequest } from "../domain/quotes/Quote.ts"
-import type { StreamTerms } from "../domain/quotes/QuoteStream.ts"
+import type { QuoteRequest } from "../api/schemas/Quote.ts"
+import type { StreamTerms } from "../api/schemas/QuoteStream.ts"
 import { QuoteEngine } from "./QuoteEngine.ts"
 import { sharedQuotes } from "./sharedQuotes.ts"
 import { makeTimerWheel, type TimerWheel } from "./timerWheel.ts"
 
 type Quote = QuoteEngine["Service"]["quote"]
 
-/** The quote request of every tick of a stream. */
+/** The quote request that a stream repeats at every tick. */
 export const tickRequest = ({
   amount,
   inputMint,
@@ -23,13 +23,13 @@ export const tickRequest = ({
   outputDecimals: outputDecimals ?? undefined
 })
 
-/** One pricing of ticks for all transports: equal ticks of a moment are priced once, and timers are shared. */
+/** Prices ticks for all transports. Equal ticks at one moment are priced once, and timers are shared. */
 export class QuoteTicks extends Context.Service<
   QuoteTicks,
   {
-    /** Prices a first tick, which decides about the request. */
+    /** Prices the first tick. Its result decides whether the stream opens. */
     readonly quote: Quote
-    /** Prices later ticks; equal ones within 5 ms get the same quote. */
+    /** Prices later ticks. Equal ticks within 5 ms get the same quote. */
     readonly tickQuote: Quote
     readonly wheel: TimerWheel
   }

@@ -1,20 +1,18 @@
-/** Proofs of venues, as quotes use them: the evidence of each swap, and venues that are refused. */
+/** What quotes need to know of proofs: the evidence of each swap, and the venues that are refused. */
 import { Context, Layer } from "effect"
 
-/** The proof of one venue. */
 export interface VenueProof {
-  /** Slot of the newest state at which swaps of the deployed program paid what is quoted; null where that is not known. */
+  /** Newest slot at which swaps executed by the deployed program paid what is quoted; null when unknown. */
   readonly provenAtSlot: number | null
-  /** The reason for which the venue is not quoted; null where it is. */
+  /** The reason why the venue is not quoted; null when it is quoted. */
   readonly refusal: string | null
 }
 
 /** The proofs of this process. */
 export interface VenueProofs {
   readonly provenAtSlot: (dex: string) => number | null
-  /** Venues that are not quoted, with the reason: the same map until it changes. */
+  /** Venues that are not quoted, with the reason. Returns the same map until it changes. */
   readonly refused: () => ReadonlyMap<string, string>
-  /** Replaces the proofs of all venues. */
   readonly replace: (proofs: ReadonlyMap<string, VenueProof>) => void
 }
 
@@ -42,5 +40,5 @@ export const VenueProofs = Context.Reference<VenueProofs>("fathom/quotes/VenuePr
   defaultValue: () => ({ provenAtSlot: () => null, refused: () => NONE, replace: () => undefined })
 })
 
-/** Proofs of its own. */
+/** Proofs that start empty and are filled by `replace`. */
 export const layer: Layer.Layer<never> = Layer.sync(VenueProofs, make)

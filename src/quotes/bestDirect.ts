@@ -1,5 +1,5 @@
-/** Which pool pays most for a direct swap. Plain values in and out: this is the inside of every quote. */
-import type { Pool, Rate, Swap } from "../programs/Program.ts"
+/** Finds the pool that pays most for a direct swap. Pure: every quote runs through here. */
+import type { Pool, Rate, Swap } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { shortfallPct } from "../domain/decimal.ts"
@@ -10,13 +10,13 @@ export interface Best {
   readonly swap: Swap
 }
 
-/** Impact below this many percent points is noise. */
+/** Impact below this many percentage points is noise. */
 const NOISE_FLOOR_PCT = 0.1
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
 const UNKNOWN: Rate = { numerator: 0n, denominator: 0n }
 
-/** Output of the pool, or null: a pool whose arithmetic fails is skipped and does not fail the request. */
+/** The swap of one pool. A pool whose arithmetic throws counts as refusing, so that it does not fail the request. */
 export const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock): Swap => {
   try {
     return pool.swap(pool.mintA === inputMint, amount, clock)
@@ -44,8 +44,8 @@ const isBetter = (swap: Swap, pool: Pool, best: Best | null): boolean => {
 }
 
 /**
- * The pool with the greatest output among those that take the whole amount; when none does, the greatest output among
- * those that run out. Equal outputs go to the lowest address. Null when every pool refuses or pays nothing.
+ * The pool with the greatest output. Pools that take the whole amount win over pools that run out of liquidity. Equal
+ * outputs go to the lowest address. Null when every pool refuses or pays nothing.
  */
 export const bestDirect = (
   pools: ReadonlyArray<Pool>,
@@ -63,8 +63,8 @@ export const bestDirect = (
 }
 
 /**
- * Shortfall of a trade against the rate, in percent points to six decimals. Null when the rate is unknown, or when
- * the difference is inside the noise floor of 0.1.
+ * Shortfall of a trade against the rate, in percentage points with six decimals. Null when the rate is unknown, or when
+ * the shortfall is below the noise floor of 0.1.
  */
 export const impactAgainst = ({ numerator, denominator }: Rate, amountIn: bigint, amountOut: bigint): number | null => {
   if (numerator <= 0n || denominator <= 0n) {
@@ -74,6 +74,6 @@ export const impactAgainst = ({ numerator, denominator }: Rate, amountIn: bigint
   return pct < NOISE_FLOOR_PCT ? null : pct
 }
 
-/** The impact of one swap against its pool's marginal rate; null as well when the amount was not filled. */
+/** Impact of one swap against its pool's marginal rate. Also null when the amount was not filled. */
 export const impactPct = ({ pool, swap }: Best, inputMint: Mint, clock: ChainClock): number | null =>
   swap.ending === "filled" ? impactAgainst(rateOf(pool, inputMint, clock), swap.amountIn, swap.amountOut) : null

@@ -1,14 +1,14 @@
 /**
- * The single path that pays most, found exactly and lazily.
+ * Finds the single path that pays most, exactly and lazily.
  *
- * For every mint and number of hops there is a list of ways to stand there, richest first. A swap's output never falls
- * when its input grows, so the richest way through a pool comes from the richest way to stand before it: one look at the
- * head of each list usually decides. Only where that way has been at the next mint already, or holds more than the next
- * pool can take, is the second richest worked out, and so on. (The k-best search of Huang and Chiang, "Better k-best
- * parsing", 2005, on a graph unrolled by hops.)
+ * For every mint and number of hops there is a list of ways to get there, richest first. A swap's output never falls
+ * when its input grows, so the richest way through a pool comes from the richest way to reach the mint before it. One
+ * look at the head of each list usually decides. The second richest way is worked out only where the richest has
+ * already visited the next mint, or holds more than the next pool can take; then the third, and so on. (The k-best
+ * search of Huang and Chiang, "Better k-best parsing", 2005, on a graph unrolled by hops.)
  */
-import type { PoolGraph } from "../pools/PoolGraph.ts"
-import type { Pool, Swap } from "../programs/Program.ts"
+import type { PoolGraph } from "./pools/PoolGraph.ts"
+import type { Pool, Swap } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { attempt } from "./bestDirect.ts"
@@ -16,7 +16,7 @@ import { attempt } from "./bestDirect.ts"
 /** The most hops a route may have. */
 export const MAX_HOPS = 4
 
-/** Ways that do not fit are passed over this many times before a pool is given up: a bound on the work, rarely met. */
+/** Bound on the work: after this many ways that do not fit, a pool is given up. Rarely reached. */
 const MOST_PASSED_OVER = 64
 
 /** A routing request. */
@@ -27,7 +27,7 @@ export interface Trade {
   readonly maxHops: number
 }
 
-/** One hop of a path and all that led to it. */
+/** One hop of a path, linked to the hops before it. */
 export interface Step {
   readonly mint: Mint
   /** Units of `mint` held here. */
@@ -37,10 +37,10 @@ export interface Step {
   readonly via: { readonly from: Step; readonly pool: Pool; readonly swap: Swap } | null
 }
 
-/** Ways to stand at one mint after so many hops. */
+/** Ways to hold one mint after a given number of hops. */
 interface Stop {
   readonly mint: Mint
-  /** Richest first, as far as anyone has asked. */
+  /** Richest first, as far as they have been computed. */
   readonly ways: Array<Step>
   /** Null until first read. */
   sources: Array<Source> | null
@@ -68,7 +68,7 @@ const addressOf = (step: Step): string => step.via?.pool.address ?? ""
 /** True when `a` pays more; ties go to the lower pool address. */
 const beats = (a: Step, b: Step): boolean => (a.amount === b.amount ? addressOf(a) < addressOf(b) : a.amount > b.amount)
 
-/** Hops from the input to each mint, as far as `limit`. */
+/** Number of hops from the input to each mint, up to `limit`. */
 const distancesFrom = (graph: PoolGraph, inputMint: Mint, limit: number): ReadonlyMap<Mint, number> => {
   const distances = new Map<Mint, number>([[inputMint, 0]])
   let edge: Array<Mint> = [inputMint]
@@ -87,7 +87,7 @@ const distancesFrom = (graph: PoolGraph, inputMint: Mint, limit: number): Readon
   return distances
 }
 
-/** One search: the stops it has come by, and what it allows. */
+/** One search: the stops it has reached, and its limits. */
 class Search {
   readonly #graph: PoolGraph
   readonly #clock: ChainClock
@@ -104,7 +104,7 @@ class Search {
     this.#stops = [new Map([[inputMint, start]])]
   }
 
-  /** The richest way to stand at the mint after exactly so many hops; null when there is none. */
+  /** The richest way to hold the mint after exactly `hops` hops; null when there is none. */
   richest(mint: Mint, hops: number): Step | null {
     return this.#way(this.#stop(mint, hops), hops, 0)
   }
@@ -142,7 +142,7 @@ class Search {
     const sources: Array<Source> = []
     for (const partner of this.#graph.partnersOf(mint)) {
       const distance = this.#distances.get(partner)
-      // The first hop leaves the input, and no later one does: a path visits a mint once.
+      // The first hop leaves the input mint and no later one does, because a path visits a mint once.
       if (distance === undefined || distance >= hops || (distance === 0) !== (hops === 1)) {
         continue
       }
@@ -156,7 +156,7 @@ class Search {
     return sources
   }
 
-  /** Moves a source on to its next way that fits. */
+  /** Advances a source to its next way that fits. */
   #advance(source: Source, mint: Mint, hops: number): void {
     source.head = null
     for (let passedOver = 0; source.head === null && passedOver < MOST_PASSED_OVER; passedOver++) {
@@ -169,7 +169,7 @@ class Search {
       }
       const swap = attempt(source.pool, from.mint, from.amount, this.#clock)
       if (swap.amountOut === 0n || swap.ending === "refused") {
-        // An amount that is too little here is too little for every path that pays less.
+        // If this amount is too little here, so is the amount of every path that pays less.
         return
       }
       const ranOut = swap.ending === "exhausted"
@@ -190,15 +190,15 @@ const search = (graph: PoolGraph, trade: Trade, clock: ChainClock, mayExhaust: b
   let best: Step | null = null
   for (let hops = 1; hops <= trade.maxHops; hops++) {
     const step = paths.richest(trade.outputMint, hops)
-    // The same for fewer hops is better.
+    // At equal output, fewer hops win.
     best = step !== null && (best === null || step.amount > best.amount) ? step : best
   }
   return best
 }
 
 /**
- * The last step of the path that pays most among those whose pools take every amount whole; when there is none, of the
- * one that pays most among those that run out. Null when no path leads there or every pool refuses.
+ * Returns the last step of the best path. Paths whose pools can take the whole amount win over paths that run out of
+ * liquidity, whatever they pay. Null when no path leads there or every pool refuses.
  */
 export const bestPath = (graph: PoolGraph, trade: Trade, clock: ChainClock): Step | null =>
   search(graph, trade, clock, false) ?? search(graph, trade, clock, true)

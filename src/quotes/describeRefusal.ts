@@ -1,4 +1,4 @@
-import type { QuoteRefusal } from "../domain/quotes/Quote.ts"
+import type { QuoteRefusal } from "../api/schemas/Quote.ts"
 
 /** A refusal in the words of the contract. */
 export interface Described {
@@ -6,11 +6,13 @@ export interface Described {
   readonly message: string
   /** True when the same request may succeed later. */
   readonly retryable: boolean
-  /** True when the failure is on this side: the request is then free. */
-  readonly ours: boolean
+  /** True when the failure is on our side. The request is then free. */
+  readonly isOurFault: boolean
 }
 
-/** Time after which a pair whose pools could not be searched may be asked for again: a trade may have named one by then. */
+/**
+ * Milliseconds after which to retry a pair whose pools could not be searched: a trade may have named a pool by then.
+ */
 export const NOT_SEARCHED_RETRY_MS = 300_000
 
 /** Code and message of a refused quote. */
@@ -21,28 +23,28 @@ export const describeRefusal = (refusal: QuoteRefusal): Described => {
         code: "no_route",
         message: "No pool trades this pair at this size.",
         retryable: true,
-        ours: false
+        isOurFault: false
       }
     case "StateCold":
       return {
         code: "state_cold",
         message: `The pools of ${refusal.mint} are not loaded yet. They are being loaded now.`,
         retryable: true,
-        ours: true
+        isOurFault: true
       }
     case "TooManyColdMints":
       return {
         code: "rate_limited",
         message: `The pools of ${refusal.mint} are not loaded, and this key has too many mints being loaded already.`,
         retryable: true,
-        ours: true
+        isOurFault: true
       }
     case "PoolsNotSearched":
       return {
         code: "data_unavailable",
         message: `No pool in memory trades this pair at this size, and not all pools of ${refusal.mint} could be searched.`,
         retryable: true,
-        ours: true
+        isOurFault: true
       }
     case "StateStale":
       return {
@@ -52,9 +54,9 @@ export const describeRefusal = (refusal: QuoteRefusal): Described => {
             ? "The chain has not been heard yet."
             : `The chain was last heard ${refusal.silentMs} ms ago, at slot ${refusal.lastSlot}.`,
         retryable: true,
-        ours: true
+        isOurFault: true
       }
     case "RouteNotSupported":
-      return { code: "route_not_supported", message: refusal.detail, retryable: false, ours: true }
+      return { code: "route_not_supported", message: refusal.detail, retryable: false, isOurFault: true }
   }
 }

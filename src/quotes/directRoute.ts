@@ -1,14 +1,14 @@
 /** Routes of the native engine: one SOL leg, one pool. Pure, in the order of the checks. */
-import type { Pool } from "../programs/Program.ts"
+import type { Pool } from "../programs/interface/Program.ts"
 import { SOL, type Mint } from "../domain/Address.ts"
-import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../domain/quotes/Quote.ts"
+import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../api/schemas/Quote.ts"
 import { BPS } from "../domain/units.ts"
-import type { MintPools } from "../pools/MintPools.ts"
+import type { MintPools } from "./pools/MintPools.ts"
 
 /** Fee of the service on the SOL leg in basis points, unless `PLATFORM_FEE_BPS` is set. */
 export const SOL_FEE_BPS = 100
 
-/** Why this shape of request cannot be served at all, or null. */
+/** The reason why this shape of request can never be served, or null. */
 export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | null => {
   if (request.inputMint !== SOL && request.outputMint !== SOL) {
     return new RouteNotSupported({ detail: "One side must be SOL." })
@@ -19,7 +19,7 @@ export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | nul
   return sameMint(request)
 }
 
-/** A trade of a mint for itself is no trade, whatever the engine. */
+/** Refuses a trade of a mint for itself, whatever the engine. */
 export const sameMint = ({ inputMint, outputMint }: QuoteRequest): RouteNotSupported | null =>
   inputMint === outputMint ? new RouteNotSupported({ detail: "The two mints are the same." }) : null
 
@@ -27,13 +27,13 @@ export const sameMint = ({ inputMint, outputMint }: QuoteRequest): RouteNotSuppo
 export const tokenOf = (request: QuoteRequest): Mint =>
   request.inputMint === SOL ? request.outputMint : request.inputMint
 
-/** Proceeds of a sale for `gross` lamports after the fee, which is rounded up. */
+/** Proceeds of a sale for `gross` lamports, less the fee. The fee is rounded up. */
 export const netOfSolFee = (gross: bigint, feeBps: bigint): bigint => gross - (gross * feeBps + BPS - 1n) / BPS
 
-/** The least received at the allowed slippage, rounded down. */
+/** The least that the trader accepts at this slippage, rounded down. */
 export const minimumOut = (out: bigint, slippageBps: number): bigint => (out * (BPS - BigInt(slippageBps))) / BPS
 
-/** Pools of the pair that the filters leave, or why there is nothing to price. */
+/** The pair's pools that pass the request's filters, or the reason why there is nothing to price. */
 export const candidates = (
   known: MintPools,
   request: QuoteRequest

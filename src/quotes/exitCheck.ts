@@ -1,16 +1,16 @@
-/** The exit report of a ladder of quotes. Pure. */
+/** Builds the exit report from a ladder of quotes. Pure. */
 import { quotient, shortfallPct, tenTo, uiNumber } from "../domain/decimal.ts"
-import type { ExitCheck, ExitSummary, Position, Rung, Verdict } from "../domain/quotes/ExitCheck.ts"
-import type { SpotQuote } from "../domain/quotes/Quote.ts"
+import type { ExitCheck, ExitSummary, Position, Rung, Verdict } from "../api/schemas/ExitCheck.ts"
+import type { SpotQuote } from "../api/schemas/Quote.ts"
 
-/** Percent points within which an exit is clean. */
+/** Up to this loss, in percentage points, an exit is clean. */
 const CLEAN_PCT = 2
-/** Percent points from which an exit is no exit. */
+/** From this loss on, in percentage points, a position counts as trapped. */
 const TRAPPED_PCT = 50
-/** A baseline above this share, or with more impact of its own than this, is too coarse to measure against. */
+/** A baseline is too coarse to measure against when it is a larger share than this, or has more impact than this. */
 const COARSE_FRACTION = 0.05
 const COARSE_PCT = 1
-/** Rungs priced further apart than this many slots were not priced on one state. */
+/** Rungs that were priced more than this many slots apart do not share one state. */
 const MIXED_SLOTS = 10
 
 const units = {
@@ -46,7 +46,7 @@ const priceOf = (out: bigint | null, amount: bigint, { decimals, quoteDecimals }
     ? null
     : quotient(out * tenTo(decimals), amount * tenTo(quoteDecimals))
 
-/** A clamped quote is what liquidity ends at, never proceeds. */
+/** A clamped quote shows where liquidity ends. It is not proceeds. */
 const usable = (quote: SpotQuote | null): bigint | null => (quote === null || quote.clamped ? null : quote.outAmount)
 
 const errorOf = (quote: SpotQuote | null): Rung["error"] => {
@@ -56,7 +56,7 @@ const errorOf = (quote: SpotQuote | null): Rung["error"] => {
   return quote.clamped ? "clamped" : null
 }
 
-/** The rungs of the ladder; `quotes` stand in the order of the ladder, null where there is no route. */
+/** The rungs of the ladder. `quotes` are in the order of the ladder, null where there is no route. */
 const rungsOf = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): ReadonlyArray<Rung> => {
   const [baseline] = position.ladder
   const baselineOut = usable(quotes[0] ?? null)
@@ -121,8 +121,9 @@ const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
 }
 
 /**
- * The first that holds. `no_route`: nothing buys the largest rung. `trapped`: liquidity ends inside it, or selling more
- * returns less, or the full exit loses half. `thin`: the full exit loses more than 2 %, or was not measured. `clean`.
+ * The first that holds. `no_route`: nothing buys the largest rung. `trapped`: liquidity ends inside that rung, or
+ * selling more returns less, or the full exit loses half. `thin`: the full exit loses more than 2 %, or was not
+ * measured. Otherwise `clean`.
  */
 export const verdictOf = (
   largest: Pick<Rung, "error"> | undefined,
@@ -140,8 +141,8 @@ export const verdictOf = (
 }
 
 /**
- * The largest rung that sells within `maxPct`; nothing is interpolated between rungs. Rungs from the first that returns less
- * than a smaller one are out. Null for a ladder of one rung, which has nothing to be measured against.
+ * The largest rung that sells within `maxPct`, without interpolation between rungs. Stops at the first rung that
+ * returns less than a smaller one. Null for a ladder of one rung, which has nothing to be measured against.
  */
 export const largestWithin = (rungs: ReadonlyArray<Rung>, maxPct: number): Rung | null => {
   if (rungs.length < 2) {
@@ -176,7 +177,7 @@ const summaryOf = (rungs: ReadonlyArray<Rung>): ExitSummary => {
   }
 }
 
-/** The report on a position; `quotes` stand in the order of its ladder, null where there is no route. */
+/** Builds the report on a position. `quotes` are in the order of its ladder, null where there is no route. */
 export const exitCheck = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): ExitCheck => {
   const { mint, quoteMint, amount, decimals, quoteDecimals, slippageBps, ladder } = position
   const rungs = rungsOf(position, quotes)

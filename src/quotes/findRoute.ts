@@ -1,27 +1,28 @@
 /** Route search of each engine, with checks in a fixed order. */
 import { type Mint, SOL } from "../domain/Address.ts"
-import { NoRoute, PoolsNotSearched, type QuoteRefusal, type QuoteRequest, StateCold } from "../domain/quotes/Quote.ts"
+import { NoRoute, PoolsNotSearched, type QuoteRefusal, type QuoteRequest, StateCold } from "../api/schemas/Quote.ts"
 import { bestDirect } from "./bestDirect.ts"
 import { candidates, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
-import type { PoolBook } from "../pools/PoolBook.ts"
+import type { PoolBook } from "./pools/PoolBook.ts"
 import { pricedRoute } from "./routedQuote.ts"
 import { directRoute, type Moment, type PricedRoute } from "./spotQuote.ts"
 
 /** One way to answer requests. */
 export interface RouteFinder {
-  /** Why this shape of request is never served, whatever the state, or null. */
+  /** The reason why this shape of request is never served, whatever the state, or null. */
   readonly unsupportedShape: (request: QuoteRequest) => QuoteRefusal | null
   /** The only mint that exits are measured in; null for any. */
   readonly exitMint: Mint | null
-  /** The route of a request that the state is fit for, or why there is none. */
+  /** The route, for a request that passed the other checks, or the reason why there is none. */
   readonly find: (book: PoolBook["Service"], request: QuoteRequest, moment: Moment) => PricedRoute | QuoteRefusal
 }
 
 const NO_HUBS: ReadonlySet<Mint> = new Set()
 
 /**
- * The refusal without a route: none exists, or an end may have pools that the node refused to search. A hub counts only where no
- * other end has pools of its own: nodes often refuse to search its many pools, and each belongs to its other mint too.
+ * The refusal when no route was found: `NoRoute`, or `PoolsNotSearched` if the node refused to search the pools of one
+ * end. A hub counts only where no other end has pools of its own. Nodes often refuse to search a hub's many pools, and
+ * each of these also belongs to its other mint.
  */
 const noRoute = (
   book: PoolBook["Service"],
@@ -34,7 +35,7 @@ const noRoute = (
   return mint === undefined ? new NoRoute({ inputMint, outputMint }) : new PoolsNotSearched({ mint })
 }
 
-/** One SOL leg with a fee of `feeBps`, one pool. */
+/** Finds routes of one pool with a SOL leg, with a fee of `feeBps`. */
 export const nativeFinder = (feeBps: bigint): RouteFinder => ({
   unsupportedShape,
   exitMint: SOL,
@@ -50,7 +51,7 @@ export const nativeFinder = (feeBps: bigint): RouteFinder => ({
   }
 })
 
-/** Any mint to any mint, over every pool in memory. */
+/** Finds routes from any mint to any mint, over every pool in memory. */
 export const routerFinder = (hubs: ReadonlySet<Mint>): RouteFinder => ({
   unsupportedShape: sameMint,
   exitMint: null,
@@ -64,7 +65,7 @@ export const routerFinder = (hubs: ReadonlySet<Mint>): RouteFinder => ({
     if (route !== null && route.outAmount > 0n) {
       return route
     }
-    // The direct pools give the best reason: a mode that is not served, or a pool that is still being read.
+    // The direct pools give the best reason: an unsupported mode, or a pool that is still being read.
     const known = book.between(inputMint, outputMint)
     const pools = known === null ? null : candidates(known, request)
     return pools !== null && "_tag" in pools && pools._tag !== "NoRoute" ? pools : noRoute(book, request, hubs)

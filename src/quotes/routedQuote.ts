@@ -1,17 +1,16 @@
-/** A route of several hops as a quote shows it. */
-import type { Pool, Rate } from "../programs/Program.ts"
+/** Turns a route of several hops into the parts of a quote. */
+import type { Pool, Rate } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
-import type { QuoteRequest } from "../domain/quotes/Quote.ts"
+import type { QuoteRequest } from "../api/schemas/Quote.ts"
 import { impactAgainst, impactPct, rateOf } from "./bestDirect.ts"
-import type { PoolGraph } from "../pools/PoolGraph.ts"
+import type { PoolGraph } from "./pools/PoolGraph.ts"
 import { bestPath, MAX_HOPS } from "./bestPath.ts"
 import type { PricedRoute, RouteSwap } from "./spotQuote.ts"
 import { type Leg, splitRoute } from "./splitRoute.ts"
 
-/** Label of quotes that the router made. */
 export const ROUTER_ENGINE = "svc_router"
-/** Hops of a request that does not say. */
+/** Most hops of a route when the request does not say. */
 const DEFAULT_HOPS = 3
 
 /** The graph that the request's venue and pool filters leave. */
@@ -36,13 +35,13 @@ const hopsOf = ({ shares }: Leg, clock: ChainClock): ReadonlyArray<RouteSwap> =>
     priceImpactPct: impactPct({ pool, swap }, inputMint, clock)
   }))
 
-/** The best rate that a vanishing trade would get at this hop, among the pools it uses. */
+/** The best rate among this hop's pools for a vanishingly small trade. */
 const rateOfLeg = ({ shares }: Leg, clock: ChainClock): Rate =>
   shares
     .map(({ pool, inputMint }) => rateOf(pool, inputMint, clock))
     .reduce((best, rate) => (rate.numerator * best.denominator > best.numerator * rate.denominator ? rate : best))
 
-/** Shortfall of the whole route against its marginal rate; null as for a single swap. */
+/** Shortfall of the whole route against its marginal rate. Null in the same cases as for a single swap. */
 const routeImpact = (legs: ReadonlyArray<Leg>, amount: bigint, out: bigint, clock: ChainClock): number | null => {
   const rate = legs
     .map((leg) => rateOfLeg(leg, clock))
@@ -56,7 +55,7 @@ const routeImpact = (legs: ReadonlyArray<Leg>, amount: bigint, out: bigint, cloc
 const slotsOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<number> =>
   legs.flatMap(({ shares }) => shares.map(({ pool }) => pool.slot))
 
-/** The route that pays most through the graph, divided where that pays more; null when there is none. */
+/** The route that pays most, with hops divided where that pays more; null when there is none. */
 export const pricedRoute = (graph: PoolGraph, request: QuoteRequest, clock: ChainClock): PricedRoute | null => {
   const { inputMint, outputMint, amount, directOnly, maxHops = DEFAULT_HOPS } = request
   const trade: { inputMint: Mint; outputMint: Mint; amount: bigint; maxHops: number } = {

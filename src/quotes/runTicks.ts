@@ -1,32 +1,30 @@
-/** The ticks of a quote stream: a fixed grid from its start, on which late points are skipped and never queued. */
-import { Cause, Clock, Context, Effect, Exit, Fiber, Option, Random } from "effect"
-import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../domain/Budget.ts"
-import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
-import { uuidV4 } from "../domain/uuid.ts"
+/** Runs the ticks of a quote stream on a fixed grid. A point that passed is skipped, never queued. */
+import { Cause, Clock, Context, Effect, Exit, Fiber, Option } from "effect"
+import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../api/schemas/Budget.ts"
+import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import type { QuoteEngine } from "./QuoteEngine.ts"
 import type { QuoteSession } from "./QuoteSession.ts"
 import { type TimerWheel } from "./timerWheel.ts"
 import { monotonicMs } from "../domain/loopTime.ts"
 
-/** A tick may start this many milliseconds after its grid point; later it is skipped. */
+/** A tick may start at most this many milliseconds after its grid point. Later it is skipped. */
 const MOST_LATE_MS = 100
 
 type Quote = QuoteEngine["Service"]["quote"]
 
-/** Payment of a tick. */
+/** Charges and refunds a tick. */
 export interface TickMeter {
   readonly admit: Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
   readonly refund: (charge: Charge) => Effect.Effect<BudgetState, LimiterUnavailable>
 }
 
-/** Dependencies of the ticks of one stream. */
 export interface TickRun {
   readonly session: QuoteSession
   readonly request: QuoteRequest
   readonly intervalMs: number
   readonly durationMs: number
-  /** When the grid began, by the monotonic clock, in milliseconds. */
+  /** Start of the grid by the monotonic clock, in milliseconds. */
   readonly startedAt: number
   readonly meter: TickMeter
 }
@@ -38,7 +36,6 @@ const OUR_FAULT = { code: "internal_error", message: "Something went wrong on ou
 const runTick = (quote: Quote, { meter, request, session }: TickRun, tick: number) =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
-    const nextId = () => uuidV4(fiber.getRef(Random.Random))
     const now = () => clock.currentTimeMillisUnsafe()
 
     const priced = (charge: Charge) => (price: SpotQuote) =>
@@ -46,26 +43,27 @@ const runTick = (quote: Quote, { meter, request, session }: TickRun, tick: numbe
 
     const refused = (charge: Charge) => (cause: Cause.Cause<QuoteRefusal>) => {
       const refusal = Option.getOrUndefined(Cause.findErrorOption(cause))
-      const { ours, ...failure } = refusal === undefined ? { ...OUR_FAULT, ours: true } : describeRefusal(refusal)
-      const tell = (units: 0 | 1) =>
-        Effect.sync(() => session.failed(tick, { ...failure, requestId: nextId() }, units, now()))
-      const told = ours
-        ? Effect.matchEffect(meter.refund(charge), { onFailure: () => tell(1), onSuccess: () => tell(0) })
-        : tell(1)
-      return refusal === undefined ? Effect.andThen(Effect.logError("A quote failed", cause), told) : told
+      const { isOurFault, ...failure } =
+        refusal === undefined ? { ...OUR_FAULT, isOurFault: true } : describeRefusal(refusal)
+      const fail = (units: 0 | 1) =>
+        Effect.sync(() => session.failed(tick, { ...failure, requestId: crypto.randomUUID() }, units, now()))
+      const failed = isOurFault
+        ? Effect.matchEffect(meter.refund(charge), { onFailure: () => fail(1), onSuccess: () => fail(0) })
+        : fail(1)
+      return refusal === undefined ? Effect.andThen(Effect.logError("A quote failed", cause), failed) : failed
     }
 
-    const turnedAway = (error: BudgetExceeded | LimiterUnavailable) =>
+    const rejected = (error: BudgetExceeded | LimiterUnavailable) =>
       Effect.sync(() => {
         if (error._tag === "BudgetExceeded") {
           session.throttled(tick, error, now())
         } else {
-          session.failed(tick, { ...LIMITER_DOWN, requestId: nextId() }, 0, now())
+          session.failed(tick, { ...LIMITER_DOWN, requestId: crypto.randomUUID() }, 0, now())
         }
       })
 
     return Effect.matchEffect(meter.admit, {
-      onFailure: turnedAway,
+      onFailure: rejected,
       onSuccess: (charge) =>
         Effect.matchCauseEffect(quote(request), { onFailure: refused(charge), onSuccess: priced(charge) })
     })
@@ -78,8 +76,8 @@ export type GridState =
   | { readonly _tag: "Over"; readonly skipped: number }
 
 /**
- * The state of a grid `elapsedMs` after its start, of which the points before `next` are done. Points that went by are skipped;
- * the newest of them is due for MOST_LATE_MS. `dueMs` counts from the start.
+ * The state of a grid `elapsedMs` after its start, when all points before `next` are done. Points that passed are
+ * skipped, except the newest, which stays due for MOST_LATE_MS. `dueMs` counts from the start.
  */
 export const gridState = (
   elapsedMs: number,
@@ -99,7 +97,10 @@ export const gridState = (
     : { _tag: "Late", tick, skipped: tick - next + 1 }
 }
 
-/** Runs the ticks after the first until the stream is over. A tick that is priced and paid at once costs one fiber, no timer. */
+/**
+ * Runs the ticks after the first until the stream is over. A tick that is priced and paid at once costs one fiber and
+ * no timer.
+ */
 export const runTicks = (wheel: TimerWheel, quote: Quote, run: TickRun): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.callback<void>((resume) => {

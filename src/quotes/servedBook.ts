@@ -1,12 +1,12 @@
 /** The pools in memory without those of refused venues. */
-import type { Pool } from "../programs/Program.ts"
-import type { MintPools } from "../pools/MintPools.ts"
-import type { PoolBook } from "../pools/PoolBook.ts"
+import type { Pool } from "../programs/interface/Program.ts"
+import type { MintPools } from "./pools/MintPools.ts"
+import type { PoolBook } from "./pools/PoolBook.ts"
 import type { VenueProofs } from "./VenueProofs.ts"
 
 type Book = PoolBook["Service"]
 
-/** Pools of these venues count as pools that are not served, with the reason. */
+/** Moves the pools of these venues to the refused ones, with the reason. */
 const withoutVenues = (known: MintPools, venues: ReadonlyMap<string, string>): MintPools => {
   const refused = known.pools.flatMap(({ address, dex, mintA, mintB }) => {
     const detail = venues.get(dex)
@@ -34,7 +34,10 @@ const bookWithout = (book: Book, venues: ReadonlyMap<string, string>): Book => {
   }
 }
 
-/** The book to quote from, at each call as of the venues that are refused then: the book itself while there is none. */
+/**
+ * Returns the book to quote from, without the venues that are refused at that moment. It is `book` itself while none is
+ * refused.
+ */
 export const servedBook = (book: Book, proofs: VenueProofs): (() => Book) => {
   let served: { readonly venues: ReadonlyMap<string, string>; readonly book: Book } | null = null
   return () => {

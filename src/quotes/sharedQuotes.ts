@@ -1,8 +1,8 @@
 import { Clock, Effect } from "effect"
-import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
+import type { QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
 import type { QuoteEngine } from "./QuoteEngine.ts"
 
-/** Milliseconds for which a quote is given to equal requests. */
+/** For this many milliseconds equal requests share a quote. */
 const SHARED_FOR_MS = 5
 
 type Quote = QuoteEngine["Service"]["quote"]
@@ -20,7 +20,7 @@ const keyOf = ({
 }: QuoteRequest): string =>
   [inputMint, outputMint, amount, slippageBps, outputDecimals, maxHops, directOnly, pools, venues].join(":")
 
-/** Keys of the requests of open streams, each of which asks with the same object at every tick. */
+/** Keys of requests. An open stream asks with the same object at every tick. */
 const keys = new WeakMap<QuoteRequest, string>()
 
 const knownKeyOf = (request: QuoteRequest): string => {
@@ -30,8 +30,8 @@ const knownKeyOf = (request: QuoteRequest): string => {
 }
 
 /**
- * `quote` for the ticks of streams: equal requests within SHARED_FOR_MS get the same quote object, with one id and one
- * `quotedAtMs`. Refusals are not shared. Holds at most the quotes of one such period.
+ * Wraps `quote` for the ticks of streams. Equal requests within SHARED_FOR_MS get the same quote object, with one id
+ * and one `quotedAtMs`. Refusals are not shared. Keeps only the quotes of the current period.
  */
 export const sharedQuotes = (quote: Quote): Quote => {
   const quotes = new Map<string, SpotQuote>()

@@ -1,14 +1,14 @@
-/** Dividing each hop of a path among the parallel pools of its pair, where that pays more than one pool alone. */
-import type { Pool, Swap } from "../programs/Program.ts"
+/** Divides each hop of a path among the parallel pools of its pair, where that pays more than one pool alone. */
+import type { Pool, Swap } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { attempt, bestDirect } from "./bestDirect.ts"
-import type { PoolGraph } from "../pools/PoolGraph.ts"
+import type { PoolGraph } from "./pools/PoolGraph.ts"
 import type { Step } from "./bestPath.ts"
 
-/** Shares are handed out in steps of this many percent. */
+/** Size of one step of the division, in percent. */
 export const STEP_PCT = 5
-/** Pools beyond the best this many of a pair are not worth their quotes. */
+/** Only this many pools of a pair are considered: more are not worth their quotes. */
 const MOST_POOLS = 8
 
 /** One pool's part of a hop. */
@@ -34,7 +34,7 @@ interface Portion {
   readonly pool: Pool
   readonly percent: number
   readonly amountOut: bigint
-  /** Output of the pool for one more step; null when it would not take it whole. */
+  /** Output of the pool for one more step; null when the pool cannot take it whole. */
   readonly next: bigint | null
 }
 
@@ -48,7 +48,7 @@ const filled = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock):
   return swap.ending === "filled" ? swap.amountOut : null
 }
 
-/** The pool that gains most from one more step; ties go to the lower address. */
+/** The pool that gains most from one more step. Ties go to the lower address. */
 const hungriest = (portions: ReadonlyArray<Portion>): number => {
   let chosen = -1
   let most = -1n
@@ -63,7 +63,10 @@ const hungriest = (portions: ReadonlyArray<Portion>): number => {
   return chosen
 }
 
-/** Whole percents per pool, greedily: outputs are concave, so the best next step is always part of the best division. */
+/**
+ * Whole percents per pool, chosen greedily: outputs are concave, so the best next step is always part of the best
+ * division.
+ */
 const divide = (pools: ReadonlyArray<Pool>, inputMint: Mint, amount: bigint, clock: ChainClock) => {
   const grown = (pool: Pool, percent: number, amountOut: bigint): Portion => ({
     pool,
@@ -83,7 +86,7 @@ const divide = (pools: ReadonlyArray<Pool>, inputMint: Mint, amount: bigint, clo
   return portions.filter(({ percent }) => percent > 0)
 }
 
-/** The shares as they are swapped: what rounding left over goes to the largest. */
+/** The shares as swaps. The largest share gets what rounding left over. */
 const settle = (
   portions: ReadonlyArray<Portion>,
   pair: { readonly inputMint: Mint; readonly outputMint: Mint },
@@ -100,7 +103,7 @@ const settle = (
 
 const total = (shares: ReadonlyArray<Share>): bigint => shares.reduce((sum, { swap }) => sum + swap.amountOut, 0n)
 
-/** The pools worth dividing among: those that pay most for one step. */
+/** The pools worth dividing among: the ones that pay most for one step. */
 const parallelPools = (
   pools: ReadonlyArray<Pool>,
   inputMint: Mint,
@@ -114,7 +117,9 @@ const parallelPools = (
     .slice(0, MOST_POOLS)
     .map(({ pool }) => pool)
 
-/** One hop for this amount: divided where that pays more, else through its best pool. Null when nothing takes it whole. */
+/**
+ * One hop for this amount, divided where that pays more, else through its best pool. Null when no pool takes it whole.
+ */
 const legOf = (
   graph: PoolGraph,
   pair: { readonly inputMint: Mint; readonly outputMint: Mint },
@@ -182,8 +187,8 @@ const pathTo = (last: Step): ReadonlyArray<Via> => {
 }
 
 /**
- * The path, hop by hop from the input, each hop divided among its parallel pools where that pays more. What a hop pays
- * is what the next one takes, so the whole never pays less than the path undivided. A path that ran out stays undivided.
+ * The path hop by hop, each hop divided among its parallel pools where that pays more. The next hop takes all that a
+ * hop pays, so the result never pays less than the undivided path. A path that ran out of liquidity stays undivided.
  */
 export const splitRoute = (graph: PoolGraph, last: Step, amount: bigint, clock: ChainClock): ReadonlyArray<Leg> => {
   const path = pathTo(last)

@@ -2,17 +2,16 @@
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { SOL } from "../domain/Address.ts"
 import { uiNumber } from "../domain/decimal.ts"
-import type { Hop, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
-import type { Freshness } from "../solana/accounts/ChainFeed.ts"
+import type { Hop, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
+import type { Freshness } from "../chain/ChainFeed.ts"
 import { type Best, impactPct } from "./bestDirect.ts"
 import { minimumOut, netOfSolFee } from "./directRoute.ts"
-import { silence } from "../pools/freshness.ts"
+import { silence } from "./pools/freshness.ts"
 import type { VenueProofs } from "./VenueProofs.ts"
 
-/** Label of quotes priced from this process's own memory. */
 const NATIVE_ENGINE = "svc_native_cache"
 
-/** When and from what a quote is made. */
+/** The time and the state that a quote is made from. */
 export interface Moment {
   readonly nowMs: number
   readonly freshness: Freshness
@@ -23,7 +22,7 @@ export interface Moment {
 /** One swap of a route, without its evidence. */
 export type RouteSwap = Omit<Hop, "provenAtSlot">
 
-/** Net amount of the trader: sales pay the SOL fee out of the proceeds, purchases on top. */
+/** What the trader receives. A sale pays the SOL fee out of its proceeds, a purchase on top. */
 const proceeds = (request: QuoteRequest, { swap }: Best, feeBps: bigint): bigint =>
   request.outputMint === SOL ? netOfSolFee(swap.amountOut, feeBps) : swap.amountOut
 
@@ -34,11 +33,11 @@ const feeBasisOf = ({ outputMint }: QuoteRequest, feeBps: bigint): SpotQuote["fe
   return outputMint === SOL ? "net" : "principal"
 }
 
-/** A route that has been priced, whichever way it was found. */
+/** A priced route, from either finder. */
 export interface PricedRoute {
   readonly engine: string
   readonly route: ReadonlyArray<RouteSwap>
-  /** Net amount of the trader. */
+  /** What the trader receives, after fees. */
   readonly outAmount: bigint
   readonly priceImpactPct: number | null
   readonly clamped: boolean
@@ -66,7 +65,7 @@ export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment
   }
 }
 
-/** The quote object, but for what is known only once it is made: its id and how long it took. */
+/** The quote object, without its id and the time it took. */
 export const spotQuote = (
   request: QuoteRequest,
   { outAmount, feeBasis, ...priced }: PricedRoute,

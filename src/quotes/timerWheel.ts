@@ -1,19 +1,21 @@
-/** Timers of many streams in one fiber for each stretch of time. */
+/** Lets many streams share timers: one fiber for each stretch of time. */
 import { Clock, Effect, Fiber, type Scope } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
 
-/** Milliseconds within which times share one timer. */
+/** Times within this many milliseconds share one timer. */
 const SLOT_MS = 5
-/** Actions of a slot after which the event loop reads its sockets again. */
+/** After this many actions of a slot the event loop gets a turn. */
 const BATCH = 64
 
-/** Runs actions at times of the monotonic clock. */
 export interface TimerWheel {
-  /** Runs `action` at `dueMs` or up to 5 ms later, after the actions that were added to the same slot before. It must not throw. */
+  /**
+   * Runs `action` at `dueMs` or up to 5 ms later. Actions of one slot run in the order they were added. It must not
+   * throw.
+   */
   readonly at: (dueMs: number, action: () => void) => void
 }
 
-/** A wheel without actions. Those that are not due when the scope closes never run. */
+/** A wheel without actions. Actions that are not due when the scope closes never run. */
 export const makeTimerWheel: Effect.Effect<TimerWheel, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope

@@ -1,15 +1,15 @@
-/** The exit report of a wallet: one ladder for each open position. Pure. */
+/** Builds the exit report of a wallet: one ladder for each open position. Pure. */
 import { numberText, shareOf, uiNumber } from "../domain/decimal.ts"
 import type { Mint } from "../domain/Address.ts"
-import type { ExitCheck, Position } from "../domain/quotes/ExitCheck.ts"
+import type { ExitCheck, Position } from "../api/schemas/ExitCheck.ts"
 import type {
   WalletExitCounts,
   WalletExitPosition,
   WalletExitState,
   WalletExitTotal,
   WithinImpact
-} from "../domain/quotes/WalletExit.ts"
-import type { WalletPosition } from "../domain/wallets/WalletPositions.ts"
+} from "../api/schemas/WalletExit.ts"
+import type { WalletPosition } from "../api/schemas/WalletPositions.ts"
 import { largestWithin } from "./exitCheck.ts"
 
 /** Terms of the check, the same for every position. */
@@ -19,19 +19,18 @@ export interface WalletExitTerms {
   readonly slippageBps: number
   readonly ladder: ReadonlyArray<number>
   readonly maxImpactPct: number
-  /** Most positions of the report. */
+  /** Most positions in the report. */
   readonly limit: number
 }
 
-/** A position of the wallet in the check. */
 export interface PlannedExit {
   readonly held: WalletPosition
-  /** Null where nothing is to be priced; `state` is the reason. */
+  /** Null when there is nothing to price. `state` is the reason. */
   readonly position: Position | null
   readonly state: WalletExitState
 }
 
-/** Result of a position of which the ladder was to be priced. */
+/** Result of a position whose ladder was to be priced. */
 export interface ExitOutcome {
   readonly state: WalletExitState
   readonly exit: ExitCheck | null
@@ -45,10 +44,10 @@ const details: Partial<Record<WalletExitState, string>> = {
   too_small: "No share of the ladder comes to one atomic unit."
 }
 
-// Values order the list only; no amount is made of them.
+// Only orders the list. No amount is computed from it.
 const valueOf = ({ valueUsd }: WalletPosition): number => (valueUsd === null ? -1 : Number(valueUsd))
 
-/** Open positions: those of known balance first, then by value, then by the time of the last trade, then by mint. */
+/** Open positions, in this order: known balance first, larger value, later last trade, mint. */
 const inOrder = (positions: ReadonlyArray<WalletPosition>): ReadonlyArray<WalletPosition> =>
   positions
     .filter(({ open }) => open)
@@ -81,7 +80,7 @@ const planOf = (held: WalletPosition, terms: WalletExitTerms): PlannedExit => {
       }
 }
 
-/** The first open positions, and how many there are. Rungs that come to nothing are left out of their ladder. */
+/** The first open positions, and how many there are. A rung that comes to zero units is left out of its ladder. */
 export const plannedExits = (
   positions: ReadonlyArray<WalletPosition>,
   terms: WalletExitTerms
@@ -90,7 +89,6 @@ export const plannedExits = (
   return { planned: open.slice(0, terms.limit).map((held) => planOf(held, terms)), open: open.length }
 }
 
-/** Rungs of the positions. */
 export const rungsIn = (positions: ReadonlyArray<Pick<PlannedExit, "position">>): number =>
   positions.reduce((sum, { position }) => sum + (position?.ladder.length ?? 0), 0)
 
@@ -101,7 +99,7 @@ const withinOf = (exit: ExitCheck, maxImpactPct: number): WithinImpact | null =>
     : { fraction: rung.fraction, amount: rung.amount, outAmount: rung.outAmount, outUiAmount: rung.outUiAmount }
 }
 
-/** A position of the report. Without an outcome it has the state of its plan. */
+/** One position of the report. Without an outcome it keeps the state of its plan. */
 export const walletExitPosition = (
   { held, state }: PlannedExit,
   outcome: ExitOutcome | null,
@@ -121,7 +119,7 @@ export const walletExitPosition = (
   }
 }
 
-/** Open positions by state; the sum of the others is `open`. */
+/** Counts open positions by state. The other counts add up to `open`. */
 export const countsOf = (positions: ReadonlyArray<WalletExitPosition>, open: number): WalletExitCounts => {
   const of = (wanted: WalletExitState) => positions.filter(({ state }) => state === wanted).length
   return {
@@ -139,7 +137,9 @@ export const countsOf = (positions: ReadonlyArray<WalletExitPosition>, open: num
   }
 }
 
-/** Proceeds of a position within the impact: zero when nothing buys any share of it, null when they were not measured. */
+/**
+ * Proceeds of a position within the impact. Zero when nothing buys any share of it; null when they were not measured.
+ */
 const proceedsWithin = ({ exit, within }: WalletExitPosition): bigint | null => {
   if (within !== null) {
     return within.outAmount
@@ -153,7 +153,7 @@ const sumOf = (amounts: ReadonlyArray<bigint>): bigint | null =>
 const uiOf = (amount: bigint | null, decimals: number | null): number | null =>
   amount === null || decimals === null ? null : uiNumber(amount, decimals)
 
-/** Sums over the positions of the report; `isKnown` when the positions of the wallet were read. */
+/** Sums over the positions of the report. `isKnown` is true when the wallet's positions were read. */
 export const totalOf = (
   positions: ReadonlyArray<WalletExitPosition>,
   { maxImpactPct, quoteDecimals }: WalletExitTerms,

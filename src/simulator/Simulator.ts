@@ -56,7 +56,10 @@ export class Simulator extends Context.Service<
     /** All pools. */
     readonly pools: () => ReadonlyArray<SimPool>
     readonly faults: Faults
-    /** Another node of the same chain until the scope closes, with its own faults; only those of the first one halt the chain. */
+    /**
+     * Starts another node of the same chain until the scope closes. It has its own faults; only the first node's faults
+     * halt the chain.
+     */
     addNode(ailment: Ailment): Effect.Effect<SolanaNode, HttpServerError.ServeError, Scope.Scope>
     /** A Geyser of the chain until the scope closes. Without one, nothing of gRPC is loaded. */
     addGeyser(ailment?: Partial<GeyserAilment>): Effect.Effect<GeyserNode, never, Scope.Scope>
@@ -77,8 +80,9 @@ export class Simulator extends Context.Service<
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
   /**
-   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_RETAIL_WALLETS`
-   * (120), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300), `SIMULATOR_SOURCE` (rpc) and `SIMULATOR_FAULTS_...`.
+   * Like `layer`, with settings from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2),
+   * `SIMULATOR_RETAIL_WALLETS` (120), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300), `SIMULATOR_SOURCE`
+   * (rpc) and `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
     Simulator,
@@ -100,7 +104,7 @@ const defaults: SimulatorOptions = {
   source: "rpc"
 }
 
-/** Every five seconds one: 18,000 in the past, whose making takes a few seconds of a core. */
+/** One swap every five seconds: 18,000 in the past, which take a few seconds of one core to make. */
 const USUAL_SWAPS = 0.2
 
 /** A day and one hour, so that the state at the start of the last day is known. */

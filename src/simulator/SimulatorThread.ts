@@ -1,6 +1,6 @@
 import { type Config, Context, Duration, Effect, Layer, type Scope } from "effect"
 import { type MessagePort, Worker } from "node:worker_threads"
-import type { NewFollow } from "../domain/wallets/Copying.ts"
+import type { NewFollow } from "../api/schemas/Copying.ts"
 import { startStep } from "../domain/startStep.ts"
 import type { SimMint } from "./chain/SimPool.ts"
 import type { Ailment } from "./node/Faults.ts"

@@ -3,7 +3,7 @@ import { monotonicMs } from "../domain/loopTime.ts"
 import { Cause, Clock, Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
-import { SourceMonitor } from "../health/SourceMonitor.ts"
+import { SourceMonitor } from "../operations/SourceMonitor.ts"
 import { within } from "./deadline.ts"
 import { sessionConfig } from "./directUrl.ts"
 
@@ -14,15 +14,15 @@ const BEAT_TIMEOUT_MS = 500
 const RETRY_EVERY_MS = 250
 const TICK_MS = 50
 /**
- * Time for which a beat proves the channel, in ticks of the event loop: a beat may be late, three may not. A late tick counts once:
- * while the loop is busy it sends and reads no beats, which proves nothing about the channel, and before the next tick it
- * reads what has arrived.
+ * How long a beat proves the channel, in ticks of the event loop: one beat may be late, three may not. A late tick
+ * counts once. While the loop is busy it neither sends nor reads beats, which proves nothing about the channel, and it
+ * reads what has arrived before the next tick.
  */
 const PROVEN_TICKS = 15
-/** The longest that a beat proves the channel by the clock, for a process that stood still. */
+/** How long a beat proves the channel at most by the clock, for a process that stood still. */
 const PROVEN_FOR_MS = 5000
 
-/** Until the first proof: a starting process is busy, and no request waits for the channel yet. */
+/** Timeout until the first proof: a starting process is busy, and no request waits for the channel yet. */
 const START_TIMEOUT_MS = 10_000
 
 /** A kind of change that processes announce to each other. */
@@ -30,36 +30,36 @@ export type Topic = "keys" | "sessions" | "tracker" | "alerts" | "firings"
 
 /** Synchronous handlers of one topic. */
 export interface ChangeHandlers {
-  /** A process has changed the subject; `isOwn` when it was this one. */
+  /** A process has changed the subject. `isOwn` is true when it was this process. */
   readonly onChange: (subject: string, isOwn: boolean) => void
   /**
-   * The channel listens. Changes of the last `gapMs` milliseconds may have been missed; null when it has not listened before.
-   * The channel is proven only after this has succeeded; a failure connects again.
+   * The channel listens. Changes of the last `gapMs` milliseconds may have been missed; null when it has not listened
+   * before. The channel is proven only after this succeeds. A failure reconnects.
    */
   readonly onConnected: (gapMs: number | null) => Effect.Effect<void, unknown>
 }
 
-/** A change of another process or of this one, or `Missed`: changes may have been missed, so the state has to be read again. */
+/** A change by any process, or `Missed`: changes may have been missed, so the state has to be read again. */
 export type ChangeSignal =
   | { readonly _tag: "Changed"; readonly subject: string; readonly isOwn: boolean }
   | { readonly _tag: "Missed" }
 
 /**
- * Changes between processes that share a database, over LISTEN and NOTIFY on one connection, which is opened with the first
- * subscription. Delivery is in order of commit. Every 250 ms the channel sends itself a beat: receiving it proves that
- * everything committed before it was received.
+ * Changes between processes that share a database, over LISTEN and NOTIFY on one connection, which the first
+ * subscription opens. Delivery follows the order of commits. Every 250 ms the channel sends itself a beat. When the
+ * beat comes back, everything committed before it has been received.
  */
 export class ChangeChannel extends Context.Service<
   ChangeChannel,
   {
     /**
-     * True while every change that was committed more than 750 ms ago has been received. The delays of a busy event loop are
-     * added to that time, up to 5 s in all.
+     * True while every change that was committed more than 750 ms ago has been received. The delays of a busy event
+     * loop extend that time, up to 5 s in all.
      */
     readonly isProven: () => boolean
-    /** SQL expression that announces a change with the commit of its transaction. The subject is at most 7,900 bytes. */
+    /** SQL expression that announces a change when its transaction commits. The subject is at most 7,900 bytes. */
     announcing(topic: Topic, subject: string | Statement.Fragment): Statement.Fragment
-    /** Announces a change; inside a transaction with its commit. */
+    /** Announces a change; inside a transaction, when it commits. */
     announce(topic: Topic, subject: string): Effect.Effect<void, SqlError.SqlError>
     /** Calls the handlers until the scope closes, `onConnected` first. */
     subscribe(topic: Topic, handlers: ChangeHandlers): Effect.Effect<void, never, Scope.Scope>
@@ -79,6 +79,39 @@ interface Subscription extends ChangeHandlers {
   readonly topic: string
 }
 
+/** What the last returned beat proves. Times are milliseconds of the monotonic clock unless named otherwise. */
+class Proof {
+  // A beat of an earlier session proves nothing about this one.
+  isBeating = false
+  ticks = 0
+  /** Wall time of the last beat; null before the first. */
+  beatAtMs: number | null = null
+  #sentAtMs: number | null = null
+  #sentAtTick = 0
+
+  get isFirst(): boolean {
+    return this.#sentAtMs === null
+  }
+
+  /** Takes a beat of this process that has come back. */
+  take([sentAtMs, tick]: ReadonlyArray<string>, wallMs: number): void {
+    this.isBeating = true
+    this.#sentAtMs = Number(sentAtMs)
+    this.#sentAtTick = Number(tick)
+    this.beatAtMs = wallMs
+  }
+
+  /** Time since the last proof; null before the first. */
+  age(nowMs: number): number | null {
+    return this.#sentAtMs === null ? null : nowMs - this.#sentAtMs
+  }
+
+  isFresh(nowMs: number): boolean {
+    const age = this.age(nowMs)
+    return this.isBeating && age !== null && this.ticks - this.#sentAtTick < PROVEN_TICKS && age < PROVEN_FOR_MS
+  }
+}
+
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const config = yield* sessionConfig(sql)
@@ -87,19 +120,13 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const sender = randomBase62(16, yield* SecretSource)
   const nowMs = () => monotonicMs(clock)
-  const isStarting = () => provenAtMs === null
+  const proof = new Proof()
   const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    within(isStarting() ? START_TIMEOUT_MS : BEAT_TIMEOUT_MS, (cause) => cause)(effect)
+    within(proof.isFirst ? START_TIMEOUT_MS : BEAT_TIMEOUT_MS, (cause) => cause)(effect)
   const subscriptions = new Set<Subscription>()
   let isStarted = false
   let isConnected = false
-  // A beat of an earlier session proves nothing of this one.
-  let isBeating = false
   let isReported = false
-  let provenAtMs: number | null = null
-  let provenAtTick = 0
-  let ticks = 0
-  let beatAtMs: number | null = null
 
   const receive = (payload: string): void => {
     const [from, topic, ...rest] = payload.split(" ")
@@ -107,24 +134,21 @@ const make = Effect.gen(function* () {
     if (topic !== "beat") {
       subscriptions.forEach((each) => each.topic === topic && each.onChange(subject, from === sender))
     } else if (from === sender) {
-      isBeating = true
-      provenAtMs = Number(rest[0])
-      provenAtTick = Number(rest[1])
-      beatAtMs = clock.currentTimeMillisUnsafe()
+      proof.take(rest, clock.currentTimeMillisUnsafe())
     }
   }
 
   const session = Effect.scoped(
     Effect.gen(function* () {
-      // Closed after the connection: UNLISTEN on a connection that does not answer would never end.
+      // Closed after the connection: UNLISTEN on a dead connection would never end.
       const listening = yield* Effect.acquireRelease(Scope.make(), (held) => Scope.close(held, Exit.void))
       const connection = yield* PgConnection.make({
         ...config,
-        connectTimeout: isStarting() ? START_TIMEOUT_MS : CONNECT_TIMEOUT_MS
+        connectTimeout: proof.isFirst ? START_TIMEOUT_MS : CONNECT_TIMEOUT_MS
       })
       const pinned = yield* Scope.provide(connection.pin, listening)
       const notifications = yield* inTime(Scope.provide(pinned.listen(CHANNEL), listening))
-      const gapMs = provenAtMs === null ? null : nowMs() - provenAtMs
+      const gapMs = proof.age(nowMs())
       // Subscriptions may be added while others are being connected.
       const connected = new Set<ChangeHandlers>()
       const waiting = () => Array.from(subscriptions).find((each) => !connected.has(each))
@@ -135,7 +159,7 @@ const make = Effect.gen(function* () {
       isConnected = true
       isReported = false
       const beat = Effect.suspend(() =>
-        inTime(pinned.query("select pg_notify($1, $2)", [CHANNEL, `${sender} beat ${nowMs()} ${ticks}`]))
+        inTime(pinned.query("select pg_notify($1, $2)", [CHANNEL, `${sender} beat ${nowMs()} ${proof.ticks}`]))
       )
       yield* Effect.raceFirst(
         Effect.forever(Effect.map(Queue.take(notifications), ({ payload }) => receive(payload))),
@@ -144,11 +168,11 @@ const make = Effect.gen(function* () {
     })
   )
 
-  // One log line each time the channel goes down, however often it is tried again.
+  // One log line each time the channel goes down, however many attempts follow.
   const down = (exit: Exit.Exit<unknown, unknown>) => {
     const isFirst = !isReported
     isConnected = false
-    isBeating = false
+    proof.isBeating = false
     isReported = true
     if (Exit.isSuccess(exit)) {
       return Effect.void
@@ -165,7 +189,7 @@ const make = Effect.gen(function* () {
     }
     isStarted = true
     const tick = Effect.repeat(
-      Effect.sync(() => ticks++),
+      Effect.sync(() => proof.ticks++),
       Schedule.spaced(TICK_MS)
     )
     return Effect.exit(session).pipe(
@@ -189,11 +213,10 @@ const make = Effect.gen(function* () {
   const announcing = (topic: Topic, subject: string | Statement.Fragment): Statement.Fragment =>
     sql`pg_notify(${CHANNEL}, ${`${sender} ${topic} `}::text || ${subject}::text)`
 
-  const isProven = () =>
-    isBeating && provenAtMs !== null && ticks - provenAtTick < PROVEN_TICKS && nowMs() - provenAtMs < PROVEN_FOR_MS
+  const isProven = () => proof.isFresh(nowMs())
   yield* monitor.report("database", () => ({
-    observedAtMs: beatAtMs,
-    status: isProven() ? "known" : beatAtMs === null ? "unavailable" : "stale"
+    observedAtMs: proof.beatAtMs,
+    status: isProven() ? "known" : proof.beatAtMs === null ? "unavailable" : "stale"
   }))
 
   return ChangeChannel.of({
@@ -208,6 +231,6 @@ const make = Effect.gen(function* () {
           onConnected: () => Effect.asVoid(Queue.offer(queue, { _tag: "Missed" }))
         })
       ),
-    sinceProvenMs: () => (provenAtMs === null ? Number.POSITIVE_INFINITY : nowMs() - provenAtMs)
+    sinceProvenMs: () => proof.age(nowMs()) ?? Number.POSITIVE_INFINITY
   })
 })

@@ -11,19 +11,19 @@ import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
 import { within } from "./deadline.ts"
 import { directUrl } from "./directUrl.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
-import { migrate, type SchemaTooNew } from "./schema.ts"
+import { migrate, type SchemaTooNew, type SchemaTooOld, type TradesUnconverted } from "./schema.ts"
 
-/** The folder of what this process keeps: `DATA_DIR`, `.fathom`. */
+/** `DATA_DIR` (`.fathom`): the folder of what this process keeps. */
 export const dataDir: Config.Config<string> = Config.String("DATA_DIR").pipe(Config.withDefault(".fathom"))
 
-/** Settings of the connections, and of the server where there is one. */
+/** Settings of the connections, and of the embedded server. */
 export const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
   directUrl,
   dataDir,
-  /** Beside these, each process holds one connection for the change channel. */
+  /** Connections of the pool. Each process holds one more, for the change channel. */
   poolSize: rangeSetting("DATABASE_POOL_SIZE", 10, { minimum: 1, maximum: 1000 }),
-  /** Time for which a server that does not take connections yet is waited for at the start. */
+  /** How long the start waits for a server that takes no connections yet. */
   wait: durationSetting("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
   connectTimeout: durationSetting("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
   statementTimeout: durationSetting("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
@@ -43,12 +43,12 @@ export const clientConfig = (options: {
   transformResultNames: String.snakeToCamel
 })
 
-/** The time that closing a pool may take. The server ends what was open when it notices. */
+/** How long closing a pool may take. The server ends what was open when it notices. */
 const CLOSE_TIMEOUT = Duration.seconds(2)
 
 /**
- * A client whose pool closes within 2 s. A transaction is not interruptible while it begins and ends, and on a connection that
- * carries nothing any more it would hold up a shutdown for as long as the operating system retries.
+ * A client whose pool closes within 2 s. A transaction cannot be interrupted while it begins and ends. On a dead
+ * connection it would hold up a shutdown for as long as the operating system retries.
  */
 export const makeClient = Effect.fnUntraced(function* (config: PgClient.PgPoolConfig) {
   const pool = yield* Effect.acquireRelease(Scope.make(), (held) =>
@@ -61,8 +61,8 @@ export const makeClient = Effect.fnUntraced(function* (config: PgClient.PgPoolCo
 })
 
 /**
- * Waits for the server of `DATABASE_URL`, else makes and checks the folder of the embedded one. Starts nothing; fails when
- * the database cannot be used.
+ * Waits for the server of `DATABASE_URL`, or makes and checks the folder of the embedded one. Starts nothing. Fails
+ * when the database cannot be used.
  */
 export const check: Effect.Effect<void, Config.ConfigError | DatabaseUnusable | FolderUnusable> = Effect.gen(
   function* () {
@@ -73,7 +73,7 @@ export const check: Effect.Effect<void, Config.ConfigError | DatabaseUnusable | 
   }
 )
 
-/** Fails when there is no `DATABASE_URL` and the folder of the embedded server holds no database yet. Makes nothing. */
+/** Fails without `DATABASE_URL` when the folder of the embedded server holds no database yet. Makes nothing. */
 export const isThere: Effect.Effect<void, Config.ConfigError | NoDatabase> = Effect.gen(function* () {
   const { dataDir, url } = yield* settings
   const folder = resolve(dataDir, "postgres")
@@ -104,6 +104,8 @@ type Unusable =
   | EmbeddedServer.ServerFailed
   | Migrator.MigrationError
   | SchemaTooNew
+  | SchemaTooOld
+  | TradesUnconverted
   | SqlError.SqlError
 
 const migrated = (
@@ -114,13 +116,13 @@ const migrated = (
     Layer.effectDiscard(startStep("Start: the schema of the database is being brought up to date")(migrate))
   ).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
 
-/** A connected, fully migrated database. Without `DATABASE_URL` this process has to be the only one in `DATA_DIR`. */
+/** A connected, fully migrated database. Without `DATABASE_URL`, this must be the only process in `DATA_DIR`. */
 export const layer = migrated(EmbeddedServer.start)
 
-/** The same for a short command: it works beside a service that is already running in `DATA_DIR`. */
+/** The same for a short command. Works beside a service that runs in `DATA_DIR`. */
 export const layerBeside = migrated(EmbeddedServer.join)
 
-/** The database without its migrations and without the change channel, for a copy of it as it is. Beside a running service. */
+/** The database without migrations and change channel, to copy it as it is. Works beside a running service. */
 export const layerAsIs: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Unusable> = PgClient.layerFrom(
   connect(EmbeddedServer.join)
 )

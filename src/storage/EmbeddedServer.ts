@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
-import { keepRunning } from "../health/keepRunning.ts"
+import { keepRunning } from "../operations/keepRunning.ts"
 import { findBinaries } from "./binaries.ts"
 import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { takeFolder } from "./folderLock.ts"
@@ -14,12 +14,14 @@ import { findRunner, type Runner } from "./unprivileged.ts"
 
 /** A running embedded PostgreSQL 18. */
 export interface EmbeddedServer {
-  /** Holds the socket; as the host of a client it means exactly that. The user is `postgres`, without a password. */
+  /**
+   * Folder of the socket. As a client's host it names exactly that socket. The user is `postgres`, without a password.
+   */
   readonly socketFolder: string
   readonly pid: number
 }
 
-/** Another living process runs a server on this folder. */
+/** Another living process runs a server in this folder. */
 export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", {
   folder: Schema.String,
   pid: Schema.Int
@@ -36,7 +38,7 @@ export class NoBinaries extends Schema.TaggedError<NoBinaries>()("NoBinaries", {
   }
 }
 
-/** The server did not come up; `detail` is its output. */
+/** The server did not start. `detail` is its output. */
 export class ServerFailed extends Schema.TaggedError<ServerFailed>()("ServerFailed", {
   folder: Schema.String,
   detail: Schema.String
@@ -51,7 +53,7 @@ export interface EmbeddedServerOptions {
   readonly folder: string
   /** Server settings that replace the defaults. */
   readonly settings?: Readonly<Record<string, string>> | undefined
-  /** False keeps root from using user namespaces, as some containers do. */
+  /** False keeps root from using user namespaces, as in some containers. */
   readonly namespaces?: boolean | undefined
 }
 
@@ -76,8 +78,8 @@ const linesOf = (file: string): ReadonlyArray<string> =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
 
 /**
- * Starts the server of a data folder, made on first use, and stops it with the scope. A server that ends meanwhile is started
- * again. An acknowledged write survives the death of every process involved.
+ * Starts the server of a data folder and stops it with the scope. Makes the folder on first use. A server that ends by
+ * itself is started again. An acknowledged write survives the death of every process involved.
  */
 export const start: (
   options: EmbeddedServerOptions
@@ -108,7 +110,7 @@ export const start: (
     runner.own(server.socketFolder)
     yield* initialise(server, settings)
     yield* Effect.mapError(clearStaleServer(server), failed(server))
-    // Closed after the supervision, which would start a server that is being stopped again.
+    // Closed after the supervision, which would otherwise restart a server that is being stopped.
     const children = yield* Scope.fork(yield* Effect.scope)
     const child = yield* Scope.provide(launch(server, settings), children)
     yield* supervise(server, settings, child).pipe(
@@ -123,7 +125,7 @@ export const start: (
     Effect.catchDefect(effect, (cause) => Effect.fail(new ServerFailed({ folder, detail: String(cause) })))
 )
 
-/** Uses the server of a data folder while another process of this machine runs it, and otherwise starts it. */
+/** Uses the server of a data folder if another process of this machine runs it, and starts it otherwise. */
 export const join: typeof start = (options) =>
   start(options).pipe(
     Effect.catchTag("FolderInUse", ({ folder, pid }) =>
@@ -152,7 +154,10 @@ const socketFolderOf = (folder: string): string => {
   return short
 }
 
-/** Makes the database cluster aside and moves it into place whole, so that half a cluster is never taken for one. */
+/**
+ * Makes the database cluster elsewhere and moves it into place as a whole, so that half a cluster is never taken for a
+ * complete one.
+ */
 const initialise = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
   if (existsSync(Path.join(server.data, "PG_VERSION"))) {
     return
@@ -166,7 +171,7 @@ const initialise = Effect.fnUntraced(function* (server: Server, settings: Readon
   renameSync(aside, server.data)
 })
 
-/** Starts the server and waits until it takes connections. Remains of one that was killed may need a moment to go. */
+/** Starts the server and waits until it takes connections. The remains of a killed server may need a moment to go. */
 const launch = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
   const all = Object.entries({ ...DEFAULTS, unix_socket_directories: server.socketFolder, ...settings })
   const flags = all.flatMap(([name, value]) => ["-c", `${name}=${value}`])
@@ -185,7 +190,7 @@ const launch = Effect.fnUntraced(function* (server: Server, settings: Readonly<R
   return child
 })
 
-/** Starts the server again whenever it has ended. */
+/** Starts the server again whenever it ends. */
 const supervise = (server: Server, settings: Readonly<Record<string, string>>, first: ChildProcess) => {
   let child = first
   const restart = Effect.gen(function* () {
@@ -208,7 +213,7 @@ const startLogged = (command: Processes.Command, log: string): Effect.Effect<Chi
     (file) => Effect.sync(() => closeSync(file))
   )
 
-/** Line 1 of the pid file names the server, an older one may have left the file behind; line 8 is `ready`. */
+/** Line 1 of the pid file names the server, because an earlier server may have left the file. Line 8 is `ready`. */
 const ready = (server: Server, child: ChildProcess, log: string): Effect.Effect<void, ServerFailed> =>
   Effect.suspend(() => {
     if (Processes.hasEnded(child)) {

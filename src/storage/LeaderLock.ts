@@ -1,4 +1,4 @@
-/** One leader among processes that share a database: the one that holds an advisory lock of PostgreSQL. */
+/** One leader among the processes that share a database: the process that holds an advisory lock of PostgreSQL. */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { within } from "./deadline.ts"
@@ -14,23 +14,23 @@ export interface LeaderLock {
   /** Its key: one for each task that has a leader. */
   readonly key: number
   /**
-   * The server ends a session that is silent for this long, so that a process that stands still leads no more. A shorter pause of
-   * it costs nothing. It may go on for a moment after its session: what it writes has to be refused by a term or by a
-   * compare-and-append.
+   * The server ends a session that is silent for this long, so that a process that stands still stops leading. A
+   * shorter pause costs nothing. The process may go on for a moment after its session ended: a term or a
+   * compare-and-append has to refuse its writes.
    */
   readonly silenceMs: number
 }
 
 const BEAT_EVERY = Duration.millis(250)
-/** An answer may take this long, or as long as the silence that the lock allows. */
+/** An answer may take this long, or as long as the lock allows silence. */
 const BEAT_TIMEOUT_MS = 2000
 const CONNECT_TIMEOUT_MS = 2000
 
 const lost = (cause: unknown) => new LeadershipLost({ cause })
 
 /**
- * Waits until this process is the only one that holds the lock, then runs the effect. Ends with it, or fails once the lock is
- * lost; the lock is released either way. It is held by a connection of its own.
+ * Waits until this process alone holds the lock, then runs the effect. Ends with the effect, or fails when the lock is
+ * lost. Releases the lock either way. The lock has its own connection.
  */
 export const whileLeading = Effect.fnUntraced(function* <A, E, R>(
   { key, silenceMs }: LeaderLock,

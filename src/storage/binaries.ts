@@ -23,7 +23,7 @@ const link = (source: string, at: string): void => {
   }
 }
 
-// npm cannot pack symbolic links, and where install scripts are not allowed they are not made yet.
+// npm cannot pack symbolic links. When install scripts are not allowed, nobody has made them.
 const makeLinks = (root: string): void => {
   const list = join(root, "native", "pg-symlinks.json")
   for (const { source, target } of existsSync(list) ? decodeLinks(readFileSync(list, "utf8")) : []) {

@@ -1,4 +1,4 @@
-/** Folder of an embedded server: made on first use, checked before a server is started in it. */
+/** Folder of an embedded server: made on first use, and checked before a server starts in it. */
 import { Effect, Schema } from "effect"
 import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -25,14 +25,14 @@ export class NoDatabase extends Schema.TaggedError<NoDatabase>()("NoDatabase", {
 export const holdsDatabase = (folder: string): boolean => existsSync(join(folder, "data", "PG_VERSION"))
 
 const MIB = 2 ** 20
-/** A new cluster takes 40 MiB, half of it for the write-ahead log. */
+/** A new cluster takes 40 MiB. Half of it is the write-ahead log. */
 const NEW_CLUSTER_MIB = 128
-/** A start may need another segment of the write-ahead log, of 16 MiB, beside its log file. */
+/** A start may need another 16 MiB segment of the write-ahead log, and room for its log file. */
 const START_MIB = 32
 
 /**
- * Makes a folder and those above it, for its owner alone. Node's own `recursive` never returns where the system denies that a
- * parent exists, as it does under /proc.
+ * Makes a folder and its parents, for the owner alone. Node's own `recursive` never returns when the system denies that
+ * a parent exists, as it does under /proc.
  */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) {
@@ -42,7 +42,7 @@ const makeFolder = (folder: string): void => {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (cause) {
-    // Another process may have made it meanwhile.
+    // Another process may have made it.
     if (!existsSync(folder)) {
       throw cause
     }
@@ -55,7 +55,10 @@ const tryWrite = (folder: string): void => {
   rmSync(probe)
 }
 
-/** The reason why a new or existing cluster cannot use a file system; null when it can. Sizes that it does not report are not judged. */
+/**
+ * The reason why a file system cannot hold a new or existing cluster; null when it can. Sizes that the file system does
+ * not report are ignored.
+ */
 const spaceRefusal = (folder: string, isNew: boolean): string | null => {
   const { bavail, blocks, bsize } = statfsSync(folder)
   const freeMib = Math.floor((bavail * bsize) / MIB)
@@ -75,7 +78,7 @@ const refusal = (folder: string): string | null => {
       "with a new DATA_DIR"
     )
   }
-  // Before the attempt to write, which would fail too and name no size.
+  // Before the attempt to write, which would fail too but name no size.
   const space = spaceRefusal(folder, version === null)
   if (space === null) {
     tryWrite(folder)
@@ -83,7 +86,10 @@ const refusal = (folder: string): string | null => {
   return space
 }
 
-/** Makes the folder where it is missing. Fails when it cannot be written, its disk is full, or another version has written it. */
+/**
+ * Makes the folder when it is missing. Fails when it cannot be written, its disk is full, or another version has
+ * written it.
+ */
 export const prepareFolder = (folder: string): Effect.Effect<void, FolderUnusable> =>
   Effect.try({
     try: () => refusal(folder),

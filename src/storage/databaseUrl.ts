@@ -1,4 +1,7 @@
-/** The server that `DATABASE_URL` names: waited for while it starts, and refused by name when it cannot be used. */
+/**
+ * The server that `DATABASE_URL` names. The start waits for it while it comes up, and refuses it with its name when it
+ * cannot be used.
+ */
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Predicate, Redacted, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql"
@@ -6,7 +9,7 @@ import { within } from "./deadline.ts"
 
 /** The server cannot be used. */
 export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", {
-  /** Host and port, or the folder of the socket, never a credential; null when the URL cannot be read. */
+  /** Host and port, or the folder of the socket, never a credential. Null when the URL cannot be read. */
   target: Schema.NullOr(Schema.String),
   detail: Schema.String
 }) {
@@ -17,21 +20,21 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
   }
 }
 
-/** The oldest server version that the queries run on, as `server_version_num`. */
+/** The oldest server version that can run the queries, as `server_version_num`. */
 const OLDEST = 150_000
 const RETRY_EVERY = "250 millis"
 const NOTICE_AFTER = "1 second"
 
 /**
- * Codes of a server that may be about to start: refused and lost connections, a socket that is not there yet, a name service
- * that does not answer yet, `cannot_connect_now` and `too_many_connections`.
+ * Codes of a server that may be starting: refused and lost connections, a missing socket, a name service that does not
+ * answer yet, `cannot_connect_now` and `too_many_connections`.
  */
 const TRANSIENT = /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03|53300)$/u
 
 const codeOf = (cause: unknown): string | null =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : null
 
-/** Host and port of a URL, or the folder of a socket; null when it is no URL of a PostgreSQL server. */
+/** Host and port of a URL, or the folder of a socket. Null when the URL does not name a PostgreSQL server. */
 export const targetOf = (url: Redacted.Redacted): string | null => {
   const parsed = URL.parse(Redacted.value(url))
   if (parsed === null || !/^postgres(?:ql)?:$/u.test(parsed.protocol)) {
@@ -42,7 +45,7 @@ export const targetOf = (url: Redacted.Redacted): string | null => {
   return host.startsWith("/") ? host : `${host === "" ? "localhost" : host}:${port}`
 }
 
-/** The reason in an error of a connection: its code and text, or null for one that has neither. */
+/** The reason in a connection error: its code and text, or null when it has neither. */
 const reasonOf = ({ reason }: SqlError.SqlError): { readonly code: string | null; readonly text: string } => {
   const { cause } = reason
   const code = codeOf(cause)
@@ -66,7 +69,7 @@ const versionOf = (url: Redacted.Redacted, connectTimeout: Duration.Duration) =>
   )
 
 /**
- * Waits for the server for at most `limit` while it refuses connections or starts, with a line in the log. Fails at once for
+ * Waits at most `limit` for a server that refuses connections or is starting, with a line in the log. Fails at once for
  * anything else: a malformed URL, an unknown host, a rejected password, a missing database, a server older than 15.
  */
 export const awaitServer = Effect.fn("databaseUrl.awaitServer")(function* (options: {

@@ -5,8 +5,9 @@ import { withinTurns } from "../domain/loopTime.ts"
 import { failOnLostConnection } from "./transaction.ts"
 
 /**
- * Fails with `late` when the effect takes longer than `limit`, without the delays of a busy event loop. The effect is then
- * interrupted in the background: an interrupted query waits for the server's answer, which a frozen server never gives.
+ * Fails with `late` when the effect takes longer than `limit`, without the delays of a busy event loop. The effect is
+ * then interrupted in the background, because an interrupted query waits for the server's answer, which a frozen server
+ * never gives.
  */
 export const within =
   <Late>(limit: Duration.Input, late: (cause: Error) => Late) =>
@@ -27,7 +28,7 @@ export type Broken = SqlError.SqlError | Schema.SchemaError
 /** Upper bounds of the durations, in seconds. */
 const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** `late` is a call that its deadline ended; a row that a caller may not have or change is an answer. */
+/** `late` is a call that its deadline ended. A row that a caller may not have or change counts as answered. */
 type Outcome = "answered" | "failed" | "late"
 
 const timers = new Map<string, Metric.Histogram<number>>()
@@ -45,19 +46,19 @@ const timerOf = (store: string, outcome: Outcome): Metric.Histogram<number> => {
   return timer
 }
 
-/** Name of the store whose failure this is: `KeyStore` of `KeyStoreUnavailable`. */
+/** Name of the store that a failure belongs to: `KeyStore` for `KeyStoreUnavailable`. */
 const storeOf = (failure: unknown): string =>
   Predicate.hasProperty(failure, "_tag") ? String(failure._tag).replace(/Unavailable$/u, "") : "other"
 
 /**
- * Runs a query to its end or to the deadline, and measures it. Any failure of the database becomes the one that `unavailable`
- * makes, which also names the store.
+ * Runs a query to its end or its deadline, and measures it. Any failure of the database becomes the failure that
+ * `unavailable` makes, which also names the store.
  */
 export const bounded = <Unavailable>(limit: Duration.Input, unavailable: (cause: unknown) => Unavailable) => {
   const store = storeOf(unavailable(null))
   return <A, E, R>(effect: Effect.Effect<A, E | Broken, R>) =>
     Effect.clockWith((clock) => {
-      const begun = clock.monotonicTimeNanosUnsafe()
+      const startedNanos = clock.monotonicTimeNanosUnsafe()
       let outcome: Outcome = "answered"
       const failed = (how: Outcome) => (cause: unknown) => {
         outcome = how
@@ -71,7 +72,7 @@ export const bounded = <Unavailable>(limit: Duration.Input, unavailable: (cause:
       return Effect.onExit(call, (exit) =>
         Exit.hasInterrupts(exit)
           ? Effect.void
-          : Metric.update(timerOf(store, outcome), Number(clock.monotonicTimeNanosUnsafe() - begun) / 1e9)
+          : Metric.update(timerOf(store, outcome), Number(clock.monotonicTimeNanosUnsafe() - startedNanos) / 1e9)
       )
     })
 }

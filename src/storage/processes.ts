@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 
-/** A program to run, and as whom. */
+/** A program to run, and the user to run it as. */
 export interface Command {
   readonly file: string
   readonly args: ReadonlyArray<string>
@@ -11,7 +11,7 @@ export interface Command {
   readonly gid?: number | undefined
 }
 
-// Nothing of the caller's environment: locale, time zone and PG variables would change what PostgreSQL does.
+// Nothing from the caller's environment: locale, time zone and PG variables would change what PostgreSQL does.
 const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C", TZ: "UTC" }
 
 const optionsOf = ({ gid, uid }: Command) => ({
@@ -21,7 +21,7 @@ const optionsOf = ({ gid, uid }: Command) => ({
   ...(gid === undefined ? {} : { gid })
 })
 
-/** Runs a program to its end; fails with its output when the exit code is not 0. */
+/** Runs a program to its end. Fails with its output when the exit code is not 0. */
 export const run = (command: Command): Effect.Effect<void, string> =>
   Effect.callback((resume) => {
     const child = execFile(command.file, command.args, optionsOf(command), (error, stdout, stderr) => {
@@ -30,10 +30,10 @@ export const run = (command: Command): Effect.Effect<void, string> =>
     return Effect.sync(() => child.kill("SIGKILL"))
   })
 
-/** Starts a program that writes to the open file `log`; fails when there is no such program. */
+/** Starts a program that writes to the open file `log`. Fails when there is no such program. */
 export const start = (command: Command, log: number): Effect.Effect<ChildProcess, string> =>
   Effect.callback((resume) => {
-    // A session of its own: Ctrl-C in a terminal stops this process, which stops the server in order.
+    // A session of its own: Ctrl-C in a terminal stops this process, which then stops the server properly.
     const options = { ...optionsOf(command), detached: true, stdio: ["ignore" as const, log, log] }
     const child = spawn(command.file, command.args, options)
     child.once("spawn", () => resume(Effect.succeed(child)))
@@ -55,7 +55,7 @@ export const ended = (child: ChildProcess): Effect.Effect<void> =>
     return Effect.sync(() => child.off("exit", done))
   })
 
-/** Sends a signal; false when there is no such process, or this process may not signal it. */
+/** Sends a signal. False when there is no such process, or this process may not signal it. */
 export const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, name)

@@ -1,16 +1,16 @@
-/** Deletion of rows that are too old: by the processes that clean up, and in statements of a bounded size. */
+/** Deletes rows that are too old, in statements of a bounded size, by the processes that clean up. */
 import { Context, type Duration, Effect, Schedule, type Scope } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
 import type { Broken } from "./deadline.ts"
 
-/** Most rows of one statement, so that none holds its locks for long. */
+/** Most rows per statement, so that none holds its locks for long. */
 const MOST_ROWS = 5000
 
-/** False in processes that leave the deletion of old rows to others of the service. */
+/** False in processes that leave the deletion of old rows to other processes of the service. */
 export const CleansUp = Context.Reference<boolean>("fathom/storage/purge/CleansUp", { defaultValue: () => true })
 
-/** Puts one statement under its deadline. */
+/** Gives one statement its deadline. */
 export type Bound<Failure> = (
   statement: Effect.Effect<ReadonlyArray<unknown>, Broken>
 ) => Effect.Effect<ReadonlyArray<unknown>, Failure>
@@ -18,13 +18,16 @@ export type Bound<Failure> = (
 interface Purge<Failure> {
   readonly sql: SqlClient.SqlClient
   readonly table: string
-  /** Holds for the rows that go. */
+  /** Holds for the rows to delete. */
   readonly where: Statement.Fragment
   readonly bound: Bound<Failure>
   readonly most?: number
 }
 
-/** Deletes rows of a table that is not partitioned, each statement in a transaction of its own. A failure keeps what is done. */
+/**
+ * Deletes rows of a table without partitions, each statement in its own transaction. After a failure, what is done
+ * stays done.
+ */
 export const purgeRows = <Failure>({
   bound,
   most = MOST_ROWS,
@@ -35,8 +38,8 @@ export const purgeRows = <Failure>({
   const name = sql(table)
   const statement = Effect.suspend(() =>
     bound(
-      // The condition again outside: PostgreSQL 17.5 does not look again whether a row that changed while the statement
-      // waited for it is still among the places of the scan.
+      // The condition is repeated outside: PostgreSQL 17.5 does not check again whether a row that changed while the
+      // statement waited for it is still among the places of the scan.
       sql`
         delete from ${name}
         where ctid = any(array(select ctid from ${name} where ${where} limit ${most})) and (${where}) returning 1
@@ -46,7 +49,10 @@ export const purgeRows = <Failure>({
   return Effect.asVoid(Effect.repeat(statement, { while: ({ length }) => length === most }))
 }
 
-/** Runs a deletion at once and at an interval, in processes that clean up. A failure is logged, and the next turn tries again. */
+/**
+ * Runs a deletion now and at every interval, in processes that clean up. A failure is logged, and the next turn tries
+ * again.
+ */
 export const cleanUp = <E, R>(
   task: string,
   every: Duration.Input,

@@ -1,4 +1,4 @@
-/** The version of the schema: migrations that a database has, and those that this version brings. */
+/** The version of the schema: the migrations that a database has, and the migrations of this version. */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { migrations } from "./migrations.ts"
@@ -8,7 +8,7 @@ import { transaction } from "./transaction.ts"
 const MIGRATION_LOCK = 7_426_110
 const TABLE = "schema_migrations"
 
-/** The database, or a backup of one, has migrations of a later version. */
+/** The database, or a backup, has migrations from a later version. */
 export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooNew", {
   /** `database`, or the name of a file. */
   subject: Schema.String,
@@ -20,17 +20,51 @@ export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooN
   }
 }
 
+/** Numbers of the migrations that made the schema of `0060_schema` step by step. */
+const STEPS: ReadonlySet<number> = new Set([
+  1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 24, 26, 27, 30, 31, 32, 36, 38, 40, 41, 42, 44, 46, 50, 51, 52, 53, 54, 55, 56,
+  57, 58, 59
+])
+const ALL_STEPS = "0060_schema"
+/** The last version that has the steps. */
+const LAST_WITH_STEPS = "0.1.0 at commit 391aa525"
+
+/** The database, or a backup, is older than the schema that this version starts from. */
+export class SchemaTooOld extends Schema.TaggedError<SchemaTooOld>()("SchemaTooOld", {
+  /** `database`, or the name of a file. */
+  subject: Schema.String
+}) {
+  override get message(): string {
+    return `the ${this.subject} is older than migration 0059: start version ${LAST_WITH_STEPS} first, the last version that can upgrade it`
+  }
+}
+
+/** The database still holds trades in the form from before migration 0021. */
+export class TradesUnconverted extends Schema.TaggedError<TradesUnconverted>()("TradesUnconverted", {}) {
+  override get message(): string {
+    return `the database has trades in an old form (table old_trades): start version ${LAST_WITH_STEPS} without CLICKHOUSE_URL until the table is gone`
+  }
+}
+
 const Found = Schema.Array(Schema.Struct({ found: Schema.Boolean }))
 const Applied = Schema.Array(Schema.Struct({ id: Schema.Int, name: Schema.String }))
+
+const hasTable = Effect.fnUntraced(
+  function* (name: string) {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* Effect.flatMap(
+      sql`select to_regclass(${name}) is not null as found`.withoutTransform,
+      Schema.decodeUnknownEffect(Found)
+    )
+    return row?.found === true
+  },
+  Effect.catchTag("SchemaError", Effect.die)
+)
 
 /** Names of the migrations that the database has, oldest first, as `migrations` names them; empty for a new database. */
 export const appliedMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* Effect.flatMap(
-    sql`select to_regclass(${TABLE}) is not null as found`.withoutTransform,
-    Schema.decodeUnknownEffect(Found)
-  )
-  if (row?.found !== true) {
+  if (!(yield* hasTable(TABLE))) {
     return []
   }
   const rows = yield* Effect.flatMap(
@@ -40,10 +74,39 @@ export const appliedMigrations = Effect.gen(function* () {
   return rows.map(({ id, name }) => `${String(id).padStart(4, "0")}_${name}`)
 }).pipe(Effect.catchTag("SchemaError", Effect.die))
 
-/** Fails when a list of migrations has one that this version does not know. */
-export const refuseNewer = (subject: string, applied: ReadonlyArray<string>): Effect.Effect<void, SchemaTooNew> => {
-  const unknown = applied.filter((name) => !Object.hasOwn(migrations, name))
-  return unknown.length === 0 ? Effect.void : Effect.fail(new SchemaTooNew({ subject, migrations: unknown }))
+/**
+ * Fails for a database whose trades are still in the table that migration 0021 replaced. The version that ran that
+ * migration moves them in the background; this version does not.
+ */
+export const refuseUnconverted = Effect.gen(function* () {
+  if (yield* hasTable("old_trades")) {
+    return yield* new TradesUnconverted()
+  }
+})
+
+const isStep = (name: string): boolean => STEPS.has(Number(name.slice(0, 4)))
+
+/** Migrations by name, such as `0061_key_notes`. They are applied in the order of their names. */
+export type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
+
+/**
+ * Translates a list of applied migrations into today's names: all steps together are `0060_schema`. Fails when the list
+ * has a migration that is not `known`, or only some of the steps.
+ */
+export const currentNames = (
+  subject: string,
+  applied: ReadonlyArray<string>,
+  known: Migrations = migrations
+): Effect.Effect<ReadonlyArray<string>, SchemaTooNew | SchemaTooOld> => {
+  const [steps, later] = [applied.filter(isStep), applied.filter((name) => !isStep(name))]
+  const unknown = later.filter((name) => !Object.hasOwn(known, name))
+  if (unknown.length > 0) {
+    return Effect.fail(new SchemaTooNew({ subject, migrations: unknown }))
+  }
+  if (steps.length > 0 && steps.length < STEPS.size) {
+    return Effect.fail(new SchemaTooOld({ subject }))
+  }
+  return Effect.succeed(steps.length > 0 ? [ALL_STEPS, ...later] : later)
 }
 
 /** Waits until no other process changes the schema, and keeps others out until the transaction ends. */
@@ -53,44 +116,59 @@ export const lockSchema = Effect.gen(function* () {
   yield* sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
 })
 
-/**
- * Applies those migrations that the database lacks and that have a lower number than its newest one, which the migrator takes
- * for applied. Migrations that were written at the same time come in any order.
- */
-const applyEarlier = Effect.fnUntraced(function* (names: ReadonlyArray<string>, applied: ReadonlyArray<string>) {
+const record = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
+  const row = { migration_id: Number(name.slice(0, 4)), name: name.slice(5) }
+  yield* sql`insert into ${sql(TABLE)} ${sql.insert(row)}`.withoutTransform
+})
+
+/** Records the schema of a database that the steps have made. Its tables stay as they are. */
+const adoptSteps = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* refuseUnconverted
+  yield* sql`delete from ${sql(TABLE)} where migration_id in ${sql.in([...STEPS])}`
+  yield* record(ALL_STEPS)
+})
+
+/**
+ * Applies migrations that the database lacks and whose number is below its newest one. The migrator would take them for
+ * applied. Migrations that were written at the same time arrive in any order.
+ */
+const applyEarlier = Effect.fnUntraced(function* (wanted: Migrations, applied: ReadonlyArray<string>) {
   const newest = applied.at(-1) ?? ""
-  const lacking = Object.entries(migrations).filter(
-    ([name]) => name < newest && names.includes(name) && !applied.includes(name)
-  )
-  for (const [name, up] of lacking) {
-    yield* up
-    const row = { migration_id: Number(name.slice(0, 4)), name: name.slice(5) }
-    yield* sql`insert into ${sql(TABLE)} ${sql.insert(row)}`.withoutTransform
+  for (const [name, up] of Object.entries(wanted)) {
+    if (name < newest && !applied.includes(name)) {
+      yield* up
+      yield* record(name)
+    }
   }
 })
 
 /**
- * Applies those of the named migrations that the database lacks, in one transaction. Of several processes that start at once,
- * one does it and the others wait. Fails when the database has migrations of a later version.
+ * Applies the wanted migrations that the database lacks, in one transaction. When several processes start at once, one
+ * of them does it and the others wait. Fails when the database has other migrations, or is too old.
  */
 export const migrateTo = (
-  names: ReadonlyArray<string>
-): Effect.Effect<void, Migrator.MigrationError | SchemaTooNew | SqlError.SqlError, SqlClient.SqlClient> =>
+  wanted: Migrations
+): Effect.Effect<
+  void,
+  Migrator.MigrationError | SchemaTooNew | SchemaTooOld | SqlError.SqlError | TradesUnconverted,
+  SqlClient.SqlClient
+> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const wanted = Object.fromEntries(Object.entries(migrations).filter(([name]) => names.includes(name)))
     yield* transaction(
       sql,
       Effect.gen(function* () {
         yield* lockSchema
         const applied = yield* appliedMigrations
-        yield* refuseNewer("database", applied)
-        yield* applyEarlier(names, applied)
+        const current = yield* currentNames("database", applied, wanted)
+        yield* applied.some(isStep) ? adoptSteps : Effect.void
+        yield* applyEarlier(wanted, current)
         yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table: TABLE })
       })
     )
   })
 
 /** Brings the schema up to date. */
-export const migrate = migrateTo(Object.keys(migrations))
+export const migrate = migrateTo(migrations)

@@ -1,4 +1,4 @@
-/** Remains of an earlier server of a data folder whose owner was killed. The caller holds the folder's lock. */
+/** Cleans up after an earlier server of a data folder whose owner was killed. The caller holds the folder's lock. */
 import { Effect, Schedule } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ export interface ServerFolders {
 /** The first line of a lock file of PostgreSQL: a process id, negative in single-user mode. */
 const FIRST_LINE = /^-?\d+/u
 
-/** The process id in a lock file; null without one. */
+/** The process id in a lock file; null when there is none. */
 const pidIn = (file: string): number | null => {
   const [first] = FIRST_LINE.exec(existsSync(file) ? readFileSync(file, "utf8") : "") ?? []
   const pid = Math.abs(Number(first ?? 0))
@@ -21,9 +21,9 @@ const pidIn = (file: string): number | null => {
 }
 
 /**
- * Replaces the process id in a lock file by the one of this process. PostgreSQL refuses to start while the process in the file
- * lives, also when another program has got that id since; it ignores the id of its parent. The rest of the file stays: by it
- * PostgreSQL finds out whether children of the earlier server still write.
+ * Replaces the process id in a lock file with the id of this process. PostgreSQL refuses to start while the process in
+ * the file lives, even if another program has got that id since; it ignores the id of its parent. The rest of the file
+ * stays: PostgreSQL uses it to find out whether children of the earlier server still write.
  */
 const disown = (file: string): void => {
   if (existsSync(file)) {
@@ -44,8 +44,8 @@ const stop = (pid: number): Effect.Effect<void, string> => {
 }
 
 /**
- * Stops the server that the lock file of a data folder names, and releases lock files that name a process which is not that
- * server. Fails when the server does not stop.
+ * Stops the server that the lock file of a data folder names, and releases lock files that name another process. Fails
+ * when the server does not stop.
  */
 export const clearStaleServer = Effect.fnUntraced(function* ({ data, socketFolder }: ServerFolders) {
   const lock = join(data, "postmaster.pid")

@@ -1,4 +1,4 @@
-/** Starts of the service that a data folder has recorded, each as a folder that its process holds locked. */
+/** Records the starts of the service in its data folder: one folder per start, locked by its process. */
 import { Effect, type Scope } from "effect"
 import { mkdirSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -9,8 +9,8 @@ export const recordedStarts = (folder: string) =>
   Effect.sync(() => readdirSync(folder)).pipe(Effect.catchDefect(() => Effect.succeed<ReadonlyArray<string>>([])))
 
 /**
- * Records this start in the data folder by a folder that it holds locked until the scope closes. False where that is not
- * possible: the keys of such a start carry no id, so that no other start takes them for keys of an ended one.
+ * Records this start with a folder that stays locked until the scope closes. Returns false when that is not possible.
+ * The keys of such a start then carry no id, so that no other start takes them for keys of an ended one.
  */
 export const recordStart = (folder: string, id: string): Effect.Effect<boolean, never, Scope.Scope> =>
   Effect.sync(() => mkdirSync(join(folder, id), { recursive: true, mode: 0o700 })).pipe(
@@ -29,6 +29,6 @@ export const hasEnded = (folder: string, id: string): Effect.Effect<boolean> =>
     Effect.catchDefect(() => Effect.succeed(false))
   )
 
-/** Removes the record of a start that has ended. */
+/** Removes the record of an ended start. */
 export const forgetStart = (folder: string, id: string): Effect.Effect<void> =>
   Effect.sync(() => rmSync(join(folder, id), { recursive: true, force: true }))

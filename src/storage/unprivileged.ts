@@ -6,13 +6,13 @@ import { type Command, run } from "./processes.ts"
 
 const UNPRIVILEGED_ID = 65534
 
-/** The way to run the programs of one data folder. */
+/** How to run the programs of one data folder. */
 export interface Runner {
   /** A program that ends by itself. */
   readonly once: (file: string, args: ReadonlyArray<string>) => Command
-  /** A server. It shuts down in order when this process dies, where the system supports that. */
+  /** A server. It shuts down properly when this process dies, if the system supports that. */
   readonly server: (file: string, args: ReadonlyArray<string>) => Command
-  /** Makes the user that runs the programs the owner of a folder. */
+  /** Gives a folder to the user that runs the programs. */
   readonly own: (folder: string) => void
 }
 
@@ -27,8 +27,8 @@ const hasPasswdEntry = (): boolean => {
 const succeeds = (file: string, args: ReadonlyArray<string>) => Effect.isSuccess(run({ file, args }))
 
 /**
- * Finds the way that this machine allows. A user namespace without a mapping runs as uid 65534 while files keep their
- * owner; where that is forbidden, as under the default profile of Docker, root drops to uid 65534 for good.
+ * Finds a way that this machine allows. A user namespace without a mapping runs as uid 65534 while files keep their
+ * owner. When that is forbidden, as under Docker's default profile, root becomes uid 65534 for good.
  */
 export const findRunner: (options: { readonly namespaces: boolean }) => Effect.Effect<Runner> = Effect.fnUntraced(
   function* ({ namespaces }) {

@@ -1,29 +1,31 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { Effect, Layer } from "effect"
-import * as FollowHolders from "../market/holders/followHolders.ts"
-import { EvmCandles } from "../market/candles/EvmCandles.ts"
-import { MarketReader } from "../market/views/MarketReader.ts"
+import * as FollowHolders from "../market/reads/followHolders.ts"
+import { EvmCandles } from "../market/reads/EvmCandles.ts"
+import { MarketReader } from "../market/reads/MarketReader.ts"
 import { TradeFeed } from "../market/tape/TradeFeed.ts"
-import { TradeStore } from "../market/store/TradeStore.ts"
-import { TradeTape } from "../market/tape/TradeTape.ts"
-import { DefaultSearchRate } from "../pools/SearchPace.ts"
-import { PoolBook } from "../pools/PoolBook.ts"
+import { Market } from "../market/tape/Market.ts"
+import { DefaultSearchRate } from "../quotes/pools/SearchPace.ts"
+import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
-import * as AccountScanRpc from "../solana/accounts/AccountScanRpc.ts"
-import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import * as AccountScanRpc from "../chain/rpc/AccountScanRpc.ts"
+import * as ChainFeedRpc from "../chain/accounts/ChainFeedRpc.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
+import * as MemoryStores from "./MemoryStores.ts"
+import { TradeBlocks } from "../chain/decoding/TradeBlocks.ts"
 
+/** Market stores in memory, for a tape that an embedder builds itself. */
+export { layer as layerMemoryStores } from "./MemoryStores.ts"
 export { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
 
 const client = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor)
 
 /**
- * A simulated chain on the loopback interface with the real clients in front of it: `Simulator` to advance it and to inject
- * faults, and the feed, the book and the native engine that follow it. The same seed gives the same market.
+ * A simulated chain on the loopback interface, read by the real clients. `Simulator` advances the chain and injects
+ * faults; the feed, the pool book and the native engine follow it. The same seed gives the same market.
  */
 export const layer = (options: Partial<SimulatorOptions> = {}) =>
   QuoteEngine.layerNative.pipe(
@@ -35,9 +37,9 @@ export const layer = (options: Partial<SimulatorOptions> = {}) =>
     Layer.provide([client, Layer.succeed(DefaultSearchRate, null)])
   )
 
-/** The tape of its blocks, which are decoded in a worker thread. Trades are kept in memory only. */
-const trades = TradeTape.layer.pipe(
-  Layer.provide([TradeFeed.layerSandbox, TradeStore.layerMemory]),
+/** The tape of the simulated blocks, decoded in a worker thread. Trades are kept in memory only. */
+const trades = Market.layer.pipe(
+  Layer.provide([TradeFeed.layerSandbox, MemoryStores.layer]),
   Layer.provide(Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => TradeBlocks.layerRpc({ rpcUrl })))),
   Layer.provide(client)
 )
@@ -47,8 +49,8 @@ const scan = Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => AccountScanRpc.l
 )
 
 /**
- * The same with its trades: `TradeTape` streams each block once it is priced, `MarketReader` reads the tape, and
- * `HolderReader` follows the holders of tokens.
+ * The simulated market with its trades: `Market` streams each block once it is priced, `MarketReader` reads the
+ * tape, and `HolderReader` follows the holders of tokens.
  */
 export const layerWithTrades = (options: Partial<SimulatorOptions> = {}) =>
   MarketReader.layer.pipe(

@@ -15,15 +15,15 @@ export interface TokenActivity {
 export class ActivityReader extends Context.Service<
   ActivityReader,
   {
-    /** Read synchronously, as of `nowMs`. */
+    /** Activity as of `nowMs`, read synchronously. */
     readonly activityOf: (mint: Mint, nowMs: number) => TokenActivity
-    /** Time of the creation of a pool of the mint, in milliseconds since the Unix epoch; null when it was not seen. */
+    /** When a pool of the mint was created, in milliseconds since the Unix epoch; null when this was not seen. */
     readonly poolCreatedAtMs: (mint: Mint, pool: Address) => number | null
     /** Dollars traded in a pool of the mint in the 24 hours before `nowMs`. */
     readonly poolVolume24hUsd: (mint: Mint, pool: Address, nowMs: number) => Scalar
   }
 >()("fathom/tokens/ActivityReader") {
-  /** Every figure unavailable. */
+  /** Every figure is unavailable. */
   static readonly layerUnknown: Layer.Layer<ActivityReader> = Layer.sync(ActivityReader, () =>
     ActivityReader.of({
       activityOf: () => uncounted,

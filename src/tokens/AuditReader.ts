@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Address, type Mint } from "../domain/Address.ts"
-import type { Commitment } from "../solana/Commitment.ts"
+import type { Commitment } from "../chain/Commitment.ts"
 import { TokenBook } from "./TokenBook.ts"
 
-/** The authorities of a mint account with slot, time and commitment of the observation. */
+/** The authorities of a mint account, with the slot, time and commitment of the observation. */
 export interface MintAudit {
   /** The token program that owns the account; null for any other owner. */
   readonly tokenProgram: "spl-token" | "token-2022" | null
@@ -25,7 +25,7 @@ export class AuditUnavailable extends Schema.TaggedError<AuditUnavailable>()("Au
 export class AuditReader extends Context.Service<
   AuditReader,
   {
-    /** The cached audit; null when none is cached, also for a mint that does not exist. Never waits. */
+    /** The cached audit; null when none is cached, even if the mint does not exist. Never waits. */
     read(mint: Mint): Effect.Effect<MintAudit | null, AuditUnavailable>
   }
 >()("fathom/tokens/AuditReader") {

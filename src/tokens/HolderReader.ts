@@ -1,46 +1,46 @@
 import { Context } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
-import type { TokenProgram } from "../domain/market/Token.ts"
-import type { HolderFigures } from "../domain/market/TokenHolders.ts"
+import type { TokenProgram } from "../api/schemas/Token.ts"
+import type { HolderFigures } from "../api/schemas/TokenHolders.ts"
 import { type Coverage, type CoverageReason, type Lifetime, type Scalar, unavailable } from "../domain/Scalar.ts"
 
-/** Which holders are asked for. */
 export interface HoldersRequest {
   readonly mint: Mint
   readonly tokenProgram: TokenProgram
-  /** Owners to list, a hundred at most. */
+  /** Owners to list, at most a hundred. */
   readonly limit: number
   readonly nowMs: number
 }
 
-/** Holdings of a token of which figures are known. */
+/** Holdings of a token with known figures. */
 export interface KnownHoldings {
   /** Units in all token accounts. */
   readonly total: bigint
   readonly holders: number
   readonly amountOf: (owner: Address) => bigint
-  /** The sum of the largest owners that are no pool, curve or burn address. */
+  /** The sum held by the `count` largest owners. Pools, curves and burn addresses do not count. */
   readonly largest: (count: number) => bigint
   /** Completeness of the list of pools and curves that are left out. */
   readonly poolCoverage: Coverage
   readonly life: Lifetime
-  /** Slot of the holdings. */
   readonly slot: number
-  /** Null when the holdings are complete. */
+  /** Why the holdings are incomplete; null when they are complete. */
   readonly lacking: CoverageReason | null
 }
 
-/** Holders of tokens. */
 export interface HolderReads {
-  /** Figures of a token, which is followed from now on. Synchronous: accounts that are not in memory are queued to be read. */
+  /**
+   * Figures of a token, which is followed from now on. Synchronous: accounts that are not in memory are queued to be
+   * read.
+   */
   readonly holdersOf: (request: HoldersRequest) => HolderFigures
-  /** Holdings of a token that is followed already; null for any other. */
+  /** Holdings of a token that is already followed; null for any other token. */
   readonly knownOf: (mint: Mint, nowMs: number) => KnownHoldings | null
   /** The number of holders; unavailable for a token that is not followed. */
   readonly countOf: (mint: Mint, nowMs: number) => Scalar
   /**
-   * Follows a token if there is room without dropping another, and counts as a use of one that is followed: accounts that could
-   * not be read are read again. Why its holdings are not known; null where they are.
+   * Follows a token if there is room without dropping another token. For a followed token this counts as a use, and
+   * accounts that could not be read are read again. Returns why the holdings are not known; null when they are known.
    */
   readonly suggest: (mint: Mint, tokenProgram: TokenProgram, nowMs: number) => CoverageReason | null
 }

@@ -2,10 +2,10 @@ import { type Config, Context, Duration, Effect, Layer } from "effect"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
 import type { Lifetime } from "../domain/Scalar.ts"
-import { silence, staleness } from "../pools/freshness.ts"
-import { PoolBook } from "../pools/PoolBook.ts"
-import { ChainFeed, type Freshness } from "../solana/accounts/ChainFeed.ts"
-import { staleAfter } from "../solana/accounts/chainSettings.ts"
+import { silence, staleness } from "../quotes/pools/freshness.ts"
+import { PoolBook } from "../quotes/pools/PoolBook.ts"
+import { ChainFeed, type Freshness } from "../chain/ChainFeed.ts"
+import { staleAfter } from "../chain/accounts/chainSettings.ts"
 import { makeHubLoading } from "./hubLoading.ts"
 import { makePoolEdges } from "./poolEdges.ts"
 import { settings } from "./priceSettings.ts"
@@ -17,7 +17,7 @@ export type { PriceEvidence, UnitPrice } from "./unitPrices.ts"
 export interface Prices {
   /** Null when the pools of the mint are not loaded. */
   readonly of: (mint: Mint) => UnitPrice | null
-  /** Observation and expiry of the prices by the feed; null before the first update. */
+  /** When the feed was last heard, and when the prices expire; null before the first update. */
   readonly lifetime: Lifetime | null
   /** True if the prices are too old to publish. */
   readonly isStale: boolean
@@ -27,23 +27,25 @@ export interface Prices {
 }
 
 /**
- * Prices from the pools in memory: the weighted median of the mid rates of a mint's pools, each weighted by its depth within
- * 2 % of its price. A pool against SOL or a stable coin gives a price directly; one against another mint gives it through at
- * most two more pools, with the least depth on the way. So a price is the exact product of the mid rates of one path. A stable
- * coin counts as a dollar unless its pools deviate (`STABLE_TOLERANCE_BPS`).
+ * Prices from the pools in memory. The price of a mint is the weighted median of the mid rates of its pools. The weight
+ * of a pool is its depth within 2 % of its price. A pool against SOL or a stable coin gives a price directly. A pool
+ * against another mint gives a price through at most two more pools, with the smallest depth on the way as its weight.
+ * So every price is the exact product of the mid rates on one path. A stable coin counts as a dollar unless its pools
+ * deviate by more than `STABLE_TOLERANCE_BPS`.
  */
 export class PriceBook extends Context.Service<
   PriceBook,
   {
-    /** Read synchronously. */
+    /** Prices as of `nowMs`, read synchronously. */
     readonly at: (nowMs: number) => Prices
     /** Queues the pools that price the mint for loading, and returns. */
     warm(mint: Mint): Effect.Effect<void>
   }
 >()("fathom/tokens/PriceBook") {
   /**
-   * Prices are stale once the feed is silent for `STALE_AFTER`. Keeps the pools of USDC loaded, and those of each stable coin
-   * and hub (`STABLE_MINTS`, `PRICE_HUBS`) from the first price that passes through it.
+   * Prices are stale once the feed has been silent for `STALE_AFTER`. The pools of USDC are always loaded. The pools of
+   * other stable coins (`STABLE_MINTS`) and hubs (`PRICE_HUBS`) are loaded with the first price that passes through
+   * them, and stay loaded.
    */
   static readonly layer: Layer.Layer<PriceBook, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     PriceBook,
@@ -56,7 +58,7 @@ export class PriceBook extends Context.Service<
       const moneyAt = rememberMoney(book.graph, edgesAt, pegs)
       const loading = yield* makeHubLoading(book, new Set([...pegs.stables, ...hubs]))
 
-      // While the pools of the reference are being loaded, the first of them must not decide on SOL alone.
+      // SOL has no price until the pools of the reference are loaded: the first pool to arrive must not set it alone.
       const [reference = USDC] = pegs.stables
       const moneyOf = (clock: ChainClock) =>
         book.isLoaded(reference) ? moneyAt(clock) : { ...moneyAt(clock), sol: null }

@@ -2,11 +2,11 @@ import { Clock, Config, Context, Duration, Effect, Latch, Layer, Schedule } from
 import { monotonicMs } from "../domain/loopTime.ts"
 import { countSetting, durationSetting } from "../domain/countSetting.ts"
 import type { Mint } from "../domain/Address.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
-import { ChainHub } from "../solana/accounts/ChainHub.ts"
-import { makeDeriveAddress } from "../solana/programAddress.ts"
-import type { Commitment } from "../solana/Commitment.ts"
+import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
+import { type ChainEvent, ChainFeed } from "../chain/ChainFeed.ts"
+import { ChainHub } from "../chain/accounts/ChainHub.ts"
+import { makeDeriveAddress } from "../chain/programAddress.ts"
+import type { Commitment } from "../chain/Commitment.ts"
 import { metaplexAddress, type TokenMetadata } from "./metadata.ts"
 import { TokenCache, type TokenState } from "./TokenCache.ts"
 
@@ -25,8 +25,8 @@ export class TokenBook extends Context.Service<
   }
 >()("fathom/tokens/TokenBook") {
   /**
-   * Settings: `TOKENS_KEPT` (5000) bounds the mints in memory, least recently used evicted first. `TOKEN_REFRESH` (6 h) is
-   * the interval at which unchanged mints are read from the chain again; only that makes a new observation.
+   * `TOKENS_KEPT` (5000) bounds the mints in memory; the least recently used mint is evicted first. Unchanged mints are
+   * read from the chain again every `TOKEN_REFRESH` (6 h). Only that read makes a new observation.
    */
   static readonly layer: Layer.Layer<TokenBook, Config.ConfigError, ChainFeed> = Layer.effect(
     TokenBook,
@@ -46,7 +46,7 @@ export class TokenBook extends Context.Service<
         })
       const follower = yield* hub.join(apply)
 
-      // In a fiber of its own, because deriving an address takes a millisecond. It drops mints that do not exist too.
+      // In a fiber of its own, because deriving an address takes a millisecond. It also drops mints that do not exist.
       const watchMetadata = Effect.gen(function* () {
         yield* unnamed.await
         unnamed.closeUnsafe()
@@ -96,7 +96,7 @@ export const settings = Config.all({
   refresh: durationSetting("TOKEN_REFRESH").pipe(Config.withDefault(Duration.hours(6)))
 })
 
-/** Time for which a mint without an account is not read again. */
+/** A mint without an account is not read again within this time. */
 const ABSENT_FOR = Duration.seconds(10)
 
 /** Time of an observation: the chain's clock for a recording, else the time of arrival. */

@@ -1,6 +1,6 @@
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
-import type { ChainEvent } from "../solana/accounts/ChainFeed.ts"
+import type { ChainEvent } from "../chain/ChainFeed.ts"
 import { readMetaplex, type TokenMetadata } from "./metadata.ts"
 import { type MintFacts, readMintAccount } from "./mintAccount.ts"
 
@@ -21,10 +21,10 @@ export type TokenState = { readonly observation: Observation } &
         readonly metadata: TokenMetadata | null
         /** True once it is known whether the token has metadata. */
         readonly isMetadataRead?: boolean
-        /** The slot since which every observation had this supply: that of the observation unless given. */
+        /** Every observation since this slot had this supply. Without it, the slot of the observation counts. */
         readonly supplySlot?: number
       }
-    /** No account, or not a mint. */
+    /** The account is missing or is not a mint. */
     | { readonly _tag: "NoToken" }
     | { readonly _tag: "Malformed"; readonly detail: string }
   )
@@ -40,7 +40,7 @@ interface CacheEntry {
 
 const stateOf = (account: OnChainAccount | null, observation: Observation): TokenState => {
   if (account?.lamports === 0n) {
-    // Accounts on the chain have lamports: this is the placeholder of a mint that a recording omits.
+    // Accounts on the chain have lamports. An account without them stands for a mint that a recording omits.
     return { _tag: "Token", facts: null, metadata: null, observation }
   }
   const reading = account === null ? { _tag: "NotAMint" as const } : readMintAccount(account)
@@ -60,7 +60,7 @@ const stateOf = (account: OnChainAccount | null, observation: Observation): Toke
   }
 }
 
-/** The state with the slot since which its supply was observed. */
+/** The state, with the slot since which its supply is unchanged. */
 const sinceSupply = (state: TokenState, before: TokenState | null): TokenState => {
   if (state._tag !== "Token" || state.facts === null) {
     return state
@@ -70,7 +70,7 @@ const sinceSupply = (state: TokenState, before: TokenState | null): TokenState =
   return { ...state, supplySlot: isSame ? Math.min(before.supplySlot ?? slot, slot) : slot }
 }
 
-/** Mints without an account that are remembered. */
+/** At most this many mints without an account are remembered. */
 const ABSENT_CAPACITY = 10_000
 
 /** LRU cache of decoded mints with their Metaplex metadata, and a negative cache of mints without an account. */
@@ -121,7 +121,7 @@ export class TokenCache {
     }
   }
 
-  /** Adds the mint; false when it is cached already, or remembered as absent. */
+  /** Adds the mint; false when it is already cached or remembered as absent. */
   add(mint: Mint): boolean {
     if (this.#entries.has(mint) || this.#absentState(mint) !== null) {
       return false
@@ -130,7 +130,7 @@ export class TokenCache {
     return true
   }
 
-  /** Evicts mints beyond the capacity and returns the accounts that need no longer be watched. */
+  /** Evicts mints beyond the capacity and returns the accounts that no longer need to be watched. */
   shrink(): ReadonlyArray<Address> {
     const left: Array<Address> = []
     for (const { metadataAt, mint } of this.#entries.values()) {
@@ -162,14 +162,14 @@ export class TokenCache {
     }
   }
 
-  /** Mints found without own metadata since the previous call. */
+  /** Mints that were found to have no metadata of their own since the previous call. */
   takeUnnamed(): ReadonlyArray<Mint> {
     const unnamed = this.#unnamed
     this.#unnamed = []
     return unnamed
   }
 
-  /** Accounts that need no longer be watched since the previous call, because their mint does not exist. */
+  /** Accounts that no longer need to be watched because their mint does not exist, since the previous call. */
   takeDropped(): ReadonlyArray<Address> {
     const dropped = this.#dropped
     this.#dropped = []

@@ -1,8 +1,26 @@
-import type { TokenFacts } from "../domain/market/Token.ts"
-import type { Commitment } from "../solana/Commitment.ts"
+import type { TokenFacts } from "../api/schemas/Token.ts"
+import type { Commitment } from "../chain/Commitment.ts"
 import type { MintFacts } from "./mintAccount.ts"
-import { isFresh, proofOf } from "./risk.ts"
+import type { MintAudit } from "./AuditReader.ts"
 import type { Observation } from "./TokenCache.ts"
+
+/** Maximum age of an authority observation, in milliseconds; older ones count as stale. */
+export const AUTHORITY_FRESH_MS = 86_400_000
+
+/** An audit that is confirmed and dated, with a known slot and token program. */
+export type Proof = MintAudit & { readonly observedAtMs: number }
+
+/** The audit as a proof, whatever its age; null when it is insufficient. */
+export const proofOf = (audit: MintAudit | null): Proof | null => {
+  if (audit === null || audit.observedAtMs === null || audit.tokenProgram === null) {
+    return null
+  }
+  const { commitment, observedAtMs, slot } = audit
+  return commitment !== "processed" && slot > 0 && observedAtMs > 0 ? { ...audit, observedAtMs } : null
+}
+
+/** True if the proof is at most `AUTHORITY_FRESH_MS` old. */
+export const isFresh = ({ observedAtMs }: Proof, nowMs: number): boolean => nowMs - observedAtMs <= AUTHORITY_FRESH_MS
 
 /** An observation of a mint; facts are null where a recording omits its account. */
 export interface ObservedMint {
@@ -11,7 +29,7 @@ export interface ObservedMint {
   readonly commitment: Commitment
 }
 
-/** Authorities of a token, where a current proof exists by the rules of the risk signals. */
+/** Authorities of a token, if a current proof exists by the rules of the risk signals. */
 export const authoritiesOf = (
   { commitment, facts, observation }: ObservedMint,
   nowMs: number

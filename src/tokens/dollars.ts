@@ -4,12 +4,12 @@ import { compare, divide, multiply, type Rational, reduce, whole } from "../doma
 import { medianPrice } from "./poolPrice.ts"
 import { type GraphPrice, makePriceGraph, type PriceEdges } from "./priceGraph.ts"
 
-/** Depth at which pools decide on a peg, in micro-dollars: a thousand dollars. */
+/** Pools decide on a peg from this depth on, in micro-dollars: a thousand dollars. */
 const LEAST_CHECK = 1_000_000_000n
-/** Stable coins with a checked price that it takes to outvote the first one. */
+/** It takes this many stable coins with a checked price to outvote the first stable coin. */
 const QUORUM = 3
 
-/** Stable coins of six decimals, the first of which is the reference. */
+/** Stable coins with six decimals. The first is the reference. */
 export interface PegRules {
   readonly stables: ReadonlyArray<Mint>
   /** Deviation from a dollar, in basis points, up to which a stable coin counts as one. */
@@ -28,7 +28,10 @@ const DOLLAR = whole(1n)
 const graphTo = (edges: PriceEdges, anchors: ReadonlyMap<Mint, Rational>) =>
   makePriceGraph(edges, { anchors, hubs: [], mostHops: 1, leastDepth: 0n })
 
-/** Units of the reference for one of a stable coin, by its pools against the reference and SOL; null while they are thin. */
+/**
+ * Units of the reference for one unit of a stable coin, by its pools against the reference and SOL; null while these
+ * pools are thin.
+ */
 const againstReference = (edges: PriceEdges, mint: Mint, anchors: ReadonlyMap<Mint, Rational>): Rational | null => {
   const pools = Array.from(anchors).flatMap(([anchor, value]) =>
     edges.between(mint, anchor).map(({ depth, rate }) => ({
@@ -40,7 +43,7 @@ const againstReference = (edges: PriceEdges, mint: Mint, anchors: ReadonlyMap<Mi
   return total < LEAST_CHECK ? null : (medianPrice(pools)?.price ?? null)
 }
 
-/** Units of the reference for a dollar: one, unless enough stable coins agree that the reference is another value. */
+/** Units of the reference for a dollar: one, unless enough stable coins agree on another value. */
 const dollarIn = (checked: ReadonlyArray<Rational>): Rational => {
   const votes = [DOLLAR, ...checked].map((price) => ({ price, weight: 1n }))
   return votes.length < QUORUM ? DOLLAR : (medianPrice(votes)?.price ?? DOLLAR)
@@ -56,7 +59,7 @@ const pegged = (value: Rational, toleranceBps: number): Rational => {
 
 /**
  * Values of the stable coins and of SOL. A stable coin counts as a dollar unless its pools put it further away than the
- * tolerance; one without deep pools in memory cannot be checked and counts as a dollar.
+ * tolerance. A coin without deep pools in memory cannot be checked and counts as a dollar.
  */
 export const dollarValues = (edges: PriceEdges, { stables, toleranceBps }: PegRules): DollarValues => {
   const [reference, ...others] = stables

@@ -1,18 +1,18 @@
 /** Loads the pools of mints that prices pass through, at a bounded rate. */
 import { Effect, Latch, type Scope } from "effect"
 import { type Mint, SOL } from "../domain/Address.ts"
-import { keepGoing } from "../health/keepRunning.ts"
-import type { PoolBook } from "../pools/PoolBook.ts"
-import { Requester } from "../pools/Requester.ts"
+import { keepGoing } from "../operations/keepRunning.ts"
+import type { PoolBook } from "../quotes/pools/PoolBook.ts"
+import { Requester } from "../quotes/pools/Requester.ts"
 import { fewPartners } from "./priceGraph.ts"
 
-/** Time for which a mint is not asked for again, in milliseconds. */
+/** A mint is not requested again within this time, in milliseconds. */
 const ASKED_FOR_MS = 60_000
 const MOST_ASKED = 1000
-/** Partners that are no hubs and are loaded for a mint without a price. */
+/** A mint without a price loads at most this many partners that are not hubs. */
 const MOST_OTHERS = 2
 
-/** Partners of a mint to load: hubs, and a few others while the mint has no price. SOL needs no loading. */
+/** Partners of a mint to load: its hubs, and a few others while the mint has no price. SOL needs no loading. */
 export const partnersToLoad = (
   partners: Iterable<Mint>,
   hubs: ReadonlySet<Mint>,
@@ -24,15 +24,14 @@ export const partnersToLoad = (
   return [...cold.filter((mint) => hubs.has(mint)), ...others.slice(0, MOST_OTHERS)]
 }
 
-/** Loading of wanted mints. */
 export interface HubLoading {
-  /** Queues what a price of the mint lacks; synchronous. */
+  /** Queues the pools that are missing for the price of the mint. Synchronous. */
   readonly want: (mint: Mint, isPriced: boolean, nowMs: number) => void
 }
 
 /**
- * Starts the loading. Hubs stay in memory; other mints are asked for like those of a key, whose number the book bounds, and
- * leave memory when they are not used.
+ * Starts the loading. Hubs stay in memory. Other mints are requested under the name `prices`: the book bounds how many
+ * mints one requester loads, and drops mints that are not used.
  */
 export const makeHubLoading = Effect.fnUntraced(function* (
   book: PoolBook["Service"],

@@ -1,22 +1,22 @@
 /** Liquidity of the pools of a token. */
-import type { Pool } from "../programs/Program.ts"
+import type { Pool } from "../programs/interface/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { fromAtomic } from "../domain/decimal.ts"
 import type { CoverageReason, Scalar } from "../domain/Scalar.ts"
 import { DOLLARS } from "../domain/stables.ts"
-import type { PoolLiquidity } from "../domain/market/Token.ts"
+import type { PoolLiquidity } from "../api/schemas/Token.ts"
 import { depthOf as poolDepthOf, feeBpsOf, otherSide, type PoolDepth } from "./poolPrice.ts"
 import type { Prices } from "./PriceBook.ts"
 
-/** Pools valued per mint; further ones are ignored and the sum is marked as clipped. */
+/** At most this many pools of a mint are valued. Further pools are ignored and the sum is marked as clipped. */
 const MOST_POOLS = 1000
 
 /** The pools of a token with their value, deepest first, and the sum. */
 export interface Depth {
   readonly pools: ReadonlyArray<{ readonly pool: Pool; readonly micro: bigint | null }>
-  /** Millionths of a dollar; null when there are pools, in memory or not, and none could be valued. */
+  /** Millionths of a dollar; null when the token has pools, in memory or not, and none could be valued. */
   readonly micro: bigint | null
-  /** Coverage reason of an incomplete sum; null when complete. */
+  /** Why the sum is incomplete; null when it is complete. */
   readonly lacking: CoverageReason | null
 }
 
@@ -42,7 +42,10 @@ const byValue = (a: ValuedPool, b: ValuedPool): number => {
   return (a.micro ?? -1n) > (b.micro ?? -1n) ? -1 : 1
 }
 
-/** The reason why the sum of the pools is not whole; `unknown` is that of pools which are not among them. */
+/**
+ * Why the sum of the pools is incomplete; null when it is complete. `unknown` is the reason when the token may have
+ * pools that are not in `all`.
+ */
 const lackingIn = (
   valued: ReadonlyArray<ValuedPool>,
   all: ReadonlyArray<Pool>,
@@ -57,7 +60,9 @@ const lackingIn = (
   return unknown ?? (all.length > valued.length ? "limit_clipped" : null)
 }
 
-/** Values the pools by their reserves. No pools give a sum of zero where there are no others, for whatever reason. */
+/**
+ * Values the pools by their reserves. Without pools the sum is zero, unless `unknown` says that pools may be missing.
+ */
 export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices, unknown: CoverageReason | null = null): Depth => {
   const valued = pools
     .slice(0, MOST_POOLS)
@@ -79,7 +84,7 @@ const reasonOf = ({ purchase, sale }: PoolDepth): CoverageReason | null => {
   return sale.complete && purchase.complete ? null : "range_clipped"
 }
 
-/** Depth within 2 % as the row shows it: amounts whose ticks are not all in memory are null. */
+/** Depth within 2 % as the row shows it. An amount is null when its ticks are not all in memory. */
 const depthRow = (pool: Pool, mint: Mint, prices: Prices): PoolLiquidity["depth2pct"] => {
   const depth = poolDepthOf(pool, mint, prices.clock)
   const quotePaid = depth.sale?.complete === true ? depth.sale.amountOut : null
@@ -97,10 +102,13 @@ const depthRow = (pool: Pool, mint: Mint, prices: Prices): PoolLiquidity["depth2
   }
 }
 
-/** Mints by how soon they are the quote, the first of the dollars before all others. */
+/** The mint with the higher rank is the quote: dollars before SOL, and the first dollar before all others. */
 const quoteRank: ReadonlyMap<Mint, number> = new Map([SOL, ...DOLLARS.toReversed()].map((mint, i) => [mint, i + 1]))
 
-/** The token of a pool: the mint that is neither a dollar nor SOL, of SOL and a dollar SOL, of two tokens the first. */
+/**
+ * The token of a pool: the mint that is neither a dollar nor SOL. Of SOL and a dollar it is SOL; of two tokens it is
+ * the first.
+ */
 export const baseMintOf = ({ mintA, mintB }: Pick<Pool, "mintA" | "mintB">): Mint =>
   (quoteRank.get(mintA) ?? 0) > (quoteRank.get(mintB) ?? 0) ? mintB : mintA
 
@@ -110,7 +118,7 @@ export interface PoolHistory {
   readonly volume24hUsd: Scalar
 }
 
-/** The row of a pool. A stale value is null; reserves are always given, with the age of their state. */
+/** The row of a pool. A stale value is null. Reserves are always given, with the age of their state. */
 export const poolRow = (
   { micro, pool }: ValuedPool,
   mint: Mint,

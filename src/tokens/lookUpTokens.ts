@@ -1,8 +1,8 @@
 /** Facts of several tokens: a row for each, with a state in place of an error. */
 import { Effect } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import type { Knowledge, TokenFacts, TokenRefusal } from "../domain/market/Token.ts"
-import type { TokenLookup } from "../domain/market/TokenLookup.ts"
+import type { Knowledge, TokenFacts, TokenRefusal } from "../api/schemas/Token.ts"
+import type { TokenLookup } from "../api/schemas/TokenLookup.ts"
 import { type Scalar, unavailable } from "../domain/Scalar.ts"
 import { knowledgeOf } from "./scalars.ts"
 
@@ -27,7 +27,7 @@ const waiting = (refusal: TokenRefusal): Pick<TokenLookup, "retryAfterMs" | "sta
 
 const NOT_LOADED = unavailable("usd", "not_captured")
 
-/** The scalars that decide how well a row is known; none of a mint that is known not to exist. */
+/** The scalars that decide how well a row is known. A mint that is known not to exist has none. */
 const scalarsOf = ({ facts, state }: TokenLookup): ReadonlyArray<Scalar> => {
   if (facts === null) {
     return state === "not_found" ? [] : [NOT_LOADED]

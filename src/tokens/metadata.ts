@@ -2,20 +2,20 @@
  * Token metadata, from the mint (solana-program/token-metadata, state.rs) or from the account that Metaplex derives from it
  * (metaplex-foundation/mpl-token-metadata, state/metadata.rs). The content is arbitrary and untrusted.
  */
-import type { DeriveAddress } from "../programs/Program.ts"
-import { readAddress, readU32 } from "../programs/math/bytes.ts"
+import type { DeriveAddress } from "../programs/interface/Program.ts"
+import { readAddress, readU32 } from "../programs/layout/bytes.ts"
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
 import { plainText } from "./documents/plainText.ts"
 
-/** Parts of the metadata that say where it is from and what else is in it. */
+/** Where the metadata comes from, and what else it contains. */
 export interface MetadataOrigin {
   readonly source: "metaplex" | "token-2022"
-  /** May change the metadata; null when given up. */
+  /** The address that may change the metadata; null when this right was given up. */
   readonly updateAuthority: Address | null
-  /** True while the metadata may be changed; null where the account ends before. */
+  /** True while the metadata may be changed; null when the account ends before this flag. */
   readonly isMutable: boolean | null
-  /** Further keys and values of a Token-2022 mint, `MOST_FIELDS` at most. */
+  /** Further keys and values of a Token-2022 mint, at most `MOST_FIELDS`. */
   readonly fields: ReadonlyArray<readonly [key: string, value: string]>
 }
 
@@ -55,7 +55,7 @@ const textOf = (bytes: Uint8Array): string | null => {
 
 interface Texts {
   readonly texts: ReadonlyArray<string | null>
-  /** Offset behind the last one. */
+  /** Offset after the last text. */
   readonly end: number
 }
 
@@ -96,7 +96,7 @@ const readAfterAuthority = (
   return { name, symbol, uri, origin: originOf(authority === NO_AUTHORITY ? null : authority, read.end) }
 }
 
-/** Keys and values behind their number; those that are no text are left out, and so is what exceeds the data. */
+/** Keys and values, which follow their count. Entries that are not text or exceed the data are left out. */
 const readFields = (data: Uint8Array, start: number): MetadataOrigin["fields"] => {
   const fields: Array<readonly [string, string]> = []
   const count = start + 4 > data.length ? 0 : Math.min(readU32(data, start), MOST_FIELDS)
@@ -112,7 +112,9 @@ const readFields = (data: Uint8Array, start: number): MetadataOrigin["fields"] =
   return fields
 }
 
-/** `is_mutable` behind the seller's fee, the creators and the first sale; null where the account ends before. */
+/**
+ * `is_mutable`, which follows the seller's fee, the creators and the first sale; null when the account ends before it.
+ */
 const readMutable = (data: Uint8Array, start: number): boolean | null => {
   const creatorsAt = start + 2
   if (creatorsAt >= data.length) {

@@ -2,11 +2,11 @@
  * Mint accounts of both token programs: solana-program/token (state.rs) and solana-program/token-2022 (extension/mod.rs),
  * and the metadata that a Token-2022 mint may carry itself (solana-program/token-metadata, state.rs).
  */
-import { readAddress, readU16, readU32, readU64 } from "../programs/math/bytes.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
+import { readAddress, readU16, readU32, readU64 } from "../programs/layout/bytes.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/layout/tokenAccount.ts"
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address } from "../domain/Address.ts"
-import type { TokenExtension, TokenProgram } from "../domain/market/Token.ts"
+import type { TokenExtension, TokenProgram } from "../api/schemas/Token.ts"
 import { readTokenMetadata, type TokenMetadata } from "./metadata.ts"
 
 /** The decoded fields of a mint account. */
@@ -88,7 +88,7 @@ const readExtensions = ({ address, data }: OnChainAccount): Extensions | null =>
   return { names, metadata }
 }
 
-/** True if length, account type and initialized flag are those of a mint; a text describes a malformed field. */
+/** True if length, account type and initialized flag fit a mint; a text describes a malformed field. */
 const shapeOf = ({ data, owner }: OnChainAccount): boolean | string => {
   if (data.length < MINT_LENGTH || data.length === MULTISIG_LENGTH) {
     return false

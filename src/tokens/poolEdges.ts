@@ -1,12 +1,12 @@
 /** Pools of the book as edges of the price graph, each computed once for every state and clock. */
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
-import type { PoolGraph } from "../pools/PoolGraph.ts"
-import type { Pool } from "../programs/Program.ts"
+import type { PoolGraph } from "../quotes/pools/PoolGraph.ts"
+import type { Pool } from "../programs/interface/Program.ts"
 import { depthOf, midRate, weightOf } from "./poolPrice.ts"
 import type { PriceEdge, PriceEdges } from "./priceGraph.ts"
 
-/** Edges of a pool at a clock by the mint they begin at, computed when they are first read. */
+/** Edges of a pool at a clock, by the mint at which they begin. Each is computed when it is first read. */
 interface KnownEdges {
   readonly clock: ChainClock
   readonly from: Map<Mint, PriceEdge | null>

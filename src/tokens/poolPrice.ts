@@ -1,6 +1,6 @@
 /** Mid rate, depth and fee of a pool, and the weighted median over pools. Pure. */
 import { minBigInt } from "../programs/math/integers.ts"
-import type { Pool } from "../programs/Program.ts"
+import type { Pool } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { MAX_U64 } from "../domain/Amount.ts"
@@ -19,12 +19,15 @@ export const otherSide = (pool: Pool, mint: Mint): Mint => (pool.mintA === mint 
 /** Divisor of a reserve for the probe swap that tests whether the pool trades. */
 const PROBE_PARTS = 1000n
 
-/** True if the program accepts a swap of the pool now. A rate does not imply it: a pool that opens tomorrow has one today. */
+/**
+ * True if the program accepts a swap in the pool now. A rate does not prove it: a pool that opens tomorrow has a rate
+ * today.
+ */
 const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): boolean => {
   const held = pool.mintA === mint ? pool.reserves?.[0] : pool.reserves?.[1]
   const sold = held === undefined ? MAX_U64 : held / PROBE_PARTS + 1n
   const spent = held === undefined ? MAX_U64 : (sold * mid.numerator) / mid.denominator + 1n
-  // One direction suffices: a bonding curve without purchases cannot buy back.
+  // One direction is enough: a bonding curve without purchases cannot buy back.
   return (
     attempt(pool, mint, sold, clock).ending !== "refused" ||
     attempt(pool, otherSide(pool, mint), spent, clock).ending !== "refused"
@@ -32,8 +35,8 @@ const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): bo
 }
 
 /**
- * Units of the other side for one unit of `mint`: the mean of the marginal sale and purchase rates after fees, so that the
- * fees cancel to the second order. Null when one of the rates is missing or the pool does not trade now.
+ * Units of the other side for one unit of `mint`: the mean of the marginal sale and purchase rates after fees. In this
+ * mean fees cancel out to the second order. Null when one of the rates is missing or the pool does not trade now.
  */
 export const midRate = (pool: Pool, mint: Mint, clock: ChainClock): Rational | null => {
   const bid = rateOf(pool, mint, clock)
@@ -48,7 +51,7 @@ export const midRate = (pool: Pool, mint: Mint, clock: ChainClock): Rational | n
   return isTrading(pool, mid, mint, clock) ? mid : null
 }
 
-/** Price of the base after a sale and after a purchase that depth is measured with: 2 % lower and 2 % higher. */
+/** Depth is measured up to these prices of the base: 2 % lower for a sale, 2 % higher for a purchase. */
 const LOWER: Rational = { numerator: 98n, denominator: 100n }
 const HIGHER: Rational = { numerator: 102n, denominator: 100n }
 
@@ -56,15 +59,15 @@ const HIGHER: Rational = { numerator: 102n, denominator: 100n }
 export interface DepthSwap {
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** False when the accounts in memory end before the price has moved so far: the amounts then reach their end. */
+  /** False when the accounts in memory end before the price has moved so far. The amounts then reach up to that end. */
   readonly complete: boolean
 }
 
 /** Depth of a pool within 2 % of its price, seen from one of its mints. */
 export interface PoolDepth {
-  /** Sale of the mint until its price is 2 % lower. Null where the pool does not take it. */
+  /** Sale of the mint until its price is 2 % lower. Null when the pool does not accept it. */
   readonly sale: DepthSwap | null
-  /** Purchase of the mint until its price is 2 % higher. Null where the pool does not take it. */
+  /** Purchase of the mint until its price is 2 % higher. Null when the pool does not accept it. */
   readonly purchase: DepthSwap | null
 }
 
@@ -86,22 +89,25 @@ const moveBy = (pool: Pool, input: Mint, share: Rational, clock: ChainClock): De
   }
 }
 
-/** Swaps that move the price of a pool by 2 %, by its own pricing. A price 2 % higher is that of the other side over 1.02. */
+/**
+ * Swaps that move the price of a pool by 2 %, computed by the pool itself. When the price is 2 % higher, the price of
+ * the other side is divided by 1.02.
+ */
 export const depthOf = (pool: Pool, mint: Mint, clock: ChainClock): PoolDepth => ({
   sale: moveBy(pool, mint, LOWER, clock),
   purchase: moveBy(pool, otherSide(pool, mint), { numerator: HIGHER.denominator, denominator: HIGHER.numerator }, clock)
 })
 
 /**
- * Weight of a pool in the median, in units of `quote`: the smaller of what it pays for the sale and what it takes for the
- * purchase, so that offers on one side of a false price have no weight. Zero where one is unknown.
+ * Weight of a pool in the median, in units of `quote`: the smaller of what the pool pays for the sale and what it takes
+ * for the purchase. So offers on one side of a false price have no weight. Zero when either amount is unknown.
  */
 export const weightOf = ({ purchase, sale }: PoolDepth): bigint =>
   minBigInt(sale?.amountOut ?? 0n, purchase?.amountIn ?? 0n)
 
 /**
- * The weighted median price: the price of one item, which a pool with less than half of the weight cannot move past the
- * others. Null for an empty list. O(n log n).
+ * The item with the weighted median price. Pools with less than half of the weight cannot move it past the others. Null
+ * for an empty list. O(n log n).
  */
 export const medianPrice = <Item extends Weighted>(items: ReadonlyArray<Item>): Item | null => {
   const ascending = items.toSorted((a, b) => compare(a.price, b.price))
@@ -118,7 +124,7 @@ export const medianPrice = <Item extends Weighted>(items: ReadonlyArray<Item>): 
 
 /**
  * The fee of the pool in basis points, to two decimals: the mean of both directions for a vanishingly small swap at the
- * pool's price. Transfer fees of the mints are not in it. Null for a pool that does not state its fee.
+ * pool's price. Transfer fees of the mints are not included. Null when the pool does not state its fee.
  */
 export const feeBpsOf = (pool: Pool, clock: ChainClock): number | null => {
   const sell = pool.feeRate?.(true, clock)

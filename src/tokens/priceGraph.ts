@@ -1,9 +1,9 @@
-/** Prices of mints over pools as a graph: at most three hops from a mint to one of known value. Pure. */
+/** Prices of mints over a graph of pools: a path leads over at most three pools to a mint of known value. Pure. */
 import type { Address, Mint } from "../domain/Address.ts"
 import { multiply, type Rational } from "../domain/rational.ts"
 import { medianPrice, type Weighted } from "./poolPrice.ts"
 
-/** A mint with more partners is priced through hubs and directly alone: it bounds the work for one price. */
+/** A mint with more partners is priced only directly and through hubs. This bounds the work for one price. */
 export const MOST_PARTNERS = 16
 
 /** One pool seen from one of its mints. */
@@ -15,7 +15,7 @@ export interface PriceEdge {
   readonly depth: bigint
 }
 
-/** The pools of one moment. */
+/** The pools at one moment, as edges between mints. */
 export interface PriceEdges {
   readonly between: (mint: Mint, other: Mint) => ReadonlyArray<PriceEdge>
   /** Mints that share a pool with this one. */
@@ -38,11 +38,11 @@ export interface GraphPrice {
   readonly path: ReadonlyArray<PriceHop>
 }
 
-/** Mints of known value, and rules of paths. */
+/** Mints of known value, and the rules for paths to them. */
 export interface PriceRules {
   /** Value of one unit of each mint that ends a path. */
   readonly anchors: ReadonlyMap<Mint, Rational>
-  /** Mints that any path may pass. Other mints are passed only right after the priced one. */
+  /** Mints that a path may pass anywhere. Any other mint may only be the first stop after the priced mint. */
   readonly hubs: ReadonlyArray<Mint>
   /** Longest path, in pools. */
   readonly mostHops: number
@@ -52,7 +52,7 @@ export interface PriceRules {
 
 interface Item extends Weighted, GraphPrice {}
 
-/** At most this many partners; null when there are more. */
+/** The partners as a list; null when there are more than `MOST_PARTNERS`. */
 export const fewPartners = (partners: Iterable<Mint>): ReadonlyArray<Mint> | null => {
   const few: Array<Mint> = []
   for (const partner of partners) {
@@ -72,7 +72,7 @@ const itemOf = (mint: Mint, to: Mint, edge: PriceEdge, onward: GraphPrice | Rati
   const hop = { pool: edge.pool, from: mint, to }
   return {
     price: multiply(edge.rate, value),
-    // Plus one, because a pool without depth has a price, which counts where there is no other.
+    // Plus one, so that a pool without depth still gives a price when there is no other pool.
     weight: depth + 1n,
     depth,
     path: isAnchor ? [hop] : [hop, ...onward.path]
@@ -80,9 +80,10 @@ const itemOf = (mint: Mint, to: Mint, edge: PriceEdge, onward: GraphPrice | Rati
 }
 
 /**
- * Prices of one moment. A price is the weighted median over the pools of the mint, each of which counts once: with the
- * price of its other mint, and with the least depth on the way. The other mint is priced in the same way without passing
- * the mint again, so no path repeats a mint, and pools with less than half of the depth cannot move the price past the others.
+ * Prices at one moment. The price of a mint is the weighted median over its pools. Each pool counts once, with the
+ * price of its other mint and the smallest depth on the way. The other mint is priced in the same way without passing
+ * the mint again, so no path repeats a mint. Pools with less than half of the depth cannot move the price past the
+ * others.
  */
 export const makePriceGraph = (edges: PriceEdges, { anchors, hubs, leastDepth, mostHops }: PriceRules) => {
   const known = new Map<string, GraphPrice | null>()
@@ -111,7 +112,7 @@ export const makePriceGraph = (edges: PriceEdges, { anchors, hubs, leastDepth, m
   }
 
   const priceOf = (mint: Mint, passed: ReadonlyArray<Mint>): GraphPrice | null => {
-    // Past the first hop a path goes on through hubs alone, so only passed hubs make a difference.
+    // After the first hop a path passes only hubs, so the key needs only the hubs among the passed mints.
     const key = [mint, passed.length, ...passed.filter((other) => hubs.includes(other))].join(" ")
     const price = known.get(key) ?? compute(mint, passed)
     known.set(key, price)

@@ -13,7 +13,7 @@ import {
   stale,
   unavailable
 } from "../domain/Scalar.ts"
-import type { Knowledge } from "../domain/market/Token.ts"
+import type { Knowledge } from "../api/schemas/Token.ts"
 import type { Prices, UnitPrice } from "./PriceBook.ts"
 
 /** Decimals of the units of account: micro-dollars and lamports. */

@@ -2,15 +2,15 @@
 import { type Mint, SOL } from "../domain/Address.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { divide, type Rational, whole } from "../domain/rational.ts"
-import type { PoolGraph } from "../pools/PoolGraph.ts"
+import type { PoolGraph } from "../quotes/pools/PoolGraph.ts"
 import { type DollarValues, dollarValues, type PegRules } from "./dollars.ts"
 import { type GraphPrice, makePriceGraph, type PriceEdges, type PriceHop } from "./priceGraph.ts"
 
 /** The pools that a price comes from. */
 export interface PriceEvidence {
-  /** The pools of the median path, from the mint to SOL or a stable coin. Empty for these themselves. */
+  /** The pools of the median path, from the mint to SOL or a stable coin. Empty for SOL and stable coins. */
   readonly path: ReadonlyArray<PriceHop>
-  /** Least depth of the path within 2 % of its prices, in micro-dollars; null without a price of SOL, and without a path. */
+  /** Smallest depth on the path within 2 % of its prices, in micro-dollars; null without a path or a price of SOL. */
   readonly depthMicro: bigint | null
 }
 
@@ -29,7 +29,7 @@ const MOST_HOPS = 3
 const LEAST_MICRO = 10_000_000n
 const LEAST_LAMPORTS = 50_000_000n
 
-/** Values of money at a clock, kept while the pools between SOL and the stable coins are the same. */
+/** Values of money at a clock. They are kept while the pools between SOL and the stable coins are the same. */
 export const rememberMoney = (
   graph: PoolGraph,
   edgesAt: (clock: ChainClock) => PriceEdges,

@@ -1,6 +1,6 @@
 import { Context, type Effect, Schema } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import type { HistoryProgress } from "./historyProgress.ts"
 
 /** The store of wallet histories did not answer, or no chain is open. */
@@ -26,18 +26,18 @@ export interface HistoryJob extends Pick<WalletProgress, "progress" | "wallet"> 
   readonly version: number
 }
 
-/** Trades read from the transactions of single wallets, with their progress, of one chain at a time. */
+/** Trades read from the transactions of single wallets, with the progress of reading. One chain at a time. */
 export class HistoryStore extends Context.Service<
   HistoryStore,
   {
-    /** Selects the chain of all other methods; false when nothing of it is stored yet. */
+    /** Selects the chain for all other methods; false when nothing of it is stored yet. */
     open(genesis: string): Effect.Effect<boolean, HistoryStoreUnavailable>
-    /** Begins the reading of wallets, or repeats it for what came since. Those that wait already keep their turn. */
+    /** Starts reading wallets, or reads what came since. Wallets that already wait keep their turn. */
     ask(wallets: ReadonlyArray<Address>): Effect.Effect<void, HistoryStoreUnavailable>
     /** The wallet that has waited longest; null when none waits. */
     readonly next: Effect.Effect<HistoryJob | null, HistoryStoreUnavailable>
     /**
-     * Stores the trades of a step with the progress that it makes, both or neither. False, without effect, when another
+     * Stores the trades of a step together with its progress, both or neither. False, without effect, when another
      * process made a step for the wallet meanwhile.
      */
     save(
@@ -45,15 +45,20 @@ export class HistoryStore extends Context.Service<
       progress: HistoryProgress,
       trades: ReadonlyArray<TapeTrade>
     ): Effect.Effect<boolean, HistoryStoreUnavailable>
-    /** Wallets whose progress changed, or that were asked for, at this time or later, in milliseconds since the Unix epoch. */
+    /**
+     * Wallets whose progress changed, or that were requested, at this time or later, in milliseconds since the Unix
+     * epoch.
+     */
     changedSince(timeMs: number): Effect.Effect<ReadonlyArray<WalletProgress>, HistoryStoreUnavailable>
     /** The newest trades of a wallet, newest first. */
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, HistoryStoreUnavailable>
-    /** Deletes the histories of a few wallets that were last asked for before this time; true when there may be more. */
+    /**
+     * Deletes the histories of a few wallets that were last requested before this time; true when there may be more.
+     */
     forget(beforeMs: number): Effect.Effect<boolean, HistoryStoreUnavailable>
-    /** Dollars of a SOL at the end of the newest stored minute candle of `[fromMs, toMs)`; null without one. */
+    /** Dollars per SOL at the close of the newest stored minute candle in `[fromMs, toMs)`; null without one. */
     solClose(fromMs: number, toMs: number): Effect.Effect<number | null, HistoryStoreUnavailable>
-    /** Stored swaps of SOL in pools within `(after, to]` of slots, the newest first, at most so many. */
+    /** Stored pool swaps of SOL in the slots `(after, to]`, newest first, at most `limit`. */
     solSwaps(after: number, to: number, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, HistoryStoreUnavailable>
   }
 >()("fathom/wallets/HistoryStore") {}

@@ -3,16 +3,16 @@ import { PgTypes } from "@effect/sql-pg"
 import { Clock, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Address, SOL } from "../domain/Address.ts"
-import { makeTradeNames } from "../market/store/tradeNames.ts"
-import { makeTradeTable } from "../market/store/tradeTable.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import { makeTradeNames } from "../market/history/tradeNames.ts"
+import { makeTradeTable } from "../market/history/tradeTable.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
-import { packWallet } from "../market/store/tradeRows.ts"
+import { packWallet } from "../market/history/tradeRows.ts"
 import { askedAgain, HistoryProgress, NOT_BEGUN } from "./historyProgress.ts"
 import { type HistoryJob, HistoryStore, HistoryStoreUnavailable } from "./HistoryStore.ts"
 
-/** On the path of a request. */
+/** Deadline for reads on the path of a request. */
 const READ_DEADLINE = Duration.seconds(1)
 const WRITE_DEADLINE = Duration.seconds(10)
 
@@ -29,9 +29,9 @@ const WalletOnly = Schema.Struct({ wallet: Address })
 const Close = Schema.Struct({ close: Schema.NullOr(Schema.Number) })
 const Version = Schema.Struct({ version: Schema.Int })
 
-/** A repeated request is noted once in this time. */
+/** A repeated request is stored at most once in this time. */
 const ASKED_MS = 60_000
-/** Histories that are deleted at once: each has up to `WALLET_HISTORY` trades. */
+/** Histories that are deleted at a time: each has up to `WALLET_HISTORY` trades. */
 const FORGOTTEN_AT_ONCE = 5
 const MINUTE_MS = 60_000
 
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
   const ask = Effect.fnUntraced(function* (chain: number, wallets: ReadonlyArray<Address>) {
     const nowMs = yield* Clock.currentTimeMillis
     const begun = yield* encode(NOT_BEGUN)
-    // In one order, so that two requests wait for each other instead of locking each other out.
+    // Always in the same order, so that two requests wait for each other instead of locking each other out.
     yield* Effect.forEach(wallets.toSorted(), (wallet) => table.insert(chain, wallet, begun, nowMs), { discard: true })
     const rows = yield* table.locked({ chain, wallets })
     yield* Effect.forEach(

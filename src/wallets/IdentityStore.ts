@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
+import type { IdentityRecord, IdentityStoreUnavailable } from "../api/schemas/WalletIdentity.ts"
 
-/** Other wallets of one owner that are looked at. */
+/** How many other wallets of one owner are read. */
 export const MOST_LINKED = 16
 
 /** Identity records of wallets by source. Records of different sources are independent. */
@@ -14,13 +14,13 @@ export class IdentityStore extends Context.Service<
       wallets: ReadonlyArray<Address>
     ): Effect.Effect<ReadonlyMap<Address, ReadonlyArray<IdentityRecord>>, IdentityStoreUnavailable>
     /**
-     * The other wallets that a source gives the same owner, ordered by address, at most 16 of one wallet; wallets without any
-     * are left out.
+     * The other wallets to which a source gives the same owner, ordered by address, at most 16 for one wallet. Wallets
+     * without any are left out.
      */
     linkedTo(
       wallets: ReadonlyArray<Address>
     ): Effect.Effect<ReadonlyMap<Address, ReadonlyArray<Address>>, IdentityStoreUnavailable>
-    /** Replaces all records of a source. Of two records of one wallet the last is kept. */
+    /** Replaces all records of a source. When two records are of one wallet, the last is kept. */
     replace(source: string, records: ReadonlyArray<IdentityRecord>): Effect.Effect<void, IdentityStoreUnavailable>
   }
 >()("fathom/wallets/IdentityStore") {

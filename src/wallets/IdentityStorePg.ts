@@ -2,12 +2,12 @@
 import { Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Address } from "../domain/Address.ts"
-import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
+import { IdentityRecord, IdentityStoreUnavailable } from "../api/schemas/WalletIdentity.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { IdentityStore, MOST_LINKED } from "./IdentityStore.ts"
 
-/** On the request path. */
+/** Deadline for reads on the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 

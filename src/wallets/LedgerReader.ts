@@ -1,8 +1,8 @@
 import { Clock, type Config, Context, Duration, Effect, Layer, Schema } from "effect"
 import { Address } from "../domain/Address.ts"
-import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
+import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import { TransactionHistory } from "../chain/rpc/TransactionHistory.ts"
 import { backfillSettings, makeBackfill } from "./backfill.ts"
 import type { HistoryProgress } from "./historyProgress.ts"
 import { HistoryStore } from "./HistoryStore.ts"
@@ -32,7 +32,7 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
 /** Trades of a wallet that were read from its transactions. */
 export interface LedgerHistory {
   readonly progress: HistoryProgress
-  /** Newest first; some of them may be among the observed ones too. */
+  /** Newest first. Some of them may also have been observed. */
   readonly trades: ReadonlyArray<TapeTrade>
 }
 
@@ -45,9 +45,9 @@ export class LedgerReader extends Context.Service<
   {
     /** The projection of a wallet; null when there is none. */
     read(wallet: Address): Effect.Effect<LedgerProjection | null, LedgerUnavailable>
-    /** The newest trades of a wallet's own history, at most so many; null when it was never asked for. */
+    /** The newest trades of a wallet's own history, at most `limit`; null when the history was never requested. */
     historyOf(wallet: Address, limit: number): Effect.Effect<LedgerHistory | null, LedgerUnavailable>
-    /** Begins to read the history of wallets, or what came since. Returns before anything is read. */
+    /** Starts reading the history of wallets, or what came since. Returns before anything is read. */
     backfill(wallets: ReadonlyArray<Address>): Effect.Effect<void, LedgerUnavailable>
   }
 >()("fathom/wallets/LedgerReader") {
@@ -59,9 +59,9 @@ export class LedgerReader extends Context.Service<
   })
 
   /**
-   * Histories read from a node: `WALLET_HISTORY` (1,000) transactions of a wallet at most, the newest first, at
-   * `WALLET_HISTORY_RATE` (10) transactions a second over all wallets, which take turns. A start goes on where the one
-   * before ended. With `WALLET_HISTORY=0` none is read.
+   * Histories read from a node: at most the newest `WALLET_HISTORY` (1,000) transactions of a wallet, at
+   * `WALLET_HISTORY_RATE` (10) transactions a second over all wallets, which take turns. A restart continues where the
+   * previous run ended. With `WALLET_HISTORY=0` none is read.
    */
   static readonly layerBackfill: Layer.Layer<LedgerReader, Config.ConfigError, HistoryStore | TransactionHistory> =
     Layer.unwrap(
@@ -96,7 +96,7 @@ export class LedgerReader extends Context.Service<
 
 const unavailable = (cause: unknown) => new LedgerUnavailable({ cause })
 
-/** Waits before the next step; a step that died has none to name. */
+/** Waits before the next step: for a second when the step died and gave no pause. */
 const paused = (pause: Duration.Duration | void) => Effect.sleep(pause ?? Duration.seconds(1))
 
 const isWhole = Schema.is(LedgerProjection)
@@ -108,7 +108,10 @@ const isSound = ({ boughtUnits, buys, held, lots, sells, soldUnits }: Position):
   (buys > 0 || boughtUnits === 0n) &&
   (sells > 0 || soldUnits === 0n)
 
-/** Realized equals proceeds less the cost of the units sold, where all are known and no unit went by a transfer. */
+/**
+ * True when realized equals proceeds minus the cost of the units sold, or when one of them is unknown or a unit left by
+ * a transfer.
+ */
 const addsUp = ({ boughtNanos, boughtUnits, lots, proceedsNanos, realizedNanos, soldUnits }: Position): boolean =>
   boughtNanos === null ||
   proceedsNanos === null ||

@@ -1,21 +1,23 @@
 import { type Config, Context, Effect, Layer, Schema, Stream } from "effect"
 import { countSetting } from "../domain/countSetting.ts"
 import type { Address, Mint } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { keepRunning } from "../health/keepRunning.ts"
-import { TradeStore } from "../market/store/TradeStore.ts"
-import { TradeTape } from "../market/tape/TradeTape.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import { keepRunning } from "../operations/keepRunning.ts"
+import { TradeHistory } from "../market/model/TradeHistory.ts"
+import { Market } from "../market/tape/Market.ts"
 import { WatchedWallets } from "../market/tape/WatchedWallets.ts"
 import { WalletRings } from "./WalletRings.ts"
 import { takeShare, type WalletShare } from "./walletShare.ts"
 
 /** Trades held of one wallet, up to its share. Times in milliseconds since the Unix epoch. */
 export interface WalletHistory {
-  /** Newest first; at least one of them is no transfer. */
+  /** Newest first. At least one of them is not a transfer. */
   readonly trades: ReadonlyArray<TapeTrade>
   /** True if the share is used up, so that older trades may exist. */
   readonly truncated: boolean
-  /** Start of the held trades: later than `liveSinceMs` where older ones were dropped, earlier where blocks are missing. */
+  /**
+   * Start of the held trades. Later than `liveSinceMs` when older trades were dropped, earlier when blocks are missing.
+   */
   readonly coveredFromMs: number
   /** Time of the last block read. */
   readonly coveredUntilMs: number
@@ -46,10 +48,10 @@ export class WalletIndex extends Context.Service<
    * Trades applied to the tape from now on, in memory. `WALLET_TRADES` (500,000) bounds the trades held in all: the least
    * recently active wallets are dropped first.
    */
-  static readonly layerMemory: Layer.Layer<WalletIndex, Config.ConfigError, TradeTape> = Layer.effect(
+  static readonly layerMemory: Layer.Layer<WalletIndex, Config.ConfigError, Market> = Layer.effect(
     WalletIndex,
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Market
       const rings = new WalletRings(yield* mostTrades)
       yield* tape.applied.pipe(
         Stream.runForEach((batch) => Effect.sync(() => rings.add(batch))),
@@ -66,18 +68,18 @@ export class WalletIndex extends Context.Service<
   )
 
   /**
-   * Trades of the trade store, and transfers of the mints that the wallet has traded by then. Others count for watched wallets
-   * alone: which of them are stored depends on what memory had when their block was read.
+   * Trades from the trade store, and transfers of the mints that the wallet had traded by then. Other transfers count
+   * only for watched wallets: whether they are stored depends on what memory had when their block was read.
    */
-  static readonly layerStored: Layer.Layer<WalletIndex, never, TradeStore | TradeTape> = Layer.effect(
+  static readonly layerStored: Layer.Layer<WalletIndex, never, TradeHistory | Market> = Layer.effect(
     WalletIndex,
     Effect.gen(function* () {
-      const tape = yield* TradeTape
-      const store = yield* TradeStore
+      const tape = yield* Market
+      const history = yield* TradeHistory
       const watched = yield* WatchedWallets
       const read = Effect.fn("WalletIndex.read")(function* (wallet: Address, share: WalletShare) {
         const trades = yield* Effect.mapError(
-          store.ofWallet(wallet, share.events),
+          history.ofWallet(wallet, share.events),
           (cause) => new WalletIndexUnavailable({ cause })
         )
         const taken = takeShare(trades, share)
@@ -107,12 +109,12 @@ interface Held {
   readonly trades: ReadonlyArray<TapeTrade>
   readonly truncated: boolean
   readonly undated: number | null
-  /** Trades before this time may have been dropped, beside those that the share leaves out. */
+  /** Trades before this time may have been dropped, in addition to the trades beyond the share. */
   readonly droppedBeforeMs: number | null
 }
 
 const historyOf = (
-  tape: Pick<TradeTape["Service"], "since" | "state">,
+  tape: Pick<Market["Service"], "since" | "state">,
   { droppedBeforeMs, trades, truncated, undated }: Held
 ): WalletHistory | null => {
   const [oldest, newest] = [trades.at(-1), trades[0]]

@@ -2,24 +2,24 @@
 import { Clock, Config, Duration, Effect, Result } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { countSetting, durationSetting } from "../domain/countSetting.ts"
-import { noteFailure, SourceMonitor, type SourceState } from "../health/SourceMonitor.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import type { ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
-import type { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
-import { readTransaction } from "../trades/transaction.ts"
+import { noteFailure, SourceMonitor, type SourceState } from "../operations/SourceMonitor.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import type { ChainUnavailable } from "../chain/ChainUnavailable.ts"
+import type { TransactionHistory } from "../chain/rpc/TransactionHistory.ts"
+import { readTransaction } from "../chain/decoding/transaction.ts"
 import { advanced, type HistoryProgress, ranked, type RankedTransaction, refused } from "./historyProgress.ts"
 import type { HistoryJob, HistoryStore, HistoryStoreUnavailable, WalletProgress } from "./HistoryStore.ts"
-import { TRADED_MS } from "../market/tape/SolPrice.ts"
+import { TRADED_MS } from "../market/model/SolPrice.ts"
 import { unitPrice } from "./pnlHistory.ts"
 import { decodedHistory, historyTradesOf, PRICED_BY, PRICED_SLOTS, solPriceBy } from "./historyTrades.ts"
 
-/** The reach and the pace of reading. */
+/** How far back and how fast transactions are read. */
 export interface BackfillSettings {
   /** Most transactions of a wallet in one pass; with 0 nothing is read. */
   readonly most: number
   /** Transactions a second, over all wallets. */
   readonly rate: number
-  /** Time for which a history is kept after it was last asked for. */
+  /** How long a history is kept after it was last requested. */
   readonly kept: Duration.Duration
 }
 
@@ -30,26 +30,29 @@ export const backfillSettings: Config.Config<BackfillSettings> = Config.all({
   kept: durationSetting("WALLET_HISTORY_KEPT").pipe(Config.withDefault(Duration.days(30)))
 })
 
-/** A history is deleted this long after the processes stopped to show it, and later requests of any of them have arrived. */
+/**
+ * A history is deleted this long after the processes stopped showing it, so that later requests of any process have
+ * arrived.
+ */
 const FORGET_GRACE = Duration.hours(1)
-/** Histories that are no longer kept are looked for this often. */
+/** Interval at which expired histories are looked for. */
 const FORGET_MS = 600_000
 
-/** Most wallets with a history, those that wait included. */
+/** Most wallets with a history, including those that wait. */
 export const MOST_WALLETS = 10_000
 
-/** Transactions of one step, after which it is another wallet's turn. */
+/** Transactions of one step. Then another wallet has its turn. */
 const STEP = 25
 const SOL_DECIMALS = 9
 const CONCURRENCY = 2
 const IDLE = Duration.seconds(1)
 const UNAVAILABLE_PAUSE = Duration.seconds(5)
-/** Changes that another process stored are read this late at most. */
+/** Changes that another process stored are read at most this late. */
 const OVERLAP_MS = 10_000
-/** The chain of the node is looked at this often. */
+/** Interval at which the chain of the node is checked. */
 const GENESIS_MS = 30_000
 
-/** Codes of a node without the method, without a transaction history, or with the long-term storage away. */
+/** Error codes of a node that lacks the method or a transaction history, or whose long-term storage is away. */
 const WITHOUT_HISTORY: ReadonlySet<number | undefined> = new Set([-32601, -32011, -32020])
 
 type Stores = HistoryStore["Service"]
@@ -106,17 +109,19 @@ const sentence = ({ detail, rpcCode }: ChainUnavailable): string =>
 /** The loop's state. */
 interface Work {
   genesis: string | null
-  /** Time of the last look at the node's chain. */
+  /** Time of the last check of the node's chain. */
   genesisAtMs: number | null
   readonly known: Map<Address, WalletProgress>
-  /** Time of the last look for histories that are no longer kept. */
+  /** Time of the last search for expired histories. */
   forgotAtMs: number | null
   changedMs: number
   okAtMs: number | null
   isFailing: boolean
 }
 
-/** The reading of wallets: `step` reads one wallet's next transactions and returns the time to wait before the next. */
+/**
+ * Reads wallets: `step` reads the next transactions of one wallet and returns the time to wait before the next step.
+ */
 export const makeBackfill = Effect.fnUntraced(function* (
   node: Node,
   store: Stores,
@@ -132,7 +137,7 @@ export const makeBackfill = Effect.fnUntraced(function* (
     isFailing: false
   }
 
-  /** Opens the chain of the node; false while nothing of it is stored. */
+  /** Opens the chain of the node; false while nothing of the chain is stored. */
   const open = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     if (work.genesis !== null && work.genesisAtMs !== null && nowMs - work.genesisAtMs < GENESIS_MS) {
@@ -158,7 +163,7 @@ export const makeBackfill = Effect.fnUntraced(function* (
 
   const keptMs = Duration.toMillis(kept)
 
-  /** Deletes a few histories that were not asked for in time. */
+  /** Deletes a few histories that were not requested in time. */
   const forget = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     if (work.forgotAtMs !== null && nowMs - work.forgotAtMs < FORGET_MS) {
@@ -231,7 +236,7 @@ export const makeBackfill = Effect.fnUntraced(function* (
   return {
     step,
     ask,
-    /** The progress of a wallet; null when it was not asked for, or too long ago. */
+    /** The progress of a wallet; null when it was not requested, or too long ago. */
     progressOf: (wallet: Address, nowMs: number): HistoryProgress | null => {
       const known = work.known.get(wallet)
       return known === undefined || known.askedAtMs < nowMs - keptMs ? null : known.progress

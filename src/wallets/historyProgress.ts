@@ -1,27 +1,29 @@
 /** The progress of reading a wallet's transactions, from the newest back to the oldest. Pure. */
 import { Schema } from "effect"
 import { Signature } from "../domain/Signature.ts"
-import type { ListedTransaction } from "../solana/rpc/TransactionHistory.ts"
+import type { ListedTransaction } from "../chain/rpc/TransactionHistory.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Time = Schema.NullOr(Count)
 
-/** Passes go from the newest transaction back to the first one, or to the newest one of the pass before. */
+/**
+ * Each pass goes from the newest transaction back to the first one, or to the newest transaction of the previous pass.
+ */
 export const HistoryProgress = Schema.Struct({
   state: Schema.Literals(["running", "done", "failed"]),
-  /** Time of the first step of this pass; null before it. */
+  /** Time of the first step of this pass; null before that step. */
   passAtMs: Time,
   /** The newest transaction of this pass. */
   top: Schema.NullOr(Signature),
-  /** The oldest transaction that this pass has read, its slot, and its rank among those of its slot. */
+  /** The oldest transaction that this pass has read, its slot, and its rank within the slot. */
   before: Schema.NullOr(Signature),
   slot: Schema.NullOr(Count),
   rank: Count,
-  /** The newest transaction of the passes before. */
+  /** The newest transaction of the previous passes. */
   until: Schema.NullOr(Signature),
   /** Transactions of this pass. */
   passRead: Count,
-  /** Transactions of all passes, and those among them that the node could not give. */
+  /** Transactions of all passes, and how many of them the node could not give. */
   read: Count,
   missing: Count,
   /** The span that was read without a break. */
@@ -35,7 +37,7 @@ export const HistoryProgress = Schema.Struct({
 })
 export type HistoryProgress = typeof HistoryProgress.Type
 
-/** The progress of a wallet that was just asked for. */
+/** The progress of a wallet that was just requested. */
 export const NOT_BEGUN: HistoryProgress = {
   state: "running",
   passAtMs: null,
@@ -54,14 +56,14 @@ export const NOT_BEGUN: HistoryProgress = {
   error: null
 }
 
-/** A finished reading is repeated for what came since at most this often. */
+/** A finished reading continues with what came since at most this often. */
 const AGAIN_MS = 60_000
 /** A node may lag behind the clock by this much. */
 const LAG_MS = 30_000
 /** Attempts at a step that the node refuses. */
 const MOST_TRIES = 5
 
-/** The progress once it is asked for again: a failed reading goes on, a finished one reads what came since. */
+/** The progress after a new request: a failed reading goes on, a finished one reads what came since. */
 export const askedAgain = (progress: HistoryProgress, nowMs: number): HistoryProgress => {
   if (progress.state === "failed") {
     return { ...progress, state: "running", tries: 0, error: null }
@@ -73,14 +75,14 @@ export const askedAgain = (progress: HistoryProgress, nowMs: number): HistoryPro
 
 /** One step of a pass. */
 export interface HistoryStep {
-  /** The most transactions that were asked for, and those that the node listed, newest first. */
+  /** How many transactions were requested at most, and the transactions that the node listed, newest first. */
   readonly asked: number
   readonly listed: ReadonlyArray<ListedTransaction>
   readonly missing: number
   readonly startedMs: number
 }
 
-/** A listed transaction with its rank among the wallet's own of its slot, the newest first. */
+/** A listed transaction with its rank among the wallet's transactions in its slot, the newest first. */
 export interface RankedTransaction {
   readonly listed: ListedTransaction
   readonly rank: number
@@ -136,7 +138,10 @@ export const advanced = (
   }
 }
 
-/** The progress after a step that the node refused: it fails at the fifth, or at once when it is refused for good. */
+/**
+ * The progress after the node refused a step. Reading fails at the fifth refusal, or at once when it is refused for
+ * good.
+ */
 export const refused = (progress: HistoryProgress, error: string, isForGood: boolean): HistoryProgress => {
   const tries = progress.tries + 1
   return { ...progress, tries, error, state: isForGood || tries >= MOST_TRIES ? "failed" : "running" }

@@ -1,19 +1,19 @@
 /** The trades of one wallet in a past transaction, priced by the SOL price of its time. Pure. */
 import type { Address } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
-import { SolPrice } from "../market/tape/SolPrice.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { tapeTradesOf } from "../market/tape/tapeTrades.ts"
-import { tapeTransfersOf } from "../market/tape/tapeTransfers.ts"
-import { balanceChangesOf } from "../trades/balanceChanges.ts"
-import { type DecodedTrades, decodeTrades } from "../trades/decode.ts"
-import { movesOf } from "../trades/moves.ts"
-import type { Transaction } from "../trades/transaction.ts"
+import { SolPrice } from "../market/model/SolPrice.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import { tapeTradesOf } from "../market/model/tapeTrades.ts"
+import { tapeTransfersOf } from "../market/model/tapeTransfers.ts"
+import { balanceChangesOf } from "../chain/decoding/balanceChanges.ts"
+import { type DecodedTrades, decodeTrades } from "../chain/decoding/decodeTrades.ts"
+import { walletMovesOf } from "../chain/decoding/walletMoves.ts"
+import type { Transaction } from "../chain/decoding/transaction.ts"
 
-/** The place of the newest transaction in its block where the node does not state it. */
+/** The place of the newest transaction in its block, when the node does not state it. */
 const LAST_PLACE = 1_000_000
 
-/** Slots in which trades of SOL give the price of a transaction: five minutes at 400 ms. */
+/** Trades of SOL within this many slots price a transaction: five minutes at 400 ms. */
 export const PRICED_SLOTS = 750
 /** Trades of SOL that give a price. */
 export const PRICED_BY = 64
@@ -26,8 +26,8 @@ export interface DecodedHistory extends DecodedTrades {
 }
 
 /**
- * The trades and transfers of a transaction in which the wallet has any; null when it has none. `rank` counts the wallet's transactions of
- * the slot from the newest, and orders them where the node does not state their place.
+ * The trades and transfers of a transaction; null when the wallet has none in it. `rank` counts the wallet's
+ * transactions in the slot from the newest, and orders them when the node does not state their place.
  */
 export const decodedHistory = (transaction: Transaction, wallet: Address, rank: number): DecodedHistory | null => {
   const { blockTime, slot } = transaction
@@ -37,7 +37,7 @@ export const decodedHistory = (transaction: Transaction, wallet: Address, rank: 
     return null
   }
   const changes = balanceChangesOf(transaction, decoded).filter(({ owner }) => owner === wallet)
-  const moves = movesOf(transaction, decoded, changes)
+  const moves = walletMovesOf(transaction, decoded, changes)
   const timeMs = blockTime * 1000
   return moves.length > 0 || decoded.nets.some((net) => net.wallet === wallet)
     ? {
@@ -49,14 +49,17 @@ export const decodedHistory = (transaction: Transaction, wallet: Address, rank: 
     : null
 }
 
-/** Micro-dollars for a lamport at a time, by trades of SOL against dollars around it, in any order; null when unknown. */
+/**
+ * Micro-dollars for a lamport at a time, from trades of SOL against dollars around that time, in any order; null when
+ * unknown.
+ */
 export const solPriceBy = (swaps: ReadonlyArray<TapeTrade>, timeMs: number): Rational | null => {
   const price = new SolPrice()
   price.recall(swaps)
   return price.at(timeMs, null)
 }
 
-/** The wallet's own trades and transfers; without a price of SOL only trades against dollars have a value. */
+/** The wallet's own trades and transfers. Without a price of SOL, only trades against dollars have a value. */
 export const historyTradesOf = (
   decoded: DecodedHistory,
   wallet: Address,

@@ -7,7 +7,7 @@ import {
   type PlatformEvidence,
   REVIEWED_BPS,
   type WalletIdentity
-} from "../domain/wallets/WalletIdentity.ts"
+} from "../api/schemas/WalletIdentity.ts"
 
 type Reviewed = IdentityRecord["classifications"][number]
 
@@ -24,7 +24,10 @@ export const ownedDomain = (wallet: Address, name: CachedName | null, nowMs: num
     ? name.domain
     : null
 
-/** Reviewed, current and of sufficient confidence; an exchange, which holds funds of others, must be named. */
+/**
+ * True when the record is reviewed, current and of sufficient confidence. An exchange holds funds of others and must
+ * have a name.
+ */
 const isShown = ({ confidence, kind, name, reviewedAtMs, validUntilMs }: Reviewed, nowMs: number): boolean =>
   confidence >= REVIEWED_BPS &&
   reviewedAtMs <= nowMs &&

@@ -1,6 +1,6 @@
 /** Parser of reviewed identities: one JSON object per line, or one JSON array. A file is read whole or rejected. */
 import { Effect, Schema, SchemaIssue } from "effect"
-import { IdentityRecord } from "../domain/wallets/WalletIdentity.ts"
+import { IdentityRecord } from "../api/schemas/WalletIdentity.ts"
 
 /** The first error of the file. Lines count from one; the field is a dotted path, empty for a whole line. */
 export class IdentitiesRefused extends Schema.TaggedError<IdentitiesRefused>()("IdentitiesRefused", {

@@ -1,6 +1,6 @@
-/** Observed trades of a wallet together with those of its own history. Pure. */
+/** Joins the observed trades of a wallet with the trades of its own history. Pure. */
 import type { CoverageReason } from "../domain/Scalar.ts"
-import type { WalletBackfill } from "../domain/wallets/WalletBackfill.ts"
+import type { WalletBackfill } from "../api/schemas/WalletBackfill.ts"
 import type { HistoryProgress } from "./historyProgress.ts"
 import { byChainOrder } from "./ledger.ts"
 import type { LedgerHistory } from "./LedgerReader.ts"
@@ -12,15 +12,15 @@ export const isContiguous = ({ throughMs }: HistoryProgress, observed: WalletHis
   throughMs !== null && (observed === null || throughMs >= (observed.liveSinceMs ?? observed.coveredFromMs))
 
 /**
- * The observed trades with those of the history that were not observed, up to the share. An observed trade counts as it was
- * observed, so that a history changes no figure that was whole before. Null without trades.
+ * The observed trades, and the trades of the history that were not observed, up to the share. An observed trade keeps
+ * its observed form, so that a history changes no figure that was whole before. Null without trades.
  */
 export const joinHistory = (
   observed: WalletHistory | null,
   { progress, trades }: LedgerHistory,
   share: WalletShare
 ): WalletHistory | null => {
-  // The share is used up by newer trades.
+  // Newer trades use up the share.
   if (observed?.truncated === true || trades.length === 0) {
     return observed === null || observed.truncated || !isContiguous(progress, observed)
       ? observed
@@ -48,7 +48,7 @@ export const joinHistory = (
   }
 }
 
-/** True when every transaction of the wallet's life was read and its trades are all here. */
+/** True when every transaction of the wallet's life was read and all of its trades are here. */
 export const isWholeLife = (progress: HistoryProgress | null, history: WalletHistory | null): boolean =>
   progress !== null &&
   progress.isWhole &&
@@ -56,7 +56,7 @@ export const isWholeLife = (progress: HistoryProgress | null, history: WalletHis
   history?.truncated !== true &&
   isContiguous(progress, history)
 
-/** The reason why not all of a wallet's life is known; null when it is. */
+/** Why the wallet's life is not completely known; null when it is. */
 export const historyReason = (
   progress: HistoryProgress | null,
   history: WalletHistory | null
@@ -76,7 +76,7 @@ export const historyReason = (
   return isContiguous(progress, history) ? "limit_clipped" : "source_gap"
 }
 
-/** The state of a wallet's reading in the type of the contract; null when it was never asked for. */
+/** The state of reading a wallet in the type of the contract; null when it was never requested. */
 export const backfillBody = (
   progress: HistoryProgress | null,
   history: WalletHistory | null,

@@ -1,9 +1,9 @@
 /** Average-cost ledger over observed trades and balances. Exact: units and nano-dollars are integers. */
 import { Schema } from "effect"
 import { Address, type Mint } from "../domain/Address.ts"
-import type { HeldSpan } from "../domain/market/Trade.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { isMoney } from "../trades/sides.ts"
+import type { HeldSpan } from "../api/schemas/Trade.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import { isMoney } from "../domain/stables.ts"
 import { addLots, Lots, NO_LOTS, takeLots, Units, unitsOf, unknownUnits } from "./lots.ts"
 
 /** The fields of a trade that the ledger reads. A `TapeTrade` of role `wallet` or `both` is one. */
@@ -19,11 +19,11 @@ export interface MintEvent {
   /** In the order of the transaction. */
   readonly trades: ReadonlyArray<WalletTrade>
   /**
-   * Units over the wallet's accounts before and after the transaction; `unchanged` where it names none of them, null when
-   * balances were not read.
+   * Units over the wallet's accounts before and after the transaction. `unchanged` when the transaction names none of
+   * the accounts, null when balances were not read.
    */
   readonly balance: HeldSpan | "unchanged" | null
-  /** Lots among the units received that came with their cost, from a wallet of the same owner; left out when none did. */
+  /** Received lots that came with their cost from a wallet of the same owner; left out when there are none. */
   readonly arrived?: Lots | undefined
 }
 
@@ -37,28 +37,28 @@ export const Position = Schema.Struct({
   /** Null until a trade or a balance carries them. */
   decimals: Schema.NullOr(Decimals),
   /**
-   * Balance on the chain, or without balances the units bought less those sold. Null after a sale of more than was seen,
-   * until a balance is: how much is left is not known.
+   * Balance on the chain; without balances, units bought minus units sold. Null after a sale of more units than were
+   * seen, because the rest is unknown until the next balance.
    */
   held: Schema.NullOr(Units),
-  /** Units held as far as they were seen; their sum is `held` where that is known. */
+  /** Units held as far as they were seen. Their sum is `held` when `held` is known. */
   lots: Lots,
   boughtUnits: Units,
   soldUnits: Units,
-  /** Cost of all buys, front-end fees included; null once that of one is unknown. */
+  /** Cost of all buys, front-end fees included; null once the cost of one buy is unknown. */
   boughtNanos: Schema.NullOr(Units),
-  /** Proceeds of all sells less front-end fees; null once those of one are unknown. */
+  /** Proceeds of all sells less front-end fees; null once the proceeds of one sell are unknown. */
   proceedsNanos: Nanos,
   /**
-   * Proceeds less average cost of all units sold. Null for good once either is unknown for a sale, or units went in a
-   * transaction that was not seen.
+   * Proceeds less average cost of all units sold. Null for good once the proceeds or the cost of a sale are unknown, or
+   * units left in a transaction that was not seen.
    */
   realizedNanos: Nanos,
   /** Cost of the buys at a known price. */
   knownBoughtNanos: Units,
-  /** Proceeds less cost of the units sold of which both are known. */
+  /** Proceeds less cost of the units sold whose proceeds and cost are known. */
   knownRealizedNanos: Schema.BigInt,
-  /** Value of the trades at a known price, and the part of it that was of units with a known cost. */
+  /** Value of the trades at a known price, and the part of it traded in units of known cost. */
   volumeNanos: Units,
   knownVolumeNanos: Units,
   buys: Count,
@@ -112,7 +112,7 @@ export const isTraded = ({ buys, sells }: Position): boolean => buys + sells > 0
 export const isBasisKnown = ({ held, lots, unknownBasis }: Position): boolean =>
   held !== null && unknownBasis === 0 && unknownUnits(lots) === 0n
 
-/** Cost of the units held; null when that of any is unknown. */
+/** Cost of the units held; null when the cost of any unit is unknown. */
 export const costOf = ({ held, lots }: Position): bigint | null =>
   held === null || unknownUnits(lots) > 0n ? null : lots.costNanos
 
@@ -140,7 +140,7 @@ const buy = (draft: Draft, trade: WalletTrade): void => {
   draft.unknownBasis += cost === null ? 1 : 0
 }
 
-/** The part of `value` that `part` of `amount` units has, rounded down. */
+/** The share of `value` that belongs to `part` out of `amount` units, rounded down. */
 const shareOf = (value: bigint, part: bigint, amount: bigint): bigint =>
   part === amount ? value : (value * part) / amount
 
@@ -148,7 +148,7 @@ const sell = (draft: Draft, trade: WalletTrade): void => {
   const { amount } = trade
   const seen = unitsOf(draft.lots)
   const isBeyond = amount > seen
-  // Units beyond those seen were there before.
+  // Units beyond the seen ones were there before.
   const { left, taken } = takeLots(isBeyond ? addLots(draft.lots, { inherited: amount - seen }) : draft.lots, amount)
   const proceeds = earned(trade)
   const value = trade.volumeUsdNanos ?? 0n
@@ -178,7 +178,7 @@ const addTrade = (draft: Draft, trade: WalletTrade): void => {
   draft.lastAtMs = trade.timeMs
 }
 
-/** Gives the lots `before` units: what is missing was there before, what is too much went unseen. */
+/** Makes the lots hold `before` units: missing units were there before, extra units left unseen. */
 export const openUnits = (draft: Draft, before: bigint): void => {
   const seen = unitsOf(draft.lots)
   draft.held = before
@@ -196,7 +196,7 @@ const receive = (draft: Draft, amount: bigint, arrived: Lots): void => {
   draft.lots = addLots(addLots(draft.lots, arrived), { received: amount - unitsOf(arrived) })
 }
 
-/** Units that leave otherwise than by a trade take their average cost with them and make no profit. */
+/** Units that leave without a trade take their average cost with them and make no profit. */
 const send = (draft: Draft, amount: bigint): Lots => {
   const { left, taken } = takeLots(draft.lots, amount)
   draft.held = minus(draft.held, amount)
@@ -218,7 +218,7 @@ const spanOf = ({ firstAtMs, held }: Position, balance: MintEvent["balance"]): H
 const otherUnits = ({ after, before }: HeldSpan, trades: ReadonlyArray<WalletTrade>): bigint =>
   trades.reduce((rest, { amount, side }) => rest + (side === "buy" ? -amount : amount), after - before)
 
-/** Units that an event received, or sent when negative, otherwise than by its trades; zero without a balance. */
+/** Units that an event received without a trade, or sent when negative; zero without a balance. */
 export const unexplained = ({ balance, trades }: MintEvent): bigint =>
   balance === null || balance === "unchanged" ? 0n : otherUnits(balance, trades)
 
@@ -244,9 +244,9 @@ export const addEvent = (draft: Draft, event: MintEvent): Lots => {
 }
 
 /**
- * The position after a trade of its mint, without a balance. Trades come in chain order, by slot and then by index. A sale
- * takes units of known and of unknown cost in proportion; units beyond those seen have an unknown cost, and how many are
- * left is then unknown.
+ * The position after a trade of its mint, without a balance. Trades come in chain order, by slot and then by index. A
+ * sale takes units of known and of unknown cost in proportion. Units beyond the seen ones have an unknown cost, and how
+ * many are left is then unknown.
  */
 export const applyTrade = (position: Position, trade: WalletTrade): Position => {
   const draft: Draft = { ...position }
@@ -255,9 +255,9 @@ export const applyTrade = (position: Position, trade: WalletTrade): Position => 
 }
 
 /**
- * The position after one transaction. With a balance, `held` is the chain's: units that were there before the first one
- * seen are inherited, and what the trades do not explain was received or sent. Within a transaction, what comes counts
- * before what goes.
+ * The position after one transaction. With a balance, `held` is the balance on the chain: units that were there before
+ * the first seen transaction are inherited, and units that the trades do not explain were received or sent. Within a
+ * transaction, incoming units count before outgoing units.
  */
 export const applyEvent = (position: Position, event: MintEvent): Position => {
   const draft: Draft = { ...position }
@@ -309,7 +309,7 @@ export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventO
   return events
 }
 
-/** True when the event begins a position: with a trade, or with lots of the same owner. */
+/** True when the event begins a position: it has a trade, or lots of the same owner. */
 export const beginsPosition = ({ arrived, trades }: MintEvent): boolean => trades.length > 0 || arrived !== undefined
 
 /** The positions of a wallet by mint after these events, in the order of the chain. */
@@ -327,8 +327,8 @@ export const positionsAfter = (events: ReadonlyArray<EventOfMint>): ReadonlyMap<
 }
 
 /**
- * The positions of a wallet by mint after these trades and transfers, in any order. A position begins with the first trade:
- * what was transferred before it is part of the balance that the trade finds.
+ * The positions of a wallet by mint after these trades and transfers, in any order. A position begins with the first
+ * trade: earlier transfers are part of the balance that this trade finds.
  */
 export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> =>
   positionsAfter(eventsOf(trades))

@@ -1,5 +1,5 @@
 /**
- * Lots of a position: units with a known cost and units without one, by the way they came. Exact: units and nano-dollars
+ * Lots of a position: units with a known cost and units without one, by how they arrived. Exact: units and nano-dollars
  * are integers.
  */
 import { Schema } from "effect"
@@ -7,31 +7,29 @@ import { Schema } from "effect"
 /** A count of units or nano-dollars. */
 export const Units = Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))
 
-/** Units held by the way they came, in smallest units. */
+/** Units held by how they arrived, in smallest units. */
 export const Lots = Schema.Struct({
   /** Bought at a known price. */
   known: Units,
   /** Cost of the known units, in nano-dollars. */
   costNanos: Units,
-  /** Held before the first transaction seen, or come in one that was not seen. */
+  /** Held before the first seen transaction, or arrived in a transaction that was not seen. */
   inherited: Units,
-  /** Come otherwise than by a trade. */
+  /** Arrived without a trade. */
   received: Units,
   /** Bought at an unknown price. */
   unpriced: Units
 })
 export type Lots = typeof Lots.Type
 
-/** No units. */
 export const NO_LOTS: Lots = { known: 0n, costNanos: 0n, inherited: 0n, received: 0n, unpriced: 0n }
 
-/** Units of which the cost is unknown. */
+/** Units of unknown cost. */
 export const unknownUnits = ({ inherited, received, unpriced }: Lots): bigint => inherited + received + unpriced
 
-/** All units. */
 export const unitsOf = (lots: Lots): bigint => lots.known + unknownUnits(lots)
 
-/** Both together. */
+/** The sum of both. */
 export const addLots = (a: Lots, b: Partial<Lots>): Lots => ({
   known: a.known + (b.known ?? 0n),
   costNanos: a.costNanos + (b.costNanos ?? 0n),
@@ -41,9 +39,9 @@ export const addLots = (a: Lots, b: Partial<Lots>): Lots => ({
 })
 
 /**
- * Splits off `amount` units, at most all, from every lot in proportion: the known lot gives its share rounded down, then
- * the running shares of inherited, received and unpriced units are rounded down. The cost taken is that of the known
- * units taken at their average, rounded down; the remainder stays.
+ * Splits off `amount` units, at most all, from every lot in proportion. The known lot gives its share rounded down;
+ * then the running shares of inherited, received and unpriced units are rounded down. The cost taken is the average
+ * cost of the known units taken, rounded down. The remainder stays.
  */
 export const takeLots = (lots: Lots, amount: bigint): { readonly taken: Lots; readonly left: Lots } => {
   const all = unitsOf(lots)

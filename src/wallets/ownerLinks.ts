@@ -24,8 +24,8 @@ const sendersFirst = <E extends MintEvent>(events: ReadonlyArray<WalletEvent<E>>
 ]
 
 /**
- * Applies the events that wallets of one owner have in one transaction. `add` applies an event and returns the lots sent: they
- * go to the later receivers of the mint, in proportion.
+ * Applies the events of one owner's wallets in one transaction. `add` applies an event and returns the lots sent. These
+ * lots go to the later receivers of the mint, in proportion.
  */
 export const passLots = <E extends MintEvent & Pick<EventOfMint, "mint">>(
   together: ReadonlyArray<WalletEvent<E>>,
@@ -45,7 +45,7 @@ export class OwnerPositions {
   readonly #positions = new Map<string, Draft>()
   readonly #most: number
 
-  /** At most `most` positions: those that changed the longest ago are dropped first. */
+  /** Holds at most `most` positions. Positions that changed the longest ago are dropped first. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most
   }
@@ -69,9 +69,9 @@ export class OwnerPositions {
 }
 
 /**
- * The events of a wallet, with the lots that came from other wallets of its owner in the same transaction; `events` are those
- * of each of them, the wallet included. Units that a wallet sent go to the receivers in proportion, as a sale takes them; those
- * that did not arrive take their cost away.
+ * The events of a wallet, with the lots that came from other wallets of its owner in the same transaction. `events`
+ * holds the events of each of these wallets, this one included. Units that a wallet sent go to the receivers in
+ * proportion, as a sale takes them. Units that did not arrive take their cost away.
  */
 export const linkedEvents = (
   wallet: Address,
@@ -93,7 +93,7 @@ export const linkedEvents = (
   return own
 }
 
-/** Units of an arrival that the pool has; none for other events. */
+/** Units of an arrival that the pool covers; none for other events. */
 const leastOf = (arrived: bigint, pool: Lots = NO_LOTS): bigint => {
   const units = unitsOf(pool)
   return arrived <= 0n ? 0n : arrived < units ? arrived : units

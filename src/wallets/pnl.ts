@@ -6,7 +6,7 @@ import { NANOS_PER_USD, USD_DIGITS } from "../domain/units.ts"
 import { costOf, isOpen, minus, type Position } from "./ledger.ts"
 import { unitsOf } from "./lots.ts"
 
-/** Mode of the figures: positions with an unknown cost basis give null, never an estimate. */
+/** Mode of the figures: a position with an unknown cost basis gives null, never an estimate. */
 export const PNL_MODE = "unknown-basis-null"
 
 const NANOS_PER_MICRO = 1000n
@@ -17,13 +17,13 @@ export interface MarkedPosition {
   readonly mark: Rational | null
 }
 
-/** Profit and loss over the units of which the cost is known. Amounts in nano-dollars. */
+/** Profit and loss over the units with a known cost. Amounts in nano-dollars. */
 export interface KnownPnl {
-  /** Proceeds less cost of the units sold of which both are known. */
+  /** Proceeds less cost of the units sold whose proceeds and cost are known. */
   readonly realized: bigint
   /** Value less cost of the units held with a known cost and a mark; null when there are such units and none has a mark. */
   readonly unrealized: bigint | null
-  /** Both together; null when either is. */
+  /** The sum of both; null when either is null. */
   readonly total: bigint | null
   /** Cost of the buys at a known price. */
   readonly cost: bigint
@@ -31,17 +31,17 @@ export interface KnownPnl {
 
 /** The amounts of one position that add up, in nano-dollars. */
 export interface PositionSums {
-  /** Of units sold; zero without sales. Null once a cost or a price of a sale is unknown. */
+  /** Profit on units sold; zero without sales. Null once a cost or a price of a sale is unknown. */
   readonly realized: bigint | null
   /** Value less cost of the units held; zero when none are. Null when either is unknown. */
   readonly unrealized: bigint | null
-  /** Both together; null when either is. */
+  /** The sum of both; null when either is null. */
   readonly total: bigint | null
-  /** Cost of all buys, front-end fees included; null when that of one is unknown. */
+  /** Cost of all buys, front-end fees included; null when the cost of one buy is unknown. */
   readonly cost: bigint | null
-  /** Proceeds of all sells less front-end fees; null when those of one are unknown. */
+  /** Proceeds of all sells less front-end fees; null when the proceeds of one sell are unknown. */
   readonly proceeds: bigint | null
-  /** Cost of the units held; null when that of any is unknown. */
+  /** Cost of the units held; null when the cost of any unit is unknown. */
   readonly openCost: bigint | null
   /** Value of the units held at the mark, rounded down; null without a mark, unless none are held. */
   readonly value: bigint | null

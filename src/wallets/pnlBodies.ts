@@ -3,12 +3,12 @@ import type {
   KnownPositionPnl,
   KnownWalletPnl as KnownWalletBody,
   PositionQuantities
-} from "../domain/wallets/KnownPnl.ts"
+} from "../api/schemas/KnownPnl.ts"
 import type { Position } from "./ledger.ts"
 import { type PositionPnl, usdText, usdTextOrNull } from "./pnl.ts"
 import type { WalletPnl } from "./walletPnl.ts"
 
-/** Units by the way they came. */
+/** Units by how they arrived. */
 export const quantitiesOf = ({ lots: { inherited, known, received, unpriced } }: Position): PositionQuantities => ({
   known,
   inherited,

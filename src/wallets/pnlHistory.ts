@@ -2,24 +2,24 @@
 import type { Mint } from "../domain/Address.ts"
 import { numberText, tenTo } from "../domain/decimal.ts"
 import type { Rational } from "../domain/rational.ts"
-import type { WalletDay } from "../domain/wallets/WalletPositions.ts"
+import type { WalletDay } from "../api/schemas/WalletPositions.ts"
 import { applyEvent, beginsPosition, emptyPosition, type MintEvent, type Position } from "./ledger.ts"
-import { unreadPosition } from "./accounts/wholeEvents.ts"
+import { unreadPosition } from "./wholeEvents.ts"
 import { sumOf, usdText, usdTextOrNull, valueOf } from "./pnl.ts"
 
 const DAY_MS = 86_400_000
 
 /** The days of a history and the prices at their ends. */
 export interface HistoryRequest {
-  /** In milliseconds since the Unix epoch; the history ends with its day. */
+  /** In milliseconds since the Unix epoch. The history ends with the day of this time. */
   readonly nowMs: number
-  /** Days at most, today included. */
+  /** Most days, today included. */
   readonly days: number
   /** Micro-dollars for one smallest unit at the end of a day that begins at this time; null when unknown. */
   readonly priceAt: (position: Position, dayMs: number) => Rational | null
-  /** True for mints of which the units held are not known. */
+  /** True for mints whose held units are not known. */
   readonly isUnread?: (mint: Mint) => boolean
-  /** Units held now, where they were read; null where the events have them. */
+  /** Units held now, if they were read; null when the events have them. */
   readonly unitsOf?: (mint: Mint) => bigint | null
 }
 
@@ -34,10 +34,10 @@ interface DaySums {
 
 const noSums = (): DaySums => ({ realized: 0n, knownRealized: 0n, cost: 0n, proceeds: 0n, trades: 0 })
 
-/** The day of a time, as its first millisecond. */
+/** The first millisecond of the day of a time. */
 const dayOf = (timeMs: number): number => timeMs - (timeMs % DAY_MS)
 
-/** The position after the event, and the sums of the event alone in place of those so far. */
+/** The position after the event, with the sums of this event alone. */
 const applied = (position: Position, event: MintEvent): Position =>
   applyEvent({ ...position, realizedNanos: 0n, knownRealizedNanos: 0n, boughtNanos: 0n, proceedsNanos: 0n }, event)
 
@@ -95,7 +95,9 @@ export const dailyPnl = (
   return rows
 }
 
-/** A candle's price of a whole token as micro-dollars for one smallest unit; null for a price that is no positive number. */
+/**
+ * A candle's price of a whole token as micro-dollars for one smallest unit; null unless the price is a positive number.
+ */
 export const unitPrice = (priceUsd: number, decimals: number): Rational | null => {
   const [whole = "", fraction = ""] = (priceUsd > 0 ? numberText(priceUsd) : null)?.split(".") ?? []
   return whole === ""

@@ -6,8 +6,8 @@ import { IdentityStore } from "./IdentityStore.ts"
 const SOURCE = "reviewed"
 
 /**
- * Replaces the reviewed records by those of `IDENTITIES_FILE`; without the setting those of an earlier start stay. Fails
- * when the file cannot be read, holds anything but records, or the store is unavailable.
+ * Replaces the reviewed records with the records of `IDENTITIES_FILE`. Without the setting, records of an earlier start
+ * stay. Fails when the file cannot be read or holds anything but records, or when the store is unavailable.
  */
 export const loadIdentities = Effect.gen(function* () {
   const path = yield* Config.option(Config.String("IDENTITIES_FILE"))

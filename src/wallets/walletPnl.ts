@@ -4,7 +4,7 @@ import type { Decimal } from "../domain/Scalar.ts"
 import { isBasisKnown, isOpen, isTraded, type Position } from "./ledger.ts"
 import { type KnownPnl, type MarkedPosition, percent, type PositionPnl, sumOf, sumsOf } from "./pnl.ts"
 
-/** The known part of a wallet, and the share of its trades and of its holdings that the part covers. */
+/** The known part of a wallet's profit, and the share of its trades and holdings that this part covers. */
 export interface KnownWalletPnl extends KnownPnl {
   /**
    * Value traded in units of known cost as a fraction of the value of all trades at a known price; null without such trades.
@@ -12,9 +12,9 @@ export interface KnownWalletPnl extends KnownPnl {
   readonly volumeShare: Decimal | null
   /** Value of the units of known cost as a fraction of the value of all units held with a mark; null when that is zero. */
   readonly openValueShare: Decimal | null
-  /** Trades at an unknown price, which are in no volume. */
+  /** Trades at an unknown price. No volume includes them. */
   readonly unpricedTrades: number
-  /** Open positions without a mark or of unknown size, which are in no value. */
+  /** Open positions without a mark or of unknown size. No value includes them. */
   readonly unmarkedPositions: number
 }
 
@@ -28,7 +28,7 @@ export interface WalletPnl extends Pick<
   /** Positions that are not known to be closed. */
   readonly positionsOpen: number
   readonly positionsClosed: number
-  /** Open or closed positions of which the cost of some units is unknown. */
+  /** Open or closed positions with some units of unknown cost. */
   readonly positionsUnknownBasis: number
   readonly trades: number
   /** Share of winners among closed positions with known costs and prices; null when there are none. */
@@ -36,11 +36,11 @@ export interface WalletPnl extends Pick<
   readonly known: KnownWalletPnl
 }
 
-/** A sum of which parts may be unknown, and may be taken out again. */
+/** A sum whose parts may be unknown, and may be taken out again. */
 class PartialSum {
   /** Sum of the known parts. */
   known = 0n
-  /** Number of the others. */
+  /** Number of unknown parts. */
   unknown = 0
 
   add(part: bigint | null, sign: 1 | -1): void {
@@ -69,8 +69,8 @@ const resultOf = (position: Position): bigint | null =>
   !isOpen(position) && position.sells > 0 && isBasisKnown(position) ? position.realizedNanos : null
 
 /**
- * Sums over the positions of a wallet that were traded: a mint that only came and went by transfers is in none. A change of one
- * position or of its mark costs the same however many others there are.
+ * Sums over the traded positions of a wallet. A mint that only came and went by transfers is in none. A change of one
+ * position or of its mark costs the same, however many others there are.
  */
 export class WalletSums<Key> {
   readonly #counted = new Map<Key, MarkedPosition>()
@@ -83,7 +83,7 @@ export class WalletSums<Key> {
   readonly #known = { realized: 0n, cost: 0n, unrealized: new PartialSum(), value: 0n, volume: 0n, allVolume: 0n }
   readonly #counts = { positions: 0, open: 0, unknownBasis: 0, trades: 0, unpriced: 0, results: 0, wins: 0 }
 
-  /** Counts a position at its mark, instead of the one that was counted of this key before. */
+  /** Counts a position at its mark. It replaces the position that was counted under this key. */
   set(key: Key, position: Position, mark: Rational | null): void {
     const before = this.#counted.get(key)
     if (before?.position === position && isSamePrice(before.mark, mark)) {
@@ -96,7 +96,7 @@ export class WalletSums<Key> {
     }
   }
 
-  /** Takes out what is counted of a key. */
+  /** Removes what is counted under a key. */
   delete(key: Key): void {
     const before = this.#counted.get(key)
     if (before !== undefined) {
@@ -106,8 +106,8 @@ export class WalletSums<Key> {
   }
 
   /**
-   * A position with an unknown cost makes `realized` or `unrealized` null, one without a mark `unrealized`, and either `total`;
-   * `known` sums what is known beside them. All sums of a wallet without positions are zero.
+   * A position with an unknown cost makes `realized` or `unrealized` null, a position without a mark makes `unrealized`
+   * null, and either makes `total` null. `known` sums what is known. All sums of a wallet without positions are zero.
    */
   read(): WalletPnl {
     const { open, positions, results, trades, unknownBasis, wins } = this.#counts

@@ -2,7 +2,7 @@
 import { tenTo } from "../domain/decimal.ts"
 import { decimalText, type Rational } from "../domain/rational.ts"
 import type { Decimal } from "../domain/Scalar.ts"
-import type { WalletPosition } from "../domain/wallets/WalletPositions.ts"
+import type { WalletPosition } from "../api/schemas/WalletPositions.ts"
 import type { Position } from "./ledger.ts"
 import { pnlOf, usdTextOrNull } from "./pnl.ts"
 import { knownBody, quantitiesOf } from "./pnlBodies.ts"

@@ -1,5 +1,5 @@
 /** Read limits of one wallet within a batch. */
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
 
 /** Maximum trades, and bytes of trades, read for one wallet. */
 export interface WalletShare {
@@ -13,7 +13,7 @@ const BATCH_BYTES = 4 * 1024 * 1024
 /** Numbers and amounts of a trade, eight bytes each. */
 const FIXED_BYTES = 9 * 8
 
-/** Equal parts of 10,000 events and 4 MiB for 1 to 100 wallets, rounded down. */
+/** An equal share of 10,000 events and 4 MiB for each of 1 to 100 wallets, rounded down. */
 export const shareOfBatch = (wallets: number): WalletShare => ({
   events: Math.floor(BATCH_EVENTS / wallets),
   bytes: Math.floor(BATCH_BYTES / wallets)
@@ -29,7 +29,7 @@ export const bytesOf = ({ dex, launchpad, mint, pool, signature, wallet }: TapeT
   (dex?.length ?? 0) +
   (launchpad?.length ?? 0)
 
-/** The first trades within the share; `truncated` once it is used up, even if no more follow. */
+/** The first trades within the share. `truncated` once the share is used up, even if no more trades follow. */
 export const takeShare = (
   trades: ReadonlyArray<TapeTrade>,
   share: WalletShare

@@ -7,8 +7,8 @@ import type {
   WalletHistoryCoverage,
   WalletIndexCoverage,
   WalletSummary
-} from "../domain/wallets/WalletSummary.ts"
-import type { AccountedEvents } from "./accounts/accountedEvents.ts"
+} from "../api/schemas/WalletSummary.ts"
+import type { AccountedEvents } from "./accountedEvents.ts"
 import type { HistoryProgress } from "./historyProgress.ts"
 import { historyReason, isWholeLife } from "./joinHistory.ts"
 import { type EventOfMint, isBasisKnown, isOpen, type Position } from "./ledger.ts"
@@ -21,24 +21,24 @@ import type { WalletShare } from "./walletShare.ts"
 
 /** Source of sums over observed swaps. */
 export const OBSERVED_SOURCE = "wallet-trade-index:observed-average-cost"
-/** Source of sums of a native ledger. */
+/** Source of sums from a native ledger. */
 export const NATIVE_SOURCE = "wallet-trade-ledger:fee-inclusive-average-cost"
 
 const OBSERVED_EXCLUSIONS = ["transfers", "fees", "pre_window_inventory", "unobserved_assets"]
-/** Of a history from the wallet's first transaction on. */
+/** Exclusions of a history that begins with the wallet's first transaction. */
 const WHOLE_EXCLUSIONS = OBSERVED_EXCLUSIONS.filter((exclusion) => exclusion !== "pre_window_inventory")
 const NATIVE_EXCLUSIONS = ["transfers", "pre_window_inventory"]
 
 /** Data held of one wallet by the index, the ledger, or both. */
 export interface Holdings {
   readonly positions: ReadonlyArray<Position>
-  /** The events that the positions are made of, in the order of the chain. */
+  /** The events that make up the positions, in the order of the chain. */
   readonly events: ReadonlyArray<EventOfMint>
   /** Null without observed trades. */
   readonly history: WalletHistory | null
   /** Null without a consistent projection. */
   readonly projection: LedgerProjection | null
-  /** The progress of reading the wallet's transactions; null when that was never asked for. */
+  /** The progress of reading the wallet's transactions; null when it was never requested. */
   readonly backfill: HistoryProgress | null
   /** The state of the balances. */
   readonly accounts: Pick<AccountedEvents, "isUnread" | "status" | "units">
@@ -144,7 +144,7 @@ const native = (projection: LedgerProjection, valuation: Valuation) => ({
   history: historyShare(projection.events)
 })
 
-/** The positions of the projection where there is one, else the observed ones. */
+/** The positions of the projection if there is one, else the observed positions. */
 export const positionsThatCount = ({ positions, projection }: Holdings): ReadonlyArray<Position> =>
   projection?.positions ?? positions
 

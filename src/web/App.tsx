@@ -1,27 +1,37 @@
-/** The frame of every page: navigation, the page itself, and who is signed in. */
+/** The frame of every page: navigation, the page, and the session. */
 import { LocationProvider, lazy, Route, Router } from "preact-iso"
 import { SessionProvider, useSession } from "./data/session.tsx"
-import { Header } from "./parts/Header.tsx"
-import { Footer } from "./parts/Footer.tsx"
-import { SignedOut } from "./parts/SignedOut.tsx"
+import { Footer } from "./frame/Footer.tsx"
+import { Header } from "./frame/Header.tsx"
+import { NotFound } from "./frame/NotFound.tsx"
+import { SignedOut } from "./frame/SignedOut.tsx"
 import { Loading } from "./parts/States.tsx"
-import { NotFound } from "./pages/NotFound.tsx"
 
-const Changelog = lazy(() => import("./pages/Changelog.tsx").then((page) => page.Changelog))
-const Developer = lazy(() => import("./pages/Developer.tsx").then((page) => page.Developer))
-const Docs = lazy(() => import("./pages/Docs.tsx").then((page) => page.Docs))
-const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
-const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
-const Wallet = lazy(() => import("./wallet/Wallet.tsx").then((page) => page.Wallet))
-const Tracker = lazy(() => import("./tracker/Tracker.tsx").then((page) => page.Tracker))
-const Alerts = lazy(() => import("./alerts/Alerts.tsx").then((page) => page.Alerts))
-const Copy = lazy(() => import("./copy/Copy.tsx").then((page) => page.Copy))
-const Callouts = lazy(() => import("./pages/Callouts.tsx").then((page) => page.Callouts))
-const Perps = lazy(() => import("./perps/Perps.tsx").then((page) => page.Perps))
-const Token = lazy(() => import("./pages/Token.tsx").then((page) => page.Token))
-const Status = lazy(() => import("./pages/Status.tsx").then((page) => page.Status))
+const Docs = lazy(() => import("./docs/Docs.tsx").then((page) => page.Docs))
 
-/** Moves the focus to the page that was opened, so that a screen reader announces it. */
+/** Pages for everybody. Each page is loaded when it is first opened. */
+const publicPages = [
+  ["/docs", Docs],
+  ["/docs/:page", Docs],
+  ["/settings/developer", lazy(() => import("./developer/Developer.tsx").then((page) => page.Developer))],
+  ["/changelog", lazy(() => import("./docs/Changelog.tsx").then((page) => page.Changelog))],
+  ["/sign-in", lazy(() => import("./frame/SignIn.tsx").then((page) => page.SignIn))],
+  ["/status", lazy(() => import("./status/Status.tsx").then((page) => page.Status))]
+] as const
+
+/** Pages that need a session. Visitors see `SignedOut` at their addresses. */
+const accountPages = [
+  ["/", lazy(() => import("./market/Market.tsx").then((page) => page.Market))],
+  ["/t/:mint", lazy(() => import("./token/Token.tsx").then((page) => page.Token))],
+  ["/w/:wallet", lazy(() => import("./wallet/Wallet.tsx").then((page) => page.Wallet))],
+  ["/tracker", lazy(() => import("./tracker/Tracker.tsx").then((page) => page.Tracker))],
+  ["/alerts", lazy(() => import("./alerts/Alerts.tsx").then((page) => page.Alerts))],
+  ["/copy", lazy(() => import("./copy/Copy.tsx").then((page) => page.Copy))],
+  ["/callouts", lazy(() => import("./callouts/Callouts.tsx").then((page) => page.Callouts))],
+  ["/perps", lazy(() => import("./perps/Perps.tsx").then((page) => page.Perps))]
+] as const
+
+/** Moves the focus to the page that opened, so that a screen reader announces it. */
 const announce = () => {
   globalThis.scrollTo(0, 0)
   document.querySelector<HTMLElement>("#page")?.focus({ preventScroll: true })
@@ -32,29 +42,20 @@ const Pages = () => {
   if (state === "unknown") {
     return <Loading what="the session" />
   }
-  // The router keeps the component of an address it shows: the key replaces it with the session.
+  // The router keeps the component of the address it shows. The key replaces that component when the session changes.
   return (
     <Router key={state} onRouteChange={announce}>
-      <Route path="/" component={state === "in" ? Home : SignedOut} />
-      <Route path="/w/:wallet" component={state === "in" ? Wallet : SignedOut} />
-      <Route path="/tracker" component={state === "in" ? Tracker : SignedOut} />
-      <Route path="/alerts" component={state === "in" ? Alerts : SignedOut} />
-      <Route path="/copy" component={state === "in" ? Copy : SignedOut} />
-      <Route path="/callouts" component={state === "in" ? Callouts : SignedOut} />
-      <Route path="/perps" component={state === "in" ? Perps : SignedOut} />
-      <Route path="/t/:mint" component={state === "in" ? Token : SignedOut} />
-      <Route path="/docs" component={Docs} />
-      <Route path="/docs/:page" component={Docs} />
-      <Route path="/settings/developer" component={Developer} />
-      <Route path="/changelog" component={Changelog} />
-      <Route path="/sign-in" component={SignIn} />
-      <Route path="/status" component={Status} />
+      {accountPages.map(([path, page]) => (
+        <Route key={path} path={path} component={state === "in" ? page : SignedOut} />
+      ))}
+      {publicPages.map(([path, page]) => (
+        <Route key={path} path={path} component={page} />
+      ))}
       <Route default component={NotFound} />
     </Router>
   )
 }
 
-/** All pages. */
 export const App = () => (
   <LocationProvider>
     <SessionProvider>

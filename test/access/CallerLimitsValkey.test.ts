@@ -40,7 +40,7 @@ describe.runIf(isAvailable)("CallerLimitsValkey", () => {
 
   const soon = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
 
-  it.effect("renews the places of a living process, and frees those of one that was killed within 15 seconds", () =>
+  it.effect("renews the places of a living process, and frees the places of a killed one within 15 seconds", () =>
     Effect.gen(function* () {
       const context = yield* Layer.build(over(emptied(shared)))
       const { send } = Context.get(context, Valkey)
@@ -54,7 +54,7 @@ describe.runIf(isAvailable)("CallerLimitsValkey", () => {
         Number(JSON.stringify(found).match(/(\d+)"?\]*$/u)?.[1])
       )
       for (let renewals = 0; renewals < 4; renewals++) {
-        // The clock stands still while a renewal is on its way; it moves again should the process not have slept yet before.
+        // The clock stands still while a renewal is under way. It moves again in case the process was not asleep yet.
         const renewed = yield* TestClock.adjust("5 seconds").pipe(
           Effect.andThen(Effect.repeat(Effect.andThen(soon, score), { until: (at) => at > ends, times: 200 })),
           Effect.repeat({ until: (at) => at > ends, times: 2 })

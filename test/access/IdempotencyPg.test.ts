@@ -17,7 +17,7 @@ const open = (address: TestDatabase.TestAddress) =>
         Effect.provideService(asked, Idempotency, Context.get(context, Idempotency))
   )
 
-/** Why a question was not answered. */
+/** The failure of a call. */
 const asked = (question: Effect.Effect<unknown, IdempotencyUnavailable>) => Effect.flip(question)
 
 const answer = { status: 200, body: "{}" }
@@ -44,7 +44,7 @@ describe.runIf(TestDatabase.isAvailable)("the idempotency keys of a database", {
     })
   )
 
-  it.live("begin once when two processes are asked at once", () =>
+  it.live("begin once when two processes claim them at once", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
@@ -59,7 +59,7 @@ describe.runIf(TestDatabase.isAvailable)("the idempotency keys of a database", {
     })
   )
 
-  it.live("are away within the deadline when the database is frozen", () =>
+  it.live("are unavailable within the deadline when the database is frozen", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* open(proxy.address)

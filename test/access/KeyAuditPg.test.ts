@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AddressLog } from "../../src/access/AddressLog.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
-import { COMMAND_LINE, MOST_ADDRESSES } from "../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE, MOST_ADDRESSES } from "../../src/api/schemas/KeyAudit.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const request = { accountId: "local", name: "bot", scopes: ["md.read"] as const, ipPolicy: null }
@@ -30,7 +30,7 @@ describe.runIf(TestDatabase.isAvailable)("the audit of keys in a database", { co
       const reader = yield* open(address)
       const { key } = yield* reader.issue(request, COMMAND_LINE)
       const { key: crowded } = yield* reader.issue({ ...request, accountId: "crowded" }, COMMAND_LINE)
-      // Both store what they noted when they end, at the same time.
+      // Both stores write their notes when they end, at the same time.
       yield* Effect.scoped(
         Effect.gen(function* () {
           const stores = [yield* open(address), yield* open(address)]
@@ -57,7 +57,7 @@ describe.runIf(TestDatabase.isAvailable)("the audit of keys in a database", { co
     })
   )
 
-  it.live("ends what a key holds open in every process when it expires", () =>
+  it.live("ends the open streams of an expired key in every process", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const there = yield* open(address)
@@ -115,7 +115,7 @@ describe("addresses that keys were used from", () => {
     const batch = log.batch()
     assert.lengthOf(batch, MOST_ADDRESSES)
     log.note("key_2", "203.0.113.0", 99)
-    log.stored(batch)
+    log.written(batch)
     assert.deepStrictEqual(log.batch(), [{ keyId: "key_2", address: "203.0.113.0", atMs: 99 }])
   })
 })

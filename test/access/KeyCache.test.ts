@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import { KeyCache } from "../../src/access/KeyCache.ts"
 import { LastUsedLog } from "../../src/access/LastUsedLog.ts"
-import { ApiKey } from "../../src/domain/ApiKey.ts"
+import { ApiKey } from "../../src/api/schemas/ApiKey.ts"
 
 const key = (id: string, lastUsedAtMs: number | null = null) =>
   ApiKey.make({
@@ -45,7 +45,7 @@ describe("KeyCache", () => {
     assert.strictEqual(cache.get("other", 0)?.id, "o")
   })
 
-  it("does not believe an answer that a change may have overtaken", () => {
+  it("does not keep an answer that a change may have overtaken", () => {
     const cache = new KeyCache()
     const asked = cache.version
     cache.drop("k")
@@ -64,7 +64,7 @@ describe("KeyCache", () => {
     assert.isUndefined(cache.get("s", 0))
   })
 
-  it("holds so many and forgets the oldest, so unknown hashes can neither fill it nor push keys out", () => {
+  it("holds a bounded number and drops the oldest, so unknown hashes can neither fill it nor push keys out", () => {
     const cache = new KeyCache()
     for (let i = 0; i < CAPACITY + 2; i++) {
       cache.remember(`h${i}`, key(`k${i}`), cache.version, 0)
@@ -84,7 +84,7 @@ describe("KeyCache", () => {
 })
 
 describe("LastUsedLog", () => {
-  it("holds a use until it is written, and a later one beyond that", () => {
+  it("holds a use until it is written, and keeps a later one", () => {
     const log = new LastUsedLog()
     log.mark(key("a"), 1000)
     log.mark(key("b"), 1000)
@@ -98,7 +98,7 @@ describe("LastUsedLog", () => {
     assert.deepStrictEqual(log.batch(), [["b", 2000]])
   })
 
-  it("shows the later of what is written and what waits", () => {
+  it("shows the later of the written and the waiting time", () => {
     const log = new LastUsedLog()
     log.mark(key("a"), 5000)
     assert.strictEqual(log.merge(key("a", 1000)).lastUsedAtMs, 5000)

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
 import { hashSecret, makeSecret } from "../../src/access/keyFormat.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
@@ -36,7 +36,7 @@ const openBoth = Effect.fnUntraced(function* (
   const channel = Context.get(context, ChangeChannel)
   const heard = new Set<string>()
   yield* channel.subscribe("keys", { onChange: (subject) => heard.add(subject), onConnected: () => Effect.void })
-  /** Waits until the store has heard of every change that is committed by now, and trusts its cache. */
+  /** Waits until the store has received every change that is committed by now, and trusts its cache. */
   const settled = Effect.gen(function* () {
     const mark = `open mark${heard.size}`
     yield* until(channel.isProven)
@@ -49,12 +49,12 @@ const openBoth = Effect.fnUntraced(function* (
 const open = (address: TestDatabase.TestAddress, settings: Record<string, string> = {}) =>
   Effect.map(openBoth(address, settings), ({ store }) => store)
 
-/** The database itself, for changes behind the store's back. */
+/** The database itself, for changes without the store. */
 const behind = Effect.fnUntraced(function* (address: TestDatabase.TestAddress) {
   return Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
 })
 
-/** Until it holds, or the test runs out of time. */
+/** Repeats until it holds, or the test runs out of time. */
 const eventually = <A, E>(effect: Effect.Effect<A, E>) => Effect.retry(effect, Schedule.spaced("5 millis"))
 
 const took = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
@@ -67,9 +67,9 @@ describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   keyPlansContract("KeyStorePg.layer: audit and plans", KeyStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
 })
 
-// Each has a database of its own, and mostly waits.
+// Each test has a database of its own, and mostly waits.
 describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true }, () => {
-  it.live("opens in every process what was issued in one", () =>
+  it.live("accepts in every process what was issued in one", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
@@ -91,7 +91,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     })
   )
 
-  it.live("closes in every process what was revoked or disabled in one", () =>
+  it.live("closes in every process the keys that were revoked or disabled in one", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const here = yield* open(address)
@@ -126,7 +126,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       yield* settled
       yield* store.authenticate(secret)
       yield* Effect.flip(store.authenticate(unknown))
-      // There is no notification of this change: only the cache holds the old state.
+      // This change is not announced: only the cache holds the old state.
       yield* sql`update api_keys set secret_hash = ${hashSecret(pepper, unknown)} where id = ${key.id}`
       assert.strictEqual((yield* store.authenticate(secret)).id, key.id)
       assert.strictEqual((yield* Effect.flip(store.authenticate(unknown)))._tag, "UnknownKey")
@@ -142,7 +142,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
         Effect.forEach(Array.from({ length: 3000 }), () => store.authenticate(secret), { concurrency: "unbounded" }),
         { startImmediately: true }
       )
-      // Longer than the deadline of a look-up and than a beat of the change channel lasts.
+      // Longer than the deadline of a look-up and than a beat of the change channel.
       for (let busy = 0; busy < 3; busy++) {
         blockLoop(1000)
         yield* Effect.sleep("1 millis")
@@ -151,7 +151,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     })
   )
 
-  it.live("writes down when a key was last used, later", () =>
+  it.live("stores the time of last use a little later", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const sql = yield* behind(address)
@@ -168,7 +168,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     })
   )
 
-  it.live("answers 'away' by the deadline when the database is frozen, and never lets a key pass for long", () =>
+  it.live("fails within the deadline when the database is frozen, and never trusts a key for long", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const { settled, store } = yield* openBoth(proxy.address)
@@ -217,7 +217,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     })
   )
 
-  it.live("bypasses the cache while changes cannot be heard, and makes up for what it missed", () =>
+  it.live("bypasses the cache while changes cannot be received, and then catches up with what it missed", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const proxy = yield* Proxy.make(address)
@@ -237,18 +237,18 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       yield* here.revoke(one.key.id, COMMAND_LINE)
       yield* here.disable(two.key.id, COMMAND_LINE)
       yield* proxy.replace
-      // Never the key, though it is in the cache: first no answer, then the right one.
+      // The key is never admitted, although it is cached: first there is no answer, then the right one.
       yield* Effect.flip(there.authenticate(one.secret)).pipe(
         Effect.repeat({ until: (error) => error._tag === "UnknownKey" })
       )
       assert.deepStrictEqual(new Set(yield* Fiber.join(heard)), new Set([one.key.id, two.key.id]))
-      // The cache is in use again, and the other key was in it all the time.
+      // The cache is in use again, and still holds the other key.
       yield* settled
       assert.strictEqual((yield* Effect.flip(there.authenticate(two.secret)))._tag, "DisabledKey")
     })
   )
 
-  it.live.runIf(process.platform === "linux")("outlives a server that stands still", () =>
+  it.live.runIf(process.platform === "linux")("survives a server that stands still", () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-keys-"))),

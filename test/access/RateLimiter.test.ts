@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { KeyedBudget } from "../../src/domain/KeyedBudget.ts"
+import { KeyedBudget } from "../../src/access/KeyedBudget.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { rateLimiterContract } from "./rateLimiterContract.ts"
 
 const LIMIT = 24
 const WINDOW = 100
 
-/** The contract in the plainest words: a list of charges, added up from the start every time. */
+/** The contract in the plainest form: a list of charges, summed from the start every time. */
 class NaiveBudget {
   charges: Array<{ readonly at: number; readonly seq: number; readonly cost: number }> = []
   spent(now: number) {
@@ -35,7 +35,7 @@ const Step = Schema.Struct({
 
 describe("KeyedBudget", () => {
   it.prop(
-    "agrees with a list that is added up from the start every time",
+    "agrees with a list that is summed from the start every time",
     [Schema.Array(Step)],
     ([steps]) => {
       const budget = new KeyedBudget({ limit: LIMIT, windowMs: WINDOW })

@@ -4,9 +4,9 @@ import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import * as RateLimiterValkey from "../../src/access/RateLimiterValkey.ts"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
-import * as Readings from "../../src/health/Readings.ts"
-import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
+import * as Readings from "../../src/operations/Readings.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
 import { Valkey } from "../../src/storage/valkey/Valkey.ts"
 import * as ValkeyRedis from "../../src/storage/valkey/ValkeyRedis.ts"
 import { until } from "../support/sse.ts"
@@ -48,7 +48,7 @@ describe.runIf(isAvailable)("RateLimiterValkey", () => {
 
   rateLimiterContract("RateLimiterValkey.layer", RateLimiterValkey.layer.pipe(Layer.provide(emptied(shared))))
 
-  it.effect("admits the limit over two processes, and gives back what the other has charged", () =>
+  it.effect("admits the limit over two processes, and refunds what the other process has charged", () =>
     Effect.gen(function* () {
       const first = yield* limiterOn(emptied(shared))
       const second = yield* limiterOn(client(shared().url))
@@ -143,7 +143,7 @@ describe.runIf(isAvailable)("RateLimiterValkey while Valkey is away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not wait for a frozen server, and gives back what that admits later", () =>
+  it.live("does not wait for a frozen server, and refunds what that server admits later", () =>
     Effect.gen(function* () {
       const { layer, own } = yield* process({ BUDGET_STORE_DOWN: "refuse" })
       yield* Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Idempotency } from "../../src/access/Idempotency.ts"
 import type { KeyedRequest } from "../../src/domain/Idempotency.ts"
 
-/** A request; every test has a key of its own. */
+/** A request. Every test has a key of its own. */
 export const requestOf = (idempotencyKey: string, other: Partial<KeyedRequest> = {}): KeyedRequest => ({
   keyId: "key_a",
   idempotencyKey,
@@ -53,7 +53,7 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempote
       })
     )
 
-    it.effect("keeps the keys of one API key from those of another", () =>
+    it.effect("keeps the idempotency keys of two API keys apart", () =>
       Effect.gen(function* () {
         yield* Effect.flatMap(beginFresh(requestOf("shared")), (fresh) => fresh.complete(answer))
         assert.strictEqual(yield* begin(requestOf("shared", { keyId: "key_b", digest: "other" })), "Fresh")
@@ -70,7 +70,7 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempote
       })
     )
 
-    it.effect("has exactly one of many at once begin", () =>
+    it.effect("lets exactly one of many simultaneous requests begin", () =>
       Effect.gen(function* () {
         const begun = yield* Effect.forEach(Array.from({ length: 20 }), () => begin(requestOf("raced")), {
           concurrency: "unbounded"
@@ -80,7 +80,7 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempote
       })
     )
 
-    it.effect("gives the place of a dead request to the same one after the lease, and to no other", () =>
+    it.effect("lets the same request take over from a dead one after its lease, and no other", () =>
       Effect.gen(function* () {
         const request = requestOf("dead")
         const dead = yield* beginFresh(request)
@@ -89,7 +89,7 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempote
         yield* TestClock.adjust("1 millis")
         assert.strictEqual(yield* begin(requestOf("dead", { digest: "other" })), "Reused")
         const heir = yield* beginFresh(request)
-        // A request that was given up may be slow instead: its response is discarded.
+        // The first request may only be slow: its response is discarded.
         yield* dead.complete({ status: 500, body: "late" })
         yield* dead.abandon
         assert.strictEqual(yield* begin(request), "InFlight")
@@ -98,7 +98,7 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempote
       })
     )
 
-    it.effect("forgets after twenty-four hours from the first use, and not before", () =>
+    it.effect("forgets a key twenty-four hours after its first use, and not before", () =>
       Effect.gen(function* () {
         const start = yield* Clock.currentTimeMillis
         const request = requestOf("forgotten")

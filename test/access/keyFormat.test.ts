@@ -47,7 +47,7 @@ describe("makeSecret", () => {
     assert.match(Redacted.value(makeSecret("test", bytes(7))), /^svc_test_/)
   })
 
-  it("draws again where a byte would favour the first characters", () => {
+  it("draws again when a byte would favour the first characters", () => {
     assert.strictEqual(randomBase62(4, bytes(255, 1, 248, 2, 250, 3, 4)), "1234")
   })
 
@@ -94,7 +94,7 @@ describe("a secret", () => {
     assert.deepStrictEqual(visibleParts(secret), { prefix: "svc_live_", lastFour: text.slice(-4) })
   })
 
-  it("appears in no rendering", () => {
+  it("never appears when it is printed", () => {
     for (const shown of [String(secret), JSON.stringify({ secret }), inspect(secret), Formatter.format({ secret })]) {
       assert.notInclude(shown, random)
     }

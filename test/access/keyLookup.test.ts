@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import { KeyCache } from "../../src/access/KeyCache.ts"
 import { makeKeyLookup } from "../../src/access/keyLookup.ts"
-import { ApiKey, KeyStoreUnavailable } from "../../src/domain/ApiKey.ts"
+import { ApiKey, KeyStoreUnavailable } from "../../src/api/schemas/ApiKey.ts"
 
 const keyOf = (id: string) =>
   ApiKey.make({
@@ -60,7 +60,7 @@ const scene = Effect.fnUntraced(function* (isTrusted = true) {
 const settle = Effect.repeat(TestClock.adjust(0), { times: 10 })
 
 describe("looking keys up", () => {
-  it.effect("asks the database once for any number of requests with one key", () =>
+  it.effect("asks the database once for all requests with the same key", () =>
     Effect.gen(function* () {
       const { answer, ask, queries } = yield* scene()
       const first = yield* Effect.forEach(Array.from({ length: 3000 }), () => ask("h"))

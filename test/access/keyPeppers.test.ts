@@ -5,8 +5,8 @@ import { hashSecret, makeSecret } from "../../src/access/keyFormat.ts"
 import { HashRewrites, Peppers } from "../../src/access/keyPeppers.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
-import * as Readings from "../../src/health/Readings.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
+import * as Readings from "../../src/operations/Readings.ts"
 import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -33,7 +33,7 @@ const use = (address: TestDatabase.TestAddress, settings: Record<string, string>
 const issue = (address: TestDatabase.TestAddress, settings: Record<string, string>) =>
   Effect.scoped(Effect.flatMap(open(address, settings), (store) => store.issue(request, COMMAND_LINE)))
 
-/** The database itself, past the store. */
+/** The database itself, without the store. */
 const behind = Effect.fnUntraced(function* (address: TestDatabase.TestAddress) {
   return Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
 })
@@ -41,7 +41,7 @@ const behind = Effect.fnUntraced(function* (address: TestDatabase.TestAddress) {
 const hashesIn = (sql: SqlClient.SqlClient) =>
   Effect.map(sql`select secret_hash from api_keys order by seq`.values, (rows) => rows.map(([hash]) => String(hash)))
 
-/** Until there is a row, or the test runs out of time. */
+/** Repeats until there is a row, or the test runs out of time. */
 const eventually = <A, E>(rows: Effect.Effect<ReadonlyArray<A>, E>) =>
   rows.pipe(
     Effect.filterOrFail((found) => found.length > 0),
@@ -51,7 +51,7 @@ const eventually = <A, E>(rows: Effect.Effect<ReadonlyArray<A>, E>) =>
 describe("peppers", () => {
   const secret = makeSecret("live", (size) => new Uint8Array(size).fill(3))
 
-  it("hash under the present one, and name the hashes under the others once", () => {
+  it("hash under the present one, and list each hash under the others once", () => {
     const peppers = new Peppers(NEW, [OLD, NEW, OLD])
     assert.strictEqual(peppers.hash(secret), hashSecret(NEW, secret))
     assert.deepStrictEqual(peppers.earlierHashes(secret), [hashSecret(OLD, secret)])
@@ -67,14 +67,14 @@ describe("peppers", () => {
 })
 
 describe("hashes to be rewritten", () => {
-  it("wait until they are written, and a thousand go at a time", () => {
+  it("wait until they are written, at most a thousand at a time", () => {
     const rewrites = new HashRewrites()
     for (let i = 0; i < 1500; i++) {
       rewrites.add({ id: `key_${i}`, found: `old ${i}`, present: `new ${i}` })
     }
     const batch = rewrites.batch()
     assert.lengthOf(batch, 1000)
-    // Without `written`, which a failed write does not reach, the same keys come again.
+    // A failed write does not call `written`, so the same keys come again.
     assert.deepStrictEqual(rewrites.batch(), batch)
     rewrites.written(batch)
     assert.lengthOf(rewrites.batch(), 500)
@@ -132,7 +132,7 @@ describe.runIf(TestDatabase.isAvailable)("rotation of the pepper", { concurrent:
     })
   )
 
-  it.live("admits a key in processes that write under different peppers, in either order", () =>
+  it.live("admits a key in processes that hash under different peppers, in either order", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const { key, secret } = yield* issue(address, old)
@@ -196,7 +196,7 @@ describe.runIf(TestDatabase.isAvailable)("rotation of the pepper", { concurrent:
       const store = yield* open(address, rotating)
       assert.strictEqual((yield* store.authenticate(secret)).id, key.id)
       yield* eventually(sql`select 1 from tries where is_called`.values)
-      // By another process: a look-up of this one would note the key again.
+      // Another process checks: a look-up in this one would note the key again.
       assert.strictEqual((yield* use(address, rotating, secret)).id, key.id)
       assert.deepStrictEqual(yield* hashesIn(sql), [hashSecret(OLD, secret)])
       yield* sql`drop trigger full_disk on api_keys`
@@ -217,12 +217,12 @@ describe.runIf(TestDatabase.isAvailable)("rotation of the pepper", { concurrent:
     })
   )
 
-  it.live("counts the usable keys that are not under the present pepper, and none of another", () =>
+  it.live("counts the usable keys that are not under the present pepper, and no others", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const sql = yield* behind(address)
       const [one, two, gone, before] = yield* Effect.forEach([1, 2, 3, 4], () => issue(address, old))
-      // Issued by a version that did not note the pepper.
+      // Issued by a version that did not store the pepper's id.
       yield* sql`update api_keys set pepper_id = null where id = ${before?.key.id ?? ""}`
       const counted = Effect.scoped(
         Effect.gen(function* () {

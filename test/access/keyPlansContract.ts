@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { KeyStore } from "../../src/access/KeyStore.ts"
-import { COMMAND_LINE, type KeyActor } from "../../src/domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { COMMAND_LINE, type KeyActor } from "../../src/api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import { at } from "../support/clock.ts"
 
 const issue = Effect.fnUntraced(function* (accountId: string) {
@@ -15,7 +15,7 @@ const T = 1_800_000_000_000
 /** Contract of the audit and the plans of every key store. Each test has an account of its own. */
 export const keyPlansContract = <E>(name: string, store: Layer.Layer<KeyStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
-    it.effect("audits what has changed a key, once, newest first and page by page", () =>
+    it.effect("audits each change of a key once, newest first and page by page", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const by: KeyActor = { kind: "session", accountId: "audited", address: "203.0.113.9" }
@@ -52,7 +52,7 @@ export const keyPlansContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("gives a key the limits of its plan, as the plan has them now", () =>
+    it.effect("gives a key the current limits of its plan", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const plan = { ...DEFAULT_PLAN, name: "team", rest: 9, windowSeconds: 30 }
@@ -79,7 +79,7 @@ export const keyPlansContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("audits plans: made, changed and removed, with the limits that differ", () =>
+    it.effect("audits plans that are made, changed or removed, with the limits that differ", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const plan = { ...DEFAULT_PLAN, name: "audited", rest: 9 }

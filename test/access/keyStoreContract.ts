@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Redacted, Stream } from "effect"
-import { COMMAND_LINE, type KeyActor } from "../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE, type KeyActor } from "../../src/api/schemas/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { makeSecret } from "../../src/access/keyFormat.ts"
-import { type ApiKey, MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"
+import { type ApiKey, MAX_ACTIVE_KEYS } from "../../src/api/schemas/ApiKey.ts"
 import { at } from "../support/clock.ts"
 
 const issue = Effect.fnUntraced(function* (accountId: string, name = "bot") {
@@ -138,7 +138,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("lets an account have ten active keys, also when more are asked for at once", () =>
+    it.effect("lets an account have ten active keys, even when more are requested at once", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const asked = yield* Effect.forEach(Array.from({ length: 30 }), () => Effect.result(issue("full")), {
@@ -182,7 +182,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         )
         yield* keys.revoke(c, COMMAND_LINE)
         yield* keys.disable(a, COMMAND_LINE)
-        // A store may say it twice.
+        // A store may publish it twice.
         assert.deepStrictEqual(new Set(yield* Fiber.join(heard)), new Set([c, a]))
       })
     )
@@ -250,7 +250,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("shows an account no keys of another one", () =>
+    it.effect("shows an account no keys of other accounts", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const { key, secret } = yield* issue("victim")

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
-import { budgets, type Charge } from "../../src/domain/Budget.ts"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { budgets, type Charge } from "../../src/api/schemas/Budget.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 
 const spend = Effect.fnUntraced(function* (cost: number, key = "k") {
   const limiter = yield* RateLimiter
@@ -25,7 +25,7 @@ export const rateLimiterContract = <E>(name: string, limiter: Layer.Layer<RateLi
       }).pipe(provide)
     )
 
-    it.effect("keeps the budgets of a key, and the keys, apart", () =>
+    it.effect("keeps the two budgets of a key apart, and the budgets of two keys", () =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
         yield* spend(300)
@@ -62,14 +62,14 @@ export const rateLimiterContract = <E>(name: string, limiter: Layer.Layer<RateLi
       }).pipe(provide)
     )
 
-    it.effect("sends a cost that can never fit away for a whole window", () =>
+    it.effect("refuses a cost that can never fit for a whole window", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(1_000)
         assert.deepInclude(yield* refused(301), { fitsAtMs: 61_000, remaining: 300 })
       }).pipe(provide)
     )
 
-    it.effect("gives back exactly the units of a charge, once, wherever it stands in the log", () =>
+    it.effect("refunds exactly the units of a charge, once, wherever it stands in the log", () =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
         const charges = yield* Effect.forEach([10, 10, 20, 10], (cost) => spend(cost))
@@ -81,7 +81,7 @@ export const rateLimiterContract = <E>(name: string, limiter: Layer.Layer<RateLi
       }).pipe(provide)
     )
 
-    it.effect("moves the reset when the oldest units are given back", () =>
+    it.effect("moves the reset when the oldest units are refunded", () =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
         const first = yield* spend(1)

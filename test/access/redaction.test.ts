@@ -2,12 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, ConfigProvider, Effect, Exit, Formatter, Layer, Logger, Redacted, References, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { inspect } from "node:util"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import * as MemoryKeys from "../support/memoryKeys.ts"
 
-/** Everything that leaves a process by the way: log lines of every level, and spans with what is written on them. */
+/** Everything that may leave the process unintended: log lines of every level, and spans with their attributes. */
 const overheard = () => {
   const said: Array<string> = []
   const note = (what: unknown) => said.push(inspect(what, { depth: 8 }), Formatter.format(what), String(what))
@@ -35,7 +36,7 @@ const overheard = () => {
   return { said, layer, note }
 }
 
-/** A key's whole life, failures included, with every value and error noted as a careless caller would. */
+/** The whole life of a key, failures included. Every value and error is logged as a careless caller would do it. */
 const life = Effect.fnUntraced(function* (note: (what: unknown) => void) {
   const keys = yield* KeyStore
   const issued = yield* keys.issue({ accountId: "a", name: "bot", scopes: ["md.read"], ipPolicy: null }, COMMAND_LINE)
@@ -62,14 +63,14 @@ describe("a secret", () => {
   it.live("never appears in the output of the store in memory", () => {
     const { layer, note, said } = overheard()
     return Effect.gen(function* () {
-      const secret = yield* life(note).pipe(Effect.provide(KeyStore.layerMemory()), Effect.provide(layer))
+      const secret = yield* life(note).pipe(Effect.provide(MemoryKeys.layer()), Effect.provide(layer))
       assert.isAbove(said.length, 20)
       assert.notInclude(said.join("\n"), secret)
     })
   })
 
   describe.runIf(TestDatabase.isAvailable)("over Postgres", () => {
-    it.live("never appears in any output, and neither does the pepper, also when the database fails", () => {
+    it.live("never appears in any output, nor does the pepper, even when the database fails", () => {
       const { layer, note, said } = overheard()
       return Effect.gen(function* () {
         const address = yield* TestDatabase.create

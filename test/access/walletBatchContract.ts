@@ -11,7 +11,7 @@ export const walletBatchContract = <E>(name: string, layer: Layer.Layer<WalletBa
     WalletBatch.use(use).pipe(Effect.scoped, Effect.provide(layer))
 
   describe(`${name}`, () => {
-    it.effect("lets a caller run two at a time, and others two of their own", () =>
+    it.effect("lets a caller run two at the same time, and others two of their own", () =>
       withBatch((batch) =>
         Effect.gen(function* () {
           const first = yield* Scope.make()
@@ -40,7 +40,7 @@ export const walletBatchContract = <E>(name: string, layer: Layer.Layer<WalletBa
       )
     )
 
-    it.effect("counts no start for a caller it turns away", () =>
+    it.effect("counts no start for a caller that is refused", () =>
       withBatch((batch) =>
         Effect.gen(function* () {
           const running = yield* Scope.make()
@@ -53,7 +53,7 @@ export const walletBatchContract = <E>(name: string, layer: Layer.Layer<WalletBa
       )
     )
 
-    it.effect("gives a place back when what ran in it fails or is interrupted", () =>
+    it.effect("gives a place back when its work fails or is interrupted", () =>
       withBatch((batch) =>
         Effect.gen(function* () {
           yield* Effect.repeat(

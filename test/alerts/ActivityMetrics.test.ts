@@ -2,15 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import type { AlertCondition } from "../../src/domain/wallets/Alert.ts"
+import type { AlertCondition } from "../../src/api/schemas/Alert.ts"
 import { type Coverage, COMPLETE, incomplete, unavailable } from "../../src/domain/Scalar.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { HolderReader, unknownFigures } from "../../src/tokens/HolderReader.ts"
 import { mintOf, MONDAY, walletOf } from "../market/tape/tape.ts"
 import { constantProduct } from "../quotes/toyChain.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { block } from "../support/reads.ts"
-import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
 import { readMintAccount } from "../../src/tokens/mintAccount.ts"
 import { classicMint, type MintPlan } from "../tokens/mints.ts"
 import type { ToyPools } from "../tokens/toyPools.ts"
@@ -36,7 +36,7 @@ const now = (metric: AlertCondition["metric"], windowSeconds: AlertCondition["wi
   })
 
 describe("alerts on activity", () => {
-  it.effect("fire once when the volume of a window crosses a level, and not with a swap before", () =>
+  it.effect("fire once when the volume of a window crosses a level, and not with an earlier swap", () =>
     Effect.gen(function* () {
       yield* priced(0, [1])
       yield* set("al_volume", condition("volume_usd", "crosses_above", "50", 300))
@@ -90,7 +90,7 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
   })
 
-  it.effect("fire when liquidity drops by a part within the window, and again after another drop alone", () => {
+  it.effect("fire when liquidity drops by a share within the window, and again only after another drop", () => {
     const mints = makeMints()
     mints.medians.set(SOL, atMicros(1n))
     mints.medians.set(MINT, atMicros(1n))
@@ -119,7 +119,7 @@ describe("alerts on activity", () => {
       yield* reserve(3_400_000n)
       yield* reserve(3_000_000n)
       assert.deepStrictEqual(yield* fired, ["al_drop 32"])
-      // The highest value leaves the window, and the next drop counts from what is left.
+      // The highest value leaves the window, and the next drop counts from the remaining values.
       yield* TestClock.adjust("10 minutes")
       yield* tick
       yield* tick
@@ -130,7 +130,7 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
   })
 
-  it.effect("have no liquidity of a token of which no pool could be searched", () => {
+  it.effect("have no liquidity for a token whose pools could not be searched", () => {
     const mints = makeMints()
     mints.medians.set(SOL, atMicros(1n))
     const pools: ToyPools = { pools: [], loaded: new Set([MINT]), warmed: new Set(), partial: new Set([MINT]) }
@@ -144,7 +144,7 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints, pools })))
   })
 
-  it.effect("fire when an authority is removed or set, once a window, and not for what an older slot shows", () => {
+  it.effect("fire once a window when an authority is removed or set, and not for an older slot", () => {
     const mints = makeMints()
     let second = 0
     const see = (slot: number, plan: MintPlan, seconds = 20) => {
@@ -175,7 +175,7 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
   })
 
-  it.effect("fire when holders concentrate, and are silent while holders or pools are not whole", () => {
+  it.effect("fire when holders concentrate, and are silent while holders or pools are incomplete", () => {
     const held = { part: 10n, lacking: null as "source_gap" | null, poolCoverage: COMPLETE as Coverage }
     const holders = Layer.succeed(HolderReader, {
       holdersOf: () => unknownFigures("not_captured"),
@@ -208,9 +208,9 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { holders })))
   })
 
-  it.effect("fire at the graduation", () =>
+  it.effect("fire at graduation", () =>
     Effect.gen(function* () {
-      const { apply } = yield* TradeTape
+      const { apply } = yield* Tape
       const launch = { mint: MINT, launchpad: "pump-fun", creator: walletOf(1), pool: walletOf(2) }
       yield* TestClock.setTime(MONDAY * 1000)
       yield* apply(block(0, { launches: [{ ...launch, event: "created" }] }))
@@ -224,7 +224,7 @@ describe("alerts on activity", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
   )
 
-  it.effect("load the pools of a token for the metrics alone that are read from them", () => {
+  it.effect("load the pools of a token only for metrics that are read from them", () => {
     const pools: ToyPools = { pools: [], loaded: new Set(), warmed: new Set() }
     return Effect.gen(function* () {
       yield* set("al_volume", condition("volume_usd", "crosses_above", "50", 300))
@@ -258,7 +258,7 @@ describe("alerts on activity", () => {
       )
       yield* Effect.gen(function* () {
         yield* set("al_top", condition("top10_pct", "crosses_above", "30"))
-        // Of an earlier version: the holders of SOL are never followed.
+        // Created by an earlier version: the holders of SOL are never followed.
         yield* set("al_money", { mint: SOL, ...condition("top10_pct", "crosses_above", "30") })
         assert.deepInclude(yield* state, { status: "partial", reason: "not_captured" })
         suggested.reason = null
@@ -270,26 +270,28 @@ describe("alerts on activity", () => {
     })
   })
 
-  it.effect("fire when no trade was seen for a while, also while blocks are missing, and again after the next", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* now("silent_seconds"), "unavailable")
-      yield* priced(0, [1])
-      yield* set("al_mute", {
-        ...condition("silent_seconds", "crosses_above", "120"),
-        recurrence: "repeat",
-        cooldownSeconds: 60
-      })
-      yield* TestClock.adjust("110 seconds")
-      yield* settle
-      assert.lengthOf(yield* fired, 0)
-      yield* TestClock.adjust("20 seconds")
-      yield* settle
-      assert.deepStrictEqual(yield* fired, ["al_mute 120"])
-      yield* priced(300, [1])
-      yield* tick
-      yield* TestClock.adjust("130 seconds")
-      yield* settle
-      assert.deepStrictEqual(yield* fired, ["al_mute 120", "al_mute 120"])
-    }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
+  it.effect(
+    "fire when no trade was seen for a while, even while blocks are missing, and again after the next trade",
+    () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* now("silent_seconds"), "unavailable")
+        yield* priced(0, [1])
+        yield* set("al_mute", {
+          ...condition("silent_seconds", "crosses_above", "120"),
+          recurrence: "repeat",
+          cooldownSeconds: 60
+        })
+        yield* TestClock.adjust("110 seconds")
+        yield* settle
+        assert.lengthOf(yield* fired, 0)
+        yield* TestClock.adjust("20 seconds")
+        yield* settle
+        assert.deepStrictEqual(yield* fired, ["al_mute 120"])
+        yield* priced(300, [1])
+        yield* tick
+        yield* TestClock.adjust("130 seconds")
+        yield* settle
+        assert.deepStrictEqual(yield* fired, ["al_mute 120", "al_mute 120"])
+      }).pipe(Effect.provide(alerting(MemoryAlerts.layer)))
   )
 })

@@ -3,11 +3,11 @@ import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
 import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
-import type { AlertEvent, AlertStep } from "../../src/domain/wallets/Alert.ts"
-import { MAIN_GROUP } from "../../src/domain/wallets/Tracker.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
-import * as TrackerStorePg from "../../src/tracker/TrackerStorePg.ts"
-import { WatchList } from "../../src/tracker/WatchList.ts"
+import type { AlertEvent, AlertStep } from "../../src/api/schemas/Alert.ts"
+import { MAIN_GROUP } from "../../src/api/schemas/Tracker.ts"
+import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
+import * as TrackerStorePg from "../../src/wallets/tracker/TrackerStorePg.ts"
+import { WatchList } from "../../src/wallets/tracker/WatchList.ts"
 import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import * as Proxy from "../support/Proxy.ts"
@@ -28,7 +28,7 @@ const now = at(START + 1000)
 const byId = (a: AlertEvent, b: AlertEvent) => (a.eventId < b.eventId ? -1 : 1)
 const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
 
-/** The signals of the firings of a store, as they come. */
+/** The firing signals of a store, as they come. */
 const firingsOf = Effect.fnUntraced(function* (store: AlertStore["Service"]) {
   const signals: Array<FiringSignal> = []
   yield* store.firings.pipe(
@@ -62,7 +62,7 @@ describe.runIf(TestDatabase.isAvailable)("the contract", () => {
 })
 
 describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurrent: true }, () => {
-  it.live("fire once, whichever of several processes sees it first", () =>
+  it.live("fire once, whichever of several processes sees the crossing first", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
@@ -162,7 +162,7 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
     }).pipe(now)
   )
 
-  it.live("fire once for a trade of a wallet that two processes take at once, announced with the trade", () =>
+  it.live("fire once for a wallet's trade that two processes apply at once, announced with the trade", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
@@ -192,7 +192,7 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
     }).pipe(now)
   )
 
-  it.live("say from when on firings may be missing once the database is back, or one cannot be read", () =>
+  it.live("say from when on firings may be missing, after the database is back or a firing cannot be read", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const proxy = yield* Proxy.make(address)
@@ -214,7 +214,7 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
     }).pipe(now)
   )
 
-  it.live("keep state and firing together: where one cannot be written, the other is not", () =>
+  it.live("keep state and firing together: when one cannot be written, neither is", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const store = yield* open(address)
@@ -229,7 +229,7 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
     }).pipe(now)
   )
 
-  it.live("are away within the deadline when the database is frozen, and back when it is", () =>
+  it.live("are away within the deadline while the database is frozen, and back afterwards", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* open(proxy.address)

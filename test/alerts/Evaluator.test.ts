@@ -5,9 +5,9 @@ import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { USDC } from "../../src/domain/Address.ts"
 import { decimalText } from "../../src/domain/rational.ts"
-import type { AlertCondition, NewAlert } from "../../src/domain/wallets/Alert.ts"
-import { orderKey } from "../../src/market/tape/TradeRecord.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import type { AlertCondition, NewAlert } from "../../src/api/schemas/Alert.ts"
+import { orderKey } from "../../src/market/model/TradeRecord.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, trade } from "../market/tape/tape.ts"
 import { block, minted } from "../support/reads.ts"
 import { renewableTape } from "../support/renewableTape.ts"
@@ -50,7 +50,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("never fires with what the chain had before the alert was made, however late that is heard", () =>
+  it.effect("never fires for values from before the alert was created, however late they arrive", () =>
     Effect.gen(function* () {
       yield* priced(0, [9])
       const createdAtMs = (MONDAY + 30) * 1000 + 400
@@ -66,7 +66,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("watches another chain from its beginning, whatever the places of the one before were", () => {
+  it.effect("watches another chain from its beginning, whatever the places of the previous chain were", () => {
     const { layer, renew } = renewableTape()
     return Effect.gen(function* () {
       yield* set("al_anew", { mark: orderKey(1_000_000, 0) })
@@ -81,7 +81,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { tape: layer })))
   })
 
-  it.effect("leaves alerts on other tokens, and what only wallets count, alone", () =>
+  it.effect("ignores alerts on other tokens, and trades that only wallets count", () =>
     Effect.gen(function* () {
       yield* set("al_other", { mint: mintOf(2) })
       yield* set("al_this")
@@ -118,7 +118,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
   })
 
-  it.effect("measures changes from the price in force when the window began, and only over what was seen", () =>
+  it.effect("measures changes from the price in force when the window began, and only over the observed time", () =>
     Effect.gen(function* () {
       yield* set("al_fall", on({ metric: "change_pct", operator: "falls_by", threshold: "50", windowSeconds: 300 }))
       yield* priced(0, [8])
@@ -131,7 +131,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("evaluates every alert at an interval: a change goes on without trades", () =>
+  it.effect("evaluates every alert at an interval: a change continues without trades", () =>
     Effect.gen(function* () {
       yield* set("al_rise", on({ metric: "change_pct", operator: "rises_by", threshold: "100", windowSeconds: 300 }))
       yield* priced(0, [4])
@@ -139,7 +139,7 @@ describe("the evaluator", () => {
       yield* priced(100, [2])
       yield* priced(299, [1], { mint: mintOf(2) })
       assert.deepStrictEqual(yield* fired, [])
-      // Nothing is traded; the dear beginning leaves the window.
+      // Nothing is traded; the expensive beginning leaves the window.
       yield* priced(302, [])
       yield* TestClock.adjust("2 seconds")
       yield* settle
@@ -147,7 +147,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("evaluates what no swap is counted for, as USDC, by the median over its pools", () => {
+  it.effect("evaluates tokens without counted swaps, such as USDC, by the median over their pools", () => {
     const mints = makeMints()
     return Effect.gen(function* () {
       yield* priced(0, [9])
@@ -179,26 +179,29 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
   })
 
-  it.effect("does not fire a median for one print, and fires it at the next look once the pools have moved", () => {
-    const mints = makeMints()
-    return Effect.gen(function* () {
-      mints.known.set(mintOf(1), minted(1_000_000_000n, 6))
-      mints.medians.set(mintOf(1), atMicros(9n))
-      yield* priced(0, [9])
-      yield* set("al_swap", on({ metric: "market_cap_usd", threshold: "10000" }))
-      yield* set("al_median", on({ metric: "market_cap_usd", threshold: "10000", source: "median" }))
-      yield* priced(1, [50])
-      yield* TestClock.adjust("2 seconds")
-      yield* settle
-      assert.deepStrictEqual(yield* fired, ["al_swap 50000"])
-      mints.medians.set(mintOf(1), atMicros(21n, 2n))
-      yield* TestClock.adjust("2 seconds")
-      yield* settle
-      assert.deepStrictEqual(yield* fired, ["al_swap 50000", "al_median 10500"])
-    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
-  })
+  it.effect(
+    "does not fire a median for a single trade, and fires it at the next evaluation once the pools have moved",
+    () => {
+      const mints = makeMints()
+      return Effect.gen(function* () {
+        mints.known.set(mintOf(1), minted(1_000_000_000n, 6))
+        mints.medians.set(mintOf(1), atMicros(9n))
+        yield* priced(0, [9])
+        yield* set("al_swap", on({ metric: "market_cap_usd", threshold: "10000" }))
+        yield* set("al_median", on({ metric: "market_cap_usd", threshold: "10000", source: "median" }))
+        yield* priced(1, [50])
+        yield* TestClock.adjust("2 seconds")
+        yield* settle
+        assert.deepStrictEqual(yield* fired, ["al_swap 50000"])
+        mints.medians.set(mintOf(1), atMicros(21n, 2n))
+        yield* TestClock.adjust("2 seconds")
+        yield* settle
+        assert.deepStrictEqual(yield* fired, ["al_swap 50000", "al_median 10500"])
+      }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
+    }
+  )
 
-  it.effect("fires again only after a percent of way back and the cooldown", () =>
+  it.effect("fires again only after the value came back by a percent and the cooldown passed", () =>
     Effect.gen(function* () {
       yield* priced(0, [9])
       yield* set("al_again", { recurrence: "repeat", cooldownSeconds: 60 })
@@ -214,9 +217,9 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("is silent while blocks are history or the tape is silent, and fires when it is caught up", () =>
+  it.effect("is silent while blocks are old or the tape is silent, and fires once it has caught up", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* set("al_past")
       yield* TestClock.setTime((MONDAY + 3600) * 1000)
       const old = (second: number, priceUsd: number) =>
@@ -238,7 +241,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("does not fire what is paused, gone or expired", () =>
+  it.effect("does not fire paused, removed or expired alerts", () =>
     Effect.gen(function* () {
       const [store, evaluator] = [yield* AlertStore, yield* Evaluator]
       yield* priced(0, [9])

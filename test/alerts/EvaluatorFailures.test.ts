@@ -3,9 +3,10 @@ import { Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import { type AlertCondition, AlertStoreUnavailable, type NewAlert } from "../../src/domain/wallets/Alert.ts"
-import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
-import { SUBSCRIBER_BUFFER, TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { type AlertCondition, AlertStoreUnavailable, type NewAlert } from "../../src/api/schemas/Alert.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
+import { SUBSCRIBER_BUFFER } from "../../src/market/tape/makeMarket.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { MONDAY, trade } from "../market/tape/tape.ts"
 import { block } from "../support/reads.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
@@ -14,7 +15,7 @@ import { alerting, priced, settle } from "./world.ts"
 
 const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
 
-/** Stores an alert and has it watched. */
+/** Stores an alert and watches it. */
 const set = Effect.fnUntraced(function* (id: string, other: Partial<NewAlert> = {}) {
   const alert = yield* (yield* AlertStore).create(alertOf(id, other))
   yield* (yield* Evaluator).take(alert)
@@ -53,7 +54,7 @@ const flakyStore = (
   ).pipe(Layer.provide(MemoryAlerts.layer))
 
 describe("the evaluator with a failing store", () => {
-  it.effect("writes a crossing down once the store is back, once", () =>
+  it.effect("stores a crossing exactly once after the store is back", () =>
     Effect.gen(function* () {
       const away = yield* Ref.make(false)
       yield* Effect.gen(function* () {
@@ -79,7 +80,7 @@ describe("the evaluator with a failing store", () => {
       const away = yield* Ref.make(false)
       const monitor = Context.get(yield* Layer.build(SourceMonitor.layer), SourceMonitor.SourceMonitor)
       yield* Effect.gen(function* () {
-        const tape = yield* TradeTape
+        const tape = yield* Tape
         const state = () => monitor.stateOf("alerts", (MONDAY + 9) * 1000)?.status
         yield* priced(0, [9])
         yield* set("al_stuck", on({ threshold: "20" }))

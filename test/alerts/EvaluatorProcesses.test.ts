@@ -3,7 +3,8 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import type { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import type { Market } from "../../src/market/tape/Market.ts"
+import type { Tape } from "../../src/market/tape/Tape.ts"
 import { type Address, SOL } from "../../src/domain/Address.ts"
 import { readMintAccount } from "../../src/tokens/mintAccount.ts"
 import { mintOf, walletOf } from "../market/tape/tape.ts"
@@ -59,7 +60,7 @@ describe("an evaluator beside other processes", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layerShared)))
   )
 
-  it.effect("compares its list with the store from time to time, and never acts on what it had read before", () =>
+  it.effect("compares its list with the store at intervals, and never acts on an outdated read", () =>
     Effect.gen(function* () {
       const store = yield* AlertStore
       yield* priced(0, [9])
@@ -78,14 +79,14 @@ describe("an evaluator beside other processes", () => {
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { settings: { ALERTS_REFRESH: "15 seconds" } })))
   )
 
-  it.effect("fires once where two processes watch the same trades", () =>
+  it.effect("fires once when two processes watch the same trades", () =>
     Effect.gen(function* () {
       const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layer))
       const processes = [
         yield* Layer.build(Layer.fresh(alerting(store))),
         yield* Layer.build(Layer.fresh(alerting(store)))
       ]
-      const inEach = <A, E>(effect: Effect.Effect<A, E, AlertStore | Evaluator | TradeTape>) =>
+      const inEach = <A, E>(effect: Effect.Effect<A, E, AlertStore | Evaluator | Market | Tape>) =>
         Effect.forEach(processes, (process) => Effect.provideContext(effect, process))
       yield* inEach(priced(0, [9]))
       const [alert] = yield* AlertStore.use((alerts) =>
@@ -99,7 +100,7 @@ describe("an evaluator beside other processes", () => {
     })
   )
 
-  it.effect("fires in the process that evaluates, and never in one that has the current values alone", () =>
+  it.effect("fires in the process that evaluates, and never in a process that only gives current values", () =>
     Effect.gen(function* () {
       const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layerShared))
       const reads = yield* Layer.build(Layer.fresh(alerting(store, { evaluator: Evaluator.layerReads })))
@@ -125,7 +126,7 @@ describe("an evaluator beside other processes", () => {
     })
   )
 
-  it.effect("fires once for one drop and one change, beside a process that began after them", () => {
+  it.effect("fires once for one drop and one change, next to a process that began later", () => {
     const mints = makeMints()
     mints.medians.set(SOL, atMicros(1n))
     mints.medians.set(MINT, atMicros(1n))
@@ -161,7 +162,7 @@ describe("an evaluator beside other processes", () => {
         yield* pricedIn(early, second + 3)
       }
       assert.sameMembers(yield* Effect.provide(fired, store), both)
-      // Once the window has passed both are armed again.
+      // Both are armed again after the window has passed.
       for (const second of [3700, 3710, 4000]) {
         yield* pricedIn(late, second)
         yield* pricedIn(early, second + 3)
@@ -174,11 +175,11 @@ describe("an evaluator beside other processes", () => {
     })
   })
 
-  it.effect("counts a change of authorities from before its start, and one that it was not there to see", () => {
+  it.effect("counts a change of authorities from before its start, and a change while it was away", () => {
     const mints = makeMints()
     return Effect.gen(function* () {
       const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layerShared))
-      const running = <A, E>(use: Effect.Effect<A, E, AlertStore | Evaluator | TradeTape>) =>
+      const running = <A, E>(use: Effect.Effect<A, E, AlertStore | Evaluator | Market | Tape>) =>
         use.pipe(Effect.provide(Layer.fresh(alerting(store, { mints }))))
       mintBy(mints, walletOf(1), 10)
       yield* running(

@@ -1,17 +1,18 @@
-/** Alerts that are resumed while the evaluator waits for an answer of the store in which they are still paused. */
+/** Alerts that are resumed while the evaluator waits for a reply of the store in which they are still paused. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, PubSub, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import type { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import type { Market } from "../../src/market/tape/Market.ts"
+import type { Tape } from "../../src/market/tape/Tape.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { ofWallet } from "./alerts.ts"
 import { alerting, EVERY, priced, set, settle } from "./world.ts"
 
 type Question = "fire" | "load" | "versions"
 
-/** Runs `next` once after an answer. */
+/** Runs `next` once after a reply. */
 const after = <A, E>(answer: Effect.Effect<A, E>, next: { run: Effect.Effect<void> }) =>
   Effect.tap(answer, () => {
     const { run } = next
@@ -19,7 +20,7 @@ const after = <A, E>(answer: Effect.Effect<A, E>, next: { run: Effect.Effect<voi
     return run
   })
 
-/** A store that runs `next` after its next answer to the question, and announces the changes that a test gives. */
+/** A store that runs `next` after its next reply to the call, and announces the changes that a test gives. */
 const answering = (question: Question, next: { run: Effect.Effect<void> }, changes: PubSub.PubSub<string>) =>
   Layer.effect(
     AlertStore,
@@ -44,10 +45,12 @@ const firings = Effect.map(
   ({ rows }) => rows.length
 )
 
-/** Asks the question while the alert is paused, resumes it before the answer is taken, and trades at that second. */
+/**
+ * Makes the call while the alert is paused, resumes the alert before the reply is applied, and trades at that second.
+ */
 const resumedDuring = (
   question: Question,
-  ask: (changes: PubSub.PubSub<string>) => Effect.Effect<unknown, never, TradeTape>,
+  ask: (changes: PubSub.PubSub<string>) => Effect.Effect<unknown, never, Market | Tape>,
   second: number
 ) =>
   Effect.gen(function* () {

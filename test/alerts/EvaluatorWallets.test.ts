@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../market/tape/tape.ts"
 import { block } from "../support/reads.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
@@ -14,13 +14,13 @@ import { alerting, EVERY, set, settle } from "./world.ts"
 const memory = () => alerting(MemoryAlerts.layer)
 const measure = { metric: "wallet_trade_usd", windowSeconds: null, source: "swap" } as const
 
-/** One block with these trades of a thousand dollars, so many seconds after `MONDAY`. */
+/** One block with these trades of a thousand dollars, this many seconds after `MONDAY`. */
 const traded = Effect.fnUntraced(function* (
   second: number,
   given: ReadonlyArray<Partial<TapeTrade>>,
   atSecond = second
 ) {
-  const tape = yield* TradeTape
+  const tape = yield* Tape
   const timeMs = (MONDAY + second) * 1000
   yield* TestClock.setTime((MONDAY + atSecond) * 1000)
   const trades = given.map((other, index) =>
@@ -64,13 +64,13 @@ describe("the evaluator of trades of wallets", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("never fires for blocks that were before, come again, or come a minute late", () =>
+  it.effect("never fires for blocks that are earlier, come again, or come a minute late", () =>
     Effect.gen(function* () {
       yield* traded(0, [{}])
       const createdAtMs = (MONDAY + 1) * 1000 + 500
       const { placeOf } = yield* Evaluator
       yield* set("al_wallet", ofWallet("al_wallet", { createdAtMs, mark: placeOf(null) }))
-      // The next slot in the second before, and a block that was evaluated before.
+      // The next slot in the previous second, and a block that was evaluated already.
       yield* traded(0, [{ slot: 1001 }], 2)
       yield* traded(2, [{ slot: 1000 }])
       assert.deepStrictEqual(yield* fired, [])
@@ -81,7 +81,7 @@ describe("the evaluator of trades of wallets", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("stops with a pause and goes on with the next block after it", () =>
+  it.effect("stops with a pause and continues with the next block after it", () =>
     Effect.gen(function* () {
       const store = yield* AlertStore
       const { take } = yield* Evaluator
@@ -97,7 +97,7 @@ describe("the evaluator of trades of wallets", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("fires for each trade once where several processes watch, also one that is ahead of another", () =>
+  it.effect("fires once for each trade when several processes watch, even if one is ahead of another", () =>
     Effect.gen(function* () {
       const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layerShared))
       const processes = [
@@ -118,7 +118,7 @@ describe("the evaluator of trades of wallets", () => {
     })
   )
 
-  it.effect("has the state of the blocks in place of a value", () =>
+  it.effect("shows the state of the blocks in place of a value", () =>
     Effect.gen(function* () {
       const { now } = yield* Evaluator
       const stateAt = (second: number) => now(null, measure, (MONDAY + second) * 1000).state

@@ -21,7 +21,7 @@ const noteEach = (highs: LiquidityHighs, micro: bigint, fromMs: number, toMs: nu
 }
 
 describe("the highest liquidity of a window", () => {
-  it("is whole once values were seen for as long", () => {
+  it("is whole once values were seen for as long as the window", () => {
     const highs = new LiquidityHighs(PAUSE_MS)
     noteEach(highs, 100n, 0, 298 * SECOND)
     assert.deepStrictEqual(highs.of(MINT, 300, 298 * SECOND), { micro: 100n, isWhole: false })
@@ -29,7 +29,7 @@ describe("the highest liquidity of a window", () => {
     assert.deepStrictEqual(highs.of(MINT, 300, 300 * SECOND), { micro: 100n, isWhole: true })
   })
 
-  it("leaves the window by its time, and is forgotten with the token", () => {
+  it("drops out of the window with time, and is forgotten with the token", () => {
     const highs = new LiquidityHighs(100 * SECOND)
     assert.isNull(highs.of(MINT, 300, 0))
     highs.note(MINT, 9n, 0)
@@ -42,7 +42,7 @@ describe("the highest liquidity of a window", () => {
     assert.isNull(highs.of(MINT, 300, 300_000))
   })
 
-  it("is not whole after a pause of the values until a window has passed since, and keeps what was seen before", () => {
+  it("is not whole after a pause until a window has passed since, and keeps earlier values", () => {
     const highs = new LiquidityHighs(PAUSE_MS)
     noteEach(highs, 100n, 0, 400 * SECOND)
     highs.note(MINT, 50n, 3000 * SECOND)
@@ -53,7 +53,7 @@ describe("the highest liquidity of a window", () => {
     assert.isFalse(highs.of(MINT, 600, 3300 * SECOND)?.isWhole)
   })
 
-  it("bridges a pause that is not longer, and is not whole while one lasts", () => {
+  it("bridges a shorter pause, and is not whole while a pause lasts", () => {
     const highs = new LiquidityHighs(PAUSE_MS)
     noteEach(highs, 100n, 0, 300 * SECOND)
     assert.isTrue(highs.of(MINT, 300, 310 * SECOND)?.isWhole)
@@ -77,7 +77,7 @@ const condition = (operator: "crosses_above" | "crosses_below", threshold: strin
 const tick = Effect.andThen(TestClock.adjust("2 seconds"), settle)
 
 describe("alerts on drops of liquidity", () => {
-  it.effect("neither arm a drop that has fired nor fire below a drop after a pause of the liquidity", () => {
+  it.effect("neither arm again nor fire after a pause of the liquidity", () => {
     const mints = makeMints()
     mints.medians.set(SOL, atMicros(1n))
     mints.medians.set(MINT, atMicros(1n))

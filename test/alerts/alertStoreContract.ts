@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
-import { type AlertPlace, type AlertStep, NO_TRADES, type Slice } from "../../src/domain/wallets/Alert.ts"
+import { type AlertPlace, type AlertStep, NO_TRADES, type Slice } from "../../src/api/schemas/Alert.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import { at } from "../support/clock.ts"
 import { alertOf, START } from "./alerts.ts"
@@ -19,7 +19,7 @@ const fires = (id: string, version = 1, value = "10.5"): AlertStep => ({
   firing: { value, observedAtMs: START + 500 }
 })
 
-/** Ids of every page to the end, with so many rows to a page. */
+/** Ids of every page to the end, with this many rows per page. */
 const walk = Effect.fnUntraced(function* <Row, E, R>(
   read: (after: AlertPlace | null) => Effect.Effect<Slice<Row>, E, R>,
   idOf: (row: Row) => string
@@ -37,7 +37,7 @@ const walk = Effect.fnUntraced(function* <Row, E, R>(
 /** Contract of every alert store. Each test has an account of its own. */
 export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
-    it.effect("gives back exactly what was created, to its owner alone", () =>
+    it.effect("returns an alert exactly as created, and only to its owner", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const wanted = alertOf("al_exact", {
@@ -76,7 +76,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
-    it.effect("keeps the changes of authorities between sightings of any process, in the order of slots", () =>
+    it.effect("keeps the changes of authorities between sightings of all processes, in the order of slots", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const seen = (slot: number, mintAuthority: string | null, freezeAuthority: string | null, timeMs: number) =>
@@ -93,7 +93,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
         assert.deepStrictEqual(yield* changes, [START + 1000, START + 1000, START + DAY_MS])
         yield* seen(50, "e", "c", START + DAY_MS + 2000)
         assert.deepStrictEqual(yield* changes, [START + DAY_MS, START + DAY_MS + 2000])
-        // Not seen for more than a day: what changed since is not known.
+        // Not seen for more than a day: changes since then are unknown.
         yield* seen(60, "f", "c", START + 3 * DAY_MS)
         assert.isUndefined(yield* changes)
         yield* seen(61, "g", "c", START + 3 * DAY_MS + 1)
@@ -140,7 +140,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
-    it.effect("holds a hundred alerts of an account that can still fire, however many come at once", () =>
+    it.effect("holds at most a hundred live alerts for an account, however many come at once", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const create = (i: number) => alerts.create(alertOf(`al_many_${i}`, { accountId: "many" }))
@@ -159,7 +159,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
-    it.effect("changes what is decided and nothing else, and nothing when it is refused", () =>
+    it.effect("changes only what is decided, and nothing when the change is refused", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const made = yield* alerts.create(alertOf("al_change", { accountId: "changes", note: "old" }))
@@ -185,7 +185,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
-    it.effect("deletes an alert, repeatably, for its owner alone", () =>
+    it.effect("deletes an alert, repeatably, and only for its owner", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         yield* alerts.create(alertOf("al_gone", { accountId: "removes" }))
@@ -201,7 +201,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
-    it.effect("fires once at a version, and ends an alert that was for once", () =>
+    it.effect("fires once per version, and ends an alert with recurrence `once`", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const made = yield* alerts.create(alertOf("al_once", { accountId: "fires" }))
@@ -237,7 +237,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
-    it.effect("moves what repeats from firing to firing, and neither what is paused nor what has expired", () =>
+    it.effect("takes a repeating alert from firing to firing, and leaves paused and expired alerts alone", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const repeat = { accountId: "repeats", recurrence: "repeat" as const, cooldownSeconds: 60 }

@@ -1,11 +1,11 @@
 /** Alerts for tests. */
-import type { NewAlert, WalletTrade } from "../../src/domain/wallets/Alert.ts"
+import type { NewAlert, WalletTrade } from "../../src/api/schemas/Alert.ts"
 import { mintOf, MONDAY, walletOf } from "../market/tape/tape.ts"
 
 /** Start time of these alerts, in milliseconds. */
 export const START = MONDAY * 1000
 
-/** An armed alert on a price of ten dollars, once, without an end. */
+/** An armed alert at a price of ten dollars, with recurrence `once` and without expiry. */
 export const alertOf = (id: string, other: Partial<NewAlert> = {}): NewAlert => ({
   id,
   accountId: "acct",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AlertPatch, changeAlert, type Decided, thresholdFault } from "../../src/alerts/changeAlert.ts"
 import type { Observation } from "../../src/alerts/evaluate.ts"
-import { type Alert, type AlertMetric, type AlertOperator, NO_TRADES } from "../../src/domain/wallets/Alert.ts"
+import { type Alert, type AlertMetric, type AlertOperator, NO_TRADES } from "../../src/api/schemas/Alert.ts"
 import { alertOf, START } from "./alerts.ts"
 
 const NOW = START + 1_000_000
@@ -32,7 +32,7 @@ const fault = (metric: AlertMetric, operator: AlertOperator, threshold: string) 
   thresholdFault({ metric, operator, threshold })?.message ?? null
 
 describe("a change of an alert", () => {
-  it("leaves what is not named alone", () => {
+  it("leaves fields alone that are not named", () => {
     assert.deepStrictEqual(change(alert(), { note: "new" }), { recurrence: "once", cooldownSeconds: null, note: "new" })
     assert.deepStrictEqual(change(repeating(), { expiresAtMs: null }), {
       recurrence: "repeat",
@@ -41,7 +41,7 @@ describe("a change of an alert", () => {
     })
   })
 
-  it("gives a cooldown to what repeats and takes it from what does not", () => {
+  it("gives a cooldown to a repeating alert and removes it from others", () => {
     assert.deepInclude(change(alert(), { recurrence: "repeat" }), { cooldownSeconds: 300 })
     assert.deepInclude(change(alert(), { recurrence: "repeat", cooldownSeconds: 60 }), { cooldownSeconds: 60 })
     assert.deepInclude(change(repeating(), { cooldownSeconds: null }), { cooldownSeconds: 300 })
@@ -52,7 +52,7 @@ describe("a change of an alert", () => {
     })
   })
 
-  it("listens from now on for another threshold, armed as a new alert would be", () => {
+  it("listens from now on with another threshold, armed as a new alert would be", () => {
     const condition = { ...alert().condition, threshold: "9.5" }
     assert.deepInclude(change(alert(), { threshold: "9.5" }), { armed: true, cleared: true, mark: 50, condition })
     assert.deepInclude(change(alert(), { threshold: "8" }), { armed: false, cleared: true })
@@ -74,7 +74,7 @@ describe("a change of an alert", () => {
     assert.deepInclude(change(held, { threshold: "101" }), { field: "condition.threshold", issue: "out_of_range" })
   })
 
-  it("keeps a cooldown that runs: another threshold is no way around it", () => {
+  it("keeps a running cooldown: another threshold does not bypass it", () => {
     const fired = repeating({ armed: false, cleared: false, lastTriggeredAtMs: NOW - 899_999 })
     assert.deepInclude(change(fired, { threshold: "12" }), { armed: false, cleared: true })
     const rested = repeating({ armed: false, cleared: false, lastTriggeredAtMs: NOW - 900_000 })
@@ -90,7 +90,7 @@ describe("a change of an alert", () => {
     assert.notProperty(change(alert(), { status: "paused" }), "armed")
   })
 
-  it("cannot bring back what is final, nor expire in the past or in a hundred days", () => {
+  it("cannot bring back a final alert, nor expire in the past or in a hundred days", () => {
     for (const status of ["triggered", "expired"] as const) {
       assert.deepInclude(change(alert({ status }), { note: "late" }), { field: "note", issue: "conflict" })
       assert.deepInclude(change(alert({ status }), { threshold: "1" }), { field: "condition.threshold" })

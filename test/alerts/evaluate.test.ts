@@ -13,7 +13,7 @@ import {
   spanOf,
   triggerOf
 } from "../../src/alerts/evaluate.ts"
-import type { AlertOperator, Watch } from "../../src/domain/wallets/Alert.ts"
+import type { AlertOperator, Watch } from "../../src/api/schemas/Alert.ts"
 
 /** A threshold whose hundredth is a whole number, so that the model below needs no fractions. */
 const LEVEL = 1000
@@ -97,7 +97,7 @@ const naive = (path: Path, repeats: boolean): ReadonlyArray<number> => {
 const mirrored = (path: Path): Path => path.map(({ value, wait }) => ({ value: 2 * LEVEL - value, wait }))
 
 describe("an alert on a level", () => {
-  it.prop("fires where the rules in plain words say", [Path, Schema.Boolean], ([path, repeats]) => {
+  it.prop("fires where the rules in plain words fire", [Path, Schema.Boolean], ([path, repeats]) => {
     const { fired } = run(ruleOf("crosses_above", repeats), UNKNOWN, observations(path))
     assert.deepStrictEqual(fired, naive(path, repeats))
   })
@@ -115,7 +115,7 @@ describe("an alert on a level", () => {
     assert.deepStrictEqual(run(ruleOf("crosses_above", true), UNKNOWN, observations(sided)).fired, [])
   })
 
-  it.prop("never fires twice without a percent of way back, and a cooldown, in between", [Path], ([path]) => {
+  it.prop("never fires twice without a percent of way back and a cooldown in between", [Path], ([path]) => {
     const seen = observations(path)
     const { fired } = run(ruleOf("crosses_above", true), UNKNOWN, seen)
     for (const [i, place] of fired.entries()) {
@@ -149,7 +149,7 @@ describe("an alert on a level", () => {
   })
 
   it.prop(
-    "is left alone after one comparison only where nothing would change",
+    "is left alone after one comparison only when nothing would change",
     [Path, Schema.Literals(["crosses_above", "crosses_below", "rises_by", "falls_by"]), Schema.Boolean, Schema.Boolean],
     ([path, operator, armed, cleared]) => {
       const rule = ruleOf(operator, true)
@@ -163,7 +163,7 @@ describe("an alert on a level", () => {
     }
   )
 
-  it("does not listen to what came before it", () => {
+  it("ignores earlier values", () => {
     const rule = ruleOf("crosses_above", true)
     const watch = begin(rule.trigger, seenAt(900, 5, 0), 5)
     assert.deepStrictEqual(evaluate(rule, watch, [seenAt(1100, 4, 0)], null).fires, null)
@@ -176,14 +176,14 @@ describe("an alert on a level", () => {
     assert.isFalse(isPast(trigger, fractionOf("0.1")))
   })
 
-  it("is armed from the beginning on this side of the threshold, and neither beyond it nor where nothing is known", () => {
+  it("is armed from the beginning only by a known value that is not past the threshold", () => {
     const { trigger } = ruleOf("crosses_below", true)
     assert.isTrue(begin(trigger, seenAt(1001, 3, 0), 3).armed)
     assert.isFalse(begin(trigger, seenAt(1000, 3, 0), 3).armed)
     assert.isFalse(begin(trigger, null, 3).armed)
   })
 
-  it("has to come back after a pause in which it was crossed", () => {
+  it("needs a value to come back after a pause in which the threshold was crossed", () => {
     const { trigger } = ruleOf("crosses_above", true)
     const armed: Watch = { armed: true, cleared: true, mark: 2 }
     assert.isTrue(resume(trigger, armed, seenAt(999, 9, 0), 9).armed)
@@ -198,7 +198,7 @@ describe("an alert on a level", () => {
 })
 
 describe("an alert on a change", () => {
-  it("has to be smaller first where it was large enough from the beginning, unless it is to fire at once", () => {
+  it("needs a smaller value first when it was large enough from the beginning, unless it is to fire at once", () => {
     const falls = ruleOf("falls_by", false)
     const beyond = begin(falls.trigger, seenAt(-1200, 1, 0), 1)
     assert.isNull(evaluate(falls, beyond, [seenAt(-1300, 2, 0)], null).fires)
@@ -225,13 +225,13 @@ describe("a value that may be larger", () => {
   const rule = ruleOf("crosses_above", true)
   const lastFired = (watch: Watch, seen: Observation) => evaluate(rule, watch, [seen], 0)
 
-  it("fires where it is past the threshold, and arms a new alert", () => {
+  it("fires when it is past the threshold, and arms a new alert", () => {
     const { watch } = lastFired(begin(rule.trigger, null, 0), atLeast(1, 100))
     assert.isTrue(watch.armed)
     assert.isNotNull(lastFired(watch, atLeast(LEVEL, 101)).fires)
   })
 
-  it("arms no alert again that has fired, until it is certain", () => {
+  it("does not arm an alert that has fired until the value is certain", () => {
     const fired: Watch = { armed: false, cleared: false, mark: 1 }
     assert.strictEqual(lastFired(fired, atLeast(1, 100)).watch, fired)
     assert.deepInclude(lastFired(fired, seenAt(1, 100, 100)).watch, { armed: true, cleared: true })

@@ -8,7 +8,7 @@ import { alerting, type Mints } from "./world.ts"
 
 const both = ["alerts.read", "alerts.write"] as const
 
-/** Keys of two accounts, of one scope each, of none, and ones that are not admitted. */
+/** Keys of two accounts: with one scope each, with none, and keys that are not admitted. */
 export const keys = [
   keyOf("a", { scopes: both }),
   keyOf("b", { scopes: both, accountId: "other" }),
@@ -38,7 +38,7 @@ export const serving = <E>({
     })
   )
 
-/** A level of ten dollars on the first token. */
+/** An alert at ten dollars on the first token. */
 export const wanted = {
   mint: mintOf(1),
   condition: { metric: "price_usd", operator: "crosses_above", threshold: "10" }
@@ -58,14 +58,14 @@ export const send = (
     body: typeof body === "string" ? body : JSON.stringify(body)
   })
 
-/** Sets an alert; gives its id. */
+/** Creates an alert; returns its id. */
 export const make = (body: unknown = wanted, key = "a") =>
   Effect.map(send("POST", "", body, { key }), (answer) => String(answer.json("data.id")))
 
 /** Reads below `/alerts`. */
 export const read = (path: string, key = "a") => call(`/api/v1/alerts${path}`, { key })
 
-/** Takes an alert away. */
+/** Removes an alert. */
 export const remove = (id: string, key = "a") => call(`/api/v1/alerts/${id}`, { key, method: "DELETE" })
 
 /** Every value at a dotted path of the items of a list. */

@@ -7,7 +7,7 @@ const MINT = mintOf(1)
 const HOUR_MS = 3_600_000
 
 describe("AuthorityChanges", () => {
-  it("count a change for its window alone, also after the wall clock was set back", () => {
+  it("count a change only within its window, even after the wall clock was set back", () => {
     const changes = new AuthorityChanges()
     changes.stored([{ mint: MINT, slot: 1, mintAuthority: null, freezeAuthority: null }], 0)
     assert.strictEqual(changes.of(MINT, 300, 0), 0)

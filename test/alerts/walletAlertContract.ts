@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import type { Address } from "../../src/domain/Address.ts"
-import { MOST_TRADE_FIRINGS, NO_TRADES, TRADE_FIRINGS_MS } from "../../src/domain/wallets/Alert.ts"
+import { MOST_TRADE_FIRINGS, NO_TRADES, TRADE_FIRINGS_MS } from "../../src/api/schemas/Alert.ts"
 import { mintOf, walletOf } from "../market/tape/tape.ts"
 import { at } from "../support/clock.ts"
 import { ofWallet, START, tradeOf } from "./alerts.ts"
@@ -19,7 +19,7 @@ export interface TrackedStore<R, E> {
   readonly untrack: (accountId: string, wallet: Address) => Effect.Effect<void, never, R>
 }
 
-/** Signatures of the firings of an account, oldest first, with what was left out before each. */
+/** Signatures of the firings of an account, oldest first, with the number left out before each. */
 const fired = Effect.fnUntraced(function* (accountId: string, atMs = START + 1000) {
   const { rows } = yield* AlertStore.use((alerts) => alerts.events(accountId, EVERY)).pipe(at(atMs))
   const trades = rows.flatMap(({ trade }) => trade ?? [])
@@ -29,7 +29,7 @@ const fired = Effect.fnUntraced(function* (accountId: string, atMs = START + 100
 /** Contract of alerts on the trades of wallets. Each test has an account of its own. */
 export const walletAlertContract = <R, E>(name: string, { store, track, untrack }: TrackedStore<R, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
-    it.effect("keep what is watched, of wallets that the account tracks alone", () =>
+    it.effect("store what they watch, only for wallets that the account tracks", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const wanted = ofWallet("al_kept", { accountId: "kept", mint: mintOf(3), side: "sell" })
@@ -47,50 +47,52 @@ export const walletAlertContract = <R, E>(name: string, { store, track, untrack 
       }).pipe(now)
     )
 
-    it.effect("fire for each trade once, with the trade, also when several take the same trades at once", () =>
-      Effect.gen(function* () {
-        const alerts = yield* AlertStore
-        yield* track("each", A)
-        const made = yield* alerts.create(ofWallet("al_each", { accountId: "each" }))
-        const seen = [{ id: "al_each", trades: [tradeOf(1), tradeOf(2, { side: "sell", mint: mintOf(2) })] }]
-        yield* Effect.forEach([1, 2, 3], () => alerts.fire(seen), { concurrency: "unbounded" })
-        const [second, first] = (yield* alerts.events("each", EVERY)).rows
-        assert.deepStrictEqual(first, {
-          eventId: "evt_each_1",
-          alertId: "al_each",
-          mint: mintOf(1),
-          condition: made.condition,
-          value: "1000",
-          observedAtMs: START,
-          firedAtMs: START + 1000,
-          trade: {
-            signature: "s1",
-            slot: 1001,
-            index: 7,
-            wallet: A,
-            side: "buy",
-            amount: "18446744073709551615",
-            leftOut: 0
-          }
-        })
-        assert.deepInclude(second, { eventId: "evt_each_2", mint: mintOf(2) })
-        assert.deepInclude(yield* alerts.find("each", "al_each"), {
-          status: "active",
-          triggerCount: 2,
-          lastTriggeredAtMs: START + 1000,
-          version: 2
-        })
-        // Another place in the same transaction is another trade.
-        yield* alerts.fire([{ id: "al_each", trades: [tradeOf(2, { index: 8 })] }])
-        assert.lengthOf(yield* fired("each"), 3)
-        // A process that comes later with trades before.
-        const [moved] = yield* alerts.fire([{ id: "al_each", trades: [tradeOf(0), tradeOf(1)] }])
-        assert.deepStrictEqual(yield* fired("each"), ["s0 0", "s1 0", "s2 0", "s2 0"])
-        assert.deepInclude(moved, { triggerCount: 4, version: 4 })
-      }).pipe(now)
+    it.effect(
+      "fire once for each trade, with the trade, even when several processes apply the same trades at once",
+      () =>
+        Effect.gen(function* () {
+          const alerts = yield* AlertStore
+          yield* track("each", A)
+          const made = yield* alerts.create(ofWallet("al_each", { accountId: "each" }))
+          const seen = [{ id: "al_each", trades: [tradeOf(1), tradeOf(2, { side: "sell", mint: mintOf(2) })] }]
+          yield* Effect.forEach([1, 2, 3], () => alerts.fire(seen), { concurrency: "unbounded" })
+          const [second, first] = (yield* alerts.events("each", EVERY)).rows
+          assert.deepStrictEqual(first, {
+            eventId: "evt_each_1",
+            alertId: "al_each",
+            mint: mintOf(1),
+            condition: made.condition,
+            value: "1000",
+            observedAtMs: START,
+            firedAtMs: START + 1000,
+            trade: {
+              signature: "s1",
+              slot: 1001,
+              index: 7,
+              wallet: A,
+              side: "buy",
+              amount: "18446744073709551615",
+              leftOut: 0
+            }
+          })
+          assert.deepInclude(second, { eventId: "evt_each_2", mint: mintOf(2) })
+          assert.deepInclude(yield* alerts.find("each", "al_each"), {
+            status: "active",
+            triggerCount: 2,
+            lastTriggeredAtMs: START + 1000,
+            version: 2
+          })
+          // Another place in the same transaction is another trade.
+          yield* alerts.fire([{ id: "al_each", trades: [tradeOf(2, { index: 8 })] }])
+          assert.lengthOf(yield* fired("each"), 3)
+          // A process that comes later with earlier trades.
+          const [moved] = yield* alerts.fire([{ id: "al_each", trades: [tradeOf(0), tradeOf(1)] }])
+          assert.deepStrictEqual(yield* fired("each"), ["s0 0", "s1 0", "s2 0", "s2 0"])
+          assert.deepInclude(moved, { triggerCount: 4, version: 4 })
+        }).pipe(now)
     )
 
-    it.effect("fire so many in an hour, count the others, and those of unknown value", () =>
+    it.effect("fire a limited number of times in an hour, and count the others and trades of unknown value", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         yield* track("many", A)
@@ -108,7 +110,7 @@ export const walletAlertContract = <R, E>(name: string, { store, track, untrack 
       }).pipe(now)
     )
 
-    it.effect("end after one where they are for once, and fire neither paused, gone nor of an unknown id", () =>
+    it.effect("end after one firing with recurrence `once`, and do not fire when paused, removed or unknown", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         yield* track("ends", A)

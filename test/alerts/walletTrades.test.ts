@@ -7,7 +7,7 @@ import {
   type TradeOutcome,
   walletTradeOf
 } from "../../src/alerts/walletTrades.ts"
-import { type Alert, MOST_TRADE_FIRINGS, NO_TRADES, type WalletTrade } from "../../src/domain/wallets/Alert.ts"
+import { type Alert, MOST_TRADE_FIRINGS, NO_TRADES, type WalletTrade } from "../../src/api/schemas/Alert.ts"
 import { mintOf, trade, walletOf } from "../market/tape/tape.ts"
 import { ofWallet, START, tradeOf } from "./alerts.ts"
 
@@ -32,7 +32,7 @@ const fired = ({ firings }: TradeOutcome) =>
   firings.map(({ trade: { leftOut, signature }, value }) => `${signature} ${value} ${leftOut}`)
 
 describe("the trades of a wallet", () => {
-  it("are the net ones: swaps of a pool inside a route and transfers are none", () => {
+  it("are net trades: pool swaps inside a route and transfers do not count", () => {
     const roles = (["pool", "wallet", "both", "transfer"] as const).map((role) => walletTradeOf(trade({ role })))
     assert.deepStrictEqual(
       roles.map((seen) => seen !== null),
@@ -40,7 +40,7 @@ describe("the trades of a wallet", () => {
     )
   })
 
-  it("fire each by itself, with their value, when they are worth the threshold", () => {
+  it("fire one by one, with their value, when they are worth the threshold", () => {
     const trades = [
       tradeOf(1, { usdNanos: 500_000_000_000n }),
       tradeOf(2, { usdNanos: 499_999_999_999n }),
@@ -52,7 +52,7 @@ describe("the trades of a wallet", () => {
     assert.deepStrictEqual(fired(fire(inSol, lamports)), ["s1 2.5 0"])
   })
 
-  it("fire for the wallet, side and token that are watched, and never for what was before", () => {
+  it("fire for the watched wallet, side and token, and never for earlier trades", () => {
     assert.isTrue(is({}, {}))
     assert.isFalse(is({}, { wallet: walletOf(8) }))
     assert.isFalse(is({ side: "sell" }, {}))
@@ -64,7 +64,7 @@ describe("the trades of a wallet", () => {
     assert.isFalse(is({ mark: Number.MAX_SAFE_INTEGER }, {}))
   })
 
-  it("are counted and do not fire while their value is unknown, once for each", () => {
+  it("are counted once each and do not fire while their value is unknown", () => {
     const unknown = [tradeOf(1, { usdNanos: null }), tradeOf(2, { usdNanos: null }), tradeOf(3)]
     const first = fire(alert(), unknown)
     assert.deepStrictEqual(fired(first), ["s3 1000 0"])
@@ -74,7 +74,7 @@ describe("the trades of a wallet", () => {
     assert.strictEqual(fire(again, unknown, known).tally, again.tally)
   })
 
-  it("fire once, whichever of them were taken before, also those before one that has fired", () => {
+  it("fire once, in whichever order they arrive, even before a trade that has fired", () => {
     const [one, two, three] = [tradeOf(1), tradeOf(2), tradeOf(3)] as const
     const ahead = fire(alert(), [three])
     const known = { keys: new Set([keyOfTrade(three)]), count: 1 }
@@ -82,11 +82,11 @@ describe("the trades of a wallet", () => {
     assert.deepStrictEqual(fired(behind), ["s1 1000 0", "s2 1000 0"])
   })
 
-  it("end an alert for once", () => {
+  it("end an alert with recurrence `once`", () => {
     assert.deepStrictEqual(fired(fire(alert({ recurrence: "once" }), [tradeOf(1), tradeOf(2)])), ["s1 1000 0"])
   })
 
-  it("fire so many times in an hour, and the next firing states how many were left out", () => {
+  it("fire a limited number of times in an hour, and the next firing states how many were left out", () => {
     const many = Array.from({ length: MOST_TRADE_FIRINGS + 15 }, (_, i) => tradeOf(i + 1))
     const full = fire(alert(), many)
     assert.lengthOf(full.firings, MOST_TRADE_FIRINGS)

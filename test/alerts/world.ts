@@ -3,22 +3,23 @@ import { Clock, ConfigProvider, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { PriceBook, type UnitPrice } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
-import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
+import type { NewAlert } from "../../src/api/schemas/Alert.ts"
 import { MONDAY, trade } from "../market/tape/tape.ts"
 import { block } from "../support/reads.ts"
 import { type ToyPools, toyPoolBook } from "../tokens/toyPools.ts"
 import { alertOf } from "./alerts.ts"
 
-/** Mints of a test, with those that were requested. */
+/** Mints of a test, and the mints that were requested. */
 export interface Mints {
   readonly known: Map<string, TokenState>
   readonly warmed: Set<string>
-  /** Median prices of smallest units, by the pools of slot 5,000 as of now. */
+  /** Median prices per smallest unit, by the pools of slot 5,000 as of now. */
   readonly medians: Map<string, UnitPrice>
   /** Mints whose pools were requested. */
   readonly pooled: Set<string>
@@ -26,7 +27,7 @@ export interface Mints {
 
 export const makeMints = (): Mints => ({ known: new Map(), warmed: new Set(), medians: new Map(), pooled: new Set() })
 
-/** So many millionths of a dollar for one smallest unit. */
+/** This many millionths of a dollar for one smallest unit. */
 export const atMicros = (numerator: bigint, denominator = 1n): UnitPrice => ({
   sol: null,
   usd: { numerator, denominator }
@@ -56,13 +57,13 @@ const begin = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
   nowMs < MONDAY * 1000 ? TestClock.setTime(MONDAY * 1000) : Effect.void
 )
 
-/** The evaluator over a tape and a store, both of which are given too. */
+/** The evaluator over a tape and a store. Both are provided too. */
 export const alerting = <E>(
   store: Layer.Layer<AlertStore, E>,
   {
     mints = makeMints(),
     settings = {},
-    tape = TradeTape.layerManual(),
+    tape = Market.layerManual(),
     pools = { pools: [], loaded: new Set(), warmed: new Set() },
     holders = Layer.empty,
     evaluator = Evaluator.layer
@@ -72,12 +73,12 @@ export const alerting = <E>(
     readonly pools?: ToyPools
     readonly holders?: Layer.Layer<never>
     readonly settings?: Record<string, string>
-    readonly tape?: Layer.Layer<TradeTape>
+    readonly tape?: Layer.Layer<Market | Tape>
   } = {}
 ) =>
   evaluator.pipe(
     Layer.provideMerge(Layer.merge(store, tape)),
-    // A tick every two seconds would run very often between the beginning of time and now.
+    // From time zero until now, a tick every two seconds would run very often.
     Layer.provide(Layer.effectDiscard(begin)),
     Layer.provide([
       tokenBook(mints),
@@ -92,13 +93,16 @@ export const alerting = <E>(
 /** Lets published batches be processed. */
 export const settle = Effect.forEach(Array.from({ length: 60 }), () => Effect.yieldNow, { discard: true })
 
-/** One block, so many seconds after `MONDAY`, whose swaps had these prices in dollars; the clock comes to it first. */
+/**
+ * One block, this many seconds after `MONDAY`, with swaps at these prices in dollars. The clock is set to that time
+ * first.
+ */
 export const priced = Effect.fnUntraced(function* (
   second: number,
   prices: ReadonlyArray<number>,
   given: Partial<TapeTrade> = {}
 ) {
-  const tape = yield* TradeTape
+  const tape = yield* Tape
   const timeMs = (MONDAY + second) * 1000
   yield* TestClock.setTime(timeMs)
   const trades = prices.map((priceUsd, index) => trade({ slot: 1000 + second, index, timeMs, priceUsd, ...given }))
@@ -109,7 +113,7 @@ export const priced = Effect.fnUntraced(function* (
 /** The newest events of every alert. */
 export const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
 
-/** Sets an alert as the service does: it is kept, and then watched. */
+/** Creates an alert as the service does: stores it, then watches it. */
 export const set = Effect.fnUntraced(function* (id: string, other: Partial<NewAlert> = {}) {
   const alert = yield* (yield* AlertStore).create(alertOf(id, other))
   yield* (yield* Evaluator).take(alert)

@@ -6,10 +6,10 @@ import type { Examples } from "../../scripts/openapi/examples.ts"
 import { type ExampleDocument, withExamples } from "../../scripts/openapi/withExamples.ts"
 import { Api } from "../../src/api/Api.ts"
 import { Authorization, Scope, SessionOnly } from "../../src/api/middleware/Authorization.ts"
-import { catalogue, defaultRetryAfter, type ErrorCode } from "../../src/api/catalogue.ts"
+import { catalogue, defaultRetryAfter, type ErrorCode } from "../../src/api/errors/catalogue.ts"
 import { JsonBody } from "../../src/api/middleware/JsonBody.ts"
 import { Budget } from "../../src/api/middleware/Metering.ts"
-import * as problems from "../../src/api/problems.ts"
+import * as problems from "../../src/api/errors/problems.ts"
 import { ErrorEnvelope } from "../../src/api/middleware/ErrorEnvelope.ts"
 
 interface Declared {

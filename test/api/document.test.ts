@@ -2,10 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
-import { mediasOf } from "../../src/api/document/admission.ts"
-import { fields } from "../../src/api/document/fields.ts"
-import { undescribed, withDescriptions } from "../../src/api/document/properties.ts"
-import { withPlainNames } from "../../src/api/document/names.ts"
+import { portable } from "../../src/api/document/portable.ts"
+import { mediasOf, undescribed } from "./undescribed.ts"
 
 interface Operation {
   readonly operationId: string
@@ -37,7 +35,8 @@ const text = JSON.stringify(document)
 
 describe("the schemas of the document", () => {
   it("describe every property", () => {
-    assert.deepStrictEqual(undescribed({ schemas, medias: mediasOf(document) }), [])
+    const plain = JSON.parse(JSON.stringify(document))
+    assert.deepStrictEqual(undescribed({ schemas: plain.components.schemas, medias: mediasOf(plain.paths) }), [])
   })
 
   it("state the unit of every amount, which the shared schemas of amounts cannot", () => {
@@ -58,20 +57,8 @@ describe("the schemas of the document", () => {
     assert.deepStrictEqual(unnamed, [])
   })
 
-  it("leave the words of a schema to those who refer to it", () => {
-    const referred = { $ref: "#/components/schemas/Lookup" }
-    const spec = {
-      Lookup: { type: "string", description: "Own words." },
-      Row: { properties: { state: { ...referred } } }
-    }
-    withDescriptions({ schemas: spec, medias: [], own: { state: "State of a transaction." } })
-    assert.deepStrictEqual<unknown>(spec.Row.properties.state, referred)
-    withDescriptions({ schemas: spec, medias: [], own: { "Row.state": "State of the row." } })
-    assert.deepStrictEqual<unknown>(spec.Row.properties.state, { ...referred, description: "State of the row." })
-  })
-
-  it("describe themselves, but for JSON inside of text", () => {
-    const mute = Object.entries(schemas).filter(([name, { description }]) => !description && !name.endsWith("Encoded"))
+  it("describe themselves", () => {
+    const mute = Object.entries(schemas).filter(([, { description }]) => !description)
     assert.deepStrictEqual(
       mute.map(([name]) => name),
       []
@@ -86,45 +73,23 @@ describe("the schemas of the document", () => {
     assert.notMatch(text, /schemas\/\w+_\d+"/u)
   })
 
-  it("keep the description of each place of a shared schema", () => {
-    const spec = {
-      paths: {},
-      components: {
-        schemas: {
-          Address: { type: "string", description: "An input." },
-          Address_1: { type: "string", description: "A Solana address: base58 of 32 bytes." },
-          Pair: {
-            properties: {
-              a: { $ref: "#/components/schemas/Address" },
-              b: { $ref: "#/components/schemas/Address_1" },
-              c: { allOf: [{ $ref: "#/components/schemas/Address_1" }, { description: "A third." }] }
-            }
-          }
-        }
-      }
-    }
-    withPlainNames(spec)
+  it("have the description of a property beside the reference or the schema", () => {
     const $ref = "#/components/schemas/Address"
-    assert.deepStrictEqual<unknown>(spec.components.schemas, {
-      Address: { type: "string", description: "A Solana address: base58 of 32 bytes." },
-      Pair: { properties: { a: { $ref, description: "An input." }, b: { $ref }, c: { $ref, description: "A third." } } }
-    })
-  })
-
-  it("are refused where one name has two structures", () => {
-    const spec = {
-      paths: {},
-      components: { schemas: { Address: { type: "string" }, Address_1: { type: "integer" } } }
-    }
-    assert.throws(() => withPlainNames(spec), "different schemas")
-  })
-
-  it("use every description that is given by name", () => {
-    const unused = Object.entries(fields).filter(([, meaning]) => !text.includes(JSON.stringify(meaning)))
-    assert.deepStrictEqual(
-      unused.map(([name]) => name),
-      []
+    const prose = { description: "A third." }
+    assert.deepStrictEqual<unknown>(
+      portable({
+        a: { $ref },
+        b: { allOf: [{ $ref }, prose] },
+        c: { type: "string", description: "Own.", allOf: [prose] }
+      }),
+      { a: { $ref }, b: { $ref, ...prose }, c: { type: "string", ...prose } }
     )
+    const pattern = { pattern: "^[^,]+$" }
+    assert.deepStrictEqual<unknown>(portable({ type: "string", allOf: [pattern, prose] }), {
+      type: "string",
+      ...prose,
+      allOf: [pattern]
+    })
   })
 })
 

@@ -2,7 +2,7 @@
 import { Redacted } from "effect"
 import { at } from "../quotes/toyChain.ts"
 import type { Operation } from "../support/openapi.ts"
-import { csrfTokenOf } from "../../src/accounts/secrets.ts"
+import { csrfTokenOf } from "../../src/access/accounts/secrets.ts"
 
 /** A request of an operation: what fills its path, its query and its body. */
 export interface Request {

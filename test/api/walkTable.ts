@@ -37,7 +37,7 @@ import {
   trackNowhere
 } from "./walkRequests.ts"
 import { readAnswers, readCalls } from "./walkReads.ts"
-import { signature } from "../solana/rpc/statusNode.ts"
+import { signature } from "../chain/rpc/statusNode.ts"
 
 const signIn = { body: { token: SIGN_IN_TOKEN }, headers: pageHeaders }
 

@@ -1,18 +1,18 @@
 /** The services that the walk asks. Each gives the address to ask. */
 import { ConfigProvider, Context, Effect, FileSystem, Layer, Redacted, Schedule, Schema } from "effect"
 import { NodeServices } from "@effect/platform-node"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import * as App from "../../src/app/App.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
-import { SessionStore } from "../../src/accounts/SessionStore.ts"
-import { AccountStoreUnavailable } from "../../src/domain/Account.ts"
-import { ApiScope } from "../../src/domain/ApiKey.ts"
-import { budgets, LimiterUnavailable } from "../../src/domain/Budget.ts"
-import { MAX_TRACKED_WALLETS } from "../../src/domain/wallets/Tracker.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { SessionStore } from "../../src/access/accounts/SessionStore.ts"
+import { AccountStoreUnavailable } from "../../src/api/schemas/Account.ts"
+import { ApiScope } from "../../src/api/schemas/ApiKey.ts"
+import { budgets, LimiterUnavailable } from "../../src/api/schemas/Budget.ts"
+import { MAX_TRACKED_WALLETS } from "../../src/api/schemas/Tracker.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
+import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
 import { addressOf } from "../callouts/callouts.ts"
 import { feed, keyOf, running, secretOf } from "../support/http.ts"
 import { engineOver, makeMarket } from "../support/market.ts"
@@ -20,7 +20,7 @@ import { block, makeBooks, minted, reading, setSecond } from "../support/reads.t
 import { scriptedNode } from "../support/scriptedNode.ts"
 import { gainers, poolWith, priceAll } from "../support/views.ts"
 import { mintOf } from "../market/tape/tape.ts"
-import { knowing, portTo, status } from "../solana/rpc/statusNode.ts"
+import { knowing, portTo, status } from "../chain/rpc/statusNode.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import {
   ENDING_SESSION,
@@ -32,6 +32,7 @@ import {
   SPENT_SESSION,
   SIGN_IN_TOKEN
 } from "./walkRequests.ts"
+import * as MemoryKeys from "../support/memoryKeys.ts"
 
 const scopes = ApiScope.literals
 const everything = keyOf("a", { scopes })
@@ -129,7 +130,7 @@ const brokenKeys = Layer.effect(
         Effect.map(store.authenticate(secret), (key) => Object.defineProperty({ ...key }, "ipPolicy", { get: bug }))
     })
   )
-).pipe(Layer.provide(KeyStore.layerMemory({ keys })))
+).pipe(Layer.provide(MemoryKeys.layer({ keys })))
 
 // A session whose address policy cannot be read, for the same reason.
 const brokenAccounts = Layer.merge(
@@ -183,7 +184,7 @@ for (const mint of mints) {
 
 const traded = Layer.effectDiscard(
   Effect.gen(function* () {
-    const tape = yield* TradeTape
+    const tape = yield* Tape
     yield* setSecond(NOW)
     yield* tape.apply(block(0))
     yield* tape.apply(block(NOW, { trades: gainers(mints.length, 100, NOW - 10) }))

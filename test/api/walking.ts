@@ -1,7 +1,7 @@
 /** Requests of the walk to a service, each answer judged by the document. */
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import { exchange } from "../support/http.ts"
 import { type Answered, type Document, judgeOf, type Operation, operationsOf } from "../support/openapi.ts"
 import { setSecond } from "../support/reads.ts"

@@ -2,15 +2,15 @@ import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Exit, FileSystem, Layer, Schedule, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
-import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { Mint } from "../../src/domain/Address.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { DemoData, MarketSource } from "../../src/app/MarketSource.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import * as Startup from "../../src/app/Startup.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { COLD, engineOver, makeMarket, TOKEN } from "../support/market.ts"
+import * as MemoryKeys from "../support/memoryKeys.ts"
 
 const book = PoolBook.of({
   between: () => null,
@@ -25,7 +25,7 @@ const book = PoolBook.of({
   warm: () => Effect.succeed({ _tag: "Loaded" })
 })
 
-/** Tokens of which each is loaded by `load`, once it is asked for. */
+/** Tokens that load when `load` is called, once they were requested. */
 const tokenScene = () => {
   const asked = new Set<Mint>()
   const loaded = new Set<Mint>()
@@ -42,7 +42,7 @@ const tokenScene = () => {
   return { layer, load: () => asked.forEach((mint) => loaded.add(mint)) }
 }
 
-/** Every token at once. */
+/** Has every token at once. */
 const allTokens = Layer.succeed(
   TokenBook,
   TokenBook.of({
@@ -68,7 +68,7 @@ const startup = (
       tokens,
       Layer.succeed(DemoData, DemoData.of({ written })),
       engineOver({ ...makeMarket(), fresh: { slot: 77, heardAtMs: Date.now(), state: "live" } }),
-      KeyStore.layerMemory(),
+      MemoryKeys.layer(),
       MemoryAccounts.layer,
       NodeFileSystem.layer,
       ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
@@ -78,7 +78,7 @@ const startup = (
 const printed = Effect.map(TestConsole.logLines, (lines) => lines.map(String).join("\n"))
 
 describe("Startup", () => {
-  it.effect("prints the address and the market it waits for when quotes are slow to come", () =>
+  it.effect("prints the address and the market that it waits for when quotes are slow", () =>
     Effect.gen(function* () {
       yield* Layer.build(startup(COLD, {}))
       yield* TestClock.adjust("1 second")
@@ -88,7 +88,7 @@ describe("Startup", () => {
     })
   )
 
-  it.effect("waits for the tokens of its mints, so that no first read of one is answered 503", () =>
+  it.effect("waits for the tokens of its mints, so that the first read of one is not answered 503", () =>
     Effect.gen(function* () {
       const { layer, load } = tokenScene()
       yield* Layer.build(startup(TOKEN, {}, Effect.void, layer))
@@ -100,7 +100,7 @@ describe("Startup", () => {
     })
   )
 
-  it.effect("asks for the pools and tokens of its mints before the service listens", () =>
+  it.effect("requests the pools and tokens of its mints before the service listens", () =>
     Effect.gen(function* () {
       const asked: Array<Mint> = []
       const { layer, load } = tokenScene()
@@ -122,7 +122,7 @@ describe("Startup", () => {
     })
   )
 
-  it.live("writes its file without keys beside a real node, and removes it and that of an earlier start", () =>
+  it.live("writes its file without keys with a real node, and removes it, as it removes an earlier start's file", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped()

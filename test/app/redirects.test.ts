@@ -6,18 +6,18 @@ import { createServer } from "node:http"
 import { Signature } from "../../src/domain/Signature.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import * as FundingClientHttp from "../../src/funding/FundingClientHttp.ts"
-import { EvmCandles } from "../../src/market/candles/EvmCandles.ts"
-import * as EvmCandlesHttp from "../../src/market/candles/EvmCandlesHttp.ts"
+import { EvmCandles } from "../../src/market/reads/EvmCandles.ts"
+import * as EvmCandlesHttp from "../../src/market/reads/EvmCandlesHttp.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "../../src/perps/PerpsVenuesHttp.ts"
-import { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
-import * as ChainFeedRpc from "../../src/solana/accounts/ChainFeedRpc.ts"
-import { SolanaRpc } from "../../src/solana/rpc/SolanaRpc.ts"
-import * as SolanaRpcHttp from "../../src/solana/rpc/SolanaRpcHttp.ts"
-import { TransactionStatus } from "../../src/solana/rpc/TransactionStatus.ts"
-import * as TransactionStatusRpc from "../../src/solana/rpc/TransactionStatusRpc.ts"
-import { TradeBlocks } from "../../src/trades/blocks/TradeBlocks.ts"
-import { at } from "../solana/accounts/accounts.ts"
+import { ChainFeed } from "../../src/chain/ChainFeed.ts"
+import * as ChainFeedRpc from "../../src/chain/accounts/ChainFeedRpc.ts"
+import { SolanaRpc } from "../../src/chain/rpc/SolanaRpc.ts"
+import * as SolanaRpcHttp from "../../src/chain/rpc/SolanaRpcHttp.ts"
+import { TransactionStatus } from "../../src/chain/rpc/TransactionStatus.ts"
+import * as TransactionStatusRpc from "../../src/chain/rpc/TransactionStatusRpc.ts"
+import { TradeBlocks } from "../../src/chain/decoding/TradeBlocks.ts"
+import { at } from "../chain/accounts/accounts.ts"
 
 const platform = Layer.mergeAll(
   NodeHttpClient.layerUndici,
@@ -25,7 +25,7 @@ const platform = Layer.mergeAll(
   Layer.succeed(References.MinimumLogLevel, "None")
 )
 
-/** A server whose answers are those of `respond`, and the methods or paths that were requested. */
+/** A server that answers with `respond`, and the methods or paths that were requested. */
 const serving = Effect.fnUntraced(function* (
   respond: (wanted: string, url: string) => HttpServerResponse.HttpServerResponse
 ) {
@@ -53,7 +53,7 @@ const blocks = { tries: 1, poll: Duration.millis(20) }
 const signature = Signature.make("1".repeat(64))
 const second = Duration.seconds(1)
 
-/** One call of every upstream, to a server at this address. */
+/** One call to every upstream, all to a server at this address. */
 const upstreams: ReadonlyArray<{
   readonly name: string
   readonly call: (url: string) => Effect.Effect<unknown, unknown>
@@ -120,7 +120,7 @@ const upstreams: ReadonlyArray<{
   }
 ]
 
-describe("a redirect of an upstream", () => {
+describe("a redirect by an upstream", () => {
   for (const { name, call } of upstreams) {
     it.live.each([302, 307])(`is not followed: ${name}, %i`, (status) =>
       Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { exitMessage } from "../../src/app/commands/exitMessage.ts"
 import { checkedSettings } from "../../src/app/settings.ts"
 
-/** Free text, which has no bad value, and paths, which are checked when they are opened. */
+/** Free text, which cannot be bad, and paths, which are checked when they are opened. */
 const unchecked = new Set([
   "ACCOUNTS_DIR",
   "FUNDING_TOKEN",
@@ -18,7 +18,7 @@ const unchecked = new Set([
   "READY_FILE"
 ])
 
-/** Names of docs/settings.md; `_VELOCITY` there continues the name before it. */
+/** Names in docs/settings.md. `_VELOCITY` continues the name before it there. */
 const documented = (): ReadonlyArray<string> =>
   readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8")
     .split("\n")
@@ -93,7 +93,7 @@ describe("checkedSettings", () => {
       "abc",
       "PRELOAD_MINTS: must be Solana addresses in base58, 32 to 44 characters each, with commas between"
     ]
-  ])("refuses %s=%s by its name, with what is allowed", ([name = "", value = "", message]) =>
+  ])("refuses %s=%s by its name, and says what is allowed", ([name = "", value = "", message]) =>
     Effect.gen(function* () {
       const cause = yield* Effect.flip(Effect.sandbox(checkedSettings)).pipe(
         Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { [name]: value } }))

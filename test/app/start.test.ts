@@ -16,7 +16,7 @@ const helpWith = (cache: string): string => {
 }
 
 it(
-  "keeps compiled code in the user's cache folder, and runs without one that can be written",
+  "keeps compiled code in the user's cache folder, and runs without a folder that it can write",
   { timeout: PATIENCE_MS },
   () => {
     const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
@@ -33,7 +33,7 @@ it(
   }
 )
 
-it("starts from one bundle after npm ci, which is compiled then", { timeout: 4 * PATIENCE_MS }, () => {
+it("starts from one bundle after npm ci, which it compiles", { timeout: 4 * PATIENCE_MS }, () => {
   const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
   try {
     const env = { PATH: process.env["PATH"], HOME: folder, XDG_CACHE_HOME: folder, DATABASE_URL: "nonsense" }
@@ -46,7 +46,7 @@ it("starts from one bundle after npm ci, which is compiled then", { timeout: 4 *
     const compiled = globSync("**/fathom/code/**/*", { cwd: folder, withFileTypes: true }).filter((file) =>
       file.isFile()
     )
-    // Parts of the bundle and packages outside it, and no module of the sources.
+    // Parts of the bundle and packages outside it, but no module of the sources.
     assert.isAbove(compiled.length, globSync("dist/service/*.js").length / 2)
     assert.isBelow(compiled.length, globSync("src/**/*.ts").length / 2)
   } finally {
@@ -54,7 +54,7 @@ it("starts from one bundle after npm ci, which is compiled then", { timeout: 4 *
   }
 })
 
-it("does not start from a bundle that is missing or older than a source, a removed one included", async () => {
+it("does not start from a bundle that is missing or older than a source, even a removed one", async () => {
   const { isNewer } = (await import(pathToFileURL("scripts/bundle.mjs").href)) as {
     readonly isNewer: (file: string, origins: ReadonlyArray<string>) => boolean
   }
@@ -88,6 +88,6 @@ it("sets only flags that this Node knows", () => {
   const source = readFileSync("scripts/start.mjs", "utf8")
   const flags = Array.from(source.matchAll(/setFlagsFromString\("([^"]+)"\)/gu), ([, flag = ""]) => flag)
   assert.isNotEmpty(flags)
-  // Node ends with 9 for a flag that it does not know; a running process ignores it.
+  // Node exits with 9 for an unknown flag. A running process ignores it.
   assert.strictEqual(execFileSync(process.execPath, [...flags, "-p", "1"], { encoding: "utf8" }), "1\n")
 })

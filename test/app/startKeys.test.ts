@@ -1,14 +1,15 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Exit, FileSystem, Layer, Scope } from "effect"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
 import { issueStartKeys } from "../../src/app/startKeys.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
-import { MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"
+import { MAX_ACTIVE_KEYS } from "../../src/api/schemas/ApiKey.ts"
+import * as MemoryKeys from "../support/memoryKeys.ts"
 
 const ACCOUNT = "welcome"
 
-/** A start on this store with this data folder; it ends with the scope. */
+/** A start on this store with this data folder, until the scope closes. */
 const begin = Effect.fnUntraced(function* (store: KeyStore["Service"], folder: string) {
   const scope = yield* Scope.make()
   const settings = ConfigProvider.fromUnknown({ DATA_DIR: folder })
@@ -21,7 +22,7 @@ const begin = Effect.fnUntraced(function* (store: KeyStore["Service"], folder: s
 })
 
 const open = Effect.gen(function* () {
-  const store = Context.get(yield* Layer.build(KeyStore.layerMemory()), KeyStore)
+  const store = Context.get(yield* Layer.build(MemoryKeys.layer()), KeyStore)
   const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
   const active = Effect.map(store.list(ACCOUNT), (keys) => keys.filter(({ revokedAtMs }) => revokedAtMs === null))
   return { store, folder, active }
@@ -69,7 +70,7 @@ describe("issueStartKeys", () => {
     }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 
-  it.live("issues nothing, and revokes nothing, when the account is full of keys of others", () =>
+  it.live("issues nothing, and revokes nothing, when others hold all keys of the account", () =>
     Effect.gen(function* () {
       const { active, folder, store } = yield* open
       const request = { accountId: ACCOUNT, name: "by hand", scopes: ["md.read"] as const, ipPolicy: null }
@@ -81,7 +82,7 @@ describe("issueStartKeys", () => {
     }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 
-  it.live("issues keys where the data folder cannot be written", () =>
+  it.live("issues keys even where the data folder cannot be written", () =>
     Effect.gen(function* () {
       const { active, store } = yield* open
       const { end, keys } = yield* begin(store, "/dev/null/fathom")

@@ -15,7 +15,7 @@ const makeScreen = () => {
 }
 
 describe("the line of a start", () => {
-  it.effect("shows the steps under way from the third second on, and is removed at the end", () =>
+  it.effect("shows the running steps from the third second on, and disappears at the end", () =>
     Effect.gen(function* () {
       const { shown, terminal, written } = makeScreen()
       const [database, market] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -49,7 +49,7 @@ describe("the line of a start", () => {
     })
   )
 
-  it.effect("makes room for other lines, fits the terminal, and goes with a start that fails", () =>
+  it.effect("makes room for other lines, fits the terminal, and disappears when a start fails", () =>
     Effect.gen(function* () {
       const { shown, terminal, written } = makeScreen()
       const failing = yield* Deferred.make<void, string>()

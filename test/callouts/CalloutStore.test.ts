@@ -1,4 +1,4 @@
-import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { calloutStoreContract } from "./calloutStoreContract.ts"
+import * as MemoryCallouts from "../support/memoryCallouts.ts"
 
-calloutStoreContract("CalloutStore.layerMemory", CalloutStore.layerMemory)
+calloutStoreContract("callouts in memory", MemoryCallouts.layer)

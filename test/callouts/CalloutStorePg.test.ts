@@ -3,7 +3,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import * as CalloutStorePg from "../../src/callouts/CalloutStorePg.ts"
-import type { CalloutStoreUnavailable } from "../../src/domain/wallets/Callout.ts"
+import type { CalloutStoreUnavailable } from "../../src/api/schemas/Callout.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { at } from "../support/clock.ts"
@@ -19,7 +19,7 @@ const open = (address: TestDatabase.TestAddress) =>
 const first = { sort: "top", mint: null, limit: 5, after: null } as const
 const now = at(START + 1000)
 
-/** Why a question was not answered. */
+/** Why a query was not answered. */
 const asked = (question: Effect.Effect<unknown, CalloutStoreUnavailable>) => Effect.flip(question)
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
@@ -42,7 +42,7 @@ describe.runIf(TestDatabase.isAvailable)("the callouts of a database", { concurr
     }).pipe(now)
   )
 
-  it.live("leave the lists' indexes some time after they have expired", () =>
+  it.live("leave the lists' indexes some time after they expire", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const store = yield* open(address)
@@ -56,7 +56,7 @@ describe.runIf(TestDatabase.isAvailable)("the callouts of a database", { concurr
     })
   )
 
-  it.live("are away within the deadline when the database is frozen, and back when it is", () =>
+  it.live("are away within the deadline while the database is frozen, and back afterwards", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* open(proxy.address)
@@ -72,7 +72,7 @@ describe.runIf(TestDatabase.isAvailable)("the callouts of a database", { concurr
     }).pipe(now)
   )
 
-  it.live("are away when their tables are", () =>
+  it.live("are away without their tables", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const store = yield* open(address)

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Layer } from "effect"
 import { attributionOf } from "../../src/callouts/attribution.ts"
 import { linksOf } from "../../src/callouts/attributionFeed.ts"
-import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import * as CalloutStorePg from "../../src/callouts/CalloutStorePg.ts"
 import { calloutLinksOf } from "../../src/simulator/seed/callouts.ts"
 import { calloutsOf } from "../../src/simulator/seed/callouts.ts"
@@ -10,6 +9,7 @@ import { coins } from "../../src/simulator/chain/catalog.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { attributionContract, linkOf, traded } from "./attributionContract.ts"
 import { addressOf, START } from "./callouts.ts"
+import * as MemoryCallouts from "../support/memoryCallouts.ts"
 
 const terms = { creatorBps: 10, nanosPerPoint: 10_000_000_000n }
 const link = linkOf("co_a")
@@ -33,7 +33,7 @@ describe("a trade", () => {
     assert.deepStrictEqual(counted, [false, true, true, false])
   })
 
-  it("counts for nothing from other wallets, of other mints, at an unknown price, as a part of a route", () => {
+  it("counts for nothing from other wallets, of other mints, at an unknown price, or as part of a route", () => {
     const others = [
       { wallet: addressOf(51) },
       { mint: addressOf(2) },
@@ -50,20 +50,20 @@ describe("a trade", () => {
     assert.isNull(attributionOf(traded(1), [linkOf("co_a", { visitorId: "u_1" })], terms))
   })
 
-  it("counts for the last visit before it, and of two at once for the smaller id", () => {
+  it("counts for the last visit before it, and for the smaller id when two visits coincide", () => {
     const later = linkOf("co_c", { fromMs: START + 10 })
     const links = [linkOf("co_b"), later, link]
     assert.strictEqual(attributionOf(traded(1), links, terms)?.calloutId, "co_a")
     assert.strictEqual(attributionOf(traded(1, { timeMs: START + 10 }), links, terms)?.calloutId, "co_c")
   })
 
-  it("brings what is rounded down", () => {
+  it("brings rounded-down amounts", () => {
     const small = attributionOf(traded(1, { volumeUsdNanos: 9_999_999_999n }), [link], terms)
     assert.deepInclude(small, { earnedUsdNanos: 9_999_999n, points: 0n })
   })
 })
 
-it("invents links of those who came before, from now until the callout expires", () => {
+it("invents links for earlier visitors, from now until the callout expires", () => {
   const mints = coins.map(({ decimals, name, symbol }, i) => ({ symbol, name, decimals, address: addressOf(i + 1) }))
   const wallets = [1, 2, 3].map((n) => ({ label: `wallet ${n}`, address: addressOf(1000 + n) }))
   const callouts = calloutsOf({ nowMs: START, mints, wallets })
@@ -83,7 +83,7 @@ it("invents links of those who came before, from now until the callout expires",
   assert.deepStrictEqual(known(addressOf(9)), [])
 })
 
-attributionContract("CalloutStore.layerMemory", CalloutStore.layerMemory)
+attributionContract("callouts in memory", MemoryCallouts.layer)
 
 describe.runIf(TestDatabase.isAvailable)("in a database", () => {
   attributionContract("CalloutStorePg.layer", CalloutStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))

@@ -3,10 +3,11 @@ import { Effect, Layer, Schedule } from "effect"
 import type { CalloutLink } from "../../src/callouts/attribution.ts"
 import { attributeTrades, linksOf } from "../../src/callouts/attributionFeed.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
-import { CalloutStoreUnavailable } from "../../src/domain/wallets/Callout.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
+import { CalloutStoreUnavailable } from "../../src/api/schemas/Callout.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
 import { trade } from "../market/tape/tape.ts"
 import { at } from "../support/clock.ts"
 import { addressOf, calloutOf, START } from "./callouts.ts"
@@ -48,7 +49,7 @@ const counted = (volumeUsd: number, traderCount: number) => {
   return { attributedVolumeUsdNanos, traderCount, earnedUsdNanos: attributedVolumeUsdNanos / 1000n }
 }
 
-/** The callout once it has that volume, or as it is after five seconds. */
+/** The callout once it has this volume, or as it is after five seconds. */
 const settled = Effect.fnUntraced(function* (id: string, { attributedVolumeUsdNanos }: ReturnType<typeof counted>) {
   const store = yield* CalloutStore
   const find = store.find(id).pipe(at(START + 1))
@@ -62,13 +63,13 @@ const settled = Effect.fnUntraced(function* (id: string, { attributedVolumeUsdNa
   return yield* find
 })
 
-/** A tape that these blocks are applied to, with attribution at work until the test ends. */
+/** A tape to which these blocks are applied, with attribution running until the test ends. */
 const attributed = (links: ReadonlyArray<CalloutLink>, blocks: ReadonlyArray<PricedBatch>) =>
   Effect.gen(function* () {
-    const tape = yield* TradeTape
+    const { apply } = yield* Tape
     yield* Layer.build(attributeTrades(linksOf(links)))
-    yield* Effect.forEach(blocks, tape.apply, { discard: true })
-  }).pipe(Effect.provide(TradeTape.layerManual()))
+    yield* Effect.forEach(blocks, apply, { discard: true })
+  }).pipe(Effect.provide(Market.layerManual()))
 
 /** Attribution with the store of the test's choice. */
 export const attributionContract = <E>(name: string, store: Layer.Layer<CalloutStore, E>) => {

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer } from "effect"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import type { Address } from "../../src/domain/Address.ts"
-import type { CalloutPlace, CalloutSort, NewCallout } from "../../src/domain/wallets/Callout.ts"
+import type { CalloutPlace, CalloutSort, NewCallout } from "../../src/api/schemas/Callout.ts"
 import { at } from "../support/clock.ts"
 import { addressOf, calloutOf, START, tradeOf } from "./callouts.ts"
 
@@ -51,7 +51,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       yield* Effect.forEach(ids, (id, i) => callouts.post(calloutOf(id, { mint, createdAtMs: START + i })))
     }, now)
 
-    it.effect("gives back exactly what was posted, with nothing counted yet", () =>
+    it.effect("returns a callout exactly as posted, with nothing counted yet", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         const posted = calloutOf("co_exact", {
@@ -91,7 +91,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       }).pipe(now)
     )
 
-    it.effect("takes no callout that could not be shown", () =>
+    it.effect("rejects a callout that could not be shown", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         const { creator } = calloutOf("co_bad")
@@ -148,7 +148,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       }).pipe(now)
     )
 
-    it.effect("knows nothing of ids that it cannot have given", () =>
+    it.effect("finds nothing for ids that it cannot have issued", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         for (const id of ["co_nobody", "", "co_a\0b", `co_${"x".repeat(10_000)}`, "co_'; drop table callouts"]) {
@@ -160,7 +160,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       }).pipe(now)
     )
 
-    it.effect("counts every click, also those of one moment", () =>
+    it.effect("counts every click, including simultaneous clicks", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         yield* post(addressOf(14), ["co_clicked"])
@@ -208,7 +208,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       }).pipe(now)
     )
 
-    it.effect("counts what settles after the callout has expired", () =>
+    it.effect("counts trades that settle after the callout has expired", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         const mint = addressOf(17)
@@ -218,7 +218,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       })
     )
 
-    it.effect("lists newest first and by volume, equal ones by id, of one token or all", () =>
+    it.effect("lists newest first and by volume, ties by id, for one token or all", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         const mint = addressOf(18)
@@ -266,7 +266,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
         ] as const) {
           const ids = Array.from({ length: 7 }, (_, i) => `co_${sort}_${i}`)
           yield* post(mint, ids)
-          // Newer ones, ones as old as the oldest, and ones with the most volume: none belongs to this list.
+          // Newer ones, ones as old as the oldest, and ones with the most volume: none of them belongs to this list.
           const pages = yield* walk(sort, mint, (page) =>
             Effect.gen(function* () {
               yield* callouts.post(calloutOf(`co_new_${sort}_${page}`, { mint, createdAtMs: START + 50 + page }))
@@ -286,7 +286,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
         const ids = Array.from({ length: 8 }, (_, i) => `co_v${i}`)
         yield* post(mint, ids)
         yield* Effect.forEach(ids, (id, i) => callouts.attribute(tradeOf(`t_v${i}`, id, 10 * (i + 1))))
-        // The last one overtakes everybody, the first one moves within the pages that were read, the middle swaps.
+        // The last one overtakes all others, the first one moves within the pages already read, the middle ones swap.
         const pages = yield* walk("top", mint, (page) =>
           Effect.forEach(["co_v0", "co_v7", "co_v3"], (id) => callouts.attribute(tradeOf(`t_v_${page}_${id}`, id, 300)))
         )
@@ -298,7 +298,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       }).pipe(now)
     )
 
-    it.effect("drops what is removed or expires between two pages, and nothing else", () =>
+    it.effect("drops only callouts that are removed or expire between two pages", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         const mint = addressOf(24)

@@ -1,8 +1,8 @@
 /** Callouts and trades for tests. */
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
-import type { AttributedTrade, NewCallout } from "../../src/domain/wallets/Callout.ts"
+import type { AttributedTrade, NewCallout } from "../../src/api/schemas/Callout.ts"
 
-/** The address of that number. */
+/** The address with this number. */
 export const addressOf = (number: number): Address =>
   addressFromBytes(Uint8Array.from({ length: 32 }, (_, i) => (i < 4 ? (number >>> (8 * i)) & 255 : 9)))
 
@@ -24,7 +24,7 @@ export const calloutOf = (id: string, other: Partial<NewCallout> = {}): NewCallo
   ...other
 })
 
-/** A trade that brought so many dollars. */
+/** A trade worth this many dollars. */
 export const tradeOf = (
   tradeId: string,
   calloutId: string,

@@ -7,11 +7,11 @@ import { FathomClient } from "../../src/client/FathomClient.ts"
 import { quoteStream } from "../../src/client/quoteFrames.ts"
 import { trackerEvents, trackerSession } from "../../src/client/trackerEvents.ts"
 import { SOL } from "../../src/domain/Address.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import { keyOf, running, secretOf } from "../support/http.ts"
 import { liveService, trackAll } from "../support/live.ts"
 import { engineOver, LONELY, makeMarket, TOKEN } from "../support/market.ts"
-import { walletOf } from "../tracker/liveScene.ts"
+import { walletOf } from "../wallets/tracker/liveScene.ts"
 
 const client = Layer.unwrap(
   Effect.map(Listening, ({ url }) => FathomClient.layer({ baseUrl: url, key: secretOf("a"), retry: { tries: 1 } }))
@@ -31,7 +31,7 @@ layer(world)("FathomClient", (it) => {
     })
   )
 
-  it.effect("fails with the typed problem when a stream is refused", () =>
+  it.effect("fails with the typed problem when a stream is rejected", () =>
     Effect.gen(function* () {
       const frames = quoteStream(yield* FathomClient, { ...query, inputMint: LONELY })
       const failure = yield* Effect.flip(Stream.runDrain(frames))
@@ -42,8 +42,8 @@ layer(world)("FathomClient", (it) => {
 
 const keys = [keyOf("a", { accountId: "a", scopes: ["tracker.read"] })]
 
-layer(client.pipe(Layer.provideMerge(liveService({ keys }))))("FathomClient, of the tracker", (it) => {
-  it.effect("refuses in the words of the contract", () =>
+layer(client.pipe(Layer.provideMerge(liveService({ keys }))))("FathomClient, on the tracker", (it) => {
+  it.effect("fails with the problem of the contract", () =>
     Effect.gen(function* () {
       const denied = FathomClient.layer({ baseUrl: (yield* Listening).url, key: "unknown" })
       const session = FathomClient.use(trackerSession).pipe(

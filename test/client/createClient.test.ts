@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { createClient } from "../../src/client/createClient.ts"
 import { FathomError } from "../../src/client/FathomError.ts"
 import { SOL } from "../../src/domain/Address.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import { running, secretOf } from "../support/http.ts"
 import { COLD, engineOver, LONELY, makeMarket, TOKEN } from "../support/market.ts"
 import { until } from "../support/sse.ts"
@@ -33,7 +33,7 @@ const errorOf = (error: unknown): FathomError => {
 }
 
 layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) => {
-  it.effect("answers plain data with amounts that are bigints", () =>
+  it.effect("returns plain data with amounts as bigint", () =>
     Effect.gen(function* () {
       const client = yield* clientWith()
       const quote = yield* Effect.promise(() =>
@@ -43,7 +43,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
     })
   )
 
-  it.effect("answers usage as pages of rows, or as text", () =>
+  it.effect("returns usage as pages of rows, or as text", () =>
     Effect.gen(function* () {
       const client = yield* clientWith()
       yield* Effect.promise(() => client.account.key())
@@ -54,7 +54,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
     })
   )
 
-  it.effect("needs no call for what takes none", () =>
+  it.effect("needs no argument for operations that take none", () =>
     Effect.gen(function* () {
       const client = yield* clientWith()
       const { name } = yield* Effect.promise(() => client.system.describe())
@@ -62,7 +62,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
     })
   )
 
-  it.effect("takes addresses as plain strings, and rejects malformed ones before anything is sent", () =>
+  it.effect("takes addresses as plain strings, and rejects malformed ones before sending anything", () =>
     Effect.gen(function* () {
       const sent: Array<unknown> = []
       const client = yield* clientWith({
@@ -95,7 +95,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
     })
   )
 
-  it.effect("throws the details of a refused key", () =>
+  it.effect("throws the details of a rejected key", () =>
     Effect.gen(function* () {
       const client = yield* clientWith({ key: "svc_live_nobody" })
       const error = errorOf(yield* failure(() => client.tokens.prices({ payload: { mints: [SOL] } })))
@@ -120,7 +120,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
     })
   )
 
-  it.effect("gives a call up with the reason of its signal", () =>
+  it.effect("aborts a call with the reason of its signal", () =>
     Effect.gen(function* () {
       let cut = false
       const client = yield* clientWith({
@@ -146,7 +146,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
 layer(running({ engine: engineOver(makeMarket()) }))("the quote stream of the promise client", (it) => {
   const call = { query: { ...pair, amount: 1_000_000n, intervalMs: 250, durationSeconds: 60 } }
 
-  it.effect("gives typed frames, and the connection back when the loop is left", () =>
+  it.effect("yields typed frames, and releases the connection when the loop is left", () =>
     Effect.gen(function* () {
       let isOpen = false
       const client = yield* clientWith({
@@ -172,7 +172,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the quote stream of the pr
     })
   )
 
-  it.effect("throws the refusal of a stream like that of any call", () =>
+  it.effect("throws when the stream is rejected, like any call", () =>
     Effect.gen(function* () {
       const client = yield* clientWith()
       const error = yield* failure(async () => {

@@ -10,7 +10,7 @@ import { ScriptedTracker } from "./scriptedTracker.ts"
 const MINT = "B8nmkjxmcUjVxFe65rPx4vVYPhGFUHRZ63BHW8SRD6et" as Mint
 const settle = TestClock.adjust(0)
 
-/** A subscriber of a scripted market socket: prices of a token, and launches by the name `new`. */
+/** A subscriber of a scripted market socket: prices of a token, and launches under the name `new`. */
 const listening = Effect.fnUntraced(function* (
   subscriptions: ReadonlyArray<MarketSubscription> = [
     { channel: "price", mint: MINT },
@@ -36,7 +36,7 @@ const listening = Effect.fnUntraced(function* (
     frames.forEach((frame) => market.latest.say({ sentAtMs: 1, ...frame }))
     return settle
   }
-  /** Opens the newest connection as a stream of this name. */
+  /** Opens the newest connection as a stream with this name. */
   const open = (streamId: string) => {
     market.latest.open()
     return say({ type: "open", streamId, subscriptions: 100 })
@@ -66,7 +66,7 @@ const snapshot = (seq: number, more: object = {}) => ({
 })
 const launches = { channel: "launches", id: "new", data: { launches: [] } }
 
-describe("listening to the market", () => {
+describe("marketEvents", () => {
   it.effect("subscribes when the socket opens, and delivers the frames of each subscription", () =>
     Effect.gen(function* () {
       const { market, open, say, told } = yield* listening()
@@ -80,7 +80,7 @@ describe("listening to the market", () => {
     })
   )
 
-  it.effect("resumes each subscription where it stopped, in the stream in which it was read", () =>
+  it.effect("resumes each subscription where it stopped, naming the stream it was read in", () =>
     Effect.gen(function* () {
       const { end, market, open, say, told } = yield* listening()
       yield* open("str_1")
@@ -113,7 +113,7 @@ describe("listening to the market", () => {
     })
   )
 
-  it.effect("marks what could not be recovered: gaps of the service, of a snapshot, and lost frames", () =>
+  it.effect("delivers gaps of the service, gaps of a snapshot, and gaps from lost frames", () =>
     Effect.gen(function* () {
       const { open, say, told } = yield* listening()
       yield* open("str_1")
@@ -135,7 +135,7 @@ describe("listening to the market", () => {
     })
   )
 
-  it.effect("asks again for a subscription that ended for now, after the time that the service names", () =>
+  it.effect("requests a subscription again after a passing end, after the time the service names", () =>
     Effect.gen(function* () {
       const { market, open, say, told } = yield* listening()
       yield* open("str_1")
@@ -155,7 +155,7 @@ describe("listening to the market", () => {
     })
   )
 
-  it.effect("ends once no subscription goes on", () =>
+  it.effect("ends once every subscription has ended", () =>
     Effect.gen(function* () {
       const { fiber, open, say, told } = yield* listening([{ channel: "price", mint: MINT }])
       yield* open("str_1")

@@ -80,7 +80,7 @@ describe("the frames of a stream", () => {
     })
   )
 
-  it.effect("fail at a frame without end", () =>
+  it.effect("fail at a frame that never ends", () =>
     Effect.gen(function* () {
       const failure = yield* Effect.flip(read([utf8.encode(`data: ${"x".repeat(2 ** 20)}`)]))
       assert.strictEqual(failure.code, "invalid_answer")
@@ -88,14 +88,14 @@ describe("the frames of a stream", () => {
   )
 })
 
-describe("the watchdog of a stream", () => {
+describe("the silence timeout of a stream", () => {
   const watched = Effect.gen(function* () {
     const bytes = yield* Queue.unbounded<Uint8Array>()
     const fiber = yield* Effect.forkChild(Effect.result(Stream.runCollect(framesOf(Stream.fromQueue(bytes)))))
     return { fiber, say: (text: string) => Queue.offer(bytes, utf8.encode(text)) }
   })
 
-  it.effect("is kept quiet by heartbeats, and fails once they stay away for two and a half", () =>
+  it.effect("restarts with each heartbeat, and fails after two and a half missing ones", () =>
     Effect.gen(function* () {
       const { fiber, say } = yield* watched
       for (let beats = 0; beats < 10; beats++) {

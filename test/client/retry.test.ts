@@ -18,13 +18,13 @@ HttpApi.reflect(Api, {
   }
 })
 
-describe("the table of what may be repeated", () => {
+describe("the table of repeatable calls", () => {
   it("names every POST of the contract, and nothing else", () => {
     const ids = declared.filter(({ method }) => method === "POST").map(({ id }) => id)
     assert.sameMembers(Object.keys(posts), ids)
   })
 
-  it("asks for a key exactly where the contract takes one", () => {
+  it("requires an idempotency key exactly where the contract takes one", () => {
     const keyed = declared.filter(({ keyed }) => keyed).map(({ id }) => id)
     assert.sameMembers(
       Object.keys(posts).filter((id) => posts[id] === "with-key"),
@@ -32,7 +32,7 @@ describe("the table of what may be repeated", () => {
     )
   })
 
-  it("repeats whatever is not a POST, and no POST that it does not know", () => {
+  it("allows repeating anything but a POST, and no unknown POST", () => {
     for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
       assert.isTrue(isRepeatable({ id: "anything.new", method, isKeyed: false }))
     }
@@ -40,7 +40,7 @@ describe("the table of what may be repeated", () => {
   })
 })
 
-/** Answers in order; the last one again and again. `null` is a connection that is lost. */
+/** Answers in order; the last one repeats. `null` is a lost connection. */
 const scripted = (answers: ReadonlyArray<Response | null>) =>
   Effect.gen(function* () {
     const sent = yield* Ref.make(0)
@@ -81,7 +81,7 @@ const askPrices = ({ client }: { readonly client: FathomClient["Service"] }) =>
 
 const cold = () => refused(503, "data_unavailable", { "retry-after": "3" })
 
-describe("trying again", () => {
+describe("a retry", () => {
   it.effect("waits at least as long as the service asks", () =>
     Effect.gen(function* () {
       const scene = yield* scripted([cold(), prices])
@@ -94,7 +94,7 @@ describe("trying again", () => {
     })
   )
 
-  it.effect("gives up after the last try with the typed problem of the last answer", () =>
+  it.effect("gives up after the last attempt with the typed problem of the last answer", () =>
     Effect.gen(function* () {
       const scene = yield* scripted([null, refused(502, "oops"), refused(504, "oops"), cold()])
       const fiber = yield* Effect.forkChild(Effect.flip(askPrices(scene)))
@@ -104,7 +104,7 @@ describe("trying again", () => {
     })
   )
 
-  it.effect("does not wait for a service that asks for too long", () =>
+  it.effect("does not wait when the service asks for too long", () =>
     Effect.gen(function* () {
       const scene = yield* scripted([refused(429, "rate_limited", { "retry-after": "61" })])
       assert.strictEqual((yield* Effect.flip(askPrices(scene)))._tag, "RateLimited")
@@ -112,7 +112,7 @@ describe("trying again", () => {
     })
   )
 
-  it.effect.each([400, 401, 403, 413, 500])("takes %d for an answer", (status) =>
+  it.effect.each([400, 401, 403, 413, 500])("never follows status %d", (status) =>
     Effect.gen(function* () {
       const scene = yield* scripted([refused(status, "internal_error")])
       yield* Effect.flip(askPrices(scene))
@@ -145,7 +145,7 @@ describe("the delay", () => {
     jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
   })
 
-  it.effect.prop("stays under its ceiling, and under a doubling one before", { failed: failures }, ({ failed }) =>
+  it.effect.prop("stays under a ceiling that doubles", { failed: failures }, ({ failed }) =>
     Effect.sync(() => {
       const policy = { ...defaultPolicy, tries: 100 }
       const delay = delayMs(policy, { ...failed, retryAfterMs: null }) ?? Number.NaN
@@ -155,7 +155,7 @@ describe("the delay", () => {
     })
   )
 
-  it("reads seconds and dates, and nothing else", () => {
+  it("understands seconds and dates, and nothing else", () => {
     assert.strictEqual(retryAfterMs("7", 0), 7000)
     assert.strictEqual(retryAfterMs("Thu, 01 Jan 1970 00:00:09 GMT", 2000), 7000)
     assert.strictEqual(retryAfterMs("Thu, 01 Jan 1970 00:00:01 GMT", 2000), 0)

@@ -2,16 +2,16 @@
 import { Effect, Layer } from "effect"
 import { Socket } from "effect/socket"
 import type { FathomError } from "../../src/client/FathomError.ts"
-import type { RealtimeSession } from "../../src/domain/wallets/Tracker.ts"
+import type { RealtimeSession } from "../../src/api/schemas/Tracker.ts"
 
 type Listener = (event: Socket.WebSocketEvent) => void
 
-/** One connection as the other side sees it. */
+/** One connection as the service sees it. */
 export class ScriptedSocket {
   readonly url: string
   readonly readyState = 1
   readonly heard: Array<unknown> = []
-  /** The code it was closed with by the client; null while it is open. */
+  /** The code with which the client closed it; null while it is open. */
   closedWith: number | null = null
   private readonly listeners = new Map<string, Set<Listener>>()
 
@@ -103,7 +103,7 @@ const state = {
   state: "live"
 }
 
-/** A snapshot of nothing. */
+/** An empty snapshot. */
 export const snapshot = (seq: number, given: object = {}) => ({
   type: "snapshot",
   seq,
@@ -123,7 +123,7 @@ export const snapshot = (seq: number, given: object = {}) => ({
 const wallet = "B8nmkjxmcUjVxFe65rPx4vVYPhGFUHRZ63BHW8SRD6et"
 const signature = "1".repeat(64)
 
-/** A trade of that id. */
+/** A trade with this id. */
 export const trade = (seq: number, eventId = `${signature}:${seq}`) => ({
   type: "trade",
   seq,

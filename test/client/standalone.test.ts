@@ -1,18 +1,19 @@
-/** The package `fathom-client`, built and installed in an empty project: its readme on Node 20, and in a browser. */
-import { assert, describe, it, layer } from "@effect/vitest"
+/**
+ * The package `fathom-client`, built and installed in an empty project: its readme on Node, and the package in a
+ * browser.
+ */
+import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { type WebSocket as ServerSocket, WebSocketServer } from "ws"
 import { buildClient } from "../../scripts/client/build.ts"
-import { ErrorDetail } from "../../src/api/Problem.ts"
-import { FrameReader, maskedFrame, OP } from "../../src/client/standalone/frameReader.ts"
-import { nodeSocket } from "../../src/client/standalone/nodeSocket.ts"
+import { ErrorDetail } from "../../src/api/errors/Problem.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Chromium, isAvailable } from "../support/browser.ts"
 import { exampleService } from "../support/exampleService.ts"
@@ -20,11 +21,10 @@ import { secretOf } from "../support/http.ts"
 
 const run = promisify(execFile)
 
-/** An older Node where there is one: `CLIENT_NODE`, or the one of the system. */
-const usual = process.env["CLIENT_NODE"] ?? "/usr/bin/node"
-const node = existsSync(usual) ? usual : process.execPath
+/** The package `ws`, which the last example of the readme uses. */
+const WS = fileURLToPath(new URL("../../node_modules/ws", import.meta.url))
 
-/** A project with nothing but the package. */
+/** A project with `fathom-client`, and `ws` for the example that needs it. */
 class Project extends Context.Service<Project, { readonly folder: string; readonly inside: string }>()(
   "fathom/test/client/Standalone"
 ) {}
@@ -41,13 +41,14 @@ const project = Layer.effect(
       rmSync(inside, { recursive: true })
       await run("mkdir", ["-p", inside])
       await run("tar", ["-xzf", tarball, "--strip-components=1", "-C", inside])
+      symlinkSync(WS, join(folder, "node_modules/ws"))
       return Project.of({ folder, inside })
     }),
     ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
 )
 
-/** Environment of the examples, once the trade in them can be priced. */
+/** Environment of the examples, once their trade can be priced. */
 const environment = Effect.gen(function* () {
   const { url } = yield* Listening
   const engine = yield* QuoteEngine
@@ -56,7 +57,26 @@ const environment = Effect.gen(function* () {
   return { url, KEY: secretOf("a"), SOL, MINT: USDC }
 })
 
-/** The program of a page with the client, as text: it is no part of this module. */
+/** Writes the examples of the readme into the project and runs them by their place in it, with options of Node. */
+const examples = Effect.gen(function* () {
+  const { folder, inside } = yield* Project
+  const { url, ...env } = yield* environment
+  const texts = Array.from(
+    readFileSync(join(inside, "README.md"), "utf8").matchAll(/^```js\n([\s\S]*?)^```/gmu),
+    ([, code = ""]) => code.replaceAll("http://127.0.0.1:3000", url)
+  )
+  assert.lengthOf(texts, 3)
+  const runExample = (n: number, ...options: ReadonlyArray<string>) =>
+    Effect.promise(async () => {
+      const file = join(folder, `example${n}.mjs`)
+      writeFileSync(file, texts[n] ?? "")
+      const ran = run(process.execPath, [...options, file], { cwd: folder, env, timeout: 30_000, maxBuffer: 8 << 20 })
+      return ran.catch((failure: { readonly stdout: string; readonly stderr: string }) => failure)
+    })
+  return { runExample }
+})
+
+/** The program that a page runs with the client. It is text, because it is not part of this module. */
 const PROGRAM = `async ({ KEY, MINT, SOL }) => {
   const { createClient, FathomError, watchMarket, watchTracker } = await import("/installed/index.js")
   const client = createClient({ baseUrl: location.origin, key: KEY })
@@ -94,7 +114,7 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
     })
   )
 
-  it.effect("names each type once, and takes no call without the parts that it needs", () =>
+  it.effect("declares each type once, and requires the parts that a call needs", () =>
     Effect.gen(function* () {
       const { inside } = yield* Project
       const types = readFileSync(join(inside, "index.d.ts"), "utf8")
@@ -109,7 +129,7 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
     })
   )
 
-  it.effect("has none of the texts of the documents in its code", () =>
+  it.effect("contains none of the descriptions of the contract", () =>
     Effect.gen(function* () {
       const { inside } = yield* Project
       const code = readFileSync(join(inside, "index.js"), "utf8")
@@ -119,24 +139,23 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
     })
   )
 
-  it.effect("runs the examples of its readme on the Node of the system", () =>
+  it.effect("runs the examples of its readme on Node", () =>
     Effect.gen(function* () {
-      const { folder, inside } = yield* Project
-      const { url, ...env } = yield* environment
-      const examples = Array.from(
-        readFileSync(join(inside, "README.md"), "utf8").matchAll(/^```js\n([\s\S]*?)^```/gmu),
-        ([, code = ""]) => code.replaceAll("http://127.0.0.1:3000", url)
-      )
-      assert.lengthOf(examples, 2)
-      const said: Array<string> = []
-      for (const [n, code] of examples.entries()) {
-        const file = join(folder, `example${n}.mjs`)
-        writeFileSync(file, code)
-        const { stdout } = yield* Effect.promise(() => run(node, [file], { cwd: folder, env, timeout: 30_000 }))
-        said.push(stdout)
-      }
-      assert.match(said[0] ?? "", /^quote [1-9]\d*$/mu)
-      assert.match(said[1] ?? "", /^(?:buy|sell) \d+ of \w+\n(?:snapshot|price|trade) of [01]$/mu)
+      const { runExample } = yield* examples
+      const [quotes, sockets] = [yield* runExample(0), yield* runExample(1)]
+      assert.match(quotes.stdout, /^quote [1-9]\d*$/mu)
+      assert.match(sockets.stdout, /^(?:buy|sell) \d+ of \w+\n(?:snapshot|price|trade) of [01]$/mu)
+    })
+  )
+
+  it.effect("says what is missing on a platform without WebSocket, and takes the WebSocket of ws", () =>
+    Effect.gen(function* () {
+      const { runExample } = yield* examples
+      const without = yield* runExample(1, "--no-experimental-websocket")
+      // Node prints the failing line of the module before the message, and the module has few lines.
+      assert.match(without.stderr, /^TypeError: This platform has no WebSocket\. Use Node 22 or later, or pass one/mu)
+      const given = yield* runExample(2, "--no-experimental-websocket")
+      assert.match(given.stdout, /^(?:buy|sell) \d+ of \w+$/mu)
     })
   )
 
@@ -153,7 +172,7 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
         await page.route(`${url}/installed/index.js`, (route) =>
           route.fulfill({ path: join(inside, "index.js"), contentType: "text/javascript" })
         )
-        // A document of the service itself: the browser keeps others from the sockets of a local address.
+        // A page of the service itself: the browser keeps other pages from sockets of a local address.
         await page.goto(`${url}/llms.txt`)
         return page.evaluate<unknown>(`(${PROGRAM})(${JSON.stringify(given)})`)
       })
@@ -166,74 +185,4 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
       })
     }).pipe(Effect.provide(Chromium.layer))
   )
-})
-
-/** Messages and close code that a socket over the HTTP client of Node receives from a server with this behaviour. */
-const heardFrom = (
-  talk: (socket: ServerSocket) => void,
-  answer: (data: unknown, socket: ReturnType<typeof nodeSocket>) => void
-) =>
-  new Promise<{ readonly code: number | undefined; readonly data: ReadonlyArray<unknown> }>((resolve, reject) => {
-    const server = new WebSocketServer({ port: 0, host: "127.0.0.1" })
-    server.on("connection", talk)
-    server.on("error", reject)
-    server.on("listening", () => {
-      const bound = server.address()
-      const socket = nodeSocket(`ws://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}/a?b=c`)
-      const data: Array<unknown> = []
-      socket.addEventListener("message", (event) => {
-        data.push(event.data)
-        answer(event.data, socket)
-      })
-      socket.addEventListener("close", ({ code }) => server.close(() => resolve({ code, data })))
-    })
-  })
-
-describe("the socket for Node without one", () => {
-  it("reads texts of every length and in parts, answers pings, and has the code of a close", async () => {
-    const texts = ["", "é", "x".repeat(125), "y".repeat(126), "z".repeat(70_000)]
-    const heard = await heardFrom(
-      (socket) => {
-        socket.on("pong", () => {
-          texts.forEach((text) => socket.send(text))
-          socket.send("in ", { fin: false })
-          socket.send("parts", { fin: true })
-          socket.close(4409)
-        })
-        socket.ping("a")
-      },
-      () => undefined
-    )
-    assert.deepStrictEqual(heard, { code: 4409, data: [...texts, "in parts"] })
-  })
-
-  it("sends masked texts of every length, and closes", async () => {
-    const lengths: Array<number> = []
-    const heard = await heardFrom(
-      (socket) => {
-        socket.on("message", (data) => {
-          lengths.push(String(data).length)
-          socket.send("next")
-        })
-        socket.send("next")
-      },
-      (_, socket) => {
-        const length = [3, 126, 70_000][lengths.length]
-        if (length === undefined) {
-          socket.close(1000)
-        } else {
-          socket.send("x".repeat(length))
-        }
-      }
-    )
-    assert.deepStrictEqual([heard.code, lengths], [1000, [3, 126, 70_000]])
-  })
-
-  it("puts a frame together from single bytes, and refuses one that is masked", () => {
-    const reader = new FrameReader()
-    const frame = Uint8Array.of(129, 2, 104, 105)
-    const found = Array.from(frame).flatMap((byte) => reader.take(Uint8Array.of(byte)))
-    assert.deepStrictEqual(found, [{ op: OP.text, payload: Uint8Array.of(104, 105) }])
-    assert.throws(() => reader.take(maskedFrame(OP.text, frame, Uint8Array.of(1, 2, 3, 4))))
-  })
 })

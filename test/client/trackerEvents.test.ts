@@ -44,8 +44,8 @@ const failureOf = (fiber: Fiber.Fiber<{ readonly _tag: string; readonly failure?
     return result.failure.code
   })
 
-describe("listening to the tracker", () => {
-  it.effect("delivers frames in order, amounts as bigints", () =>
+describe("trackerEvents", () => {
+  it.effect("delivers frames in order, with amounts as bigint", () =>
     Effect.gen(function* () {
       const { say, delivered, types } = yield* listening()
       yield* say(snapshot(0), trade(1), trade(2))
@@ -78,7 +78,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("connects again when a service does not answer the resumption", () =>
+  it.effect("reconnects when the service does not answer the resumption", () =>
     Effect.gen(function* () {
       const { end, say, tracker, types } = yield* listening()
       yield* say(snapshot(0), trade(1))
@@ -95,7 +95,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("delivers a gap when the stream is another one, and known trades only once", () =>
+  it.effect("delivers a gap when the stream is a new one, and known trades only once", () =>
     Effect.gen(function* () {
       const { end, say, delivered, types } = yield* listening()
       yield* say(snapshot(0), trade(1, "a"))
@@ -107,7 +107,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("delivers a jump in the numbers as a gap", () =>
+  it.effect("delivers missing frame numbers as a gap", () =>
     Effect.gen(function* () {
       const { say, types } = yield* listening()
       yield* say(snapshot(0), trade(1), trade(3))
@@ -126,7 +126,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("closes a silent connection, and reconnects", () =>
+  it.effect("closes a silent connection and reconnects", () =>
     Effect.gen(function* () {
       const { say, tracker } = yield* listening()
       yield* say(snapshot(0))
@@ -141,7 +141,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("connects at once when its ticket was not good", () =>
+  it.effect("reconnects at once when its ticket was rejected", () =>
     Effect.gen(function* () {
       const { end, tracker } = yield* listening()
       for (let times = 1; times < 5; times++) {
@@ -152,7 +152,7 @@ describe("listening to the tracker", () => {
   )
 
   it.effect(
-    "waits longer and longer while nothing answers, up to thirty seconds, and begins anew once something does",
+    "waits longer and longer while nothing answers, up to thirty seconds, and starts over after an answer",
     () =>
       Effect.gen(function* () {
         const { end, say, tracker } = yield* listening()
@@ -168,7 +168,7 @@ describe("listening to the tracker", () => {
       })
   )
 
-  it.effect("waits as long as a refused session asks", () =>
+  it.effect("waits as long as a rejected session asks", () =>
     Effect.gen(function* () {
       const { end, tracker } = yield* listening()
       tracker.refusals.push(
@@ -191,7 +191,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect.each([1008, 1009, 4403, 4409])("stops for good at %d", (code) =>
+  it.effect.each([1008, 1009, 4403, 4409])("fails for good after code %d", (code) =>
     Effect.gen(function* () {
       const { end, fiber } = yield* listening()
       yield* end(code)
@@ -199,7 +199,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("stops when a session is rejected permanently, or has no wallets", () =>
+  it.effect("fails when a session is rejected permanently or has no wallets", () =>
     Effect.gen(function* () {
       const refused = yield* listening()
       refused.tracker.refusals.push(clientError("invalid_answer", "", 403))
@@ -231,7 +231,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("hangs up on a listener that does not keep up, and lets it go on later", () =>
+  it.effect("disconnects a subscriber that does not keep up, and lets it resume later", () =>
     Effect.gen(function* () {
       const tracker = new ScriptedTracker()
       const turns = yield* Queue.unbounded<void>()
@@ -270,7 +270,7 @@ describe("the pause before another connection", () => {
     jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
   }
 
-  it.effect.prop("is anything from nothing to its ceiling", given, ({ jitter, failures }) =>
+  it.effect.prop("lies between zero and its ceiling", given, ({ jitter, failures }) =>
     Effect.sync(() => {
       const pause = pauseMs(failures, jitter)
       assert.isAtLeast(pause, 0)
@@ -278,7 +278,7 @@ describe("the pause before another connection", () => {
     })
   )
 
-  it("follows every close with another code", () => {
+  it("follows every other close code", () => {
     assert.strictEqual(afterClose(1006), "after-a-pause")
     assert.strictEqual(afterClose(1013), "after-a-pause")
     assert.strictEqual(afterClose(4429), "after-a-pause")

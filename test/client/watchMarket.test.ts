@@ -1,11 +1,11 @@
-/** The market listener against the service's own sockets. */
+/** `watchMarket` against the sockets of the service. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createClient } from "../../src/client/createClient.ts"
 import type { MarketEvent } from "../../src/client/MarketMemory.ts"
 import { watchMarket } from "../../src/client/watchMarket.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import { keyOf, secretOf } from "../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../support/reads.ts"
@@ -19,13 +19,13 @@ books.tokens.set(TOKEN, minted(1_000_000n, 6))
 const trade = (second: number) =>
   Effect.andThen(
     setSecond(second),
-    TradeTape.use((tape) =>
+    Tape.use((tape) =>
       tape.apply(block(second, { trades: [at(second, { mint: TOKEN, index: 0, volumeUsdNanos: DOLLAR })] }))
     )
   )
 
 layer(reading({ books, world: { keys: [keyOf("a")] } }))("watchMarket, against the service", (it) => {
-  it.effect("goes on after its connection was cut, without losing or repeating a trade, and ends with its signal", () =>
+  it.effect("resumes after its connection was cut, loses and repeats no trade, and ends with its signal", () =>
     Effect.gen(function* () {
       const { url } = yield* Listening
       const client = createClient({ baseUrl: url, key: secretOf("a") })

@@ -1,4 +1,4 @@
-/** The listener against the service's own sockets. */
+/** `watchTracker` against the sockets of the service. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -6,16 +6,16 @@ import { createClient } from "../../src/client/createClient.ts"
 import { FathomError } from "../../src/client/FathomError.ts"
 import type { TrackerEvent } from "../../src/client/TrackerMemory.ts"
 import { watchTracker, type WatchOptions } from "../../src/client/watchTracker.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import { keyOf, secretOf } from "../support/http.ts"
 import { happen, liveService, trackAll } from "../support/live.ts"
 import { until } from "../support/sse.ts"
-import { blockOf, walletOf } from "../tracker/liveScene.ts"
+import { blockOf, walletOf } from "../wallets/tracker/liveScene.ts"
 
 const A = walletOf(1)
 const keys = Array.from("abcd", (letter) => keyOf(letter, { accountId: letter, scopes: ["tracker.read"] }))
 
-/** A subscriber over sockets that can be cut, until it is aborted. */
+/** A subscriber until it is aborted. Its sockets can be cut. */
 const listening = Effect.fnUntraced(function* (key: string, options: WatchOptions = {}) {
   const { url } = yield* Listening
   const sockets: Array<WebSocket> = []
@@ -55,7 +55,7 @@ layer(liveService({ keys }))("watchTracker, against the service", (it) => {
     })
   )
 
-  it.effect("takes up the stream after its connection was cut, without losing or repeating a trade", () =>
+  it.effect("resumes after its connection was cut, and loses and repeats no trade", () =>
     Effect.gen(function* () {
       yield* trackAll([A], "b")
       const { sockets, events, types } = yield* listening("b")
@@ -96,7 +96,7 @@ layer(liveService({ keys }))("watchTracker, against the service", (it) => {
     })
   )
 
-  it.effect("throws at once when nothing is tracked", () =>
+  it.effect("throws at once when no wallets are tracked", () =>
     Effect.gen(function* () {
       const { ended } = yield* listening("d")
       yield* until("the end", () => "with" in ended)

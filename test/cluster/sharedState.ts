@@ -1,10 +1,10 @@
-/** State that every process of a service must have: what one of them was asked counts at the others. */
+/** State that every process of a service shares: what one process was asked counts at the others. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import { WebSocket } from "ws"
 import { ask, at } from "../../scripts/chaos/repair/answers.ts"
 import { walletBatchPolicy } from "../../src/access/WalletBatch.ts"
-import { budgets } from "../../src/domain/Budget.ts"
+import { budgets } from "../../src/api/schemas/Budget.ts"
 import { nowhere } from "../api/walkRequests.ts"
 import { type Walked, Worlds } from "./worlds.ts"
 
@@ -17,7 +17,7 @@ interface Frame {
   readonly [name: string]: unknown
 }
 
-/** A request to one process, with the key of a letter. */
+/** A request to one process, with a key by its letter. */
 const callAt = ({ secretOf }: Walked, baseUrl: string, letter: string, path: string, init: RequestInit = {}) =>
   Effect.promise(async () => {
     const headers = { authorization: `Bearer ${secretOf(letter)}`, "content-type": "application/json", ...init.headers }
@@ -30,7 +30,7 @@ const callAt = ({ secretOf }: Walked, baseUrl: string, letter: string, path: str
 const track = (cluster: Walked, baseUrl: string) =>
   callAt(cluster, baseUrl, "a", WALLETS, { method: "POST", body: JSON.stringify({ wallet: nowhere }) })
 
-/** The address of a new connection to a process, by a ticket of another one. */
+/** The address of a new connection to a process, with a ticket from another process. */
 const socketAt = (cluster: Walked, issuer: string, redeemer: string, path: string) =>
   Effect.map(Effect.andThen(track(cluster, issuer), callAt(cluster, issuer, "a", path)), ({ content, status }) => {
     assert.strictEqual(status, 200, JSON.stringify(content))
@@ -38,7 +38,7 @@ const socketAt = (cluster: Walked, issuer: string, redeemer: string, path: strin
     return `${redeemer.replace("http", "ws")}${url.pathname}${url.search}`
   })
 
-/** A connection until a frame that is looked for, or the code of its end. */
+/** Reads a connection until the wanted frame, or until it closes, with the code. */
 const readUntil = (
   url: string,
   opened: (send: (message: object) => void) => void,
@@ -62,7 +62,7 @@ const readUntil = (
 
 const isSnapshot = ({ type }: Frame) => type === "snapshot"
 
-/** Two processes that answer requests, and the two others that do. */
+/** Two processes that answer requests, and the other two that do. */
 const four = Effect.gen(function* () {
   const { cluster, parts } = yield* Worlds
   const [first = "", second = "", live = "", keeper = ""] = parts
@@ -142,7 +142,7 @@ export const stateTests = (it: Vitest.MethodsNonLive<Worlds>): void => {
     })
   )
 
-  it.effect("a request with an idempotency key is made once, whichever processes it comes to", () =>
+  it.effect("a request with an idempotency key is made once, whichever process it reaches", () =>
     Effect.gen(function* () {
       const { cluster, first, second } = yield* four
       const init = {
@@ -162,7 +162,7 @@ export const stateTests = (it: Vitest.MethodsNonLive<Worlds>): void => {
     })
   )
 
-  it.effect("a group and a wallet of one process are at every other one at once", () =>
+  it.effect("a group and a wallet made at one process are at every other at once", () =>
     Effect.gen(function* () {
       const { cluster, first, keeper, live, second } = yield* four
       const call = (baseUrl: string, method: string, path: string, body?: object) =>
@@ -179,7 +179,7 @@ export const stateTests = (it: Vitest.MethodsNonLive<Worlds>): void => {
     })
   )
 
-  it.effect("wallet reads of a key begin as often as it may over all processes", () =>
+  it.effect("wallet reads of a key start as often as the key allows, counted over all processes", () =>
     Effect.gen(function* () {
       const { cluster, first, keeper, live, second } = yield* four
       const path = `/api/v1/wallets/${cluster.offer.trader}/positions`
@@ -195,7 +195,7 @@ export const stateTests = (it: Vitest.MethodsNonLive<Worlds>): void => {
     })
   )
 
-  it.effect("a budget is spent once over all processes", () =>
+  it.effect("a budget is spent once, over all processes", () =>
     Effect.gen(function* () {
       const { cluster, first, keeper, live, second } = yield* four
       const answers = yield* Effect.forEach(

@@ -1,6 +1,6 @@
 /**
- * The walk of the contract over a service of several processes: every answer that a whole service can give is that of one
- * process. `npm run cluster:walk`, which needs valkey-server or redis-server.
+ * Walks the contract on a service of several processes: it gives every answer that one process gives. `npm run
+ * cluster:walk`, which needs valkey-server or redis-server.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -14,10 +14,10 @@ import { isAvailable } from "../support/valkey.ts"
 import { stateTests } from "./sharedState.ts"
 import { layer as bothWorlds, type Walked, Worlds } from "./worlds.ts"
 
-/** Streams and downloads are judged by their own tests: their content is a matter of time. */
+/** Streams and downloads have tests of their own, because their content depends on the time. */
 const isRead = ({ id, method }: Operation) => method === "GET" && !/stream|Streams|session$/u.test(id)
 
-/** Ids, secrets and times, which belong to an answer. */
+/** Ids, secrets and times, which differ from answer to answer. */
 const masked = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gu, "(uuid)")
@@ -29,11 +29,14 @@ const masked = (text: string): string =>
 const contentOf = ({ headers, text }: Answered): unknown =>
   (headers.get("content-type") ?? "").startsWith("application/json") && text !== "" ? JSON.parse(masked(text)) : null
 
-/** Members that belong to the process or to the request; holders are counted by each process for the tokens that it was asked for. */
+/**
+ * Members that depend on the process or the request. Each process counts holders for the tokens that it was asked
+ * about.
+ */
 const OWN =
   /\/(?:wsUrl|streamId|lastFour|prefix|ageMs|stateAgeMs|stateSlot|contextSlot|ingestLagMs|engineTimeMs|remaining|retryAfterMs)$|^\/data\/\d+\/holders\//u
 
-/** Answers about the process that gives them: judged, and not compared. */
+/** Answers about the process itself: checked, but not compared. */
 const OF_PROCESS: ReadonlySet<string> = new Set([
   "system.freshness",
   "system.rootFreshness",
@@ -60,7 +63,7 @@ const requestOf = ({ id }: Operation, status: number, way: Way, { offer }: Walke
 const arrive = (operation: Operation, way: Way, request: Request) =>
   walk(operation, way, request).pipe(Effect.tap((answer) => Effect.sync(() => judge(operation, answer))))
 
-/** The answer of one process and that of another, asked again while either loads what it is asked for. */
+/** The answers of two processes, repeated while either is still loading what was requested. */
 const arriveAtBoth = (operation: Operation, [one, other]: readonly [Walked, Walked], what: string, way: Way) =>
   Effect.gen(function* () {
     const status = Number(what) || 200
@@ -71,7 +74,7 @@ const arriveAtBoth = (operation: Operation, [one, other]: readonly [Walked, Walk
     return compared(operation, what, expected, found)
   })
 
-/** Reads again until nothing differs, for as long as a process needs to load: what is read does not change. */
+/** Reads again until nothing differs, for as long as a process needs to load. The data itself does not change. */
 const settled = <E>(reading: Effect.Effect<ReadonlyArray<Difference>, E, Worlds>, isRepeatable: boolean) =>
   Effect.repeat(reading, {
     until: (found) => !isRepeatable || found.length === 0,
@@ -87,11 +90,11 @@ const ways = (operation: Operation) =>
 describe.runIf(isAvailable)("a service of several processes", () => {
   layer(bothWorlds, { excludeTestServices: true, timeout: "20 minutes" })("on a chain that stands still", (it) => {
     for (const operation of operations) {
-      it.effect(`${operation.id} answers as one process`, () =>
+      it.effect(`${operation.id} answers like one process`, () =>
         Effect.gen(function* () {
           const { alone, cluster, parts } = yield* Worlds
           for (const [status, way] of ways(operation)) {
-            // The balancer rejects bytes that are no request; a process is asked itself.
+            // The balancer rejects bytes that are not a request, so a process gets them directly.
             const direct = { ...cluster, url: parts.find(({ role }) => role === "api")?.baseUrl ?? "" }
             const both = [alone, way.raw === undefined ? cluster : direct] as const
             const isRepeatable = operation.method === "GET" && way.world === "simulated"

@@ -1,4 +1,7 @@
-/** A service in one process, and one of several behind a balancer, on the same simulated chain, which stands still. */
+/**
+ * A service in one process, and one in several processes behind a balancer. Both read the same simulated chain, which
+ * stands still.
+ */
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,11 +12,11 @@ import { embedded, keyStore, query, service } from "../../scripts/chaos/service.
 import { balance } from "../../scripts/cluster/balancer.ts"
 import { startParts } from "../../scripts/cluster/parts.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
-import { hashOf } from "../../src/accounts/secrets.ts"
-import { ApiScope } from "../../src/domain/ApiKey.ts"
+import { hashOf } from "../../src/access/accounts/secrets.ts"
+import { ApiScope } from "../../src/api/schemas/ApiKey.ts"
 import { SOL } from "../../src/domain/Address.ts"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import {
   ENDING_SESSION,
   FULL_SESSION,
@@ -24,14 +27,14 @@ import {
   SIGN_IN_TOKEN
 } from "../api/walkRequests.ts"
 
-/** A service to walk, with the secret of a key by its letter. */
+/** A service to walk, and the secret of each key by its letter. */
 export interface Walked {
   readonly url: string
   readonly secretOf: (letter: string) => string
   readonly offer: Offer
 }
 
-/** One process of the service of several. */
+/** One process of the cluster. */
 export interface Part {
   readonly role: string
   readonly baseUrl: string
@@ -63,7 +66,7 @@ const settings = {
 
 const scopes = ApiScope.literals
 const roomy = { ...DEFAULT_PLAN, rest: 100_000_000, quote: 100_000_000, streams: 1000 }
-/** Plans of keys: one without bounds, one whose budget is a single unit, and one whose account is full at once. */
+/** Plans of keys: one without bounds, one with a budget of a single unit, and one whose account is full at once. */
 const plans = [
   { ...roomy, name: "roomy" },
   { ...DEFAULT_PLAN, name: "narrow", rest: 1, quote: 1, windowSeconds: 3600 },
@@ -98,7 +101,7 @@ const sessions = [
   { id: "leaver", session: ENDING_SESSION, link: "u".repeat(43) }
 ]
 
-/** The accounts of the walk with sessions and links of known secrets. */
+/** The accounts of the walk, with sessions and links whose secrets are known. */
 const openSessions = (url: string) =>
   Effect.forEach(sessions, ({ id, link, session }) =>
     Effect.gen(function* () {
@@ -175,7 +178,7 @@ const makeWorlds = Effect.gen(function* () {
   if (offer === undefined) {
     return yield* Effect.die(new Error("no mint has a pool and a trader"))
   }
-  // Spends the budgets of the key that has next to none.
+  // Spends the budgets of the key that has almost none.
   for (const [baseUrl, secret] of [
     [one.baseUrl, secretAlone("q")],
     [url, secretOf("q")]

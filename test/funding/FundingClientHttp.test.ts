@@ -58,7 +58,7 @@ describe("FundingClientHttp", () => {
     )
   )
 
-  it.effect("asks for a deposit address only after registry and catalog allow it", () =>
+  it.effect("asks for a deposit address only after wallets and catalog allow it", () =>
     asking((client, { asked, say }) =>
       Effect.gen(function* () {
         const deposit = yield* client.depositAddress(target)
@@ -90,7 +90,7 @@ describe("FundingClientHttp", () => {
     )
   )
 
-  it.effect("takes an owner for a name and never for a path", () =>
+  it.effect("treats an owner as a name and never as a path", () =>
     asking((client, { asked, say }) =>
       Effect.gen(function* () {
         const owner = "../catalog?x=1#é/"
@@ -104,7 +104,7 @@ describe("FundingClientHttp", () => {
     )
   )
 
-  it.effect("keeps below the path it is given and sends no credential when there is none", () =>
+  it.effect("stays below the configured path, and sends no token when there is none", () =>
     asking((_, { asked, say, url }) =>
       Effect.gen(function* () {
         say({})
@@ -148,7 +148,7 @@ describe("FundingClientHttp passes on", () => {
   }
 
   for (const decimals of [0, 18, 36]) {
-    it.effect(`an asset of ${decimals} decimals`, () =>
+    it.effect(`an asset with ${decimals} decimals`, () =>
       asking((client, { say }) =>
         Effect.gen(function* () {
           const networks = [{ network: solana, assets: [{ ...solListed, decimals }] }]
@@ -194,7 +194,7 @@ const unknownTargets: ReadonlyArray<readonly [string, Partial<typeof target>, st
   ]
 ]
 
-describe("FundingClientHttp refuses", () => {
+describe("FundingClientHttp rejects", () => {
   for (const [what, change, tag, questions] of unknownTargets) {
     it.effect(`${what}, without asking for an address`, () =>
       asking((client, { asked }) =>
@@ -206,7 +206,7 @@ describe("FundingClientHttp refuses", () => {
     )
   }
 
-  it.effect("what the service refuses", () =>
+  it.effect("what the service rejects", () =>
     asking((client, { say }) =>
       Effect.gen(function* () {
         for (const [error, tag] of [
@@ -220,7 +220,7 @@ describe("FundingClientHttp refuses", () => {
     )
   )
 
-  it.effect("wallets of others for catalog and balances", () =>
+  it.effect("wallets of other owners in catalog and balances", () =>
     asking((client) =>
       Effect.gen(function* () {
         const choice = { owner: OWNER, walletId: "w_other" }

@@ -27,7 +27,7 @@ const failures: ReadonlyArray<Failing> = [
 
 describe("FundingClientHttp, when the service", () => {
   for (const [what, scripted, reason, retryAfterMs] of failures) {
-    it.effect(`${what}, finds it ${reason}`, () =>
+    it.effect(`${what}, fails as ${reason}`, () =>
       asking((client, { say }) =>
         Effect.gen(function* () {
           say({ wallets: scripted })
@@ -43,7 +43,7 @@ describe("FundingClientHttp, when the service", () => {
     )
   }
 
-  it.effect("fails, is asked once more, unless it asks for patience", () =>
+  it.effect("fails, retries once, unless the service asked to wait", () =>
     asking((client, { asked, say }) =>
       Effect.gen(function* () {
         say({ wallets: response(503) })
@@ -56,7 +56,7 @@ describe("FundingClientHttp, when the service", () => {
     )
   )
 
-  it.live("is silent, is given up in time", () =>
+  it.live("is silent, gives up in time", () =>
     asking(
       (client, { say, silence }) =>
         Effect.gen(function* () {
@@ -67,7 +67,7 @@ describe("FundingClientHttp, when the service", () => {
     )
   )
 
-  it.live("never stops sending, is cut off where it gets too long", () =>
+  it.live("never stops sending, cuts the answer off at its limit", () =>
     asking((client, { say }) =>
       Effect.gen(function* () {
         let sent = 0
@@ -79,7 +79,7 @@ describe("FundingClientHttp, when the service", () => {
     )
   )
 
-  it.effect("cannot be reached, is unreachable", () =>
+  it.effect("cannot be reached, reports it as unreachable", () =>
     FundingClient.use((client) =>
       Effect.gen(function* () {
         assert.strictEqual((yield* Effect.flip(client.wallets(OWNER))).reason, "unreachable")
@@ -87,7 +87,7 @@ describe("FundingClientHttp, when the service", () => {
     ).pipe(Effect.provide(portTo({ url: "http://127.0.0.1:1" })))
   )
 
-  it.effect("keeps failing, is not called for a while", () =>
+  it.effect("keeps failing, does not call it for a while", () =>
     asking((client, { asked, say }) =>
       Effect.gen(function* () {
         say({ wallets: response(500) })
@@ -103,7 +103,7 @@ describe("FundingClientHttp, when the service", () => {
     )
   )
 
-  it.effect("keeps making no sense, is asked again", () =>
+  it.effect("keeps sending malformed answers, goes on asking", () =>
     asking((client, { asked, say }) =>
       Effect.gen(function* () {
         say({ wallets: response(200, "{}") })
@@ -156,7 +156,7 @@ describe("fundingSettings", () => {
   )
 
   for (const url of ["ftp://x", "not a url", "https://user:secret@x", "https://x/?key=1", "https://x/#a"]) {
-    it.effect(`refuse ${url}`, () =>
+    it.effect(`reject ${url}`, () =>
       Effect.gen(function* () {
         assert.instanceOf(yield* Effect.flip(settingsFrom({ FUNDING_URL: url })), Config.ConfigError)
       })

@@ -1,14 +1,14 @@
-/** A funding service that answers by a script over a real socket. */
+/** A funding service over a real socket that answers by a script. */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { Deferred, Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
-import type { AccountWallet } from "../../src/domain/Funding.ts"
+import type { AccountWallet } from "../../src/api/schemas/Funding.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import * as FundingClientHttp from "../../src/funding/FundingClientHttp.ts"
 import type { FundingOptions } from "../../src/funding/fundingSettings.ts"
 
-/** A request to the service: path and query as sent. */
+/** A request to the service, with path and query as sent. */
 export interface ReceivedCall {
   readonly url: string
   readonly authorization: string | undefined
@@ -19,7 +19,7 @@ type Reply = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 const isReply = (scripted: unknown): scripted is Reply => Effect.isEffect(scripted)
 
-/** Answers to the four questions, each a JSON value or a whole reply. */
+/** Answers to the four requests, each a JSON value or a whole reply. */
 export interface Script {
   readonly wallets: unknown
   readonly catalog: unknown
@@ -126,7 +126,7 @@ export const baseDeposit = {
 
 export const healthy: Script = { wallets, catalog, balances, deposit: { owner: OWNER, deposit: solDeposit } }
 
-/** A reply that is not one of JSON. */
+/** A reply that is not JSON. */
 export const response = (status: number, body = "", headers: Record<string, string> = {}): Reply =>
   Effect.succeed(HttpServerResponse.text(body, { status, headers }))
 
@@ -143,7 +143,7 @@ const questionOf = (path: string): keyof Script | undefined => {
       : undefined
 }
 
-/** Starts a service on a free port of the loopback interface; it ends with the scope. */
+/** Starts a service on a free port of the loopback interface. It stops when the scope closes. */
 export const scriptedFunding = Effect.gen(function* () {
   const over = yield* Deferred.make<never>()
   const asked: Array<ReceivedCall> = []
@@ -168,7 +168,7 @@ export const scriptedFunding = Effect.gen(function* () {
     asked,
     /** Never answers. */
     silence: Deferred.await(over),
-    /** Changes the named answers; the others are valid. */
+    /** Changes the given answers. The others are valid. */
     say: (change: Partial<Script>) => {
       script = { ...healthy, ...change }
     }
@@ -177,7 +177,7 @@ export const scriptedFunding = Effect.gen(function* () {
 
 export type Service = Effect.Success<typeof scriptedFunding>
 
-/** The port over the service at that address. */
+/** The client of the service at this address. */
 export const portTo = (options: FundingOptions) =>
   FundingClientHttp.layer({
     token: Redacted.make("credential"),
@@ -185,7 +185,7 @@ export const portTo = (options: FundingOptions) =>
     ...options
   }).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.orDie)
 
-/** Runs the body with a service that it scripts and a client that asks it. */
+/** Runs the body with a scripted service and a client of it. */
 export const asking = <A, E, R>(
   body: (client: FundingClient["Service"], service: Service) => Effect.Effect<A, E, R>,
   options: FundingOptions = {}

@@ -1,4 +1,4 @@
-/** Tables of answers that must not be passed on. */
+/** Lists of answers that must not be passed on. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type {
@@ -10,14 +10,14 @@ import type {
 import { asking, type Script } from "./scriptedFunding.ts"
 
 type Reason = "malformed" | "foreign"
-/** The fault, its reason, and the fields that cause it. */
+/** What is wrong, the reason of the failure, and the fields that cause it. */
 export type Variant = readonly [what: string, reason: Reason, change: object]
-/** A question. */
+/** A read of the client. */
 export type Ask = (
   client: FundingClient["Service"]
 ) => Effect.Effect<unknown, FundingUnavailable | UnknownWallet | UnknownFundingTarget>
 
-/** Every field in turn: absent, of another type, and beside one that does not belong there. */
+/** Every field in turn, once absent and once of another type, and one field too many. */
 export const perField = (whole: object): ReadonlyArray<Variant> => [
   ...Object.keys(whole).flatMap((field): ReadonlyArray<Variant> => [
     [`no ${field}`, "malformed", { [field]: undefined }],
@@ -26,7 +26,7 @@ export const perField = (whole: object): ReadonlyArray<Variant> => [
   ["a field too many", "malformed", { userId: "acct_1" }]
 ]
 
-/** Proves that every variant of an answer is refused, and that the answer itself is not. */
+/** Tests that every variant of an answer is rejected, and that the answer itself is not. */
 export const refuses = (
   question: string,
   ask: Ask,
@@ -72,6 +72,6 @@ const amounts: ReadonlyArray<readonly [string, unknown]> = [
   ["of 129 digits", "1".repeat(129)]
 ]
 
-/** A field that is an amount, written in every wrong way. */
+/** An amount field, written in every wrong way. */
 export const named = (field: string): ReadonlyArray<Variant> =>
   amounts.map(([what, value]) => [`${field} ${what}`, "malformed", { [field]: value }])

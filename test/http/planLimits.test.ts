@@ -4,16 +4,16 @@ import { Clock, ConfigProvider, Context, Effect, Layer, Redacted, Schedule } fro
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
 import { SOL } from "../../src/domain/Address.ts"
-import { ApiScope } from "../../src/domain/ApiKey.ts"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN, type Plan } from "../../src/domain/keys/Plan.ts"
+import { ApiScope } from "../../src/api/schemas/ApiKey.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN, type Plan } from "../../src/api/schemas/Plan.ts"
 import { alertOn } from "../api/walkRequests.ts"
 import { call } from "../support/http.ts"
 import { closing, connectTo, heard, liveService } from "../support/live.ts"
 import { engineOver, makeMarket, TOKEN } from "../support/market.ts"
 import { openStream, until } from "../support/sse.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import { walletOf } from "../tracker/liveScene.ts"
+import { walletOf } from "../wallets/tracker/liveScene.ts"
 
 const keyStoreAt = (address: TestDatabase.TestAddress) =>
   KeyStorePg.layer.pipe(

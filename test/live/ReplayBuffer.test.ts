@@ -15,7 +15,7 @@ const frameOf = (json: string): SharedFrame => {
 const encode = (places: ReadonlyArray<number>) =>
   encodeFrames(places, (place) => ({ type: "trade", json: jsonOf(place, 1000) }))
 
-/** The body of a frame as it is sent, with its first brace again. */
+/** The body of a frame as it is sent, with its first brace restored. */
 const textOf = (frame: SharedFrame): string => {
   const target = Buffer.alloc(frame.length)
   assert.strictEqual(copyRest(frame, target, 0), frame.length)
@@ -70,13 +70,13 @@ describe("the replay buffer", () => {
       buffer.add(frame, place)
       memory.add(frame.memory)
     }
-    // 10 MB went through it.
+    // 10 MB passed through it.
     assert.isAtMost(memory.size, 10)
   })
 })
 
 describe("the memory of frames", () => {
-  it("is used again once all of its frames have moved, and not before", () => {
+  it("is used again when all of its frames have moved, and not before", () => {
     const buffer = new ReplayBuffer(1_000_000)
     const [moved, kept] = [encode([0, 1]), encode([2, 3])]
     const [memory, keptMemory] = [moved[0]?.memory, kept[1]?.memory]
@@ -92,7 +92,7 @@ describe("the memory of frames", () => {
 })
 
 describe("a sequence of frames", () => {
-  it("removes dropped frames, and still knows which it has", () => {
+  it("removes dropped frames, and still knows which ones it has", () => {
     const buffer = new ReplayBuffer(10 * 40)
     const sequence = new FrameSequence()
     for (let place = 0; place < 3 * MOST_KEPT; place++) {

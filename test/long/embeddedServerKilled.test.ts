@@ -1,4 +1,4 @@
-/** An embedded server whose owner is killed, in processes of their own. */
+/** An embedded server whose owner is killed. Each runs in its own process. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -10,7 +10,10 @@ import * as Processes from "../../src/storage/processes.ts"
 import { folder, query } from "../support/embedded.ts"
 import { isAvailable } from "../support/TestDatabase.ts"
 
-/** Another process that owns a server and writes to it. `lines` are what it has printed so far: its server, then numbers. */
+/**
+ * Another process that owns a server and writes to it. `lines` are what it has printed so far: first its server, then
+ * numbers.
+ */
 const writer = Effect.fnUntraced(function* (path: string) {
   const script = new URL("../support/embeddedWriter.ts", import.meta.url).pathname
   const lines: Array<number> = []
@@ -31,7 +34,7 @@ const writer = Effect.fnUntraced(function* (path: string) {
 })
 
 describe.runIf(isAvailable)("EmbeddedServer.start, after another process", () => {
-  it.live("refuses a folder that another process uses, and takes it over once that one is dead", () =>
+  it.live("rejects a folder that another process uses, and takes it over once that process is dead", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const { kill, lines, pid } = yield* writer(path)
@@ -46,7 +49,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start, after another process", () =>
     })
   )
 
-  it.live("starts over a server that was killed and whose process id another process has now", () =>
+  it.live("replaces a killed server whose process id now belongs to another process", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const { kill, lines } = yield* writer(path)

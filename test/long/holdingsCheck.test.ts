@@ -1,4 +1,7 @@
-/** The whole service beside a node of a simulated chain: holdings and sums of tracked wallets by what the chain has, over HTTP. */
+/**
+ * The whole service next to a node of a simulated chain. Compares holdings and sums of tracked wallets with the chain,
+ * over HTTP.
+ */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer, Redacted, Schedule, Schema } from "effect"
@@ -11,11 +14,11 @@ import * as App from "../../src/app/App.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-/** Slots come faster than those of a real chain, each with several swaps of few wallets. */
+/** Slots come faster than on a real chain. Each has several swaps by few wallets. */
 const SPEED = 5
 const SWAPS_PER_SECOND = 16
 const SLOTS = 60
-/** Wallets whose positions are read too: of such reads a key has 60 a minute. */
+/** Wallets whose positions are read too. A key has 60 such reads a minute. */
 const READS = 10
 
 interface Trades {
@@ -27,7 +30,7 @@ const tradesOf = async (caller: Caller): Promise<Trades> =>
 
 const Ready = Schema.fromJsonString(Schema.Struct({ baseUrl: Schema.String }))
 
-/** The service with its database, before the node, and a key of an account that tracks nothing yet. */
+/** The service with its database, without the node, and a key of an account that tracks nothing yet. */
 const started = Effect.gen(function* () {
   const { rpcUrl, wsUrl } = yield* Simulator
   const files = yield* FileSystem.FileSystem
@@ -57,7 +60,7 @@ const started = Effect.gen(function* () {
 
 describe.runIf(TestDatabase.isAvailable)("the figures of tracked wallets over the whole service", () => {
   it.live(
-    "are the chain's: every holding, strict sums where all was seen, and elsewhere the known share",
+    "are the chain's: every holding, strict sums when all trades were seen, and otherwise the known share",
     () =>
       Effect.gen(function* () {
         const { faults, rpcUrl, wallets } = yield* Simulator
@@ -73,7 +76,7 @@ describe.runIf(TestDatabase.isAvailable)("the figures of tracked wallets over th
         })
         const chain = new ChainFigures(rpcUrl, sinces, begun)
         const reads = new Set(followed.slice(0, READS))
-        // Blocks that were missed under load are made up for once there are further ones.
+        // Blocks that were missed under load are read again once there are further blocks.
         const look = Effect.gen(function* () {
           yield* faults.set({ halted: false })
           const from = yield* Effect.promise(() => newestSlot(rpcUrl))

@@ -9,9 +9,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { SOL } from "../../src/domain/Address.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import * as SimulatedMarket from "../../src/testing/SimulatedMarket.ts"
 import { running, secretOf } from "../support/http.ts"
 
@@ -21,7 +21,10 @@ const run = promisify(execFile)
 /** A folder with the example in it, and the package installed. */
 class Project extends Context.Service<Project, { readonly folder: string }>()("fathom/test/client/Project") {}
 
-/** Everything of the `node_modules` of this repository beside the package, as an installation would have it: nothing is downloaded. */
+/**
+ * Links everything in this repository's `node_modules` next to the package, as an installation would have it. Nothing
+ * is downloaded.
+ */
 const linkDependencies = (folder: string) => {
   const modules = join(root, "node_modules")
   const names = readdirSync(modules).flatMap((name) =>
@@ -58,7 +61,7 @@ const service = Layer.unwrap(
   })
 )
 
-/** Output of the program of that name, called with a service, a key and a trade that can be priced. */
+/** Output of the program with that name, called with a service, a key and a trade that can be priced. */
 const saidBy = Effect.fnUntraced(function* (program: string) {
   const { folder } = yield* Project
   const { url } = yield* Listening
@@ -72,7 +75,7 @@ const saidBy = Effect.fnUntraced(function* (program: string) {
   const { stdout } = yield* Effect.promise(() =>
     run(process.execPath, [join(folder, program), url, secretOf("a"), SOL, mint], { cwd: folder })
   )
-  // On a busy machine the log of a slow start comes before it.
+  // On a busy machine the log of a slow start comes first.
   const output: Record<string, unknown> = JSON.parse(stdout.trim().split("\n").at(-1) ?? "")
   return output
 })
@@ -81,7 +84,7 @@ layer(Layer.merge(project, service).pipe(Layer.provideMerge(NodeServices.layer),
   excludeTestServices: true,
   timeout: "60 seconds"
 })("the packed package, in another project", (it) => {
-  it.effect("holds the build and nothing else, and starts threads from the build", () =>
+  it.effect("contains the build and nothing else, and starts threads from the build", () =>
     Effect.gen(function* () {
       const { folder } = yield* Project
       const inside = join(folder, "node_modules/fathom")
@@ -97,7 +100,7 @@ layer(Layer.merge(project, service).pipe(Layer.provideMerge(NodeServices.layer),
     })
   )
 
-  it.effect("type-checks strictly, declarations of libraries included", () =>
+  it.effect("type-checks strictly, including the declarations of libraries", () =>
     Effect.gen(function* () {
       const { folder } = yield* Project
       const output = yield* Effect.promise(() =>
@@ -122,7 +125,7 @@ layer(Layer.merge(project, service).pipe(Layer.provideMerge(NodeServices.layer),
     })
   )
 
-  it.effect("calls the service with Effect, and runs the engine without one", () =>
+  it.effect("calls the service with Effect, and runs the engine without a service", () =>
     Effect.gen(function* () {
       const { embedded, outAmount, refused } = yield* saidBy("effects.ts")
       assert.match(String(outAmount), /^[1-9][0-9]*$/u)

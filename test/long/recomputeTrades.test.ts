@@ -1,23 +1,26 @@
-/** Trades and statistics of tokens against a count from raw blocks that shares no code with them, on a simulated chain. */
+/**
+ * Compares trades and statistics of tokens with a count from raw blocks that shares no code with them, on a simulated
+ * chain.
+ */
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { blocksOf, call, slotsBetween } from "../../scripts/recompute/chain.ts"
 import { legsOf, type RawLeg, readTransaction, SOL } from "../../scripts/recompute/legs.ts"
 import { sided } from "../../scripts/recompute/record.ts"
 import type { Mint } from "../../src/domain/Address.ts"
-import type { LargestTrade } from "../../src/domain/market/TokenStats.ts"
-import type { TokenTrade } from "../../src/domain/market/TokenTrade.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { MarketReader } from "../../src/market/views/MarketReader.ts"
-import { largestTrades } from "../../src/market/views/largestTrades.ts"
-import { largestWindows, rangeRequest, tokenStats } from "../../src/market/views/tokenStats.ts"
-import { TradesReader } from "../../src/market/views/TradesReader.ts"
+import type { LargestTrade } from "../../src/api/schemas/TokenStats.ts"
+import type { TokenTrade } from "../../src/api/schemas/TokenTrade.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { MarketReader } from "../../src/market/reads/MarketReader.ts"
+import { largestTrades } from "../../src/market/reads/largestTrades.ts"
+import { largestWindows, rangeRequest, tokenStats } from "../../src/market/reads/tokenStats.ts"
+import { TradesReader } from "../../src/market/reads/TradesReader.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
 
 /** Two minutes of the chain, less than half of the shortest window. */
 const SLOTS = 600
-/** Tokens compared, the most traded first. */
+/** How many tokens are compared, most traded first. */
 const MOST = 12
 const PAGE = 37
 
@@ -53,7 +56,7 @@ const ofRaw = ({ isBuy, pool, quote, signature, slot, token }: RawTrade) =>
 const ofRead = ({ legs: { quote, token }, pool, side, signature, slot }: TokenTrade) =>
   [slot, signature, side, pool, token.amount, quote?.amount ?? null].join(" ")
 
-/** Every page of a mint, joined. */
+/** All pages of a mint, joined. */
 const allTrades = Effect.fnUntraced(function* (mint: Mint) {
   const reader = yield* TradesReader
   const filter = { side: null, wallet: null, pool: null, minUsdNanos: null, fromMs: null, toMs: null }
@@ -79,14 +82,14 @@ const market = TradesReader.layer.pipe(
 layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from raw blocks", (it) => {
   it.effect("finds each trade of a token once, and the sums of its window", () =>
     Effect.gen(function* () {
-      const [simulator, tape, reader] = [yield* Simulator, yield* TradeTape, yield* MarketReader]
+      const [simulator, tape, reader] = [yield* Simulator, yield* Market, yield* MarketReader]
       const tokens = yield* TokenBook
       yield* simulator.advance(SLOTS)
       const raw = yield* readAll(simulator.rpcUrl)
       yield* Effect.sleep("50 millis").pipe(
         Effect.repeat({ until: () => tape.newestSlot() >= newestOf(raw), times: 2000 })
       )
-      // The statistics of the newest block, whatever the clock shows.
+      // The statistics of the newest block, whatever the time is.
       const nowMs = tape.state.now * 1000
       const now = { nowMs, life: { observedAtMs: nowMs, expiresAtMs: null } }
       const firstSlot = newestOf(raw) - SLOTS + 1
@@ -103,7 +106,7 @@ layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from
         const stats = tokenStats({ tape, tokens }, mint as Mint, chart, now)
         const [window] = stats.windows
         const windows = largestWindows(tape, mint as Mint, stats)
-        // The window begins before the record, so that a larger trade may be missing; the minute does not.
+        // The window begins before the recording, so a larger trade may be missing. The minute does not.
         const minute = { fromMs: nowMs - 60_000, trades: 1, unpriced: 0 }
         const [unknown, largest] = yield* largestTrades(tape, mint as Mint, [...windows.slice(0, 1), minute], nowMs)
         const within = expected.filter(({ blockTime }) => blockTime * 1000 >= (window?.fromMs ?? 0))
@@ -126,14 +129,17 @@ layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from
 
 const newestOf = (trades: ReadonlyArray<RawTrade>): number => trades.at(-1)?.slot ?? 0
 
-/** The exact sum of values in dollars. */
+/** The exact sum of dollar values. */
 const dollars = (trades: ReadonlyArray<TokenTrade>): string => {
   const nanos = trades.reduce((sum, { volumeUsd }) => sum + nanosOf(volumeUsd), 0n)
   const digits = nanos.toString().padStart(10, "0")
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/u, "")
 }
 
-/** Signature, side and value of the largest of these trades since a time, compared digit by digit; nothing without one. */
+/**
+ * Signature, side and value of the largest of these trades since a time, for an exact comparison. Nothing without a
+ * trade.
+ */
 const largestAmong = (trades: ReadonlyArray<TokenTrade>, fromMs: number) => {
   const [largest] = trades
     .filter(({ timeMs, volumeUsd }) => timeMs >= fromMs && volumeUsd !== null)

@@ -1,4 +1,6 @@
-/** Positions and profits of wallets against a computation from raw blocks that shares no code with them, over HTTP. */
+/**
+ * Compares positions and profits of wallets over HTTP with a computation from raw blocks that shares no code with them.
+ */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, Layer, Schema, Stream } from "effect"
@@ -13,14 +15,14 @@ import {
   type WalletReading
 } from "../../scripts/recompute/wallets.ts"
 import type { Address, Mint } from "../../src/domain/Address.ts"
-import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
+import { Market } from "../../src/market/tape/Market.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
-import * as TokenAccountsRpc from "../../src/solana/rpc/TokenAccountsRpc.ts"
+import * as TokenAccountsRpc from "../../src/chain/rpc/TokenAccountsRpc.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
-import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
+import { WalletAccounts } from "../../src/wallets/WalletAccounts.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
@@ -38,7 +40,7 @@ const readFrom =
     return ((await response.json()) as { readonly data: unknown }).data
   }
 
-/** Compares the busiest wallets, and returns the number of figures. */
+/** Compares the busiest wallets and returns the number of figures compared. */
 const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: ReadonlyMap<string, string>) {
   const { url } = yield* Listening
   const { rpcUrl } = yield* Simulator
@@ -83,10 +85,10 @@ const market = WalletReader.layer.pipe(
 
 layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independent recomputation of wallets", (it) => {
   it.effect(
-    "finds every holding, lot and profit, strict and known, transfers, wallets of one owner and swaps of two tokens included",
+    "finds every holding, lot and profit, strict and known, including transfers, wallets of one owner and swaps of two tokens",
     () =>
       Effect.gen(function* () {
-        const [simulator, tape, wallets] = [yield* Simulator, yield* TradeTape, yield* WalletReader]
+        const [simulator, tape, wallets] = [yield* Simulator, yield* Market, yield* WalletReader]
         const reading = makeReading()
         const newest = () => Effect.promise(() => rpc(simulator.rpcUrl, "getSlot", []).then(Number))
         const applied = (slot: number) =>
@@ -96,7 +98,7 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
           Stream.runForEach(({ slot }) => Effect.sync(() => void seen.push(slot))),
           Effect.forkScoped({ startImmediately: true })
         )
-        // The service begins with the newest block of its first look.
+        // The service begins with the block that is newest when it first looks.
         yield* simulator
           .advance(1)
           .pipe(Effect.andThen(Effect.sleep("50 millis")), Effect.repeat({ until: () => seen.length > 0, times: 2000 }))

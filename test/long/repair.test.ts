@@ -1,25 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { BAR, REVISION } from "../../src/market/candles/bar.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import type { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { secondsOf } from "../../src/market/windows/windows.ts"
+import { BAR, REVISION } from "../../src/market/model/bar.ts"
+import type { Market } from "../../src/market/tape/Market.ts"
+import { secondsOf } from "../../src/market/model/windows.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import { layerPg } from "../support/tradeStores.ts"
+import { layerPg, memory, storesOf } from "../support/marketStores.ts"
 import { seededRandom } from "../market/tape/tape.ts"
-import { bareViews } from "../market/views/bareViews.ts"
-import {
-  answersOf,
-  failing,
-  FIRST,
-  memory,
-  process,
-  repaired,
-  repairing,
-  slots,
-  timeOf
-} from "../market/repair/chain.ts"
+import { bareViews } from "../market/reads/bareViews.ts"
+import { answersOf, failing, FIRST, process, repaired, repairing, slots, timeOf } from "../market/tape/chain.ts"
 
 const LAST = FIRST + 560
 
@@ -34,18 +23,18 @@ const undisturbed = Effect.gen(function* () {
   return answers
 })
 
-/** A node that keeps the blocks from a slot on. */
+/** A node that only has the blocks from a slot on. */
 const pruned = (slot: number) => (slot < FIRST + 60 ? ("cleaned_up" as const) : null)
 
 describe("a process that missed blocks", () => {
-  it.effect("has every answer of one that missed none, once they were read again", () =>
+  it.effect("has every answer of a process that missed none, once they were read again", () =>
     Effect.gen(function* () {
       const expected = yield* undisturbed
       yield* TestClock.setTime(timeOf(FIRST))
       const store = yield* memory
       const roll = seededRandom(3)
       const lost = new Set(slots(FIRST + 2, LAST - 1).filter(() => roll() < 0.05))
-      // A stretch of answers that were cut off.
+      // A stretch of truncated answers.
       slots(FIRST + 50, FIRST + 60).forEach((slot) => lost.add(slot))
       const faults = failing(3)
       let at = FIRST
@@ -60,7 +49,7 @@ describe("a process that missed blocks", () => {
       const isSeen = tape.readFrom(timeOf(FIRST) / 1000 + 1)
       assert.strictEqual(isSeen.reason, "source_gap")
       assert.isAbove(isSeen.share ?? 0, 0.5)
-      // Every window has a value meanwhile, as long as more than half of it was seen.
+      // Meanwhile every window has a value as long as more than half of it was seen.
       const shares: Array<number> = []
       yield* repaired(tape, () => {
         const { complete, share = 0 } = tape.readFrom(timeOf(FIRST) / 1000 + 1)
@@ -77,7 +66,7 @@ describe("a process that missed blocks", () => {
     })
   )
 
-  it.effect("loses and doubles nothing when it ends in the middle of reading blocks again", () =>
+  it.effect("loses and doubles nothing when it stops while it reads blocks again", () =>
     Effect.gen(function* () {
       const expected = yield* undisturbed
       yield* TestClock.setTime(timeOf(FIRST))
@@ -92,7 +81,7 @@ describe("a process that missed blocks", () => {
         yield* read([FIRST + 500 + life])
         yield* Effect.repeat(TestClock.adjust("1 second"), { times: 6 })
         yield* end
-        const progress = yield* store.progress
+        const progress = yield* store.blocks.progress
         unfinished = {
           gaps: unfinished.gaps + Math.sign(progress?.gaps.length ?? 0),
           history: unfinished.history + ((progress?.readFrom ?? 0) > timeOf(FIRST + 10) / 1000 ? 1 : 0)
@@ -114,7 +103,7 @@ describe("a process that missed blocks", () => {
     })
   )
 
-  it.effect("shows every window of an hour or more meanwhile, once half of it was seen", () =>
+  it.effect("meanwhile shows every window of an hour or more of which half was seen", () =>
     Effect.gen(function* () {
       // A day and an hour, in blocks of seven and a half minutes.
       const [pace, last] = [450, FIRST + 200]
@@ -125,7 +114,7 @@ describe("a process that missed blocks", () => {
       slots(FIRST + 80, FIRST + 81).forEach((slot) => lost.add(slot))
       const seen = { "1h": 0, "6h": 0, "24h": 0 }
       const missing: Array<string> = []
-      const look = Effect.fnUntraced(function* (tape: TradeTape["Service"], { views }: ReturnType<typeof bareViews>) {
+      const look = Effect.fnUntraced(function* (tape: Market["Service"], { views }: ReturnType<typeof bareViews>) {
         const nowMs = yield* Clock.currentTimeMillis
         for (const window of ["1h", "6h", "24h"] as const) {
           const begun = (nowMs - timeOf(FIRST, pace)) / 1000
@@ -139,7 +128,7 @@ describe("a process that missed blocks", () => {
         }
       })
       let at = FIRST
-      // A stop is of one slot: as long as the longest of a service that is deployed anew.
+      // A stop is one slot, as long as the longest stop of a service that is deployed again.
       for (const until of [FIRST + 50, FIRST + 100, FIRST + 150, last]) {
         const { end, read, tape } = yield* process(store, failing(3), { REPAIR_RATE: "1" }, Effect.void, pace)
         const seenBy = bareViews(tape)
@@ -152,12 +141,12 @@ describe("a process that missed blocks", () => {
         at = until + 2
       }
       assert.deepStrictEqual(missing, [])
-      // Blocks were missing in every window at some time.
+      // Every window missed blocks at some time.
       assert.isAbove(Math.min(...Object.values(seen)), 10)
     })
   )
 
-  it.effect("stops at blocks that the node no longer has, and keeps what it has of the others", () =>
+  it.effect("gives up blocks that the node no longer has, and keeps what it has of the others", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(timeOf(FIRST))
       const store = yield* memory
@@ -174,7 +163,7 @@ describe("a process that missed blocks", () => {
     })
   )
 
-  it.effect("knows that a gap stays open no longer, when the node has none of its blocks", () =>
+  it.effect("closes a gap when the node has none of its blocks", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(timeOf(FIRST))
       const { read, tape } = yield* process(yield* memory, (slot) => (slot < FIRST + 102 ? "cleaned_up" : null))
@@ -191,7 +180,7 @@ describe("a process that missed blocks", () => {
 
 const without = (cells: Float64Array) => cells.map((value, at) => (at % BAR === REVISION ? 0 : value))
 
-/** Answers without revisions of candles: those of repaired ones differ. */
+/** Answers without revisions of candles, because the revisions of repaired candles differ. */
 const unrevised = ({ bars, stored, ...answers }: Effect.Success<ReturnType<typeof answersOf>>) => {
   return {
     ...answers,
@@ -202,7 +191,7 @@ const unrevised = ({ bars, stored, ...answers }: Effect.Success<ReturnType<typeo
 
 describe.runIf(TestDatabase.isAvailable)("a process on a database", () => {
   it.effect(
-    "has the answers of one that missed nothing, trades after the missing blocks included",
+    "has the answers of a process that missed nothing, including trades after the missing blocks",
     () =>
       Effect.gen(function* () {
         const pause = TestClock.withLive(Effect.sleep("15 millis"))
@@ -211,7 +200,7 @@ describe.runIf(TestDatabase.isAvailable)("a process on a database", () => {
         const faults = (slot: number) => (slot < FIRST ? "cleaned_up" : fails(slot))
         const answers = Effect.fnUntraced(function* (parts: ReadonlyArray<ReadonlyArray<number>>) {
           yield* TestClock.setTime(timeOf(FIRST))
-          const store = Context.get(yield* Layer.build(Layer.fresh(layerPg)), TradeStore)
+          const store = yield* storesOf(layerPg)
           for (const [life, part] of parts.entries()) {
             const { end: stop, read, tape } = yield* process(store, faults, { HISTORY: "1 hour" }, pause)
             yield* read(part)

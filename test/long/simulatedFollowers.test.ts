@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { CopyFill, NewFollow } from "../../src/domain/wallets/Copying.ts"
+import { CopyFill, NewFollow } from "../../src/api/schemas/Copying.ts"
 import { makeBank, SLOT_MS } from "../../src/simulator/chain/Bank.ts"
 import { makeMarket } from "../../src/simulator/traders/Market.ts"
 import { livePast } from "../../src/simulator/traders/past.ts"
@@ -8,7 +8,7 @@ import { livePast } from "../../src/simulator/traders/past.ts"
 const START = Date.UTC(2026, 9, 1, 12)
 const PAST_SLOTS = 4_500
 
-/** Half an hour of a market's past and so many slots after it, with all fills. */
+/** Half an hour of a market's past and this many slots after it, with all fills. */
 const lived = (seed: string, slots: number) => {
   const startUnixMs = START - PAST_SLOTS * SLOT_MS
   const bank = makeBank({ seed, startSlot: 1_000, startUnixMs })
@@ -32,7 +32,7 @@ describe("the simulated copier", () => {
 
   const of = (follow: NewFollow | undefined) => fills.filter(({ followId }) => followId === follow?.id)
 
-  it("follows five wallets, of which one is paused and one was stopped when its past ended", () => {
+  it("follows five wallets, one of them paused, and one stopped when its past ended", () => {
     assert.isTrue(follows.every((follow) => isFollow(follow)))
     assert.deepStrictEqual(
       follows.map(({ status }) => status),
@@ -42,7 +42,7 @@ describe("the simulated copier", () => {
     assert.strictEqual(new Set(follows.map(({ ownedWallet }) => ownedWallet.address)).size, 1)
   })
 
-  it("writes valid fills, in the order of their ids", () => {
+  it("writes valid fills, in order of their ids", () => {
     assert.isAtLeast(fills.length, 20)
     assert.isTrue(fills.every((fill) => isFill(fill)))
     const ids = fills.map(({ id }) => id)
@@ -50,7 +50,7 @@ describe("the simulated copier", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("copies trades of leaders on the chain, with swaps on the chain, to the unit", () => {
+  it("copies on-chain trades of leaders with on-chain swaps, to the unit", () => {
     const filled = fills.filter(({ status }) => status === "filled")
     assert.isAtLeast(filled.length, 5)
     for (const { execution, followId, leader } of fills) {
@@ -90,7 +90,7 @@ describe("the simulated copier", () => {
     assert.isTrue(of(stopped).every(({ leader }) => leader.atMs < START))
   })
 
-  it("has fills with each reason of a refusal", () => {
+  it("has fills with every reason of a refusal", () => {
     const reasons = new Set(fills.map(({ reason }) => reason))
     for (const reason of ["filter", "paused", "slippage", "insufficient_balance"] as const) {
       assert.isTrue(reasons.has(reason), reason)
@@ -108,7 +108,7 @@ describe("the simulated copier", () => {
     assert.isAbove(bank.newest().slot, 0)
   })
 
-  it("writes the same fills for the same seed, and other ids for another start", () => {
+  it("writes the same fills for the same seed, and different ids for another start", () => {
     const again = lived("copied", 1)
     assert.isAbove(again.fills.length, 0)
     assert.deepStrictEqual(again.fills, fills.slice(0, again.fills.length))

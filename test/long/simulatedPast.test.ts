@@ -22,7 +22,7 @@ const numberOf = (url: string, method: string, ...params: ReadonlyArray<unknown>
 const withPast = Simulator.layer({ seed: "past", speed: 0, startUnixMs: START_MS, history: HOURS, swapsPerSecond: 1 })
 
 describe("the past of a chain", () => {
-  it.effect("reaches from as far back as asked for up to now, and can be read", () =>
+  it.effect("reaches from the requested start up to now, and can be read", () =>
     Effect.gen(function* () {
       const { pastSlots, rpcUrl } = yield* Simulator
       const slots = yield* slotsFrom(rpcUrl, 0)
@@ -62,7 +62,7 @@ describe("the past of a chain", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 0, startUnixMs: START_MS, history: 0.12, swapsPerSecond: 2 })))
   )
 
-  it.live("goes by in an instant once the chain runs, and the present follows it", () =>
+  it.live("passes in an instant once the chain runs, and the present follows it", () =>
     Effect.gen(function* () {
       const { pastSlots, rpcUrl } = yield* Simulator
       const first = yield* numberOf(rpcUrl, "getFirstAvailableBlock")
@@ -82,7 +82,7 @@ describe("the past of a chain", () => {
 
 describe("slotsBetween", () => {
   it.effect.prop(
-    "never reaches past the end, and never takes longer steps than it took before",
+    "never reaches past the end, and never takes longer steps than before",
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))],
     ([left]) =>
       Effect.sync(() => {
@@ -95,7 +95,7 @@ describe("slotsBetween", () => {
 })
 
 describe("the present of a chain", () => {
-  it("trades as densely as its past did, early and late", () => {
+  it("trades as densely as its past, early and late", () => {
     const { bank, market } = newMarket("density", 0.2)
     const begun = bank.newest().next
     const live = begun + slotsOf(2)
@@ -113,7 +113,7 @@ describe("the present of a chain", () => {
 })
 
 describe("the pace of a past", () => {
-  it("leaves reads of accounts first, for a while", () => {
+  it("leaves the node to reads of accounts first, for a while", () => {
     let readMs: number | null = null
     const isBusy = readsFirst(() => readMs)
     assert.deepStrictEqual([0, 999, 1_000].map(isBusy), [true, true, false])
@@ -123,7 +123,7 @@ describe("the pace of a past", () => {
     assert.deepStrictEqual([29_999, 30_000].map(isBusy), [true, false])
   })
 
-  it.effect("makes one block for each publication beside reads, and many without them", () =>
+  it.effect("makes one block for each publication next to reads, and many without reads", () =>
     Effect.gen(function* () {
       const { bank, market } = newMarket("busy", 0.2)
       const past = livePast(bank, market, bank.newest().next + slotsOf(2))
@@ -137,7 +137,7 @@ describe("the pace of a past", () => {
       assert.isAtLeast(published, 15)
       assert.isAtMost(height() - begun, published + 1)
       isRead = false
-      // The clock stands still while blocks are made, so that the first slice makes all of them.
+      // The clock stands still while blocks are made, so the first slice makes all of them.
       yield* TestClock.adjust("1 second")
       assert.strictEqual(past.next().done, true)
       assert.isAbove(height() - begun, 100)

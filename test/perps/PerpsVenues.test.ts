@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
-import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { NoMarket, type Venue, VenueUnreadable } from "../../src/perps/Venue.ts"
 import { market, steady, venueOf } from "./readings.ts"
@@ -29,7 +29,7 @@ const readings = (symbol = "BTC") =>
     )
   )
 
-/** Runs to the end, and returns the time that it took. */
+/** Runs to the end and returns the time it took. */
 const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const startMs = yield* Clock.currentTimeMillis
   const fiber = yield* Effect.forkChild(effect)
@@ -42,7 +42,7 @@ const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, 
 })
 
 describe("PerpsVenues", () => {
-  it.effect("asks only the venues that are wanted", () =>
+  it.effect("reads only the requested venues", () =>
     using(
       [steady("hl", market()), steady("dydx", market())],
       Effect.gen(function* () {
@@ -95,7 +95,7 @@ describe("PerpsVenues", () => {
     }).pipe(Effect.provide(SourceMonitor.layer))
   )
 
-  it.effect("waits for a dead venue until the deadline and no longer, and has the others' answers then", () =>
+  it.effect("waits for a dead venue until the deadline and no longer, and then has the others' answers", () =>
     using(
       [steady("hl", market()), venueOf("velocity", () => Effect.never)],
       Effect.gen(function* () {
@@ -143,7 +143,7 @@ describe("PerpsVenues", () => {
     )
   })
 
-  it.effect("leaves a venue alone that fails repeatedly, and tries again after a rest", () => {
+  it.effect("leaves a venue alone that fails repeatedly, and tries again after a pause", () => {
     let isWell = false
     const { asked, venue } = counted(venueOf("hl", (symbol) => (isWell ? steady("hl", market()).read(symbol) : down())))
     return using(
@@ -165,7 +165,7 @@ describe("PerpsVenues", () => {
     )
   })
 
-  it.effect("goes on with the others of a venue while some markets are malformed", () => {
+  it.effect("goes on with a venue's other markets while some are malformed", () => {
     const venue = venueOf("hl", (symbol) =>
       symbol === "BTC" ? steady("hl", market()).read(symbol) : malformed(symbol)
     )
@@ -180,7 +180,7 @@ describe("PerpsVenues", () => {
     )
   })
 
-  it.effect("refuses a book that is too old, and counts it as missed", () =>
+  it.effect("rejects a book that is too old, and counts it as missed", () =>
     using(
       [venueOf("hl", () => Effect.succeed(market({ asOfMs: 0 })), 10_000)],
       Effect.gen(function* () {
@@ -192,7 +192,7 @@ describe("PerpsVenues", () => {
     )
   )
 
-  it.effect("learns nothing of a venue's reliability from a market it does not have", () =>
+  it.effect("learns nothing about a venue's reliability from a market that it does not have", () =>
     using(
       [venueOf("hl", (symbol) => Effect.fail(new NoMarket({ symbol })))],
       Effect.gen(function* () {
@@ -203,7 +203,7 @@ describe("PerpsVenues", () => {
     )
   )
 
-  it.effect("stops a read past its patience, and every read once it is closed", () => {
+  it.effect("stops a read after its patience, and every read once it is closed", () => {
     let running = 0
     const forever = Effect.callback<never>(() => {
       running++

@@ -18,7 +18,7 @@ describe("reliability", () => {
     assert.strictEqual(reliability.share(NOON + 59 * MINUTE), 0.75)
   })
 
-  it("forgets what is more than an hour old, and knows nothing after an hour of silence", () => {
+  it("forgets what is more than an hour old, and is unknown after an hour of silence", () => {
     const reliability = new Reliability()
     reliability.note(false, NOON)
     reliability.note(true, NOON + 30 * MINUTE)
@@ -27,7 +27,7 @@ describe("reliability", () => {
     assert.isNull(reliability.share(NOON + 91 * MINUTE))
   })
 
-  it("reuses a minute's place in a later hour", () => {
+  it("reuses a minute's slot in a later hour", () => {
     const reliability = new Reliability()
     reliability.note(false, NOON)
     reliability.note(true, NOON + 60 * MINUTE)

@@ -1,4 +1,7 @@
-/** Shapes by the venue's documentation of 30 June 2026: github.com/asterdex/api-docs, V1(Legacy)/EN/aster-finance-futures-api.md. */
+/**
+ * Answers in the form of the venue's documentation of 30 June 2026: github.com/asterdex/api-docs,
+ * V1(Legacy)/EN/aster-finance-futures-api.md.
+ */
 import { aster } from "../../src/perps/aster.ts"
 import { BASE, RECORDED_MS, type Recording } from "./recording.ts"
 
@@ -41,7 +44,7 @@ const depth = {
   ]
 }
 
-/** The venue as it is documented. */
+/** The venue as documented. */
 export const recordedAster: Recording = {
   key: "aster",
   make: aster(BASE),

@@ -29,39 +29,39 @@ describe("walking a book", () => {
     const asks = [level("65010", "0.3"), level("65020", "2")]
     const { filled, paid } = walk(asks, fixed("0.5"))
     assert.strictEqual(filled, fixed("0.5"))
-    // 0.3 at 65,010 and 0.2 at 65,020: 65,014 on average.
+    // 0.3 at 65,010 and 0.2 at 65,020 are 65,014 on average.
     assert.strictEqual(paid, filled * fixed("65014"))
   })
 
-  it("costs half the spread where the best level is enough, on either side", () => {
+  it("costs half the spread when the best level is enough, on either side", () => {
     assert.strictEqual(bpsOf("buy", [level("65010", "1")], "1", "64990", "65010"), 1.538462)
     assert.strictEqual(bpsOf("sell", [level("64990", "1")], "1", "64990", "65010"), 1.538462)
   })
 
-  it("costs more on top of it, the deeper it goes", () => {
+  it("costs more on top of that, the deeper it goes", () => {
     const bids = [level("100", "1"), level("90", "1")]
     assert.strictEqual(bpsOf("sell", bids, "1", "100", "100"), 0)
     assert.strictEqual(bpsOf("sell", bids, "2", "100", "100"), 500)
   })
 
-  it("costs nothing that is known where nothing is filled", () => {
+  it("has an unknown cost when nothing is filled", () => {
     assert.isNull(bpsOf("buy", [], "1", "1", "2"))
   })
 
-  it.prop("fills the size or everything there is", [Steps, Units], ([steps, size]) => {
+  it.prop("fills the whole size, or everything there is", [Steps, Units], ([steps, size]) => {
     const asks = asksOf(steps)
     const total = sizeOf(asks)
     assert.strictEqual(walk(asks, size).filled, size < total ? size : total)
   })
 
-  it.prop("pays no less than the best price and no more than the worst", [Steps, Units], ([steps, size]) => {
+  it.prop("pays at least the best price and at most the worst", [Steps, Units], ([steps, size]) => {
     const asks = asksOf(steps)
     const { filled, paid } = walk(asks, size)
     assert.isTrue(paid >= filled * (asks[0]?.price ?? 0n))
     assert.isTrue(paid <= filled * (asks.at(-1)?.price ?? 0n))
   })
 
-  it.prop("pays a worse average for more", [Steps, Units, Units], ([steps, size, more]) => {
+  it.prop("pays a worse average for a larger size", [Steps, Units, Units], ([steps, size, more]) => {
     const asks = asksOf(steps)
     const small = walk(asks, size)
     const large = walk(asks, size + more)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type PerpsVenue, PerpsVenue as PerpsVenues } from "../../src/domain/Perps.ts"
+import { type PerpsVenue, PerpsVenue as PerpsVenues } from "../../src/api/schemas/Perps.ts"
 import { compare, hasAnswer } from "../../src/perps/compare.ts"
 import { isSupported, type PerpsOrder } from "../../src/perps/venueEntry.ts"
 import { ONE } from "../../src/perps/exact.ts"
@@ -24,8 +24,8 @@ const entryOf = (reading: VenueMarket, change: Partial<PerpsOrder> = {}) =>
 const late = new VenueUnreadable({ why: "late", detail: "" })
 
 describe("one venue", () => {
-  it("costs the sum of what it takes, what we take, the way through the book and the hold", () => {
-    // The contract's example: 4.5 + 1.0 + 0.8 + 3.0, the impact being 5.2 dollars on 65,000.
+  it("costs the sum of the taker fee, our fee, the impact of the book and the hold", () => {
+    // The example of the API: 4.5 + 1.0 + 0.8 + 3.0, where the impact is 5.2 dollars on 65,000.
     const reading = market({ bids: levels(["64994.8", "9"]), asks: levels(["65005.2", "9"]) })
     const entry = entryOf(reading)
     assert.deepInclude(entry, {
@@ -56,7 +56,7 @@ describe("one venue", () => {
     assert.strictEqual(entry.allInBps, 4.807_692)
   })
 
-  it("is thin when its book ends before the order does, and prices nothing then", () => {
+  it("is thin when its book ends before the order does, and then prices nothing", () => {
     const entry = entryOf(market({ asks: levels(["65010", "0.1"], ["65020", "0.05"]) }))
     assert.deepInclude(entry, { healthy: false, reason: "thin_book", filledPct: 30, impactBps: null, allInBps: null })
     assert.deepInclude(entry, { bid: 64_990, ask: 65_010, mid: 65_000, fundingBps: 3 })
@@ -67,14 +67,14 @@ describe("one venue", () => {
     assert.strictEqual(entryOf(market({ asks })).filledPct, 99.999999)
   })
 
-  it("is thin on an empty side", () => {
+  it("is thin when a side is empty", () => {
     const entry = entryOf(market({ asks: [] }))
     assert.deepInclude(entry, { reason: "thin_book", ask: null, mid: null, bid: 64_990, filledPct: 0 })
     const sold = entryOf(market({ asks: [] }), { side: "sell" })
     assert.deepInclude(sold, { reason: "thin_book", filledPct: 100, impactBps: null, allInBps: null })
   })
 
-  it("does not take a size between its steps", () => {
+  it("does not accept a size between its steps", () => {
     const entry = entryOf(market({ lots: { step: fixed("0.2") } }))
     assert.deepInclude(entry, {
       healthy: false,
@@ -85,7 +85,7 @@ describe("one venue", () => {
     })
   })
 
-  it("has the reason for being unhealthy, its fees, and no other figures", () => {
+  it("states why it is unhealthy, its fees, and no other figures", () => {
     const faults = [
       [new NoMarket({ symbol: "BTC" }), "no_market", null],
       [new StaleBook({ asOfMs: 77 }), "stale_book", 77],
@@ -130,7 +130,7 @@ describe("one venue", () => {
 describe("sizes", () => {
   const any = { step: 1n, least: null, most: null, leastValue: null }
 
-  it("are taken in steps, from the least to the most, and from a value on", () => {
+  it("are accepted in steps, from the least to the most, and from a value on", () => {
     const lots = { step: fixed("0.01"), least: fixed("0.02"), most: fixed("5"), leastValue: fixed("10") }
     const takes = (size: string, price = "65000") => isSupported(lots, fixed(size), fixed(price))
     assert.isTrue(takes("0.02"))
@@ -142,7 +142,7 @@ describe("sizes", () => {
     assert.isTrue(takes("0.02", "500"))
   })
 
-  it("are all taken where there is no rule", () => {
+  it("are all accepted without a rule", () => {
     assert.isTrue(isSupported(any, 1n, 1n))
   })
 })
@@ -150,7 +150,7 @@ describe("sizes", () => {
 const withTaker = (taker: bigint) => market({ fees: { taker, maker: 0n } })
 
 describe("the comparison", () => {
-  it("puts the cheapest first and names by how much it is cheaper", () => {
+  it("puts the cheapest first and states by how much it is cheaper", () => {
     const { bestPick, perVenue, reasonBps } = compare(
       order(),
       [
@@ -204,7 +204,7 @@ describe("the comparison", () => {
     assert.strictEqual(asOfMs, 9)
   })
 
-  it("knows whether any venue answered", () => {
+  it("knows whether any venue has answered", () => {
     assert.isFalse(hasAnswer([]))
     assert.isFalse(hasAnswer([fails("hl", late), fails("dydx", new VenueUnreadable({ why: "malformed", detail: "" }))]))
     assert.isTrue(hasAnswer([fails("hl", late), fails("dydx", new NoMarket({ symbol: "BTC" }))]))
@@ -220,7 +220,7 @@ const Scripted = Schema.Array(Schema.Struct({ taker: Fee, depth: Size, rate: Rat
 
 describe("any comparison", () => {
   it.prop(
-    "adds up as it is shown, in order, and picks the cheapest that fills",
+    "adds up as it is shown, is sorted, and picks the cheapest that fills",
     [Scripted, Size],
     ([reading, size]) => {
       const readings = reading.map(({ depth, rate, taker }, i) => {

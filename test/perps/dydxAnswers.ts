@@ -34,7 +34,7 @@ const perpetualMarket = {
   defaultFundingRate1H: "0"
 }
 
-/** The venue as it answered once. */
+/** The venue as it once answered. */
 export const recordedDydx: Recording = {
   key: "dydx",
   make: dydx(BASE),

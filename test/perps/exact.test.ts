@@ -7,12 +7,12 @@ const Positive = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maxim
 const Digits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
 
 describe("exact decimals", () => {
-  it.prop("are read back from their own text", [Amount], ([value]) => {
+  it.prop("survive being written and read", [Amount], ([value]) => {
     assert.strictEqual(parseFixed(fixedText(value)), value)
   })
 
   it.prop(
-    "are the digits a JSON number was written with",
+    "keep the digits that a JSON number was written with",
     [Schema.Finite.check(Schema.isBetween({ minimum: -1e9, maximum: 1e9 }))],
     ([value]) => {
       const exact = fixedOfNumber(value)
@@ -20,13 +20,13 @@ describe("exact decimals", () => {
     }
   )
 
-  it("reject text that is no decimal", () => {
+  it("reject text that is not a decimal", () => {
     for (const text of ["", ".", "1.", ".5", "+1", "1e5", "NaN", "0x1", " 1", "1 ", "1,0", `0.${"1".repeat(31)}`]) {
       assert.isNull(parseFixed(text), text)
     }
   })
 
-  it("are small and negative numbers too", () => {
+  it("may be small and negative", () => {
     assert.strictEqual(parseFixed("-0.5"), -ONE / 2n)
     assert.strictEqual(fixedText(-1n), `-0.${"0".repeat(29)}1`)
     assert.strictEqual(fixedOfNumber(4.8e-7), 480_000_000_000_000_000_000_000n)
@@ -35,7 +35,7 @@ describe("exact decimals", () => {
 })
 
 describe("rounding a quotient", () => {
-  it.prop("is never further off than half a unit, and goes away from zero", [Amount, Positive, Digits], (given) => {
+  it.prop("is never off by more than half a unit, and goes away from zero", [Amount, Positive, Digits], (given) => {
     const [numerator, denominator, digits] = given
     const rounded = roundAt({ numerator, denominator }, digits)
     const off = 2n * (rounded * denominator - numerator * 10n ** BigInt(digits))

@@ -14,11 +14,11 @@ const held = (side: "buy" | "sell", aprText: string, hours: string) =>
 const Rate = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: -ONE, maximum: ONE }))
 const Hours = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 8760n * ONE }))
 
-describe("the rate of a year", () => {
+describe("the yearly rate", () => {
   it("follows from the venue's own interval", () => {
     // An hourly rate of 0.00125 %, the interest of Hyperliquid and of isolated markets of dYdX.
     assert.strictEqual(shown("0.0000125", 1), 10.95)
-    // The same as 0.01 % for eight hours: Paradex's baseline, and how Lighter quotes.
+    // The same as 0.01 % for eight hours: the baseline of Paradex, and the way Lighter quotes.
     assert.strictEqual(shown("0.0001", 8), 10.95)
     // Hyperliquid's cap of 4 % an hour.
     assert.strictEqual(shown("0.04", 1), 35_040)
@@ -27,7 +27,7 @@ describe("the rate of a year", () => {
 })
 
 describe("the cost over a hold", () => {
-  it("matches the contract's example", () => {
+  it("matches the example of the API", () => {
     assert.strictEqual(held("buy", "10.95", "24"), 3)
     assert.strictEqual(held("buy", "21.9", "24"), 6)
   })
@@ -38,7 +38,7 @@ describe("the cost over a hold", () => {
     assert.strictEqual(held("sell", "-10.95", "24"), 3)
   })
 
-  it("is the whole rate in a year, and nothing in no time", () => {
+  it("is the whole rate in a year, and zero in no time", () => {
     assert.strictEqual(held("buy", "10.95", "8760"), 1095)
     assert.strictEqual(held("buy", "10.95", "0"), 0)
   })
@@ -52,7 +52,7 @@ describe("the cost over a hold", () => {
     assert.strictEqual(roundAt(holdBps("buy", yearly, hours), 6), -roundAt(holdBps("sell", yearly, hours), 6))
   })
 
-  it.prop("is the rate times the periods it is held for", [Rate, Hours], ([rate, hours]) => {
+  it.prop("is the rate times the periods held", [Rate, Hours], ([rate, hours]) => {
     const yearly = aprPct({ rate: { numerator: rate, denominator: ONE }, rateHours: 8, intervalHours: 1 })
     const cost = holdBps("buy", yearly, hours)
     // rate * 10^4 * hours / 8

@@ -26,7 +26,7 @@ const context = {
   prevDayPx: "64000.0"
 }
 
-/** The venue as it answered once. */
+/** The venue as it once answered. */
 export const recordedHyperliquid: Recording = {
   key: "hl",
   make: hyperliquid(BASE),
@@ -48,7 +48,7 @@ export const recordedHyperliquid: Recording = {
   book: "POST /info l2Book",
   crossed: { ...l2Book, levels: [[{ px: "65011.0", sz: "1.0", n: 1 }], [{ px: "65010.0", sz: "1.0", n: 1 }]] },
   absent: {},
-  // The documentation's default: 0.01 % for eight hours, an eighth of it every hour, is 10.95 % a year.
+  // The documented default: 0.01 % for eight hours, an eighth of it every hour, is 10.95 % a year.
   meaning: {
     bids: [
       ["64990", "0.5"],

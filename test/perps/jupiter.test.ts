@@ -16,10 +16,10 @@ import {
   PRICE_FEED_LENGTH,
   priceFeedAt
 } from "../../src/programs/jupiter/perpetuals.ts"
-import { newAccountData, writeAddress, writeI64, writeU64 } from "../../src/programs/math/writeBytes.ts"
+import { newAccountData, writeAddress, writeI64, writeU64 } from "../../src/programs/layout/bytes.ts"
 
 /**
- * Bytes of the fields of a custody, in their order: the program's IDL, src/idl/jupiter-perpetuals-idl.ts of
+ * The bytes of a custody's fields in order, by the program's IDL: src/idl/jupiter-perpetuals-idl.ts of
  * github.com/yiplee/jupiter-perps-anchor-idl-parsing, of 6 October 2025.
  */
 const custodyFields: ReadonlyArray<readonly [field: string, bytes: number]> = [
@@ -163,7 +163,7 @@ describe("the adapter of jupiter", () => {
     assert.strictEqual(offset, CUSTODY_LENGTH)
   })
 
-  it.effect("reads price, room, fees and borrow rates from the accounts, to the last digit", () =>
+  it.effect("reads price, openable sizes, fees and borrow rates from the accounts, to the last digit", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(NOW_MS)
       const market = yield* venueOf(pool()).read("SOL")
@@ -210,7 +210,7 @@ describe("the adapter of jupiter", () => {
     ]
   ]
   for (const [name, accounts, unreadable] of refusals) {
-    it.effect(`refuses ${name}`, () =>
+    it.effect(`rejects ${name}`, () =>
       Effect.gen(function* () {
         const venue = venueOf(accounts)
         const fault = yield* Effect.flip(venue.read("SOL"))

@@ -23,7 +23,7 @@ const calm: ImpactBuffer = {
   threshold: 0n,
   maxFeeBps: 0n
 }
-/** Above a million dollars in a minute: the square of the excess, a hundredth of it in basis points, up to 50. */
+/** Above a million dollars in a minute: the square of the excess, a hundredth of that in basis points, up to 50. */
 const busy: ImpactBuffer = {
   ...calm,
   updatedAt: 1000,
@@ -70,7 +70,7 @@ const custody = (change: Partial<Custody> = {}): Custody => ({
   ...change
 })
 
-/** A busy minute in which this was added in one second. */
+/** A busy minute. This was added in one second. */
 const added = (dollars: bigint, updatedAt = 1000) => ({
   ...busy,
   updatedAt,
@@ -79,7 +79,7 @@ const added = (dollars: bigint, updatedAt = 1000) => ({
 
 describe("the fee on an opening", () => {
   it("grows with the size in whole basis points, rounded up", () => {
-    // 1,000 dollars of 1.25 billion is 0.008 bps, which the program charges as one.
+    // 1,000 dollars of 1.25 billion are 0.008 bps, which the program charges as one.
     assert.strictEqual(shown(fee(), 1000n), "1")
     assert.strictEqual(shown(fee(), 125_000n), "1")
     assert.strictEqual(shown(fee(), 125_001n), "2")
@@ -88,25 +88,27 @@ describe("the fee on an opening", () => {
   })
 
   it("is paid in whole millionths of a dollar, rounded up", () => {
-    // Seven basis points of eleven millionths are a millionth.
+    // Seven basis points of eleven millionths round up to one millionth.
     const ratio = impactFeeBps(fee(), 11n)
     assert.deepStrictEqual(ratio, { numerator: 10_000n - 66n, denominator: 11n })
   })
 
-  it("adds the imbalance of the last minute once it is above the threshold, up to the cap", () => {
-    // 125,000 dollars are a basis point by size; with 900,000 before, the imbalance is 1,025,000: its square is two, one bps more.
+  it("adds the imbalance of the last minute once it exceeds the threshold, up to the cap", () => {
+    // 125,000 dollars are one basis point for size. With 900,000 before them the imbalance is 1,025,000. Its square is
+    // two: one bps more.
     assert.strictEqual(shown(fee({ buffer: added(875_000n) }), 125_000n), "1")
     assert.strictEqual(shown(fee({ buffer: added(900_000n) }), 125_000n), "2")
     assert.strictEqual(shown(fee({ buffer: added(2_875_000n) }), 125_000n), "6")
     assert.strictEqual(shown(fee({ buffer: added(50_000_000n) }), 125_000n), "44")
-    // A short before it makes it cheaper; what is a minute old counts no more.
+    // A short before makes it cheaper. What is a minute old no longer counts.
     assert.strictEqual(shown(fee({ buffer: added(-50_000n) }), 125_000n), "1")
     assert.strictEqual(shown(fee({ buffer: added(50_000_000n), nowSecond: 1059 }), 125_000n), "44")
     assert.strictEqual(shown(fee({ buffer: added(50_000_000n), nowSecond: 1060 }), 125_000n), "1")
   })
 
-  it("forgets the seconds of the minute before", () => {
-    // Last written at second 58 of a minute, now 2: seconds 59 to 1 are of the minute before, 3 and 58 are not.
+  it("forgets the seconds of the previous minute", () => {
+    // Last written at second 58 of a minute, and now it is second 2. Seconds 59 to 1 belong to the minute before; 3 and
+    // 58 do not.
     const openInterest = MINUTE.map((_, second) => ([59, 0, 1, 2].includes(second) ? 90_000_000n * DOLLAR : 0n))
     const buffer = { ...busy, openInterest, updatedAt: 58 }
     assert.strictEqual(shown(fee({ buffer, nowSecond: 62 }), 125_000n), "1")
@@ -114,7 +116,7 @@ describe("the fee on an opening", () => {
     assert.strictEqual(shown(fee({ buffer: kept, nowSecond: 62 }), 125_000n), "44")
   })
 
-  it("is exact only where the exponent is a whole number", () => {
+  it("is only exact when the exponent is a whole number", () => {
     assert.isTrue(isExact(calm))
     assert.isTrue(isExact(busy))
     assert.isFalse(isExact({ ...busy, exponent: 1.5 }))
@@ -122,15 +124,15 @@ describe("the fee on an opening", () => {
   })
 })
 
-describe("the borrow rate of an hour", () => {
+describe("the hourly borrow rate", () => {
   it("follows the curve, and is steeper beyond its knee", () => {
-    // 40 % of use are half of the way: 22.5 % a year. 90 % are half of the way from 35 % to 150 %.
+    // 40 % of use is half of the way: 22.5 % a year. 90 % is half of the way from 35 % to 150 %.
     assert.strictEqual(hourlyBorrowRate(custody()), 225_000_000n / 8760n)
     assert.strictEqual(hourlyBorrowRate(custody({ locked: 900n })), 925_000_000n / 8760n)
     assert.strictEqual(hourlyBorrowRate(custody({ locked: 0n })), 100_000_000n / 8760n)
   })
 
-  it("is linear in the use where the custody has an hourly rate, with what is lent out counted on both sides", () => {
+  it("is linear in the use when the custody has an hourly rate, and counts loans on both sides", () => {
     // 5 in 100,000 of 40 %: 0.00002 an hour.
     assert.strictEqual(hourlyBorrowRate(custody({ hourlyFundingDbps: 5n })), 20_000n)
     const lent = { hourlyFundingDbps: 5n, debt: 700n * 1_000_000_000n, interestsAccrued: 100n * 1_000_000_000n }
@@ -138,7 +140,7 @@ describe("the borrow rate of an hour", () => {
     assert.strictEqual(hourlyBorrowRate(custody({ hourlyFundingDbps: 5n, owned: 0n })), 0n)
   })
 
-  it("has no value where the knee is at full use", () => {
+  it("has no value when the knee is at full use", () => {
     assert.isTrue(hasRate(custody()))
     assert.isFalse(hasRate(custody({ targetUtilizationRate: 1_000_000_000n })))
   })
@@ -175,7 +177,7 @@ describe("an order at a pool", () => {
     compare({ symbol: "SOL", side, size: fixed(size), holdHours: fixed("10") }, [answers("jupiter", pool)], 0n)
       .perVenue[0] ?? assert.fail()
 
-  it("costs the base fee, the price impact fee and the borrow rate of its side, on either side", () => {
+  it("costs the base fee, the price impact fee and the borrow rate of its side", () => {
     assert.deepInclude(entry("buy", "1250"), {
       takerBps: 6,
       impactBps: 1,

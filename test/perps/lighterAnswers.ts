@@ -36,7 +36,7 @@ const orderBookDetail = {
   open_interest: 3955.9
 }
 
-/** The venue as it answered once. */
+/** The venue as it once answered. */
 export const recordedLighter: Recording = {
   key: "lighter",
   make: lighter(BASE),
@@ -62,7 +62,7 @@ export const recordedLighter: Recording = {
   book: "GET /api/v1/orderBookOrders",
   crossed: { ...orderBookOrders, bids: [order("65002.0", "1.00000")] },
   absent: {},
-  // A rate of eight hours, of which an eighth is paid every hour: 0.0048 % times 1095.
+  // A rate for eight hours. An eighth of it is paid every hour: 0.0048 % times 1095.
   meaning: {
     bids: [
       ["64999.5", "0.1"],

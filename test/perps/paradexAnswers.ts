@@ -19,7 +19,7 @@ const askBids = {
 
 const fee = (value: string) => ({ fee: value, fee_cap: "0.5", fee_floor: "-0.5" })
 
-/** The venue as it answered once. */
+/** The venue as it once answered. */
 export const recordedParadex: Recording = {
   key: "paradex",
   make: paradex(BASE),
@@ -67,7 +67,7 @@ export const recordedParadex: Recording = {
   book: "GET /orderbook/BTC-USD-PERP",
   crossed: { ...askBids, bids: [["65005", "1"]] },
   absent: { "GET /markets": 400, "GET /orderbook/BTC-USD-PERP": 404 },
-  // The documentation's baseline of 0.01 % for eight hours.
+  // The documented baseline of 0.01 % for eight hours.
   meaning: {
     bids: [
       ["64995.1", "0.4"],

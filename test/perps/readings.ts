@@ -1,6 +1,6 @@
 /** Venues with scripted readings. */
 import { Effect, Result } from "effect"
-import type { PerpsVenue } from "../../src/domain/Perps.ts"
+import type { PerpsVenue } from "../../src/api/schemas/Perps.ts"
 import { type Level } from "../../src/perps/bookWalk.ts"
 import { ONE, parseFixed } from "../../src/perps/exact.ts"
 import type { VenueReading } from "../../src/perps/PerpsVenues.ts"
@@ -37,7 +37,7 @@ export const answers = (venue: PerpsVenue, reading: VenueMarket): VenueReading =
   reliability: 1
 })
 
-/** A reading of a venue that does not. */
+/** A reading of a venue that does not answer. */
 export const fails = (venue: PerpsVenue, fault: VenueFault): VenueReading => ({
   venue,
   outcome: Result.fail(fault),
@@ -46,7 +46,7 @@ export const fails = (venue: PerpsVenue, fault: VenueFault): VenueReading => ({
   reliability: 0.2
 })
 
-/** A venue that reads like this. */
+/** A venue with this read. */
 export const venueOf = (key: PerpsVenue, read: Venue["read"], maxAgeMs = 10_000): Venue => ({
   key,
   fees: { taker: 5_000_000n, maker: 2_000_000n },

@@ -27,7 +27,7 @@ const typeOf = ({ body }: HttpClientRequest.HttpClientRequest): string => {
   return typeof type === "string" ? ` ${type}` : ""
 }
 
-/** The recorded venue behind an HTTP client without sockets; `asked` fills with what it is asked. */
+/** The recorded venue behind an HTTP client without sockets. `asked` collects its requests. */
 export const recordedClient = (
   answers: Recording["answers"],
   override: Override = () => undefined,
@@ -51,7 +51,7 @@ export const recordedClient = (
 
 const date = { date: new Date(RECORDED_MS).toUTCString() }
 
-/** An answer as JSON, of the time of the recording. */
+/** An answer as JSON, dated at the time of the recording. */
 export const json = (value: unknown): Response => new Response(JSON.stringify(value), { headers: date })
 
 const recorded = (value: unknown): Response => (value === undefined ? new Response("no", { status: 404 }) : json(value))

@@ -1,17 +1,17 @@
-/** A recorded venue: answers in the shape its documentation shows, shortened to one market, and what they mean. */
+/** A recorded venue: answers in their documented form, shortened to one market, and what they mean. */
 import type { Effect } from "effect"
 import type { HttpClient } from "effect/http"
-import type { PerpsVenue } from "../../src/domain/Perps.ts"
+import type { PerpsVenue } from "../../src/api/schemas/Perps.ts"
 import type { Venue } from "../../src/perps/Venue.ts"
 
-/** When every recorded book stood as it is. */
+/** When every recorded book was taken. */
 export const RECORDED_MS = Date.UTC(2026, 5, 1, 12)
 
-/** The meaning of the answers of one venue. */
+/** What the answers of one venue mean. */
 export interface Meaning {
   readonly bids: ReadonlyArray<readonly [price: string, size: string]>
   readonly asks: ReadonlyArray<readonly [price: string, size: string]>
-  /** Funding of a year in percent points. */
+  /** Yearly funding in percent points. */
   readonly fundingAprPct: number
   readonly fundingIntervalHours: number
   readonly takerBps: number
@@ -24,12 +24,12 @@ export interface Meaning {
 export interface Recording {
   readonly key: PerpsVenue
   readonly make: Effect.Effect<Venue, never, HttpClient.HttpClient>
-  /** By method and path; a POST by the `type` of its body too. */
+  /** By method and path. A POST is also keyed by the `type` of its body. */
   readonly answers: Readonly<Record<string, unknown>>
-  /** Which of them carries the book, and the same book with a bid above its asks. */
+  /** Which answer has the book, and the same book with a bid above its asks. */
   readonly book: string
   readonly crossed: unknown
-  /** The statuses of a missing market, where the venue is read by symbol. */
+  /** The statuses of a missing market, for venues that are read by symbol. */
   readonly absent: Readonly<Record<string, number>>
   readonly meaning: Meaning
 }

@@ -7,7 +7,7 @@ import { inCoins, venueName } from "../../src/perps/symbols.ts"
 import { NoMarket, type Venue } from "../../src/perps/Venue.ts"
 import { fixed, levels, market, steady } from "./readings.ts"
 
-/** A venue that has one market under this name. */
+/** A venue with one market of this name. */
 const only = (venue: Venue, name: string): Venue => ({
   ...venue,
   read: (asked) => (asked === name ? venue.read(asked) : Effect.fail(new NoMarket({ symbol: asked })))
@@ -26,7 +26,7 @@ const named = (venue: Parameters<typeof venueName>[0]) => {
 }
 
 describe("a symbol", () => {
-  it("has the name of each venue, by the coins that it lists together", () => {
+  it("has a name at each venue, for the number of coins that the venue lists together", () => {
     assert.deepStrictEqual((["hl", "paradex", "lighter", "aster", "velocity", "dydx"] as const).map(named), [
       "kPEPE 1000",
       "kPEPE 1000",
@@ -38,7 +38,7 @@ describe("a symbol", () => {
     assert.deepStrictEqual(venueName("hl", "BTC"), { name: "BTC", multiplier: 1n })
   })
 
-  it("is priced and sized by the coin wherever it is listed, to the last digit", () => {
+  it("is priced and sized by the single coin wherever it is listed, to the last digit", () => {
     const coins = inCoins(byThousand, 1000n) ?? assert.fail()
     assert.deepStrictEqual(
       [...coins.bids, ...coins.asks].map(({ price, size }) => [fixedText(price), fixedText(size)]),
@@ -54,7 +54,7 @@ describe("a symbol", () => {
     assert.isNull(inCoins(market({ asks: levels([`0.${"0".repeat(29)}1`, "1"]) }), 1000n))
   })
 
-  it.effect("compares across venues that list it by the thousand and by one", () =>
+  it.effect("is compared across venues that list it by the thousand and by one", () =>
     Effect.gen(function* () {
       const { read, venues } = yield* PerpsVenues
       const readings = yield* read("PEPE", venues)

@@ -1,6 +1,7 @@
 /**
- * Shapes by the venue's documentation of 9 July 2026: the book of docs.velocity.exchange/developers/ecosystem-builders/orderbook-and-ws,
- * the markets and funding records of data.velocity.exchange/playground.
+ * Answers in the form of the venue's documentation of 9 July 2026. The book is from
+ * docs.velocity.exchange/developers/ecosystem-builders/orderbook-and-ws, markets and funding records from
+ * data.velocity.exchange/playground.
  */
 import { velocity } from "../../src/perps/velocity.ts"
 import { BASE, RECORDED_MS, type Recording } from "./recording.ts"
@@ -36,7 +37,7 @@ const stats = {
   fundingRate: { long: "-0.001", short: "0.001" }
 }
 
-/** The venue as it is documented. */
+/** The venue as documented. */
 export const recordedVelocity: Recording = {
   key: "velocity",
   make: velocity({ book: BASE, data: BASE }),

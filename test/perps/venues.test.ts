@@ -34,7 +34,7 @@ describe.each(recordings)("the adapter of $key", (recording) => {
   const { absent, answers, book, crossed, key, meaning } = recording
   const failing = (path: string, answer: () => ReturnType<Override>) => faultOf(recording, instead(path, answer))
 
-  it.effect("reads a market from what the venue documents, to the last digit", () =>
+  it.effect("reads a market from documented answers, to the last digit", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(RECORDED_MS + 400)
       const market = yield* read(recording)
@@ -48,7 +48,7 @@ describe.each(recordings)("the adapter of $key", (recording) => {
     })
   )
 
-  it.effect("annualises funding from the venue's own interval and sign", () =>
+  it.effect("annualises funding by the venue's own interval and sign", () =>
     Effect.gen(function* () {
       const { funding } = yield* read(recording)
       assert.strictEqual(fixedNumber(roundAt(aprPct(funding), 12), 12), meaning.fundingAprPct)
@@ -56,14 +56,14 @@ describe.each(recordings)("the adapter of $key", (recording) => {
     })
   )
 
-  it.effect("knows a market that the venue does not have", () =>
+  it.effect("recognises a market that the venue does not have", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* faultOf(recording, gone(absent), "NOPE"), "NoMarket")
     })
   )
 
   for (const path of Object.keys(answers)) {
-    it.effect(`distinguishes the failures of ${path}`, () =>
+    it.effect(`tells apart the failures of ${path}`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* failing(path, () => new Response("", { status: 503 })), "down")
         assert.strictEqual(yield* failing(path, () => new Response("", { status: 429 })), "limited")
@@ -79,7 +79,7 @@ describe.each(recordings)("the adapter of $key", (recording) => {
     )
   }
 
-  it.effect("refuses a book in which bids and asks overlap", () =>
+  it.effect("rejects a book in which bids and asks overlap", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* faultOf(
@@ -91,7 +91,7 @@ describe.each(recordings)("the adapter of $key", (recording) => {
     })
   )
 
-  it.effect("refuses invalid numbers, and prices of zero", () =>
+  it.effect("rejects invalid numbers and zero prices", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(answers[book])
       const price = /"(?:px|price)":"([0-9.]+)"|\["([0-9.]+)"/u.exec(text)
@@ -128,7 +128,10 @@ describe("markets that are listed but closed", () => {
   )
 })
 
-/** The listing of each venue, and what turns its text into one with markets of another form, of which `ODD` is one. */
+/**
+ * The listing of each venue, and how to change its text into a listing that also has unreadable markets, one of them
+ * `ODD`.
+ */
 const oddities: ReadonlyArray<readonly [key: string, path: string, changes: ReadonlyArray<readonly [string, string]>]> =
   [
     [
@@ -163,7 +166,7 @@ const oddities: ReadonlyArray<readonly [key: string, path: string, changes: Read
     ["aster", "GET /fapi/v1/exchangeInfo", []]
   ]
 
-describe("an odd market", () => {
+describe("an unreadable market", () => {
   it.effect.each(oddities)("leaves the others of %s readable, and is counted", ([key, path, changes]) =>
     Effect.gen(function* () {
       const recording = recordings.find((one) => one.key === key) ?? assert.fail()
@@ -197,7 +200,7 @@ describe("an odd market", () => {
     })
   )
 
-  it.effect("is none where a rate has an exponent", () =>
+  it.effect("is not one whose rate has an exponent", () =>
     Effect.gen(function* () {
       const recording = recordings.find(({ key }) => key === "dydx") ?? assert.fail()
       const path = "GET /v4/perpetualMarkets"
@@ -211,7 +214,7 @@ describe("an odd market", () => {
   )
 })
 
-describe("a step of nothing", () => {
+describe("a zero step", () => {
   it.effect.each([
     ["dydx", "GET /v4/perpetualMarkets", '"stepSize":"0.0001"', '"stepSize":"0"'],
     ["paradex", "GET /markets", '"order_size_increment":"0.00001"', '"order_size_increment":"0.0"']
@@ -228,7 +231,7 @@ describe("a step of nothing", () => {
 
 describe("requests", () => {
   it.effect.each(recordings)(
-    "$key lists its markets once for many reads, within seconds",
+    "list the markets of $key once for many reads, within seconds",
     ({ answers, book, key, make }) =>
       Effect.gen(function* () {
         const asked: Array<string> = []

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isUnpriceable, type Pool, type Unpriceable } from "../../src/programs/Program.ts"
+import { isUnpriceable, type Pool, type Unpriceable } from "../../src/programs/interface/Program.ts"
 import { raydiumClmm } from "../../src/programs/raydium/clmm.ts"
 import {
   CLMM_PROGRAM,
@@ -24,7 +24,7 @@ import { clmmFrom, clock, derive, type PoolPlan, whirlpoolFrom, writer } from ".
 
 const plan: PoolPlan = {
   tickSpacing: 64,
-  // Inside group 100 of 64 ticks, not at its edge: a step downwards from an edge belongs to the next group.
+  // Inside group 100 of 64 ticks, not at its edge: a step downwards from an edge would belong to the next group.
   tick: 6430,
   feeRate: 1000,
   positions: [{ lower: 0, upper: 12_800, liquidity: 10n ** 12n }]
@@ -40,7 +40,7 @@ const priced = (pool: Pool | Unpriceable): Pool => {
 const swappedAt = clock.unixTimestamp
 const after = (seconds: number) => ({ ...clock, unixTimestamp: swappedAt + seconds })
 
-/** Fee of a tiny swap in millionths, from the marginal rate at a price whose square root is given. */
+/** Fee of a tiny swap in millionths, from the marginal rate at a given square-root price. */
 const feeAt = (pool: Pool, sqrtPrice: bigint, seconds: number): bigint => {
   const { denominator, numerator } = pool.marginalRate(true, after(seconds))
   return (
@@ -77,7 +77,7 @@ describe("a Whirlpool with an adaptive fee", () => {
   const decode = (account: OnChainAccount | null | undefined) =>
     whirlpool.decode(pool, (asked) => (asked === address ? account : accounts(asked)), derive)
 
-  it("is priced from its oracle too", () => {
+  it("also needs its oracle", () => {
     assert.include(whirlpool.needs(pool, accounts, derive), address)
     assert.notInclude(whirlpool.needs(constant, accounts, derive), address)
     for (const [account, reason] of [
@@ -89,13 +89,13 @@ describe("a Whirlpool with an adaptive fee", () => {
     }
   })
 
-  it("asks more right after the price moved, less later, and its base fee in the end", () => {
+  it("charges more right after the price moved, less later, and its base fee in the end", () => {
     const fees = [0, 30, 600].map((seconds) => feeAt(priced(decode(oracle())), whirlpoolSqrtPriceAt(6430), seconds))
     // 4000·(20000·64)²/10^13 = 655.36 at once, 4000·(10000·64)²/10^13 = 163.84 once decayed by half.
     assert.deepStrictEqual(fees, [1656n, 1164n, 1000n])
   })
 
-  it("asks more of a swap the farther it moves the price", () => {
+  it("charges a swap more the farther it moves the price", () => {
     const adaptive = priced(decode(oracle()))
     const plain = priced(whirlpool.decode(constant, accounts, derive))
     const shareLost = (amount: bigint) => {
@@ -107,7 +107,7 @@ describe("a Whirlpool with an adaptive fee", () => {
     assert.isAbove(shareLost(10n ** 11n), shareLost(10n ** 10n))
   })
 
-  it("refuses every swap until its trading begins", () => {
+  it("refuses every swap until its trading starts", () => {
     const later = priced(
       decode(oracle((view) => view.setBigUint64(oracleOffsets.tradeEnable, BigInt(swappedAt + 60), true)))
     )
@@ -131,7 +131,7 @@ const moved = (view: DataView): void => {
 }
 
 describe("a Raydium CLMM pool with a dynamic fee", () => {
-  it("asks more right after the price moved, less later, and its base fee in the end", () => {
+  it("charges more right after the price moved, less later, and its base fee in the end", () => {
     const { accounts, pool } = clmmFrom(plan, moved)
     const decoded = priced(raydiumClmm.decode(pool, accounts, derive))
     const fees = [0, 30, 600].map((seconds) => feeAt(decoded, raydiumSqrtPriceAt(6430), seconds))
@@ -143,7 +143,7 @@ describe("a Raydium CLMM pool with limit orders", () => {
   const { accounts, pool } = clmmFrom({ ...plan, feeRate: 0 })
   const below = clmmArrayAddress(derive, pool.address, 0)
 
-  /** The pool with orders on tick zero: opened ones, and what a partial fill has left of earlier ones. */
+  /** The pool with orders on tick zero: fresh ones, and the rest of a partial fill. */
   const withOrders = (opened: bigint, partFilled: bigint) => {
     const array = accounts(below)
     const data = Uint8Array.from(array?.data ?? [])
@@ -155,7 +155,7 @@ describe("a Raydium CLMM pool with limit orders", () => {
   }
 
   it("fills them where they rest", () => {
-    // Tick zero ends the position: what lies beyond it is the orders, at a price of one.
+    // Tick zero ends the position. Beyond it there are only the orders, at a price of one.
     const [none, some] = [withOrders(0n, 0n), withOrders(700n, 300n)]
     const all = none.swap(true, MAX_U64, clock)
     const more = some.swap(true, MAX_U64, clock)

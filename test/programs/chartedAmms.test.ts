@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SOL } from "../../src/domain/Address.ts"
-import { closedAmmSwaps } from "../../src/programs/closed/closedAmms.ts"
-import { unprovenAmmSwaps } from "../../src/programs/unproven/unprovenAmms.ts"
+import { closedAmmSwaps } from "../../src/programs/charted/closedAmms.ts"
+import { unprovenAmmSwaps } from "../../src/programs/charted/unprovenAmms.ts"
 import { programs, swapDecoderOf } from "../../src/programs/registry.ts"
-import type { SwapDecoder } from "../../src/programs/SwapDecoder.ts"
-import { decodeTrades } from "../../src/trades/decode.ts"
+import type { SwapDecoder } from "../../src/programs/interface/SwapDecoder.ts"
+import { decodeTrades } from "../../src/chain/decoding/decodeTrades.ts"
 import {
   accountsAt,
   bytesOf,
@@ -16,9 +16,12 @@ import {
   TOKEN,
   TRADER,
   transactionOf
-} from "../trades/transactions.ts"
+} from "../chain/decoding/transactions.ts"
 
-/** A swap of a program: first bytes, count of accounts, and the places of the pool and of the vaults where they are fixed. */
+/**
+ * A swap of a program: first bytes, number of accounts, and the indexes of the pool and of the vaults where they are
+ * fixed.
+ */
 type Layout = readonly [dex: string, tag: string, accounts: number, pool: number, vaults?: readonly [number, number]]
 
 const layouts = (
@@ -74,7 +77,7 @@ const decode = (call: Call) =>
   decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings: swapHoldings() }))
 
 describe("AMMs without proven prices", () => {
-  it.each(layouts)("have a leg and a net trade by what moved: $title", ({ layout }) => {
+  it.each(layouts)("have a leg and a net trade of what moved: $title", ({ layout }) => {
     const { legs, nets, unresolved } = decode(callOf(layout, swapTransfers()))
     assert.deepStrictEqual(
       [...legs, ...nets].map((each) => [
@@ -95,7 +98,7 @@ describe("AMMs without proven prices", () => {
     assert.deepStrictEqual([legs[0]?.side, legs[0]?.token.amount, legs[0]?.quote.amount], ["buy", 50n, 1000n])
   })
 
-  it.each(layouts)("have no trade and nothing unresolved in a price update: $title", ({ layout }) => {
+  it.each(layouts)("see no trade and nothing unresolved in a price update: $title", ({ layout }) => {
     assert.deepStrictEqual(decode(callOf(layout, [])), { legs: [], nets: [], unresolved: 0 })
   })
 

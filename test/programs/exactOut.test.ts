@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { SwapPath } from "../../src/programs/math/swapPath.ts"
-import { isUnpriceable } from "../../src/programs/Program.ts"
+import { isUnpriceable } from "../../src/programs/interface/Program.ts"
 import { clmmSwapPaths, raydiumClmm } from "../../src/programs/raydium/clmm.ts"
 import { clmmPoolOffsets } from "../../src/programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt } from "../../src/programs/raydium/clmmTicks.ts"
 import { swapSteps } from "../../src/programs/math/swapSteps.ts"
-import { isFailure } from "../../src/programs/math/unpriceable.ts"
+import { isFailure } from "../../src/programs/layout/unpriceable.ts"
 import { whirlpoolSwapPaths } from "../../src/programs/orca/whirlpool.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
@@ -35,7 +35,7 @@ const clmmOf = (seed: number, feeOn: number): ReadonlyArray<SwapPath> => {
   return sides === null ? [] : [withOrders(sides.down), withOrders(sides.up)]
 }
 
-/** More than any pool here holds, and little enough that a fee on top of it still fits. */
+/** More than any pool here holds, and small enough that a fee still fits on top. */
 const PLENTY = 2n ** 63n
 
 const families: ReadonlyArray<readonly [string, (seed: number) => ReadonlyArray<SwapPath>]> = [
@@ -91,7 +91,7 @@ describe("a Raydium CLMM pool asked for an exact output", () => {
     assert.deepStrictEqual(swap, { ending: "filled", amountIn: 1_002_509n, amountOut: 1_000_000n })
   })
 
-  it("refuses to be asked for nothing", () => {
+  it("refuses an output of zero", () => {
     assert.strictEqual(exactOut?.(true, 0n, clock).ending, "refused")
   })
 })

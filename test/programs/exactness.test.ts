@@ -3,8 +3,8 @@ import { existsSync, globSync } from "node:fs"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { check } from "../../scripts/exactness/check.ts"
-import { parseFixture, readFixture } from "../../src/proofs/exactness/fixture.ts"
-import { discriminator, makeAccount } from "../../src/proofs/exactness/stateAccounts.ts"
+import { parseFixture, readFixture } from "../../src/quotes/execution/poolFixture.ts"
+import { discriminator, makeAccount } from "../../src/quotes/execution/makeAccount.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address } from "../../src/domain/Address.ts"
 
@@ -25,7 +25,7 @@ describe.skipIf(!here)(`swaps recorded from the programs${here ? "" : ` (skipped
     )
   })
 
-  it("are there for every program", () => {
+  it("exist for every program", () => {
     assert.isAtLeast(files.length, 7)
   })
 })
@@ -64,7 +64,7 @@ describe("check", () => {
   const inputMint = "9BB6NFEcjBCtnNLFko2FqVQBq8HHM13kCyYcdQbgpump"
   const sale = { inputMint, amountIn: "35000000007", expectedOut: "5461730" }
 
-  it("counts what agrees to the unit, in either kind of trade", () => {
+  it("counts exact cases of both kinds of trade", () => {
     const purchase = {
       kind: "exactOut",
       inputMint: "So11111111111111111111111111111111111111112",
@@ -82,7 +82,7 @@ describe("check", () => {
     assert.include(notes[0] ?? "", "5461730")
   })
 
-  it("sets cases of another rounding apart", () => {
+  it("sets aside cases with another rounding", () => {
     const tally = check(recording([{ ...sale, expectedOut: "1", oldRounding: true }]), quiet)
     assert.deepStrictEqual([tally.skipped, tally.wrong], [1, 0])
   })
@@ -92,7 +92,7 @@ describe("check", () => {
     assert.strictEqual(tally.refused, 1)
   })
 
-  it("does not let the engine fill what the program refused", () => {
+  it("counts it as wrong when the engine fills what the program refused", () => {
     const tooMuch = { side: "sell", x: "900000000000001" }
     const tally = check(recording([], [tooMuch, { inputMint, amountIn: "35000000007" }]), quiet)
     assert.deepStrictEqual([tally.errorsRefused, tally.errorsWrong], [1, 1])

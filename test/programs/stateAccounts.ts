@@ -1,10 +1,16 @@
 /** Accounts for tests, as bytes in the layouts of the programs. */
-import { isUnpriceable, type Accounts, type Pool, type Swap, type Unpriceable } from "../../src/programs/Program.ts"
-import { TOKEN_2022_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import {
+  isUnpriceable,
+  type Accounts,
+  type Pool,
+  type Swap,
+  type Unpriceable
+} from "../../src/programs/interface/Program.ts"
+import { TOKEN_2022_PROGRAM } from "../../src/programs/layout/tokenAccount.ts"
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { addressFromBytes, type Address, type Mint } from "../../src/domain/Address.ts"
-import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
-import { makeAccount } from "../../src/proofs/exactness/stateAccounts.ts"
+import { makeDeriveAddress } from "../../src/chain/programAddress.ts"
+import { makeAccount } from "../../src/quotes/execution/makeAccount.ts"
 
 export const derive = makeDeriveAddress()
 
@@ -13,13 +19,13 @@ export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fi
 
 export const clock: ChainClock = { slot: 1, epoch: 700, unixTimestamp: 1_800_000_000 }
 
-/** Nothing but these accounts has been read. */
+/** Only these accounts have been read. */
 export const reading = (...accounts: ReadonlyArray<OnChainAccount>): Accounts => {
   const read = new Map(accounts.map((account) => [account.address, account]))
   return (address) => read.get(address)
 }
 
-/** The pool, or the test fails with the reason there is none. */
+/** The pool. The test fails with the reason when there is none. */
 export const priced = (decoded: Pool | Unpriceable): Pool => {
   if (isUnpriceable(decoded)) {
     throw new Error(`${decoded.reason}: ${decoded.detail}`)
@@ -27,7 +33,7 @@ export const priced = (decoded: Pool | Unpriceable): Pool => {
   return decoded
 }
 
-/** The reason there is no pool, or the test fails. */
+/** The reason why there is no pool. The test fails when there is one. */
 export const failing = (decoded: Pool | Unpriceable): Unpriceable => {
   if (!isUnpriceable(decoded)) {
     throw new Error("the pool is priced")
@@ -40,7 +46,7 @@ export const filled = (amountIn: bigint, amountOut: bigint): Swap => ({ ending: 
 /** A transfer fee as Token-2022 lays it out: epoch, most units of one transfer, basis points. */
 export type Fee = readonly [epoch: bigint, maximum: bigint, bps: bigint]
 
-/** A Token-2022 mint with one extension before its transfer fee, as mints with metadata have. */
+/** A Token-2022 mint with one extension before its transfer fee, as with mints that have metadata. */
 export const mintWithFee = (address: Mint, older: Fee, newer: Fee): OnChainAccount =>
   makeAccount(address, TOKEN_2022_PROGRAM, 166 + 4 + 64 + 4 + 108, [
     [36, 1_000_000_000n],

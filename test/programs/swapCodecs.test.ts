@@ -1,11 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Address } from "../../src/domain/Address.ts"
-import { inAccountOrder } from "../../src/programs/accountOrder.ts"
-import {
-  encodeWhirlpoolSwap,
-  encodeWhirlpoolTraded,
-  whirlpoolSwaps
-} from "../../src/programs/orca/whirlpoolInstructions.ts"
+import { inAccountOrder } from "../../src/programs/layout/hops.ts"
+import { encodeWhirlpoolSwap, whirlpoolTraded, whirlpoolSwaps } from "../../src/programs/orca/whirlpoolInstructions.ts"
 import {
   ammV4SwapAccounts,
   ammV4SwapV2Accounts,
@@ -13,8 +9,8 @@ import {
   encodeAmmV4SwapLog,
   raydiumAmmV4Swaps
 } from "../../src/programs/raydium/ammV4Instructions.ts"
-import { encodeClmmSwap, encodeClmmSwapEvent, raydiumClmmSwaps } from "../../src/programs/raydium/clmmInstructions.ts"
-import { encodeCpmmSwap, encodeCpmmSwapEvent, raydiumCpmmSwaps } from "../../src/programs/raydium/cpmmInstructions.ts"
+import { encodeClmmSwap, clmmSwapEvent, raydiumClmmSwaps } from "../../src/programs/raydium/clmmInstructions.ts"
+import { encodeCpmmSwap, cpmmSwapEvent, raydiumCpmmSwaps } from "../../src/programs/raydium/cpmmInstructions.ts"
 
 const address = (name: string) => Address.make(`${name}${"1".repeat(43 - name.length)}`)
 const accounts = Array.from("ABCDEFGHJKLMNPQRST", address)
@@ -60,15 +56,15 @@ describe("swap events", () => {
     const vaults = { inputVaultBefore: 8n, outputVaultBefore: 9n }
     const moved = { inputAmount: 1_000n, inputTransferFee: 10n, outputAmount: 50n, outputTransferFee: 1n }
     assert.deepStrictEqual(
-      raydiumCpmmSwaps.logged?.(encodeCpmmSwapEvent({ pool, ...vaults, ...moved, baseInput: true })),
+      raydiumCpmmSwaps.logged?.(cpmmSwapEvent.encode({ pool, ...vaults, ...moved, baseInput: true })),
       report
     )
   })
 
   it.each([true, false])("of CLMM are decoded as encoded (zero for one: %s)", (zeroForOne) => {
-    // The output is net of its transfer fee, which the pool paid as well.
+    // The output excludes its transfer fee, which the pool also paid.
     const [amount0, amount1] = zeroForOne ? [1_000n, 46n] : [47n, 1_000n]
-    const event = encodeClmmSwapEvent({
+    const event = clmmSwapEvent.encode({
       pool,
       sender,
       tokenAccount0: sender,
@@ -88,7 +84,7 @@ describe("swap events", () => {
   it("of Whirlpool are decoded as encoded", () => {
     const prices = { sqrtPriceBefore: 2n, sqrtPriceAfter: 1n }
     const fees = { inputTransferFee: 3n, outputTransferFee: 4n, lpFee: 5n, protocolFee: 6n }
-    const event = encodeWhirlpoolTraded({
+    const event = whirlpoolTraded.encode({
       pool,
       aToB: true,
       ...prices,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { programs, swapDecoders } from "../../src/programs/registry.ts"
 import { type Address, SOL } from "../../src/domain/Address.ts"
-import { decodeTrades } from "../../src/trades/decode.ts"
+import { decodeTrades } from "../../src/chain/decoding/decodeTrades.ts"
 import {
   AMM_V4,
   CLMM,
@@ -13,8 +13,8 @@ import {
   PUMP_SWAP,
   swapCall,
   WHIRLPOOL
-} from "../trades/swapCalls.ts"
-import { POOL, swapHoldings, swapTransfers, TOKEN, TRADER, transactionOf } from "../trades/transactions.ts"
+} from "../chain/decoding/swapCalls.ts"
+import { POOL, swapHoldings, swapTransfers, TOKEN, TRADER, transactionOf } from "../chain/decoding/transactions.ts"
 
 /** Indexes of the pool and its vaults in the programs' own interface descriptions. */
 const instructions: ReadonlyArray<readonly [Address, string, ReadonlyArray<Instruction>]> = [
@@ -105,7 +105,7 @@ const sorted = (all: ReadonlyArray<{ readonly dex: string; readonly programId: A
   all.map(({ dex, programId }) => `${dex} ${programId}`).toSorted()
 
 describe("swap instructions", () => {
-  it("are decoded under the same label and address as the pools that are priced", () => {
+  it("are decoded under the same label and address as the priced pools", () => {
     assert.deepStrictEqual(sorted(swapDecoders.filter(({ quotable }) => quotable !== false)), sorted(programs))
   })
 
@@ -129,14 +129,14 @@ describe("swap instructions", () => {
     assert.deepStrictEqual(nets[0]?.quote, leg?.quote)
   })
 
-  it.each(cases)("of $title are the same with the vaults the other way round", ({ program, instruction }) => {
+  it.each(cases)("of $title are the same with the vaults swapped", ({ program, instruction }) => {
     const call = swapCall(program, instruction, ["vault sol", "vault token"], swapTransfers())
     const { legs } = decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings: swapHoldings() }))
     assert.strictEqual(legs[0]?.side, "buy")
     assert.strictEqual(legs[0]?.token.amount, 50n)
   })
 
-  it.each(cases)("of $title that moved nothing are counted, not made up", ({ program, instruction }) => {
+  it.each(cases)("of $title that moved nothing are counted as unresolved, not made up", ({ program, instruction }) => {
     const call = swapCall(program, instruction, ["vault sol", "vault token"], [])
     const decoded = decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings: swapHoldings(0n, 0n) }))
     assert.deepStrictEqual(decoded, { legs: [], nets: [], unresolved: 1 })

@@ -1,7 +1,7 @@
-/** Concentrated-liquidity pools written as account bytes from a list of positions, at the offsets the decoders read. */
+/** Concentrated-liquidity pools as account bytes, from a list of positions, at the offsets that the decoders read. */
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressFromBytes, addressToBytes, type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import type { Accounts } from "../../src/programs/Program.ts"
+import type { Accounts } from "../../src/programs/interface/Program.ts"
 import {
   bitmapExtensionAddress,
   bitmapExtensionOffsets,
@@ -36,11 +36,11 @@ import {
   whirlpoolArrayAddress,
   whirlpoolOffsets
 } from "../../src/programs/orca/whirlpoolLayout.ts"
-import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import { TOKEN_PROGRAM } from "../../src/programs/layout/tokenAccount.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
-import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
+import { makeDeriveAddress } from "../../src/chain/programAddress.ts"
 
-/** Derives addresses, remembering them. */
+/** Derives addresses and remembers them. */
 export const derive = makeDeriveAddress()
 
 /** A clock late enough for every pool here. */
@@ -57,7 +57,7 @@ interface Position {
 export interface PoolPlan {
   readonly tickSpacing: number
   readonly tick: number
-  /** Position of the price between the tick's and the next; the tick's own price when absent. */
+  /** Where the price lies between the tick's price and the next; the tick's own price when absent. */
   readonly sqrtPrice?: bigint
   readonly feeRate: number
   readonly protocolFeeRate?: number
@@ -73,7 +73,7 @@ export interface SyntheticPool {
 const POOL = Address.make("9vqYJjDUFecLL2xPUC4Rc7hyCtZ6iJ4mDiVZX7aFXoAe")
 const CONFIG = addressFromBytes(new Uint8Array(32).fill(7))
 
-/** Writes little-endian fields into fresh bytes that begin with a discriminator. */
+/** Writes little-endian fields into fresh bytes after a discriminator. */
 export const writer = (size: number, discriminator: string) => {
   const data = new Uint8Array(size)
   data.set(Buffer.from(discriminator, "hex"))
@@ -145,7 +145,7 @@ const fixedArray = (start: number, spacing: number, ticks: ReadonlyArray<[number
   return data
 }
 
-/** The same array in the form that stores unused ticks in one byte. */
+/** The same array in the form with one byte for an unused tick. */
 export const dynamicArray = (
   start: number,
   spacing: number,
@@ -264,7 +264,7 @@ export const randomFrom = (seed: number): (() => number) => {
   }
 }
 
-/** A number below 2^`bits`, its size spread evenly over all of them. */
+/** A number below 2^`bits` whose size is spread evenly. */
 export const randomBits = (random: () => number, bits: number): bigint => {
   const size = Math.ceil(random() * bits)
   let value = 0n

@@ -1,14 +1,14 @@
-/** Pool states with the answers of the real programs, kept in the repository so that no checkout goes without them. */
+/** Pool states with the answers of the real programs. They are in the repository, so that every checkout has them. */
 import { assert, describe, it } from "@effect/vitest"
 import { globSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import { check } from "../../scripts/exactness/check.ts"
-import { readFixture } from "../../src/proofs/exactness/fixture.ts"
+import { readFixture } from "../../src/quotes/execution/poolFixture.ts"
 
 const files = globSync(fileURLToPath(new URL("../vectors/pools/*.json", import.meta.url))).toSorted()
 
-/** The mode in a file's name: `dlmm-22-3-ft20.json` is `dlmm-ft20`. */
+/** The mode in a file name: `dlmm-22-3-ft20.json` is `dlmm-ft20`. */
 const modeOf = (path: string): string => basename(path, ".json").replace(/-\d+-\d+/u, "")
 
 describe("pools executed by the real programs", () => {

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import { type QuoteRequest, SpotQuote } from "../../src/domain/quotes/Quote.ts"
+import { type QuoteRequest, SpotQuote } from "../../src/api/schemas/Quote.ts"
 import { netOfSolFee } from "../../src/quotes/directRoute.ts"
-import type { MintPools } from "../../src/pools/MintPools.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import type { MintPools } from "../../src/quotes/pools/MintPools.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { at, constantProduct, ToyChain } from "./toyChain.ts"
 
@@ -106,7 +106,7 @@ describe("QuoteEngine.layerNative", () => {
     }).pipe(Effect.provide(engineOver(knows(thin, deep))))
   )
 
-  it.effect("quotes a purchase as principal, the fee being extra", () =>
+  it.effect("quotes a purchase as principal, with the fee on top", () =>
     Effect.gen(function* () {
       const answer = yield* quote(buy)
       assert.strictEqual(answer.outAmount, 500_000n)
@@ -129,14 +129,14 @@ describe("QuoteEngine.layerNative", () => {
     )
   )
 
-  it.effect("gives every quote an id of its own", () =>
+  it.effect("gives every quote its own id", () =>
     Effect.gen(function* () {
       const ids = yield* Effect.replicateEffect(quote(sell).pipe(Effect.map(({ requestId }) => requestId)), 100)
       assert.strictEqual(new Set(ids).size, 100)
     }).pipe(Effect.provide(engineOver(knows(deep))))
   )
 
-  it.effect("narrows to the venues and pools that were asked for", () =>
+  it.effect("uses only the requested venues and pools", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* quote({ ...sell, venues: ["thin"] })).venues, ["thin"])
       assert.strictEqual((yield* quote({ ...sell, pools: [at(2)] })).route[0]?.pool, at(2))
@@ -177,13 +177,13 @@ describe("QuoteEngine.layerNative", () => {
     }).pipe(Effect.provide(engineOver(bookOf({ pools: [], refused: [refused(3, "closed"), refused(4, "malformed")] }))))
   )
 
-  it.effect("finds no route when the proceeds do not outlive the fee", () =>
+  it.effect("finds no route when the fee takes all proceeds", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* refusalOf({ ...sell, amount: 1n }))._tag, "NoRoute")
     }).pipe(Effect.provide(engineOver(knows(constantProduct(at(1), TOKEN, SOL, [10n, 11n])))))
   )
 
-  it.effect("does not state that there is no route while pools of the token could not be searched", () =>
+  it.effect("does not claim that there is no route while pools of the token could not be searched", () =>
     Effect.gen(function* () {
       for (const request of [sell, buy, { ...sell, venues: ["other"] }]) {
         assert.deepInclude(yield* refusalOf(request), { _tag: "PoolsNotSearched", mint: TOKEN })
@@ -228,7 +228,7 @@ describe("QuoteEngine.layerNative", () => {
     }).pipe(Effect.provide(engineOver(knows(deep))))
   )
 
-  it.effect("survives a feed that reloads: stale until it is live again", () => {
+  it.effect("is stale while the feed reloads, and quotes again once it is live", () => {
     const feed = chain({ state: "loading" })
     return Effect.gen(function* () {
       assert.strictEqual((yield* refusalOf(sell))._tag, "StateStale")
@@ -282,7 +282,7 @@ describe("netOfSolFee", () => {
     assert.strictEqual(netOfSolFee(gross, 100n), net)
   })
 
-  it("is everything without a fee", () => {
+  it("is the whole amount without a fee", () => {
     assert.strictEqual(netOfSolFee(101n, 0n), 101n)
   })
 })

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import type { QuoteRequest } from "../../src/domain/quotes/Quote.ts"
-import type { PoolGraph } from "../../src/pools/PoolGraph.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import type { QuoteRequest } from "../../src/api/schemas/Quote.ts"
+import type { PoolGraph } from "../../src/quotes/pools/PoolGraph.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { at, constantProduct, ToyChain } from "./toyChain.ts"
 
@@ -85,7 +85,7 @@ describe("QuoteEngine.layerRouter", () => {
     }).pipe(Effect.provide(engineOver({})))
   )
 
-  it.effect("takes no fee of its own, also where one leg is SOL", () =>
+  it.effect("takes no fee of its own, even when one leg is SOL", () =>
     Effect.gen(function* () {
       const answer = yield* quote({ ...request, outputMint: SOL })
       assert.strictEqual(answer.outAmount, 47_619n)
@@ -106,7 +106,7 @@ describe("QuoteEngine.layerRouter", () => {
     }).pipe(Effect.provide(engineOver({})))
   )
 
-  it.effect("does not state that there is no route while pools of an end could not be searched", () =>
+  it.effect("does not claim that there is no route while pools of an end could not be searched", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* quote(request)).route.length, 2)
       const refusal = yield* Effect.flip(quote({ ...request, maxHops: 1 }))
@@ -114,7 +114,7 @@ describe("QuoteEngine.layerRouter", () => {
     }).pipe(Effect.provide(engineOver({ unsearched: [B, SOL] })))
   )
 
-  it.effect("counts the pools of a hub as those of the other end, where that is none", () =>
+  it.effect("looks at the hub's pools only when the other end has none", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* directRefusal(request), "NoRoute")
       assert.strictEqual(yield* directRefusal({ ...request, inputMint: USDC, outputMint: B }), "PoolsNotSearched")
@@ -122,7 +122,7 @@ describe("QuoteEngine.layerRouter", () => {
     }).pipe(Effect.provide(engineOver({ loaded: [A, B, SOL, USDC], unsearched: [B, SOL, USDC], hubs: `${B},${USDC}` })))
   )
 
-  it.effect("is cold until both ends are loaded, and asks for the one that is not", () => {
+  it.effect("is cold until both ends are loaded, and loads the missing one", () => {
     const warmed: Array<Mint> = []
     return Effect.gen(function* () {
       const refusal = yield* Effect.flip(quote(request))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { bestDirect, impactPct } from "../../src/quotes/bestDirect.ts"
 import { at, constantProduct } from "./toyChain.ts"
@@ -26,12 +26,12 @@ describe("bestDirect", () => {
     assert.strictEqual(best?.swap.amountOut, 450n)
   })
 
-  it("prefers any pool that fills to one that runs out and pays more", () => {
+  it("prefers a pool that fills to one that pays more and runs out", () => {
     const best = bestDirect([pool(1, [1000n, 10_000n], 900n), pool(2, [1000n, 10n])], sell, clock)
     assert.strictEqual(best?.pool.address, at(2))
   })
 
-  it("offers the largest of those that run out when none fills", () => {
+  it("takes the largest output among pools that run out when none fills", () => {
     const best = bestDirect([pool(1, [1000n, 100n], 500n), pool(2, [1000n, 100n], 800n)], sell, clock)
     assert.strictEqual(best?.pool.address, at(2))
     assert.strictEqual(best?.swap.ending, "exhausted")
@@ -48,11 +48,11 @@ describe("bestDirect", () => {
     assert.isNull(bestDirect([broken, pool(1, [10n ** 12n, 1n])], sell, clock))
   })
 
-  it("passes over a pool whose arithmetic fails", () => {
+  it("skips a pool whose arithmetic fails", () => {
     assert.strictEqual(bestDirect([broken, pool(1, [1000n, 900n])], sell, clock)?.pool.address, at(1))
   })
 
-  it("reads the direction off the input mint", () => {
+  it("takes the direction from the input mint", () => {
     const best = bestDirect([pool(1, [1000n, 500n])], { inputMint: SOL, amount: 500n }, clock)
     assert.strictEqual(best?.swap.amountOut, 500n)
   })
@@ -76,13 +76,13 @@ const impactOf = (candidate: Pool, amount: bigint) => {
 }
 
 describe("impactPct", () => {
-  it("measures the swap against the marginal rate, in percent points", () => {
+  it("measures the swap against the marginal rate, in percentage points", () => {
     // Selling a quarter of the reserve: out/in is 0.8 of the marginal rate.
     assert.strictEqual(impactOf(pool(1, [4_000_000n, 4_000_000n]), 1_000_000n), 20)
     assert.strictEqual(impactOf(pool(1, [3_000_000n, 3_000_000n]), 1_000_000n), 25)
   })
 
-  it("is not measurable below 0.1 percent, and is from there on", () => {
+  it("is measurable from 0.1 percent on, and not below", () => {
     assert.isNull(impactOf(pool(1, [1_000_000_000n, 10n ** 18n]), 1_000_000n))
     assert.strictEqual(impactOf(pool(1, [999_000_000n, 999_000_000_000n]), 1_000_000n), 0.1)
   })
@@ -91,7 +91,7 @@ describe("impactPct", () => {
     assert.isNull(impactOf(pool(1, [1000n, 1000n], 500n), 1000n))
   })
 
-  it("is unknown when the pool cannot say its rate", () => {
+  it("is unknown when the pool has no rate", () => {
     const silent: Pool = {
       ...pool(1, [1000n, 1000n]),
       marginalRate: () => {

@@ -1,9 +1,9 @@
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import type { ChainClock } from "../../src/domain/OnChainAccount.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import type { Trade } from "../../src/quotes/bestPath.ts"
 
-/** Output of the best path, found by trying every path without a repeated mint: slow and exhaustive. Zero when none fills. */
+/** Output of the best path, found by trying every path without a repeated mint. Zero when none fills. */
 export const exhaustive = (
   pools: ReadonlyArray<Pool>,
   { inputMint, outputMint, amount, maxHops }: Trade,

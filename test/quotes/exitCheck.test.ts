@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
-import { ExitCheck, type Position, type Rung } from "../../src/domain/quotes/ExitCheck.ts"
-import type { SpotQuote } from "../../src/domain/quotes/Quote.ts"
+import { ExitCheck, type Position, type Rung } from "../../src/api/schemas/ExitCheck.ts"
+import type { SpotQuote } from "../../src/api/schemas/Quote.ts"
 import { areMixed, exitCheck, largestClean, verdictOf } from "../../src/quotes/exitCheck.ts"
 import { at } from "./toyChain.ts"
 
@@ -122,7 +122,7 @@ describe("exitCheck", () => {
     assert.strictEqual(report.summary.fullExitImpactPct, 1)
   })
 
-  it("takes no proceeds from a clamped quote, and keeps the quote", () => {
+  it("counts no proceeds from a clamped quote, and keeps the quote", () => {
     const clamped = quoteOf(400_000_000n, { clamped: true, venues: ["deep"] })
     const report = check([0.01, 0.5, 1], [quoteOf(10_000_000n), quoteOf(495_000_000n), clamped])
     const rung = report.rungs[2]
@@ -134,14 +134,14 @@ describe("exitCheck", () => {
     assert.isNull(report.summary.fullExitOutAmount)
   })
 
-  it("calls it no route when nothing buys the largest rung", () => {
+  it("has no route when nothing buys the largest rung", () => {
     const report = check([0.01, 1], [quoteOf(10n), null])
     assert.deepInclude(report.rungs[1], { quote: null, error: "no_route", outAmount: null })
     assert.strictEqual(report.summary.verdict, "no_route")
     assert.deepStrictEqual(codes(report), [])
   })
 
-  it("is trapped where selling more returns less", () => {
+  it("is trapped when selling more returns less", () => {
     const report = check([0.01, 0.5, 1], [quoteOf(10_000_000n), quoteOf(600_000_000n), quoteOf(599_999_999n)])
     assert.strictEqual(report.summary.verdict, "trapped")
     assert.deepStrictEqual(codes(report), ["negative_marginal_proceeds"])
@@ -154,7 +154,7 @@ describe("exitCheck", () => {
     assert.strictEqual(verdictAt(500_000_000n), "trapped")
   })
 
-  it("never calls clean what was not measured", () => {
+  it("never calls an unmeasured exit clean", () => {
     const alone = check([1], [quoteOf(1_000_000n)])
     assert.strictEqual(alone.summary.verdict, "thin")
     assert.deepStrictEqual(codes(alone), ["coarse_baseline", "impact_unmeasured"])
@@ -167,13 +167,13 @@ describe("exitCheck", () => {
     assert.isNull(partial.summary.fullExitPrice)
   })
 
-  it("flags a baseline above five percent of the position, or with an impact above one", () => {
+  it("warns of a baseline above five percent of the position, or with an impact above one percent", () => {
     assert.deepStrictEqual(codesOfFirst(0.05, 1), [])
     assert.deepStrictEqual(codesOfFirst(0.051, null), ["coarse_baseline"])
     assert.deepStrictEqual(codesOfFirst(0.01, 1.000001), ["coarse_baseline"])
   })
 
-  it("warns when rungs were priced on states too far apart, not when the feed has moved on", () => {
+  it("warns when rungs were priced on states too far apart, but not when only the feed has moved on", () => {
     assert.deepStrictEqual(codesAtSlot(110), [])
     assert.deepStrictEqual(codesAtSlot(111), ["mixed_slots"])
     const later = check([0.01, 1], [quoteOf(10_000n), quoteOf(1_000_000n, { contextSlot: 200 })])

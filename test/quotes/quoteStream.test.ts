@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { LimiterUnavailable } from "../../src/domain/Budget.ts"
-import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/domain/quotes/QuoteStream.ts"
+import { LimiterUnavailable } from "../../src/api/schemas/Budget.ts"
+import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/api/schemas/QuoteStream.ts"
 import { at } from "./toyChain.ts"
 import { closing, meterOf, noRoute, quoteOf, run, stale, start, START, story, unsupported } from "./toyStream.ts"
 
@@ -83,7 +83,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("goes on after an error, and refunds the unit of a server fault", () =>
+  it.effect("goes on after an error, and refunds the unit when the fault is ours", () =>
     Effect.gen(function* () {
       const { frames, spent } = yield* run({ answers: [stale, noRoute, "defect", quoteOf(5n)] })
       const errors = frames.flatMap((frame) => (frame.event === "error" ? [frame.data] : []))
@@ -122,7 +122,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("sends once that the budget is spent, with the next tick", () =>
+  it.effect("reports a spent budget once, with the next tick", () =>
     Effect.gen(function* () {
       const { frames } = yield* run({ answers: [quoteOf(5n)], units: 1 })
       assert.deepStrictEqual(story(frames), ["open", "quote 0", "quote 1", "throttled 2", "close"])
@@ -137,7 +137,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("sends it again once a tick was admitted in between", () =>
+  it.effect("reports it again once a tick was admitted in between", () =>
     Effect.gen(function* () {
       let asked = 0
       const { meter } = meterOf(300)
@@ -169,7 +169,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("skips grid points that went by, and never queues them", () =>
+  it.effect("skips grid points that have passed, and never queues them", () =>
     Effect.gen(function* () {
       const { frames, spent } = yield* run({ answers: [{ slowMs: 2500 }, quoteOf(7n)] })
       assert.deepStrictEqual(story(frames), ["open", "quote 0", "quote 1", "quote 4", "close"])

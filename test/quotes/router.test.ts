@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import type { Mint } from "../../src/domain/Address.ts"
-import type { PoolGraph } from "../../src/pools/PoolGraph.ts"
+import type { PoolGraph } from "../../src/quotes/pools/PoolGraph.ts"
 import { bestPath, type Trade } from "../../src/quotes/bestPath.ts"
 import { pricedRoute } from "../../src/quotes/routedQuote.ts"
 import { splitRoute } from "../../src/quotes/splitRoute.ts"
@@ -34,7 +34,7 @@ const tradeOf = (amount: bigint, maxHops: number): Trade => ({ inputMint: at(1),
 
 describe("bestPath", () => {
   it.effect.prop(
-    "finds what trying every path finds",
+    "finds the same path as trying every path",
     [Market, Amount, Hops],
     ([edges, amount, hops]) =>
       Effect.sync(() => {
@@ -46,7 +46,7 @@ describe("bestPath", () => {
     { arbitrary: { runs: 1000 } }
   )
 
-  it("takes a second choice at a mint whose best way came through the next one", () => {
+  it("takes a second choice at a mint when its best way came through the next mint", () => {
     // The richest way to 4 passes through 3, and only 3 leads from 4 to the output.
     const pools = [
       constantProduct(at(100), at(1), at(3), [1_000n, 1_000_000n]),
@@ -77,7 +77,7 @@ describe("bestPath", () => {
 })
 
 describe("splitRoute", () => {
-  it.effect.prop("never pays less than the path undivided, and its hops add up", [Market, Amount, Hops], (drawn) =>
+  it.effect.prop("never pays less than the undivided path, and its hops add up", [Market, Amount, Hops], (drawn) =>
     Effect.sync(() => {
       const [edges, amount, hops] = drawn
       const graph = graphOf(poolsOf(edges))

@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
-import { NoRoute, type QuoteRequest } from "../../src/domain/quotes/Quote.ts"
+import { NoRoute, type QuoteRequest } from "../../src/api/schemas/Quote.ts"
 import { sharedQuotes } from "../../src/quotes/sharedQuotes.ts"
 import { at } from "./toyChain.ts"
 import { quoteOf } from "./toyStream.ts"
 
 const request: QuoteRequest = { inputMint: at(10), outputMint: SOL, amount: 5n, slippageBps: 50 }
 
-/** A pricing that counts, and pays one unit more each time. */
+/** A quote function that counts its calls and pays one unit more each time. */
 const counting = () => {
   const asked: Array<QuoteRequest> = []
   const quote = sharedQuotes((wanted) => Effect.sync(() => quoteOf(BigInt(asked.push(wanted)))))
@@ -28,7 +28,7 @@ describe("quotes of equal ticks", () => {
     })
   )
 
-  it.effect("are priced anew for the next tick", () =>
+  it.effect("are priced again for the next tick", () =>
     Effect.gen(function* () {
       const { asked, quote } = counting()
       yield* quote(request)
@@ -38,7 +38,7 @@ describe("quotes of equal ticks", () => {
     })
   )
 
-  it.effect("are priced apart when any term differs", () =>
+  it.effect("are priced separately when any term differs", () =>
     Effect.gen(function* () {
       const { asked, quote } = counting()
       const others: ReadonlyArray<Partial<QuoteRequest>> = [
@@ -60,7 +60,7 @@ describe("quotes of equal ticks", () => {
     })
   )
 
-  it.effect("are asked for again after a refusal", () =>
+  it.effect("are requested again after a refusal", () =>
     Effect.gen(function* () {
       let refusals = 0
       const { inputMint, outputMint } = request

@@ -29,7 +29,7 @@ describe("timerWheel", () => {
     })
   )
 
-  it.effect("runs every action of a crowded slot, and those that the actions add", () =>
+  it.effect("runs every action of a crowded slot, and the actions that these add", () =>
     Effect.gen(function* () {
       const wheel = yield* makeTimerWheel
       const startedAt = monotonicMs(yield* Clock.Clock)
@@ -70,7 +70,7 @@ describe("gridState", () => {
     assert.deepStrictEqual(gridState(1050, 5, grid), { _tag: "Waiting", dueMs: 1100 })
   })
 
-  it("starts the newest point for 100 ms, and skips those before it", () => {
+  it("starts the newest point within 100 ms, and skips the points before it", () => {
     assert.deepStrictEqual(gridState(250, 1, grid), { _tag: "Due", tick: 1, skipped: 0 })
     assert.deepStrictEqual(gridState(850, 1, grid), { _tag: "Due", tick: 3, skipped: 2 })
     assert.deepStrictEqual(gridState(850.1, 1, grid), { _tag: "Late", tick: 3, skipped: 3 })

@@ -1,13 +1,14 @@
-/** A chain in a map and an AMM program small enough to check by hand, for tests of everything between the two. */
+/** A chain in a map, and an AMM program small enough to check by hand. */
 import { Effect, Layer, Queue, Stream } from "effect"
-import type { Pool, Program, Unpriceable } from "../../src/programs/Program.ts"
-import { readAddress, readU64 } from "../../src/programs/math/bytes.ts"
+import type { Pool, Program, Unpriceable } from "../../src/programs/interface/Program.ts"
+import { readAddress, readU64 } from "../../src/programs/layout/bytes.ts"
 import { productInputTo } from "../../src/programs/math/priceMove.ts"
-import { plainMint } from "../../src/programs/math/plainMint.ts"
+import { plainMint } from "../../src/programs/layout/tokenAccount.ts"
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
-import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/accounts/ChainFeed.ts"
-import type { Commitment } from "../../src/solana/Commitment.ts"
+import { type ChainEvent, ChainFeed, type Freshness } from "../../src/chain/ChainFeed.ts"
+import { ChainUnavailable } from "../../src/chain/ChainUnavailable.ts"
+import type { Commitment } from "../../src/chain/Commitment.ts"
 
 /** The address whose bytes are all `n`. */
 export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))
@@ -24,7 +25,7 @@ const u64 = (value: bigint): Uint8Array => {
 const join = (...parts: ReadonlyArray<Uint8Array>): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => Array.from(part)))
 
-/** A vault that holds so much. */
+/** A vault with this balance. */
 export const vault = (address: Address, amount: bigint, slot = 1): OnChainAccount => ({
   address,
   owner: VAULTS,
@@ -33,7 +34,7 @@ export const vault = (address: Address, amount: bigint, slot = 1): OnChainAccoun
   slot
 })
 
-/** A pool account: both mints, both vaults, and a mode of which only 0 is priced. */
+/** A pool account: both mints, both vaults, and a mode. Only mode 0 is priced. */
 export const toyPool = (
   fields: { address: Address; mintA: Mint; mintB: Mint; vaultA: Address; vaultB: Address; mode?: number },
   slot = 1
@@ -72,7 +73,7 @@ const decode: Program["decode"] = (account, accounts) => {
   })
 }
 
-/** x·y = k without a fee; takes at most `most` units in. */
+/** x·y = k without a fee. Takes at most `most` units in. */
 export const constantProduct = (
   address: Address,
   mintA: Mint,
@@ -109,7 +110,9 @@ export const toyProgram: Program = {
   decode
 }
 
-/** A chain that a test writes to. Watching answers with a snapshot at once, unless the account is withheld. */
+/**
+ * A chain that a test writes to. Watching an account answers with a snapshot at once, unless the account is withheld.
+ */
 export class ToyChain {
   readonly accounts = new Map<Address, OnChainAccount>()
   readonly watched = new Set<Address>()
@@ -119,7 +122,7 @@ export class ToyChain {
   searches = 0
   reads = 0
   failures = 0
-  /** Programs whose accounts the node does not let be searched. */
+  /** Programs whose accounts the node refuses to search. */
   readonly refused = new Set<Address>()
   readFailures = 0
   fresh: Freshness = { slot: 1, heardAtMs: 0, state: "live" }
@@ -141,7 +144,7 @@ export class ToyChain {
     Queue.offerUnsafe(this.events, { _tag: "Writes", slot, accounts: written })
   }
 
-  /** The account; for a mint of a pool or of `mints` a plain mint where there is none. */
+  /** The account. A mint of a pool or of `mints` that has no account is a plain mint. */
   mintAt(address: Address): OnChainAccount | null {
     const named = Array.from(this.accounts.values()).some(
       ({ data, owner }) => owner === TOY && [0, 32].some((offset) => readAddress(data, offset) === address)

@@ -3,15 +3,15 @@ import { assert } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
-import { BudgetExceeded, type Charge } from "../../src/domain/Budget.ts"
+import { BudgetExceeded, type Charge } from "../../src/api/schemas/Budget.ts"
 import {
   NoRoute,
   type QuoteRefusal,
   RouteNotSupported,
   type SpotQuote,
   StateStale
-} from "../../src/domain/quotes/Quote.ts"
-import type { Frame, StreamTerms } from "../../src/domain/quotes/QuoteStream.ts"
+} from "../../src/api/schemas/Quote.ts"
+import type { Frame, StreamTerms } from "../../src/api/schemas/QuoteStream.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { QuoteSession } from "../../src/quotes/QuoteSession.ts"
 import { runTicks, type TickMeter } from "../../src/quotes/runTicks.ts"
@@ -73,7 +73,7 @@ export const unsupported = new RouteNotSupported({ detail: "no" })
 
 type Answer = SpotQuote | QuoteRefusal | "defect" | { readonly slowMs: number }
 
-/** Answers in turn, the last one for good. */
+/** Gives the answers in turn, and repeats the last one. */
 const engineOf = (answers: ReadonlyArray<Answer>) => {
   let asked = 0
   const quote = (): Effect.Effect<SpotQuote, QuoteRefusal> => {
@@ -92,7 +92,7 @@ const engineOf = (answers: ReadonlyArray<Answer>) => {
 const exceeded = () =>
   new BudgetExceeded({ budget: "quote", cost: 1, windowMs: 60_000, limit: 300, remaining: 0, fitsAtMs: START + 3500 })
 
-/** A budget of so many units that never roll, of which it keeps count. */
+/** A budget of this many units that never refills, and counts its use. */
 export const meterOf = (units: number) => {
   const spent = { units: 0 }
   const charge = (): Charge => ({

@@ -1,4 +1,4 @@
-/** Quotes under proofs of venues: evidence of each swap, and venues that are refused. */
+/** Quotes with proofs of venues: the evidence of each swap, and refused venues. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
@@ -26,7 +26,7 @@ const refuse = (...venues: ReadonlyArray<string>) =>
   )
 
 describe.each(engines)("%s", (_, over) => {
-  it.effect("has the slot of the proof with each swap, and null where none is known", () =>
+  it.effect("shows the slot of the proof with each swap, and null when none is known", () =>
     Effect.gen(function* () {
       const engine = yield* QuoteEngine
       const before = yield* engine.quote(sale)
@@ -58,7 +58,7 @@ describe.each(engines)("%s", (_, over) => {
     }).pipe(Effect.provide(quoted(over).layer))
   )
 
-  it.effect("refuses a pair that no other venue trades, by name with the reason", () =>
+  it.effect("refuses a pair that no other venue trades, with the reason", () =>
     Effect.gen(function* () {
       const engine = yield* QuoteEngine
       yield* refuse("raydium-cpmm", "pumpswap", "raydium-amm-v4")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
-import type { WalletPosition } from "../../src/domain/wallets/WalletPositions.ts"
+import type { WalletPosition } from "../../src/api/schemas/WalletPositions.ts"
 import { countsOf, plannedExits, rungsIn, totalOf, walletExitPosition } from "../../src/quotes/walletExit.ts"
 import { at } from "./toyChain.ts"
 
@@ -52,7 +52,7 @@ describe("plannedExits", () => {
     )
   })
 
-  it("prices nothing of an unknown balance, of the mint of the proceeds, or of too few units", () => {
+  it("prices nothing when the balance is unknown, the mint is the one of the proceeds, or there are too few units", () => {
     const positions = [held(4), held(3, { mint: SOL }), held(2, { holding: 50n }), held(1, { holding: null })]
     const { planned } = plannedExits(positions, terms)
     assert.deepStrictEqual(

@@ -12,12 +12,12 @@ import type { Service } from "../../scripts/recompute/service.ts"
 import { tokenWindows, windowNames } from "../../scripts/recompute/windows.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import { Address } from "../../src/domain/Address.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import { MarketReader } from "../../src/market/views/MarketReader.ts"
-import * as tokenActivity from "../../src/market/views/tokenActivity.ts"
-import { TopTraders } from "../../src/market/views/TopTraders.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
-import { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { MarketReader } from "../../src/market/reads/MarketReader.ts"
+import * as tokenActivity from "../../src/market/reads/tokenActivity.ts"
+import { TopTraders } from "../../src/market/reads/TopTraders.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
+import { ChainFeed } from "../../src/chain/ChainFeed.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
 
@@ -46,7 +46,7 @@ const mintOf = (mint: string) => Address.make(mint)
 const readsAt = (ms: number) =>
   Effect.gen(function* () {
     const [reader, traders, tokens] = [yield* MarketReader, yield* TopTraders, yield* TokenReader]
-    const tape = yield* TradeTape
+    const tape = yield* Market
     const context = yield* Effect.context<never>()
     const run = <A, E>(read: Effect.Effect<A, E>) =>
       Effect.runPromiseWith(context)(Effect.provideService(read, Clock.Clock, clockAt(ms)))
@@ -124,7 +124,7 @@ const poolsLoaded = (
 
 /** The chain, read by the service and by the recomputation. */
 const bothRead = Effect.gen(function* () {
-  const [simulator, tape] = [yield* Simulator, yield* TradeTape]
+  const [simulator, tape] = [yield* Simulator, yield* Market]
   const newestSlot = Number(yield* Effect.promise(() => call(simulator.rpcUrl, "getSlot", [])))
   const chain = followChain(simulator.rpcUrl, newestSlot - 2 * SLOTS)
   yield* Effect.promise(() => chain.readOn())

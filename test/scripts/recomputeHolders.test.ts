@@ -7,7 +7,7 @@ import { makeFindings } from "../../scripts/recompute/differences.ts"
 import { followChain } from "../../scripts/recompute/follow.ts"
 import { compareHolders, listHolders } from "../../scripts/recompute/holders.ts"
 import { Address, SOL, USDC } from "../../src/domain/Address.ts"
-import * as tokenActivity from "../../src/market/views/tokenActivity.ts"
+import * as tokenActivity from "../../src/market/reads/tokenActivity.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
 

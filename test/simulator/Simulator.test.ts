@@ -17,7 +17,7 @@ const nameOf = (seed: string, startUnixMs: number) =>
   )
 
 describe("Simulator", () => {
-  it.effect("begins a slot every 400 ms, or as many times as fast as asked for, with times that follow the clock", () =>
+  it.effect("starts a slot every 400 ms, or faster by the speed that is set, with times that follow the clock", () =>
     Effect.gen(function* () {
       const { rpcUrl, wsUrl } = yield* Simulator
       const before = yield* slotOf(rpcUrl)
@@ -37,7 +37,7 @@ describe("Simulator", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 4 })))
   )
 
-  it.effect("makes slots only by advance when it has no speed", () =>
+  it.effect("makes slots only by advance when its speed is zero", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance } = yield* Simulator
       const before = yield* slotOf(rpcUrl)
@@ -67,7 +67,7 @@ describe("Simulator", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 0 })))
   )
 
-  it.effect("has its own genesis hash, unless another has both its seed and its start", () =>
+  it.effect("has its own genesis hash, which depends on its seed and its start", () =>
     Effect.gen(function* () {
       const name = yield* nameOf("one", 1_790_000_000_000)
       assert.strictEqual(bs58.decode(name).length, 32)
@@ -94,7 +94,7 @@ describe("Simulator", () => {
     })
   )
 
-  it.effect("is set by the environment", () =>
+  it.effect("reads its settings from the environment", () =>
     Effect.gen(function* () {
       const { digest, faults } = yield* Simulator
       assert.strictEqual(faults.current().accounts, "truncated")
@@ -123,7 +123,7 @@ describe("Simulator", () => {
 })
 
 describe("slotsToSkip", () => {
-  it("catches up with a late slot, and skips the slots that a jump of the clock has missed", () => {
+  it("catches up with a late slot, and skips the slots that a jump of the clock has passed", () => {
     assert.strictEqual(slotsToSkip(-400, 400), 0)
     assert.strictEqual(slotsToSkip(10_000, 400), 0)
     assert.strictEqual(slotsToSkip(3_600_000, 400), 9_000)

@@ -9,7 +9,7 @@ const settings = (env: Readonly<Record<string, string>>) => ConfigProvider.layer
 const quiet = { SIMULATOR_SEED: "thread", SIMULATOR_SPEED: "0", SIMULATOR_HISTORY: "0.01" }
 
 describe("SimulatorThread", () => {
-  it.live("answers as a chain with the given settings until its scope closes", () =>
+  it.live("serves a chain with the given settings until its scope closes", () =>
     Effect.gen(function* () {
       const life = yield* Scope.make()
       const built = SimulatorThread.layerConfig.pipe(Layer.provide(settings(quiet)))
@@ -30,7 +30,7 @@ describe("SimulatorThread", () => {
     })
   )
 
-  it.live("serves a Geyser where its settings want one", () =>
+  it.live("serves a Geyser when its settings ask for one", () =>
     Effect.gen(function* () {
       const { geyserUrl } = yield* SimulatorThread
       assert.match(geyserUrl ?? "", /^http:\/\/127\.0\.0\.1:\d+$/u)

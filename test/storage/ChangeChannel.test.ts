@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestConsole } from "effect/testing"
-import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
 import { ChangeChannel, type ChangeSignal, type Topic } from "../../src/storage/ChangeChannel.ts"
 import { transaction } from "../../src/storage/transaction.ts"
 import { blockLoop } from "../support/blockLoop.ts"
@@ -15,7 +15,7 @@ const open = Effect.fnUntraced(function* (address: TestDatabase.TestAddress) {
   return { channel: Context.get(context, ChangeChannel), sql: Context.get(context, SqlClient.SqlClient) }
 })
 
-/** The signals of a topic, as they come. */
+/** The signals of a topic, in order. */
 const collect = Effect.fnUntraced(function* (channel: ChangeChannel["Service"], topic: Topic) {
   const signals: Array<ChangeSignal> = []
   yield* channel.changes(topic).pipe(
@@ -32,7 +32,7 @@ const missed = { _tag: "Missed" } as const
 const changed = (subject: string, isOwn = false) => ({ _tag: "Changed", subject, isOwn }) as const
 
 describe.runIf(TestDatabase.isAvailable)("the change channel", { concurrent: true }, () => {
-  it.live("delivers changes of a topic to every process in order of commit, and marks a process's own", () =>
+  it.live("delivers changes of a topic to every process in order of commit, and marks a process's own changes", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
@@ -117,7 +117,7 @@ describe.runIf(TestDatabase.isAvailable)("the change channel", { concurrent: tru
     })
   )
 
-  it.live("is not proven while the network is frozen, and signals to read again once it is back", () =>
+  it.live("is not proven while the network is frozen, and signals to read again when it is back", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const monitor = Context.get(yield* Layer.build(SourceMonitor.layer), SourceMonitor.SourceMonitor)

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Database from "../../src/storage/Database.ts"
 import { migrations } from "../../src/storage/migrations.ts"
-import { migrate, migrateTo } from "../../src/storage/schema.ts"
+import { appliedMigrations as applied } from "../../src/storage/schema.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -19,12 +19,6 @@ const temporaryFolder = Effect.acquireRelease(
 const withSettings = (settings: Record<string, string>) =>
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))
 
-const applied = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql`select migration_id, name from schema_migrations order by migration_id`
-  return rows.map((row) => `${String(row["migrationId"]).padStart(4, "0")}_${String(row["name"])}`)
-})
-
 describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
   it.live("makes and migrates a database in DATA_DIR without other settings", () =>
     Effect.gen(function* () {
@@ -34,7 +28,7 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
     })
   )
 
-  it.live("serves a command beside the process that owns DATA_DIR, which stays the only owner", () =>
+  it.live("serves a command beside the process that owns DATA_DIR, which remains the only owner", () =>
     Effect.gen(function* () {
       const settings = withSettings({ DATA_DIR: yield* temporaryFolder })
       yield* Layer.build(Database.layer.pipe(settings))
@@ -47,7 +41,7 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
     })
   )
 
-  it.live("uses the server that DATABASE_URL names, with its names translated both ways", () =>
+  it.live("uses the server that DATABASE_URL names, and translates names both ways", () =>
     Effect.gen(function* () {
       const { database, host } = yield* TestDatabase.create
       const url = `postgres://postgres@localhost/${database}?host=${encodeURIComponent(host)}`
@@ -101,7 +95,7 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
 })
 
 describe.runIf(TestDatabase.isAvailable)("a client", () => {
-  it.live("closes although its connections carry nothing any more and a transaction is open", () =>
+  it.live("closes although its connections are dead and a transaction is open", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const options = { poolSize: 2, connectTimeout: Duration.seconds(2), statementTimeout: Duration.seconds(30) }
@@ -121,54 +115,5 @@ describe.runIf(TestDatabase.isAvailable)("a client", () => {
       const closed = yield* Scope.close(scope, Exit.void).pipe(Effect.timeoutOption("20 seconds"))
       assert.isTrue(Option.isSome(closed))
     }).pipe(Effect.provide(Reactivity.layer))
-  )
-})
-
-describe.runIf(TestDatabase.isAvailable)("migrate", () => {
-  it.live("runs once when three processes start at once", () =>
-    Effect.gen(function* () {
-      const address = yield* TestDatabase.create
-      const clients = yield* Effect.forEach([1, 2, 3], () => Layer.build(TestDatabase.connect(address)))
-      const [first] = clients
-      assert.isDefined(first)
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`drop schema public cascade`
-        yield* sql`create schema public`
-      }).pipe(Effect.provide(first))
-      yield* Effect.forEach(clients, (client) => Effect.provide(migrate, client), { concurrency: "unbounded" })
-      assert.deepStrictEqual(yield* Effect.provide(applied, first), Object.keys(migrations))
-    })
-  )
-
-  it.live("refuses a database that a later version has migrated, and names the migrations", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`insert into schema_migrations (migration_id, name) values (9001, 'later'), (9002, 'latest')`
-      const error = yield* Effect.flip(migrate)
-      assert.strictEqual(error._tag, "SchemaTooNew")
-      assert.include(error.message, "9001_later, 9002_latest")
-    }).pipe(Effect.provide(TestDatabase.layer))
-  )
-
-  it.live("applies a migration that came with a lower number than the newest one of the database", () =>
-    Effect.gen(function* () {
-      const names = Object.keys(migrations)
-      const late = ["0051_wallet_trade_alerts", "0041_key_addresses"]
-      yield* migrateTo(names.filter((name) => !late.includes(name)))
-      assert.notInclude(yield* applied, late[0])
-      yield* migrate
-      assert.deepStrictEqual(yield* applied, names)
-      const sql = yield* SqlClient.SqlClient
-      assert.deepStrictEqual(yield* sql`select wallet from alerts`, [])
-    }).pipe(Effect.provide(Layer.unwrap(Effect.map(TestDatabase.createEmpty, TestDatabase.connect))))
-  )
-
-  it.live("changes nothing when it has run before", () =>
-    Effect.gen(function* () {
-      const before = yield* applied
-      yield* migrate
-      assert.deepStrictEqual(yield* applied, before)
-    }).pipe(Effect.provide(TestDatabase.layer))
   )
 })

@@ -9,7 +9,7 @@ import { isAvailable } from "../support/TestDatabase.ts"
 
 const isRoot = process.getuid?.() === 0
 
-// Only tests of durability pay for it.
+// Only tests of durability need it.
 const settings = { fsync: "off" }
 
 describe.runIf(isAvailable)("EmbeddedServer.start", () => {
@@ -82,7 +82,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
-  it.live("starts again when it is killed, as often as it is, and still stops with its scope", () =>
+  it.live("starts again each time it is killed, and still stops with its scope", () =>
     Effect.gen(function* () {
       const path = yield* folder
       yield* Effect.gen(function* () {
@@ -114,7 +114,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
-  it.live("refuses a folder that this process uses already", () =>
+  it.live("refuses a folder that this process already uses", () =>
     Effect.gen(function* () {
       const path = yield* folder
       yield* EmbeddedServer.start({ folder: path, settings })
@@ -123,7 +123,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
-  it.live("is joined, and left running, by a command beside it", () =>
+  it.live("can be joined by a command beside it, and keeps running afterwards", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const owner = yield* EmbeddedServer.start({ folder: path, settings })

@@ -9,7 +9,7 @@ import { until } from "../support/sse.ts"
 const LOCK = { key: 7_000_001, silenceMs: 1500 }
 
 describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
-  it.live("lets one lead at a time, and the next one once the first has ended", () =>
+  it.live("lets one lead at a time, and the next one when the first has ended", () =>
     Effect.gen(function* () {
       const done = yield* Deferred.make<void>()
       const leading: Array<string> = []
@@ -24,7 +24,7 @@ describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
       const first = yield* Effect.forkChild(lead("first"))
       yield* until("a leader", () => leading.length === 1)
       const second = yield* Effect.forkChild(lead("second"))
-      // A third session sees that the second has asked and does not have it.
+      // A third session sees that the second waits for the lock and does not have it.
       const sql = yield* PgClient.PgClient
       yield* sql`select from pg_stat_activity where query like '%pg_try_advisory_lock%' and application_name = 'fathom-leader'`.pipe(
         Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("10 millis") })
@@ -38,7 +38,7 @@ describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
     }).pipe(Effect.provide(TestDatabase.layer))
   )
 
-  it.live("passes to another once the one that leads stands still", () =>
+  it.live("passes to another when the leader stands still", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const network = yield* Proxy.make(address)
@@ -57,7 +57,7 @@ describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
       yield* until("a leader", () => leading.length === 1)
       yield* Effect.forkChild(lead("second").pipe(Effect.provide(Layer.fresh(TestDatabase.connect(address)))))
       yield* network.freeze
-      // For as long as it takes: the server waits before it ends the session.
+      // As long as it takes: the server waits before it ends the session.
       yield* Effect.sync(() => leading.length).pipe(
         Effect.repeat({ until: (count) => count === 2, schedule: Schedule.spaced("10 millis") })
       )
@@ -67,7 +67,7 @@ describe.runIf(TestDatabase.isAvailable)("whileLeading", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails once its session has ended, and interrupts what it led", () =>
+  it.live("fails when its session has ended, and interrupts the leader's work", () =>
     Effect.gen(function* () {
       const leads = yield* Deferred.make<void>()
       const ended = yield* Deferred.make<void>()

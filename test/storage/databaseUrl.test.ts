@@ -12,7 +12,7 @@ const wait = (url: string, limit: Duration.Input = "0 millis") =>
     limit: Duration.fromInputUnsafe(limit)
   })
 
-/** A server that rejects every connection with this error of PostgreSQL, and counts them. */
+/** A server that rejects every connection with this PostgreSQL error, and counts them. */
 const rejecting = Effect.fnUntraced(function* (code: string, message: string) {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`)
   const header = Buffer.alloc(5)
@@ -54,7 +54,7 @@ describe("targetOf", () => {
 })
 
 describe("awaitServer", () => {
-  it.live("refuses a server that refuses connections by host and port, without the password", () =>
+  it.live("refuses a server that rejects connections by host and port, without the password", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(wait("postgres://me:hunter2@127.0.0.1:1/none"))
       assert.strictEqual(
@@ -97,7 +97,7 @@ describe("awaitServer", () => {
 })
 
 describe.runIf(TestDatabase.isAvailable)("awaitServer and a real server", () => {
-  it.live("goes on as soon as a server that refused connections takes them", () =>
+  it.live("goes on as soon as a server that rejected connections accepts them", () =>
     Effect.gen(function* () {
       const { database, host } = yield* TestDatabase.create
       const door = createServer((near) => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Metric, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { prometheusText } from "../../src/observability/prometheus.ts"
+import { prometheusText } from "../../src/operations/prometheus.ts"
 import { bounded } from "../../src/storage/deadline.ts"
 
 class ThingStoreUnavailable extends Schema.TaggedError<ThingStoreUnavailable>()("ThingStoreUnavailable", {
@@ -30,7 +30,7 @@ describe("calls of a store", () => {
       assert.strictEqual((yield* Fiber.join(late))._tag, "ThingStoreUnavailable")
       const given = yield* Effect.forkChild(inTime(Effect.never), { startImmediately: true })
       yield* Fiber.interrupt(given)
-      const lines = (yield* prometheusText([])).split("\n").filter((line) => line.includes("_count{"))
+      const lines = (yield* prometheusText).split("\n").filter((line) => line.includes("_count{"))
       assert.sameMembers(lines, [countOf("answered", 2), countOf("failed", 1), countOf("late", 1)])
     }).pipe(alone)
   )

@@ -8,7 +8,7 @@ import * as TestDatabase from "../support/TestDatabase.ts"
 
 class Broken extends Data.TaggedError("Broken") {}
 
-/** A table of twelve rows, of which the first ten are old. */
+/** A table of twelve rows. The first ten are old. */
 const table = Effect.gen(function* () {
   const address = yield* TestDatabase.create
   const sql = yield* client(address)
@@ -19,7 +19,7 @@ const table = Effect.gen(function* () {
 })
 
 describe.runIf(TestDatabase.isAvailable)("the deletion of old rows", () => {
-  it.live("goes by statements of a bounded number of rows, until none is left", () =>
+  it.live("deletes a bounded number of rows per statement, until none is left", () =>
     Effect.gen(function* () {
       const { left, sql, where } = yield* table
       const deleted: Array<number> = []
@@ -46,7 +46,7 @@ describe.runIf(TestDatabase.isAvailable)("the deletion of old rows", () => {
     Effect.gen(function* () {
       const { address, left, sql, where } = yield* table
       const other = yield* client(address)
-      // Not inside the transaction, which would see the activity of one moment only.
+      // Outside the transaction, because inside it the activity would be frozen at one moment.
       const isWaiting = sql`
         select 1 from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%delete from "old_rows"%'
@@ -79,10 +79,12 @@ describe("the loop that deletes", () => {
     return turns
   })
 
-  it.effect("runs at once and at its interval, past failures, and in no process that leaves it to others", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* turnsIn(true), 3)
-      assert.strictEqual(yield* turnsIn(false), 0)
-    })
+  it.effect(
+    "runs now and at its interval, goes on after failures, and runs in no process that leaves it to others",
+    () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* turnsIn(true), 3)
+        assert.strictEqual(yield* turnsIn(false), 0)
+      })
   )
 })

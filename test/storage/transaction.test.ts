@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
-import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
 import { Idempotency } from "../../src/access/Idempotency.ts"
 import * as IdempotencyPg from "../../src/access/IdempotencyPg.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
@@ -9,19 +9,18 @@ import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import * as CalloutStorePg from "../../src/callouts/CalloutStorePg.ts"
-import { makeRecorder } from "../../src/market/store/recordTrades.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
+import { makeRecorder } from "../../src/market/tape/recordTrades.ts"
 import { transaction } from "../../src/storage/transaction.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
-import * as TrackerStorePg from "../../src/tracker/TrackerStorePg.ts"
-import { WatchList } from "../../src/tracker/WatchList.ts"
+import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
+import * as TrackerStorePg from "../../src/wallets/tracker/TrackerStorePg.ts"
+import { WatchList } from "../../src/wallets/tracker/WatchList.ts"
 import { requestOf } from "../access/idempotencyContract.ts"
 import { alertOf } from "../alerts/alerts.ts"
 import { addressOf, calloutOf } from "../callouts/callouts.ts"
-import { storedBlock } from "../market/store/tradeStoreContract.ts"
+import { storedBlock } from "../market/history/storedBlock.ts"
 import { client, cutOff } from "../support/lostConnection.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import { tradeStoreOf } from "../support/tradeStores.ts"
+import { storesOf, storesOn } from "../support/marketStores.ts"
 
 const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
@@ -42,7 +41,7 @@ const open = (address: TestDatabase.TestAddress) =>
 const key = { accountId: "local", name: "bot", scopes: ["md.read"] as const, ipPolicy: null }
 
 describe.runIf(TestDatabase.isAvailable)("a connection that is lost inside a transaction", { concurrent: true }, () => {
-  it.live("fails the transaction with an error of the client that may be retried", () =>
+  it.live("fails the transaction with a client error that may be retried", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const sql = yield* client(address)
@@ -54,7 +53,7 @@ describe.runIf(TestDatabase.isAvailable)("a connection that is lost inside a tra
     })
   )
 
-  it.live("leaves the transaction's own failure when there is one", () =>
+  it.live("keeps the transaction's own failure when there is one", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const sql = yield* client(address)
@@ -89,22 +88,22 @@ describe.runIf(TestDatabase.isAvailable)("a connection that is lost inside a tra
     })
   )
 
-  it.live("makes trades unavailable, and a recorder stores them with the next attempt", () =>
+  it.live("makes trades unavailable, and a recorder stores them at the next attempt", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
-      const store = Context.get(yield* Layer.build(tradeStoreOf(TestDatabase.connect(address))), TradeStore)
-      yield* store.open({ genesis: "lost", isSandbox: false })
-      yield* store.append([storedBlock(1, [{}])])
-      const exit = yield* cutOff(address, "trades", store.append([storedBlock(2, [{}])]))
+      const store = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* store.blocks.open({ genesis: "lost", isSandbox: false })
+      yield* store.blocks.append([storedBlock(1, [{}])])
+      const exit = yield* cutOff(address, "trades", store.blocks.append([storedBlock(2, [{}])]))
       assert.strictEqual(yield* tagOf(exit), "TradeStoreUnavailable")
       const settings = { rows: 5000, gather: Duration.millis(10), waiting: 200_000, roomTimeout: Duration.seconds(2) }
-      const recorder = yield* makeRecorder(store, { after: 1001, reread: () => Stream.never }, settings)
+      const recorder = yield* makeRecorder(store.blocks, { after: 1001, reread: () => Stream.never }, settings)
       const recorded = recorder.offer(storedBlock(2, [{}, {}])).pipe(Effect.andThen(Effect.sleep("200 millis")))
       yield* cutOff(address, "trades", recorded)
       yield* Effect.sync(recorder.durable).pipe(
         Effect.repeat({ until: (slot) => slot === 1002, schedule: Schedule.spaced("20 millis"), times: 500 })
       )
-      const stored = yield* Stream.runCollect(store.since({ second: 0, after: 0, most: 100 }))
+      const stored = yield* Stream.runCollect(store.blocks.since({ second: 0, after: 0, most: 100 }))
       assert.deepStrictEqual(
         Array.from(stored, ({ slot, trades }) => [slot, trades.length]),
         [

@@ -5,7 +5,7 @@ import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse
 import { createServer } from "node:http"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import type { Address } from "../../src/domain/Address.ts"
-import { CLOCK } from "../../src/solana/clockSysvar.ts"
+import { CLOCK } from "../../src/chain/clockSysvar.ts"
 
 interface Call {
   readonly id: number
@@ -115,7 +115,7 @@ export class FakeNode {
     }
   }
 
-  /** Begins a slot on top of the one before. */
+  /** Begins a slot on top of the previous one. */
   begin(slot: number, root = slot - 32): void {
     for (const client of this.#clients) {
       if (client.slots !== null) {

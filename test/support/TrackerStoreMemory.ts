@@ -16,16 +16,16 @@ import {
   type WalletActivity,
   type WalletChange,
   WalletLabel
-} from "../../src/domain/wallets/Tracker.ts"
+} from "../../src/api/schemas/Tracker.ts"
 import {
   GROUP_ID_LENGTH,
   happenedSince,
   type KeptGroup,
   type KeptWallet,
   overviewOf
-} from "../../src/tracker/overview.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
-import { WatchList } from "../../src/tracker/WatchList.ts"
+} from "../../src/wallets/tracker/overview.ts"
+import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
+import { WatchList } from "../../src/wallets/tracker/WatchList.ts"
 
 interface Account {
   readonly groups: Map<GroupId, KeptGroup>

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import * as RateLimiterValkey from "../../src/access/RateLimiterValkey.ts"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import { Valkey } from "../../src/storage/valkey/Valkey.ts"
 import * as ValkeyRedis from "../../src/storage/valkey/ValkeyRedis.ts"
 

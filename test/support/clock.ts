@@ -18,8 +18,8 @@ export const at = (nowMs: number) =>
 const later = (nanos: bigint, ms: number) => nanos + BigInt(ms) * 1_000_000n
 
 /**
- * A clock of which `forward` sets the wall time and the monotonic time ahead, and `shift` the wall time alone, as a correction
- * does. Deadlines and tasks keep their time.
+ * A clock for tests. `forward` moves the wall time and the monotonic time ahead; `shift` moves only the wall time, as a
+ * clock correction does. Deadlines and tasks keep their time.
  */
 export const movable = Effect.map(Clock.Clock, (clock) => {
   const by = { wallMs: 0, monotonicMs: 0 }

@@ -3,7 +3,7 @@ import { Clock, Effect, Layer, Schedule } from "effect"
 import * as SimulatedMarket from "../../src/testing/SimulatedMarket.ts"
 import { keyOf } from "./http.ts"
 import { happen, liveService, trackAll } from "./live.ts"
-import { blockOf, walletOf } from "../tracker/liveScene.ts"
+import { blockOf, walletOf } from "../wallets/tracker/liveScene.ts"
 
 /** A tracked wallet that never stops trading. */
 const trading = Layer.effectDiscard(

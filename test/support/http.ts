@@ -4,44 +4,45 @@ import { connect } from "node:net"
 import { checksum } from "../../src/access/keyFormat.ts"
 import { CallerLimits } from "../../src/access/CallerLimits.ts"
 import type { Idempotency } from "../../src/access/Idempotency.ts"
-import { KeyStore } from "../../src/access/KeyStore.ts"
-import type { KnownKey } from "../../src/access/memoryKeys.ts"
+import type { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import type { UsageStore } from "../../src/access/usage/UsageStore.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
 import { type AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
-import { CopyReader } from "../../src/copying/CopyReader.ts"
+import type { CalloutStore } from "../../src/callouts/CalloutStore.ts"
+import { CopyReader } from "../../src/wallets/copying/CopyReader.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
-import { MarketReader } from "../../src/market/views/MarketReader.ts"
-import { TopTraders } from "../../src/market/views/TopTraders.ts"
-import { TokenSearch } from "../../src/market/search/TokenSearch.ts"
-import { TradesReader } from "../../src/market/views/TradesReader.ts"
+import { MarketReader } from "../../src/market/reads/MarketReader.ts"
+import { TopTraders } from "../../src/market/reads/TopTraders.ts"
+import { TokenSearch } from "../../src/market/reads/TokenSearch.ts"
+import { TradesReader } from "../../src/market/reads/TradesReader.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
-import * as Server from "../../src/http/Server.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
+import * as Server from "../../src/http/server/Server.ts"
 import { Settings, type SettingsShape } from "../../src/http/Settings.ts"
-import { ChainFeed, type Freshness } from "../../src/solana/accounts/ChainFeed.ts"
-import { TransactionStatus } from "../../src/solana/rpc/TransactionStatus.ts"
-import { RiskReader } from "../../src/tokens/RiskReader.ts"
+import { ChainFeed, type Freshness } from "../../src/chain/ChainFeed.ts"
+import { TransactionStatus } from "../../src/chain/rpc/TransactionStatus.ts"
+import { RiskReader } from "../../src/tokens/risk/RiskReader.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
-import { MarketFeed } from "../../src/subscriptions/MarketFeed.ts"
-import { MarketTickets } from "../../src/subscriptions/MarketTickets.ts"
-import type { Tickets } from "../../src/tracker/tickets/Tickets.ts"
-import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
-import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { MarketFeed } from "../../src/live/market/MarketFeed.ts"
+import { MarketTickets } from "../../src/live/market/MarketTickets.ts"
+import type { Tickets } from "../../src/wallets/tracker/Tickets.ts"
+import type { TrackerFeed } from "../../src/wallets/tracker/TrackerFeed.ts"
+import type { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
-import type { AccountStore } from "../../src/accounts/AccountStore.ts"
-import { OidcClient } from "../../src/accounts/OidcClient.ts"
-import type { SessionStore } from "../../src/accounts/SessionStore.ts"
+import type { AccountStore } from "../../src/access/accounts/AccountStore.ts"
+import { OidcClient } from "../../src/access/accounts/OidcClient.ts"
+import type { SessionStore } from "../../src/access/accounts/SessionStore.ts"
 import * as MemoryAccounts from "./memoryAccounts.ts"
 import * as MemoryAlerts from "./memoryAlerts.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
 import * as MemoryIdempotency from "./memoryIdempotency.ts"
 import * as MemoryUsage from "./memoryUsage.ts"
+import * as MemoryKeys from "./memoryKeys.ts"
+import * as MemoryCallouts from "./memoryCallouts.ts"
 
 /** A well-formed secret, distinguished by its letter. */
 export const secretOf = (letter: string): string => {
@@ -50,7 +51,7 @@ export const secretOf = (letter: string): string => {
 }
 
 /** A key of that letter; `md.read` unless given. */
-export const keyOf = (letter: string, known: Partial<KnownKey> = {}): KnownKey => ({
+export const keyOf = (letter: string, known: Partial<MemoryKeys.KnownKey> = {}): MemoryKeys.KnownKey => ({
   id: `key_${letter}`,
   name: `key ${letter}`,
   ...known,
@@ -149,7 +150,7 @@ const noWallets = Layer.succeed(WalletReader, {
 
 /** Replacements of the defaults. */
 export interface World {
-  readonly keys?: ReadonlyArray<KnownKey>
+  readonly keys?: ReadonlyArray<MemoryKeys.KnownKey>
   readonly keyStore?: Layer.Layer<KeyStore>
   readonly limiter?: Layer.Layer<RateLimiter>
   readonly limits?: Layer.Layer<CallerLimits>
@@ -211,13 +212,13 @@ export type Capable =
 /** The capabilities of a world. */
 export const capabilities = (world: World): Layer.Layer<Capable> =>
   Layer.mergeAll(
-    world.keyStore ?? KeyStore.layerMemory({ keys: world.keys ?? [keyOf("a")] }),
+    world.keyStore ?? MemoryKeys.layer({ keys: world.keys ?? [keyOf("a")] }),
     world.limiter ?? RateLimiter.layerMemory,
     world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
     world.engine ?? noEngine,
     world.statuses ?? TransactionStatus.layerUnreachable,
     world.perps ?? PerpsVenues.layer([]),
-    world.callouts ?? CalloutStore.layerMemory,
+    world.callouts ?? MemoryCallouts.layer,
     world.alerts ?? noAlerts,
     world.idempotency ?? MemoryIdempotency.layer,
     world.copying ?? noCopying,

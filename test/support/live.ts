@@ -2,13 +2,13 @@
 import { Effect, Layer, type Scope } from "effect"
 import { WebSocket } from "ws"
 import type { Address } from "../../src/domain/Address.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
-import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
-import { Tickets } from "../../src/tracker/tickets/Tickets.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
-import { feedOver } from "../tracker/liveScene.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
+import { LiveSessions } from "../../src/wallets/tracker/LiveSessions.ts"
+import { Tickets } from "../../src/wallets/tracker/Tickets.ts"
+import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
+import { feedOver } from "../wallets/tracker/liveScene.ts"
 import { call, running, type World } from "./http.ts"
 import { until } from "./sse.ts"
 
@@ -90,7 +90,7 @@ export const closing = (client: LiveClient) =>
   )
 
 /** Applies a block to the tape; its followers are notified soon after. */
-export const happen = (batch: PricedBatch) => TradeTape.use((tape) => tape.apply(batch))
+export const happen = (batch: PricedBatch) => Tape.use((tape) => tape.apply(batch))
 
 /** Address of the service, for upgrades by hand. */
 export const wsUrl = Effect.map(Listening, ({ url }) => url.replace("http", "ws"))

@@ -1,12 +1,12 @@
 /** A market of toy pools behind the native engine, for tests of the spot endpoints. */
 import { Effect, Layer } from "effect"
 import { SOL, USDC } from "../../src/domain/Address.ts"
-import type { Loading } from "../../src/pools/poolDiscovery.ts"
-import type { MintPools } from "../../src/pools/MintPools.ts"
-import type { PoolGraph } from "../../src/pools/PoolGraph.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import type { Loading } from "../../src/quotes/pools/poolDiscovery.ts"
+import type { MintPools } from "../../src/quotes/pools/MintPools.ts"
+import type { PoolGraph } from "../../src/quotes/pools/PoolGraph.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
-import type { Freshness } from "../../src/solana/accounts/ChainFeed.ts"
+import type { Freshness } from "../../src/chain/ChainFeed.ts"
 import { at, constantProduct } from "../quotes/toyChain.ts"
 import { feed } from "./http.ts"
 

@@ -1,8 +1,8 @@
 /** Accounts and sessions in memory, for tests of HTTP. */
 import { Clock, Effect, Layer, PubSub, type Redacted, Stream } from "effect"
-import { AccountStore, LINK_MINUTES, PENDING_MINUTES } from "../../src/accounts/AccountStore.ts"
-import { hashOf, isWellFormed, makeSecret } from "../../src/accounts/secrets.ts"
-import { type SessionClosure, sessionId, SessionStore } from "../../src/accounts/SessionStore.ts"
+import { AccountStore, LINK_MINUTES, PENDING_MINUTES } from "../../src/access/accounts/AccountStore.ts"
+import { hashOf, isWellFormed, makeSecret } from "../../src/access/accounts/secrets.ts"
+import { type SessionClosure, sessionId, SessionStore } from "../../src/access/accounts/SessionStore.ts"
 import {
   type Account,
   AccountExists,
@@ -10,9 +10,9 @@ import {
   type AccountStoreUnavailable,
   LinkNotValid,
   SessionEnded
-} from "../../src/domain/Account.ts"
-import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
-import { type ApiKey, ApiScope } from "../../src/domain/ApiKey.ts"
+} from "../../src/api/schemas/Account.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
+import { type ApiKey, ApiScope } from "../../src/api/schemas/ApiKey.ts"
 import { SecretSource } from "../../src/domain/randomText.ts"
 
 interface Link {
@@ -181,7 +181,7 @@ export const layerOf = (known: ReadonlyArray<KnownAccount>): Layer.Layer<Account
 /** Both stores, empty. */
 export const layer = layerOf([])
 
-/** Stores of which every method ends like this effect. */
+/** Stores whose every method ends like this effect. */
 export const layerFailing = (end: Effect.Effect<never, AccountStoreUnavailable>) =>
   Layer.merge(
     Layer.succeed(AccountStore, {

@@ -19,7 +19,7 @@ import {
   TooManyAlerts,
   TRADE_FIRINGS_MS,
   WalletNotTracked
-} from "../../src/domain/wallets/Alert.ts"
+} from "../../src/api/schemas/Alert.ts"
 import type { Address, Mint } from "../../src/domain/Address.ts"
 import { fireTrades, keyOfTrade } from "../../src/alerts/walletTrades.ts"
 import { AlertStore, type FiringSignal } from "../../src/alerts/AlertStore.ts"
@@ -307,7 +307,7 @@ export const layerOf = (isTracked: IsTracked): Layer.Layer<AlertStore> =>
 /** The same, where every wallet is tracked. */
 export const layer: Layer.Layer<AlertStore> = layerOf(() => true)
 
-/** An alert store whose every change is signalled as that of another process. */
+/** An alert store that signals every change as another process's change. */
 export const layerShared: Layer.Layer<AlertStore> = Layer.effect(
   AlertStore,
   makeAlerts(() => true)

@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { type CountedRow, UsageCounts } from "../../src/access/usage/UsageCounts.ts"
 import { type UsageQuery, UsageStore } from "../../src/access/usage/UsageStore.ts"
-import { type UsagePlace, type UsageRow } from "../../src/domain/keys/Usage.ts"
+import { type UsagePlace, type UsageRow } from "../../src/api/schemas/Usage.ts"
 
 const rowOf = ({ accountId: _accountId, day, ...sums }: CountedRow): UsageRow => ({
   ...sums,

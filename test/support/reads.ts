@@ -1,18 +1,18 @@
 /** A market on a tape that tests write, behind the real readers, for tests of the market endpoints. */
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { Address } from "../../src/domain/Address.ts"
-import { EvmCandles } from "../../src/market/candles/EvmCandles.ts"
-import { MarketReader } from "../../src/market/views/MarketReader.ts"
-import { TopTraders } from "../../src/market/views/TopTraders.ts"
-import { TokenSearch } from "../../src/market/search/TokenSearch.ts"
-import { TradesReader } from "../../src/market/views/TradesReader.ts"
-import type { MarketLimits } from "../../src/market/tape/MarketState.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
-import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
-import { MarketFeed } from "../../src/subscriptions/MarketFeed.ts"
+import { EvmCandles } from "../../src/market/reads/EvmCandles.ts"
+import { MarketReader } from "../../src/market/reads/MarketReader.ts"
+import { TopTraders } from "../../src/market/reads/TopTraders.ts"
+import { TokenSearch } from "../../src/market/reads/TokenSearch.ts"
+import { TradesReader } from "../../src/market/reads/TradesReader.ts"
+import type { MarketLimits } from "../../src/market/memory/MarketState.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
+import { MarketFeed } from "../../src/live/market/MarketFeed.ts"
 import { PriceBook, type UnitPrice } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
@@ -115,12 +115,12 @@ export interface Readings {
   readonly books?: Books
   readonly limits?: MarketLimits
   readonly evm?: Layer.Layer<EvmCandles>
-  /** The store of older bars and of those of single pools; none unless given. */
-  readonly stored?: ReturnType<TradeTape["Service"]["stored"]>
+  /** The store of older bars and of bars of single pools; none unless given. */
+  readonly stored?: ReturnType<Market["Service"]["stored"]>
   /** Blocks that it does not have yet. */
-  readonly unstored?: TradeTape["Service"]["unstored"]
+  readonly unstored?: Market["Service"]["unstored"]
   /** The second from which on bars are in memory. */
-  readonly heldSince?: TradeTape["Service"]["heldSince"]
+  readonly heldSince?: Market["Service"]["heldSince"]
   readonly world?: Parameters<typeof running>[0]
 }
 
@@ -134,16 +134,16 @@ export const reading = ({
   unstored = () => [],
   world
 }: Readings = {}) => {
-  const manual = TradeTape.layerManual(limits)
+  const manual = Market.layerManual(limits)
   const tape =
     stored === undefined
       ? manual
       : Layer.effect(
-          TradeTape,
-          TradeTape.use((service) =>
+          Market,
+          Market.use((service) =>
             Effect.succeed({ ...service, stored: () => stored, unstored, ...(heldSince && { heldSince }) })
           )
-        ).pipe(Layer.provide(manual))
+        ).pipe(Layer.provideMerge(manual))
   const market = Layer.mergeAll(
     MarketFeed.layer,
     MarketReader.layer,

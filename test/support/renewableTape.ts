@@ -1,10 +1,10 @@
 import { Effect, Layer, Stream } from "effect"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { Market } from "../../src/market/tape/Market.ts"
 
 /** A tape that is written by the callers of `apply`; after `renew` the next batch is the first of another chain. */
 export const renewableTape = () => {
   let isAnew = false
-  const renewed = (tape: TradeTape["Service"]): TradeTape["Service"] => ({
+  const renewed = (tape: Market["Service"]): Market["Service"] => ({
     ...tape,
     appliedCounted: Stream.map(tape.appliedCounted, (counted) => {
       const next = { ...counted, isAnew }
@@ -13,7 +13,7 @@ export const renewableTape = () => {
     })
   })
   return {
-    layer: Layer.effect(TradeTape, Effect.map(TradeTape, renewed)).pipe(Layer.provide(TradeTape.layerManual())),
+    layer: Layer.effect(Market, Effect.map(Market, renewed)).pipe(Layer.provideMerge(Market.layerManual())),
     renew: Effect.sync(() => {
       isAnew = true
     })

@@ -3,206 +3,152 @@
 /** Rooms that hold one capability each. */
 const capabilities = [
   "access",
-  "accounts",
   "alerts",
   "callouts",
-  "copying",
+  "chain",
   "funding",
   "live",
   "market",
   "perps",
-  "pools",
   "programs",
-  "proofs",
   "quotes",
-  "solana",
-  "subscriptions",
   "tokens",
-  "tracker",
-  "trades",
   "wallets"
 ]
 
-/** Rooms that each room of src/ may import from. Files at the root count as rooms. */
+/** Rooms that each room of src/ may import from. Files at the root of src/ count as rooms. */
 export const folders: Record<string, ReadonlyArray<string>> = {
   domain: [],
-  health: ["domain"],
-  observability: ["domain", "health"],
+  operations: ["domain"],
   programs: ["domain"],
   api: ["domain"],
   client: ["api", "domain"],
-  // Pages in the browser: types of the contract, and the decisions of the client that need no package.
+  // The pages run in the browser. They use the contract's types and the parts of the client that need no package.
   web: ["api", "client"],
-  // Writes of accounts go over a bus in `storage`.
-  solana: ["domain", "health", "storage", "upstream"],
-  storage: ["domain", "health"],
-  upstream: [],
-  // The index of pools is kept in the store.
-  pools: ["domain", "health", "programs", "solana", "storage"],
-  quotes: ["domain", "pools", "programs", "solana"],
-  // Deployed programs against the prices of pools.
-  proofs: ["domain", "health", "pools", "programs", "quotes", "solana", "storage"],
-  trades: ["domain", "programs", "solana"],
-  tokens: ["domain", "health", "pools", "programs", "quotes", "solana", "upstream"],
-  market: ["domain", "health", "pools", "programs", "solana", "storage", "tokens", "trades", "upstream"],
-  funding: ["domain", "health", "upstream"],
-  perps: ["domain", "health", "programs", "solana", "upstream"],
-  alerts: ["domain", "health", "market", "pools", "storage", "tokens"],
-  callouts: ["domain", "health", "market", "storage"],
-  copying: ["domain", "health", "storage", "tokens", "wallets"],
-  wallets: ["domain", "health", "market", "solana", "storage", "tokens", "trades"],
-  live: ["access", "accounts", "domain", "health", "storage"],
-  // The market socket: channels over the frames of `live`.
-  subscriptions: [
-    "storage",
-    "access",
-    "accounts",
-    "domain",
-    "health",
-    "live",
-    "market",
-    "pools",
-    "quotes",
-    "solana",
-    "tokens"
-  ],
-  // Firings of alerts are sent on the tracker's socket.
-  tracker: [
-    "access",
-    "accounts",
-    "alerts",
-    "domain",
-    "health",
-    "live",
-    "market",
-    "solana",
-    "storage",
-    "tokens",
-    "trades",
-    "wallets"
-  ],
-  access: ["domain", "health", "storage"],
-  accounts: ["access", "domain", "health", "storage", "upstream"],
-  // Demo data is written through the ports of these capabilities.
-  simulator: ["alerts", "callouts", "copying", "domain", "market", "programs", "solana", "tracker", "wallets"],
-  http: ["api", "domain", "health", ...capabilities],
+  storage: ["domain", "operations"],
+  // Account writes travel over a bus in `storage`. Decoding reads swaps with the layouts of `programs`.
+  chain: ["domain", "operations", "programs", "storage"],
+  // The pool index and the proofs are kept in the store.
+  quotes: ["chain", "domain", "operations", "programs", "storage"],
+  tokens: ["chain", "domain", "operations", "programs", "quotes"],
+  market: ["chain", "domain", "operations", "programs", "quotes", "storage", "tokens"],
+  funding: ["domain", "operations"],
+  perps: ["chain", "domain", "operations", "programs"],
+  alerts: ["domain", "market", "operations", "quotes", "storage", "tokens"],
+  callouts: ["domain", "market", "operations", "storage"],
+  access: ["domain", "operations", "storage"],
+  // `live/market` is the market socket: channels over the frames of `live`.
+  live: ["access", "chain", "domain", "market", "operations", "quotes", "storage", "tokens"],
+  // The tracker's socket also carries the firings of alerts.
+  wallets: ["access", "alerts", "chain", "domain", "live", "market", "operations", "storage", "tokens"],
+  // The simulator writes its demo data through the ports of these capabilities.
+  simulator: ["alerts", "callouts", "chain", "domain", "market", "programs", "wallets"],
+  http: ["api", "domain", "operations", ...capabilities],
   testing: ["client", "domain", "http", "simulator", ...capabilities],
   "index.ts": ["domain", ...capabilities],
-  app: ["api", "domain", "health", "http", "observability", "simulator", "storage", "upstream", ...capabilities],
+  app: ["api", "domain", "http", "operations", "simulator", "storage", ...capabilities],
   "main.ts": ["app"]
 }
+
+/** Rooms that may also import the schemas of requests and answers in `api/schemas`, and nothing else of `api`. */
+export const schemaReaders: ReadonlyArray<string> = [
+  "index.ts",
+  "operations",
+  "simulator",
+  "storage",
+  "testing",
+  ...capabilities
+]
 
 /** Rooms that may import a package. `effect` itself is free to all but `programs`, which is plain arithmetic. */
 export const packages: Record<string, ReadonlyArray<string>> = {
   effect: [
-    "app",
-    "http",
-    "pools",
     "access",
-    "accounts",
     "alerts",
     "api",
+    "app",
     "callouts",
+    "chain",
     "client",
-    "copying",
     "domain",
     "funding",
-    "health",
+    "http",
     "index.ts",
     "live",
     "main.ts",
     "market",
-    "observability",
+    "operations",
     "perps",
-    "proofs",
     "quotes",
     "simulator",
-    "solana",
     "storage",
-    "subscriptions",
     "testing",
     "tokens",
-    "tracker",
-    "trades",
-    "upstream",
     "wallets"
   ],
   "effect/ai": ["http"],
   "effect/cli": ["app", "main.ts"],
-  "effect/encoding": ["client", "http", "simulator", "solana"],
+  "effect/encoding": ["chain", "client", "http", "simulator"],
   "effect/http": [
-    "accounts",
+    "access",
     "app",
+    "chain",
     "client",
     "funding",
-    "market",
-    "perps",
     "http",
-    "observability",
+    "market",
+    "operations",
+    "perps",
     "simulator",
-    "solana",
     "testing",
-    "tokens",
-    "trades",
-    "upstream"
+    "tokens"
   ],
   "effect/http-api": ["api", "app", "client", "http", "testing", "web"],
-  "effect/net": ["access", "app", "http", "upstream"],
-  "effect/observability": ["observability"],
-  "effect/persistence": ["funding", "perps", "solana", "storage", "tracker", "access", "upstream"],
-  "effect/socket": ["app", "client", "simulator", "solana"],
-  "effect/sql": [
-    "access",
-    "accounts",
-    "alerts",
-    "callouts",
-    "copying",
-    "market",
-    "pools",
-    "proofs",
-    "storage",
-    "storage",
-    "tracker",
-    "wallets"
-  ],
+  "effect/net": ["access", "app", "http", "operations"],
+  "effect/observability": ["operations"],
+  "effect/persistence": ["access", "chain", "funding", "operations", "perps", "storage", "wallets"],
+  "effect/socket": ["app", "chain", "client", "simulator"],
+  "effect/sql": ["access", "alerts", "callouts", "market", "quotes", "storage", "wallets"],
   "@clickhouse/client": ["storage"],
-  "@grpc/grpc-js": ["simulator", "solana"],
-  "@grpc/proto-loader": ["solana"],
-  "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "storage", "testing", "upstream"],
-  "@effect/sql-pg": [
-    "access",
-    "accounts",
-    "alerts",
-    "callouts",
-    "copying",
-    "market",
-    "pools",
-    "proofs",
-    "storage",
-    "tracker",
-    "wallets"
-  ],
+  "@grpc/grpc-js": ["chain", "simulator"],
+  "@grpc/proto-loader": ["chain"],
+  "@effect/platform-node": ["app", "http", "main.ts", "operations", "simulator", "storage", "testing"],
+  "@effect/sql-pg": ["access", "alerts", "callouts", "market", "quotes", "storage", "wallets"],
   "node:child_process": ["storage"],
-  "node:crypto": ["access", "accounts", "storage", "http", "live", "proofs", "simulator", "solana"],
-  "node:fs": ["proofs", "storage", "solana", "http"],
-  "node:http": ["http", "observability", "simulator", "testing"],
-  "node:module": ["proofs", "storage"],
+  "node:crypto": ["access", "chain", "http", "live", "quotes", "simulator", "storage"],
+  "node:fs": ["chain", "http", "quotes", "storage"],
+  "node:http": ["http", "operations", "simulator", "testing"],
+  "node:module": ["quotes", "storage"],
   "node:net": ["http"],
-  "node:os": ["solana", "storage"],
-  "node:path": ["app", "proofs", "storage", "solana", "http"],
-  "node:perf_hooks": ["observability"],
+  "node:os": ["chain", "storage"],
+  "node:path": ["app", "chain", "http", "quotes", "storage"],
+  "node:perf_hooks": ["operations"],
   "node:querystring": ["http"],
   "node:sqlite": ["storage"],
   "node:stream": ["http", "storage"],
   "node:stream/promises": ["storage"],
-  "node:v8": ["market", "solana"],
-  "node:url": ["solana"],
-  "node:worker_threads": ["proofs", "simulator", "solana"],
-  "node:zlib": ["access", "http", "market", "solana", "storage"],
+  "node:v8": ["chain", "market"],
+  "node:url": ["chain"],
+  "node:worker_threads": ["chain", "quotes", "simulator"],
+  "node:zlib": ["access", "chain", "http", "market", "storage"],
   "lightweight-charts": ["web"],
-  "openid-client": ["accounts"],
+  "openid-client": ["access"],
   preact: ["web"],
   "preact-iso": ["web"],
   "preact/hooks": ["web"],
   ws: ["http"]
 }
+
+/** Folders of a room, each with imports only from folders to its left. */
+export const orderedFolders: Record<string, ReadonlyArray<string>> = {
+  market: ["columnar", "model", "memory", "history", "tape", "reads"]
+}
+
+/** Pairs of folders inside one room that import each other. A pair may leave this list; none may join it. */
+export const mutualFolders: ReadonlyArray<string> = [
+  "src/simulator/chain > src/simulator/node",
+  "src/simulator/chain > src/simulator/pools",
+  "src/simulator/chain > src/simulator/traders",
+  "src/simulator/pools > src/simulator/traders",
+  "src/simulator/traders > src/simulator/venues"
+]

@@ -1,7 +1,7 @@
 /** A server-sent stream over a socket, kept as it arrives. */
 import { Effect } from "effect"
 import { get, type IncomingMessage } from "node:http"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import { secretOf } from "./http.ts"
 
 /** One frame as it was sent. */

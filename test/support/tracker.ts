@@ -2,11 +2,11 @@
 import { Effect, Layer, Stream } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
-import type { TrackerTrade } from "../../src/domain/wallets/Tracker.ts"
-import { Tickets } from "../../src/tracker/tickets/Tickets.ts"
-import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
-import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
-import { WatchList } from "../../src/tracker/WatchList.ts"
+import type { TrackerTrade } from "../../src/api/schemas/Tracker.ts"
+import { Tickets } from "../../src/wallets/tracker/Tickets.ts"
+import { TrackerFeed } from "../../src/wallets/tracker/TrackerFeed.ts"
+import type { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
+import { WatchList } from "../../src/wallets/tracker/WatchList.ts"
 import * as TrackerStoreMemory from "./TrackerStoreMemory.ts"
 
 /** An empty feed with overrides. */

@@ -8,14 +8,15 @@ import { Duration, Effect, Layer, Schedule, Stream } from "effect"
 import { writeSync } from "node:fs"
 import { SOL } from "../../src/domain/Address.ts"
 import { TradeFeed } from "../../src/market/tape/TradeFeed.ts"
-import type { TradeBatch } from "../../src/market/tape/TradeBatch.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import type { TradeBatch } from "../../src/market/model/TradeBatch.ts"
+import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
+import { Market } from "../../src/market/tape/Market.ts"
 import { clientConfig } from "../../src/storage/Database.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { leg, netOf, transactionOf } from "../market/tape/decoded.ts"
 import { mintOf, walletOf } from "../market/tape/tape.ts"
+import { marketStores } from "../../src/market/model/MarketStores.ts"
+import { layerOf, replaced } from "./marketStores.ts"
 
 const [, , host = "", database = "", startMs = "", ...chains] = process.argv
 
@@ -62,22 +63,25 @@ const client = PgClient.layer({
   username: "postgres"
 })
 
-/** The store, with a line for everything it has acknowledged. */
+/** The market stores, with a line for each append that they have acknowledged. */
 const telling = (genesis: string) =>
-  Layer.effect(
-    TradeStore,
-    Effect.map(TradeStore, (store) =>
-      TradeStore.of({
-        ...store,
-        append: (batches) => Effect.tap(store.append(batches), () => say(genesis, "stored", batches.at(-1)?.slot ?? 0))
-      })
-    )
-  ).pipe(Layer.provide(TradeStorePg.layer))
+  Layer.unwrap(
+    Effect.map(marketStores, (stores) => {
+      const { append } = stores.blocks
+      return layerOf(
+        replaced(stores, {
+          blocks: {
+            append: (batches) => Effect.tap(append(batches), () => say(genesis, "stored", batches.at(-1)?.slot ?? 0))
+          }
+        })
+      )
+    })
+  ).pipe(Layer.provide(MarketStoresPg.layer))
 
 const follow = (genesis: string) => {
-  const tape = TradeTape.layer.pipe(Layer.provide([feedOf(genesis), prices, telling(genesis)]))
+  const tape = Market.layer.pipe(Layer.provide([feedOf(genesis), prices, telling(genesis)]))
   const followed = Effect.gen(function* () {
-    const tape = yield* TradeTape
+    const tape = yield* Market
     yield* tape.applied.pipe(
       Stream.filter(() => !tape.isRestoring()),
       Stream.take(1),

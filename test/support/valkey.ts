@@ -92,7 +92,7 @@ export const sharedServer = (): (() => TestServer) => {
 
 const isLive = (clock: Clock.Clock): boolean => !("adjust" in clock)
 
-/** A client as one process has it. Its beats keep real time; scripts take the time of the test's clock for that of the server. */
+/** A client as one process has it. Its beats run in real time; scripts take the test clock's time as the server's. */
 export const client = (url: string): Layer.Layer<Valkey> =>
   Layer.effect(
     Valkey,

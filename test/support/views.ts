@@ -1,7 +1,7 @@
 /** Fixtures of the ranking tests: a busy market, and pools for it. */
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../market/tape/tape.ts"
 import { poolOf } from "../market/tape/decoded.ts"
 import type { Books } from "./reads.ts"

@@ -24,7 +24,7 @@ layer(SimulatedMarket.layer({ seed: "embedding", speed: 10 }), { excludeTestServ
       })
     )
 
-    it.effect("moves: the same trade is priced anew as slots pass", () =>
+    it.effect("moves: the price of a trade changes as slots pass", () =>
       Effect.gen(function* () {
         const engine = yield* QuoteEngine
         const { mints } = yield* Simulator

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { TradeTape } from "../../src/index.ts"
+import { Market } from "../../src/index.ts"
 import * as SimulatedMarket from "../../src/testing/SimulatedMarket.ts"
 
 layer(SimulatedMarket.layerWithTrades({ seed: "embedding", speed: 10 }), {
@@ -9,7 +9,7 @@ layer(SimulatedMarket.layerWithTrades({ seed: "embedding", speed: 10 }), {
 })("SimulatedMarket with its trades", (it) => {
   it.effect("streams priced trades to an embedder, in the order of the chain", () =>
     Effect.gen(function* () {
-      const { applied } = yield* TradeTape
+      const { applied } = yield* Market
       const batches = yield* applied.pipe(
         Stream.filter(({ trades }) => trades.length > 0),
         Stream.take(3),

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
 import { type Rational, reduce } from "../../src/domain/rational.ts"
-import type { Freshness } from "../../src/solana/accounts/ChainFeed.ts"
+import type { Freshness } from "../../src/chain/ChainFeed.ts"
 import { PriceBook, type Prices } from "../../src/tokens/PriceBook.ts"
 import { USDT } from "../../src/domain/stables.ts"
 import { at, constantProduct } from "../quotes/toyChain.ts"
@@ -50,13 +50,13 @@ const both = (prices: Prices, mint: Mint) => {
 const money = pool(SOL, USDC, 1_000_000n, 150_000n)
 
 describe("PriceBook", () => {
-  it.effect("prices a mint in SOL by its pool, and in dollars by way of SOL", () =>
+  it.effect("prices a mint in SOL by its pool, and in dollars through SOL", () =>
     pricesAt(toy([money, pool(TOKEN, SOL, 1000n, 4000n)]), (prices) => {
       assert.deepStrictEqual(both(prices, TOKEN), ["4/1", "3/5"])
     })
   )
 
-  it.effect("prices a mint in dollars by its pool, and in SOL by way of dollars", () =>
+  it.effect("prices a mint in dollars by its pool, and in SOL through dollars", () =>
     pricesAt(toy([money, pool(USDC, TOKEN, 3000n, 1000n)]), (prices) => {
       assert.deepStrictEqual(both(prices, TOKEN), ["20/1", "3/1"])
     })
@@ -116,7 +116,7 @@ describe("PriceBook", () => {
   })
 
   it.effect(
-    "prices a mint in dollars by a pool against any stable coin, and counts one that lost its peg as its pools do",
+    "prices a mint in dollars by a pool against any stable coin, and values a coin that lost its peg by its pools",
     () => {
       const inTether = pool(TOKEN, USDT, 1000n, 2000n)
       return Effect.andThen(
@@ -129,7 +129,7 @@ describe("PriceBook", () => {
     }
   )
 
-  it.effect("loads the stable coins and hubs that a price needs, and a partner of a mint without a price", () => {
+  it.effect("loads the stable coins and hubs that a price needs, and a partner for a mint without a price", () => {
     const book = toy([money, pool(TOKEN, USDT, 1000n, 2000n), pool(OTHER, at(70), 1000n, 2000n)])
     return PriceBook.use(({ at: pricesNow }) =>
       Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { findProgramAddress } from "../../src/solana/programAddress.ts"
+import { findProgramAddress } from "../../src/chain/programAddress.ts"
 import { metaplexAddress } from "../../src/tokens/metadata.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
@@ -47,7 +47,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("follows the mint: a write is a new observation, and time alone is none", () => {
+  it.effect("follows the mint: a write makes a new observation, time alone does not", () => {
     const chain = new ToyChain().put(classicMint(MINT, { mintAuthority: at(1) }))
     return withBook(chain, (book) =>
       Effect.gen(function* () {
@@ -87,7 +87,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("takes the name from the mint, or from Metaplex where the mint carries none", () => {
+  it.effect("takes the name from the mint, or from Metaplex when the mint carries none", () => {
     const named = extendedMint(OTHER, [extension(19, metadataOf(OTHER, "Tithe", "TITHE"))])
     const chain = new ToyChain().put(classicMint(MINT), metaplexAccount(METADATA, MINT, "Otter", "OTTER"), named)
     return withBook(chain, (book) =>
@@ -115,7 +115,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("distinguishes a missing mint from one not requested, and asks for it again after ten seconds", () => {
+  it.effect("distinguishes a missing mint from one not requested, and requests it again after ten seconds", () => {
     const chain = new ToyChain()
     return withBook(chain, (book) =>
       Effect.gen(function* () {
@@ -167,7 +167,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("has no facts of a mint that a recording omits", () =>
+  it.effect("has no facts about a mint that a recording omits", () =>
     withBook(new ToyChain().put({ ...classicMint(MINT), lamports: 0n }), (book) =>
       Effect.gen(function* () {
         yield* book.warm(MINT)

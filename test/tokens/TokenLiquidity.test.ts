@@ -90,7 +90,7 @@ describe("TokenReader.liquidityOf", () => {
     )
   )
 
-  it.effect("is known where every pool states its reserves, and a known zero without pools", () => {
+  it.effect("is known when every pool states its reserves, and a known zero without pools", () => {
     const world = makeTokenWorld()
     world.pools.pools = world.pools.pools.filter(
       ({ address }) => address !== pools.ODD_POOL && address !== pools.USDC_POOL

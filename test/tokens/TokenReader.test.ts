@@ -17,7 +17,7 @@ import {
 import { known, missing, partly, settle, withTokens } from "./tokenScene.ts"
 
 describe("TokenReader.decimalsOf", () => {
-  it.effect("is what the mint in memory has, and queues a mint that is not there", () =>
+  it.effect("returns the decimals of a mint in memory, and queues a missing mint", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         assert.strictEqual(yield* tokens.decimalsOf(SOL), 9)
@@ -147,7 +147,7 @@ describe("TokenReader.factsOf", () => {
     )
   )
 
-  it.effect("has no facts of a mint that a recording omits", () => {
+  it.effect("has no facts about a mint that a recording omits", () => {
     const world = makeTokenWorld()
     world.chain.put({ ...(world.chain.accounts.get(PLAIN) ?? assert.fail("no mint")), lamports: 0n })
     return withTokens(

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/layout/tokenAccount.ts"
 import { Address, USDC } from "../../src/domain/Address.ts"
-import { findProgramAddress } from "../../src/solana/programAddress.ts"
+import { findProgramAddress } from "../../src/chain/programAddress.ts"
 import { metaplexAddress, readMetaplex } from "../../src/tokens/metadata.ts"
 import { readMintAccount } from "../../src/tokens/mintAccount.ts"
 import { at } from "../quotes/toyChain.ts"
@@ -86,7 +86,7 @@ describe("readMintAccount", () => {
     assert.lengthOf(fieldsOf(200, ...Array.from({ length: 400 }, () => "x"))?.fields ?? [], 32)
   })
 
-  it("does not take the name of another mint", () => {
+  it("does not take the name from metadata of another mint", () => {
     const carried = extension(19, metadataOf(at(11), "Fern Network", "FERN"))
     assert.deepInclude(readMintAccount(extendedMint(MINT, [carried])), { metadata: null })
   })
@@ -146,7 +146,7 @@ describe("Metaplex metadata", () => {
     })
   })
 
-  it("is mutable by the flag behind the creators", () => {
+  it("reads the mutable flag, which follows the creators", () => {
     const account = metaplexAccount(at(1), MINT, "Otter", "OTTER")
     const behind = account.data.length - 20
     const mutableOf = (...bytes: ReadonlyArray<number>) =>
@@ -161,7 +161,7 @@ describe("Metaplex metadata", () => {
     assert.isNull(mutableOf())
   })
 
-  it("is null where there is no text, and where it is too long", () => {
+  it("is null when there is no text or it is too long", () => {
     assert.deepInclude(readMetaplex(metaplexAccount(at(1), MINT, "", "x".repeat(257)), MINT), {
       name: null,
       symbol: null
@@ -171,7 +171,7 @@ describe("Metaplex metadata", () => {
     assert.deepInclude(readMetaplex(account, MINT), { name: null, symbol: "OTTER" })
   })
 
-  it("is ignored of another program, another mint or another kind", () => {
+  it("is ignored when it belongs to another program, mint or kind", () => {
     const account = metaplexAccount(at(1), MINT, "Otter", "OTTER")
     assert.isNull(readMetaplex({ ...account, owner: at(2) }, MINT))
     assert.isNull(readMetaplex(account, at(11)))

@@ -1,6 +1,6 @@
 /** Mint accounts as the token programs write them, for tests. */
-import { writeU32, writeU64 } from "../../src/programs/math/writeBytes.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import { writeU32, writeU64 } from "../../src/programs/layout/bytes.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/layout/tokenAccount.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { feeRateOf, inputTo, marginalRate, sell, type Side } from "../../src/programs/math/constantProduct.ts"
-import type { Pool } from "../../src/programs/Program.ts"
+import { productPrices, type Side } from "../../src/programs/math/constantProduct.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { compare, type Rational, reduce } from "../../src/domain/rational.ts"
 import { depthOf, feeBpsOf, medianPrice, midRate, weightOf } from "../../src/tokens/poolPrice.ts"
@@ -17,9 +17,7 @@ const withFee = (reserves: readonly [bigint, bigint], feePpm: bigint): Pool => {
     reserveOut,
     feeOnInput: feePpm,
     feeOnOutput: 0n,
-    scale: 1_000_000n,
-    transferFeesIn: null,
-    transferFeesOut: null
+    scale: 1_000_000n
   })
   const [down, up] = [side(reserves[0], reserves[1]), side(reserves[1], reserves[0])]
   return {
@@ -29,10 +27,7 @@ const withFee = (reserves: readonly [bigint, bigint], feePpm: bigint): Pool => {
     mintB: SOL,
     slot: 1,
     reserves,
-    swap: (aToB, amountIn, { epoch }) => sell(aToB ? down : up, amountIn, epoch),
-    marginalRate: (aToB, { epoch }) => marginalRate(aToB ? down : up, epoch),
-    feeRate: (aToB) => feeRateOf(aToB ? down : up),
-    inputTo: (aToB, share, { epoch }) => inputTo(aToB ? down : up, share, epoch)
+    ...productPrices(down, up)
   }
 }
 
@@ -46,7 +41,7 @@ const within = (a: Rational, b: Rational, ppm: bigint): boolean => {
 }
 
 describe("midRate", () => {
-  it("is the ratio of the reserves where there is no fee, from both sides", () => {
+  it("is the ratio of the reserves when there is no fee, from both sides", () => {
     const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 500n])
     assert.deepStrictEqual(reduce(midRate(pool, TOKEN, clock) ?? { numerator: 0n, denominator: 1n }), {
       numerator: 1n,
@@ -59,7 +54,7 @@ describe("midRate", () => {
   })
 
   it.effect.prop(
-    "lies within the square of the fee of the ratio of the reserves",
+    "differs from the ratio of the reserves by at most the square of the fee",
     [Reserve, Reserve, Ppm],
     ([a, b, ppm]) =>
       Effect.sync(() => {
@@ -70,7 +65,7 @@ describe("midRate", () => {
       })
   )
 
-  it("is unknown where the pool trades one way only, or fails", () => {
+  it("is unknown when the pool trades one way only, or fails", () => {
     const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 500n])
     const oneWay: Pool = {
       ...pool,
@@ -106,7 +101,7 @@ describe("midRate of a pool that states its reserves", () => {
     )
   })
 
-  it("is known while the pool trades one way at least", () => {
+  it("is known while the pool trades at least one way", () => {
     for (const oneWay of [refusing((aToB) => aToB), refusing((aToB) => !aToB)]) {
       assert.deepStrictEqual(midRate(oneWay, TOKEN, clock), midRate(open, TOKEN, clock))
       assert.deepStrictEqual(midRate(oneWay, SOL, clock), midRate(open, SOL, clock))
@@ -117,7 +112,7 @@ describe("midRate of a pool that states its reserves", () => {
 describe("depthOf", () => {
   const pool = withFee([100_000_000n, 200_000_000n], 2500n)
 
-  it("is what the pool pays for swaps that move its price by 2 %", () => {
+  it("gives the amounts of swaps that move the price of the pool by 2 %", () => {
     const { purchase, sale } = depthOf(pool, TOKEN, clock)
     // 100,000,000 · (1/√0.98 - 1) before the fee, which buys 200,000,000 · (1 - √0.98).
     assert.deepStrictEqual(sale, { amountIn: 1_017_798n, amountOut: 2_010_098n, complete: true })
@@ -125,7 +120,7 @@ describe("depthOf", () => {
     assert.deepStrictEqual(purchase, { amountIn: 1_995_085n, amountOut: 985_244n, complete: true })
   })
 
-  it("is unknown where the pool states none, fails or refuses", () => {
+  it("is unknown when the pool does not state it, fails or refuses", () => {
     const { inputTo: _, ...silent } = pool
     const broken: Pool = {
       ...pool,
@@ -189,7 +184,7 @@ describe("feeBpsOf", () => {
     Effect.sync(() => assert.strictEqual(feeBpsOf(withFee([a, b], ppm), clock), Number(ppm) / 100))
   )
 
-  it("is null for a pool that does not state it", () => {
+  it("is null for a pool that does not state its fee", () => {
     const { feeRate: _, ...silent } = withFee([2000n, 500n], 2500n)
     assert.isNull(feeBpsOf(silent, clock))
   })

@@ -44,7 +44,7 @@ const shown = (pools: ReadonlyArray<Toy>, mint = TOKEN, hubs?: ReadonlyArray<Min
 }
 
 describe("the price graph", () => {
-  it("prices a mint through one other and through two", () => {
+  it("prices a mint through one other mint and through two", () => {
     assert.deepStrictEqual(shown([{ a: TOKEN, b: SOL, price: 7n, depth: 50n }]), {
       price: "7/1",
       depth: 50n,
@@ -67,7 +67,7 @@ describe("the price graph", () => {
     )
   })
 
-  it("takes no path of more than three pools, and none whose third mint is no hub", () => {
+  it("takes no path of more than three pools, and none whose third mint is not a hub", () => {
     const chain = [
       { a: TOKEN, b: OTHER, price: 3n, depth: 400n },
       { a: OTHER, b: FAR, price: 2n, depth: 400n },
@@ -83,7 +83,7 @@ describe("the price graph", () => {
     assert.isNull(shown(longer, TOKEN, [FAR, HUB]))
   })
 
-  it("takes no indirect path that is thinner than the least depth, and any direct pool where there is no other", () => {
+  it("takes no indirect path below the least depth, but any direct pool when there is no other", () => {
     assert.isNull(
       shown([
         { a: TOKEN, b: HUB, price: 1n, depth: 9n },
@@ -99,7 +99,7 @@ describe("the price graph", () => {
     assert.strictEqual(shown([{ a: TOKEN, b: SOL, price: 9n, depth: 0n }])?.price, "9/1")
   })
 
-  it("prices a mint of many partners directly and through hubs alone", () => {
+  it("prices a mint with many partners only directly and through hubs", () => {
     const crowd = Array.from({ length: MOST_PARTNERS + 1 }, (_, i) => ({
       a: TOKEN,
       b: at(20 + i),
@@ -142,7 +142,7 @@ const honestMarket = (random: () => number) => {
 }
 
 describe("prices over random markets", () => {
-  it("are exact where every pool agrees, on paths that repeat no mint and end at an anchor", () => {
+  it("are exact when all pools agree, on paths that repeat no mint and end at an anchor", () => {
     for (let seed = 1; seed <= 200; seed++) {
       const { mints, pools, values } = honestMarket(randomFrom(seed))
       for (const mint of mints) {
@@ -158,7 +158,7 @@ describe("prices over random markets", () => {
     }
   })
 
-  it("are not moved by a false pool of less depth than an honest direct one", () => {
+  it("are not moved by a false pool with less depth than an honest direct pool", () => {
     for (let seed = 1; seed <= 200; seed++) {
       const random = randomFrom(seed)
       const { mints, pools, values } = honestMarket(random)
@@ -168,7 +168,7 @@ describe("prices over random markets", () => {
       }
       const other = random() < 0.5 ? SOL : (mints[1 + Math.floor(random() * 7)] ?? SOL)
       const price = BigInt(1 + Math.floor(random() * 1e9))
-      // Its depth in units of SOL is below that of the honest pool.
+      // Its depth in units of SOL is below the depth of the honest pool.
       const depth = (direct.depth - 1n) / ((values.get(other) ?? 1n) * 2n)
       const found = priceOf([...pools, { a: TOKEN, b: other, price, depth }], TOKEN, mints.slice(0, 4))
       assert.strictEqual(
@@ -179,7 +179,7 @@ describe("prices over random markets", () => {
     }
   })
 
-  it("are not moved by a false price further down a path, however deep the pool before it", () => {
+  it("are not moved by a false price further down a path, however deep the earlier pool is", () => {
     for (let seed = 1; seed <= 200; seed++) {
       const random = randomFrom(seed)
       const { mints, pools, values } = honestMarket(random)
@@ -229,7 +229,7 @@ describe("the values of stable coins", () => {
     assert.deepStrictEqual(values(peg(USDT, USDC, 995n, THOUSAND), peg(USD1, USDC, 1010n, THOUSAND)), [1, 1, 1])
   })
 
-  it("are those of their pools beyond it", () => {
+  it("follow their pools beyond the tolerance", () => {
     assert.deepStrictEqual(values(peg(USDT, USDC, 900n, THOUSAND), peg(USD1, USDC, 999n, THOUSAND)), [1, 0.9, 1])
   })
 
@@ -239,7 +239,7 @@ describe("the values of stable coins", () => {
     assert.deepStrictEqual(others, [1, 1])
   })
 
-  it("are a dollar where the pools are too thin to check them", () => {
+  it("are a dollar when the pools are too thin to check them", () => {
     assert.deepStrictEqual(values(peg(USDT, USDC, 500n, THOUSAND - 1n)), [1, 1, 1])
   })
 })

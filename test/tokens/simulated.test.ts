@@ -3,15 +3,15 @@ import { Effect, Layer, Schedule } from "effect"
 import { programs } from "../../src/programs/registry.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
 import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
-import { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
+import { ChainFeed } from "../../src/chain/ChainFeed.ts"
 import * as SimulatedMarket from "../../src/testing/SimulatedMarket.ts"
 import { ActivityReader } from "../../src/tokens/ActivityReader.ts"
 import { AuditReader } from "../../src/tokens/AuditReader.ts"
 import { depthOf, feeBpsOf, midRate } from "../../src/tokens/poolPrice.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
-import { RiskReader } from "../../src/tokens/RiskReader.ts"
+import { RiskReader } from "../../src/tokens/risk/RiskReader.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
 
@@ -23,7 +23,7 @@ const readers = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pr
 
 const eventually = Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 })
 
-/** Every coin, once all of them are priced. */
+/** Every coin, once all coins have a price. */
 const pricedCoins = Effect.gen(function* () {
   const tokens = yield* TokenReader
   const { mints } = yield* Simulator
@@ -36,7 +36,7 @@ const pricedCoins = Effect.gen(function* () {
 })
 
 layer(readers, { excludeTestServices: true })("tokens of a simulated chain", (it) => {
-  it.effect("have a price close to what their pools pay for little, whatever the venue", () =>
+  it.effect("have a price close to what their pools pay for small amounts, whatever the venue", () =>
     Effect.gen(function* () {
       const book = yield* PoolBook
       const { mints } = yield* Simulator
@@ -79,7 +79,7 @@ layer(readers, { excludeTestServices: true })("tokens of a simulated chain", (it
     })
   )
 
-  it.effect("have depth in every pool, the reserves being worth about the same on both sides", () =>
+  it.effect("have depth in every pool, with reserves worth about the same on both sides", () =>
     Effect.gen(function* () {
       yield* pricedCoins
       const tokens = yield* TokenReader

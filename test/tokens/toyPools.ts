@@ -1,23 +1,23 @@
 /** A `PoolBook` over a map of pools, for tests of prices. */
 import { Effect, Layer } from "effect"
-import type { Pool } from "../../src/programs/Program.ts"
+import type { Pool } from "../../src/programs/interface/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
-import type { MintPools } from "../../src/pools/MintPools.ts"
+import type { MintPools } from "../../src/quotes/pools/MintPools.ts"
 import { otherSide } from "../../src/tokens/poolPrice.ts"
-import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 
 /** The pools of the book, and the mints queued for loading. Mints that are not loaded have no pools. */
 export interface ToyPools {
   pools: ReadonlyArray<Pool>
   loaded: ReadonlySet<Mint>
   readonly warmed: Set<Mint>
-  /** Mints that may have further pools, which the node did not let be searched. */
+  /** Mints that may have further pools, because the node did not allow a search. */
   partial?: ReadonlySet<Mint>
 }
 
 const trades = ({ mintA, mintB }: Pool, mint: Mint) => mintA === mint || mintB === mint
 
-/** The book over the pools. The same answer until the pools are replaced. */
+/** The book over the pools. It gives the same answer until the pools are replaced. */
 export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
   const known = new Map<string, { readonly of: ReadonlyArray<Pool>; readonly value: MintPools }>()
   const isLoaded = (mint: Mint) => mint === SOL || toy.loaded.has(mint)

@@ -1,15 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import { WatchedWallets } from "../../src/market/tape/WatchedWallets.ts"
-import type { BlockTransaction } from "../../src/trades/blocks/TradeBlock.ts"
+import type { BlockTransaction } from "../../src/chain/decoding/TradeBlock.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletRings } from "../../src/wallets/WalletRings.ts"
 import { bytesOf, shareOfBatch, takeShare } from "../../src/wallets/walletShare.ts"
 import { EVIDENCE } from "./identities.ts"
 import { blockOf, MINT, MINT_2, OTHER, START, tradeOf, WALLET, walletOf } from "./trades.ts"
+import { marketStores } from "../../src/market/model/MarketStores.ts"
+import * as MemoryStores from "../../src/testing/MemoryStores.ts"
 
 const SHARE = { events: 5, bytes: 1_000_000 }
 const slots = (history: { readonly trades: ReadonlyArray<{ readonly slot: number }> } | null) =>
@@ -76,7 +78,7 @@ describe("a share", () => {
 })
 
 describe("the trades held in memory", () => {
-  it("are those of wallets, newest first, without the side of pools", () => {
+  it("belong to wallets, newest first, without the side of pools", () => {
     const rings = new WalletRings(100)
     rings.add(blockOf([tradeOf({ slot: 1 }), tradeOf({ slot: 1, index: 1, role: "pool" })]))
     rings.add(blockOf([tradeOf({ slot: 2, wallet: OTHER }), tradeOf({ slot: 2, role: "wallet" })]))
@@ -99,7 +101,7 @@ describe("the trades held in memory", () => {
     assert.isAtMost(rings.size, 4)
   })
 
-  it("are at most ten thousand of one wallet, with the time from which they are complete", () => {
+  it("are at most ten thousand for one wallet, with the time from which they are complete", () => {
     const rings = new WalletRings(1_000_000)
     for (let slot = 1; slot <= 20_000; slot++) {
       rings.add(blockOf([tradeOf({ slot })]))
@@ -114,14 +116,14 @@ describe("the trades held in memory", () => {
 
 const inMemory = (settings: Record<string, string> = {}) =>
   WalletIndex.layerMemory.pipe(
-    Layer.provideMerge(TradeTape.layerManual()),
+    Layer.provideMerge(Market.layerManual()),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))
   )
 
 describe("WalletIndex.layerMemory", () => {
   it.effect("returns the newest trades up to the share, and the time that they cover", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const index = yield* WalletIndex
       assert.isNull(yield* index.read(WALLET, SHARE))
       yield* tape.apply(blockOf([], { timeMs: START }))
@@ -148,7 +150,7 @@ describe("WalletIndex.layerMemory", () => {
 
   it.effect("reports missing blocks, and counts trades without a block time", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const index = yield* WalletIndex
       yield* tape.apply(blockOf([tradeOf({ slot: 10 })]))
       const undated = blockOf([tradeOf({ slot: 20 })], { afterGap: true })
@@ -161,7 +163,7 @@ describe("WalletIndex.layerMemory", () => {
 
   it.effect("holds no more than WALLET_TRADES", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const index = yield* WalletIndex
       yield* tape.apply(blockOf([tradeOf({ slot: 1 })]))
       yield* tape.apply(blockOf([tradeOf({ slot: 2, wallet: OTHER }), tradeOf({ slot: 2, index: 1, wallet: OTHER })]))
@@ -174,18 +176,18 @@ describe("WalletIndex.layerMemory", () => {
 
 describe("WalletIndex.layerStored", () => {
   const world = WalletIndex.layerStored.pipe(
-    Layer.provideMerge(TradeStore.layerMemory),
-    Layer.provideMerge(TradeTape.layerManual())
+    Layer.provideMerge(MemoryStores.layer),
+    Layer.provideMerge(Market.layerManual())
   )
 
   it.effect("returns the trades of the store, and fails with it", () =>
     Effect.gen(function* () {
-      const store = yield* TradeStore
+      const store = yield* marketStores
       const index = yield* WalletIndex
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       assert.strictEqual((yield* Effect.flip(index.read(WALLET, SHARE)))._tag, "WalletIndexUnavailable")
-      yield* store.open({ genesis: "genesis", isSandbox: true })
-      yield* store.append(inSlots(1, 7).map((trade) => blockOf([trade])))
+      yield* store.blocks.open({ genesis: "genesis", isSandbox: true })
+      yield* store.blocks.append(inSlots(1, 7).map((trade) => blockOf([trade])))
       yield* tape.apply(blockOf([], { timeMs: START + 60_000 }))
       const history = yield* index.read(WALLET, SHARE)
       assert.deepStrictEqual(slots(history), [7, 6, 5, 4, 3])
@@ -200,12 +202,12 @@ describe("WalletIndex.layerStored", () => {
     }).pipe(Effect.provide(world))
   )
 
-  it.effect("counts the transfers of a mint from its first trade on, and all of those of a watched wallet", () =>
+  it.effect("counts the transfers of a mint from its first trade on, and every transfer of a watched wallet", () =>
     Effect.gen(function* () {
-      const store = yield* TradeStore
+      const store = yield* marketStores
       const read = Effect.flatMap(WalletIndex, (index) => index.read(WALLET, { ...SHARE, events: 10 }))
-      yield* store.open({ genesis: "genesis", isSandbox: true })
-      yield* store.append([
+      yield* store.blocks.open({ genesis: "genesis", isSandbox: true })
+      yield* store.blocks.append([
         blockOf(byOther(1), { transfers: [movedIn(1)] }),
         blockOf([tradeOf({ slot: 2, index: 2 })], { transfers: [movedIn(2)] }),
         blockOf(byOther(3), { transfers: [movedIn(3)] }),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Address } from "../../src/domain/Address.ts"
-import { IdentityStoreUnavailable } from "../../src/domain/wallets/WalletIdentity.ts"
+import { IdentityStoreUnavailable } from "../../src/api/schemas/WalletIdentity.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { emptyPosition } from "../../src/wallets/ledger.ts"
 import { LedgerProjection, LedgerUnavailable } from "../../src/wallets/LedgerReader.ts"
@@ -174,7 +174,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("take four reads at a time, and one look at the prices of 64 open mints", () =>
+  it.effect("take four reads at a time, and one read of the prices of 64 open mints", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 20 }, (_, n) => walletOf(n))
       const reading = { now: 0, most: 0 }
@@ -206,7 +206,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("have no summary that is not there within a second and a half, and keep the identity", () =>
+  it.effect("lack a summary that takes longer than a second and a half, and keep the identity", () =>
     Effect.gen(function* () {
       const held = indexOf(known.trades)
       const index: Findings["index"] = (wallet, share) => (wallet === OTHER ? Effect.never : held(wallet, share))
@@ -227,7 +227,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("have no summary where the index fails for one wallet only", () =>
+  it.effect("lack a summary when the index fails for one wallet only", () =>
     Effect.gen(function* () {
       const held = indexOf(known.trades)
       const index: Findings["index"] = (wallet, share) =>
@@ -244,7 +244,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("cannot be had while the index or the identities cannot be read", () =>
+  it.effect("fail while the index or the identities cannot be read", () =>
     Effect.gen(function* () {
       const cause = new Error("gone")
       const index = () => Effect.fail(new WalletIndexUnavailable({ cause }))

@@ -4,20 +4,20 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Address, SOL } from "../../src/domain/Address.ts"
 import type { Signature } from "../../src/domain/Signature.ts"
-import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { tapeTradesOf } from "../../src/market/tape/tapeTrades.ts"
+import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { tapeTradesOf } from "../../src/market/model/tapeTrades.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
-import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
-import { TransactionHistory } from "../../src/solana/rpc/TransactionHistory.ts"
-import * as TransactionHistoryRpc from "../../src/solana/rpc/TransactionHistoryRpc.ts"
-import { decodeBlock } from "../../src/trades/decodeBlock.ts"
+import { ChainUnavailable } from "../../src/chain/ChainUnavailable.ts"
+import { TransactionHistory } from "../../src/chain/rpc/TransactionHistory.ts"
+import * as TransactionHistoryRpc from "../../src/chain/rpc/TransactionHistoryRpc.ts"
+import { decodeBlock } from "../../src/chain/decoding/decodeBlock.ts"
 import { makeBackfill } from "../../src/wallets/backfill.ts"
 import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
 import * as HistoryStorePg from "../../src/wallets/HistoryStorePg.ts"
 import { at, call } from "../simulator/node/client.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import { BlockStore } from "../../src/market/model/BlockStore.ts"
 
 const full = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
 
@@ -33,10 +33,10 @@ const scene = Effect.gen(function* () {
   )
   const address = yield* TestDatabase.create
   const database = yield* Layer.build(
-    Layer.mergeAll(TradeStorePg.layer, HistoryStorePg.layer).pipe(Layer.provideMerge(TestDatabase.connect(address)))
+    Layer.mergeAll(MarketStoresPg.layer, HistoryStorePg.layer).pipe(Layer.provideMerge(TestDatabase.connect(address)))
   )
   const genesis = yield* node.genesis
-  yield* Context.get(database, TradeStore).open({ genesis, isSandbox: true })
+  yield* Context.get(database, BlockStore).open({ genesis, isSandbox: true })
   const store = Context.get(database, HistoryStore)
   yield* store.open(genesis)
   return { node, store, address, rpcUrl, advance, genesis, sql: Context.get(database, SqlClient.SqlClient) }
@@ -123,7 +123,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
   )
 
   it.live(
-    "is priced by the minute candles of SOL before it, where the swaps of SOL are no longer stored",
+    "is priced by earlier minute candles of SOL when swaps of SOL are no longer stored",
     () =>
       Effect.gen(function* () {
         const { node, rpcUrl, sql, store } = yield* scene
@@ -131,7 +131,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
         const wallet = busiest(byBlocks, 0)
         const fromMs = Math.min(...(byBlocks.get(wallet) ?? []).map(({ timeMs }) => timeMs))
         yield* sql`create table minute_bars_all partition of minute_bars default`
-        // Candles up to the first trade, and one that had not ended then.
+        // Candles up to the first trade, and one that had not ended by then.
         yield* sql`
           insert into bars (mint, chain, width, at, open, high, low, close, trades, volume_usd_nanos)
           select ${SOL}, id, 60, to_timestamp(${fromMs / 1000}::float8) - make_interval(secs => age), 1, 1, 1, price, 1, 1
@@ -152,7 +152,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
   )
 
   it.live(
-    "goes on after a restart, stores nothing twice and reads what came since when asked again",
+    "goes on after a restart, stores nothing twice and continues with newer transactions when requested again",
     () =>
       Effect.gen(function* () {
         const { advance, node, rpcUrl, sql, store } = yield* scene
@@ -190,7 +190,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
   )
 
   it.live(
-    "takes turns with others and stops at the bound",
+    "takes turns with other wallets and stops at the bound",
     () =>
       Effect.gen(function* () {
         const { node, rpcUrl, store } = yield* scene
@@ -212,7 +212,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
   )
 
   it.live(
-    "is refused by name where the node has none, and waits while the node is unreachable",
+    "is refused by name when the node has no histories, and waits while the node is unreachable",
     () =>
       Effect.gen(function* () {
         const { node, rpcUrl, store } = yield* scene

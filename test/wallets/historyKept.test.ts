@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { TradeStore } from "../../src/market/store/TradeStore.ts"
-import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
+import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
 import { makeBackfill } from "../../src/wallets/backfill.ts"
 import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
 import * as HistoryStorePg from "../../src/wallets/HistoryStorePg.ts"
 import { MONDAY, trade, walletOf } from "../market/tape/tape.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import { BlockStore } from "../../src/market/model/BlockStore.ts"
 
 const GENESIS = "kept"
 const KEPT = Duration.hours(2)
@@ -18,9 +18,9 @@ const scene = Effect.gen(function* () {
   yield* TestClock.setTime(MONDAY * 1000)
   const address = yield* TestDatabase.create
   const database = yield* Layer.build(
-    Layer.mergeAll(TradeStorePg.layer, HistoryStorePg.layer).pipe(Layer.provideMerge(TestDatabase.connect(address)))
+    Layer.mergeAll(MarketStoresPg.layer, HistoryStorePg.layer).pipe(Layer.provideMerge(TestDatabase.connect(address)))
   )
-  yield* Context.get(database, TradeStore).open({ genesis: GENESIS, isSandbox: true })
+  yield* Context.get(database, BlockStore).open({ genesis: GENESIS, isSandbox: true })
   const store = Context.get(database, HistoryStore)
   yield* store.open(GENESIS)
   const sql = Context.get(database, SqlClient.SqlClient)
@@ -31,7 +31,7 @@ const scene = Effect.gen(function* () {
 const nowMs = Effect.clockWith((clock) => clock.currentTimeMillis)
 
 describe.runIf(TestDatabase.isAvailable)("histories of wallets", () => {
-  it.effect("are shown for the time set since they were last asked for, then deleted with their trades", () =>
+  it.effect("are shown for the configured time after the last request, then deleted with their trades", () =>
     Effect.gen(function* () {
       const { process, sql, store } = yield* scene
       const [first, second] = [yield* process, yield* process]
@@ -58,7 +58,7 @@ describe.runIf(TestDatabase.isAvailable)("histories of wallets", () => {
       yield* TestClock.adjust(Duration.minutes(115))
       yield* second.step
       yield* first.step
-      // By another process than the one that deletes.
+      // Requested by another process than the one that deletes.
       yield* second.ask([asked])
       assert.deepStrictEqual([yield* shown(first), yield* shown(second)], [wallets, wallets])
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { toBase58 } from "../../src/domain/base58.ts"
 import { Signature } from "../../src/domain/Signature.ts"
-import type { ListedTransaction } from "../../src/solana/rpc/TransactionHistory.ts"
+import type { ListedTransaction } from "../../src/chain/rpc/TransactionHistory.ts"
 import {
   advanced,
   askedAgain,
@@ -16,7 +16,7 @@ const NOW = 1_790_000_000_000
 const signatureOf = (n: number) =>
   Signature.make(toBase58(Uint8Array.from({ length: 64 }, (_, at) => (at === 63 ? n : 7))))
 
-/** The transaction of a slot, a second after the one before it. */
+/** The transaction of a slot. Each is a second after the previous one. */
 const listed = (slot: number, n = slot): ListedTransaction => ({
   signature: signatureOf(n),
   slot,
@@ -44,7 +44,7 @@ describe("the progress of a history", () => {
     assert.deepInclude(cut, { state: "done", read: 3, isWhole: false, fromMs: timeOf(7) })
   })
 
-  it("reads what came since when it is asked for again, and keeps its span", () => {
+  it("continues with newer transactions when requested again, and keeps its span", () => {
     const done = step(NOT_BEGUN, [9, 8], 3)
     assert.strictEqual(askedAgain(done, NOW), done, "too soon")
     const again = askedAgain(done, NOW + 3_600_000)
@@ -54,7 +54,7 @@ describe("the progress of a history", () => {
     assert.strictEqual(newer.throughMs, NOW + 3_600_000 - 30_000)
   })
 
-  it("begins a new span when more came since than the bound", () => {
+  it("begins a new span when more transactions came since than the bound allows", () => {
     const done = step(NOT_BEGUN, [9, 8], 3)
     const cut = step(askedAgain(done, NOW + 3_600_000), [30, 29], 2, 2)
     assert.deepInclude(cut, { state: "done", isWhole: false, fromMs: timeOf(29), until: signatureOf(30) })
@@ -77,7 +77,7 @@ describe("the progress of a history", () => {
     )
   })
 
-  it("fails at the fifth refusal, at once when refused for good, and goes on where it was when asked again", () => {
+  it("fails at the fifth refusal, at once when refused for good, and goes on where it was when requested again", () => {
     const begun = step(NOT_BEGUN, [9, 8], 2)
     const tried = [1, 2, 3, 4].reduce((progress) => refused(progress, "malformed", false), begun)
     assert.deepInclude(tried, { state: "running", tries: 4, error: "malformed" })

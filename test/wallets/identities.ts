@@ -1,7 +1,7 @@
 /** Identity records for tests. */
 import bs58 from "bs58"
 import { Address } from "../../src/domain/Address.ts"
-import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
+import { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
 import { Signature } from "../../src/domain/Signature.ts"
 import { OTHER, START, WALLET } from "./trades.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
+import type { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
 import { identityOf, ownedDomain } from "../../src/wallets/identity.ts"
 import { EVIDENCE, FULL, platformOf, recordOf, reviewOf } from "./identities.ts"
 import { OTHER, START, WALLET } from "./trades.ts"
@@ -47,7 +47,7 @@ describe("an identity", () => {
     assert.isNull(shown([recordOf({ sns: { domain: "a.b.sol", owner: WALLET, isTokenized: false, verifiedAtMs: 0 } })]))
   })
 
-  it("takes classifications that are reviewed, current and certain only", () => {
+  it("takes only classifications that are reviewed, current and certain", () => {
     assert.deepStrictEqual(kindsOf({}), ["hacker"])
     assert.deepStrictEqual(kindsOf({ kind: "spam_dusting", confidence: 10_000 }), ["spam_dusting"])
     assert.deepStrictEqual(kindsOf({ confidence: 9499 }), [])
@@ -58,7 +58,7 @@ describe("an identity", () => {
     assert.deepStrictEqual(kindsOf({ kind: "exchange", name: "Harbor" }), ["exchange"])
   })
 
-  it("joins the records of several sources, with the best evidence of each tag", () => {
+  it("joins the records of several sources, with the best evidence for each tag", () => {
     const weak = recordOf({ labels: ["one", "both"], platforms: [platformOf("harbor"), platformOf("reef")] })
     const strong = recordOf({
       labels: ["both", "two"],

@@ -10,7 +10,7 @@ const line = (value: unknown): string => JSON.stringify(value)
 const review = { kind: "hacker", method: "manual_review", evidenceTx: EVIDENCE, confidence: 9800, reviewedAtMs: 5 }
 
 describe("a file of identities", () => {
-  it.effect("holds one record a line, or an array of them, with nothing that is empty", () =>
+  it.effect("holds one record a line, or an array of records, and ignores empty lines", () =>
     Effect.gen(function* () {
       const records = [FULL, SECOND]
       assert.deepStrictEqual(yield* readIdentities(`\n${records.map(line).join("\r\n\n")}\n`), records)
@@ -91,7 +91,7 @@ const started = (files: Record<string, string>, setting: Record<string, string>)
   )
 
 describe("at start", () => {
-  it.effect("the records of the file take the place of the earlier ones; without the setting those stay", () =>
+  it.effect("the records of the file replace earlier records; without the setting the earlier ones stay", () =>
     Effect.gen(function* () {
       const store = yield* IdentityStore
       const from = { IDENTITIES_FILE: "ids" }

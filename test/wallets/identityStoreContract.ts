@@ -23,7 +23,7 @@ export const identityStoreContract = <E>(name: string, store: Layer.Layer<Identi
       })
     )
 
-    it.effect("keeps the records of each source apart, ordered by source name", () =>
+    it.effect("keeps the records of different sources apart, ordered by source name", () =>
       Effect.gen(function* () {
         const identities = yield* IdentityStore
         const [first, last] = [recordOf({ labels: ["first"] }), recordOf({ labels: ["last"] })]
@@ -59,7 +59,7 @@ export const identityStoreContract = <E>(name: string, store: Layer.Layer<Identi
       })
     )
 
-    it.effect("drops records that a source no longer has, and keeps its last record of a wallet", () =>
+    it.effect("drops records that a source no longer has, and keeps the last of its records for a wallet", () =>
       Effect.gen(function* () {
         const identities = yield* IdentityStore
         yield* identities.replace("d", [SECOND, FULL])

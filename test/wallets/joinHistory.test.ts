@@ -45,7 +45,7 @@ describe("a history beside observed trades", () => {
 
   it("changes no figure that was whole before", () => {
     const observed = observedOf([sale, second, first])
-    // The price of that time may differ from the one that a trade was observed with.
+    // The price at that time may differ from the price with which a trade was observed.
     const read = [sale, second, first].map((trade) => ({ ...trade, volumeUsdNanos: null }))
     const joined = joinHistory(observed, { progress: done, trades: read }, share)
     assert.deepStrictEqual(joined?.trades, observed.trades)
@@ -58,7 +58,7 @@ describe("a history beside observed trades", () => {
     assert.isNull(joinHistory(null, { progress: done, trades: [] }, share))
   })
 
-  it("does not lift the coverage over a span that neither saw", () => {
+  it("does not extend the coverage over a span that neither saw", () => {
     const observed = observedOf([sale], { coveredFromMs: START + 55_000, liveSinceMs: START + 55_000 })
     const joined = joinHistory(observed, { progress: done, trades: [first] }, share)
     assert.strictEqual(joined?.coveredFromMs, START + 55_000)
@@ -76,7 +76,7 @@ describe("a history beside observed trades", () => {
     assert.strictEqual(historyReason(done, joined), "limit_clipped")
   })
 
-  it("gives its state and the reason of what is missing", () => {
+  it("gives its state and the reason for missing trades", () => {
     const running = { ...done, state: "running", isWhole: false } as const
     assert.deepInclude(backfillBody(running, null, true), { status: "running", reason: "backfill_running" })
     const failed = { ...done, state: "failed", isWhole: false, error: "no such method" } as const

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SOL, USDC } from "../../src/domain/Address.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { USDT } from "../../src/trades/sides.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { USDT } from "../../src/domain/stables.ts"
 import { applyTrade, emptyPosition, positionsOf } from "../../src/wallets/ledger.ts"
 import { NO_LOTS, unitsOf } from "../../src/wallets/lots.ts"
 import { pnlOf, usdText } from "../../src/wallets/pnl.ts"
@@ -30,7 +30,7 @@ describe("a position", () => {
     })
   })
 
-  it("has neither a result nor a holding once more was sold than was seen bought, and a clean basis after it", () => {
+  it("has neither a result nor a holding after a sale of more units than were seen, and a clean basis after that", () => {
     const oversold = after(
       { amount: 10n, volumeUsdNanos: usd(10) },
       { side: "sell", amount: 15n, volumeUsdNanos: usd(30) }
@@ -51,7 +51,7 @@ describe("a position", () => {
     assert.deepInclude(sold, { knownRealizedNanos: usd(12), realizedNanos: null })
   })
 
-  it("has no cost while units bought at an unknown price are held, and keeps that of the others beside them", () => {
+  it("has no cost while units bought at an unknown price are held, and still knows the cost of the others", () => {
     const unpriced = after({ amount: 10n, volumeUsdNanos: null }, { amount: 10n, volumeUsdNanos: usd(1) })
     assert.deepInclude(unpriced, { held: 20n, boughtNanos: null, realizedNanos: 0n, unknownBasis: 1 })
     assert.deepStrictEqual(unpriced.lots, { ...NO_LOTS, known: 10n, costNanos: usd(1), unpriced: 10n })
@@ -66,7 +66,7 @@ describe("a position", () => {
     assert.deepStrictEqual(position.lots, { ...NO_LOTS, known: 6n, costNanos: usd(6) })
   })
 
-  it("counts what a front end took into cost and proceeds", () => {
+  it("counts front-end fees into cost and proceeds", () => {
     const position = after(
       { amount: 10n, volumeUsdNanos: usd(10), feeUsdNanos: usd(1) },
       { side: "sell", amount: 5n, volumeUsdNanos: usd(8), feeUsdNanos: usd(0.5) }
@@ -95,7 +95,7 @@ describe("the positions of a wallet", () => {
     assert.deepStrictEqual(Array.from(positions.keys()), [MINT_2])
   })
 
-  it("are those of chain order, in any order of the trades", () => {
+  it("are the same in any order of the trades", () => {
     const trades = [
       tradeOf({ slot: 5, index: 9, side: "sell", amount: 10n }),
       tradeOf({ slot: 4, index: 90, amount: 5n }),
@@ -106,7 +106,7 @@ describe("the positions of a wallet", () => {
 })
 
 describe("profit and loss", () => {
-  it("is worked out as in the example of a position", () => {
+  it("matches the worked example of a position", () => {
     const position = after({ amount: 2_000_000_000_000n, volumeUsdNanos: usd(244) })
     const pnl = pnlOf(position, { numerator: 12_139n, denominator: 100_000_000n })
     assert.deepInclude(pnl, { realized: 0n, cost: usd(244), proceeds: 0n, open: true, avgCost: "0.000122" })
@@ -208,13 +208,13 @@ describe("a transfer between trades", () => {
     })
   })
 
-  it("keeps a later sale from being doubted: the units that went were seen", () => {
+  it("does not put a later sale in doubt: the units that left were seen", () => {
     const own = tradeOf({ slot: 2, amount: 400n, volumeUsdNanos: usd(400), held: { before: 0n, after: 400n } })
     assert.isNull(positionsOf([own, sold]).get(MINT)?.realizedNanos)
     assert.strictEqual(positionsOf([own, transfer(3, 400n, 200n), sold]).get(MINT)?.realizedNanos, 0n)
   })
 
-  it("begins no position: what came before the first trade is part of the balance that the trade finds", () => {
+  it("begins no position: earlier units are part of the balance that the first trade finds", () => {
     assert.strictEqual(positionsOf([transfer(1, 0n, 300n)]).size, 0)
     assert.deepStrictEqual(positionsOf([transfer(1, 0n, 300n), bought]).get(MINT), positionsOf([bought]).get(MINT))
   })

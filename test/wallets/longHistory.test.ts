@@ -20,7 +20,7 @@ const heapUsed = (): number => {
 
 describe("a wallet of 10,000 transactions", () => {
   it.live(
-    "is read in small steps, none of which stays in memory",
+    "is read in small steps that do not stay in memory",
     () =>
       Effect.gen(function* () {
         const { node, use, wallet } = longHistory(COUNT, "long")

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { toBase58 } from "../../src/domain/base58.ts"
 import { Address } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
-import type { TransactionHistory } from "../../src/solana/rpc/TransactionHistory.ts"
+import type { TransactionHistory } from "../../src/chain/rpc/TransactionHistory.ts"
 
 interface Vector {
   readonly expect: { readonly net: { readonly wallet: string } }
@@ -24,7 +24,7 @@ const signatureOf = (n: number): Signature => {
 
 const slotOf = (n: number) => 1_000_000 + n
 
-/** `count` transactions of a wallet, one a slot, and the greatest use of the node so far. */
+/** `count` transactions of a wallet, one per slot, and the peak use of the node so far. */
 export const longHistory = (count: number, genesis: string) => {
   const url = new URL(`../vectors/transactions/${NAME}.json`, import.meta.url)
   const { expect, transaction }: Vector = JSON.parse(readFileSync(url, "utf8"))
@@ -52,7 +52,7 @@ export const longHistory = (count: number, genesis: string) => {
         use.mostReading = Math.max(use.mostReading, use.reading)
         yield* Effect.yieldNow
         use.reading -= 1
-        // Every answer is an object of its own, as from a node.
+        // Every reply is a new object, as from a real node.
         const answer: Vector["transaction"] = JSON.parse(text)
         const inner = { message: answer.transaction.message, signatures: [signature] }
         return { ...answer, slot: slotOf(places.get(signature) ?? 0), transactionIndex: 0, transaction: inner }

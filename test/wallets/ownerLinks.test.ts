@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { PLACES } from "../../src/market/tape/tapeTrades.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { PLACES } from "../../src/market/model/tapeTrades.ts"
 import { eventsOf, positionsAfter, positionsOf } from "../../src/wallets/ledger.ts"
 import { NO_LOTS } from "../../src/wallets/lots.ts"
 import { linkedEvents } from "../../src/wallets/ownerLinks.ts"
@@ -67,7 +67,7 @@ describe("a transfer between wallets of one owner", () => {
     assert.deepInclude(alone, { held: 40n, realizedNanos: null, unknownBasis: 1 })
   })
 
-  it("loses the cost of units that did not arrive, and takes those of other senders as received", () => {
+  it("loses the cost of units that did not arrive, and counts units from other senders as received", () => {
     const charged = [...example.slice(0, 2), moved(OTHER, 2, 54n, 54n, 1)]
     assert.deepStrictEqual(linked(OTHER, charged)?.lots, { ...NO_LOTS, known: 54n, costNanos: usd(27) })
     const more = [...example.slice(0, 2), moved(OTHER, 2, 90n, 90n, 1)]
@@ -76,7 +76,7 @@ describe("a transfer between wallets of one owner", () => {
     assert.deepStrictEqual(linked(OTHER, apart)?.lots, { ...NO_LOTS, known: 1n, costNanos: usd(1), received: 60n })
   })
 
-  it("takes along what is not known as such", () => {
+  it("carries unknown units along as unknown", () => {
     const inherited = [trade(WALLET, 1, 100n, 400n, 50), moved(WALLET, 2, -200n, 200n), moved(OTHER, 2, 200n, 200n, 1)]
     assert.deepStrictEqual(linked(OTHER, inherited)?.lots, {
       ...NO_LOTS,
@@ -94,7 +94,7 @@ describe("a transfer between wallets of one owner", () => {
   })
 
   it.effect.prop(
-    "neither makes nor loses cost: what all of them spent is what they hold and what was sold",
+    "neither makes nor loses cost: the cost spent by all wallets is held or was sold",
     [Schema.Array(Move).check(Schema.isMaxLength(30))],
     ([moves]) =>
       Effect.sync(() => {
@@ -139,7 +139,7 @@ describe("a transfer between wallets of one owner", () => {
     assert.deepStrictEqual(linkedEvents(WALLET, byWallet(trades)), eventsOf(own))
   })
 
-  it.effect("counts in the answers for both, where an identity names the owner", () => {
+  it.effect("counts in the replies for both wallets when an identity names the owner", () => {
     const trades = {
       [WALLET]: example.filter(({ wallet }) => wallet === WALLET).toReversed(),
       [OTHER]: example.filter(({ wallet }) => wallet === OTHER).toReversed()

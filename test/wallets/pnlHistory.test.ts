@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import { eventsOf } from "../../src/wallets/ledger.ts"
 import { dailyPnl, unitPrice } from "../../src/wallets/pnlHistory.ts"
 import { tradeOf, usd } from "./trades.ts"
@@ -67,7 +67,7 @@ describe("profit by day", () => {
     )
   })
 
-  it("is null on the day of an unknown result only, with what is known beside it", () => {
+  it("is null only on the day of an unknown result, with the known part beside it", () => {
     const rows = history([
       on(0, {
         side: "sell",

@@ -1,13 +1,13 @@
-/** Positions of tests, from a few trades of one mint. */
+/** Positions for tests, from a few trades of one mint. */
 import { Schema } from "effect"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import { applyTrade, emptyPosition, type Position } from "../../src/wallets/ledger.ts"
 import { MINT, tradeOf } from "./trades.ts"
 
 export const after = (...trades: ReadonlyArray<Partial<TapeTrade>>): Position =>
   trades.reduce<Position>((position, trade) => applyTrade(position, tradeOf(trade)), emptyPosition(MINT))
 
-/** A price in dollars as micro-dollars per smallest unit of a token of six decimals: the same number. */
+/** A price in dollars as micro-dollars per smallest unit of a token with six decimals: the same number. */
 export const mark = (dollars: bigint) => ({ numerator: dollars, denominator: 1n })
 
 const Units = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 10n ** 18n }))

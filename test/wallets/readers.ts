@@ -1,11 +1,11 @@
 /** A wallet reader over fixed data for tests. */
 import { Effect, Layer } from "effect"
 import type { Mint } from "../../src/domain/Address.ts"
-import type { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import type { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { Market } from "../../src/market/tape/Market.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
-import { WalletAccounts } from "../../src/wallets/accounts/WalletAccounts.ts"
+import { WalletAccounts } from "../../src/wallets/WalletAccounts.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
@@ -26,7 +26,7 @@ export interface Findings {
   readonly ledger?: LedgerReader["Service"]["read"]
   readonly history?: LedgerReader["Service"]["historyOf"]
   readonly backfill?: LedgerReader["Service"]["backfill"]
-  readonly tape?: Layer.Layer<TradeTape>
+  readonly tape?: Layer.Layer<Market>
   readonly accounts?: Layer.Layer<WalletAccounts>
   readonly asked?: { lookups: number; readonly mints: Array<Mint> }
 }
@@ -88,7 +88,7 @@ export const readerOver = (findings: Findings): Layer.Layer<WalletReader> =>
         backfill: findings.backfill ?? (() => Effect.void)
       }),
       findings.accounts ?? WalletAccounts.layerNamed,
-      findings.tape ?? TradeTape.layerManual(),
+      findings.tape ?? Market.layerManual(),
       Layer.succeed(WalletIndex, { read: findings.index ?? indexOf(findings.trades) })
     ])
   )

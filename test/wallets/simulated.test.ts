@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
+import { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
 import { castOf } from "../../src/simulator/traders/cast.ts"
 import { identitiesOf } from "../../src/simulator/seed/identities.ts"
 import { identityOf } from "../../src/wallets/identity.ts"
@@ -10,7 +10,7 @@ const { wallets } = castOf("identities")
 const records = identitiesOf({ nowMs: NOW, wallets })
 
 describe("the identities of an invented market", () => {
-  it("are records that a file could hold, of wallets that trade there", () => {
+  it("are records that a file could hold, of wallets that trade in that market", () => {
     const isRecord = Schema.is(IdentityRecord)
     assert.isTrue(records.every((record) => isRecord(record)))
     const known = new Set(wallets.map(({ address }) => address))
@@ -19,7 +19,7 @@ describe("the identities of an invented market", () => {
     assert.isBelow(records.length, wallets.length / 2, "most have no identity")
   })
 
-  it("are served from the start, each kind of them", () => {
+  it("are served from the start, with every kind of identity", () => {
     const told = records.map((record) => identityOf(record.wallet, [record], NOW))
     assert.isTrue(told.every((identity) => identity !== null))
     const kinds = told.flatMap((identity) => identity?.classifications.map(({ kind }) => kind) ?? [])

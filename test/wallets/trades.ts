@@ -1,8 +1,8 @@
 /** Trades of wallets for tests. */
 import { Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { NANOS_PER_USD } from "../../src/domain/units.ts"
-import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
-import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
 
 export const WALLET = Address.make("B8nmkjxmcUjVxFe65rPx4vVYPhGFUHRZ63BHW8SRD6et")
 export const OTHER = Address.make("83dxKodC6tqf4mMkZihCqeXVW1ffjGQm68fX2PHK8GT3")

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NOT_BEGUN } from "../../src/wallets/historyProgress.ts"
 import { LedgerUnavailable } from "../../src/wallets/LedgerReader.ts"
-import { WalletReader, type WalletReadOptions } from "../../src/wallets/WalletReader.ts"
+import type { WalletReadOptions } from "../../src/wallets/readHoldings.ts"
+import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import { type Findings, readerOver } from "./readers.ts"
 import { START, tradeOf, usd, WALLET } from "./trades.ts"
 
@@ -15,7 +16,7 @@ const rowOf = (findings: Findings, options: WalletReadOptions = {}) =>
 const unavailable = () => Effect.fail(new LedgerUnavailable({ cause: new Error("gone") }))
 
 describe("rows of wallets", () => {
-  it.effect("begin a backfill only when asked, and show its state and the trades that it found", () =>
+  it.effect("begin a backfill only on request, and show its state and the trades that it found", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const none = { before: 0n, after: 1_000_000n }
@@ -37,7 +38,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("show the observed trades alone while histories are unavailable", () =>
+  it.effect("show only the observed trades while histories are unavailable", () =>
     Effect.gen(function* () {
       const sold = tradeOf({ slot: 3, side: "sell", volumeUsdNanos: usd(5), held: { before: 1_000_000n, after: 0n } })
       const findings = { trades: { [WALLET]: [sold] }, backfill: unavailable, history: unavailable }

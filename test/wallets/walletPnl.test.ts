@@ -7,7 +7,7 @@ import { after, applied, covered, Mark, mark, Orders } from "./positions.ts"
 import { MINT, tradeOf, usd } from "./trades.ts"
 
 describe("the profit and loss of a wallet", () => {
-  it("is unknown where that of one position is", () => {
+  it("is unknown when the figure of one position is unknown", () => {
     const known = { position: after({ amount: 10n, volumeUsdNanos: usd(10) }), mark: mark(2n) }
     const won = {
       position: after({ amount: 4n, volumeUsdNanos: usd(4) }, { side: "sell", amount: 4n, volumeUsdNanos: usd(5) }),
@@ -52,7 +52,7 @@ describe("the profit and loss of a wallet", () => {
   })
 
   it.effect.prop(
-    "is the same after any changes as when it is summed anew",
+    "is the same after any changes as when summed from scratch",
     [
       Schema.Array(
         Schema.Struct({
@@ -82,7 +82,7 @@ describe("the profit and loss of a wallet", () => {
       })
   )
 
-  it("without trades is zero", () => {
+  it("is zero without trades", () => {
     assert.deepInclude(summaryOf([{ position: emptyPosition(MINT), mark: null }]), {
       realized: 0n,
       unrealized: 0n,

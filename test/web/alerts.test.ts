@@ -24,15 +24,15 @@ const ofTrade = {
 }
 
 describe.runIf(isAvailable)("in a browser", () => {
-  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the alerts", (it) => {
-    it.effect("are set, refused at the field, paused, changed and removed, and their firings are listed", () =>
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the page of alerts", (it) => {
+    it.effect("sets, rejects, pauses, changes and removes alerts, and lists their firings", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { page } = yield* app.visit(`/alerts?mint=${app.mints[1]}`)
         const { page: ofWallet } = yield* app.visit(`/w/${WALLET}`)
         yield* Effect.promise(async () => {
           const dialog = page.getByRole("dialog")
-          const alerts = page.getByRole("region", { name: "Alerts, the newest first" })
+          const alerts = page.getByRole("region", { name: "Alerts, newest first" })
           const threshold = dialog.getByRole("textbox", { name: "Threshold" })
           await dialog.getByRole("textbox", { name: "Note" }).fill("<b>first</b>")
           await threshold.fill("-1")
@@ -48,10 +48,10 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.route(/\/alerts\/events/u, (route) =>
             route.fulfill({ json: { data: [ofTrade, firing], nextCursor: null } })
           )
-          const firings = page.getByRole("region", { name: "Firings of the last 30 days, the newest first" })
+          const firings = page.getByRole("region", { name: "Firings of the last 30 days, newest first" })
           await firings.getByText("Price in dollars crosses above $2").waitFor()
-          await firings.getByText("Trade of a wallet in dollars of at least $500").waitFor()
-          await firings.getByText("3 trades before it left out").waitFor()
+          await firings.getByText("Wallet trade in dollars of at least $500").waitFor()
+          await firings.getByText("3 earlier trades did not fire").waitFor()
 
           await page.getByRole("button", { name: "Pause: Price in dollars" }).click()
           await alerts.getByText("paused").waitFor()
@@ -79,9 +79,9 @@ describe.runIf(isAvailable)("in a browser", () => {
           await dialog.getByText("must be one of the tracked wallets", { exact: false }).waitFor()
           await ofWallet.getByRole("button", { name: "Track this wallet" }).click()
           await ofWallet.getByRole("button", { name: "Track it" }).click()
-          await ofWallet.getByRole("heading", { name: "Trades since it is tracked" }).waitFor()
+          await ofWallet.getByRole("heading", { name: "Trades since tracking began" }).waitFor()
           await dialog.getByRole("button", { name: "Set the alert" }).click()
-          await alerts.getByText("Trade of a wallet in dollars of at least $500").waitFor()
+          await alerts.getByText("Wallet trade in dollars of at least $500").waitFor()
           await alerts.getByText("watches trades").waitFor()
 
           await page.getByRole("button", { name: "Remove: Change in percent" }).click()

@@ -14,16 +14,19 @@ import * as TestDatabase from "../support/TestDatabase.ts"
 /** True with a browser and a database: `describe.runIf(isAvailable)`. */
 export const isAvailable = Browser.isAvailable && TestDatabase.isAvailable
 
-/** The schemes in which a page is looked at. */
+/** The colour schemes in which pages are tested. */
 export const schemes = ["light", "dark"] as const
 
-/** A token of the simulated market, the same at every start. A loaded machine starts before each token can be quoted. */
+/**
+ * A token of the simulated market, the same at every start. On a busy machine tests may begin before every token can be
+ * quoted.
+ */
 export const FERN = "EsUtxf9iambveeqnPHnEuzHvbxrXipLcMtwPgoBHwQuj"
 
-/** The view of a visitor. */
+/** How a visitor sees a page. */
 export interface Sight {
   readonly scheme?: (typeof schemes)[number]
-  /** Width of the window in pixels; 1280 unless given. */
+  /** Width of the window in pixels. By default 1280. */
   readonly width?: number
   /** False for a visitor without a session. */
   readonly signedIn?: boolean
@@ -39,9 +42,9 @@ export interface Visited {
 interface AppShape {
   readonly url: string
   readonly mints: ReadonlyArray<string>
-  /** A path that opens a session of the account, once. */
+  /** A path that opens a session of the account. It works once. */
   readonly link: Effect.Effect<string>
-  /** Opens a path in a window of its own, closed with the scope, and waits until nothing of it is loading. */
+  /** Opens a path in its own window and waits until nothing on the page is loading. The scope closes the window. */
   readonly visit: (path: string, sight?: Sight) => Effect.Effect<Visited, never, Scope.Scope>
 }
 
@@ -58,7 +61,7 @@ const runningApp = Effect.callback<RunningApp>((resume) => {
   })
 })
 
-/** The standard output of `accounts` at the command line. */
+/** Runs the command `accounts` and returns its output. */
 const accountsCommand = ({ dataDir }: RunningApp, ...args: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const env = { ...process.env, DATA_DIR: dataDir }
@@ -71,7 +74,7 @@ const accountsCommand = ({ dataDir }: RunningApp, ...args: ReadonlyArray<string>
 const linkTo = (app: RunningApp, account: string) =>
   Effect.map(accountsCommand(app, "link", account), ({ url = "" }) => `/sign-in${new URL(url).hash}`)
 
-/** The cookie of a session that this link opens. */
+/** The cookie of a session opened with this link. */
 const cookieOf = (url: string, link: string) =>
   Effect.promise(async () => {
     const body = JSON.stringify({ token: link.split("#")[1] })
@@ -88,7 +91,8 @@ export const settled = (page: Page): Promise<void> =>
 const watch = (context: BrowserContext, page: Page, url: string): Array<string> => {
   const complaints: Array<string> = []
   page.on("console", (message) => {
-    // State that is still being loaded is answered 503, and a request beyond the budget of the minute 429: both are read again.
+    // While state is loading, the service answers 503; beyond the minute's budget it answers 429. The page reads again
+    // in both cases.
     if (message.type() === "error" && !/status of (?:429|503)/u.test(message.text())) {
       complaints.push(`console: ${message.text()}`)
     }
@@ -134,7 +138,7 @@ const makeApp = Effect.fnUntraced(function* (account: string) {
   return { url: app.url, mints: app.mints, link, visit }
 })
 
-/** The account that the simulated market's demo data belongs to. */
+/** The account that owns the demo data of the simulated market. */
 const WELCOME = "welcome"
 
 /** The app with a session of one account. One service answers all tests of a run. */
@@ -151,7 +155,7 @@ export class App extends Context.Service<App, AppShape>()("fathom/test/App") {
   )
 }
 
-/** Faults of accessibility that axe finds on a page in both schemes, one line each. */
+/** Accessibility faults that axe finds on a page in both colour schemes, one line each. */
 export const axeFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
   await page.evaluate(axe.source)
   const found: Array<string> = []
@@ -163,6 +167,6 @@ export const axeFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
   return found
 }
 
-/** Pixels by which a page is wider than its window. */
+/** How many pixels a page is wider than its window. */
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate("Math.max(0, document.documentElement.scrollWidth - innerWidth)")

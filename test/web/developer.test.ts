@@ -8,14 +8,14 @@ import { App, axeFaults, isAvailable, schemes } from "./app.ts"
 
 const bash = (text: string) => promisify(execFile)("bash", ["-c", text])
 
-/** The text that the button copies. */
+/** Clicks a button that copies, and returns the copied text. */
 const copied = async (page: Page, button: string): Promise<string> => {
   await page.getByRole("button", { name: button }).click()
   await page.getByText("Copied", { exact: true }).waitFor()
   return page.evaluate<string>("navigator.clipboard.readText()")
 }
 
-/** Makes keys as the page would; the number of those that were made. */
+/** Creates keys as the page would, and returns how many were created. */
 const makeKeys = (page: Page, count: number): Promise<number> =>
   page.evaluate<number>(`(async () => {
     const { csrfToken } = await (await fetch("/app/session")).json()
@@ -30,7 +30,7 @@ const makeKeys = (page: Page, count: number): Promise<number> =>
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "3 minutes", excludeTestServices: true })("the page of keys", (it) => {
-    it.effect("leads from the link of a start to a key with two scopes, used in a request of the reference", () =>
+    it.effect("leads from a sign-in link to a key with two scopes, used in a request of the reference", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { page } = yield* app.visit(yield* app.link, { signedIn: false })
@@ -45,7 +45,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("button", { name: "New key" }).click()
           await page.getByLabel("Name").fill("first bot")
           await page.getByRole("checkbox", { name: "tracker.read" }).check()
-          await page.getByRole("button", { name: "Make the key" }).click()
+          await page.getByRole("button", { name: "Create the key" }).click()
           const [exported = ""] = (await copied(page, "Copy the request")).split("\n")
           assert.match(exported, /^export KEY=svc_/u)
           await page.getByRole("link", { name: "To the reference" }).click()
@@ -58,7 +58,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             `From the link of a start to an answered request: ${clicks} clicks, ${seconds.toFixed(1)} s\n`
           )
           assert.isAtMost(clicks, 8)
-          // The second scope is one of the key.
+          // The key has the second scope.
           const { stdout: report } = await bash(
             `${exported}\ncurl -s "${app.url}/api/v1/account/key" -H "Authorization: Bearer $KEY"`
           )
@@ -89,7 +89,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await dialog.getByRole("button", { name: "Rotate" }).click()
           await page.getByRole("region", { name: "Secret", exact: true }).waitFor()
           assert.deepStrictEqual(await axeFaults(page), [])
-          await page.getByRole("button", { name: "I have kept it" }).click()
+          await page.getByRole("button", { name: "I have saved it" }).click()
           await page.getByRole("button", { name: "Switch off <b>renamed</b>" }).first().click()
           await page.getByText("switched off").waitFor()
           await page.getByRole("button", { name: "Revoke <b>renamed</b>" }).first().click()
@@ -102,7 +102,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("shows the usage of a key and of the app by operation and day, and gives it as CSV", () =>
+    it.effect("shows usage by operation and day, of a key and of the app, and offers it as CSV", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { complaints, page } = yield* app.visit("/settings/developer")
@@ -115,11 +115,11 @@ describe.runIf(isAvailable)("in a browser", () => {
             .getByRole("rowheader", { name: /^\d{4}-\d{2}-\d{2}$/u })
             .first()
             .waitFor()
-          await usage.getByRole("img", { name: /Requests a day, at most/u }).waitFor()
+          await usage.getByRole("img", { name: /Requests per day, at most/u }).waitFor()
           assert.deepStrictEqual(await axeFaults(page), [])
           // A key that was never used.
           await usage.getByLabel("Key").selectOption({ index: 2 })
-          await usage.getByText("Nothing was asked").waitFor()
+          await usage.getByText("No requests in the last 30 days").waitFor()
           await usage.getByLabel("Key").selectOption({ label: "The app" })
           await usage.getByRole("link", { name: "accountKeys.create" }).waitFor()
           const [download] = await Promise.all([
@@ -135,7 +135,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("names the limit in words at the eleventh active key", () =>
+    it.effect("explains the limit at the eleventh active key", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { page } = yield* app.visit("/settings/developer")
@@ -145,14 +145,14 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByText(/active keys: revoke or switch off one/u).waitFor()
           await page.getByRole("button", { name: "New key" }).click()
           await page.getByRole("textbox", { name: "Name" }).fill("one more")
-          await page.getByRole("button", { name: "Make the key" }).click()
+          await page.getByRole("button", { name: "Create the key" }).click()
           assert.match((await page.locator("form").getByRole("alert").textContent()) ?? "", /limit_reached/u)
         })
       })
     )
 
     it.effect.each(schemes)(
-      "has no fault of accessibility, %s",
+      "has no accessibility faults, %s",
       (scheme) =>
         Effect.gen(function* () {
           const app = yield* App

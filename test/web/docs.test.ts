@@ -4,7 +4,7 @@ import { App, axeFaults, isAvailable, schemes } from "./app.ts"
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "3 minutes", excludeTestServices: true })("the reference", (it) => {
-    it.effect("finds a field with the keyboard, and answers a request and a stream with the session", () =>
+    it.effect("finds a field by keyboard, and sends a request and a stream with the session", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { complaints, page } = yield* app.visit("/docs")
@@ -34,7 +34,7 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect.each(schemes)(
-      "needs no session, and has no fault of accessibility, %s",
+      "needs no session and has no accessibility faults, %s",
       (scheme) =>
         Effect.gen(function* () {
           const app = yield* App

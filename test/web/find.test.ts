@@ -7,9 +7,9 @@ const PATIENCE_MS = 240_000
 const FIELD = { name: "Find a token by symbol, name or mint" }
 
 describe.runIf(isAvailable)("in a browser", () => {
-  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the search for tokens", (it) => {
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the token search", (it) => {
     it.effect(
-      "shows tokens while one types, and opens the chosen one by the keyboard",
+      "shows tokens while the user types, and opens the chosen one by keyboard",
       () =>
         Effect.gen(function* () {
           const { url, visit } = yield* App
@@ -35,7 +35,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await settled(page)
             assert.strictEqual(await field.inputValue(), "")
 
-            // Enter before the answer opens its first token; a mint needs no answer.
+            // Enter before the answer opens the first token found. A mint opens at once.
             await page.goto(`${url}/`)
             await field.fill(FERN.slice(0, 7))
             await field.press("Enter")
@@ -47,7 +47,7 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect(
-      "stays on the page where Escape comes between Enter and a late answer",
+      "stays on the page when Escape comes between Enter and a late answer",
       () =>
         Effect.gen(function* () {
           const { url, visit } = yield* App
@@ -63,7 +63,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             const answered = page.waitForResponse("**/api/v1/search?*", LONG)
             await release()
             await (await answered).finished()
-            // The arrow opens the list, on the page of the search alone.
+            // The arrow key opens the list, which is still on the market page.
             await field.press("ArrowDown")
             await page.getByRole("option").first().waitFor(LONG)
             assert.strictEqual(page.url(), `${url}/`)
@@ -74,7 +74,7 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect(
-      "names what it does not find, and what went wrong",
+      "says when it finds nothing, and when the search failed",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
@@ -82,7 +82,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           yield* Effect.promise(async () => {
             const field = page.getByRole("combobox", FIELD)
             await field.fill("zzzzqqqqxxxx")
-            await page.getByText(/^No token is found/u).waitFor(LONG)
+            await page.getByText(/^No token found/u).waitFor(LONG)
             await page.route("**/api/v1/search?*", (route) => route.abort())
             await field.fill("zzzzqqqqxxx")
             await page.getByRole("alert").waitFor(LONG)
@@ -97,7 +97,7 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect(
-      "is on the page of a token, which has its holders or the reason without them",
+      "is on the page of a token, which shows the holders or says why it cannot",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
@@ -122,7 +122,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await page.reload()
             await page.getByText("being read, for about 4 s more", { exact: false }).waitFor(LONG)
             await page.unroute("**/holders?*")
-            // Without a reload: it is read again soon.
+            // The page reads again soon, without a reload.
             await rows.first().waitFor(LONG)
           })
           assert.deepStrictEqual(complaints, [])

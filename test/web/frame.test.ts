@@ -4,7 +4,7 @@ import { App, axeFaults, isAvailable } from "./app.ts"
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the app", (it) => {
-    it.effect("opens a session by a link, shows whose it is, and ends it", () =>
+    it.effect("opens a session with a link, shows whose session it is, and ends it", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { complaints, page } = yield* app.visit(yield* app.link, { signedIn: false })
@@ -19,7 +19,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("ends a session while reads of a page are unanswered, which are then not made again", () =>
+    it.effect("ends a session while reads are unanswered, and does not repeat those reads", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { complaints, page } = yield* app.visit("/")
@@ -38,7 +38,25 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("has no fault of accessibility before the sign-in", () =>
+    it.effect("reads a page that was opened in the background once it is shown", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { page: front } = yield* app.visit("/sign-in", { signedIn: false })
+        yield* Effect.promise(async () => {
+          const page = await front.context().newPage()
+          await page.addInitScript(`Object.defineProperty(document, "hidden", { value: true, configurable: true })`)
+          await page.goto(`${app.url}/docs`)
+          await page.locator("main .loading").waitFor()
+          await page.evaluate(`{
+            Object.defineProperty(document, "hidden", { value: false })
+            document.dispatchEvent(new Event("visibilitychange"))
+          }`)
+          await page.getByRole("heading", { level: 1, name: "Reference" }).waitFor()
+        })
+      })
+    )
+
+    it.effect("has no accessibility faults before sign-in", () =>
       Effect.gen(function* () {
         const app = yield* App
         for (const path of ["/", "/sign-in"]) {

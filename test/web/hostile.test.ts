@@ -1,14 +1,14 @@
-/** Hostile text of users and of the chain, on every page that shows it. */
+/** Hostile text from users and from the chain, on every page that shows such text. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts"
 
-/** Markup, a link with a script and unclosed marks of direction around a right-to-left word, in the room of a name. */
+/** Markup, a script link and unclosed direction marks around a right-to-left word, short enough for a name. */
 const NAME = `<img src=x onerror=hostile=1>\u202E javascript:hostile=1 \u200F\u05D0\u05D1 12`
-/** The same in the room of notes, without a place to break. */
+/** The same for notes, without a place to break the line. */
 const NOTES = `<script>hostile=1</script>\u202E${"W".repeat(400)}`
-/** Longer than any field of the contract: what a metadata server or a later contract could give. */
+/** Longer than any field of the contract allows: what a metadata server or a later contract could send. */
 const LONG = `\u05D0\u202E<script>hostile=1</script><img src=x onerror=hostile=1>\u2067${"W".repeat(10_000)}\u05D1 12`
 const LINK = "javascript:hostile=1"
 const WALLET = "7YttLkHDoNj9wyDur5pM1ejNaAvT9X4eqaYcHQqtj2G5"
@@ -26,15 +26,15 @@ const PAGES = [
   "/status"
 ]
 
-/** Limit of a test that opens many pages, on a machine that does much else. */
+/** Time limit for a test that opens many pages on a busy machine. */
 const LONG_MS = 240_000
 const NARROW = 320
 
-/** Fields of answers that users or the chain write. */
+/** Fields of answers whose text comes from users or the chain. */
 const written = /^(?:symbol|name|label|note|notes|body|displayName|handle|tokenSymbol|tokenName)$/u
 const links = /^(?:image|imageUrl|imageProxyUrl|uri|url|website|avatarUrl|tokenImageUrl|profileUrl|xUrl)$/u
 
-/** An answer with hostile text in every field that others write. */
+/** An answer with hostile text in each of those fields. */
 const poisoned = (text: string): string =>
   JSON.stringify(
     JSON.parse(text, (key, value: unknown) =>
@@ -44,7 +44,7 @@ const poisoned = (text: string): string =>
 
 /** Poisons every answer and every frame that a page reads. */
 const poison = async (page: Page): Promise<void> => {
-  // Labels of venues and names of sources are the service's own.
+  // Labels of venues and names of sources come from the service itself.
   await page.route(/\/(?:api\/v1\/(?!market\/lighthouse|freshness)|app\/session)/u, async (route) => {
     const response = await route.fetch()
     const isJson = response.headers()["content-type"]?.startsWith("application/json") === true
@@ -55,7 +55,7 @@ const poison = async (page: Page): Promise<void> => {
   })
 }
 
-/** Sends a change as the page would; its status. */
+/** Sends a change as the page would, and returns its status. */
 const send = (page: Page, method: string, path: string, body: object): Promise<number> =>
   page.evaluate<number>(`(async () => {
     const { csrfToken } = await (await fetch("/app/session")).json()
@@ -64,7 +64,7 @@ const send = (page: Page, method: string, path: string, body: object): Promise<n
     return (await fetch(${JSON.stringify(path)}, { method: ${JSON.stringify(method)}, headers, body })).status
   })()`)
 
-// Code of the page is text here: it has a document, these tests do not.
+// This code runs in the page, which has a document, so it is text here.
 const LOOK = `(() => {
   const faults = []
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -102,7 +102,7 @@ const LOOK = `(() => {
   return faults
 })()`
 
-/** Asserts that hostile text ran nothing, became no element or link, and moved and widened nothing. */
+/** Asserts that hostile text ran nothing, became no element or link, and neither moved nor widened anything. */
 const assertHarmless = async (page: Page, where: string) => {
   assert.strictEqual(await page.evaluate<string>("typeof hostile"), "undefined", where)
   assert.strictEqual(await page.locator(`img[src="x"], [href^="javascript:"], [src^="javascript:"]`).count(), 0, where)
@@ -112,7 +112,7 @@ const assertHarmless = async (page: Page, where: string) => {
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "3 minutes", excludeTestServices: true })("hostile text of an account", (it) => {
-    it.effect("in names of keys is shown as text, in no other direction than its own", () =>
+    it.effect("in names of keys is shown as text and keeps its direction to itself", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { page } = yield* app.visit("/settings/developer", { width: NARROW })
@@ -126,7 +126,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("dialog").getByText("onerror").waitFor()
           await assertHarmless(page, "dialog")
           await page.getByRole("button", { name: "Cancel" }).click()
-          await page.getByRole("region", { name: "Kept for a year, the newest first" }).waitFor()
+          await page.getByRole("region", { name: "Kept for a year, newest first" }).waitFor()
           await assertHarmless(page, "keys")
           assert.deepStrictEqual(await axeFaults(page), [])
         })
@@ -165,7 +165,7 @@ describe.runIf(isAvailable)("in a browser", () => {
 
   layer(App.layerWelcome, { timeout: "3 minutes", excludeTestServices: true })("hostile text of answers", (it) => {
     it.effect(
-      "of any length is harmless on every page of a narrow window",
+      "of any length does no harm on any page of a narrow window",
       () =>
         Effect.gen(function* () {
           const app = yield* App

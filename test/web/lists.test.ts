@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { App, axeFaults, isAvailable, schemes } from "./app.ts"
 
 const NARROW = 320
-/** Limit of a test that opens many pages, on a machine that does much else. */
+/** Time limit for a test that opens many pages on a busy machine. */
 const LONG_MS = 240_000
 
 describe.runIf(isAvailable)("in a browser", () => {
-  layer(App.layerWelcome, { timeout: "2 minutes", excludeTestServices: true })("the account's lists", (it) => {
-    it.effect("lead from a tracked wallet to what it holds and made", () =>
+  layer(App.layerWelcome, { timeout: "2 minutes", excludeTestServices: true })("the lists of an account", (it) => {
+    it.effect("lead from a tracked wallet to its positions and profit", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/tracker")
         yield* Effect.promise(async () => {
@@ -22,7 +22,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("tab", { name: "Closed" }).click()
           await page.getByRole("tab", { name: "Closed" }).press("ArrowLeft")
           assert.strictEqual(await page.getByRole("tab", { name: "Open" }).getAttribute("aria-selected"), "true")
-          await page.getByRole("button", { name: "Edit how it is tracked" }).waitFor()
+          await page.getByRole("button", { name: "Edit tracking" }).waitFor()
         })
       })
     )
@@ -35,8 +35,8 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByLabel("Grouped by").selectOption("mint")
           await page.getByRole("region", { name: "Profit by token" }).waitFor()
           await page.getByLabel("Leader", { exact: true }).selectOption({ label: "\u2068Mira Tides\u2069" })
-          await page.getByText("Of Mira Tides alone").waitFor()
-          await page.getByRole("region", { name: "Trades of leaders and their copies, the newest first" }).waitFor()
+          await page.getByText("Only copies of Mira Tides").waitFor()
+          await page.getByRole("region", { name: "Trades of leaders and their copies, newest first" }).waitFor()
         })
         assert.deepStrictEqual(complaints, [])
       })
@@ -47,19 +47,19 @@ describe.runIf(isAvailable)("in a browser", () => {
         const app = yield* App
         const { page } = yield* app.visit("/callouts")
         yield* Effect.promise(async () => {
-          await page.getByRole("link", { name: "All of this token" }).first().click()
-          await page.getByRole("link", { name: "Every token" }).waitFor()
+          await page.getByRole("link", { name: "More callouts of this token" }).first().click()
+          await page.getByRole("link", { name: "All tokens" }).waitFor()
           await page.getByRole("searchbox", { name: "Token" }).fill("not-a-mint")
           await page.getByRole("button", { name: "Show" }).click()
           await page.getByText("Token must be a Solana address", { exact: false }).waitFor()
-          await page.getByRole("link", { name: "Every token" }).click()
+          await page.getByRole("link", { name: "All tokens" }).click()
           await page.getByRole("link", { name: "Share page" }).first().click()
           await page.waitForURL(/\/c\/co_/u)
         })
       })
     )
 
-    it.effect("compare venues of an order, with the best one and its reasons", () =>
+    it.effect("compare the venues of an order, and name the cheapest with its costs", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/perps")
         yield* Effect.promise(async () => {
@@ -68,7 +68,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByLabel("Side").selectOption("sell")
           await page.getByRole("button", { name: "Compare" }).click()
           const left = page.getByRole("region", { name: "Venues that cannot take the order" })
-          await left.getByText("Its visible book ends before the size does.").first().waitFor()
+          await left.getByText("Its visible order book is too small for this size.").first().waitFor()
           await page.getByLabel("Size").fill("0")
           await page.getByRole("button", { name: "Compare" }).click()
           await page.getByText("Size must be above 0", { exact: false }).waitFor()
@@ -77,7 +77,7 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect.each(schemes)(
-      "have no fault of accessibility, and no page is wider than a narrow window, %s",
+      "have no accessibility faults and fit a narrow window, %s",
       (scheme) =>
         Effect.gen(function* () {
           const app = yield* App

@@ -8,7 +8,7 @@ const PATIENCE_MS = 240_000
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the market", (it) => {
     it.effect(
-      "shows its windows, and opens a token that was launched",
+      "shows its windows, and opens a launched token",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
@@ -37,7 +37,7 @@ describe.runIf(isAvailable)("in a browser", () => {
 
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a token", (it) => {
     it.effect(
-      "draws candles that move, with the last bars as a table",
+      "draws live candles, with the last bars as a table",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
@@ -65,10 +65,10 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
   })
 
-  // An account of its own, because a page that is read anew spends half of the budget of a minute.
+  // A separate account, because a page that is loaded again spends half of a minute's budget.
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the trades of a token", (it) => {
     it.effect(
-      "lists its trades of every pool and of one, in dollars and SOL, page by page, and what it did in windows",
+      "lists trades of all pools and of one, in dollars and SOL, page by page, with statistics by window",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
@@ -82,7 +82,8 @@ describe.runIf(isAvailable)("in a browser", () => {
             assert.match(await rows.first().innerText(), /\d SOL/u)
             await trades.getByRole("button", { name: "Show more" }).click()
             await rows.nth(99).waitFor(LONG)
-            // The first page is read again while later ones are shown: nothing is twice, and time goes down.
+            // The first page is read again while later pages are shown. No trade appears twice, and the newest come
+            // first.
             await page.waitForResponse(/\/trades\?/u)
             const times = await page.evaluate<ReadonlyArray<string>>(
               `Array.from(document.querySelectorAll("tbody th.name > time"), (time) => time.dateTime)`
@@ -114,7 +115,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await page.getByRole("img", { name: /^Realized profit by day from \d{4}-/u }).waitFor(LONG)
             await page.getByRole("img", { name: /^Value by day from/u }).waitFor()
             await page.getByText("The days as a table").click()
-            await page.getByRole("region", { name: "Days of UTC, the newest first" }).getByRole("row").nth(1).waitFor()
+            await page.getByRole("region", { name: "UTC days, newest first" }).getByRole("row").nth(1).waitFor()
             assert.deepStrictEqual(await axeFaults(page), [])
             await page.setViewportSize({ width: 320, height: 800 })
             assert.strictEqual(await overflowOf(page), 0)
@@ -125,9 +126,9 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
   })
 
-  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a trade", (it) => {
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a trade on the page of a token", (it) => {
     it.effect(
-      "prices a trade typed in whole tokens, once and live, and draws the exit ladder of a position",
+      "is quoted in whole tokens, once and live, with the exit ladder of a position",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
@@ -161,9 +162,9 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
   })
 
-  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the status", (it) => {
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the status page", (it) => {
     it.effect(
-      "names every source with its state to a visitor, and keeps what it read when the service is away",
+      "shows every source with its state to a visitor, and keeps the last answer while the service is away",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App

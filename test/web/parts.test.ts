@@ -26,7 +26,7 @@ const bar = (minute: number, c: number, more: Partial<Bar> = {}): Bar => ({
   ...more
 })
 
-describe("an amount that is typed", () => {
+describe("a typed amount", () => {
   it.each([
     ["1", 9, 1_000_000_000n],
     ["0.1", 9, 100_000_000n],
@@ -39,7 +39,7 @@ describe("an amount that is typed", () => {
     assert.deepStrictEqual(unitsOf(text, decimals), { units, fault: null })
   })
 
-  it.each(["", ".", "1,5", "1e9", "-1", "0x10", "1.0000000001", "one"])("%s is refused with its reason", (text) => {
+  it.each(["", ".", "1,5", "1e9", "-1", "0x10", "1.0000000001", "one"])("%s is rejected with a reason", (text) => {
     const { fault, units } = unitsOf(text, 9)
     assert.isNull(units)
     assert.match(fault ?? "", /\.$/u)
@@ -62,8 +62,8 @@ describe("a short number", () => {
   })
 })
 
-describe("candles", () => {
-  it("take newer readings in the place of older ones", () => {
+describe("bars of a chart", () => {
+  it("replace older bars with newer ones", () => {
     const merged = mergedBars([bar(1, 1), bar(2, 2), bar(3, 3)], [bar(3, 4), bar(5, 5)])
     assert.deepStrictEqual(
       merged.map(({ c, t }) => [t / MINUTE, c]),
@@ -79,7 +79,7 @@ describe("candles", () => {
 })
 
 describe("a source", () => {
-  it("shows what else is known of it in words", () => {
+  it("shows its other keys in words", () => {
     const source = {
       source: "blocks",
       observedAtMs: 1,
@@ -98,7 +98,7 @@ describe("a source", () => {
     ])
   })
 
-  it("are not asked yet while no request has needed them", () => {
+  it("counts as not asked yet while no request has needed it", () => {
     const venue = { source: "perps_hl", observedAtMs: null, lagMs: null, status: "unavailable" } as const
     assert.strictEqual(stateWords({ ...venue, failedAtMs: null }), "Not asked yet")
     assert.strictEqual(stateWords({ ...venue, failedAtMs: 7 }), "Unavailable")
@@ -106,8 +106,8 @@ describe("a source", () => {
   })
 })
 
-describe("text that others wrote", () => {
-  it("keeps its direction to itself, whatever marks it holds", () => {
+describe("text from other people", () => {
+  it("keeps its direction marks to itself", () => {
     assert.strictEqual(`${isolated("a\u202E")} 12`, "\u2068a\u2069 12")
     assert.strictEqual(isolated("a\u2069\u2067b"), "\u2068ab\u2069")
     assert.strictEqual(isolated("\u05D0\u200F1"), "\u2068\u05D0\u200F1\u2069")
@@ -119,14 +119,14 @@ describe("text that others wrote", () => {
 })
 
 describe("days of a wallet", () => {
-  it("hang from one line of zero, unknown ones left out", () => {
+  it("stand above or hang below one zero line, and leave unknown days out", () => {
     assert.deepStrictEqual(daysDrawn(["3", "-1", null, "0"], 100), {
       zero: 75,
       bars: [{ y: 0, height: 75 }, { y: 75, height: 25 }, null, { y: 75, height: 0 }]
     })
   })
 
-  it("stand on the ground where nothing was lost, and hang from the top where nothing was won", () => {
+  it("stand on the bottom when nothing was lost, and hang from the top when nothing was won", () => {
     assert.strictEqual(daysDrawn(["2", "1"], 100).zero, 100)
     assert.strictEqual(daysDrawn(["-2"], 100).zero, 0)
     assert.deepStrictEqual(daysDrawn([null, "0"], 100), { zero: 100, bars: [null, { y: 100, height: 0 }] })

@@ -2,15 +2,16 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { BrowserContextOptions, Page } from "playwright-core"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
-import { Listening } from "../../src/http/NodeServer.ts"
+import { Listening } from "../../src/http/server/NodeServer.ts"
 import { Chromium, isAvailable } from "../support/browser.ts"
 import { running } from "../support/http.ts"
 import { attacks, badUrls, slyUrls } from "../http/middleware/attacks.ts"
 import { shown, writtenBy } from "../http/pages/sharedCallout.ts"
+import * as MemoryCallouts from "../support/memoryCallouts.ts"
 
 const hostile = [...attacks, ...badUrls, ...slyUrls]
 
-/** Callouts with hostile content by number; `co_plain` is a regular one. */
+/** Callouts with hostile content by number. `co_plain` is an ordinary callout. */
 const callouts = Layer.effect(
   CalloutStore,
   Effect.map(CalloutStore, (store) =>
@@ -23,9 +24,9 @@ const callouts = Layer.effect(
         })
     })
   )
-).pipe(Layer.provide(CalloutStore.layerMemory))
+).pipe(Layer.provide(MemoryCallouts.layer))
 
-/** Errors on a page while every element of it is touched. */
+/** Errors that a page reports while every element of it is touched. */
 const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options: BrowserContextOptions) {
   const { url } = yield* Listening
   const browser = yield* Chromium
@@ -67,7 +68,7 @@ const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options:
   })
 })
 
-// Code of the page is text here: it has a document, these tests do not.
+// This code runs in the page, which has a document, so it is text here.
 const TOUCH = `(() => {
   const allowed = new Set(
     "html head meta link title body header a img main article div bdi time h1 p dl dt dd data code footer span".split(" ")
@@ -93,7 +94,7 @@ const LOOK = `({
   radius: getComputedStyle(document.querySelector(".card")).borderRadius
 })`
 
-/** Touches every element, and returns the text and the elements and attributes that are not in the allow list. */
+/** Touches every element, and returns the text together with elements and attributes that are not allowed. */
 const touch = (page: Page) =>
   page.evaluate<{ readonly text: string; readonly unexpected: ReadonlyArray<string> }>(TOUCH)
 
@@ -104,7 +105,7 @@ interface Look {
 }
 
 const hostileIds = hostile.map((_, i) => `co_${i}`)
-/** A fifth of them, of every kind: what does nothing without the policy does nothing with it. */
+/** A fifth of the callouts, of every kind: a callout that does nothing without the policy does nothing with it. */
 const sample = hostileIds.filter((_, i) => i % 5 === 0)
 
 describe.runIf(isAvailable)("in a browser", () => {
@@ -119,13 +120,13 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect(
-      "runs nothing even where the policy is not enforced",
+      "runs nothing even when the policy is not enforced",
       () => Effect.map(alarms(hostileIds, { bypassCSP: true }), (raised) => assert.deepStrictEqual(raised, [])),
       60_000
     )
 
     it.effect(
-      "is styled, breaks no policy of its own and fits a phone and a desktop, in light and dark",
+      "has its style, keeps to its own policy, and fits a phone and a desktop in light and dark",
       () =>
         Effect.gen(function* () {
           const { url } = yield* Listening

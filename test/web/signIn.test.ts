@@ -5,7 +5,7 @@ import { FetchHttpClient } from "effect/http"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import type { Page } from "playwright-core"
-import * as OidcClientHttp from "../../src/accounts/OidcClientHttp.ts"
+import * as OidcClientHttp from "../../src/access/accounts/OidcClientHttp.ts"
 import { attackerSite } from "../support/attacker.ts"
 import { Chromium } from "../support/browser.ts"
 import { running } from "../support/http.ts"
@@ -14,7 +14,7 @@ import { App, isAvailable, settled } from "./app.ts"
 
 const SESSION = "fathom_session"
 
-/** Limit of a test on a machine that does much else. */
+/** Time limit for a test on a busy machine. */
 const LONG_MS = 120_000
 
 const openLink = (page: Page) => page.getByRole("button", { name: "Open my session" }).click()
@@ -23,7 +23,7 @@ const isSignedOut = (page: Page) => page.getByRole("banner").getByRole("link", {
 
 const sessionCookie = async (page: Page) => (await page.context().cookies()).find(({ name }) => name === SESSION)
 
-/** Name of the account whose session a page has; null signed out. */
+/** Name of the account whose session a page has; null when signed out. */
 const accountOf = (page: Page): Promise<string | null> =>
   page.evaluate<string | null>(
     `fetch("/app/session").then((answer) => answer.json()).then(({ account }) => account?.name ?? null)`
@@ -34,7 +34,7 @@ const keyNames = (page: Page): Promise<ReadonlyArray<string>> =>
     `fetch("/api/v1/account/keys").then((answer) => answer.json()).then(({ data }) => data.map(({ name }) => name))`
   )
 
-/** A port that was free a moment ago: the address of the service is configured at the provider before the service starts. */
+/** A port that was free a moment ago. The provider needs the address of the service before the service starts. */
 const freePort = Effect.promise(async () => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
@@ -83,7 +83,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           const own = await sessionCookie(victim)
           assert.isDefined(own)
           assert.notInclude([planted.value, "p".repeat(43)], own.value)
-          // The planted session has ended, so that the one who planted it has nothing.
+          // The planted session has ended, so whoever planted it has nothing.
           assert.isNull(await accountOf(attacker))
           assert.isNotNull(await accountOf(victim))
         })
@@ -120,7 +120,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           <form method="post" enctype="text/plain" action="${app.url}/api/v1/account/keys">
             <input name='{"name":"stolen","x":"' value='"}'><button>Win</button>
           </form>`)
-        // A link of its own: what follows would end the session of other tests if it succeeded.
+        // A separate sign-in link: the steps below would end the session of other tests if they succeeded.
         const { page } = yield* app.visit(yield* app.link, { signedIn: false })
         yield* Effect.promise(async () => {
           await openLink(page)
@@ -152,7 +152,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await other.getByRole("button", { name: "Win" }).click()
           assert.isAtLeast((await navigated).status(), 400)
           const changes = statuses.filter((status) => status < 400)
-          // The read was answered to a browser that keeps it from the site.
+          // The browser got an answer to its read but keeps it from the other site.
           assert.isAtMost(changes.length, 1)
           assert.deepStrictEqual(await keyNames(page), before)
           assert.isNotNull(await accountOf(page))
@@ -209,7 +209,7 @@ describe.runIf(isAvailable)("in a browser", () => {
   })
 
   it.live(
-    "signs in with a provider through the page, and shows no detail of a refusal",
+    "signs in with a provider through the page, and shows no details of a refusal",
     () =>
       Effect.gen(function* () {
         const port = yield* freePort
@@ -237,7 +237,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await second.getByRole("link", { name: "Sign in with your provider" }).click()
             await second.getByText("The sign-in was refused", { exact: false }).waitFor()
             assert.notInclude(await second.content(), "details of the provider")
-            // Back to the answer of the provider, which was used up.
+            // Reloads the callback address of the provider, whose code has been used.
             await second.reload()
             await second.getByText("The sign-in was refused", { exact: false }).waitFor()
 

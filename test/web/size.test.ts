@@ -9,13 +9,13 @@ const LIMIT = 150_000
 
 const textOf = (name: string): string => readFileSync(`${folder}assets/${name}`, "utf8")
 
-/** Files that a file of the build loads at once; a page that is loaded lazily is none of them. */
+/** Files that a file of the build loads at once. Pages that load lazily are not among them. */
 const loadedBy = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/gu), ([, name = ""]) => name)
 
 const withImports = (first: ReadonlyArray<string>): ReadonlySet<string> => {
   const files = new Set(first)
-  // A set also visits what is added meanwhile.
+  // Iterating a set also visits entries added meanwhile.
   for (const name of files) {
     loadedBy(textOf(name)).forEach((each) => files.add(each))
   }
@@ -25,8 +25,8 @@ const withImports = (first: ReadonlyArray<string>): ReadonlySet<string> => {
 it("the first page loads less than 150 kB compressed, and no chart", () => {
   const page = readFileSync(`${folder}index.html`, "utf8")
   const linked = Array.from(page.matchAll(/(?:src|href)="\/assets\/([^"]+)"/gu), ([, name = ""]) => name)
-  const home = globSync(`${folder}assets/{Home-*.js,*.css}`).map((path) => basename(path))
-  const files = withImports([...linked, ...home])
+  const market = globSync(`${folder}assets/{Market-*.js,*.css}`).map((path) => basename(path))
+  const files = withImports([...linked, ...market])
   assert.isAbove(files.size, 3)
   const bytes = Array.from(files, (name) => gzipSync(textOf(name)).length).reduce((sum, each) => sum + each, 0)
   assert.isBelow(bytes, LIMIT)

@@ -60,7 +60,7 @@ const trade = (seq: number, wallet: string, symbol: string) =>
     imageStatus: "missing"
   })
 
-/** Sockets of a page answered by a script; `received` has what the page sent over them. */
+/** Answers the sockets of a page with a script. `received` has the messages that the page sent. */
 const scriptSockets = async (page: Page, wallet: string) => {
   const sockets: Array<WebSocketRoute> = []
   const received: Array<string> = []
@@ -119,7 +119,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("shows trades as they happen, resumes a lost connection, and names what it missed", () =>
+    it.effect("shows live trades, resumes after a lost connection, and names what it missed", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/tracker")
         yield* Effect.promise(async () => {
@@ -145,7 +145,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("reads trades every few seconds while the connection is refused", () =>
+    it.effect("polls trades while the connection is refused", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/tracker")
         yield* Effect.promise(async () => {
@@ -161,11 +161,11 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("tracks a wallet from its own page", () =>
+    it.effect("tracks a wallet from the wallet's page", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit(`/w/${WALLETS[0]}`)
         yield* Effect.promise(async () => {
-          await page.getByText("No trade of this wallet is held.", { exact: false }).waitFor()
+          await page.getByText("No trade of this wallet is stored.", { exact: false }).waitFor()
           await page.getByRole("button", { name: "Track this wallet" }).click()
           await page.getByRole("dialog").getByLabel("Label").fill("x".repeat(65))
           await page.getByRole("button", { name: "Track it" }).click()
@@ -173,7 +173,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("dialog").getByLabel("Label").fill("From its page")
           await page.getByRole("button", { name: "Track it" }).click()
           await page.getByText("From its page").waitFor()
-          await page.getByRole("heading", { name: "Trades since it is tracked" }).waitFor()
+          await page.getByRole("heading", { name: "Trades since tracking began" }).waitFor()
         })
       })
     )

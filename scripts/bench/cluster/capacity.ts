@@ -33,7 +33,7 @@ interface Cost {
   readonly valkeyCpuUs: number | null
 }
 
-/** Figures of the benchmark of which the table is made. */
+/** Figures of the benchmark that the table is made of. */
 export interface Measured {
   readonly quiet: { readonly processes: Cores }
   readonly api: ReadonlyArray<Cost>

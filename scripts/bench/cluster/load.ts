@@ -1,7 +1,7 @@
 /** Callers of a service of several processes: requests at a steady rate, quote streams and market sockets. */
 import { Agent, get, request } from "node:http"
 import { WebSocket } from "ws"
-import { MARKET_REALTIME_PATH } from "../../../src/api/market/Realtime.ts"
+import { MARKET_REALTIME_PATH } from "../../../src/api/MarketRealtime.ts"
 import { percentile } from "../report.ts"
 
 /** One request, with a body where it is a POST. */
@@ -45,7 +45,7 @@ const send = (agent: Agent, baseUrl: string, secret: string, { body, path }: Cal
     sent.end(body)
   })
 
-/** The calls that are answered with 200, each asked once. */
+/** The calls that are answered with 200, each sent once. */
 export const answered = async ({ baseUrl, secrets }: Access, calls: ReadonlyArray<Call>) => {
   const agent = new Agent({ keepAlive: true })
   const found: Array<Call> = []

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 /** Clock ticks of /proc in a second, on every Linux that Node runs on. */
 const TICKS = 100
 
-/** Process ids of one part of the service: one, or those of all backends of a database. */
+/** Process ids of one part of the service: one id, or the ids of all backends of a database. */
 export interface Part {
   readonly name: string
   readonly role: string
@@ -33,7 +33,7 @@ const textOf = (path: string): string => {
 const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
 const nameOf = (stat: string) => stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"))
 
-/** Processor time of a process in seconds; with that of its children that have ended where `withEnded`. */
+/** Processor time of a process in seconds, plus the time of its children that have ended where `withEnded`. */
 const secondsOf = (stat: string, withEnded: boolean): number => {
   const fields = fieldsOf(stat)
   const ticks = (withEnded ? [11, 12, 13, 14] : [11, 12]).map((place) => Number(fields[place] ?? 0))

@@ -4,45 +4,41 @@
  */
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { CallerLimits } from "../../../src/access/CallerLimits.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
 import { Evaluator } from "../../../src/alerts/Evaluator.ts"
-import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
-import { CopyReader } from "../../../src/copying/CopyReader.ts"
-import { FollowStore } from "../../../src/copying/FollowStore.ts"
+import { CopyReader } from "../../../src/wallets/copying/CopyReader.ts"
 import { FundingClient } from "../../../src/funding/FundingClient.ts"
-import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
-import { MarketReader } from "../../../src/market/views/MarketReader.ts"
-import { TopTraders } from "../../../src/market/views/TopTraders.ts"
-import { TokenSearch } from "../../../src/market/search/TokenSearch.ts"
-import { TradesReader } from "../../../src/market/views/TradesReader.ts"
+import { EvmCandles } from "../../../src/market/reads/EvmCandles.ts"
+import { MarketReader } from "../../../src/market/reads/MarketReader.ts"
+import { TopTraders } from "../../../src/market/reads/TopTraders.ts"
+import { TokenSearch } from "../../../src/market/reads/TokenSearch.ts"
+import { TradesReader } from "../../../src/market/reads/TradesReader.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
-import { TradeStore } from "../../../src/market/store/TradeStore.ts"
-import { OidcClient } from "../../../src/accounts/OidcClient.ts"
+import { OidcClient } from "../../../src/access/accounts/OidcClient.ts"
 import * as MemoryAccounts from "../../../test/support/memoryAccounts.ts"
 import * as MemoryAlerts from "../../../test/support/memoryAlerts.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { Market } from "../../../src/market/tape/Market.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
-import { Listening } from "../../../src/http/NodeServer.ts"
-import * as Server from "../../../src/http/Server.ts"
+import { Listening } from "../../../src/http/server/NodeServer.ts"
+import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/http/Settings.ts"
-import { TransactionStatus } from "../../../src/solana/rpc/TransactionStatus.ts"
+import { TransactionStatus } from "../../../src/chain/rpc/TransactionStatus.ts"
 import { ActivityReader } from "../../../src/tokens/ActivityReader.ts"
 import { AuditReader } from "../../../src/tokens/AuditReader.ts"
 import { PriceBook } from "../../../src/tokens/PriceBook.ts"
-import { RiskReader } from "../../../src/tokens/RiskReader.ts"
+import { RiskReader } from "../../../src/tokens/risk/RiskReader.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
-import { MarketFeed } from "../../../src/subscriptions/MarketFeed.ts"
-import { MarketTickets } from "../../../src/subscriptions/MarketTickets.ts"
-import { Tickets } from "../../../src/tracker/tickets/Tickets.ts"
-import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
-import { WatchList } from "../../../src/tracker/WatchList.ts"
-import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
+import { MarketFeed } from "../../../src/live/market/MarketFeed.ts"
+import { MarketTickets } from "../../../src/live/market/MarketTickets.ts"
+import { Tickets } from "../../../src/wallets/tracker/Tickets.ts"
+import { TrackerFeed } from "../../../src/wallets/tracker/TrackerFeed.ts"
+import { WatchList } from "../../../src/wallets/tracker/WatchList.ts"
+import { TradeBlocks } from "../../../src/chain/decoding/TradeBlocks.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
-import { WalletAccounts } from "../../../src/wallets/accounts/WalletAccounts.ts"
+import { WalletAccounts } from "../../../src/wallets/WalletAccounts.ts"
 import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
@@ -51,14 +47,18 @@ import { announce, knownKeys } from "./world.ts"
 import * as TrackerStoreMemory from "../../../test/support/TrackerStoreMemory.ts"
 import * as MemoryUsage from "../../../test/support/memoryUsage.ts"
 import * as MemoryIdempotency from "../../../test/support/memoryIdempotency.ts"
+import * as MemoryFollows from "../../../test/support/memoryFollows.ts"
+import * as MemoryCallouts from "../../../test/support/memoryCallouts.ts"
+import * as MemoryStores from "../../../src/testing/MemoryStores.ts"
+import * as MemoryKeys from "../../../test/support/memoryKeys.ts"
 
 const [rpcUrl] = process.argv.slice(2)
 
 const tape =
   rpcUrl === undefined
-    ? TradeTape.layerManual()
-    : TradeTape.layer.pipe(
-        Layer.provide([TradeFeed.layerSandbox, TradeStore.layerMemory, PriceBook.layer]),
+    ? Market.layerManual()
+    : Market.layer.pipe(
+        Layer.provide([TradeFeed.layerSandbox, MemoryStores.layer, PriceBook.layer]),
         Layer.provide(TradeBlocks.layerRpc({ rpcUrl })),
         Layer.provide([warmMarket, NodeHttpClient.layerUndici])
       )
@@ -78,7 +78,7 @@ const market = Layer.mergeAll(
 ).pipe(Layer.provide([tape, TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]), Layer.provide(warmMarket))
 
 const copying = CopyReader.layer.pipe(
-  Layer.provide([FollowStore.layerMemory, PriceBook.layer, TokenBook.layer]),
+  Layer.provide([MemoryFollows.layer, PriceBook.layer, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 
@@ -107,14 +107,14 @@ const tracker = Layer.mergeAll(TrackerStoreMemory.layer, TrackerFeed.layer, Tick
 
 const serving = Server.layer.pipe(
   Layer.provide([
-    KeyStore.layerMemory({ keys: knownKeys }),
+    MemoryKeys.layer({ keys: knownKeys }),
     RateLimiter.layerMemory,
     WalletBatch.layer.pipe(Layer.provideMerge(CallerLimits.layerMemory)),
     Settings.layer({ port: 0 }),
     TransactionStatus.layerUnreachable,
     FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
-    CalloutStore.layerMemory,
+    MemoryCallouts.layer,
     MemoryIdempotency.layer,
     MemoryUsage.layer,
     MemoryAccounts.layer,

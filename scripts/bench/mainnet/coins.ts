@@ -1,4 +1,4 @@
-/** Coins of a market that is as broad as one process can make it: those of the catalog, and many of few pools. */
+/** Coins of a market as broad as one process can make it: the catalog's coins, and many with few pools. */
 import { type Coin, coins, type PoolPlan } from "../../../src/simulator/chain/catalog.ts"
 
 /** Kinds of the pools of the further coins, in turn. */
@@ -23,7 +23,7 @@ const further = (place: number, pools: number): Coin => ({
   pools: Array.from({ length: pools }, (_, i) => PLANS[(place + i) % PLANS.length]).filter((plan) => plan !== undefined)
 })
 
-/** So many coins beside those of the catalog, of so many pools each. */
+/** That many coins beside the catalog's, each with that many pools. */
 export const broadMarket = (count: number, pools: number): ReadonlyArray<Coin> => [
   ...coins,
   ...Array.from({ length: count }, (_, place) => further(place, pools))

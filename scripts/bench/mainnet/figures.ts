@@ -1,4 +1,4 @@
-/** Figures of the slots that were sent and of those that arrived. */
+/** Figures of the slots that were sent and of the slots that arrived. */
 import { SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
 import { percentile } from "../report.ts"
 import type { SentLine } from "./startChain.ts"

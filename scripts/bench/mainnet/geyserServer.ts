@@ -4,8 +4,8 @@
  */
 import { createServer, type ServerHttp2Stream } from "node:http2"
 import { status } from "@grpc/grpc-js"
-import { replayInfoMethod, subscribeMethod } from "../../../src/solana/geyser/geyserService.ts"
-import type { GeyserRequest } from "../../../src/solana/geyser/geyserUpdates.ts"
+import { replayInfoMethod, subscribeMethod } from "../../../src/chain/geyser/geyserService.ts"
+import type { GeyserRequest } from "../../../src/chain/geyser/geyserUpdates.ts"
 import { followedBy, namesOf } from "../../../src/simulator/node/geyserSlots.ts"
 import { FrameReader, frameOf, joinedFrame, TRANSACTION_FILTER, writeVarint5 } from "./frames.ts"
 import { encodeUpdate } from "./recording.ts"

@@ -1,6 +1,6 @@
 /** The time from the sending of a slot to the trades of it that a reader of the service's stream has. */
 import { get } from "node:http"
-import { TRADES_STREAM_PATH } from "../../../src/api/market/Streams.ts"
+import { TRADES_STREAM_PATH } from "../../../src/api/MarketStreams.ts"
 
 /** Trades of some tokens as they arrive: for each slot the time of the first one, on this machine's clock. */
 export const watchTrades = (baseUrl: string, secret: string, mints: ReadonlyArray<string>) => {

@@ -7,8 +7,8 @@ import { coins } from "../../../src/simulator/chain/catalog.ts"
 import type { Transaction } from "../../../src/simulator/chain/Ledger.ts"
 import { geyserTransaction } from "../../../src/simulator/node/geyserTransaction.ts"
 import { type Market, makeMarket } from "../../../src/simulator/traders/Market.ts"
-import { subscribeMethod } from "../../../src/solana/geyser/geyserService.ts"
-import type { GeyserUpdate } from "../../../src/solana/geyser/geyserUpdates.ts"
+import { subscribeMethod } from "../../../src/chain/geyser/geyserService.ts"
+import type { GeyserUpdate } from "../../../src/chain/geyser/geyserUpdates.ts"
 import { logsOf } from "../../../src/simulator/chain/transactionJson.ts"
 import { accountUpdate } from "../../../src/simulator/node/geyserSlots.ts"
 import { broadMarket } from "./coins.ts"
@@ -22,7 +22,7 @@ export const FIRST_SLOT = 300_000_000
 export interface RecordingOptions {
   readonly slots: number
   readonly swapsPerSecond: number
-  /** Coins beside those of the catalog, and pools of each. */
+  /** Coins beside the catalog's, and pools of each. */
   readonly coins: number
   readonly poolsPerCoin: number
 }
@@ -43,7 +43,7 @@ export interface RecordedSlot {
   readonly swaps: number
 }
 
-/** Slots that follow each other, and the market of which they are. */
+/** Consecutive slots, and the market they belong to. */
 export interface Recording {
   readonly bank: Bank
   readonly market: Market
@@ -51,11 +51,11 @@ export interface Recording {
   /** The accounts that the slots write, as they were before the first one. */
   readonly before: ReadonlyArray<RecordedWrite>
   readonly renaming: Renaming
-  /** Groups of addresses: those of coins are numbers below the first one of wallets. */
+  /** Groups of addresses: coins have the numbers below the first wallet's. */
   readonly coinGroups: number
   /** Tokens that keep their address, in every slot; the others have it in their variant 0. */
   readonly steady: ReadonlyArray<Mint>
-  /** The tokens of variant 0, of which accounts are written. */
+  /** The tokens of variant 0 whose accounts are written. */
   readonly mints: ReadonlyArray<Mint>
 }
 

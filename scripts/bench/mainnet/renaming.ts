@@ -52,7 +52,7 @@ export class Renaming {
   readonly #varied: Array<Varied> = []
   readonly #numbers = new Map<Address, number>()
 
-  /** Gives an address variants; those of a group are in the same one. */
+  /** Gives an address variants. The addresses of a group share one variant. */
   add(address: Address, group: number): void {
     const bytes = Buffer.from(addressToBytes(address))
     this.#numbers.set(address, this.#varied.length)

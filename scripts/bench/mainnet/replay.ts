@@ -1,7 +1,7 @@
 /** A recording sent again and again, as a chain that goes on: slots, times, signatures and addresses change from round to round. */
 import type { Address } from "../../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
-import { writeI64, writeU64 } from "../../../src/programs/math/writeBytes.ts"
+import { writeI64, writeU64 } from "../../../src/programs/layout/bytes.ts"
 import { CLOCK_SYSVAR } from "../../../src/simulator/chain/addresses.ts"
 import type { Bank, Block } from "../../../src/simulator/chain/Bank.ts"
 import { writeVarint5 } from "./frames.ts"

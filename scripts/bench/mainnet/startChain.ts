@@ -9,7 +9,7 @@ export interface ChainPlace {
   readonly rpcUrl: string
   readonly wsUrl: string
   readonly geyserUrl: string
-  /** Tokens of which accounts are written, the steady ones first. */
+  /** Tokens whose accounts are written, the steady ones first. */
   readonly mints: ReadonlyArray<string>
   readonly steady: ReadonlyArray<string>
   readonly pools: number
@@ -20,7 +20,7 @@ export interface ChainPlace {
   readonly swaps: number
 }
 
-/** A slot that was sent. Times are those of this machine's clock. */
+/** A slot that was sent. Times are by this machine's clock. */
 export interface SentLine {
   readonly slot: number
   readonly atMs: number

@@ -1,9 +1,9 @@
 /** The trades of every block as one hash a block: of the node itself, of the store, and of what a process answers. */
 import { createHash } from "node:crypto"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { tapeTradesOf } from "../../../src/market/tape/tapeTrades.ts"
-import { decodeBlock } from "../../../src/trades/decodeBlock.ts"
-import { unpackText } from "../../../src/market/store/tradeRows.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { tapeTradesOf } from "../../../src/market/model/tapeTrades.ts"
+import { decodeBlock } from "../../../src/chain/decoding/decodeBlock.ts"
+import { unpackText } from "../../../src/market/history/tradeRows.ts"
 import { blocksOf, slotsBetween } from "../../recompute/chain.ts"
 import { ask, at, type Question, type ServiceAccess } from "../repair/answers.ts"
 import { query } from "../service.ts"

@@ -1,7 +1,7 @@
 /** Trades in ClickHouse under test: each once, in its table and in those that its views make, and reads while it is away. */
 import { Effect, Schedule } from "effect"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { SIGNATURE_BYTES, unpackText } from "../../../src/market/store/tradeRows.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { SIGNATURE_BYTES, unpackText } from "../../../src/market/history/tradeRows.ts"
 import { ask as askEngine, type TestEngine } from "../../../test/support/clickhouse/engineProcess.ts"
 import { ask, at, sourceState } from "../repair/answers.ts"
 import { lineOf, type TradeLine } from "./blockHashes.ts"
@@ -42,7 +42,7 @@ const tradeOf = ([slot, place, version, isBuy, amount, mint, wallet, pool, signa
   return stored
 }
 
-/** The lines of rows, those of the latest version of each place: a row that is there twice stays twice. */
+/** The rows with the latest version of each place. A row that is there twice stays twice. */
 export const latestLines = (rows: ReadonlyArray<StoredTrade>): ReadonlyArray<TradeLine> =>
   Array.from(Map.groupBy(rows, ({ place, slot }) => `${slot}.${place}`).values(), (of) => {
     const latest = of.reduce((most, { version }) => (version > most ? version : most), 0n)
@@ -105,7 +105,7 @@ const statusesOf = (scene: Scene, paths: ReadonlyArray<string>) =>
     return counts
   })
 
-/** Trades that memory does not have: the store is asked. */
+/** Trades that memory no longer holds, so the store has to answer. */
 const historyPaths = ({ active }: Scene): ReadonlyArray<string> =>
   active.mints.slice(0, 2).map((mint) => `/api/v1/tokens/solana/${mint}/trades?to=1`)
 

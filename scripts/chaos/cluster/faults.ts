@@ -31,7 +31,7 @@ export interface Fault {
   readonly begin: Effect.Effect<unknown, never, Scope.Scope>
   /** Time for which it is held, once the service has recovered where it can; 3 s unless given. */
   readonly held?: Duration.Input
-  /** Place of a process whose quotes are compared with those of another one once the fault is over. */
+  /** Place of a process whose quotes are compared with another process's once the fault is over. */
   readonly missedWrites?: number
   /** Reads of every process before the fault, while it is held, and once it is over, where it takes some of them away. */
   readonly reads?: true

@@ -1,4 +1,7 @@
-/** Quotes of a process that has missed writes, beside those of another one: it has to report the gap or to have closed it. */
+/**
+ * Compares the quotes of a process that has missed writes with another process's. It must report the gap, or have
+ * closed it.
+ */
 import { Effect, Schedule } from "effect"
 import { ask, at } from "../repair/answers.ts"
 import { quotedPaths } from "./recovery.ts"
@@ -37,7 +40,7 @@ export interface GapLooks {
   hidden: number
 }
 
-/** Compares quotes of the process of a place with those of another process of `api` until it is interrupted. */
+/** Compares the quotes of one process with those of another `api` process until it is interrupted. */
 export const lookForGaps = (scene: Scene, place: number, looks: GapLooks): Effect.Effect<never> => {
   const [secret = ""] = scene.keys.free
   const other = scene.running.findIndex(({ role }, each) => role === "api" && each !== place)

@@ -54,14 +54,17 @@ export const everyRead = (mint: string, wallet: string): ReadonlyArray<Question>
     ])
 }
 
-/** Statuses of answers, those that no document declares, those of 500 and above, and requests without an answer. */
+/** Counts of answers by status, undocumented statuses, answers of 500 and above, and requests without an answer. */
 export interface Answers {
   readonly statuses: Record<string, number>
-  /** Answers of 500 and above by the fault in which they were asked for or came, and in it by status, code and path. */
+  /**
+   * Answers of 500 and above, by the fault during which the request was sent or answered, then by status, code and
+   * path.
+   */
   readonly failed: Record<string, Record<string, number>>
-  /** Those of 503 outside of faults that are no failure, because the request was asked again. */
+  /** 503 answers outside of faults that are no failure, because a repeated request succeeded. */
   readonly askedAgain: Record<string, number>
-  /** Answers with a status that is not declared, and those of a defect. */
+  /** Answers with an undocumented status, and answers of defects. */
   readonly undeclared: Array<{ readonly path: string; readonly status: number; readonly content: string }>
   /** Requests without an answer, by the fault in which they were sent or cut; `none` outside of all. */
   readonly unanswered: Record<string, number>
@@ -122,7 +125,7 @@ export const noteAnswer = (
 /** The fault of an answer: the one in which the request was sent, else the one in which it was answered. */
 const faultOf = (sentIn: string, { fault }: Current): string => (sentIn === "none" ? fault : sentIn)
 
-/** Questions that were answered and not asked again, and their number in a round. */
+/** Requests that were answered and not sent again, and their number in a round. */
 export interface ReadProgress {
   answered: number
   readonly round: number
@@ -230,7 +233,7 @@ export const createAlert = async (asked: ServiceAccess, mint: string, name: stri
 
 const ALERTS: Question = { path: "/api/v1/alerts", body: {} }
 
-/** Creates alerts that fire at once, each asked for under one idempotency key until it is acknowledged. */
+/** Creates alerts that fire at once. Each is sent under one idempotency key until it is acknowledged. */
 export const createOn = async (
   asked: ServiceAccess,
   mint: string,

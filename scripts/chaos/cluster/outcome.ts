@@ -10,14 +10,17 @@ const SAMPLE_TOKENS = 5
 const SAMPLE_WALLETS = 3
 /** Of the widths, currencies and windows one each: all are made of the same blocks. */
 const OTHERS = /resolution=(?:5m|1h|1d)|denom=sol|window=(?:5m|6h|24h|all)/u
-/** Holders are counted by each process, for the tokens that it was asked for. */
+/** Each process counts holders only for the tokens it was asked for. */
 const OF_PROCESS = /\/holders\//u
 /** Time that every process has to reach the last block. */
 const CAUGHT_UP_WITHIN = "2 minutes"
 /** Times to look for what is being written or loaded, a second apart. */
 const LOOKS = 60
 
-/** Halts the chain, and returns its last slot once every process has it; the places of those that do not reach it. */
+/**
+ * Halts the chain, and returns its last slot once every process has it, with the places of processes that never reach
+ * it.
+ */
 const halt = Effect.fnUntraced(function* ({ chain, running }: Scene) {
   yield* chain.command({ healthy: { halted: true } })
   const last = yield* chain.newest
@@ -38,7 +41,7 @@ const askedAt = ({ keys, running }: Scene, place: number, key: number): ServiceA
   secret: keys.free[key] ?? ""
 })
 
-/** Compares the windows, bars, wallets and quotes of a process with those of another one. */
+/** Compares the windows, bars, wallets and quotes of two processes. */
 const compareViews = (scene: Scene, place: number, reference: number) => {
   // A key of its own for each: wallet reads of a key are limited.
   const [one, other] = [askedAt(scene, reference, 2 * place), askedAt(scene, place, 2 * place + 1)]

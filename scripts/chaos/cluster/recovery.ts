@@ -51,7 +51,7 @@ const took = <A>(work: Effect.Effect<A>) => {
   ).pipe(Effect.map((done) => (done._tag === "Some" ? done.value : null)))
 }
 
-/** Tokens whose quotes are asked for in turn: one of them trades in nearly every slot. */
+/** Tokens that are quoted in turn. One of them trades in nearly every slot. */
 const QUOTED = 5
 
 /** True for a quote from account state of a later slot than this one. */

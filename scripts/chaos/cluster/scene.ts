@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
-import { ApiScope } from "../../../src/domain/ApiKey.ts"
-import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
+import { ApiScope } from "../../../src/api/schemas/ApiKey.ts"
+import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
 import { startEngine } from "../../../test/support/clickhouse/engineProcess.ts"
 import { balance } from "../../cluster/balancer.ts"
 import { type PartRole, startParts } from "../../cluster/parts.ts"
@@ -24,7 +24,7 @@ export interface SceneSize {
   readonly sockets: number
 }
 
-/** A service in which every role is there twice, but for that of sockets. */
+/** A service with two processes of every role, and one for sockets. */
 export const WHOLE: SceneSize = {
   roles: ["ingest", "ingest", "api", "api", "live", "keeper", "keeper"],
   sockets: 20

@@ -1,5 +1,5 @@
 /** The verdicts of a run. */
-import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
+import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
 import type { QuoteCounts, ReaderCounts } from "../../soak/sockets.ts"
 import { areEqual, type BlockDifferences } from "./blockHashes.ts"
 import { areLiveAlone, areWhole, haveEach, type ReadStatuses, type ViewCounts } from "./clickHouse.ts"
@@ -12,7 +12,7 @@ export interface FaultTimes {
   readonly fault: string
   readonly during: Recovery | null
   readonly afterwards: Recovery
-  /** Quotes of a process that missed writes beside those of another one; null where none did. */
+  /** Quotes of a process that missed writes beside another process's; null where none did. */
   readonly gaps: Readonly<GapLooks> | null
   /** Reads before, during and after a fault that takes some of them away; null where it takes none. */
   readonly reads: { readonly before: ReadStatuses; readonly during: ReadStatuses; readonly after: ReadStatuses } | null

@@ -1,4 +1,4 @@
-/** Answers of a service, and the differences between those of two. */
+/** Answers of a service, and the differences between the answers of two services. */
 import { SOL } from "../../../src/domain/Address.ts"
 
 /** A service to ask. */

@@ -6,7 +6,7 @@ import { connect, createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { WebSocket } from "ws"
-import { MARKET_REALTIME_PATH } from "../../../src/api/market/Realtime.ts"
+import { MARKET_REALTIME_PATH } from "../../../src/api/MarketRealtime.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { freePort, type Service, sleep, startService } from "../../bench/start/service.ts"
 

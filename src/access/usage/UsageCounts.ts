@@ -1,4 +1,4 @@
-import type { UsageCaller, UsageSums } from "../../domain/keys/Usage.ts"
+import type { UsageCaller, UsageSums } from "../../api/schemas/Usage.ts"
 import type { UsedRequest } from "./UsageStore.ts"
 
 const DAY_MS = 86_400_000
@@ -31,8 +31,8 @@ interface OpenStream {
 }
 
 /**
- * Counts in memory since the last `take`: one row for each credential, operation and day, at most MOST_ROWS. What finds no
- * room is counted by `uncounted` alone. Counting a request is two look-ups.
+ * Counts in memory since the last `take`: one row for each credential, operation and day, at most MOST_ROWS. Without
+ * room for a row, only `uncounted` counts the change. Counting a request takes two look-ups.
  */
 export class UsageCounts {
   readonly #clock: UsageClock
@@ -80,7 +80,10 @@ export class UsageCounts {
     }
   }
 
-  /** Removes and returns every row, time of open streams up to now included: their last seconds may count to the next day. */
+  /**
+   * Removes and returns every row. Open streams are counted up to now, so their last seconds may count for the next
+   * day.
+   */
   take(): ReadonlyArray<CountedRow> {
     this.#streams.forEach((stream) => this.#accrue(stream))
     const rows = this.#rows

@@ -3,9 +3,10 @@ import { Clock, Config, Duration, Effect, Layer, Semaphore } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { SqlClient } from "effect/sql"
 import { durationSetting } from "../../domain/countSetting.ts"
-import { USAGE_DAYS, UsageStoreUnavailable } from "../../domain/keys/Usage.ts"
-import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
-import { type SourceState, SourceMonitor } from "../../health/SourceMonitor.ts"
+import { USAGE_DAYS, UsageStoreUnavailable } from "../../api/schemas/Usage.ts"
+import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
+import { type SourceState, SourceMonitor } from "../../operations/SourceMonitor.ts"
+import { randomBase62, SecretSource } from "../../domain/randomText.ts"
 import { bounded } from "../../storage/deadline.ts"
 import { cleanUp } from "../../storage/purge.ts"
 import { UsageCounts } from "./UsageCounts.ts"
@@ -23,7 +24,7 @@ const onFlush = bounded(FLUSH_DEADLINE, unavailable)
 const onRead = bounded(READ_DEADLINE, unavailable)
 const onPurge = bounded(PURGE_DEADLINE, unavailable)
 
-/** `USAGE_KEPT`: time for which days of usage are kept, in whole days. */
+/** `USAGE_KEPT`: how long days of usage are kept, rounded up to whole days. */
 export const settings = durationSetting("USAGE_KEPT").pipe(Config.withDefault(Duration.days(USAGE_DAYS)))
 
 const make = Effect.gen(function* () {
@@ -31,19 +32,19 @@ const make = Effect.gen(function* () {
   const table = makeUsageTable(yield* SqlClient.SqlClient)
   const clock = yield* Clock.Clock
   const monitor = yield* SourceMonitor
-  const writer = crypto.randomUUID()
+  const writer = randomBase62(16, yield* SecretSource)
   const one = yield* Semaphore.make(1)
   const counts = new UsageCounts({
     nowMs: () => clock.currentTimeMillisUnsafe(),
     monotonicMs: () => monotonicMs(clock)
   })
   let seq = 0
-  // A batch whose answer is unknown is sent again as it was, before anything newer.
+  // When the answer to a batch is lost, the same batch is sent again before anything newer.
   let pending: UsageBatch | null = null
   let storedAtMs: number | null = null
   let hasFailed = false
 
-  /** Adds a batch to the store: the one that failed, else what was counted since. */
+  /** Adds a batch to the store: the failed one, or otherwise everything counted since the last. */
   const store = Effect.suspend(() => {
     if (pending === null) {
       const rows = counts.take()

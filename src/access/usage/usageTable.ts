@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { UsagePage, UsageRow } from "../../domain/keys/Usage.ts"
+import type { UsagePage, UsageRow } from "../../api/schemas/Usage.ts"
 import { type Bound, purgeRows } from "../../storage/purge.ts"
 import type { CountedRow } from "./UsageCounts.ts"
 import type { UsageQuery } from "./UsageStore.ts"
@@ -44,8 +44,8 @@ const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().sl
 /** The queries. */
 export const makeUsageTable = (sql: SqlClient.SqlClient) => ({
   /**
-   * Adds a batch, once: a batch that is stored already changes nothing, so that one whose answer was lost can be sent again.
-   * Rows are in one order, so that two processes cannot block each other.
+   * Adds a batch once. A batch that is already stored changes nothing, so it can be sent again when its answer was
+   * lost. Rows are sorted, so that two processes cannot block each other.
    */
   add: ({ rows, seq, writer }: UsageBatch, nowMs: number) => sql`
     with turn as (
@@ -95,7 +95,7 @@ export const makeUsageTable = (sql: SqlClient.SqlClient) => ({
     return page
   }),
 
-  /** Removes days that are older than so many days, and processes that have stored nothing for a week. */
+  /** Removes days older than `days`, and processes that have stored nothing for a week. */
   purge: <Failure>({ bound, days, nowMs }: UsagePurge<Failure>) => {
     const [first, writers] = [dayText(Math.floor(nowMs / DAY_MS) - days), PgTypes.timestamptz(nowMs - WRITERS_KEPT_MS)]
     return Effect.andThen(

@@ -1,11 +1,10 @@
-/** Additions to the OpenAPI document: scopes, prices, tags, descriptions, and the headers of every response. */
+/** Adds to the OpenAPI document: scopes, prices, tags, and the headers of every response. */
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
 import { Authorization, Scope, SessionOnly } from "../middleware/Authorization.ts"
 import { Budget, Cost } from "../middleware/Metering.ts"
-import { withPlainNames } from "./names.ts"
-import { type Parameter, retype } from "./parameters.ts"
-import { type Media, withDescriptions } from "./properties.ts"
+import { keyDescriptions, type Parameter, retype } from "./parameters.ts"
+import { portable } from "./portable.ts"
 import { ordered } from "./tags.ts"
 
 type Spec = Parameters<typeof OpenApi.Transform.Service>[0]
@@ -16,29 +15,32 @@ const header = (type: "string" | "integer", description: string) => ({ descripti
 const common: Headers = {
   "X-Content-Type-Options": header("string", "Always nosniff."),
   "X-Request-Id": header("string", "The UUID of this answer."),
-  "X-Client-Request-Id": header("string", "What the request sent under this name: 1 to 64 printable ASCII characters.")
+  "X-Client-Request-Id": header(
+    "string",
+    "The value that the request sent in this header: 1 to 64 printable ASCII characters."
+  )
 }
 
 const metered: Headers = {
   "X-RateLimit-Limit": header(
     "integer",
-    "Units of the budget in any window, which is 60 seconds unless the plan of the key has another."
+    "Units of the budget in any window. The window is 60 seconds unless the plan of the key sets another."
   ),
   "X-RateLimit-Remaining": header("integer", "Units that are left; never below 0."),
   "X-RateLimit-Reset": header(
     "integer",
-    "Unix second at which the oldest counted unit leaves the window; on a 429, at which the cost of this request fits."
+    "Unix second at which the oldest counted unit leaves the window. On a 429, the second at which the cost of this request fits."
   ),
   "X-RateLimit-Budget": header("string", "The budget that was charged: rest or quote."),
-  "X-RateLimit-Cost": header("integer", "Units that this request was charged; 0 when they were returned."),
+  "X-RateLimit-Cost": header("integer", "Units that this request was charged; 0 when they were refunded."),
   "RateLimit-Policy": header("string", "The budget in the form of the IETF draft."),
-  RateLimit: header("string", "Where the budget stands, in the form of the IETF draft.")
+  RateLimit: header("string", "The state of the budget, in the form of the IETF draft.")
 }
 
 const retryAfter: Headers = { "Retry-After": header("integer", "Seconds to wait before trying again.") }
 
 const replayed: Headers = {
-  "Idempotency-Replayed": header("string", "true when this request was answered before and that answer is repeated.")
+  "Idempotency-Replayed": header("string", "true when this answer repeats the answer to an earlier request.")
 }
 
 const challenge: Headers = { "WWW-Authenticate": header("string", "Always Bearer.") }
@@ -50,11 +52,14 @@ const refs = (headers: Headers) =>
 
 const KEYED_REQUEST = "idempotency-key"
 
-/** True for statuses that are stored for an idempotency key: not those of admission, of the body, nor 5xx. */
+/**
+ * True for statuses that are kept under an idempotency key. Not kept are statuses of admission and of unread bodies,
+ * and 5xx.
+ */
 const isKept = (status: string): boolean =>
   Number(status) < 500 && !["401", "403", "405", "413", "414", "415", "422", "429"].includes(status)
 
-/** True for an operation with an idempotency key; spells its header as the contract does. */
+/** True for an operation with an idempotency key. Spells the header as the contract does. */
 const namesRequests = (operation: Spec): boolean => {
   const named: Spec | undefined = operation["parameters"]?.find(({ name }: Spec) => name === KEYED_REQUEST)
   if (named !== undefined) {
@@ -81,13 +86,15 @@ const SECURITY_SCHEMES = {
   bearer: {
     type: "http",
     scheme: "bearer",
-    description: "An API key, svc_..., as a bearer token. The scope that an operation needs is its x-scopes."
+    description: "An API key, svc_..., as a bearer token. `x-scopes` of an operation lists the scopes that it needs."
   },
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same key in a header of its own." },
   session: { type: "apiKey", in: "cookie", name: "fathom_session", description: "The session of a browser." }
 }
 
-/** A key in either header, or a session of the app alone. Only schemes of OAuth list scopes here: see x-scopes. */
+/**
+ * A key in either header, or a session for operations of the app. Only OAuth schemes list scopes here: see x-scopes.
+ */
 const securityOf = (isSessionOnly: boolean) => (isSessionOnly ? [{ session: [] }] : [{ bearer: [] }, { apiKey: [] }])
 
 const scopeOf = (accepted: ReadonlyArray<string>): string =>
@@ -109,19 +116,13 @@ const reopen = (schema: unknown): void => {
   Object.values(schema).forEach(reopen)
 }
 
-/** Bodies of every request and answer of a document. */
-export const mediasOf = ({ paths }: Spec): ReadonlyArray<Media> =>
-  Object.values<Spec>(paths).flatMap((methods) =>
-    Object.values<Spec>(methods).flatMap(({ requestBody, responses }) =>
-      [requestBody, ...Object.values<Spec>(responses)].flatMap((body) => Object.values<Media>(body?.content ?? {}))
-    )
-  )
-
-/** Writes the admission of every operation of the contract into its document. */
+/** Adds what the admission of each operation needs and answers. */
 export const withAdmission =
   <Id extends string, Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<Id, Groups>) =>
   (spec: Spec): Spec => {
-    withPlainNames(spec)
+    for (const part of ["paths", "components"]) {
+      spec[part] = portable(spec[part])
+    }
     const requested = new Set<unknown>()
     HttpApi.reflect(contract, {
       onGroup: () => undefined,
@@ -135,7 +136,10 @@ export const withAdmission =
           // A free operation has no budget to exceed.
           Reflect.deleteProperty(operation.responses, "429")
         }
-        operation.parameters?.forEach((parameter: Parameter) => retype(parameter, spec["components"].schemas))
+        const descriptions = keyDescriptions(endpoint)
+        operation.parameters?.forEach((parameter: Parameter) =>
+          retype(parameter, descriptions.get(parameter.name), spec["components"].schemas)
+        )
         const mayReplay = namesRequests(operation)
         for (const [status, response] of Object.entries<Spec>(operation.responses)) {
           response["headers"] = {
@@ -146,7 +150,7 @@ export const withAdmission =
         }
         requested.add(operation.requestBody?.content["application/json"].schema.$ref)
         if (Object.keys(operation.responses).every((status) => Number(status) >= 400)) {
-          // Generators leave out what is deprecated or internal; an operation that only rejects is of no use to a client.
+          // Generators leave out what is deprecated or internal, and no client needs an operation that always rejects.
           operation["x-internal"] = true
           operation.deprecated = true
         }
@@ -163,13 +167,12 @@ export const withAdmission =
         operation["x-cost"] = budget === null ? 0 : cost
       }
     })
-    // Responses may gain fields within a version; only request schemas are closed.
+    // Responses may gain fields within a version, so only request schemas are closed.
     for (const [name, schema] of Object.entries(spec["components"].schemas)) {
       if (!requested.has(`#/components/schemas/${name}`) && !CLOSED.has(name)) {
         reopen(schema)
       }
     }
-    withDescriptions({ schemas: spec["components"].schemas, medias: mediasOf(spec) })
     spec["info"] = { ...spec["info"], contact: { name: "Fathom" }, license: { name: "MIT", identifier: "MIT" } }
     spec["servers"] = [{ url: "/", description: "The service that this document was read from." }]
     spec["tags"] = ordered(spec["tags"])

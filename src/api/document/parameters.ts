@@ -1,4 +1,7 @@
-/** Types of parameters: a query carries text, and generators need the type of the value that the text spells. */
+/** Types of parameters. A query carries text, but generators need the type of the value. */
+
+import { SchemaAST } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
 
 interface Schema {
   readonly [INTEGER]?: Bounds
@@ -8,14 +11,14 @@ interface Schema {
   readonly [keyword: string]: unknown
 }
 
-/** Ends of an integer parameter, both included, and its value when it is not given. */
+/** Bounds of an integer parameter, both included, and its default. */
 export interface Bounds {
   readonly minimum: number
   readonly maximum: number
   readonly default?: number
 }
 
-/** Keyword under which the schema of a digit string states the integer that it spells. */
+/** Keyword by which the schema of a digit string states its integer bounds. */
 export const INTEGER = "x-integer"
 
 export interface Parameter {
@@ -41,11 +44,31 @@ const typed = (schema: Schema): Schema => {
   return schema
 }
 
+/** Descriptions of an endpoint's parameters by name. */
+export const keyDescriptions = ({ headers, params, query }: HttpApiEndpoint.Top): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  for (const schema of [headers, params, query]) {
+    for (const { name, type } of schema !== undefined && SchemaAST.isObjects(schema.ast)
+      ? schema.ast.propertySignatures
+      : []) {
+      const description = type.context?.annotations?.["description"]
+      if (typeof description === "string") {
+        found.set(String(name), description)
+      }
+    }
+  }
+  return found
+}
+
 /** Writes the type of the value and the description where generators look for them. */
-export const retype = (parameter: Parameter, schemas: Readonly<Record<string, Schema>>): void => {
+export const retype = (
+  parameter: Parameter,
+  own: string | undefined,
+  schemas: Readonly<Record<string, Schema>>
+): void => {
   const { description, ...schema } = typed(parameter.schema)
   const target = typeof schema["$ref"] === "string" ? schemas[schema["$ref"].split("/").at(-1) ?? ""] : undefined
-  const meaning = description ?? target?.description
+  const meaning = own ?? description ?? target?.description
   parameter.schema = schema
   if (meaning !== undefined) {
     parameter.description ??= meaning

@@ -1,4 +1,4 @@
-/** Titles of the groups of operations, in the order in which they are shown. */
+/** Titles of the groups of operations, in the order of the reference. */
 const titles: Readonly<Record<string, string>> = {
   system: "Service",
   account: "Your key",
@@ -31,7 +31,7 @@ interface Tag {
   readonly name: string
 }
 
-/** The tags in the order of their titles. A tag without a title fails. */
+/** The tags in the order of their titles. Throws for a tag without a title. */
 export const ordered = <T extends Tag>(
   tags: ReadonlyArray<T>
 ): ReadonlyArray<T & { readonly "x-displayName": string }> => {

@@ -6,9 +6,9 @@ import {
   subscribeMessages,
   subscriptionCosts,
   UnsubscribeMessage
-} from "../../domain/market/MarketFrame.ts"
-import { ControlFrame, DataFrame, PingMessage, ResumeMessage } from "../../domain/wallets/LiveFrame.ts"
-import { MARKET_REALTIME_PATH } from "../market/Realtime.ts"
+} from "../schemas/MarketFrame.ts"
+import { ControlFrame, DataFrame, PingMessage, ResumeMessage } from "../schemas/LiveFrame.ts"
+import { MARKET_REALTIME_PATH } from "../MarketRealtime.ts"
 import {
   CANDLES_STREAM_PATH,
   CandlesEvent,
@@ -16,18 +16,19 @@ import {
   TRADES_STREAM_PATH,
   TradesEvent,
   TradesStreamQuery
-} from "../market/Streams.ts"
+} from "../MarketStreams.ts"
 import { StreamFrame, StreamQuery } from "../Spot.ts"
 import { REALTIME_PATH } from "../Tracker.ts"
 import { controlWords, eventWords, marketWords, messageWords, quoteWords, trackerWords } from "./messageWords.ts"
+import { field } from "../../domain/field.ts"
 
 /** A message and its meaning. */
 export interface LiveMessage {
-  /** Its type, with its channel where types are shared: `trades snapshot`. */
+  /** Its type, preceded by its channel where several channels share the type: `trades snapshot`. */
   readonly name: string
   readonly summary: string
   readonly schema: Schema.Top
-  /** Units a minute, or a tick; only of messages that cost some. */
+  /** Units for each minute or tick; missing when the message is free. */
   readonly cost?: number
 }
 
@@ -71,7 +72,7 @@ const message = (name: keyof typeof messageWords, schema: Schema.Top, cost?: num
 })
 
 const ticket = Schema.Struct({
-  ticket: Schema.String.annotate({ description: "The ticket of a session: good for one connection." })
+  ticket: field(Schema.String, "The ticket of a session. It is good for one connection.")
 })
 
 const tracker: LiveChannel = {
@@ -80,7 +81,7 @@ const tracker: LiveChannel = {
   address: REALTIME_PATH,
   transport: "socket",
   description:
-    "Trades, balances and profit of the tracked wallets of an account. `GET /api/v1/tracker/realtime/session` answers the whole address of one connection. The first frame is a snapshot; each later one has the next `seq`. Control frames are sent where the session was asked for with `control=true`.",
+    "Trades, balances and profit of the tracked wallets of an account. `GET /api/v1/tracker/realtime/session` answers the complete address of one connection. The first frame is a snapshot; each later frame has the next `seq`. Control frames are sent when the session was requested with `control=true`.",
   query: ticket,
   scopes: ["tracker.read", "md.read"],
   budget: null,
@@ -97,7 +98,7 @@ const market: LiveChannel = {
   address: MARKET_REALTIME_PATH,
   transport: "socket",
   description:
-    "Trades, candles, prices, quotes, launches and rankings. `GET /api/v1/market/realtime/session` answers the whole address of one connection. The first frame is `open`; then each subscription is asked for by a message. Its units are charged to the `rest` budget in every minute that begins.",
+    "Trades, candles, prices, quotes, launches and rankings. `GET /api/v1/market/realtime/session` answers the complete address of one connection. The first frame is `open`; after it, each subscription is requested by a message. Its units are charged to the `rest` budget in every minute that begins.",
   query: ticket,
   scopes: ["md.read"],
   budget: "rest",
@@ -122,7 +123,7 @@ const quotes: LiveChannel = {
   address: "/api/v1/spot/quote/stream",
   transport: "events",
   description:
-    "Server-sent events: the name of an event is the name of its message, its id `streamId:seq`, its data the JSON of the message. The first is `open`, the last `close`. A comment follows every 20 seconds.",
+    "Server-sent events. The name of an event is the name of its message, its id is `streamId:seq`, its data is the JSON of the message. The first event is `open`, the last is `close`. A comment is sent every 20 seconds.",
   query: StreamQuery,
   scopes: ["md.read"],
   budget: "quote",
@@ -140,7 +141,7 @@ interface EventSchema {
 }
 
 const marketEvents =
-  "Event names and data are those of the market socket, ids `streamId:seq`. The last event is `close`."
+  "Event names and data are the same as on the market socket; ids are `streamId:seq`. The last event is `close`."
 
 const eventFrames = (channel: "candles" | "trades", members: ReadonlyArray<EventSchema>): ReadonlyArray<LiveMessage> =>
   members.map(({ fields: { data, event } }) => {

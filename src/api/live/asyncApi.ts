@@ -1,15 +1,15 @@
-/** The AsyncAPI document of the sockets and event streams, made of the schemas that encode and decode their messages. */
+/**
+ * Makes the AsyncAPI document of the sockets and event streams from the schemas that encode and decode their messages.
+ */
 import { JsonSchema, Schema } from "effect"
-import { liveFields } from "../document/liveFields.ts"
-import { withPlainNames } from "../document/names.ts"
-import { withDescriptions } from "../document/properties.ts"
+import { portable } from "../document/portable.ts"
 import { type LiveChannel, liveChannels, type LiveMessage } from "./LiveContract.ts"
 
 type Json = Record<string, unknown>
 
 const SCHEMAS = "#/components/schemas/"
 
-/** The words of a name as one word. */
+/** The words of a name in camel case. */
 const camel = (text: string): string => text.replaceAll(/[ _]+(\w)/gu, (_, letter: string) => letter.toUpperCase())
 
 const titleOf = (text: string): string => {
@@ -17,13 +17,13 @@ const titleOf = (text: string): string => {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
 
-/** Name of a message among those of all channels. */
+/** The name of a message, unique over all channels. */
 const keyOf = ({ id }: LiveChannel, part: "frames" | "messages", { name }: LiveMessage): string =>
   camel(`${id}${part === "messages" ? " client" : ""} ${name}`)
 
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A schema of draft 7, in which nothing stands beside a reference. */
+/** A draft 7 schema, where no keyword may stand beside a reference. */
 const apart = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map(apart)
@@ -37,7 +37,9 @@ const apart = (value: unknown): unknown => {
     : { ...($ref !== undefined && { $ref }), ...rest }
 }
 
-/** Takes out that a schema and those inside it have no other properties: a later service may send more. */
+/**
+ * Removes `additionalProperties: false` from a schema and the schemas inside it, because a later service may send more.
+ */
 const reopen = (value: unknown): void => {
   if (Array.isArray(value)) {
     value.forEach(reopen)
@@ -59,12 +61,9 @@ const schemasOf = (all: Readonly<Record<string, Schema.Top>>): Schemas => {
   const compiled = Schema.toJsonSchemaDocument(Schema.Struct(all), { onExcessProperty: "error" })
   const { definitions, schema } = JsonSchema.toDocumentDraft07(compiled)
   const text = JSON.stringify({ paths: schema["properties"], components: { schemas: definitions } })
-  const spec: Json = JSON.parse(text.replaceAll('"#/definitions/', `"${SCHEMAS}`))
-  withPlainNames(spec)
+  const spec = portable(JSON.parse(text.replaceAll('"#/definitions/', `"${SCHEMAS}`))) as Json
   const { schemas } = spec["components"] as { schemas: Record<string, Json> }
   const roots = spec["paths"] as Record<string, Json>
-  const medias = Object.values(roots).map((schema) => ({ schema, root: "live" }))
-  withDescriptions({ schemas, medias, own: liveFields })
   return { roots, named: schemas }
 }
 
@@ -95,7 +94,7 @@ const SECURITY = {
     type: "httpApiKey",
     in: "query",
     name: "ticket",
-    description: "The ticket of a session, which is asked for with a key. Good for one connection, and a secret."
+    description: "The ticket of a session, which is requested with a key. It is good for one connection, and a secret."
   },
   bearer: { type: "http", scheme: "bearer", description: "An API key, svc_..., as a bearer token." },
   apiKey: { type: "httpApiKey", in: "header", name: "X-API-Key", description: "The same key in a header of its own." }
@@ -118,8 +117,8 @@ const PARTS = ["frames", "messages"] as const
 const entriesOf = (channel: LiveChannel) =>
   PARTS.flatMap((part) => channel[part].map((message) => ({ key: keyOf(channel, part, message), message, part })))
 
-const introduction = `Live data of Solana. A socket is opened with the ticket of a session, an event stream with a key. Amounts are atomic units as digits,
-times are milliseconds since the Unix epoch, and unknown values are \`null\`. The requests are in \`/openapi.json\`.`
+const introduction = `Live data of Solana. Open a socket with the ticket of a session, and an event stream with a key. Amounts are atomic units as digits,
+times are milliseconds since the Unix epoch, and unknown values are \`null\`. The HTTP requests are in \`/openapi.json\`.`
 
 /** The document. */
 export const asyncApi = (): Json => {

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
-import type { ApiKey, ApiScope } from "../../domain/ApiKey.ts"
+import type { ApiKey, ApiScope } from "../schemas/ApiKey.ts"
 import type { Meter } from "./Metering.ts"
 import {
   DataUnavailable,
@@ -14,27 +14,27 @@ import {
   OriginNotAllowed,
   RateLimited,
   SessionRequired
-} from "../problems.ts"
+} from "../errors/problems.ts"
 
 /** The key that the current request was admitted with. */
 export class CurrentKey extends Context.Service<CurrentKey, ApiKey>()(
   "fathom/api/middleware/Authorization/CurrentKey"
 ) {}
 
-/** Scopes of which the key must hold one; an empty list admits every key. Endpoint annotation. */
+/** Endpoint annotation. The key must hold one of these scopes; an empty list admits every key. */
 export const Scope = Context.Reference<ReadonlyArray<ApiScope>>("fathom/api/middleware/Authorization/Scope", {
   defaultValue: () => ["md.read"]
 })
 
-/** True for operations of the app alone: a session is needed, and no key will do. Endpoint annotation. */
+/** Endpoint annotation. True for operations of the app: they need a session and accept no key. */
 export const SessionOnly = Context.Reference<boolean>("fathom/api/middleware/Authorization/SessionOnly", {
   defaultValue: () => false
 })
 
 /**
- * Admits a request before its query or body is read: `Authorization: Bearer <secret>`, `X-API-Key: <secret>` or else the
- * cookie of a session, then the key's IP policy and scope,
- * then the charge of `Metering.ts`. A rejection costs nothing.
+ * Admits a request before its query or body is read. The credential is `Authorization: Bearer <secret>`, `X-API-Key:
+ * <secret>` or the cookie of a session. The key's IP policy and scope are checked next, then `Metering.ts` charges the
+ * cost. A rejection costs nothing.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentKey | Meter }>()(
   "fathom/api/middleware/Authorization",

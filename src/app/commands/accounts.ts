@@ -1,7 +1,7 @@
-/** `accounts`: management of accounts at the command line. Needs the account store only. */
+/** `accounts`: manages accounts on the command line. Needs only the account store. */
 import { Config, Console, Effect, Redacted } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
-import { AccountStore, LINK_MINUTES } from "../../accounts/AccountStore.ts"
+import { AccountStore, LINK_MINUTES } from "../../access/accounts/AccountStore.ts"
 import {
   type Account,
   type AccountExists,
@@ -10,7 +10,7 @@ import {
   type AccountNotFound,
   type AccountStoreUnavailable,
   Role
-} from "../../domain/Account.ts"
+} from "../../api/schemas/Account.ts"
 
 type AccountError = AccountExists | AccountNotFound | AccountStoreUnavailable
 
@@ -52,7 +52,7 @@ const role = Flag.Literals("role", Role.literals).pipe(
   Flag.withDefault("member" as const)
 )
 
-/** Base URL of links: `PUBLIC_URL`, else the address that the service listens at. */
+/** Base URL of links: `PUBLIC_URL`, otherwise the address at which the service listens. */
 const base = Config.all({
   publicUrl: Config.String("PUBLIC_URL").pipe(Config.withDefault("")),
   host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
@@ -108,7 +108,7 @@ const change = (verb: "disable" | "enable", description: string) =>
     })
   ).pipe(Command.withDescription(description))
 
-/** Create, list, link, disable and enable accounts; text for people, `--json` for programs. */
+/** Creates, lists, links, disables and enables accounts. Prints text, or JSON with `--json`. */
 export const command = Command.make("accounts").pipe(
   Command.withDescription("Manage accounts of the app"),
   Command.withSubcommands([

@@ -1,4 +1,4 @@
-/** `data`: backups of the database, restored and checked. */
+/** `data`: backs the database up, restores and checks a backup. */
 import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { backUp } from "../../storage/backup/backUp.ts"
@@ -24,7 +24,7 @@ const report = (verb: string, file: string, isJson: boolean, { count, header }: 
   )
 }
 
-/** Lines of progress; none where the output is for a program. */
+/** Prints lines of progress, unless the output is for a program. */
 const progressOf = (isJson: boolean) => (text: string) => (isJson ? Effect.void : Console.log(text))
 
 const backup = Command.make("backup", { file, json }, ({ file, json }) =>
@@ -39,7 +39,7 @@ const backup = Command.make("backup", { file, json }, ({ file, json }) =>
 
 const restored = Command.make("restore", { file, json }, ({ file, json }) =>
   Effect.gen(function* () {
-    // Before a server is started for it.
+    // Checked before a server is started for it.
     yield* verifyBackup(file)
     const summary = yield* restore({ file, progress: progressOf(json) }).pipe(Effect.provide(Database.layerAlone))
     yield* report("Restored", file, json, summary)
@@ -50,7 +50,7 @@ const verify = Command.make("verify", { file, json }, ({ file, json }) =>
   Effect.flatMap(verifyBackup(file), (summary) => report("Whole:", file, json, summary))
 ).pipe(Command.withDescription("Check that a file is whole and unaltered, without a database"))
 
-/** Back up, restore and verify; the exit code is 1 when anything is refused. */
+/** Backs up, restores and verifies. The exit code is 1 when anything is refused. */
 export const command = Command.make("data").pipe(
   Command.withDescription("Back up and restore the database"),
   Command.withSubcommands([backup, restored, verify])

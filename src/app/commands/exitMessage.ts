@@ -1,9 +1,9 @@
 import { Cause, Exit, Option, Predicate, Runtime } from "effect"
 
-/** Errors that the command line prints itself. */
+/** How the command line prints errors. */
 const printed = new Set(["ShowHelp", "UserError"])
 
-/** The exit code of a command line that cannot be understood. */
+/** Exit code for a command line that cannot be understood. */
 const USAGE = 2
 
 /** Names a setting as the environment does: `at ["SIMULATOR"]["HISTORY"]` becomes `at SIMULATOR_HISTORY`. */
@@ -18,8 +18,8 @@ const settingFirst = (line: string): string =>
   )
 
 /**
- * The text to print when the program fails: one line for an expected error, the whole cause for a defect, null for an
- * interruption or an error that is printed already.
+ * What to print when the program fails: one line for an expected error, the whole cause for a defect. Null for an
+ * interruption, or when the error was printed already.
  */
 export const exitMessage = (cause: Cause.Cause<{ readonly _tag: string; readonly message: string }>): string | null => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
@@ -39,7 +39,10 @@ const isUsageError = (error: unknown): boolean =>
   Array.isArray(error.errors) &&
   error.errors.length > 0
 
-/** Ends with 2 for a command line that cannot be understood, else as usual: 0, 1 for a failure, 130 for an interruption. */
+/**
+ * Exits with 2 when the command line cannot be understood, otherwise with 0, 1 for a failure or 130 for an
+ * interruption.
+ */
 export const teardown: Runtime.Teardown = (exit, onExit) => {
   const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
   return isUsageError(error) ? onExit(USAGE) : Runtime.defaultTeardown(exit, onExit)

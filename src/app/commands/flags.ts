@@ -1,4 +1,4 @@
-/** Flags of several commands. A flag wins over the environment, under the name of its setting. */
+/** Flags that several commands have. A flag overrides its setting in the environment. */
 import { ConfigProvider, Option } from "effect"
 import { Flag } from "effect/cli"
 
@@ -8,11 +8,11 @@ export const accounts = Flag.String("accounts").pipe(
   Flag.optional
 )
 
-/** A layer of the settings that were given as flags. */
+/** The flags that were given, as settings. */
 export const settings = (flags: Readonly<Record<string, Option.Option<string | number>>>) => {
   const given = Object.entries(flags).flatMap(([name, value]) =>
     Option.isSome(value) ? [[name, String(value.value)] as const] : []
   )
-  // As in the environment, so that a name reaches nested settings too.
+  // Named as in the environment, so that a flag reaches nested settings too.
   return ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: Object.fromEntries(given) }), { asPrimary: true })
 }

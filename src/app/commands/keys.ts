@@ -1,4 +1,4 @@
-/** `keys`: management of API keys at the command line. Needs the key store only. */
+/** `keys`: manages API keys on the command line. Needs only the key store. */
 import { Clock, Console, Effect, Option, Redacted } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import {
@@ -8,9 +8,9 @@ import {
   type KeyStoreUnavailable,
   KeyName,
   type TooManyKeys
-} from "../../domain/ApiKey.ts"
-import { COMMAND_LINE } from "../../domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN, PlanName, type PlanNotFound } from "../../domain/keys/Plan.ts"
+} from "../../api/schemas/ApiKey.ts"
+import { COMMAND_LINE } from "../../api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN, PlanName, type PlanNotFound } from "../../api/schemas/Plan.ts"
 import { canonicalBlock } from "../../access/ipPolicy.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
 
@@ -102,7 +102,7 @@ const create = Command.make(
       expiresAtMs: Option.getOrNull(Option.map(days, (count) => nowMs + count * 86_400_000))
     }
     const { key, secret } = yield* keys.issue(request, COMMAND_LINE).pipe(explained)
-    // The only place that prints a secret: the store does not keep it.
+    // Only here is a secret printed: the store does not keep it.
     const text = Redacted.value(secret)
     yield* Console.log(
       json ? JSON.stringify({ key, secret: text }) : `${text}\n\n${line(key)}\nKeep it: it is not shown again.`
@@ -146,7 +146,7 @@ const changePlan = Command.make(
   })
 ).pipe(Command.withDescription("Give a key another plan, in every process at once"))
 
-/** Create, list, revoke, disable and enable keys; text for people, `--json` for programs. */
+/** Creates, lists, revokes, disables and enables keys. Prints text, or JSON with `--json`. */
 export const command = Command.make("keys").pipe(
   Command.withDescription("Manage API keys"),
   Command.withSubcommands([

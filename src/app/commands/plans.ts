@@ -1,10 +1,10 @@
-/** `plans`: management of the limits of keys at the command line. Needs the key store only. */
+/** `plans`: manages the limits of keys on the command line. Needs only the key store. */
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import { KeyStore } from "../../access/KeyStore.ts"
-import type { KeyStoreUnavailable } from "../../domain/ApiKey.ts"
-import { COMMAND_LINE, type PlanAuditEntry } from "../../domain/keys/KeyAudit.ts"
-import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../domain/keys/Plan.ts"
+import type { KeyStoreUnavailable } from "../../api/schemas/ApiKey.ts"
+import { COMMAND_LINE, type PlanAuditEntry } from "../../api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../api/schemas/Plan.ts"
 
 /** Changes that `audit` prints. */
 const AUDIT_ROWS = 1000
@@ -51,7 +51,7 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("Print every plan"))
 
-/** A limit; what is left out stays, or is that of `default` in a new plan. */
+/** A limit. Left out, it stays as it is; a new plan takes it from `default`. */
 const limit = (flag: string, field: Exclude<keyof Plan, "name">, description: string) =>
   Flag.Int(flag).pipe(
     Flag.withDescription(`${description}; ${DEFAULT_PLAN[field]} in a new plan`),
@@ -107,7 +107,7 @@ const audit = Command.make(
   })
 ).pipe(Command.withDescription(`Print the newest ${AUDIT_ROWS} changes of plans within a year`))
 
-/** List, set and remove plans, and read the audit of their changes; text for people, `--json` for programs. */
+/** Lists, sets and removes plans, and reads the audit of changes. Prints text, or JSON with `--json`. */
 export const command = Command.make("plans").pipe(
   Command.withDescription("Manage plans: the limits of keys"),
   Command.withSubcommands([list, set, remove, audit])

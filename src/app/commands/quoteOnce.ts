@@ -1,5 +1,5 @@
 import { Effect, Schedule, Schema } from "effect"
-import { type QuoteRequest, SpotQuote } from "../../domain/quotes/Quote.ts"
+import { type QuoteRequest, SpotQuote } from "../../api/schemas/Quote.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { standaloneQuotes } from "../App.ts"
 

@@ -52,7 +52,7 @@ const flags = {
   accounts
 }
 
-/** The service; the command without a name. */
+/** The service: the command without a name. */
 export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile, role, source }) =>
   preflight.pipe(
     Effect.andThen(process.stdout.isTTY ? shownStart(Layer.launch(service)) : Layer.launch(service)),

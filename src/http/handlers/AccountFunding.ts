@@ -6,12 +6,12 @@ import {
   defaults,
   type DepositQuery,
   type WalletsQuery
-} from "../../api/account/AccountFunding.ts"
+} from "../../api/AccountFunding.ts"
 import { Api } from "../../api/Api.ts"
+import { retryAfter } from "../../api/errors/Problem.ts"
+import { FundingTargetNotFound, WalletNotFound } from "../../api/errors/problems.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { retryAfter } from "../../api/Problem.ts"
-import { FundingTargetNotFound, WalletNotFound } from "../../api/problems.ts"
-import type { AccountBalance, AccountWallet, CatalogEntry } from "../../domain/Funding.ts"
+import type { AccountBalance, AccountWallet, CatalogEntry } from "../../api/schemas/Funding.ts"
 import { FundingClient, type FundingUnavailable } from "../../funding/FundingClient.ts"
 import { descending, type OrderKey, pageOf, short } from "../middleware/cursor.ts"
 import { unavailable } from "../problems.ts"
@@ -22,13 +22,13 @@ interface Query<Q> {
   readonly query: Q
 }
 
-// Newest first, so that a wallet that is added while paging appears on no later page.
+// Newest first, so that a wallet added while paging appears on no later page.
 const walletKey = ({ createdAtMs, walletId }: AccountWallet): OrderKey => [descending(createdAtMs), short(walletId)]
 const catalogKey = ({ network }: CatalogEntry): OrderKey => [short(network.id)]
 const balanceKey = ({ asset, network, walletId }: AccountBalance): OrderKey =>
   [walletId, network.id, asset.id].map(short)
 
-/** Logs the failure and fails with the 503. The detail stays in the log. */
+/** Logs the failure and fails with the 503. The answer leaves out the detail. */
 const fundingUnavailable = ({ detail, reason, retryAfterMs = 1000 }: FundingUnavailable) => {
   const message =
     reason === "unconfigured"

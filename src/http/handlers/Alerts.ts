@@ -1,12 +1,26 @@
-import { Clock, Effect, Random } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { HttpServerResponse } from "effect/http"
+import { Clock, Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AlertStore } from "../../alerts/AlertStore.ts"
-import { changeAlert } from "../../alerts/changeAlert.ts"
+import {
+  type AlertFault,
+  type AlertPatch,
+  changeAlert,
+  cooldownFault,
+  cooldownOf,
+  type Decided,
+  expiryFault,
+  metricFault,
+  targetFault,
+  thresholdFault
+} from "../../alerts/changeAlert.ts"
+import { begin, beginArmed, triggerOf } from "../../alerts/evaluate.ts"
 import { Evaluator } from "../../alerts/Evaluator.ts"
+import type { Reading } from "../../alerts/Reading.ts"
 import {
   AlertAnswer,
+  AlertFiring,
+  AlertItem,
   type AlertsQuery,
   type ChangeAlertBody,
   type CreateAlertBody,
@@ -14,27 +28,133 @@ import {
   type EventsQuery
 } from "../../api/Alerts.ts"
 import { Api } from "../../api/Api.ts"
+import { AlertNotFound, type InvalidRequest, LimitReached } from "../../api/errors/problems.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { AlertNotFound, LimitReached } from "../../api/problems.ts"
-import { type Alert, type Slice } from "../../domain/wallets/Alert.ts"
-import { uuidV4 } from "../../domain/uuid.ts"
 import {
-  alertPlace,
-  conditionOf,
-  eventPlace,
-  invalidBody,
-  newAlertOf,
-  patchOf,
-  targetOf,
-  wireAlert,
-  wireFiring
-} from "./alertRequests.ts"
+  type Alert,
+  type AlertCondition,
+  type AlertEvent,
+  type AlertPlace,
+  firingOf,
+  isAlertId,
+  isEventId,
+  type NewAlert,
+  type Slice
+} from "../../api/schemas/Alert.ts"
+import { decimalText } from "../../domain/rational.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"
-import { storeUnavailable } from "../problems.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
+import { invalid, storeUnavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, startOf } from "./paging.ts"
+
+/** The 400 of a fault in the body. */
+const invalidBody = ({ field, issue, message }: AlertFault): InvalidRequest =>
+  invalid({ in: "body", field, issue }, message)
+
+/** The condition in a request body, with the defaults of fields that are left out. */
+const conditionOf = ({ condition }: typeof CreateAlertBody.Type): AlertCondition => ({
+  ...condition,
+  windowSeconds: condition.windowSeconds ?? null,
+  source: condition.source ?? "swap"
+})
+
+/** The target in a request body. Without a side, both sides of the wallet's trades are watched. */
+const targetOf = ({
+  mint = null,
+  side = null,
+  wallet = null
+}: typeof CreateAlertBody.Type): Pick<NewAlert, "mint" | "side" | "wallet"> => ({
+  mint,
+  wallet,
+  side: wallet === null ? side : (side ?? "either")
+})
+
+/** The alert that a request body describes, or the first fault in the body. */
+const newAlertOf = (
+  owner: Pick<NewAlert, "id" | "accountId">,
+  body: typeof CreateAlertBody.Type,
+  decided: Decided
+): NewAlert | AlertFault => {
+  const { cooldownSeconds, expiresAtMs = null, fireNow = false, note = null } = body
+  const condition = conditionOf(body)
+  const { mint, side, wallet } = targetOf(body)
+  const recurrence = body.recurrence ?? (wallet === null ? "once" : "repeat")
+  const fault =
+    targetFault({ mint, side: body.side ?? null, wallet, fireNow }, condition) ??
+    metricFault(mint, condition) ??
+    thresholdFault(condition) ??
+    cooldownFault(recurrence, cooldownSeconds) ??
+    expiryFault(expiresAtMs, decided.nowMs)
+  return (
+    fault ?? {
+      ...owner,
+      ...(fireNow || wallet !== null
+        ? beginArmed(decided.place)
+        : begin(triggerOf(condition), decided.now, decided.place)),
+      mint,
+      wallet,
+      side,
+      condition,
+      recurrence,
+      cooldownSeconds: cooldownOf(condition, recurrence, cooldownSeconds),
+      expiresAtMs,
+      note,
+      createdAtMs: decided.nowMs
+    }
+  )
+}
+
+const patchOf = ({ condition, ...rest }: typeof ChangeAlertBody.Type): AlertPatch => ({
+  ...(condition?.threshold === undefined ? {} : { threshold: condition.threshold }),
+  ...rest
+})
+
+const evaluationOf = (reading: Reading): AlertItem["evaluation"] => {
+  switch (reading.state) {
+    case "ok": {
+      const value = decimalText(reading.seen.value)
+      return value === null
+        ? { state: "unavailable", value, observedAtMs: null }
+        : { state: "ok", value, observedAtMs: reading.seen.observedAtMs }
+    }
+    case "stale":
+      return { state: "stale", value: null, observedAtMs: reading.observedAtMs }
+    case "watching":
+      return { state: "ok", value: null, observedAtMs: reading.observedAtMs }
+    case "unavailable":
+      return { state: "unavailable", value: null, observedAtMs: null }
+  }
+}
+
+/** An alert on the wire, with the current reading of its metric. An alert that is not active is not armed. */
+const wireAlert = (alert: Alert, reading: Reading): AlertItem => {
+  const { accountId: _accountId, cleared: _cleared, mark: _mark, tally, version: _version, ...shown } = alert
+  return AlertItem.make({
+    ...shown,
+    chain: "solana",
+    statusReason: alert.status === "inactive" ? "wallet_not_tracked" : null,
+    trades: alert.wallet === null ? null : { leftOut: tally.leftOut, unvalued: tally.unvalued },
+    armed: alert.armed && alert.status === "active",
+    evaluation: evaluationOf(reading)
+  })
+}
+
+const wireFiring = (event: AlertEvent): AlertFiring => AlertFiring.make(firingOf(event))
+
+const TIME = /^\d{1,15}$/u
+
+const placeWith =
+  (isId: (id: string) => boolean) =>
+  ([time = "", id = ""]: OrderKey): AlertPlace | null =>
+    TIME.test(time) && isId(id) ? { timeMs: Number(time), id } : null
+
+/** The place in a cursor of the list of alerts; null when it is malformed. */
+const alertPlace = placeWith(isAlertId)
+
+/** The place in a cursor of the list of firings; null when it is malformed. */
+const eventPlace = placeWith(isEventId)
 
 const unavailable = storeUnavailable("The alert store is unavailable", "Alerts are unavailable: try again.")
 
@@ -64,9 +184,8 @@ export const layer = HttpApiBuilder.group(
     const store = yield* AlertStore
     const evaluator = yield* Evaluator
     const once = yield* makeOnce
-    const random = yield* Random.Random
 
-    /** Inputs of a decision about an alert at `nowMs`. */
+    /** What a decision about an alert at `nowMs` depends on. */
     const decidedAt = ({ condition, mint, wallet }: Pick<Alert, "mint" | "wallet" | "condition">, nowMs: number) => {
       const reading = evaluator.now(mint, condition, nowMs)
       const place = evaluator.placeOf(wallet === null ? mint : null)
@@ -106,7 +225,7 @@ export const layer = HttpApiBuilder.group(
     const make = Effect.fnUntraced(function* (body: typeof CreateAlertBody.Type) {
       const nowMs = yield* Clock.currentTimeMillis
       const { accountId, plan } = yield* CurrentKey
-      const id = `al_${uuidV4(random).replaceAll("-", "")}`
+      const id = `al_${crypto.randomUUID().replaceAll("-", "")}`
       const decided = decidedAt({ ...targetOf(body), condition: conditionOf(body) }, nowMs)
       const alertOrFault = newAlertOf({ id, accountId }, body, decided)
       if ("issue" in alertOrFault) {
@@ -130,7 +249,7 @@ export const layer = HttpApiBuilder.group(
     }) {
       const response = yield* once(input.request, input.headers["idempotency-key"], make(input.payload))
       const { replayed } = yield* RequestContext
-      // A replay is 200 by the contract, because nothing was created.
+      // The contract says 200 for a replay, because nothing was created.
       return replayed && response.status === 201 ? HttpServerResponse.setStatus(response, 200) : response
     })
 

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { CalloutItem, CalloutPage, defaults, type FeedQuery } from "../../api/Callouts.ts"
+import { type Callout, type CalloutPlace, type CalloutSort, isCalloutId } from "../../api/schemas/Callout.ts"
 import { CalloutStore } from "../../callouts/CalloutStore.ts"
 import type { Mint } from "../../domain/Address.ts"
-import { type Callout, type CalloutPlace, type CalloutSort, isCalloutId } from "../../domain/wallets/Callout.ts"
 import { uiNumber } from "../../domain/decimal.ts"
 import { USD_DIGITS } from "../../domain/units.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
@@ -13,7 +13,7 @@ import { nextOf, startOf } from "./paging.ts"
 
 const instant = (timeMs: number): string => new Date(timeMs).toISOString()
 
-/** A callout on the wire: sums are the nearest JSON numbers. */
+/** A callout on the wire. Sums become the nearest JSON numbers. */
 const wireCallout = (callout: Callout): CalloutItem => {
   const { createdAtMs, expiresAtMs, attributedVolumeUsdNanos, earnedUsdNanos, priceUsdAtCreate, ...rest } = callout
   return CalloutItem.make({

@@ -1,9 +1,9 @@
 import { Context, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { type HttpApiEndpoint, HttpApiBuilder } from "effect/http-api"
+import { HttpApiBuilder, type HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
+import { FeatureUnavailable, SignatureRequired } from "../../api/errors/problems.ts"
 import { BodyLimit } from "../../api/middleware/JsonBody.ts"
-import { FeatureUnavailable, SignatureRequired } from "../../api/problems.ts"
 import { bytesOf } from "../middleware/JsonBody.ts"
 
 interface Call {
@@ -11,7 +11,7 @@ interface Call {
   readonly endpoint: HttpApiEndpoint.Top
 }
 
-/** Rejects every call: signing is not released. The body is read for its size alone and is not interpreted. */
+/** Rejects every call, because signing is not released. Only the size of the body is checked. */
 const spotOrders = ({ endpoint, request }: Call) =>
   bytesOf(request, Context.get(endpoint.annotations, BodyLimit)).pipe(
     Effect.catchTag("InvalidRequest", () => Effect.void),

@@ -1,13 +1,13 @@
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { CopyFillItem, type CopyPnlQuery, defaults, type FillsQuery, type FollowsQuery } from "../../api/Copying.ts"
-import { FollowNotFound } from "../../api/problems.ts"
-import { CopyReader, type GroupPlace, type ValuedFill } from "../../copying/CopyReader.ts"
-import { slippageVsLeader } from "../../copying/slippage.ts"
-import { type CopyPlace, isFillId, isFollowId } from "../../domain/wallets/Copying.ts"
+import { FollowNotFound } from "../../api/errors/problems.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { type CopyPlace, isFillId, isFollowId } from "../../api/schemas/Copying.ts"
 import { COMPLETE, type Coverage } from "../../domain/Scalar.ts"
+import { CopyReader, type GroupPlace, type ValuedFill } from "../../wallets/copying/CopyReader.ts"
+import { slippageVsLeader } from "../../wallets/copying/slippage.ts"
 import { usdTextOrNull } from "../../wallets/pnl.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
 import { storeUnavailable } from "../problems.ts"
@@ -23,7 +23,6 @@ const slippageOf = ({ execution, leader, side }: ValuedFill["fill"]) =>
     ? null
     : slippageVsLeader(side, { leader: leader.priceUsd, copy: execution.priceUsd })
 
-/** A fill on the wire. */
 const wireFill = ({ fill, realizedNanos }: ValuedFill): CopyFillItem => {
   const { execution, leader } = fill
   const { valueUsdNanos, ...trade } = leader
@@ -59,7 +58,7 @@ const groupPlaceOf = ([throughMs = "", key = ""]: OrderKey): GroupPlace | null =
 
 const keyOf = (place: CopyPlace | null): OrderKey | null => place && [String(place.atMs), place.id]
 
-/** Each call reads the store, so records are observed at the time of the call. */
+/** Each call reads the store, so the records are observed at the time of the call. */
 const metaOf = (coverage: Coverage = COMPLETE) =>
   Effect.flatMap(Clock.currentTimeMillis, (observedAtMs) =>
     metaWith({

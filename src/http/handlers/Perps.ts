@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
+import { PerpsUnavailable } from "../../api/errors/problems.ts"
 import { defaults, FORMER_KEYS, type PerpsQuery } from "../../api/Perps.ts"
-import { PerpsUnavailable } from "../../api/problems.ts"
 import { compare, hasAnswer } from "../../perps/compare.ts"
 import { fixedNumber, fixedText, parseFixed } from "../../perps/exact.ts"
 import { PerpsVenues } from "../../perps/PerpsVenues.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
-/** Decimal text that the contract has validated. */
+/** The fraction of decimal text that the contract has validated. */
 const exact = (text: string) => {
   const value = parseFixed(text)
   return value === null ? Effect.die("decimal text passed the contract and cannot be parsed") : Effect.succeed(value)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { retryAfter } from "../../api/Problem.ts"
+import { retryAfter } from "../../api/errors/Problem.ts"
 import {
   type InvalidRequest,
   InvalidSignature,
@@ -12,19 +12,19 @@ import {
   UpstreamRateLimited,
   UpstreamTimeout,
   UpstreamUnavailable
-} from "../../api/problems.ts"
+} from "../../api/errors/problems.ts"
 import type { RouteBody } from "../../api/Routing.ts"
+import type { QuoteRefusal, QuoteRequest } from "../../api/schemas/Quote.ts"
 import { defaults } from "../../api/Spot.ts"
-import type { QuoteRefusal, QuoteRequest } from "../../domain/quotes/Quote.ts"
+import type { ChainUnavailable } from "../../chain/ChainUnavailable.ts"
+import { TransactionStatus } from "../../chain/rpc/TransactionStatus.ts"
 import { isSignature, Signature } from "../../domain/Signature.ts"
 import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../../quotes/describeRefusal.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import type { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
-import { TransactionStatus } from "../../solana/rpc/TransactionStatus.ts"
 import { tooManyColdMints } from "../problems.ts"
+import { quoteResponse } from "../streams/wireQuote.ts"
 import { metaWith } from "./metaWith.ts"
 import { unknownVenue, venueLabels } from "./spotRequests.ts"
-import { quoteResponse } from "../streams/wireQuote.ts"
 
 const routeRequest = (body: typeof RouteBody.Type): Effect.Effect<QuoteRequest, InvalidRequest> => {
   const { chain: _, slippageBps = defaults.quoteSlippageBps, ...rest } = body
@@ -34,7 +34,10 @@ const routeRequest = (body: typeof RouteBody.Type): Effect.Effect<QuoteRequest, 
     : Effect.fail(unknownVenue("body", `venues.${unknown}`))
 }
 
-/** The problem of a route without a quote. Missing or old state is an unavailable upstream, because the upstream is the chain. */
+/**
+ * The problem of a route without a quote. State that is missing or old counts as an unavailable upstream, because the
+ * upstream is the chain.
+ */
 const routeProblem = (refusal: QuoteRefusal) => {
   const error = { message: describeRefusal(refusal).message }
   switch (refusal._tag) {

@@ -1,15 +1,15 @@
 import { Effect, Redacted } from "effect"
-import { HttpServerResponse, type HttpServerRequest } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { AccountStore } from "../../access/accounts/AccountStore.ts"
+import { OidcClient } from "../../access/accounts/OidcClient.ts"
+import { csrfTokenOf } from "../../access/accounts/secrets.ts"
+import { SessionStore } from "../../access/accounts/SessionStore.ts"
 import { CallerLimits } from "../../access/CallerLimits.ts"
-import { AccountStore } from "../../accounts/AccountStore.ts"
-import { OidcClient } from "../../accounts/OidcClient.ts"
-import { csrfTokenOf } from "../../accounts/secrets.ts"
-import { SessionStore } from "../../accounts/SessionStore.ts"
 import { Api } from "../../api/Api.ts"
-import { InvalidApiKey, OriginNotAllowed } from "../../api/problems.ts"
-import type { SessionReport, SignInToken } from "../../api/account/Sessions.ts"
-import type { Account } from "../../domain/Account.ts"
+import { InvalidApiKey, OriginNotAllowed } from "../../api/errors/problems.ts"
+import type { Account } from "../../api/schemas/Account.ts"
+import type { SessionReport, SignInToken } from "../../api/Sessions.ts"
 import { isOwnOrigin, mayChange, sessionCookie, sessionSecret } from "../middleware/sessionCookie.ts"
 import { makeAttemptGate, replaceSession } from "../pages/signInSteps.ts"
 import { storeUnavailable } from "../problems.ts"
@@ -50,7 +50,7 @@ export const layer = HttpApiBuilder.group(
       oidc
     })
 
-    /** The account of a session; null when it has ended. */
+    /** The account of a session; null when the session has ended. */
     const accountOf = Effect.fnUntraced(function* (secret: Redacted.Redacted | null) {
       const credential =
         secret === null

@@ -1,26 +1,26 @@
 import { Clock, Effect } from "effect"
-import { monotonicMs } from "../../domain/loopTime.ts"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
+import type { SourceFreshness } from "../../api/schemas/SourceFreshness.ts"
 import type { PartState } from "../../api/System.ts"
-import type { SourceFreshness } from "../../domain/market/SourceFreshness.ts"
-import { SourceMonitor } from "../../health/SourceMonitor.ts"
-import { ChainFeed } from "../../solana/accounts/ChainFeed.ts"
-import { baseUrl } from "../middleware/baseUrl.ts"
+import { ChainFeed } from "../../chain/ChainFeed.ts"
+import { allSources } from "../../chain/sourceFreshness.ts"
+import { monotonicMs } from "../../domain/loopTime.ts"
+import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { Drain } from "../Drain.ts"
+import { baseUrl } from "../middleware/baseUrl.ts"
 import { unavailable } from "../problems.ts"
-import { metaWith } from "./metaWith.ts"
 import { Settings } from "../Settings.ts"
-import { allSources } from "../../solana/accounts/sourceFreshness.ts"
-import { partsOf } from "../sources.ts"
+import { metaWith } from "./metaWith.ts"
+import { partsOf } from "./sources.ts"
 
-/** Time for which one answer about the sources is repeated. */
+/** How long an answer about the sources is repeated. */
 const CACHED_MS = 100
 
 /**
- * Computes a value from the time in milliseconds and repeats it for `ttlMs` of the monotonic clock: a wall clock that is set
- * back does not prolong it.
+ * Computes a value and repeats it for `ttlMs` of the monotonic clock, which a change of the wall clock does not affect.
+ * `compute` gets the wall clock's milliseconds.
  */
 const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
   let cached: { readonly value: A; readonly untilMs: number } | undefined
@@ -36,13 +36,13 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
 const isUnasked = ({ failedAtMs, observedAtMs }: SourceFreshness): boolean =>
   failedAtMs === null && observedAtMs === null
 
-/** The reason why the service takes no traffic while the chain is not followed. */
+/** Why the service takes no traffic while it does not follow the chain. */
 const notLive = (heardAtMs: number | null, nowMs: number): string =>
   heardAtMs === null
     ? "The chain feed is not live yet."
     : `The chain was lost ${Math.max(0, Math.round((nowMs - heardAtMs) / 1000))} s ago.`
 
-/** The parts that are not current, for a message. */
+/** The message that lists the parts that are not current. */
 const partsText = (parts: ReadonlyArray<PartState>): string => {
   const behind = parts.filter(({ status }) => status !== "known")
   const texts = behind.map(({ lastError, part, sinceMs, status }) => {

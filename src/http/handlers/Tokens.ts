@@ -3,13 +3,12 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
-import { type HoldersQuery, mostHolders } from "../../api/market/Holders.ts"
-import { retryAfter } from "../../api/Problem.ts"
+import { retryAfter } from "../../api/errors/Problem.ts"
+import { DataUnavailable, TokenNotFound } from "../../api/errors/problems.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { DataUnavailable, TokenNotFound } from "../../api/problems.ts"
-import { defaultPools, type LiquidityQuery, type PricesBody } from "../../api/Tokens.ts"
-import type { Knowledge, TokenRefusal } from "../../domain/market/Token.ts"
-import { RiskReader } from "../../tokens/RiskReader.ts"
+import type { Knowledge, TokenRefusal } from "../../api/schemas/Token.ts"
+import { defaultPools, type HoldersQuery, type LiquidityQuery, mostHolders, type PricesBody } from "../../api/Tokens.ts"
+import { RiskReader } from "../../tokens/risk/RiskReader.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
 import { tooManyColdMints, unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
@@ -32,7 +31,7 @@ const problemOf = (refusal: TokenRefusal) => {
 const metaOf = <const Version extends string>(methodVersion: Version, knowledge: Knowledge) =>
   metaWith({ methodVersion, chain: "solana", ...knowledge })
 
-/** Adds `Retry-After` to an answer that will be better after this long: whole seconds, at least one. */
+/** Adds `Retry-After` to an answer that will be better after `afterMs`. Rounded up to seconds, at least one. */
 const retryLater = (afterMs: number) =>
   HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(

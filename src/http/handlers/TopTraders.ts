@@ -1,17 +1,12 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { CursorExpired } from "../../api/problems.ts"
 import { defaults, type TopTradersQuery } from "../../api/TopTraders.ts"
-import type { MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
-import { TopTraders } from "../../market/views/TopTraders.ts"
-import { unavailable } from "../problems.ts"
-import { readPin, sealedBy, writePin } from "./marketRequests.ts"
+import { TopTraders } from "../../market/reads/TopTraders.ts"
+import { viewProblem } from "./marketProblems.ts"
 import { metaWith } from "./metaWith.ts"
+import { readPin, sealedBy, writePin } from "./paging.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
-
-const problemOf = (refusal: MarketUnavailable | ViewExpired) =>
-  refusal._tag === "ViewExpired" ? new CursorExpired() : unavailable(refusal.detail)
 
 interface Input extends TokenPath {
   readonly query: typeof TopTradersQuery.Type
@@ -30,7 +25,7 @@ export const layer = HttpApiBuilder.group(
       const pin = yield* readPin(sealed, cursor)
       const { coverage, next, observedAtMs, rows, status, total } = yield* Effect.mapError(
         traders.rank({ mint, window, limit, pin }),
-        problemOf
+        viewProblem
       )
       return {
         data: rows,

@@ -10,8 +10,8 @@ import {
   type PositionsQuery,
   WalletPnlHistoryAnswer,
   WalletPositionsAnswer,
-  WalletSummaryAnswer,
-  type WalletsBody
+  type WalletsBody,
+  WalletSummaryAnswer
 } from "../../api/Wallets.ts"
 import type { Address } from "../../domain/Address.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"

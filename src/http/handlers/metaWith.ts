@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
-/** The meta of a response: the request id and these fields. */
+/** The meta of an answer: the request id and these fields. */
 export const metaWith = <const Fields extends object>(
   fields: Fields
 ): Effect.Effect<{ readonly requestId: string } & Fields> =>

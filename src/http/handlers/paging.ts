@@ -1,11 +1,12 @@
-/** Pages of lists that are read by cursor. */
+/** Cursors of lists that are read page by page, either by the place of a row or by a pinned view. */
 import { Clock, Effect } from "effect"
-import { InvalidCursor } from "../../api/problems.ts"
+import { InvalidCursor } from "../../api/errors/problems.ts"
+import type { Pin } from "../../market/memory/PinnedViews.ts"
 import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
 
 /**
- * The place that a cursor leads past; null without a cursor, at the start of the list. Selectors that name the account keep a
- * cursor from being used by another. `placeOf` returns null for a key that is not a place of the list.
+ * The place after which a page starts; null without a cursor. Put the account into the selectors, so that another
+ * account cannot use the cursor. `placeOf` returns null for a key that is not a place of the list.
  */
 export const startOf = <Place>(
   cursor: string | undefined,
@@ -18,6 +19,36 @@ export const startOf = <Place>(
     return cursor !== undefined && place === null ? Effect.fail(new InvalidCursor()) : Effect.succeed(place)
   })
 
-/** The cursor that leads past the last row of a page; null on the last page. */
+/** The cursor of the next page; null on the last page. */
 export const nextOf = (last: OrderKey | null, selectors: Selectors): Effect.Effect<string | null> =>
   Effect.map(Clock.currentTimeMillis, (nowMs) => (last === null ? null : writeCursor(selectors, last, nowMs)))
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
+
+/** The selectors that a cursor is sealed with: operation, filters, rows of a page. */
+export const sealedBy = (operation: string, selectors: object, limit: number): Selectors => [
+  operation,
+  textOf(selectors),
+  String(limit)
+]
+
+/**
+ * Such cursors carry no time, because they expire with their view: an expired view is a 409, a malformed cursor a 400.
+ */
+const TIMELESS = 0
+
+/** The cursor of a page in a pinned view. */
+export const writePin = (sealed: Selectors, { origin, place, untilMs, view }: Pin): string =>
+  writeCursor(sealed, [origin, String(view), String(place), String(untilMs)], TIMELESS)
+
+/** The page that a cursor names; null without a cursor, for the first page. */
+export const readPin = (sealed: Selectors, cursor: string | undefined): Effect.Effect<Pin | null, InvalidCursor> => {
+  if (cursor === undefined) {
+    return Effect.succeed(null)
+  }
+  const [origin, view, place, untilMs] = readCursor(cursor, sealed, TIMELESS) ?? []
+  return origin === undefined
+    ? Effect.fail(new InvalidCursor())
+    : Effect.succeed({ origin, view: Number(view), place: Number(place), untilMs: Number(untilMs) })
+}

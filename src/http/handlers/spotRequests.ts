@@ -1,15 +1,15 @@
-/** Requests of the spot endpoints as requests of the engine. Errors name the field. */
+/** Turns requests of the spot endpoints into requests of the engine. Errors name the field. */
 import { Effect } from "effect"
-import { programs } from "../../programs/registry.ts"
-import type { ErrorDetail } from "../../api/Problem.ts"
-import type { InvalidRequest } from "../../api/problems.ts"
+import type { ErrorDetail } from "../../api/errors/Problem.ts"
+import type { InvalidRequest } from "../../api/errors/problems.ts"
+import type { Position } from "../../api/schemas/ExitCheck.ts"
+import type { QuoteRequest } from "../../api/schemas/Quote.ts"
+import type { StreamTerms } from "../../api/schemas/QuoteStream.ts"
 import { defaults, type ExitCheckBody, type QuoteQuery, type StreamQuery } from "../../api/Spot.ts"
 import { SOL } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { numberText, plainDecimal, shareOf, toAtomic } from "../../domain/decimal.ts"
-import type { Position } from "../../domain/quotes/ExitCheck.ts"
-import type { QuoteRequest } from "../../domain/quotes/Quote.ts"
-import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
+import { programs } from "../../programs/registry.ts"
 import { invalid } from "../problems.ts"
 
 const SOL_DECIMALS = 9
@@ -23,7 +23,9 @@ export const unknownVenue = (part: ErrorDetail["in"], field: string): InvalidReq
   return invalid({ in: part, field, issue: "unknown" }, `${field} must be one of ${known}.`)
 }
 
-/** Atomic units of a decimal amount of whole tokens; fails when it is not exact in `decimals` or not in 1..u64. */
+/**
+ * Atomic units of a decimal amount in whole tokens. Fails when the amount is finer than `decimals` or outside 1..u64.
+ */
 const atomicOf = (where: "query" | "body", text: string, decimals: number): Effect.Effect<bigint, InvalidRequest> => {
   const amount = toAtomic(text, decimals)
   const detail = { in: where, field: "uiAmount" }
@@ -62,7 +64,7 @@ export const streamTerms = (query: typeof StreamQuery.Type): StreamTerms => ({
   changesOnly: query.changesOnly ?? false
 })
 
-/** Decimals of the proceeds as far as the request states them: SOL's are known. */
+/** Decimals of the proceeds, from the request or for SOL; null when the request does not state them. */
 export const quoteDecimalsOf = ({
   quoteDecimals,
   quoteMint = SOL
@@ -77,7 +79,7 @@ export const exitPosition = Effect.fnUntraced(function* (body: typeof ExitCheckB
   const empty = rungs.findIndex((rung) => rung.amount === 0n)
   if (empty !== -1) {
     const detail: ErrorDetail = { in: "body", field: `ladder.${empty}`, issue: "out_of_range" }
-    return yield* invalid(detail, `ladder.${empty} must come to one atomic unit or more.`)
+    return yield* invalid(detail, `ladder.${empty} must amount to at least one atomic unit.`)
   }
   const position: Position = {
     mint,

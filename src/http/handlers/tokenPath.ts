@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type InvalidRequest, UnsupportedChain } from "../../api/problems.ts"
+import { type InvalidRequest, UnsupportedChain } from "../../api/errors/problems.ts"
 import { Address, isAddress, type Mint } from "../../domain/Address.ts"
 import { invalid } from "../problems.ts"
 
@@ -8,7 +8,7 @@ export interface TokenPath {
   readonly params: { readonly chain: string; readonly address: string }
 }
 
-/** The mint of a path; fails for a chain that is not served and for a malformed address. */
+/** The mint in a path. Fails for an unserved chain and for a malformed address. */
 export const mintOf = ({
   params: { address, chain }
 }: TokenPath): Effect.Effect<Mint, UnsupportedChain | InvalidRequest> => {

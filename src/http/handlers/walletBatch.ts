@@ -1,13 +1,13 @@
 import { Effect, type Scope } from "effect"
 import { type BatchRefused, type WalletBatch, walletBatchPolicy } from "../../access/WalletBatch.ts"
-import type { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
+import type { LimiterUnavailable, RateLimited } from "../../api/errors/problems.ts"
 import { limited, limiterUnavailable } from "../problems.ts"
 
 const { concurrent, name, starts } = walletBatchPolicy
 
 const messages = {
   concurrent: `Only ${concurrent} reads of this kind may run at a time.`,
-  starts: `Only ${starts} reads of this kind may be started a minute.`
+  starts: `Only ${starts} reads of this kind may start in a minute.`
 }
 
 const tooMany = ({ limit, retryAfterMs }: BatchRefused) =>

@@ -1,6 +1,7 @@
 /**
- * `/mcp`: the reads of the contract as tools of the Model Context Protocol over streamable HTTP, and the documents as resources. A
- * call of a tool is the request that it stands for, with the key of the caller: the same admission, budgets and answers.
+ * `/mcp`: the reads of the contract as tools of the Model Context Protocol over streamable HTTP, and the documents as
+ * resources. A tool call becomes the request that it stands for, with the caller's key: same admission, budgets and
+ * answers.
  */
 import { Context, Effect, Layer } from "effect"
 import { McpProtocol, McpSchema, McpServer } from "effect/ai"
@@ -12,17 +13,17 @@ import { addDocuments } from "./documents.ts"
 import { MCP_PATH } from "./guardSessions.ts"
 import { type App, answerOf } from "./innerRequests.ts"
 
-/** The service that calls of tools are answered by; set once its routes are built. */
+/** The service that answers tool calls. It is set once its routes are built. */
 export class InnerApp extends Context.Service<InnerApp, { app: App | null }>()("fathom/http/mcp/McpRoute/InnerApp") {
   static readonly layer = Layer.sync(InnerApp, () => ({ app: null }))
 }
 
 const INSTRUCTIONS =
   "Solana market data, wallets, quotes and perps. Amounts are integers of atomic units as text. Each number states how well it is " +
-  "known: `status` known, partial, stale or unavailable, with its coverage; null is unknown, never zero. Send the key as " +
+  "known: `status` known, partial, stale or unavailable, with its coverage; null means unknown, never zero. Send the key as " +
   "Authorization: Bearer or X-API-Key. The reference is in the resources, from fathom:///llms.txt on."
 
-/** The parsed body of an answer; a text where it is no JSON. */
+/** The parsed body of an answer; its text when it is not JSON. */
 const bodyOf = (response: HttpServerResponse.HttpServerResponse): Effect.Effect<unknown> =>
   Effect.promise(async () => {
     const text = await HttpServerResponse.toWeb(response).text()
@@ -39,10 +40,10 @@ interface Problem {
 
 const isProblem = (value: unknown): value is Problem => typeof value === "object" && value !== null && "error" in value
 
-/** A refusal in one line: code, message, and when to ask again. */
+/** A rejection in one line: code, message, and when to try again. */
 const refusal = (status: number, body: unknown, retryAfter: string | null): string => {
   const said = isProblem(body) ? `${body.error.code}: ${body.error.message}` : "The service failed."
-  return `${status} ${said}${retryAfter === null ? "" : ` Ask again in ${retryAfter} s.`}`
+  return `${status} ${said}${retryAfter === null ? "" : ` Try again in ${retryAfter} s.`}`
 }
 
 const numberOr = (value: unknown, byDefault: number): number => (typeof value === "number" ? value : byDefault)
@@ -97,7 +98,7 @@ const registrations = Layer.effectDiscard(
   })
 )
 
-/** The endpoint. Requests of other origins are refused, so that a page elsewhere cannot use it. */
+/** The endpoint. Requests from other origins are rejected, so that a page elsewhere cannot use it. */
 export const layer = McpServer.layerHttp({
   name: "fathom",
   version: "0.1.0",

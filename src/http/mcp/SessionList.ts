@@ -1,4 +1,4 @@
-/** Open sessions of `/mcp`, least recently used first, bounded over all and for each key. */
+/** Open sessions of `/mcp`, least recently used first. Their number is limited in all and for each key. */
 
 interface Session {
   readonly holder: string
@@ -10,7 +10,10 @@ export interface SessionBounds {
   readonly perHolder: number
 }
 
-/** The ids of sessions and whose they are. Synchronous; a session that goes to make room is returned, to be ended. */
+/**
+ * Session ids and their holders. Synchronous. A session that has to make room is returned, so that the caller can end
+ * it.
+ */
 export class SessionList {
   readonly #bounds: SessionBounds
   // In order of last use.
@@ -24,7 +27,7 @@ export class SessionList {
     return this.#sessions.size
   }
 
-  /** Notes the use of a session. */
+  /** Records the use of a session. */
   use(id: string): void {
     const session = this.#sessions.get(id)
     if (session !== undefined) {
@@ -37,7 +40,10 @@ export class SessionList {
     this.#sessions.delete(id)
   }
 
-  /** Adds a new session. Returns the one that goes for it: the oldest of the same holder, else of all; null while there is room. */
+  /**
+   * Adds a session. Returns the session that has to make room: the oldest of the same holder, otherwise the oldest of
+   * all; null while there is room.
+   */
   add(id: string, holder: string): string | null {
     const own = Array.from(this.#sessions).filter(([, session]) => session.holder === holder)
     const [oldest] =

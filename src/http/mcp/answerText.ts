@@ -1,9 +1,9 @@
-/** A JSON answer as a text that is short enough for a model, and the state of the numbers in it. */
+/** Shortens a JSON answer to a text for a model, and states how well its numbers are known. */
 
 /** The part of the answer that is wanted. */
 export interface TextBounds {
   readonly maxBytes: number
-  /** Place of the first element shown of the longest list. */
+  /** Index of the first shown element of the longest list. */
   readonly fromElement: number
 }
 
@@ -17,7 +17,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** Every list of the answer outside of other lists. */
+/** Every list of the answer that is not inside another list. */
 const listsOf = (value: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<LongList> => {
   if (Array.isArray(value)) {
     return [{ path, list: value }]
@@ -28,7 +28,7 @@ const listsOf = (value: unknown, path: ReadonlyArray<string> = []): ReadonlyArra
 const replaced = (value: unknown, [key, ...rest]: ReadonlyArray<string>, by: unknown): unknown =>
   key === undefined || !isRecord(value) ? by : { ...value, [key]: replaced(value[key], rest, by) }
 
-/** Elements from a place on, as many as fit; at least one. */
+/** As many elements as fit, from an index on; at least one. */
 const fitting = (list: ReadonlyArray<unknown>, from: number, bytes: number): ReadonlyArray<unknown> => {
   const shown: Array<unknown> = []
   let left = bytes
@@ -46,7 +46,7 @@ const STATES = ["known", "partial", "stale", "unavailable"]
 
 type Counts = ReadonlyMap<string, number>
 
-/** States by what they are of: numbers, which have a `value` beside it, or rows and other parts of the answer. */
+/** Counts of states: of numbers, which have a `value` beside the state, and of rows and other parts. */
 interface States {
   readonly numbers: Map<string, number>
   readonly parts: Map<string, number>
@@ -74,7 +74,7 @@ const counted = (name: string, counts: Counts): ReadonlyArray<string> => {
   return each.length === 0 ? [] : [`${name}: ${each.join(", ")}.`]
 }
 
-/** The state of the whole answer, as its `meta` has it, with the reason where it is not known in full. */
+/** The state of the whole answer from its `meta`, with the reason when it is not fully known. */
 const wholeState = (meta: unknown): ReadonlyArray<string> => {
   if (!isRecord(meta) || !isState(meta["status"])) {
     return []
@@ -84,7 +84,9 @@ const wholeState = (meta: unknown): ReadonlyArray<string> => {
   return [`Answer: ${status}${reason}.`]
 }
 
-/** The states of an answer in one line: of the whole, and counts over its numbers and parts. Empty where it has none. */
+/**
+ * The states of an answer in one line: of the whole, then counts over its numbers and parts. Empty when it has none.
+ */
 const knowledge = (answer: unknown): string => {
   const { meta = null, ...rest } = isRecord(answer) ? answer : { rest: answer }
   const { numbers, parts } = statesIn(rest)
@@ -92,10 +94,10 @@ const knowledge = (answer: unknown): string => {
   return line.length === 0 ? "" : `${line.join(" ")}\n`
 }
 
-/** Room for the notes beside the JSON. */
+/** Room for the notes around the JSON. */
 const NOTES = 200
 
-/** A text of at most so many bytes, cut between characters. */
+/** The text cut to at most `bytes`, between characters. */
 const cut = (text: string, bytes: number): string =>
   Buffer.byteLength(text) <= bytes
     ? text
@@ -104,7 +106,7 @@ const cut = (text: string, bytes: number): string =>
         .toString("utf8")
         .replace(/\uFFFD+$/u, "")}...`
 
-/** The text of an answer: the state of its numbers, its JSON, and where elements are left out, which. */
+/** The text of an answer: the state of its numbers, its JSON, and which elements are left out. */
 export const answerText = (answer: unknown, { fromElement, maxBytes }: TextBounds): string => {
   const head = knowledge(answer)
   const room = maxBytes - Buffer.byteLength(head)

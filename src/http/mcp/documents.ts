@@ -1,23 +1,25 @@
-/** The documents of the service as resources: `/llms.txt`, the pages that it lists, and the changes of the contract. */
+/** Serves the documents as resources: `/llms.txt`, the pages that it lists, and the changes of the contract. */
 import { Context, Effect } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { changelog } from "../pages/changelog.ts"
 import { documents, type ServedDocument } from "../pages/ReferencePages.ts"
 
-/** Address of a resource by its path. Links between the documents, which are paths, lead from one address to another. */
+/**
+ * Address of a resource by its path. Links between the documents are paths, so they lead from one address to another.
+ */
 const addressOf = (path: string): string => `fathom://${path}`
 
-const changes: ServedDocument = {
+const changes = (): ServedDocument => ({
   path: "/changelog",
   about: "Dated changes of the contract.",
   mediaType: "text/markdown",
-  text: changelog
-}
+  text: changelog()
+})
 
-/** Adds every document to the server. Reading one is free, as it is over HTTP. */
+/** Adds every document to the server. Reading one is free, as over HTTP. */
 export const addDocuments = Effect.gen(function* () {
   const server = yield* McpServer.McpServer
-  for (const { about, mediaType, path, text } of [...documents(), changes]) {
+  for (const { about, mediaType, path, text } of [...documents(), changes()]) {
     const uri = addressOf(path)
     yield* server.addResource({
       resource: new McpSchema.Resource({

@@ -1,6 +1,7 @@
 /**
- * Admission to `/mcp`. The runtime of the protocol keeps a session for each client until it is ended, so only holders of a key
- * open one, and of each holder and over all the least recently used ends to make room.
+ * Admission to `/mcp`. The protocol's runtime keeps a session for each client until it is ended. Therefore only holders
+ * of a key can open one, and the least recently used session ends when a holder, or all holders together, have too
+ * many.
  */
 import { ByteSize, Effect } from "effect"
 import { HttpEffect, HttpIncomingMessage, HttpServerRequest } from "effect/http"
@@ -17,7 +18,7 @@ export const mcpLimits = { all: 2000, perHolder: 20, bodyBytes: 65_536 } as cons
 
 const SESSION_HEADER = "mcp-session-id"
 
-/** Names the credential of a request without keeping it. */
+/** Identifies the credential of a request without keeping it. */
 const holderOf = ({ headers }: HttpServerRequest.HttpServerRequest): string =>
   createHash("sha256")
     .update(headers[KEY_HEADER] ?? headers["authorization"] ?? "")
@@ -25,7 +26,7 @@ const holderOf = ({ headers }: HttpServerRequest.HttpServerRequest): string =>
 
 const isMcp = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.split("?", 1)[0] === MCP_PATH
 
-/** Wraps the service: other paths are passed on. */
+/** Wraps the service. Other paths are passed on. */
 export const guardSessions = (app: App): App => {
   const sessions = new SessionList(mcpLimits)
   const bounded = Effect.provideService(app, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(mcpLimits.bodyBytes))
@@ -45,7 +46,7 @@ export const guardSessions = (app: App): App => {
       return admitted
     }
     const response = yield* bounded
-    // The runtime adds the id of the session as late as this.
+    // The runtime adds the session id only this late.
     yield* HttpEffect.appendPreResponseHandler(noteSession)
     return response
   })

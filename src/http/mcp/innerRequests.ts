@@ -10,10 +10,10 @@ export type App = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-/** Headers of the caller that an inner request has too: those of admission. */
+/** Headers of the caller that an inner request also has, because admission needs them. */
 const PASSED = ["authorization", KEY_HEADER, "x-forwarded-for"]
 
-/** One inner request: headers beside those of admission, and JSON where there is a body. */
+/** One inner request: further headers, and a JSON body if there is one. */
 export interface Inner {
   readonly method: string
   readonly url: string
@@ -34,7 +34,7 @@ const requestOf = (
   }
   if (body !== null) {
     headers.set("content-type", "application/json")
-    // Bodies without a length are taken for absent.
+    // A body without a length would be taken for absent.
     headers.set("content-length", String(Buffer.byteLength(body)))
   }
   const request = new Request(`http://fathom.invalid${url}`, { method, headers, ...(body !== null && { body }) })
@@ -44,7 +44,10 @@ const requestOf = (
   })
 }
 
-/** The answer of the service, with everything that it does after a handler. Dies with the cause where there is none. */
+/**
+ * The answer of the service, including everything that happens after a handler. Dies with the cause when there is no
+ * answer.
+ */
 export const answerOf = (
   app: App,
   outer: HttpServerRequest.HttpServerRequest,
@@ -54,7 +57,7 @@ export const answerOf = (
     const result = yield* Deferred.make<HttpServerResponse.HttpServerResponse>()
     yield* HttpEffect.toHandled(app, (_, response) => Deferred.succeed(result, response)).pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, requestOf(outer, inner)),
-      // A failure after the answer changes nothing; one before it is the result.
+      // A failure after the answer changes nothing. A failure before it is the result.
       Effect.catchCause((cause) => Deferred.failCause(result, cause)),
       Effect.forkChild
     )

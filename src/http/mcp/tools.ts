@@ -1,8 +1,8 @@
-/** The reads of the contract as tools of the Model Context Protocol, made from the OpenAPI document. */
+/** Makes the reads of the contract into tools of the Model Context Protocol, from the OpenAPI document. */
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The request that a call of a tool stands for. */
+/** The request that a tool call stands for. */
 export interface ToolRequest {
   readonly method: string
   /** Path and query. */
@@ -13,7 +13,7 @@ export interface ToolRequest {
 
 /** One read as a tool. */
 export interface ReadTool {
-  /** Operation id with `_` for the point. */
+  /** Operation id with `_` instead of the point. */
   readonly name: string
   readonly description: string
   readonly inputSchema: { readonly type: "object" } & Json
@@ -37,13 +37,13 @@ interface Parameter {
   readonly schema: unknown
 }
 
-/** The parts of an OpenAPI document that are read. */
+/** The parts of an OpenAPI document that are used. */
 export interface ContractDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
 }
 
-/** Operations that read and are asked by POST, because their question is a list or an order. */
+/** Reads that use POST, because they need a list or an order in the body. */
 const READS_BY_POST = new Set([
   "routing.route",
   "spot.exitCheck",
@@ -53,7 +53,7 @@ const READS_BY_POST = new Set([
   "wallets.summary"
 ])
 
-/** GET operations that are no plain read: streams, tickets, probes, sessions of the app. */
+/** GET operations that are not plain reads: streams, tickets, probes, sessions of the app. */
 const OTHERS =
   /^(?:accountKeys|closed|marketStreams|sessions|system)\.|\.stream$|^(?:marketRealtime|tracker)\.session$/u
 
@@ -62,7 +62,7 @@ const isRead = (method: string, { operationId = "" }: Operation): boolean =>
 
 const REF = "#/components/schemas/"
 
-/** A schema with its references replaced; one that contains itself is left open where it does. */
+/** A schema with its references resolved. A schema that contains itself stays open at that point. */
 const inlined = (
   schema: unknown,
   schemas: Readonly<Record<string, unknown>>,
@@ -81,7 +81,7 @@ const inlined = (
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, inlined(value, schemas, open)]))
 }
 
-/** Bounds of the text of an answer. */
+/** Limits of the text of an answer, in bytes. */
 export const answerBytes = { least: 1000, usual: 4000, most: 100_000 } as const
 
 const ofAnswer = {
@@ -89,13 +89,13 @@ const ofAnswer = {
     type: "integer",
     minimum: answerBytes.least,
     maximum: answerBytes.most,
-    description: `Most bytes of the answer's text, ${answerBytes.usual} unless given. Elements of the longest list are left out beyond it.`
+    description: `Most bytes of the answer's text; ${answerBytes.usual} by default. Beyond that, elements of the longest list are left out.`
   },
   fromElement: {
     type: "integer",
     minimum: 0,
     description:
-      "Place of the first element shown of the longest list; the answer states it where elements are left out."
+      "Index of the first shown element of the longest list. An answer that leaves out elements states the next index."
   }
 }
 
@@ -138,7 +138,6 @@ const toolOf = (path: string, method: string, operation: Operation, document: Co
   }
 }
 
-/** A tool for each read of the document. */
 export const readTools = (document: ContractDocument): ReadonlyArray<ReadTool> =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>

@@ -1,7 +1,7 @@
 import { Context, Effect, type Fiber, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { isSession, SessionStore } from "../../accounts/SessionStore.ts"
+import { isSession, SessionStore } from "../../access/accounts/SessionStore.ts"
 import { ipAllowed } from "../../access/ipPolicy.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
 import { RateLimiter } from "../../access/RateLimiter.ts"
@@ -17,11 +17,11 @@ import {
   MissingScope,
   OriginNotAllowed,
   SessionRequired
-} from "../../api/problems.ts"
-import type { AccountStoreUnavailable, SessionEnded } from "../../domain/Account.ts"
-import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
+} from "../../api/errors/problems.ts"
+import type { AccountStoreUnavailable, SessionEnded } from "../../api/schemas/Account.ts"
+import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../api/schemas/ApiKey.ts"
 import { errorDetail } from "../../domain/errorDetail.ts"
-import { Requester } from "../../pools/Requester.ts"
+import { Requester } from "../../quotes/pools/Requester.ts"
 import { bearerOf, hasTwoKeys, KEY_HEADER } from "./bearer.ts"
 import { callerAddress } from "./clientAddress.ts"
 import { withDecisionDeadlineOn } from "./decisionDeadline.ts"
@@ -34,7 +34,7 @@ import { Settings } from "../Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Admission terms of an endpoint from its annotations, computed once. */
+/** What the admission of an endpoint needs, from its annotations. Computed once. */
 const makeTerms = ({ annotations, identifier }: HttpApiEndpoint.Top, group: string) => ({
   operation: `${group}.${identifier}`,
   accepted: Context.get(annotations, Scope),
@@ -102,7 +102,7 @@ const sessionProblem = (
 
 const isChange = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD"
 
-/** Checks key or session, address, scope and budget in this order, before the query or the body is read. */
+/** Checks key or session, address, scope and budget, in this order. The query and the body have not been read yet. */
 export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | SessionStore | Settings> = Layer.effect(
   Authorization,
   Effect.gen(function* () {
@@ -112,7 +112,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
     const settings = yield* Settings
     const { trustedHops } = settings
 
-    /** The session of the cookie; without one the request has no credential at all. */
+    /** The session of the cookie. Without a cookie the request has no credential at all. */
     const verifySession = (
       fiber: Fiber.Fiber<unknown, unknown>,
       request: Request

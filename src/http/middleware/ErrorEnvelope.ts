@@ -1,13 +1,13 @@
 import { Cause, Context, Effect, Layer, Option, Predicate } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
-import type { Problem } from "../../api/Problem.ts"
-import { InternalError } from "../../api/problems.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
+import { InternalError } from "../../api/errors/problems.ts"
 import { ErrorEnvelope } from "../../api/middleware/ErrorEnvelope.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { invalidRequest, type Source } from "./issues.ts"
 
-/** Placeholder of a response that `finalizeResponse` writes from the problem of the context. */
+/** Stands for the response that `finalizeResponse` writes from the context's problem. */
 export const placeholder = HttpServerResponse.empty({ status: 500 })
 
 const isProblem = (error: unknown): error is Problem =>
@@ -15,7 +15,7 @@ const isProblem = (error: unknown): error is Problem =>
 
 type ApiContext = Context.Context<HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext>
 
-/** The part of the request that a schema was applied to; undefined when it was a part of the response. */
+/** The part of the request that failed its schema; undefined when a part of the response did. */
 const sourceOf = (
   kind: HttpApiError.HttpApiSchemaError["kind"],
   services: ApiContext,
@@ -46,7 +46,7 @@ const problemOf = (error: unknown, services: ApiContext, context: RequestContext
   return source && invalidRequest(error.cause.issue, source)
 }
 
-/** Logs a defect with endpoint and request id, and with nothing that the caller sent. */
+/** Logs a defect with endpoint and request id, but nothing that the caller sent. */
 const report = (cause: Cause.Cause<unknown>, endpoint: HttpApiEndpoint.Top, context: RequestContext) =>
   Effect.logError("An endpoint failed", cause).pipe(
     Effect.annotateLogs({ requestId: context.id, method: endpoint.method, path: endpoint.path })

@@ -1,7 +1,7 @@
 import { ByteSize, Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import { BodyLimit, JsonBody } from "../../api/middleware/JsonBody.ts"
-import { BodyTooLarge, type InvalidRequest, UnsupportedMediaType } from "../../api/problems.ts"
+import { BodyTooLarge, type InvalidRequest, UnsupportedMediaType } from "../../api/errors/problems.ts"
 import { invalid } from "../problems.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { type Flaw, readJson } from "./strictJson.ts"
@@ -24,11 +24,11 @@ const flawed = ({ field, issue }: Flaw) =>
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** True for a body with a content encoding; none is supported. */
+/** True for a body with a content encoding. None is supported. */
 const isEncoded = ({ headers }: Request): boolean =>
   !/^(?:identity)?$/iu.test((headers["content-encoding"] ?? "").trim())
 
-/** The bytes of the body, at most `limit`. A body whose Content-Length is too large is not read. */
+/** The bytes of the body, at most `limit`. A body with a larger Content-Length is not read. */
 export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Array, BodyTooLarge | InvalidRequest> => {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     return Effect.fail(new BodyTooLarge())
@@ -55,7 +55,7 @@ const read = Effect.fnUntraced(function* (request: Request, limit: number) {
   return "issue" in reading ? yield* flawed(reading) : reading
 })
 
-/** The request with the checked text in place of its stream. */
+/** The request with the checked text instead of its stream. */
 const withText = (request: Request, text: string): Request =>
   Object.create(request, { text: { value: Effect.succeed(text) } })
 

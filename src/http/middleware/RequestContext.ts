@@ -1,7 +1,7 @@
 import { Context } from "effect"
-import type { Problem } from "../../api/Problem.ts"
-import type { BudgetName, Charge } from "../../domain/Budget.ts"
-import type { UsageCaller } from "../../domain/keys/Usage.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
+import type { BudgetName, Charge } from "../../api/schemas/Budget.ts"
+import type { UsageCaller } from "../../api/schemas/Usage.ts"
 import type { JsonDocument } from "./strictJson.ts"
 
 /** Values of the rate-limit headers of one response. */
@@ -10,7 +10,10 @@ export interface MeterReading {
   readonly limit: number
   readonly windowMs: number
   readonly remaining: number
-  /** When the oldest counted unit leaves the window; after a rejection, when the request may fit. Milliseconds since the epoch. */
+  /**
+   * When the oldest counted unit leaves the window; after a rejection, when the request may fit. Milliseconds since the
+   * Unix epoch.
+   */
   readonly resetAtMs: number
   /** Units this request has been charged. */
   readonly cost: number
@@ -18,15 +21,15 @@ export interface MeterReading {
   readonly refused: boolean
 }
 
-/** State of one request. Mutable, because one fiber writes one response. */
+/** State of one request. It is mutable, because one fiber writes one response. */
 export interface RequestContext {
-  /** UUID of the request: `X-Request-Id`, and `requestId` wherever a body carries one. */
+  /** UUID of the request: `X-Request-Id`, and the `requestId` of bodies. */
   readonly id: string
   /** `X-Client-Request-Id` of the caller, if it may be echoed. */
   readonly clientId: string | undefined
-  /** True when the endpoint requires a key; the response is then `no-store`. */
+  /** True when the endpoint requires a key. The response is then `no-store`. */
   keyed: boolean
-  /** The credential, once it is known: the response then counts to its usage. */
+  /** The credential, once it is known. The response then counts as its usage. */
   caller: UsageCaller | undefined
   /** Operation id of the contract; empty until the credential is known. */
   operation: string
@@ -34,9 +37,9 @@ export interface RequestContext {
   readonly charges: Array<Charge>
   /** Undefined until the limiter has decided. */
   reading: MeterReading | undefined
-  /** Replaces the response of the handler. */
+  /** When set, it replaces the handler's response. */
   problem: Problem | undefined
-  /** True for a response replayed for an idempotency key. */
+  /** True for a response that was replayed for an idempotency key. */
   replayed: boolean
   /** Methods of the path for `Allow`, set on a 405. */
   allow: string | undefined
@@ -46,7 +49,6 @@ export interface RequestContext {
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,64}$/u
 
-/** The context of a new request. */
 export const openRequest = (id: string, clientId: string | undefined): RequestContext => ({
   id,
   clientId: clientId !== undefined && PRINTABLE_ASCII.test(clientId) ? clientId : undefined,
@@ -61,25 +63,19 @@ export const openRequest = (id: string, clientId: string | undefined): RequestCo
   body: undefined
 })
 
-/** The request context of the current fiber. */
 export const RequestContext = Context.Reference<RequestContext>("fathom/http/middleware/RequestContext", {
   defaultValue: () => openRequest("", undefined)
 })
 
-/** Source of request ids. */
-export const RequestIds = Context.Reference<() => string>("fathom/http/middleware/RequestContext/RequestIds", {
-  defaultValue: () => () => crypto.randomUUID()
-})
-
-/** Property of a request of Node that holds its context, for observers outside the fiber. */
+/** The property of a Node request that holds its context, for observers outside the fiber. */
 const CONTEXT = Symbol("RequestContext")
 
 type ObservedRequest = object & { [CONTEXT]?: RequestContext }
 
-/** Keeps the context of a request of Node with it. */
+/** Attaches a context to a Node request. */
 export const keepContext = (request: ObservedRequest, context: RequestContext): void => {
   request[CONTEXT] = context
 }
 
-/** The context of a request of Node; undefined before it has one, as for a request that the parser rejects. */
+/** The context of a Node request; undefined before it has one, as for a request that the parser rejects. */
 export const contextOf = (request: ObservedRequest): RequestContext | undefined => request[CONTEXT]

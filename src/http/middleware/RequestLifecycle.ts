@@ -5,19 +5,19 @@ import { RateLimiter } from "../../access/RateLimiter.ts"
 import { UsageStore } from "../../access/usage/UsageStore.ts"
 import { allowedMethods } from "./allowedMethods.ts"
 import { Drain } from "../Drain.ts"
-import { keepContext, RequestContext, openRequest, RequestIds } from "./RequestContext.ts"
+import { keepContext, RequestContext, openRequest } from "./RequestContext.ts"
 import { finalizeResponse } from "./finalizeResponse.ts"
 import { preflightHeaders } from "./headers.ts"
 import { rawHeader } from "./rawHeader.ts"
 import { placeholder } from "./ErrorEnvelope.ts"
 import { serverProblem } from "./envelope.ts"
 
-/** The longest URL, in bytes: a longer one is a 414. */
+/** The longest URL in bytes. A longer one is a 414. */
 export const MAX_URL = 8192
 
 const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
 
-/** A function that is true for the URLs of these paths. A parameter stands for the rest of the path. */
+/** Makes a test for the URLs of these paths. A parameter stands for the rest of the path. */
 const pageTest = (pages: ReadonlyArray<`/${string}`>): ((url: string) => boolean) => {
   const [exact, open] = [pages.filter((path) => !path.includes(":")), pages.filter((path) => path.includes(":"))]
   const paths = new Set<string>(exact)
@@ -28,7 +28,7 @@ const pageTest = (pages: ReadonlyArray<`/${string}`>): ((url: string) => boolean
   }
 }
 
-/** Logs defects of routes outside the contract; ErrorEnvelope logs those of endpoints. */
+/** Logs defects of routes outside the contract. ErrorEnvelope logs those of endpoints. */
 const reportDefect = (cause: Cause.Cause<unknown>) =>
   Cause.hasDies(cause)
     ? Effect.flatMap(RequestContext, ({ id }) =>
@@ -37,8 +37,9 @@ const reportDefect = (cause: Cause.Cause<unknown>) =>
     : Effect.void
 
 /**
- * Global middleware around every request, routed or not: opens the request context, answers OPTIONS and too long URLs, and
- * registers `finalizeResponse`. `pages` are the paths outside the contract, `ownErrors` those whose errors have a form of their own.
+ * Global middleware around every request, routed or not. It opens the request context, answers OPTIONS and too long
+ * URLs, and registers `finalizeResponse`. `pages` are the paths outside the contract, `ownErrors` the paths whose
+ * errors have their own form.
  */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -57,13 +58,12 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
         hasOwnErrors: (url: string) => ownErrors.has(url.split("?", 1)[0] ?? ""),
         allowed: allowedMethods(api, pages)
       }
-      const nextId = yield* RequestIds
 
       return (routed) => {
         const logged = Effect.tapCause(routed, reportDefect)
         return Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const context = openRequest(nextId(), rawHeader(request, "x-client-request-id"))
+          const context = openRequest(crypto.randomUUID(), rawHeader(request, "x-client-request-id"))
           keepContext(request.source, context)
           HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finalizeResponse(context, services))
           if (request.url.length > MAX_URL) {

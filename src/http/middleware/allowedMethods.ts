@@ -5,7 +5,7 @@ type Path = Exclude<HttpRouter.PathInput, "*">
 
 const isPath = (path: string): path is Path => path.startsWith("/")
 
-/** Router settings: exact spelling, and parameters as long as a URL may be, so that the endpoint validates them. */
+/** Router settings: exact spelling, and parameters as long as a URL may be, because the endpoint validates them. */
 export const routerConfig = {
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
@@ -14,8 +14,8 @@ export const routerConfig = {
 }
 
 /**
- * A function from URL to the methods of its route, in the order of the `Allow` header; empty where there is no route. `pages`
- * are paths outside the contract that answer GET.
+ * Returns a function from a URL to the methods of its route, in the order of the `Allow` header; empty without a route.
+ * `pages` are paths outside the contract that answer GET.
  */
 export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,

@@ -3,9 +3,9 @@ import type { HttpServerRequest } from "effect/http"
 import { rawHeader } from "./rawHeader.ts"
 
 /**
- * The address of the caller. Each trusted proxy appends its peer's address to `X-Forwarded-For`, so the caller stands
- * `trustedHops` places from the right; entries further left can be forged. Null when there are fewer entries than trusted
- * hops, because the request then bypassed a proxy.
+ * The address of the caller. Each trusted proxy appends the address of its peer to `X-Forwarded-For`, so the caller is
+ * `trustedHops` places from the right. Entries further left can be forged. Null when there are fewer entries than
+ * trusted hops, because the request then bypassed a proxy.
  */
 export const clientAddress = (request: {
   readonly peer: string | null
@@ -19,7 +19,6 @@ export const clientAddress = (request: {
   return hops.at(-request.trustedHops)?.trim() ?? null
 }
 
-/** The address of the caller of a request. */
 export const callerAddress = (request: HttpServerRequest.HttpServerRequest, trustedHops: number): string | null =>
   clientAddress({
     peer: Option.getOrNull(request.remoteAddress),

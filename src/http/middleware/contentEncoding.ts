@@ -1,11 +1,10 @@
-/** Choice of a content encoding (RFC 9110, 12.5.3), and compression in Node's thread pool. */
+/** Chooses a content encoding (RFC 9110, 12.5.3), and compresses in Node's thread pool. */
 import { Effect } from "effect"
 import { brotliCompress, constants, gzip } from "node:zlib"
 
-/** Encodings in the order in which they are preferred among equal weights. */
+/** Encodings in order of preference among equal weights. */
 const ENCODINGS = ["br", "gzip"] as const
 
-/** A content encoding of a response. */
 export type Encoding = (typeof ENCODINGS)[number]
 
 /** Bodies up to this many bytes are sent as they are. */
@@ -31,8 +30,8 @@ const weightsOf = (header: string): ReadonlyMap<string, number> =>
   )
 
 /**
- * The encoding with the greatest weight in `Accept-Encoding`; undefined when none is accepted, or `identity` is preferred.
- * Members that are malformed are ignored.
+ * The encoding with the greatest weight in `Accept-Encoding`; undefined when none is accepted or `identity` is
+ * preferred. Malformed members are ignored.
  */
 export const chosenEncoding = (header: string | undefined): Encoding | undefined => {
   if (header === undefined) {
@@ -48,7 +47,7 @@ export const chosenEncoding = (header: string | undefined): Encoding | undefined
 export const varyByEncoding = (vary: string | undefined): string =>
   vary === undefined ? "accept-encoding" : `${vary}, accept-encoding`
 
-/** The compressed body; null when it cannot be compressed, or would not become shorter. */
+/** The compressed body; null when it cannot be compressed or would not become shorter. */
 export const compressed = (body: string | Uint8Array, encoding: Encoding): Effect.Effect<Uint8Array | null> =>
   Effect.callback<Uint8Array | null>((resume) => {
     const done = (error: Error | null, bytes: Uint8Array) => {

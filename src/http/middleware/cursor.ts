@@ -1,14 +1,14 @@
 /**
- * The cursor codec. A cursor carries the order key of the last row of a page and the time at which it expires, sealed with
- * the selectors it was made with: a changed cursor, or one sent with other selectors, is invalid. The seal is not secret: it
+ * Encodes cursors. A cursor carries the order key of the last row of a page and its time of expiry, sealed with the
+ * selectors of the list. A changed cursor, or one sent with other selectors, is invalid. The seal is not secret: it
  * guards against mistakes, and access must never depend on a cursor.
  */
 import { Result, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { createHash } from "node:crypto"
-import { MAX_CURSOR } from "../../api/cursor.ts"
+import { MAX_CURSOR } from "../../api/pages.ts"
 
-/** The list of a page: the operation, the account that owns the rows if any, and every filter. */
+/** What identifies a list: the operation, the account that owns the rows if any, and every filter. */
 export type Selectors = ReadonlyArray<string>
 
 /** The place of a row in its list, part by part. */
@@ -26,18 +26,18 @@ const sealOf = (selectors: Selectors, payload: string): Buffer =>
   digest(JSON.stringify([selectors, payload])).subarray(0, SEAL_BYTES)
 
 /**
- * A cursor that leads past the row of this key, for 15 minutes. The key has to fit: a cursor has 512 characters at most,
- * which is about 350 bytes of key, and `short` makes long ids so.
+ * A cursor to the rows after this key, valid for 15 minutes. A cursor has at most 512 characters, which is about 350
+ * bytes of key. `short` shortens long ids.
  */
 export const writeCursor = (selectors: Selectors, key: OrderKey, nowMs: number): string => {
   const payload = JSON.stringify([nowMs + LIFE_MS, ...key])
   return Base64Url.encode(Buffer.concat([sealOf(selectors, payload), Buffer.from(payload)]))
 }
 
-/** The key that a cursor leads past; null when it is malformed, expired, or was made with other selectors. */
+/** The key in a cursor; null when the cursor is malformed, expired, or was made with other selectors. */
 export const readCursor = (cursor: string, selectors: Selectors, nowMs: number): OrderKey | null => {
   const decoded = cursor.length > MAX_CURSOR ? undefined : Result.getOrUndefined(Base64Url.decode(cursor))
-  // A cursor has one spelling, but decoding accepts several.
+  // A cursor has one spelling, but decoding would accept several.
   if (decoded === undefined || Base64Url.encode(decoded) !== cursor) {
     return null
   }
@@ -54,7 +54,7 @@ export const readCursor = (cursor: string, selectors: Selectors, nowMs: number):
   return nowMs < expiresAtMs ? key : null
 }
 
-/** Part by part, by UTF-16 units; of two keys that begin alike the shorter comes first. */
+/** Compares part by part, by UTF-16 units. When one key begins with the other, the shorter comes first. */
 export const compareKeys = (a: OrderKey, b: OrderKey): number => {
   const at = a.findIndex((part, index) => part !== b[index])
   if (at === -1) {
@@ -66,21 +66,21 @@ export const compareKeys = (a: OrderKey, b: OrderKey): number => {
 const LONGEST_ID = 64
 const HEAD = 40
 
-/** An id short enough for a key: itself, or its head and a digest of it all. Different ids stay different. */
+/** An id short enough for a key: the id itself, or its head and a digest of all of it. Different ids stay different. */
 export const short = (id: string): string =>
   id.length <= LONGEST_ID ? id : `${id.slice(0, HEAD)}~${Base64Url.encode(digest(id).subarray(0, 16))}`
 
-/** A part of a key by which larger whole numbers come first: times, newest first. From 0 to 2^53 - 1. */
+/** A key part that sorts larger whole numbers first, such as times newest first. From 0 to 2^53 - 1. */
 export const descending = (value: number): string => String(Number.MAX_SAFE_INTEGER - value).padStart(16, "0")
 
-/** A page of a list that is held whole. */
+/** A page of a list that is in memory as a whole. */
 export interface Page<Row> {
   readonly rows: ReadonlyArray<Row>
-  /** The key of the last row, when more rows follow. */
+  /** The key of the last row; null on the last page. */
   readonly last: OrderKey | null
 }
 
-/** The first `limit` rows whose keys come after this one; from the beginning when it is null. Keys are unique. */
+/** The first `limit` rows after a key; from the beginning when it is null. Keys are unique. */
 export const pageOf = <Row>(
   rows: ReadonlyArray<Row>,
   keyOf: (row: Row) => OrderKey,

@@ -1,18 +1,21 @@
 import { Cause, Duration, Effect, Exit, Fiber, Option } from "effect"
 import { withinTurns } from "../../domain/loopTime.ts"
 
-/** Limit of every decision about a caller, without the delays of a busy event loop; afterwards the request is rejected. */
+/**
+ * How long a decision about a caller may take, not counting delays of a busy event loop. After it the request is
+ * rejected.
+ */
 const DECISION_DEADLINE = Duration.millis(400)
 
 type AnyFiber = Fiber.Fiber<unknown, unknown>
 
-/** Passes on values and declared failures; anything else is logged and becomes `unavailable()`. */
+/** Passes on values and declared failures. Anything else is logged and becomes `unavailable()`. */
 const settle = <A, E, E2>(exit: Exit.Exit<A, E>, unavailable: () => E2): Effect.Effect<A, E | E2> =>
   Exit.isSuccess(exit) || Option.isSome(Cause.findErrorOption(exit.cause))
     ? exit
     : Effect.andThen(Effect.logError("A store failed to decide", exit.cause), Effect.fail(unavailable()))
 
-/** Undoes a decision that arrives too late, or interrupts the question where there is no `undo`. */
+/** Undoes a decision that arrives too late, or interrupts it when there is no `undo`. */
 const abandon = <A, E>(
   decision: Fiber.Fiber<A, E>,
   fiber: AnyFiber,
@@ -28,7 +31,7 @@ const abandon = <A, E>(
   })
 }
 
-/** `withDecisionDeadline` for a caller that knows its fiber: a synchronous decision is returned as an `Exit`. */
+/** `withDecisionDeadline` for a caller that has its fiber at hand. A synchronous decision is returned as an `Exit`. */
 export const withDecisionDeadlineOn = <A, E, E2>(
   fiber: AnyFiber,
   question: Effect.Effect<A, E>,
@@ -52,8 +55,8 @@ export const withDecisionDeadlineOn = <A, E, E2>(
 }
 
 /**
- * Runs a decision of a store with a deadline of 400 ms. Fails with `unavailable()` when the store dies or is too late. A late
- * decision is undone by `undo`; without `undo` the question is interrupted. A synchronous decision starts no timer.
+ * Runs a decision of a store with a deadline of 400 ms. Fails with `unavailable()` when the store dies or is too late.
+ * A late decision is undone with `undo`, or interrupted without it. A synchronous decision starts no timer.
  */
 export const withDecisionDeadline = <A, E, E2>(
   question: Effect.Effect<A, E>,

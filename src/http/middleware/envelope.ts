@@ -1,7 +1,7 @@
-import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
-import type { Problem } from "../../api/Problem.ts"
+import { catalogue, type ErrorCode } from "../../api/errors/catalogue.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
 
-/** A problem that no endpoint declares and the server itself answers. */
+/** A problem that the server itself answers and no endpoint declares. */
 export const serverProblem = (code: ErrorCode, message: string = catalogue[code].message): Problem => ({
   _tag: code,
   error: { code, message },

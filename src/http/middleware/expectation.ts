@@ -1,4 +1,4 @@
-/** The values that a schema allows, in words: they complete "field must be ...". */
+/** Describes the values that a schema allows, to complete "field must be ...". */
 import { SchemaAST } from "effect"
 
 const anyOf = (items: ReadonlyArray<string>): string => {
@@ -6,11 +6,11 @@ const anyOf = (items: ReadonlyArray<string>): string => {
   return rest.length === 0 ? last : `${rest.toReversed().join(", ")} or ${last}`
 }
 
-/** Text of an annotation that a person can read; patterns without a text of their own have none. */
+/** The text of an annotation if a person can read it; undefined for a pattern without its own text. */
 export const readable = (expected: unknown): string | undefined =>
   typeof expected === "string" && !expected.includes("RegExp") ? expected : undefined
 
-/** Text of the innermost check that has one. */
+/** The text of the innermost check that has one. */
 const ofChecks = ({ checks }: SchemaAST.AST): string | undefined =>
   checks?.map(({ annotations }) => readable(annotations?.expected)).findLast((text) => text !== undefined)
 
@@ -36,6 +36,6 @@ const ofType = (ast: SchemaAST.AST): string => {
   }
 }
 
-/** The values of the encoded side of a schema. */
+/** Describes the values on the encoded side of a schema. */
 export const expectation = (ast: SchemaAST.AST): string =>
   readable(ast.annotations?.expected) ?? ofType(SchemaAST.toEncoded(ast))

@@ -2,9 +2,9 @@ import { type Clock, Effect } from "effect"
 import { type HttpEffect, HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { UsageStore } from "../../access/usage/UsageStore.ts"
-import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
-import type { Problem } from "../../api/Problem.ts"
-import { LimiterUnavailable } from "../../api/problems.ts"
+import { catalogue, type ErrorCode } from "../../api/errors/catalogue.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
+import { LimiterUnavailable } from "../../api/errors/problems.ts"
 import { withDecisionDeadline } from "./decisionDeadline.ts"
 import type { RequestContext, MeterReading } from "./RequestContext.ts"
 import { encoded, validated, withChanges } from "./representation.ts"
@@ -20,13 +20,13 @@ export interface ResponseServices {
   readonly closing: () => boolean
   /** True for the URL of a page or document outside the contract. */
   readonly isPage: (url: string) => boolean
-  /** True for a URL whose errors have a form of their own, such as JSON-RPC. */
+  /** True for a URL whose errors have their own form, such as JSON-RPC. */
   readonly hasOwnErrors: (url: string) => boolean
-  /** Methods of the route at this URL; empty when there is none. */
+  /** Methods of the route at this URL; empty without a route. */
   readonly allowed: (url: string) => ReadonlyArray<string>
 }
 
-/** Codes of statuses that the framework answers without a body. 503 means that shutdown interrupted the fiber. */
+/** Codes for statuses that the framework answers without a body. 503 means that the shutdown interrupted the fiber. */
 const bareCodes: Record<number, ErrorCode> = {
   413: "body_too_large",
   415: "unsupported_media_type",
@@ -49,13 +49,13 @@ const problemOfStatus = (status: number, url: string, context: RequestContext, s
 const isHtml = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
   headers["content-type"]?.startsWith("text/html") === true
 
-/** Refunds every charge; the headers then describe the budget after the last refund. */
+/** Refunds every charge. The headers then show the budget after the last refund. */
 const refundAll = (context: RequestContext, limiter: RateLimiter["Service"]) =>
   Effect.forEach(context.charges.splice(0), (charge) =>
     withDecisionDeadline(limiter.refund(charge), () => new LimiterUnavailable())
   ).pipe(
     Effect.match({
-      // The caller stays charged, and the headers stay as they are.
+      // The charge stands, and the headers stay as they are.
       onFailure: () => undefined,
       onSuccess: (states) => {
         const state = states.at(-1)
@@ -65,7 +65,7 @@ const refundAll = (context: RequestContext, limiter: RateLimiter["Service"]) =>
   )
 
 /**
- * The reading of a 429 that another limit than the budget caused: it describes the budget, and its reset is when that limit
+ * The reading for a 429 that a limit other than the budget caused. It shows the budget, but resets when that limit
  * allows the request.
  */
 const heldBack = (reading: MeterReading, problem: Problem, nowMs: number): MeterReading =>
@@ -86,7 +86,7 @@ const write = (
   }
   writeCommonHeaders(headers, context, nowMs)
   if (problem === undefined && isHtml(response)) {
-    // No page is shown inside of another site's, whichever part of the service makes it.
+    // No page of the service may be framed by another site.
     headers["x-frame-options"] = "DENY"
     headers["content-security-policy"] ??= "frame-ancestors 'none'"
   }
@@ -101,7 +101,7 @@ const write = (
   return HttpServerResponse.text(envelope(problem, context.id), { status, contentType: "application/json", headers })
 }
 
-/** Counts a response to the usage of its credential, if it has one. The bytes of a stream are counted while it is open. */
+/** Counts a response as usage of its credential, if it has one. The bytes of a stream are counted while it is open. */
 const count = (
   { body, status }: HttpServerResponse.HttpServerResponse,
   { caller, charges, operation }: RequestContext,
@@ -119,7 +119,10 @@ const count = (
   }
 }
 
-/** The last step of every response: replaces it by the problem of the context, refunds charges, writes the headers, compresses, counts. */
+/**
+ * The last step of every response: replaces it by the context's problem, refunds charges, writes headers, compresses
+ * and counts.
+ */
 export const finalizeResponse =
   (context: RequestContext, services: ResponseServices): HttpEffect.PreResponseHandler =>
   (request, response) => {

@@ -1,7 +1,7 @@
 /** The headers of the contract. Constant values are computed once. */
-import { catalogue, defaultRetryAfter } from "../../api/catalogue.ts"
-import type { Problem } from "../../api/Problem.ts"
-import type { BudgetName, BudgetTerms } from "../../domain/Budget.ts"
+import { catalogue, defaultRetryAfter } from "../../api/errors/catalogue.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
+import type { BudgetName, BudgetTerms } from "../../api/schemas/Budget.ts"
 import type { RequestContext, MeterReading } from "./RequestContext.ts"
 
 /** Headers of one response, by lower-case name. */
@@ -40,7 +40,7 @@ const policyOf = (budget: BudgetName, { limit, windowMs }: BudgetTerms): string 
 /** The Unix second of `Reset`, rounded up so that a retry at that second is never too early. */
 const resetSecond = (reading: MeterReading): number => Math.ceil(reading.resetAtMs / 1000)
 
-/** Whole seconds from now until `Reset`; at least one after a rejection, and never more than the window. */
+/** Whole seconds until `Reset`. At least one after a rejection, at most the window. */
 const secondsLeft = (reading: MeterReading, nowMs: number): number => {
   const seconds = Math.ceil((resetSecond(reading) * 1000 - nowMs) / 1000)
   return Math.min(Math.max(reading.refused ? 1 : 0, seconds), reading.windowMs / 1000)
@@ -56,7 +56,7 @@ const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: numbe
   headers["ratelimit"] = `"${reading.budget}";r=${reading.remaining};t=${secondsLeft(reading, nowMs)}`
 }
 
-/** Adds the headers of every response: request id, no guessing of content types, CORS, rate limits, replay and client id. */
+/** Adds the headers of every response: request id, nosniff, CORS, rate limits, replay and client id. */
 export const writeCommonHeaders = (headers: HeaderRecord, context: RequestContext, nowMs: number): void => {
   headers["x-request-id"] = context.id
   headers["x-content-type-options"] = "nosniff"
@@ -76,7 +76,7 @@ export const writeCommonHeaders = (headers: HeaderRecord, context: RequestContex
   }
 }
 
-/** Seconds of `Retry-After`: on a 429 until the cost fits, else those of the problem or its code. */
+/** Seconds of `Retry-After`: on a 429 until the cost fits, otherwise from the problem or its code. */
 const retryAfterOf = (problem: Problem, context: RequestContext, nowMs: number): number | undefined => {
   const { reading } = context
   return reading?.refused === true && problem.error.code === "rate_limited"

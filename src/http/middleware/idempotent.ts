@@ -1,26 +1,26 @@
-/** Execution of a request at most once per `Idempotency-Key`. */
+/** Runs a request at most once for each `Idempotency-Key`. */
 import { Effect, Exit, Fiber, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { Idempotency } from "../../access/Idempotency.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { catalogue } from "../../api/catalogue.ts"
-import type { Problem } from "../../api/Problem.ts"
-import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused } from "../../api/problems.ts"
+import { catalogue } from "../../api/errors/catalogue.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
+import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused } from "../../api/errors/problems.ts"
 import type { Beginning, IdempotencyUnavailable, StoredAnswer } from "../../domain/Idempotency.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { envelope } from "./envelope.ts"
 
 type Fresh = Extract<Beginning, { readonly _tag: "Fresh" }>
 
-/** A function that encodes a value with the schema as an answer of that status. */
+/** Returns a function that encodes a value as an answer with this status. */
 export const answerOf = <A, I>(status: number, schema: Schema.Codec<A, I>) => {
   const encode = Schema.encodeEffect(Schema.fromJsonString(schema))
   return (value: A): Effect.Effect<StoredAnswer> =>
     Effect.map(Effect.orDie(encode(value)), (body) => ({ status, body }))
 }
 
-/** The value with sorted keys in every object: equal JSON values become equal texts. */
+/** The value with sorted keys in every object. Equal JSON values become equal texts. */
 const ordered = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map(ordered)
@@ -43,7 +43,7 @@ const respond = ({ body, status }: StoredAnswer) =>
 const unavailable = (error: IdempotencyUnavailable) =>
   Effect.andThen(Effect.logError("The store of idempotency keys is unavailable", error.cause), new DataUnavailable())
 
-/** The answer to keep; null for 429, 5xx and defects, where another attempt may succeed. */
+/** The answer to keep; null for 429, 5xx and defects, because another attempt may succeed. */
 const lasting = <E extends Problem>(exit: Exit.Exit<StoredAnswer, E>, requestId: string): StoredAnswer | null => {
   if (Exit.isSuccess(exit)) {
     return exit.value
@@ -72,9 +72,9 @@ const carryOut = <E extends Problem, R>(fresh: Fresh, answer: Effect.Effect<Stor
 }
 
 /**
- * Makes `once(request, key, answer)`, which runs `answer` at most once per key of the caller. A repetition is answered with
- * the stored status and body and `Idempotency-Replayed: true`. Without a key `answer` always runs. Every answer but 429 and
- * 5xx is stored.
+ * Makes `once(request, key, answer)`, which runs `answer` at most once for each key of the caller. A repeated request
+ * gets the stored status and body with `Idempotency-Replayed: true`. Without a key `answer` always runs. Every answer
+ * except 429 and 5xx is stored.
  */
 export const makeOnce = Effect.map(
   Idempotency,

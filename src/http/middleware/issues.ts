@@ -1,10 +1,10 @@
-/** Translation of schema issues into error details of the contract. */
+/** Turns schema issues into the contract's error details. */
 import { Schema, SchemaAST, type SchemaIssue } from "effect"
-import { type ErrorDetail, Issue } from "../../api/Problem.ts"
-import { InvalidRequest } from "../../api/problems.ts"
+import { type ErrorDetail, Issue } from "../../api/errors/Problem.ts"
+import { InvalidRequest } from "../../api/errors/problems.ts"
 import { expectation, readable } from "./expectation.ts"
 
-/** The part of a request that a schema was applied to, and its input. */
+/** The part of a request that a schema checked, and its input. */
 export interface Source {
   readonly in: ErrorDetail["in"]
   readonly input: unknown
@@ -46,7 +46,10 @@ const issueOfFilter = ({ annotations }: SchemaIssue.Filter["filter"]): Issue => 
   return KINDS.test(id) ? "type" : "format"
 }
 
-/** The issue of a value of the wrong shape. Query values are text, and a parameter that is sent twice arrives as an array. */
+/**
+ * The issue of a value with the wrong shape. Query values are text, and a parameter that is sent twice arrives as an
+ * array.
+ */
 const issueOfMismatch = (source: Source, path: Path): Issue => {
   const value = valueAt(source.input, path)
   if (source.in === "query" && Array.isArray(value)) {
@@ -61,7 +64,7 @@ const sentences: Partial<Record<Issue, (field: string) => string>> = {
   repeated: (field) => `${field} may be sent only once.`
 }
 
-/** The message of a schema; one without a subject begins with "must". */
+/** The message of a schema as a sentence. A message that begins with "must" gets the field as its subject. */
 const sentenceOf = (message: unknown, subject: string): string | undefined => {
   if (typeof message !== "string") {
     return undefined
@@ -74,7 +77,7 @@ const expected = (annotations: { readonly [name: string]: unknown } | undefined,
   return text === undefined ? `${subject} is malformed.` : `${subject} must be ${text}.`
 }
 
-/** A header name as the contract spells it; headers arrive in lower case. */
+/** A header name as the contract spells it. Headers arrive in lower case. */
 const headerName = (name: string): string => name.replaceAll(/(?:^|-)[a-z]/gu, (start) => start.toUpperCase())
 
 const describe = (
@@ -83,7 +86,7 @@ const describe = (
   issue: Issue,
   annotations?: { readonly [name: string]: unknown }
 ): Objection => {
-  // A query parameter is one text, so its path ends at its name.
+  // The value of a query parameter is one text, so the path ends at its name.
   const name = (source.in === "query" ? path.slice(0, 1) : path).map(String).join(".")
   const field = source.in === "header" ? headerName(name) : name
   const subject = field === "" ? `The ${source.in}` : field
@@ -94,7 +97,9 @@ const describe = (
   }
 }
 
-/** The number of fields of an object schema that were sent, where a required one outweighs all others; null for another schema. */
+/**
+ * Counts the sent fields that an object schema knows; one required field outweighs all others. Null for another schema.
+ */
 const likeness = (member: SchemaAST.AST, sent: object): number | null => {
   const encoded = SchemaAST.toEncoded(member)
   if (encoded._tag !== "Objects") {
@@ -106,8 +111,8 @@ const likeness = (member: SchemaAST.AST, sent: object): number | null => {
 }
 
 /**
- * The issue of the member of a union that was meant: the only one, or among objects the one of which the most fields were
- * sent, the first of equals. Undefined when that cannot be decided.
+ * The issue of the union member that the caller meant: the only member, or the object schema with most of the sent
+ * fields (the first among equals). Undefined when that cannot be decided.
  */
 const issueOfMember = ({ ast, issues }: SchemaIssue.AnyOf, input: unknown): SchemaIssue.Issue | undefined => {
   if (issues.length < 2) {
@@ -154,7 +159,7 @@ const objections = (found: SchemaIssue.Issue, source: Source, path: Path): Reado
   }
 }
 
-/** The 400 of a schema issue: one detail per field, with its first issue. */
+/** The 400 of a schema issue. It has one detail for each field: the field's first issue. */
 export const invalidRequest = (issue: SchemaIssue.Issue, source: Source): InvalidRequest => {
   const byField = new Map<string, Objection>()
   for (const objection of objections(issue, source, [])) {

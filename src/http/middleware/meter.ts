@@ -1,7 +1,7 @@
 import { Effect, type Fiber } from "effect"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { Meter } from "../../api/middleware/Metering.ts"
-import { LimiterUnavailable, type RateLimited } from "../../api/problems.ts"
+import { LimiterUnavailable, type RateLimited } from "../../api/errors/problems.ts"
 import {
   type BudgetExceeded,
   type BudgetName,
@@ -9,16 +9,15 @@ import {
   type BudgetTerms,
   type Caller,
   type Charge
-} from "../../domain/Budget.ts"
+} from "../../api/schemas/Budget.ts"
 import { withDecisionDeadline, withDecisionDeadlineOn } from "./decisionDeadline.ts"
 import { limited } from "../problems.ts"
 import type { RequestContext } from "./RequestContext.ts"
 
 type Limiter = RateLimiter["Service"]
 
-/** Terms of the charges of one request. */
+/** What the charges of one request depend on. */
 export interface Terms {
-  /** The fiber of the request. */
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly context: RequestContext
   readonly limiter: Limiter
@@ -39,7 +38,7 @@ export const rateLimited = (budget: BudgetName, { limit, windowMs }: BudgetTerms
 const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
   withDecisionDeadlineOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
 
-/** Records a rejection in the context; `resetAtMs` is when the cost fits. */
+/** Records a rejection in the context. `resetAtMs` is when the cost fits. */
 export const recordRejection = (context: RequestContext, state: BudgetState): void => {
   const { budget, limit, remaining, resetAtMs, windowMs } = state
   context.reading = { budget, limit, windowMs, remaining, resetAtMs, cost: 0, refused: true }
@@ -66,7 +65,7 @@ export const recordCharge = (context: RequestContext, charge: Charge): Charge =>
   return charge
 }
 
-/** Fails with the 503. An error of the limiter is logged; a missed deadline has been logged already. */
+/** Fails with the 503. A limiter error is logged; a missed deadline has been logged already. */
 const failUnavailable = (error: { readonly cause?: unknown }): Effect.Effect<never, LimiterUnavailable> =>
   error.cause === undefined
     ? Effect.fail(unavailable())
@@ -92,7 +91,7 @@ const raise = (terms: Terms, budget: BudgetName, units: number) => {
       )
 }
 
-/** Refunds the charges and charges `units` in their place. Rejected where another request took the room in between. */
+/** Refunds the charges and charges `units` instead. Rejected when another request took the room in between. */
 const lower = (terms: Terms, budget: BudgetName, units: number) =>
   units >= (terms.context.reading?.cost ?? 0)
     ? Effect.void

@@ -1,7 +1,7 @@
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 
-/** One header of a request, without making a copy of all of them. The name is in lower case. */
+/** One header of a request, without copying all of them. The name is in lower case. */
 export const rawHeader = (request: HttpServerRequest.HttpServerRequest, name: string): string | undefined => {
   const { source } = request
   const value = source instanceof IncomingMessage ? source.headers[name] : request.headers[name]

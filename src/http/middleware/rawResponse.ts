@@ -1,6 +1,6 @@
-/** Responses to input that never becomes a request: errors of the HTTP parser in the error envelope. */
-import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
-import type { ErrorDetail } from "../../api/Problem.ts"
+/** Answers input that never becomes a request: errors of the HTTP parser, in the error envelope. */
+import { catalogue, type ErrorCode } from "../../api/errors/catalogue.ts"
+import type { ErrorDetail } from "../../api/errors/Problem.ts"
 import { openRequest } from "./RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./headers.ts"
 import { envelope, serverProblem } from "./envelope.ts"
@@ -12,7 +12,10 @@ export interface RawResponse {
   readonly body: string
 }
 
-/** An error beside the contract: its code, and where the catalogue is not enough its message, details and headers. */
+/**
+ * An error outside the contract's endpoints: its code, and where the catalogue is not enough its message, details and
+ * headers.
+ */
 export interface RawError {
   readonly code: ErrorCode
   readonly message?: string

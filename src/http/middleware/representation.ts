@@ -1,4 +1,4 @@
-/** The representation of a response that a request gets: compressed, or 304 where the caller has it already. */
+/** Compresses a response, or answers 304 when the caller has it already. */
 import { Effect } from "effect"
 import { Headers, HttpBody, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -15,7 +15,7 @@ import { rawHeader } from "./rawHeader.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** A copy of the response. Its own constructors would copy and normalise each header again. */
+/** A copy of the response. The library's constructors would copy and normalise each header again. */
 export const withChanges = (
   response: Response,
   changes: { readonly headers: Record<string, string>; readonly body?: HttpBody.HttpBody }
@@ -28,7 +28,7 @@ export const withChanges = (
 const tags = new WeakMap<HttpBody.HttpBody, string>()
 const forms = new WeakMap<HttpBody.HttpBody, Map<Encoding, Uint8Array | null>>()
 
-/** A weak entity tag, because compressed forms share it. */
+/** A weak entity tag, because the compressed forms share it. */
 const tagOf = (body: HttpBody.Uint8Array): string => {
   const tag = tags.get(body) ?? `W/"${createHash("sha256").update(body.body).digest("base64url").slice(0, 22)}"`
   tags.set(body, tag)
@@ -41,7 +41,7 @@ const bare = (tag: string): string => tag.trim().replace(/^W\//u, "")
 const isKnown = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch?.split(",").some((known) => known.trim() === "*" || bare(known) === bare(tag)) === true
 
-/** Compressed bytes of the body. Those of a tagged response are kept for as long as its body. */
+/** Compressed bytes of the body. For a tagged response they are kept as long as its body. */
 const bytesOf = (
   body: HttpBody.Uint8Array,
   encoding: Encoding,
@@ -62,7 +62,9 @@ const bytesOf = (
 const contentTypeOf = ({ body, headers }: Response): string | undefined =>
   headers["content-type"] ?? (body._tag === "Uint8Array" ? body.contentType : undefined)
 
-/** The response with `ETag` and `Cache-Control` (`no-cache` unless it has one); 304 when the caller has this version. */
+/**
+ * The response with `ETag` and `Cache-Control` (`no-cache` unless it has one); 304 when the caller has this version.
+ */
 export const validated = (request: Request, response: Response): Response => {
   const { body } = response
   if (response.status !== 200 || body._tag !== "Uint8Array") {
@@ -81,8 +83,8 @@ export const validated = (request: Request, response: Response): Response => {
 }
 
 /**
- * The response in the encoding that the request accepts. Only bodies in memory of more than MOST_PLAIN_BYTES are compressed, so
- * streams never are.
+ * The response in an encoding that the request accepts. Only bodies in memory of more than MOST_PLAIN_BYTES are
+ * compressed, so streams never are.
  */
 export const encoded = (request: Request, response: Response): Effect.Effect<Response> => {
   const { body } = response

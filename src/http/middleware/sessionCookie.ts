@@ -1,10 +1,10 @@
-/** The cookie of a session, and the proof that a change comes from a page of this service. */
+/** The session cookie, and the proof that a change comes from a page of this service. */
 import { Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { PENDING_MINUTES } from "../../accounts/AccountStore.ts"
-import { csrfTokenOf } from "../../accounts/secrets.ts"
-import { isSession, sessionReference } from "../../accounts/SessionStore.ts"
-import type { ApiKey } from "../../domain/ApiKey.ts"
+import { PENDING_MINUTES } from "../../access/accounts/AccountStore.ts"
+import { csrfTokenOf } from "../../access/accounts/secrets.ts"
+import { isSession, sessionReference } from "../../access/accounts/SessionStore.ts"
+import type { ApiKey } from "../../api/schemas/ApiKey.ts"
 import type { SettingsShape } from "../Settings.ts"
 import { baseUrl } from "./baseUrl.ts"
 import { rawHeader } from "./rawHeader.ts"
@@ -30,19 +30,19 @@ export const admittedSession = (request: Request, key: Pick<ApiKey, "id">): stri
   return secret === null ? null : sessionReference(secret)
 }
 
-/** True when the browser reached the service through TLS, as the public URL or a trusted proxy states. */
+/** True when the browser reached the service through TLS, according to the public URL or a trusted proxy. */
 const isSecure = (request: Request, { publicUrl, trustedHops }: SettingsShape): boolean =>
   publicUrl === null
     ? trustedHops > 0 && rawHeader(request, "x-forwarded-proto")?.split(",").at(-1)?.trim() === "https"
     : publicUrl.startsWith("https:")
 
-/** A cookie that scripts cannot read and that other sites' requests do not carry, links apart. */
+/** A cookie that scripts cannot read and that other sites' requests do not carry, except links. */
 const cookieOf = (request: Request, settings: SettingsShape, cookie: string, seconds: number): string =>
   [cookie, "HttpOnly", "SameSite=Lax", `Max-Age=${seconds}`, ...(isSecure(request, settings) ? ["Secure"] : [])].join(
     "; "
   )
 
-/** The `Set-Cookie` header of a session; of its end without a secret. */
+/** The `Set-Cookie` header of a session. A null secret removes the cookie. */
 export const sessionCookie = (
   request: Request,
   settings: SettingsShape,
@@ -52,10 +52,10 @@ export const sessionCookie = (
   return cookieOf(request, settings, `${NAME}=${value}; Path=/`, session === null ? 0 : session.lifetimeSeconds)
 }
 
-/** The secret of the sign-in at a provider that this browser has begun; null without one. */
+/** The secret of this browser's pending sign-in at a provider; null without one. */
 export const pendingSecret = (request: Request): Redacted.Redacted | null => secretIn(request, PENDING)
 
-/** The `Set-Cookie` header of a sign-in at a provider, sent back below this path alone. */
+/** The `Set-Cookie` header of a pending sign-in. The browser sends it back only below the path of the sign-in. */
 export const pendingCookie = (
   request: Request,
   settings: SettingsShape,
@@ -64,7 +64,7 @@ export const pendingCookie = (
 ): string =>
   cookieOf(request, settings, `${PENDING_NAME}=${Redacted.value(secret)}; Path=${path}`, PENDING_MINUTES * 60)
 
-/** True when the request was made by a page of this service, as the browser states. */
+/** True when the browser states that a page of this service made the request. */
 export const isOwnOrigin = (request: Request, { publicUrl }: SettingsShape): boolean => {
   const origin = rawHeader(request, "origin")
   const site = rawHeader(request, "sec-fetch-site")
@@ -76,6 +76,8 @@ export const isOwnOrigin = (request: Request, { publicUrl }: SettingsShape): boo
   return isOwn && (site === undefined || site === "same-origin")
 }
 
-/** True when a request may make a change with this session: its origin is this service, and it carries the session's token. */
+/**
+ * True when a request may make changes with this session: it comes from this service and carries the session's token.
+ */
 export const mayChange = (request: Request, settings: SettingsShape, secret: Redacted.Redacted): boolean =>
   isOwnOrigin(request, settings) && rawHeader(request, "x-csrf-token") === csrfTokenOf(secret)

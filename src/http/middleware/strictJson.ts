@@ -1,22 +1,22 @@
-/** JSON in which no object has a key twice, checked on the text, because parsing discards duplicates. */
-import type { Issue } from "../../api/Problem.ts"
+/** Reads JSON in which no object has a key twice. The text is checked, because parsing drops duplicates. */
+import type { Issue } from "../../api/errors/Problem.ts"
 
-/** A JSON body that was accepted. */
+/** An accepted JSON body. */
 export interface JsonDocument {
   readonly text: string
   readonly value: unknown
-  /** The digits of a number of the root object as they were sent: parsing keeps seventeen at most. */
+  /** The digits of a number in the root object, as they were sent. Parsing keeps at most seventeen. */
   readonly numberText: (key: string) => string | undefined
 }
 
-/** A fault of a body and its place. */
+/** A fault in a body, and its place. */
 export interface Flaw {
   /** Dotted path of the key; empty for the body as a whole. */
   readonly field: string
   readonly issue: Issue
 }
 
-/** An object or array whose end has not been reached. */
+/** An object or array that has not ended yet. */
 interface Open {
   /** Keys seen so far; null inside an array. */
   readonly keys: Set<string> | null
@@ -25,7 +25,7 @@ interface Open {
   at: string | number
 }
 
-// A string, with the colon that makes it a key, or one character of structure.
+// A string with the colon that makes it a key, or one structural character.
 const TOKEN = /"(?:[^"\\]|\\.)*"(?<colon>[\t\n\r ]*:)?|[{}[\],]/gu
 
 const within = (open: Open | undefined): string =>
@@ -34,7 +34,7 @@ const within = (open: Open | undefined): string =>
 const readKey = (literal: string, open: Open): Flaw | undefined => {
   const key: unknown = JSON.parse(literal)
   open.at = String(key)
-  // An own `__proto__` is invisible to code that copies objects, so a schema may not see it.
+  // An own `__proto__` is invisible to code that copies objects, so no schema would see it.
   const issue: Issue | undefined =
     open.at === "__proto__" ? "unknown" : open.keys?.has(open.at) ? "duplicate" : undefined
   open.keys?.add(open.at)
@@ -42,8 +42,8 @@ const readKey = (literal: string, open: Open): Flaw | undefined => {
 }
 
 /**
- * The first key of valid JSON that stands twice in its object, or is `__proto__`. Enters in `members` where the value of each
- * key of the root object begins.
+ * The first key of valid JSON that occurs twice in its object, or is `__proto__`. Fills `members` with the place where
+ * the value of each root key begins.
  */
 const flawedKey = (text: string, members: Map<string, number>): Flaw | undefined => {
   const stack: Array<Open> = []
@@ -70,12 +70,12 @@ const flawedKey = (text: string, members: Map<string, number>): Flaw | undefined
   return undefined
 }
 
-// A byte order mark is kept, and then refused: JSON texts must not begin with one.
+// A byte order mark is kept and then rejected, because JSON text must not begin with one.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const NUMBER = /^[\t\n\r ]*(?<digits>-?[0-9][0-9.Ee+-]*)/u
 
-/** The JSON body in these bytes, parsed once, or its first flaw. An empty body is a missing one. */
+/** The JSON body in these bytes, parsed once, or its first flaw. An empty body counts as missing. */
 export const readJson = (bytes: Uint8Array): JsonDocument | Flaw => {
   if (bytes.length === 0) {
     return { field: "", issue: "missing" }

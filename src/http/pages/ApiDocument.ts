@@ -1,4 +1,4 @@
-/** The documents of the contract as they are committed: OpenAPI with its examples, and AsyncAPI. */
+/** Serves the committed documents of the contract: OpenAPI with its examples, and AsyncAPI. */
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { readFileSync } from "node:fs"
@@ -23,7 +23,7 @@ export const pages = ["/openapi.json", "/asyncapi.json"] as const
 const responseOf = (document: () => unknown) =>
   Effect.runSync(Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(document()))))
 
-/** Serves the documents. Each is read once, for its first request. */
+/** Each document is read once, for its first request. */
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = HttpRouter.addAll([
   HttpRouter.route("GET", "/openapi.json", responseOf(contractDocument)),
   HttpRouter.route("GET", "/asyncapi.json", responseOf(liveDocument))

@@ -1,14 +1,17 @@
-/** Sign-in with an OpenID provider: `GET /sign-in/oidc` leads the browser there, `GET /sign-in/oidc/callback` opens its session. */
+/**
+ * Sign-in with an OpenID provider. `GET /sign-in/oidc` sends the browser there; `GET /sign-in/oidc/callback` opens its
+ * session.
+ */
 import { Effect, Layer, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { CallerLimits } from "../../access/CallerLimits.ts"
-import { AccountStore } from "../../accounts/AccountStore.ts"
-import { OidcClient } from "../../accounts/OidcClient.ts"
-import { signInProofs } from "../../accounts/secrets.ts"
-import { SessionStore } from "../../accounts/SessionStore.ts"
-import { catalogue } from "../../api/catalogue.ts"
-import type { Problem } from "../../api/Problem.ts"
-import { InvalidApiKey, OriginNotAllowed } from "../../api/problems.ts"
+import { AccountStore } from "../../access/accounts/AccountStore.ts"
+import { OidcClient } from "../../access/accounts/OidcClient.ts"
+import { signInProofs } from "../../access/accounts/secrets.ts"
+import { SessionStore } from "../../access/accounts/SessionStore.ts"
+import { catalogue } from "../../api/errors/catalogue.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
+import { InvalidApiKey, OriginNotAllowed } from "../../api/errors/problems.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { serverProblem } from "../middleware/envelope.ts"
 import { rawHeader } from "../middleware/rawHeader.ts"
@@ -28,7 +31,7 @@ const CALLBACK = "/sign-in/oidc/callback"
 /** Paths that answer GET outside the contract. */
 export const pages = [START, CALLBACK] as const
 
-/** A redirect that is neither kept nor named to the next page. */
+/** A redirect that is not cached and sends no referrer. */
 const redirect = (location: string, cookie: string) =>
   HttpServerResponse.empty({
     status: 303,
@@ -36,7 +39,7 @@ const redirect = (location: string, cookie: string) =>
   })
 
 const refused = () =>
-  new InvalidApiKey({ error: { message: "The sign-in was refused, or is older than 10 minutes: begin again." } })
+  new InvalidApiKey({ error: { message: "The sign-in was refused, or is older than 10 minutes: start again." } })
 const foreign = () =>
   new OriginNotAllowed({ error: { message: "A sign-in begins on a page of this service: open /sign-in." } })
 
@@ -52,7 +55,7 @@ const titles: Partial<Record<Problem["error"]["code"], string>> = {
   data_unavailable: "Sign-in is unavailable"
 }
 
-/** The problem as a page where a browser asks for one, else as JSON. */
+/** The problem as a page when a browser asks for one, otherwise as JSON. */
 const answerTo = (request: Request, problem: Problem) =>
   Effect.map(RequestContext, (context) => {
     const { code, message } = problem.error
@@ -66,7 +69,7 @@ const answerTo = (request: Request, problem: Problem) =>
     return respond(status, page, retryAfter)
   })
 
-/** True where another site has sent the browser here, which could sign it in unasked. */
+/** True when another site sent the browser here. That site could otherwise sign the browser in unasked. */
 const isSentByOthers = (request: Request): boolean =>
   !["none", "same-origin", undefined].includes(rawHeader(request, "sec-fetch-site"))
 
@@ -81,7 +84,7 @@ const callbackOf = (request: Request, { publicUrl }: SettingsShape) => {
 /** The query of the request with `?`; empty without one. */
 const queryOf = ({ url }: Request): string => (url.includes("?") ? url.slice(url.indexOf("?")) : "")
 
-/** True when the callback carries the state of this sign-in. Another one does not use it up. */
+/** True when the callback carries the state of this sign-in. A callback of another sign-in does not use it up. */
 const isOf = (secret: Redacted.Redacted, query: string): boolean =>
   new URLSearchParams(query).get("state") === signInProofs(secret).state
 
@@ -134,7 +137,7 @@ const configured = Effect.gen(function* () {
   return { start, finish }
 })
 
-/** A route that answers its problems, and nothing to a HEAD, which begins and finishes no sign-in. */
+/** A route that answers its problems. A HEAD gets nothing, because it must not start or finish a sign-in. */
 const route = (
   path: (typeof pages)[number],
   answer: (request: Request) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem>
@@ -151,7 +154,7 @@ const route = (
 
 const missing = () => Effect.fail(serverProblem("not_found", "No OpenID provider is configured (OIDC_ISSUER)."))
 
-/** Both addresses; not found where no provider is configured. */
+/** Both addresses. They answer 404 when no provider is configured. */
 export const layer: Layer.Layer<
   never,
   never,

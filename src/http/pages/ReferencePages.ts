@@ -5,7 +5,7 @@ import { contractDocument, liveDocument } from "./ApiDocument.ts"
 import { type LiveDocument, liveReference } from "./liveReference.ts"
 import { llmsText, type ReferenceDocument, referencePages } from "./reference.ts"
 
-/** One document as it is served. */
+/** One served document. */
 export interface ServedDocument {
   readonly path: `/${string}`
   readonly about: string
@@ -32,7 +32,7 @@ const served = (): ReadonlyArray<ServedDocument> => {
 
 let made: ReadonlyArray<ServedDocument> | undefined
 
-/** The documents, `/llms.txt` first, made once. */
+/** The documents, `/llms.txt` first. They are made once. */
 export const documents = (): ReadonlyArray<ServedDocument> => (made ??= served())
 
 /** Paths of the documents. */

@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { CalloutStore } from "../../callouts/CalloutStore.ts"
-import { isCalloutId } from "../../domain/wallets/Callout.ts"
+import { isCalloutId } from "../../api/schemas/Callout.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { clientAddress } from "../middleware/clientAddress.ts"
 import { ClickGate, isVisit, visitorOf } from "./clickGate.ts"
@@ -16,7 +16,9 @@ export const pages = ["/c/:id", cssPath, signPath] as const
 
 const RETRY_AFTER = "1"
 
-/** The content security policy: no scripts, frames or requests; images from this service and the given origins. */
+/**
+ * The content security policy: no scripts, frames or requests, and images only from this service and the given origins.
+ */
 const policyOf = (origins: ReadonlyArray<string>): string =>
   [
     "default-src 'none'",
@@ -34,7 +36,7 @@ export const respond = (status: number, { origins, text }: Page, headers: Record
     contentType: "text/html; charset=utf-8",
     headers: {
       ...headers,
-      // The page changes: the counters of a callout, the state behind a notice.
+      // Both the counters of a callout and the state behind a notice change.
       "cache-control": "no-cache",
       "content-security-policy": policyOf(origins),
       "cross-origin-opener-policy": "same-origin",
@@ -71,7 +73,7 @@ const sharePage = Layer.unwrap(
       return gate.admit(visitorOf(address), id, nowMs)
     }
 
-    /** Counts a visit. A failure is logged and the page is answered. */
+    /** Counts a visit. A failure is logged, and the page is answered all the same. */
     const count = (id: string) =>
       Effect.catch(store.recordClick(id), ({ cause }) =>
         Effect.logWarning("The callout store could not count a click", cause)

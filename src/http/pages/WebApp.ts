@@ -1,4 +1,4 @@
-/** The app: its page for every address that the browser routes, and the files that it loads. */
+/** The app: one page for every address that the browser routes, and the files that it loads. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
@@ -27,13 +27,13 @@ const routed = [
 const FILES = "/assets/:file"
 const CHANGES = "/changelog"
 
-/** Paths that answer GET outside the contract; the document of the contract is served beside it. */
+/** Paths that answer GET outside the contract. */
 export const pages = [...routed, FILES, CHANGES, ...documents] as const
 
 /** The folder that `scripts/web.mjs` fills; `src` and a package's `dist` lie beside each other. */
 const folder = new URL("../../../dist/web/", import.meta.url)
 
-/** Scripts, styles, requests and frames of this service only, and no code inside of the page. */
+/** Scripts, styles, requests and frames only from this service, and no inline code. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -88,7 +88,7 @@ const fileOf = (name: string, bytes: Uint8Array) =>
     headers: { "cache-control": "public, max-age=31536000, immutable" }
   })
 
-/** True when a caller prefers a page to Markdown: a browser names `text/html`, other programs rarely do. */
+/** True when a caller prefers a page to Markdown. A browser names `text/html`; other programs rarely do. */
 export const prefersPage = (accept: string | undefined): boolean => {
   const weightOf = (type: string): number => {
     const range = accept?.split(",").find((part) => part.split(";")[0]?.trim().toLowerCase() === type)
@@ -100,20 +100,19 @@ export const prefersPage = (accept: string | undefined): boolean => {
 
 const byAccept = { vary: "accept" }
 
-const changes = HttpServerResponse.text(changelog, {
-  contentType: "text/markdown; charset=utf-8",
-  headers: byAccept
-})
-
 /** The changes of the contract: a page in a browser, Markdown elsewhere. */
 const changesAs = (page: HttpServerResponse.HttpServerResponse) => {
   const dated = HttpServerResponse.setHeaders(page, byAccept)
+  const plain = HttpServerResponse.text(changelog(), {
+    contentType: "text/markdown; charset=utf-8",
+    headers: byAccept
+  })
   return Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-    prefersPage(rawHeader(request, "accept")) ? dated : changes
+    prefersPage(rawHeader(request, "accept")) ? dated : plain
   )
 }
 
-/** Serves the pages that were built when the layer is built. */
+/** Reads the built pages when the layer is built, and serves them. */
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.unwrap(
   Effect.sync(() => {
     const built = readBuilt()

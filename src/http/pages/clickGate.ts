@@ -1,4 +1,4 @@
-/** Selection of the visits of a share page that count as clicks. */
+/** Decides which visits of a share page count as clicks. */
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
@@ -10,7 +10,7 @@ const IPV6_PREFIX = 64
 const networkOf = (address: NetAddress.IpAddress): Result.Result<string, unknown> =>
   Result.map(IpNetwork.fromAddress(address, Math.min(IPV6_PREFIX, NetAddress.width(address))), IpNetwork.format)
 
-/** Visitor id of an address: the IPv4 address or the IPv6 /64 network; "unknown" for all invalid addresses. */
+/** Visitor id of an address: the IPv4 address, or the IPv6 /64 network. All invalid addresses are "unknown". */
 export const visitorOf = (address: string | null): string =>
   Result.getOrElse(
     Result.flatMap(NetAddress.ipFromString(address?.split("%", 1)[0] ?? ""), (ip) =>
@@ -21,7 +21,7 @@ export const visitorOf = (address: string | null): string =>
 
 const ROBOTS = /bot\b|crawl|spider|preview|facebookexternalhit|embedly|slurp|curl|wget|headless/iu
 
-/** True for a visit of a person: not for declared robots, prefetching or HEAD. */
+/** True for a visit by a person: not a declared robot, a prefetch or a HEAD. */
 export const isVisit = (request: {
   readonly method: string
   readonly userAgent: string | undefined
@@ -32,7 +32,7 @@ export const isVisit = (request: {
   request.userAgent !== undefined &&
   !ROBOTS.test(request.userAgent)
 
-/** Memory of recent visits, bounded; the oldest are dropped first. */
+/** Remembers recent visits, up to a limit. The oldest are dropped first. */
 export class ClickGate {
   readonly #most: number
   /** Oldest first. */
@@ -42,7 +42,7 @@ export class ClickGate {
     this.#most = most
   }
 
-  /** True for the first visit and for the first after half an hour. Records a visit that counts. */
+  /** True for the first visit, and for the first one after half an hour. Records a visit that counts. */
   admit(visitor: string, calloutId: string, nowMs: number): boolean {
     const key = `${visitor} ${calloutId}`
     const last = this.#countedAtMs.get(key)

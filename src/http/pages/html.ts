@@ -1,6 +1,6 @@
 /** HTML templates that escape every value. */
 
-/** Markup that is safe without escaping. Made by `html` only. */
+/** Markup that is safe without escaping. Only `html` makes it. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -33,8 +33,8 @@ const rendered = (part: Part | undefined): string => {
 }
 
 /**
- * A template whose values are escaped unless they are markup already; null is nothing. Attributes have to be quoted, and
- * an address in one has to be checked: escaping does not make `javascript:` harmless.
+ * A template that escapes its values, unless they are markup already; null is left out. Attributes have to be quoted,
+ * and an address in one has to be checked, because escaping does not make `javascript:` harmless.
  */
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
   new Html(strings.map((markup, i) => markup + rendered(parts[i])).join(""))

@@ -1,4 +1,4 @@
-/** The messages of the sockets and event streams in plain Markdown, made from their document. */
+/** Describes the messages of the sockets and event streams in plain Markdown, from their document. */
 import { type MarkdownPage, propertiesOf, table } from "./reference.ts"
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** The reference in plain Markdown, and the list of documents for language models, made from the document of the contract. */
+/** Writes the reference in plain Markdown, and the list of documents for language models, from the OpenAPI document. */
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -28,7 +28,7 @@ export interface ReferenceDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Json>> }
 }
 
-/** A document: its file name below `/docs/`, what it has, and its text. */
+/** A document: its file name below `/docs/`, its content in a few words, and its text. */
 export interface MarkdownPage {
   readonly name: string
   readonly about: string
@@ -116,7 +116,7 @@ const operationText = (path: string, method: string, operation: Operation, docum
   ].join("\n")
 }
 
-/** Groups that a caller with a key has no use for. */
+/** Groups that are of no use to a caller with a key. */
 const HIDDEN = new Set(["accountKeys", "closed", "sessions"])
 
 /** A page for each group of operations, and one with all of them, `reference.md`. */

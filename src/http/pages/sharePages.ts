@@ -1,6 +1,6 @@
-/** Share pages as HTML. User input is escaped text in them. */
+/** Share pages as HTML. User input only appears as escaped text. */
 import { Hash } from "effect"
-import { type Callout, httpsUrl } from "../../domain/wallets/Callout.ts"
+import { type Callout, httpsUrl } from "../../api/schemas/Callout.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
 import { USD_DIGITS } from "../../domain/units.ts"
 import { Html, html } from "./html.ts"
@@ -44,7 +44,7 @@ const pageOf = (head: Html, main: Html): string =>
 
 const hueOf = (text: string): number => (Hash.string(text) >>> 0) % HUES
 
-/** An image over an initial, which shows while the image is missing. */
+/** An image over an initial. The initial shows while the image is missing. */
 const face = (options: {
   readonly url: URL | null
   readonly name: string
@@ -74,7 +74,7 @@ const sum = (nanos: bigint): Html => html`<data value="${fromAtomic(nanos, USD_D
 
 const count = (value: number | bigint): Html => html`<data value="${String(value)}">${countText(value)}</data>`
 
-/** Short name of the token: its symbol, else its name, else its shortened address. */
+/** Short name of the token: its symbol, otherwise its name, otherwise its shortened address. */
 const shortName = ({ mint, tokenName, tokenSymbol }: Callout): string =>
   tokenSymbol === null ? (tokenName ?? `${mint.slice(0, 4)}…${mint.slice(-4)}`) : `$${tokenSymbol}`
 
@@ -140,7 +140,7 @@ const figures = (callout: Callout): Html => {
 
 /** The page of one callout. `base` is the base URL of the service; null when unknown. */
 export const calloutPage = (callout: Callout, base: string | null): Page => {
-  // Checked again here, because a page must not rely on the validation of a store.
+  // Checked again here, because a page must not rely on the store's validation.
   const avatar = httpsUrl(callout.creator.avatarUrl ?? "")
   const image = httpsUrl(callout.tokenImageUrl ?? "")
   const head = preview(callout, base === null ? null : `${base}/c/${callout.id}`)
@@ -153,7 +153,7 @@ export const calloutPage = (callout: Callout, base: string | null): Page => {
   return { text: pageOf(head, main), origins: Array.from(new Set(origins)) }
 }
 
-/** A page of one sentence, under the status that it is answered with. */
+/** A page of one sentence, under its status. */
 export const noticePage = (code: string, title: string, sentence: string): Page => {
   const head = html`<title>${title} · Fathom</title> <meta name="robots" content="noindex" />`
   const main = html`<section class="card lost">

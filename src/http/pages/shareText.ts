@@ -1,4 +1,4 @@
-/** Formatting of text, numbers and times for share pages. Amounts are rounded for reading only. */
+/** Formats text, numbers and times for share pages. Amounts are rounded for reading only. */
 import { uiNumber } from "../../domain/decimal.ts"
 import { USD_DIGITS } from "../../domain/units.ts"
 
@@ -45,13 +45,13 @@ const day = { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" }
 const date = new Intl.DateTimeFormat("en-GB", day)
 const moment = new Intl.DateTimeFormat("en-GB", { ...day, hour: "2-digit", minute: "2-digit" })
 
-/** Dollars to the cent below a thousand, then in thousands, millions and so on. */
+/** Dollars: to the cent below a thousand, then in thousands, millions and so on. */
 export const usdText = (nanos: bigint): string => {
   const usd = uiNumber(nanos, USD_DIGITS)
   return usd < 1000 ? exactUsd.format(usd) : compactUsd.format(usd)
 }
 
-/** The price of one token: to the cent from a dollar on, below it to four significant digits. */
+/** Price of one token: to the cent from one dollar on, below that to four significant digits. */
 export const priceText = (price: string): string => (Number(price) < 1 ? smallUsd : exactUsd).format(Number(price))
 
 /** A count: all digits below ten thousand. */

@@ -1,9 +1,9 @@
-/** Common parts of every sign-in: a bound on attempts, and a session that replaces the one before. */
+/** Common parts of every sign-in: a limit on attempts, and a session that replaces the previous one. */
 import { Effect, Option, type Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { CallerLimits } from "../../access/CallerLimits.ts"
-import type { SessionStore } from "../../accounts/SessionStore.ts"
-import type { DataUnavailable, RateLimited } from "../../api/problems.ts"
+import type { SessionStore } from "../../access/accounts/SessionStore.ts"
+import type { DataUnavailable, RateLimited } from "../../api/errors/problems.ts"
 import { visitorOf } from "./clickGate.ts"
 import { limited, storeUnavailable } from "../problems.ts"
 import type { SettingsShape } from "../Settings.ts"
@@ -18,8 +18,8 @@ const ATTEMPTS = 20
 const WINDOW_MS = 60_000
 
 /**
- * Bounds what an address can ask of the store, over all processes that share limits; a secret cannot be guessed. `kind` names
- * the attempts that are counted together.
+ * Limits what an address can request of the store, over all processes that share limits; a secret cannot be guessed
+ * anyway. Attempts of the same `kind` are counted together.
  */
 export const makeAttemptGate =
   (kind: string, limits: CallerLimits["Service"], { trustedHops }: SettingsShape) =>
@@ -30,15 +30,15 @@ export const makeAttemptGate =
     return limits.count({ kind, caller, limit: ATTEMPTS, windowMs: WINDOW_MS }).pipe(
       Effect.catchTags({
         TooOften: ({ retryAfterMs }) =>
-          Effect.fail(limited("sign-in", `An address has ${ATTEMPTS} attempts to sign in a minute.`, retryAfterMs)),
+          Effect.fail(limited("sign-in", `An address may try to sign in ${ATTEMPTS} times a minute.`, retryAfterMs)),
         LimiterUnavailable: storeUnavailable("The limiter is unavailable", "Sign-in is unavailable: try again.")
       })
     )
   }
 
 /**
- * A new session and its cookie. A cookie that was planted before the sign-in opens nothing afterwards: the secret is new, and
- * the old session ends.
+ * A new session and its cookie. A cookie that was planted before the sign-in opens nothing afterwards, because the
+ * secret is new and the old session ends.
  */
 export const replaceSession = Effect.fnUntraced(function* (
   sessions: SessionStore["Service"],

@@ -8,7 +8,7 @@ import { invalidHeader, type RawError } from "../middleware/rawResponse.ts"
 import { Settings } from "../Settings.ts"
 import { type Carrier, SocketWire } from "./SocketWire.ts"
 
-/** Time that the peer has for its close frame before the socket is destroyed. */
+/** How long the peer may take for its close frame before the socket is destroyed. */
 const CLOSE_TIMEOUT = Duration.seconds(3)
 const options = {
   noServer: true,
@@ -18,7 +18,7 @@ const options = {
 /** Time between the shutdown notice and the closing of connections. */
 const DRAIN_NOTICE = Duration.millis(500)
 
-/** Takes an upgrade; returns the error of one that it does not take. */
+/** Takes an upgrade, or returns the error to answer. */
 export type Upgrade = (request: IncomingMessage, carrier: Carrier, head: Buffer) => RawError | null
 
 const urlOf = ({ url = "" }: IncomingMessage): URL | null => URL.parse(url, "http://localhost")
@@ -38,7 +38,7 @@ const badKey = invalidHeader(KEY_NAME, "format", `${KEY_NAME} must be 16 bytes i
 const SUBPROTOCOL = "Sec-WebSocket-Protocol"
 const subprotocol = invalidHeader(SUBPROTOCOL, "unknown", `${SUBPROTOCOL} must be left out: there are no subprotocols.`)
 
-/** The error of a handshake that the library would not accept; null for one that it will. */
+/** The error of a handshake that the library would reject; null for one that it accepts. */
 const handshakeFault = ({ headers, method }: IncomingMessage): RawError | null => {
   if (headers.upgrade?.toLowerCase() !== "websocket") {
     return otherProtocol

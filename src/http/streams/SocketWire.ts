@@ -1,6 +1,6 @@
 import type { WebSocket, WebSocketServer } from "ws"
 import { copyRest, type FrameRun, headOf, type SharedFrame } from "../../live/frames.ts"
-import type { CloseCode, LiveWire } from "../../live/LiveWire.ts"
+import type { CloseCode, Control, LiveWire } from "../../live/LiveWire.ts"
 
 /** The socket of an upgraded connection. */
 export type Carrier = Parameters<WebSocketServer["handleUpgrade"]>[1]
@@ -41,12 +41,12 @@ const headed = (runs: ReadonlyArray<FrameRun>, sentAtMs: number): ReadonlyArray<
 const WRITE_BYTES = 64 * 1024
 
 /**
- * Memory of the next write, used again as long as each write ends at once: a buffer for each write would be some megabytes a
- * second beside the heap, and these make the collector run.
+ * Memory of the next write. It is reused as long as each write ends at once. A new buffer for each write would allocate
+ * some megabytes a second outside the heap, and that makes the collector run.
  */
 const shared = { bytes: Buffer.allocUnsafeSlow(WRITE_BYTES) }
 
-/** Writes to a connection. Bytes that it has not taken yet keep their memory. */
+/** Writes to a connection. Bytes that the connection has not taken yet keep their memory. */
 const writeShared = (carrier: Carrier, bytes: Buffer): void => {
   carrier.write(bytes)
   if (carrier.writableLength > 0 && bytes.buffer === shared.bytes.buffer) {
@@ -54,7 +54,9 @@ const writeShared = (carrier: Carrier, bytes: Buffer): void => {
   }
 }
 
-/** Numbered frames as WebSocket messages (RFC 6455, 5.2), in one piece that holds until the next write. The heads are ASCII. */
+/**
+ * Numbered frames as WebSocket messages (RFC 6455, 5.2) in one buffer, valid until the next write. The heads are ASCII.
+ */
 const asMessages = (all: ReadonlyArray<Headed>): Buffer => {
   let total = 0
   for (const { frame, head } of all) {
@@ -72,15 +74,15 @@ const asMessages = (all: ReadonlyArray<Headed>): Buffer => {
 }
 
 /**
- * One WebSocket. Frames are written to the underlying socket in one write, past the library, because they are never masked,
- * compressed or fragmented and a process serves a thousand sockets. Everything else goes through the library.
+ * One WebSocket. Frames bypass the library and go to the underlying socket in one write: they are never masked,
+ * compressed or fragmented, and a process serves a thousand sockets. Everything else goes through the library.
  */
 export class SocketWire implements LiveWire {
   readonly #ws: WebSocket
   readonly #carrier: Carrier
   #handedOver = 0
   #texts = 0
-  // Position in bytes at which each write ends, and its number of frames. The oldest unsent is first.
+  // The byte position at which each write ends, and its number of frames. The oldest unsent write is first.
   #writes: Array<{ readonly end: number; readonly frames: number }> = []
 
   constructor(ws: WebSocket, carrier: Carrier) {
@@ -101,8 +103,9 @@ export class SocketWire implements LiveWire {
     }
   }
 
-  sendText(text: string): void {
+  sendControl(frame: Control): void {
     if (this.#ws.readyState === this.#ws.OPEN) {
+      const text = JSON.stringify(frame)
       this.#texts += Buffer.byteLength(text)
       this.#ws.send(text)
     }

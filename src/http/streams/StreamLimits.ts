@@ -1,13 +1,13 @@
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import { CallerLimits } from "../../access/CallerLimits.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
-import { endsSession, SessionStore } from "../../accounts/SessionStore.ts"
-import type { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
-import type { Caller } from "../../domain/Budget.ts"
-import type { Plan } from "../../domain/keys/Plan.ts"
+import { endsSession, SessionStore } from "../../access/accounts/SessionStore.ts"
+import type { LimiterUnavailable, RateLimited } from "../../api/errors/problems.ts"
+import type { Caller } from "../../api/schemas/Budget.ts"
+import type { Plan } from "../../api/schemas/Plan.ts"
 import { Drain } from "../Drain.ts"
-import { keepRunning } from "../../health/keepRunning.ts"
-import { Readings } from "../../health/Readings.ts"
+import { keepRunning } from "../../operations/keepRunning.ts"
+import { Readings } from "../../operations/Readings.ts"
 import { limited, limiterUnavailable } from "../problems.ts"
 
 type Ending = "server_shutdown" | "key_revoked"
@@ -17,7 +17,7 @@ export interface EndableStream {
   close(ending: Ending, nowMs: number): void
 }
 
-/** The holder of a stream: the key, or the credential of an account's sessions, and which of those sessions. */
+/** The holder of a stream: a key, or one session of an account. */
 export interface StreamHolder {
   readonly key: Caller
   readonly accountId: string
@@ -25,7 +25,7 @@ export interface StreamHolder {
   readonly session: string | null
 }
 
-/** One slot of a key for a stream. It can be ended before its stream is attached. */
+/** One stream slot of a key. It can be ended before its stream is attached. */
 export class StreamSlot {
   readonly holder: StreamHolder
   #session: EndableStream | undefined
@@ -39,7 +39,7 @@ export class StreamSlot {
     return this.holder.key
   }
 
-  /** Attaches the stream, whose first frames have been sent. */
+  /** Attaches the stream after its first frames have been sent. */
   attach(session: EndableStream, nowMs: number): void {
     this.#session = session
     if (this.#ending !== undefined) {
@@ -56,11 +56,14 @@ export class StreamSlot {
 
 const tooMany = ({ streams }: Plan) => limited("stream", `A key may have ${streams} streams open at a time.`)
 
-/** The open event streams of this process, limited per key over all processes that share limits, and ended by revocation, the end of a session and shutdown. */
+/**
+ * The open event streams of this process. Their number is limited for each key, over all processes that share limits.
+ * Revocation, the end of a session and shutdown end them.
+ */
 export class StreamLimits extends Context.Service<
   StreamLimits,
   {
-    /** Takes one of the slots that the plan of the key has, until the scope ends. */
+    /** Takes one of the key's stream slots until the scope ends. */
     acquire(holder: StreamHolder): Effect.Effect<StreamSlot, RateLimited | LimiterUnavailable, Scope.Scope>
   }
 >()("fathom/http/streams/StreamLimits") {

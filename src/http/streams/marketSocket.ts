@@ -1,10 +1,9 @@
 import { Effect } from "effect"
-import { MARKET_REALTIME_PATH } from "../../api/market/Realtime.ts"
-import { OPERATION } from "../../subscriptions/charges.ts"
-import { MarketSessions } from "../../subscriptions/MarketSessions.ts"
+import { MARKET_REALTIME_PATH } from "../../api/MarketRealtime.ts"
+import { OPERATION } from "../../live/market/charges.ts"
+import { MarketSessions } from "../../live/market/MarketSessions.ts"
 import type { SocketPath } from "./LiveSocket.ts"
 
-/** Live connections of the market. */
 export const marketSocket = Effect.map(MarketSessions, (sessions): SocketPath => ({
   path: MARKET_REALTIME_PATH,
   operation: OPERATION,

@@ -1,14 +1,14 @@
-/** A market connection as a response of server-sent events: the frames of one subscription, numbered like on the socket. */
-import { Clock, Deferred, Effect, type Fiber, Latch, type Scope } from "effect"
+/** A market connection as server-sent events: the frames of one subscription, numbered like on the socket. */
+import { Clock, Deferred, Effect, type Fiber, Latch, Schema, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { Readable } from "node:stream"
-import type { MarketClose, StreamEnd } from "../../domain/market/MarketClose.ts"
-import type { MarketControlFrame } from "../../domain/market/MarketFrame.ts"
+import type { MarketClose, StreamEnd } from "../../api/schemas/MarketClose.ts"
+import { EndedFrame } from "../../api/schemas/MarketFrame.ts"
 import { copyRest, type FrameRun, headOf, type SharedFrame } from "../../live/frames.ts"
-import type { CloseCode, LiveWire } from "../../live/LiveWire.ts"
+import type { CloseCode, Control, LiveWire } from "../../live/LiveWire.ts"
 import { eventResponse, RETRY, watchStream } from "./quoteStream.ts"
 
-/** Reasons of the closes of a connection. */
+/** Why a stream ended, by the close code of its connection. */
 const endings: Partial<Record<CloseCode, StreamEnd>> = {
   1012: "server_shutdown",
   1013: "slow_consumer",
@@ -16,14 +16,16 @@ const endings: Partial<Record<CloseCode, StreamEnd>> = {
   4409: "resumed_elsewhere"
 }
 
-type Ended = Extract<MarketControlFrame, { readonly type: "ended" }>
+type Ended = typeof EndedFrame.Type
+
+const isEnded = Schema.is(EndedFrame)
 
 const eventOf = (streamId: string, seq: number, { type }: SharedFrame, head: string) =>
   `id: ${streamId}:${seq}\nevent: ${type}\ndata: ${head}`
 
 const END_OF_EVENT = "\n\n"
 
-/** Frames as events, in one piece. The heads are ASCII. */
+/** Frames as events, in one buffer. The heads are ASCII. */
 const asEvents = (streamId: string, runs: ReadonlyArray<FrameRun>, sentAtMs: number): Buffer => {
   const all = runs.flatMap(({ firstSeq, frames, mark }) =>
     frames.map((frame, at) => {
@@ -42,7 +44,7 @@ const asEvents = (streamId: string, runs: ReadonlyArray<FrameRun>, sentAtMs: num
   return bytes
 }
 
-/** One event stream. Bytes that its reader has not taken are those that the response has not read. */
+/** One event stream. Bytes that the response has not read count as not taken by the reader. */
 export class EventWire implements LiveWire {
   readonly events = new Readable({ read: () => undefined })
   readonly over: Latch.Latch
@@ -50,12 +52,14 @@ export class EventWire implements LiveWire {
   readonly #clock: Clock.Clock
   readonly #began: (ended: Ended | null) => void
   #sent = 0
-  // Position in bytes at which each write ends, and its number of frames. The oldest unsent is first.
+  // The byte position at which each write ends, and its number of frames. The oldest unsent write is first.
   #writes: Array<{ readonly end: number; readonly frames: number }> = []
-  /** Answers a ping of the connection: a response has none, and one that is not read is bounded by its bytes. */
+  /**
+   * Answers the connection's pings, because a response has none. A response that is not read is bounded by its bytes.
+   */
   onPing: (nowMs: number) => void = () => undefined
 
-  /** `began` takes the end of a subscription that never began, or null with its first frames. */
+  /** Calls `began` with null when the first frames are sent, or with the end of a subscription that never began. */
   constructor(streamId: string, clock: Clock.Clock, over: Latch.Latch, began: (ended: Ended | null) => void) {
     this.#streamId = streamId
     this.#clock = clock
@@ -83,11 +87,10 @@ export class EventWire implements LiveWire {
     this.#began(null)
   }
 
-  sendText(text: string): void {
-    const frame: MarketControlFrame = JSON.parse(text)
+  sendControl(frame: Control): void {
     if (frame.type === "notice") {
-      this.write(`event: notice\ndata: ${text}${END_OF_EVENT}`)
-    } else if (frame.type === "ended") {
+      this.write(`event: notice\ndata: ${JSON.stringify(frame)}${END_OF_EVENT}`)
+    } else if (isEnded(frame)) {
       this.#began(frame)
       this.finish(frame.code === "unsubscribed" ? "completed" : frame.code, frame.message, frame.retryAfterMs)
     }
@@ -111,7 +114,7 @@ export class EventWire implements LiveWire {
   close(code: CloseCode, reason: string): void {
     const message = `The stream ended: ${reason}.`
     const sentAtMs = this.#clock.currentTimeMillisUnsafe()
-    // A request whose subscription has not begun is answered with an error. Without effect once it has.
+    // A request whose subscription has not begun is answered with an error. Once it has begun, this has no effect.
     this.#began({ type: "ended", id: "", code: "data_unavailable", message, retryAfterMs: null, sentAtMs })
     this.finish(endings[code] ?? "failed", message)
   }
@@ -127,15 +130,15 @@ export class EventWire implements LiveWire {
   }
 }
 
-/** An event stream before its connection. */
+/** An event stream before its connection is opened. */
 export interface MarketEvents {
   readonly wire: EventWire
   readonly response: HttpServerResponse.HttpServerResponse
-  /** The end of a subscription that never began; null once it has. */
+  /** Completes with null when the subscription has begun, or with the end of a subscription that never began. */
   readonly began: Effect.Effect<Ended | null>
 }
 
-/** Makes a stream of events that ends with the scope; `request` is the fiber that writes its response. */
+/** Makes a stream of events that ends with the scope. `request` is the fiber that writes its response. */
 export const marketEvents = Effect.fnUntraced(function* (
   streamId: string,
   request: Fiber.Fiber<unknown, unknown>

@@ -1,11 +1,11 @@
-/** Start of a quote stream. The first tick is priced before the response begins, so that its failure is an ordinary error. */
+/** Starts a quote stream. The first tick is priced before the response begins, so its failure is an ordinary error. */
 import { Clock, Effect, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { UsageStore } from "../../access/usage/UsageStore.ts"
-import { type Charge, LimiterUnavailable } from "../../domain/Budget.ts"
-import type { QuoteRefusal } from "../../domain/quotes/Quote.ts"
-import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
+import { type Charge, LimiterUnavailable } from "../../api/schemas/Budget.ts"
+import type { QuoteRefusal } from "../../api/schemas/Quote.ts"
+import type { StreamTerms } from "../../api/schemas/QuoteStream.ts"
 import { type QuoteTicks, tickRequest } from "../../quotes/QuoteTicks.ts"
 import { runTicks, type TickMeter } from "../../quotes/runTicks.ts"
 import { monotonicMs } from "../../domain/loopTime.ts"
@@ -23,7 +23,7 @@ export interface StreamStart {
 
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
 
-/** Budgets and usage of the key of a stream. */
+/** Where the ticks of a stream are charged and counted. */
 export interface StreamAccounting {
   readonly limiter: RateLimiter["Service"]
   readonly usage: UsageStore["Service"]

@@ -1,16 +1,15 @@
-/** A quote session as a streamed response: frames, heartbeats, and a cut for readers that do not read. */
-import { Duration, Effect, type Fiber, Latch, Option, Random, type Scope } from "effect"
+/** Streams a quote session as a response: frames, heartbeats, and a cut for readers that do not read. */
+import { Duration, Effect, type Fiber, Latch, Option, type Scope } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Readable } from "node:stream"
-import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
-import { uuidV4 } from "../../domain/uuid.ts"
+import type { StreamTerms } from "../../api/schemas/QuoteStream.ts"
 import { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { frameText } from "./wireQuote.ts"
 
 /** Most frames that wait for a slow reader. */
 const BACKLOG = 64
 const HEARTBEAT = Duration.seconds(20)
-/** Time that a reader has for the last frames before its connection is cut. */
+/** How long a reader may take for the last frames before its connection is cut. */
 const CLOSE_GRACE = Duration.seconds(5)
 
 export const RETRY = "retry: 3000\n\n"
@@ -30,11 +29,11 @@ export interface StreamWatch {
   readonly over: Latch.Latch
   /** The fiber that writes the response. */
   readonly request: Fiber.Fiber<unknown, unknown>
-  /** Writes a comment that shows the stream to be alive. */
+  /** Writes a comment that shows that the stream is alive. */
   readonly beat: (comment: string) => void
 }
 
-/** Writes heartbeats until the stream is over, and cuts off a reader that has not taken the last frame in time. */
+/** Writes heartbeats until the stream is over. Cuts off a reader that does not take the last frame in time. */
 export const watchStream = Effect.fnUntraced(function* ({ beat, over, request }: StreamWatch) {
   while (Option.isNone(yield* Effect.timeoutOption(over.await, HEARTBEAT))) {
     beat(HEARTBEAT_COMMENT)
@@ -48,17 +47,17 @@ export const eventResponse = (events: Readable): HttpServerResponse.HttpServerRe
   HttpServerResponse.raw(events, { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } })
 
 /**
- * Makes a session whose frames leave with the response. Both end with the scope; `request` is the fiber that writes the
- * response, interrupted when the reader has not taken the last frame in time.
+ * Makes a session whose frames leave with the response. Both end with the scope. `request` is the fiber that writes the
+ * response; it is interrupted when the reader does not take the last frame in time.
  */
 export const streamSession = Effect.fnUntraced(function* (
   terms: StreamTerms,
   request: Fiber.Fiber<unknown, unknown>
 ): Effect.fn.Return<StreamedSession, never, Scope.Scope> {
-  // Pushes reach the socket at once, without a fiber or a turn of the loop, as long as the reader keeps up.
+  // Frames reach the socket at once, without a fiber or a turn of the loop, as long as the reader keeps up.
   const frames = new Readable({ objectMode: true, read: () => undefined })
   const over = yield* Latch.make()
-  const id = uuidV4(yield* Random.Random).replaceAll("-", "")
+  const id = crypto.randomUUID().replaceAll("-", "")
   let sent = 0
   const push = (text: string) => {
     sent += Buffer.byteLength(text)

@@ -1,9 +1,8 @@
 import { Effect } from "effect"
 import { REALTIME_PATH } from "../../api/Tracker.ts"
-import { LiveSessions } from "../../tracker/LiveSessions.ts"
+import { LiveSessions } from "../../wallets/tracker/LiveSessions.ts"
 import type { SocketPath } from "./LiveSocket.ts"
 
-/** Live connections of the tracker. */
 export const trackerSocket = Effect.map(LiveSessions, (sessions): SocketPath => ({
   path: REALTIME_PATH,
   operation: "tracker.realtime",

@@ -1,7 +1,7 @@
-/** Quotes and frames as JSON text. Written by hand, because every tick of every stream is encoded here. */
+/** Encodes quotes and frames as JSON text. Written by hand, because every tick of every stream is encoded here. */
 import { HttpServerResponse } from "effect/http"
-import type { SpotQuote } from "../../domain/quotes/Quote.ts"
-import type { Frame } from "../../domain/quotes/QuoteStream.ts"
+import type { SpotQuote } from "../../api/schemas/Quote.ts"
+import type { Frame } from "../../api/schemas/QuoteStream.ts"
 
 const onWire = (quote: SpotQuote) => ({
   ...quote,

@@ -1,24 +1,23 @@
 import type { Address } from "../../domain/Address.ts"
 import { imageCells, imageList, type ImageSteps, type StateImage } from "./StateImage.ts"
 
-/** Words of one address: 44 letters, four to a word; shorter ones end in zeros. */
+/** Words of one address: 44 letters, four to a word. Shorter addresses end in zeros. */
 const WORDS = 11
 const LETTERS = WORDS * Uint32Array.BYTES_PER_ELEMENT
 const PAGE_BITS = 12
 const PAGE = 2 ** PAGE_BITS
 const NO_WORDS = new Uint32Array(0)
-/** Of a slot: the hash of the address, and its number. */
+/** A slot holds the hash of an address and its number. */
 const SLOT = 2
-/** The table is made of this many parts, each of which grows by itself: a part is small, so that growing never pauses the writer. */
+/** The table has this many parts. Each part is small and grows by itself, so growing never pauses the writer. */
 const PART_BITS = 6
 const PARTS = 2 ** PART_BITS
 const FIRST_SLOTS = 16
-/** Most addresses that are looked up together. */
+/** The most addresses that are looked up together. */
 export const GROUP = 32
-/** Addresses of an image that are put into the table in one step. */
+/** Addresses that one step of an image puts into the table. */
 const ENTERED = 2048
 
-/** The hash of an address. */
 const hashOf = (words: Uint32Array, at: number): number => {
   let hash = 0
   for (let word = at; word < at + WORDS; word++) {
@@ -30,7 +29,7 @@ const hashOf = (words: Uint32Array, at: number): number => {
 
 const maskOf = (slots: Uint32Array): number => (slots.length >>> 1) - 1
 
-/** The numbers of a part in twice the slots. */
+/** Copies a part into one with twice the slots. */
 const grown = (old: Uint32Array): Uint32Array<ArrayBuffer> => {
   const slots = new Uint32Array(old.length * 2)
   const mask = maskOf(slots)
@@ -48,88 +47,91 @@ const grown = (old: Uint32Array): Uint32Array<ArrayBuffer> => {
 }
 
 /**
- * Numbers for addresses: stable while an address is held, reused after it was dropped; 0 is none. The letters lie packed in
- * pages, because a map has to hash the new strings of a decoder, which costs more than the rest of a trade. Memory follows
- * the number of addresses.
+ * Gives numbers to addresses. A number is stable while its address is held and reused after the address is dropped; 0
+ * means none. The letters lie packed in pages, because a map would have to hash each new string of a decoder, which
+ * costs more than the rest of a trade. Memory follows the number of addresses.
  */
 export class Addresses {
   /** Open addressing in every part, at most half full. */
-  private readonly parts = Array.from({ length: PARTS }, () => new Uint32Array(FIRST_SLOTS * SLOT))
-  private readonly used = new Uint32Array(PARTS)
-  private readonly pages: Array<Uint32Array> = []
-  private readonly free: Array<number> = []
-  private next = 1
+  readonly #parts = Array.from({ length: PARTS }, () => new Uint32Array(FIRST_SLOTS * SLOT))
+  readonly #used = new Uint32Array(PARTS)
+  readonly #pages: Array<Uint32Array> = []
+  readonly #free: Array<number> = []
+  #next = 1
   /** The address that is being looked up. */
-  private readonly words = new Uint32Array(WORDS)
-  private readonly letters = new Uint8Array(this.words.buffer)
-  /** The addresses of a group, and the hash of each. */
-  private readonly groupWords = new Uint32Array(GROUP * WORDS)
-  private readonly groupLetters = Array.from(
+  readonly #words = new Uint32Array(WORDS)
+  readonly #letters = new Uint8Array(this.#words.buffer)
+  /** The addresses of a group and their hashes. */
+  readonly #groupWords = new Uint32Array(GROUP * WORDS)
+  readonly #groupLetters = Array.from(
     { length: GROUP },
-    (_, place) => new Uint8Array(this.groupWords.buffer, place * LETTERS, LETTERS)
+    (_, place) => new Uint8Array(this.#groupWords.buffer, place * LETTERS, LETTERS)
   )
-  private readonly hashes = new Uint32Array(GROUP)
-  private readonly encoder = new TextEncoder()
-  private readonly decoder = new TextDecoder()
+  readonly #hashes = new Uint32Array(GROUP)
+  readonly #encoder = new TextEncoder()
+  readonly #decoder = new TextDecoder()
 
-  /** The number of an address; 0 when it has none. */
+  /** Returns the number of an address; 0 when it has none. */
   find(address: Address): number {
-    const hash = this.pack(address)
-    const slots = this.partOf(hash)
-    return slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
+    const hash = this.#pack(address)
+    const slots = this.#partOf(hash)
+    return slots[this.#slotOf(slots, hash) * SLOT + 1] ?? 0
   }
 
-  /** Notes an address of a group at a place below `GROUP`, for `findGroup`. */
+  /** Puts an address at a place of the group for `findGroup`. Places are below `GROUP`. */
   note(place: number, address: Address): void {
-    const letters = this.groupLetters[place] ?? this.letters
-    const { written } = this.encoder.encodeInto(address, letters)
+    const letters = this.#groupLetters[place] ?? this.#letters
+    const { written } = this.#encoder.encodeInto(address, letters)
     if (written < LETTERS) {
       letters.fill(0, written)
     }
-    this.hashes[place] = hashOf(this.groupWords, place * WORDS)
+    this.#hashes[place] = hashOf(this.#groupWords, place * WORDS)
   }
 
-  /** The numbers of the first addresses of a group: 0 for those that have none. The memory of all of them is read at once. */
+  /**
+   * Fills in the numbers of the first `count` addresses of the group; 0 where an address has none. The memory of all of
+   * them is read at once.
+   */
   findGroup(count: number, ids: Uint32Array): void {
     for (let place = 0; place < count; place++) {
-      const hash = this.hashes[place] ?? 0
-      const slots = this.partOf(hash)
+      const hash = this.#hashes[place] ?? 0
+      const slots = this.#partOf(hash)
       ids[place] = slots[(hash & maskOf(slots)) * SLOT + 1] ?? 0
     }
     for (let place = 0; place < count; place++) {
       const id = ids[place] ?? 0
-      const page = this.pages[id >>> PAGE_BITS] ?? NO_WORDS
+      const page = this.#pages[id >>> PAGE_BITS] ?? NO_WORDS
       const from = (id & (PAGE - 1)) * WORDS
       ids[place] = (page[from] ?? 0) ^ (page[from + WORDS - 1] ?? 0)
     }
     for (let place = 0; place < count; place++) {
-      const hash = this.hashes[place] ?? 0
-      const slots = this.partOf(hash)
-      ids[place] = slots[this.slotOf(slots, hash, this.groupWords, place * WORDS) * SLOT + 1] ?? 0
+      const hash = this.#hashes[place] ?? 0
+      const slots = this.#partOf(hash)
+      ids[place] = slots[this.#slotOf(slots, hash, this.#groupWords, place * WORDS) * SLOT + 1] ?? 0
     }
   }
 
-  /** The number of an address, given now when it has none. */
+  /** Returns the number of an address, and gives it one when it has none. */
   hold(address: Address): number {
-    const hash = this.pack(address)
-    const slots = this.partOf(hash)
-    const known = slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
+    const hash = this.#pack(address)
+    const slots = this.#partOf(hash)
+    const known = slots[this.#slotOf(slots, hash) * SLOT + 1] ?? 0
     if (known !== 0) {
       return known
     }
-    const id = this.free.pop() ?? this.next++
-    const page = (this.pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
-    page.set(this.words, (id & (PAGE - 1)) * WORDS)
-    this.enter(hash, id)
+    const id = this.#free.pop() ?? this.#next++
+    const page = (this.#pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
+    page.set(this.#words, (id & (PAGE - 1)) * WORDS)
+    this.#enter(hash, id)
     return id
   }
 
-  /** Forgets an address; those behind it in the table close the gap, so that no search stops short of them. */
+  /** Forgets an address. The slots behind it close the gap, so that no search stops short of them. */
   drop(address: Address): void {
-    const hash = this.pack(address)
-    const slots = this.partOf(hash)
+    const hash = this.#pack(address)
+    const slots = this.#partOf(hash)
     const mask = maskOf(slots)
-    let gap = this.slotOf(slots, hash)
+    let gap = this.#slotOf(slots, hash)
     const id = slots[gap * SLOT + 1] ?? 0
     if (id === 0) {
       return
@@ -142,23 +144,23 @@ export class Addresses {
       }
     }
     slots.fill(0, gap * SLOT, gap * SLOT + SLOT)
-    this.count(hash, -1)
-    this.free.push(id)
+    this.#count(hash, -1)
+    this.#free.push(id)
   }
 
-  /** The address of a number that was given out. */
+  /** Returns the address of a number that was given out. */
   text(id: number): Address {
-    const page = this.pages[id >>> PAGE_BITS] ?? NO_WORDS
+    const page = this.#pages[id >>> PAGE_BITS] ?? NO_WORDS
     const from = (id & (PAGE - 1)) * WORDS * Uint32Array.BYTES_PER_ELEMENT
     const letters = new Uint8Array(page.buffer, from, LETTERS)
     const end = letters.indexOf(0)
-    return this.decoder.decode(end < 0 ? letters : letters.subarray(0, end)) as Address
+    return this.#decoder.decode(end < 0 ? letters : letters.subarray(0, end)) as Address
   }
 
   /** The numbers that are given out. */
   *ids(): Generator<number, void, void> {
-    const free = new Set(this.free)
-    for (let id = 1; id < this.next; id++) {
+    const free = new Set(this.#free)
+    for (let id = 1; id < this.#next; id++) {
       if (!free.has(id)) {
         yield id
       }
@@ -167,56 +169,56 @@ export class Addresses {
 
   /** Writes every address, or reads them into an empty table. */
   *image(image: StateImage): ImageSteps {
-    this.next = image.number(this.next)
-    yield* imageList(image, this.free)
-    for (let id = 0; id < this.next; id += PAGE) {
-      const page = (this.pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
-      yield* imageCells(image, page.subarray(0, Math.min(PAGE, this.next - id) * WORDS))
+    this.#next = image.number(this.#next)
+    yield* imageList(image, this.#free)
+    for (let id = 0; id < this.#next; id += PAGE) {
+      const page = (this.#pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
+      yield* imageCells(image, page.subarray(0, Math.min(PAGE, this.#next - id) * WORDS))
     }
     if (image.isRead) {
-      yield* this.enterAll()
+      yield* this.#enterAll()
     }
   }
 
-  /** Addresses held. */
+  /** The number of addresses held. */
   get size(): number {
-    return this.next - 1 - this.free.length
+    return this.#next - 1 - this.#free.length
   }
 
   /** Bytes in use. */
   get usedBytes(): number {
-    const slots = this.parts.reduce((sum, part) => sum + part.byteLength, 0)
+    const slots = this.#parts.reduce((sum, part) => sum + part.byteLength, 0)
     return slots + this.size * WORDS * Uint32Array.BYTES_PER_ELEMENT
   }
 
-  private pack(address: Address): number {
-    const { written } = this.encoder.encodeInto(address, this.letters)
+  #pack(address: Address): number {
+    const { written } = this.#encoder.encodeInto(address, this.#letters)
     if (written < LETTERS) {
-      this.letters.fill(0, written)
+      this.#letters.fill(0, written)
     }
-    return hashOf(this.words, 0)
+    return hashOf(this.#words, 0)
   }
 
-  /** Puts the number of an address that is being looked up into the table. */
-  private enter(hash: number, id: number): void {
-    let slots: Uint32Array = this.partOf(hash)
-    if (this.count(hash, 1) * 2 > maskOf(slots)) {
+  /** Puts the number of the address that is being looked up into the table. */
+  #enter(hash: number, id: number): void {
+    let slots: Uint32Array = this.#partOf(hash)
+    if (this.#count(hash, 1) * 2 > maskOf(slots)) {
       const more = grown(slots)
-      this.parts[hash >>> (32 - PART_BITS)] = more
+      this.#parts[hash >>> (32 - PART_BITS)] = more
       slots = more
     }
-    const at = this.slotOf(slots, hash) * SLOT
+    const at = this.#slotOf(slots, hash) * SLOT
     slots[at] = hash
     slots[at + 1] = id
   }
 
   /** Puts every number that is given out into the table. */
-  private *enterAll(): ImageSteps {
+  *#enterAll(): ImageSteps {
     let entered = 0
     for (const id of this.ids()) {
       const from = (id & (PAGE - 1)) * WORDS
-      this.words.set((this.pages[id >>> PAGE_BITS] ?? NO_WORDS).subarray(from, from + WORDS))
-      this.enter(hashOf(this.words, 0), id)
+      this.#words.set((this.#pages[id >>> PAGE_BITS] ?? NO_WORDS).subarray(from, from + WORDS))
+      this.#enter(hashOf(this.#words, 0), id)
       entered++
       if (entered % ENTERED === 0) {
         yield
@@ -224,32 +226,32 @@ export class Addresses {
     }
   }
 
-  private partOf(hash: number): Uint32Array {
-    return this.parts[hash >>> (32 - PART_BITS)] ?? NO_WORDS
+  #partOf(hash: number): Uint32Array {
+    return this.#parts[hash >>> (32 - PART_BITS)] ?? NO_WORDS
   }
 
-  /** Adds to the number of addresses in the part of a hash; returns the new number. */
-  private count(hash: number, change: 1 | -1): number {
+  /** Changes the number of addresses in the part of a hash and returns the new number. */
+  #count(hash: number, change: 1 | -1): number {
     const part = hash >>> (32 - PART_BITS)
-    const used = (this.used[part] ?? 0) + change
-    this.used[part] = used
+    const used = (this.#used[part] ?? 0) + change
+    this.#used[part] = used
     return used
   }
 
-  private slotOf(slots: Uint32Array, hash: number, words = this.words, at = 0): number {
+  #slotOf(slots: Uint32Array, hash: number, words = this.#words, at = 0): number {
     const mask = maskOf(slots)
     let slot = hash & mask
     for (;;) {
       const id = slots[slot * SLOT + 1] ?? 0
-      if (id === 0 || (slots[slot * SLOT] === hash && this.spells(id, words, at))) {
+      if (id === 0 || (slots[slot * SLOT] === hash && this.#spells(id, words, at))) {
         return slot
       }
       slot = (slot + 1) & mask
     }
   }
 
-  private spells(id: number, words: Uint32Array, at: number): boolean {
-    const page = this.pages[id >>> PAGE_BITS] ?? NO_WORDS
+  #spells(id: number, words: Uint32Array, at: number): boolean {
+    const page = this.#pages[id >>> PAGE_BITS] ?? NO_WORDS
     const from = (id & (PAGE - 1)) * WORDS
     for (let word = 0; word < WORDS; word++) {
       if (page[from + word] !== words[at + word]) {

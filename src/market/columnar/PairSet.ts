@@ -1,18 +1,21 @@
 import { imageCells, type ImageSteps, type StateImage } from "./StateImage.ts"
 
-/** Words of a slot: the owner, never zero, and the two hashes of its member. */
+/** Words of a slot: the owner, which is never zero, and the two hashes of its member. */
 const SLOT = 3
 const FIRST_SLOTS = 16
 
-/** Owners and members, each known by 64 bits of hash. Open addressing in one array, at most half full. */
+/**
+ * Pairs of an owner and a member, where 64 bits of hash stand for the member. Open addressing in one array, at most
+ * half full.
+ */
 export class PairSet {
-  private slots = new Uint32Array(FIRST_SLOTS * SLOT)
-  private mask = FIRST_SLOTS - 1
-  private used = 0
+  #slots = new Uint32Array(FIRST_SLOTS * SLOT)
+  #mask = FIRST_SLOTS - 1
+  #used = 0
 
-  /** Adds a member of an owner other than 0; false when it was there. */
+  /** Adds a member to an owner other than 0; returns false when it was there already. */
   add(owner: number, hash: number, check: number): boolean {
-    const { mask, slots } = this
+    const [mask, slots] = [this.#mask, this.#slots]
     let slot = (Math.imul(owner, 0x9e3779b1) ^ hash) & mask
     for (let at = slot * SLOT; slots[at] !== 0; at = slot * SLOT) {
       if (slots[at] === owner && slots[at + 1] === hash && slots[at + 2] === check) {
@@ -24,41 +27,41 @@ export class PairSet {
     slots[at] = owner
     slots[at + 1] = hash
     slots[at + 2] = check
-    this.used++
-    if (this.used * 2 > mask) {
-      this.resize(slots.length * 2)
+    this.#used++
+    if (this.#used * 2 > mask) {
+      this.#resize(slots.length * 2)
     }
     return true
   }
 
-  /** Forgets everything, and keeps the room for about as much. */
+  /** Forgets all pairs and keeps room for about as many. */
   clear(): void {
-    const most = this.used * 4
-    this.used = 0
-    if (this.mask > Math.max(most, FIRST_SLOTS)) {
-      this.slots = new Uint32Array((this.slots.length / SLOT / 2) * SLOT)
-      this.mask >>>= 1
+    const most = this.#used * 4
+    this.#used = 0
+    if (this.#mask > Math.max(most, FIRST_SLOTS)) {
+      this.#slots = new Uint32Array((this.#slots.length / SLOT / 2) * SLOT)
+      this.#mask >>>= 1
     } else {
-      this.slots.fill(0)
+      this.#slots.fill(0)
     }
   }
 
   /** Writes every pair, or reads them into an empty set. */
   *image(image: StateImage): ImageSteps {
-    const length = image.number(this.slots.length)
-    this.used = image.number(this.used)
+    const length = image.number(this.#slots.length)
+    this.#used = image.number(this.#used)
     if (image.isRead) {
-      this.slots = new Uint32Array(length)
-      this.mask = length / SLOT - 1
+      this.#slots = new Uint32Array(length)
+      this.#mask = length / SLOT - 1
     }
-    yield* imageCells(image, this.slots)
+    yield* imageCells(image, this.#slots)
   }
 
-  private resize(length: number): void {
-    const old = this.slots
-    this.slots = new Uint32Array(length)
-    this.mask = length / SLOT - 1
-    this.used = 0
+  #resize(length: number): void {
+    const old = this.#slots
+    this.#slots = new Uint32Array(length)
+    this.#mask = length / SLOT - 1
+    this.#used = 0
     for (let at = 0; at < old.length; at += SLOT) {
       if (old[at] !== 0) {
         this.add(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0)

@@ -1,4 +1,4 @@
-/** The ranked ids, each with an exact value in two parts, high before low. */
+/** Ids with their exact values. A value has two parts; the high part decides first. */
 export interface Ranked {
   readonly ids: Uint32Array
   readonly high: Float64Array
@@ -6,72 +6,71 @@ export interface Ranked {
 }
 
 /**
- * The order of ids by value, largest first, found only as far as it is read: the heap is built in O(n), and each further
- * place costs O(log n). Places that were read never change.
+ * Orders ids by value, largest first, only as far as they are read: the heap is built in O(n), and each further place
+ * costs O(log n). Places that were read never change.
  */
 export class Ranking {
-  private readonly heap: Uint32Array
-  private left: number
-  private readonly places: Array<number> = []
-  private readonly ranked: Ranked
-  private readonly tie: (a: number, b: number) => number
+  readonly #heap: Uint32Array
+  #left: number
+  readonly #places: Array<number> = []
+  readonly #ranked: Ranked
+  readonly #tie: (a: number, b: number) => number
 
-  /** `tie` orders two ids of the same value, as a comparison for sorting does. */
+  /** `tie` orders two ids of equal value; it returns a number as a comparison for sorting does. */
   constructor(ranked: Ranked, tie: (a: number, b: number) => number) {
-    this.ranked = ranked
-    this.tie = tie
-    this.left = ranked.ids.length
-    this.heap = new Uint32Array(this.left)
-    for (let at = 0; at < this.left; at++) {
-      this.heap[at] = at
+    this.#ranked = ranked
+    this.#tie = tie
+    this.#left = ranked.ids.length
+    this.#heap = new Uint32Array(this.#left)
+    for (let at = 0; at < this.#left; at++) {
+      this.#heap[at] = at
     }
-    for (let at = (this.left >>> 1) - 1; at >= 0; at--) {
-      this.sink(at)
+    for (let at = (this.#left >>> 1) - 1; at >= 0; at--) {
+      this.#sink(at)
     }
   }
 
-  /** The number of ranked ids. */
   get size(): number {
-    return this.ranked.ids.length
+    return this.#ranked.ids.length
   }
 
-  /** The id at a place, 0 the first; undefined past the last. */
+  /** Returns the id at a place, starting at 0; undefined past the last. */
   at(place: number): number | undefined {
-    while (this.places.length <= place && this.left > 0) {
-      this.places.push(this.ranked.ids[this.heap[0] ?? 0] ?? 0)
-      this.left--
-      this.heap[0] = this.heap[this.left] ?? 0
-      this.sink(0)
+    while (this.#places.length <= place && this.#left > 0) {
+      this.#places.push(this.#ranked.ids[this.#heap[0] ?? 0] ?? 0)
+      this.#left--
+      this.#heap[0] = this.#heap[this.#left] ?? 0
+      this.#sink(0)
     }
-    return this.places[place]
+    return this.#places[place]
   }
 
-  private sink(from: number): void {
-    const moving = this.heap[from] ?? 0
+  #sink(from: number): void {
+    const moving = this.#heap[from] ?? 0
     let at = from
     for (;;) {
       const left = 2 * at + 1
-      if (left >= this.left) {
+      if (left >= this.#left) {
         break
       }
       const right = left + 1
-      const child = right < this.left && this.precedes(this.heap[right] ?? 0, this.heap[left] ?? 0) ? right : left
-      if (!this.precedes(this.heap[child] ?? 0, moving)) {
+      const child = right < this.#left && this.#precedes(this.#heap[right] ?? 0, this.#heap[left] ?? 0) ? right : left
+      if (!this.#precedes(this.#heap[child] ?? 0, moving)) {
         break
       }
-      this.heap[at] = this.heap[child] ?? 0
+      this.#heap[at] = this.#heap[child] ?? 0
       at = child
     }
-    this.heap[at] = moving
+    this.#heap[at] = moving
   }
 
-  private precedes(a: number, b: number): boolean {
-    const { high, low, ids } = this.ranked
+  #precedes(a: number, b: number): boolean {
+    const { high, low, ids } = this.#ranked
     const more = (high[a] ?? 0) - (high[b] ?? 0)
     if (more !== 0) {
       return more > 0
     }
     const fine = (low[a] ?? 0) - (low[b] ?? 0)
-    return fine === 0 ? this.tie(ids[a] ?? 0, ids[b] ?? 0) < 0 : fine > 0
+    return fine === 0 ? this.#tie(ids[a] ?? 0, ids[b] ?? 0) < 0 : fine > 0
   }
 }

@@ -1,28 +1,31 @@
-/** Structures as bytes: written from them, and read back into them by the same calls in the same order. */
+/** Structures as bytes. The same calls in the same order write the structures, and read the bytes back into them. */
 
-/** Bytes that one step moves at most. */
+/** The most bytes that one step moves. */
 export const PIECE_BYTES = 2 ** 18
 
-/** Bytes of a part, but for the last. */
+/** The bytes of every part except the last. */
 export const PART_BYTES = 2 ** 22
 
-/** The steps of an image. Other work may run between two of them. */
+/** The steps of an image. Other work may run between two steps. */
 export type ImageSteps = Generator<void, void, void>
 
 type Cells = Float64Array | Uint32Array | Uint8Array
 
-/** Bytes in the order of the processor, which is little-endian wherever the service runs. */
+/**
+ * Writes bytes, or reads them. The bytes are in the order of the processor, which is little-endian wherever the service
+ * runs.
+ */
 export interface StateImage {
   /** True when bytes are read into the structures. */
   readonly isRead: boolean
-  /** Writes a number, or returns the one that was written. */
+  /** Writes a number, or returns the number that was written. */
   number(value: number): number
   text(value: string): string
-  /** Writes the elements, or replaces them by those that were written. */
+  /** Writes the elements, or replaces them with the elements that were written. */
   cells(view: Cells): void
 }
 
-/** The image is not of these structures, or is damaged. */
+/** The image belongs to other structures or is damaged. */
 export class ImageMismatch extends Error {
   override readonly name = "ImageMismatch"
 }
@@ -39,27 +42,27 @@ const bytesOf = (view: Cells): Uint8Array => new Uint8Array(view.buffer, view.by
 export class ImageWriter implements StateImage {
   readonly isRead = false
   readonly parts: Array<Uint8Array> = []
-  /** Bytes written. */
+  /** The number of bytes written. */
   size = 0
-  private readonly most: number
-  private part = new Uint8Array(0)
-  private filled = 0
-  private readonly scratch = new Float64Array(1)
-  private readonly encoder = new TextEncoder()
+  readonly #most: number
+  #part = new Uint8Array(0)
+  #filled = 0
+  readonly #scratch = new Float64Array(1)
+  readonly #encoder = new TextEncoder()
 
   /** Throws `ImageTooLarge` above `most` bytes. */
   constructor(most = Number.POSITIVE_INFINITY) {
-    this.most = most
+    this.#most = most
   }
 
   number(value: number): number {
-    this.scratch[0] = value
-    this.cells(this.scratch)
+    this.#scratch[0] = value
+    this.cells(this.#scratch)
     return value
   }
 
   text(value: string): string {
-    const bytes = this.encoder.encode(value)
+    const bytes = this.#encoder.encode(value)
     this.number(bytes.length)
     this.cells(bytes)
     return value
@@ -68,46 +71,46 @@ export class ImageWriter implements StateImage {
   cells(view: Cells): void {
     const bytes = bytesOf(view)
     this.size += bytes.length
-    if (this.size > this.most) {
-      throw new ImageTooLarge(`more than ${this.most} bytes`)
+    if (this.size > this.#most) {
+      throw new ImageTooLarge(`more than ${this.#most} bytes`)
     }
     for (let from = 0; from < bytes.length;) {
-      if (this.filled === this.part.length) {
-        this.part = new Uint8Array(PART_BYTES)
-        this.parts.push(this.part)
-        this.filled = 0
+      if (this.#filled === this.#part.length) {
+        this.#part = new Uint8Array(PART_BYTES)
+        this.parts.push(this.#part)
+        this.#filled = 0
       }
-      const moved = Math.min(bytes.length - from, this.part.length - this.filled)
-      this.part.set(bytes.subarray(from, from + moved), this.filled)
-      this.filled += moved
+      const moved = Math.min(bytes.length - from, this.#part.length - this.#filled)
+      this.#part.set(bytes.subarray(from, from + moved), this.#filled)
+      this.#filled += moved
       from += moved
     }
   }
 
-  /** Ends the image: the last part is cut to its bytes. */
+  /** Ends the image. The last part is cut to the bytes it holds. */
   end(): void {
-    this.parts.push(...this.parts.splice(-1).map((part) => part.subarray(0, this.filled)))
+    this.parts.push(...this.parts.splice(-1).map((part) => part.subarray(0, this.#filled)))
   }
 }
 
 /** Reads an image from parts, which are added as they come. */
 export class ImageReader implements StateImage {
   readonly isRead = true
-  /** Bytes that were added and not read. */
+  /** The number of bytes that were added but not read. */
   available = 0
-  private readonly parts: Array<Uint8Array> = []
-  private at = 0
-  private readonly scratch = new Float64Array(1)
-  private readonly decoder = new TextDecoder()
+  readonly #parts: Array<Uint8Array> = []
+  #at = 0
+  readonly #scratch = new Float64Array(1)
+  readonly #decoder = new TextDecoder()
 
   add(part: Uint8Array): void {
-    this.parts.push(part)
+    this.#parts.push(part)
     this.available += part.length
   }
 
   number(_value: number): number {
-    this.cells(this.scratch)
-    return this.scratch[0] ?? 0
+    this.cells(this.#scratch)
+    return this.#scratch[0] ?? 0
   }
 
   text(_value: string): string {
@@ -117,7 +120,7 @@ export class ImageReader implements StateImage {
     }
     const bytes = new Uint8Array(length)
     this.cells(bytes)
-    return this.decoder.decode(bytes)
+    return this.#decoder.decode(bytes)
   }
 
   cells(view: Cells): void {
@@ -127,20 +130,20 @@ export class ImageReader implements StateImage {
     }
     this.available -= bytes.length
     for (let to = 0; to < bytes.length;) {
-      const part = this.parts[0] ?? bytes
-      const moved = Math.min(bytes.length - to, part.length - this.at)
-      bytes.set(part.subarray(this.at, this.at + moved), to)
+      const part = this.#parts[0] ?? bytes
+      const moved = Math.min(bytes.length - to, part.length - this.#at)
+      bytes.set(part.subarray(this.#at, this.#at + moved), to)
       to += moved
-      this.at += moved
-      if (this.at === part.length) {
-        this.parts.shift()
-        this.at = 0
+      this.#at += moved
+      if (this.#at === part.length) {
+        this.#parts.shift()
+        this.#at = 0
       }
     }
   }
 }
 
-/** A value that the writer and the reader have in common. Throws when they differ. */
+/** Checks a value that writer and reader must share. Throws when it differs. */
 export const imageSame = (image: StateImage, value: number): void => {
   const written = image.number(value)
   if (written !== value) {
@@ -148,7 +151,7 @@ export const imageSame = (image: StateImage, value: number): void => {
   }
 }
 
-/** The elements of an array of any length. */
+/** Writes or reads the elements of an array of any length. */
 export function* imageCells(image: StateImage, view: Cells): ImageSteps {
   const most = PIECE_BYTES / view.BYTES_PER_ELEMENT
   for (let from = 0; from < view.length; from += most) {
@@ -157,7 +160,7 @@ export function* imageCells(image: StateImage, view: Cells): ImageSteps {
   }
 }
 
-/** A list of whole numbers below 2^32. */
+/** Writes or reads a list of whole numbers below 2^32. */
 export function* imageList(image: StateImage, list: Array<number>): ImageSteps {
   const words = image.isRead ? new Uint32Array(image.number(0)) : Uint32Array.from(list)
   if (!image.isRead) {
@@ -172,11 +175,14 @@ export function* imageList(image: StateImage, list: Array<number>): ImageSteps {
   }
 }
 
-/** The entries of a map, in their order; `entry` writes or reads a key and a value, which are undefined where they are read. */
+/**
+ * Writes or reads the entries of a map in their order. `entry` writes or reads one key and value; both are undefined
+ * while an image is read.
+ */
 export function* imageEntries<K, V>(
   image: StateImage,
   map: Map<K, V>,
-  /** Entries of one step. */
+  /** The number of entries in one step. */
   many: number,
   entry: (key: K | undefined, value: V | undefined) => readonly [K, V]
 ): ImageSteps {

@@ -1,14 +1,13 @@
-/** Notes the pools of trades for quotes, so that a new pool is quoted without another search. */
+/** Tells the pool book about each pool that trades, so that a new pool is quoted without another search. */
 import { Effect, Layer, Stream } from "effect"
-import { keepRunning } from "../../health/keepRunning.ts"
-import { PoolBook } from "../../pools/PoolBook.ts"
-import { TradeTape } from "./TradeTape.ts"
+import { keepRunning } from "../../operations/keepRunning.ts"
+import { PoolBook } from "../../quotes/pools/PoolBook.ts"
+import { Market } from "./Market.ts"
 
-/** Follows the tape for as long as the layer lives. */
-export const layer: Layer.Layer<never, never, PoolBook | TradeTape> = Layer.effectDiscard(
+export const layer: Layer.Layer<never, never, PoolBook | Market> = Layer.effectDiscard(
   Effect.gen(function* () {
     const book = yield* PoolBook
-    const tape = yield* TradeTape
+    const tape = yield* Market
     yield* Effect.suspend(() =>
       Stream.runForEach(tape.applied, ({ trades }) =>
         Effect.sync(() => {

@@ -1,23 +1,26 @@
-import { Context, Effect, Layer, Schedule, Stream } from "effect"
-import type { GapReason, SlotContent } from "../../solana/blocks/BlockFeed.ts"
-import type { TradeBlock } from "../../trades/blocks/TradeBlock.ts"
-import { TradeBlocks } from "../../trades/blocks/TradeBlocks.ts"
+import { Context, Effect, Layer, Stream } from "effect"
+import type { GapReason, SlotContent } from "../../chain/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../chain/decoding/TradeBlock.ts"
+import { TradeBlocks } from "../../chain/decoding/TradeBlocks.ts"
+import { keepTrying } from "../../operations/keepRunning.ts"
 import { makeBatches } from "./blockBatches.ts"
-import type { ChainIdentity } from "../store/ChainIdentity.ts"
-import type { TradeBatch } from "./TradeBatch.ts"
+import type { ChainIdentity } from "../model/ChainIdentity.ts"
+import type { TradeBatch } from "../model/TradeBatch.ts"
 
-/** The JSON-RPC code of an unknown method. */
 const NO_METHOD = -32601
 
-/** Retries until the node answers. The chain is unknown when the node does not support the method. */
+/** Waits until the node answers. Returns null when the node does not know the method, so that the chain has no name. */
 const chainOf = ({ genesis }: TradeBlocks["Service"], isSandbox: boolean): Effect.Effect<ChainIdentity | null> =>
   genesis.pipe(
     Effect.map((hash) => ({ genesis: hash, isSandbox })),
-    Effect.retry({ while: ({ rpcCode }) => rpcCode !== NO_METHOD, schedule: Schedule.spaced("1 second") }),
-    Effect.catch(() => Effect.succeed(null))
+    Effect.catchIf(
+      ({ rpcCode }) => rpcCode === NO_METHOD,
+      () => Effect.succeed(null)
+    ),
+    keepTrying("Reading the genesis of the chain")
   )
 
-/** A block that was read again, or the reason why it cannot be. */
+/** A block that was read again, or why it cannot be read. */
 export type ReadAgain =
   | { readonly _tag: "Block"; readonly batch: TradeBatch; readonly parentSlot: number }
   | { readonly _tag: "Missing"; readonly reason: GapReason }
@@ -47,20 +50,20 @@ const make = (isSandbox: boolean) =>
     })
   )
 
-/** Decoded blocks, in the order of the chain, each once. */
+/** Decoded blocks in the order of the chain, each once. */
 export class TradeFeed extends Context.Service<
   TradeFeed,
   {
-    /** The chain of the blocks, once the node is available; null when it is unknown. */
+    /** The chain of the blocks, once the node answers; null when the node cannot name it. */
     readonly chain: Effect.Effect<ChainIdentity | null>
     /**
-     * From the block after this slot on, or with 0 from as far back as the feed catches up. For one consumer. Ends when the
+     * The blocks after this slot. With 0 they begin as far back as the feed catches up. For one consumer. Ends when the
      * nodes serve another chain.
      */
     batches(after: number): Stream.Stream<TradeBatch>
-    /** One block again; the time is `elseMs` where it has none. Never fails. */
+    /** Reads one block again. A block without a time gets `elseMs`. Never fails. */
     again(slot: number, elseMs: number): Effect.Effect<ReadAgain>
-    /** The first slots from this one on that have a block, at most so many; empty when they cannot be listed. */
+    /** The first slots with a block, from this slot on, at most `limit`. Empty when the node cannot list them. */
     list(from: number, limit: number): Effect.Effect<ReadonlyArray<number>>
   }
 >()("fathom/market/tape/TradeFeed") {
@@ -70,13 +73,13 @@ export class TradeFeed extends Context.Service<
     Effect.suspend(() => make(false))
   )
 
-  /** The blocks of a simulated chain, whose trades are deleted once it has ended. */
+  /** The blocks of a simulated chain. Its trades are deleted once the chain has ended. */
   static readonly layerSandbox: Layer.Layer<TradeFeed, never, TradeBlocks> = Layer.effect(
     TradeFeed,
     Effect.suspend(() => make(true))
   )
 
-  /** Without a source of blocks: answers made from trades stay unavailable. */
+  /** No blocks at all: answers made from trades stay unavailable. */
   static readonly layerSilent: Layer.Layer<TradeFeed> = Layer.sync(TradeFeed, () =>
     TradeFeed.of({
       chain: Effect.never,

@@ -1,12 +1,11 @@
 import { Context } from "effect"
 import type { Address } from "../../domain/Address.ts"
 
-/** Wallets of which every transfer is stored, of mints that they have not traded too. */
+/** Wallets whose transfers are all stored, even of mints that they have never traded. */
 export interface WatchedSet {
   readonly has: (wallet: Address) => boolean
 }
 
-/** The watched wallets; none unless provided. */
 export const WatchedWallets = Context.Reference<WatchedSet>("fathom/market/tape/WatchedWallets", {
   defaultValue: () => ({ has: () => false })
 })

@@ -1,11 +1,12 @@
 import { Stream } from "effect"
-import type { BlockEvent } from "../../solana/blocks/BlockFeed.ts"
-import type { TradeBlock } from "../../trades/blocks/TradeBlock.ts"
-import type { TradeBatch } from "./TradeBatch.ts"
+import type { BlockEvent } from "../../chain/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../chain/decoding/TradeBlock.ts"
+import type { TradeBatch } from "../model/TradeBatch.ts"
 
 /**
- * Batches from the events of a block feed, one after the other. A block without a time has that of the one before it. After
- * a gap, and after blocks without any time, the next batch has `afterGap` set.
+ * Makes batches from the events of a block feed, one after the other. A block without a time gets the time of the
+ * previous block; the first blocks are left out until one has a time. The batch after a gap, or after blocks that were
+ * left out, has `afterGap` set.
  */
 export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream<TradeBatch>) => {
   const state: { lastMs: number | null; missing: boolean } = { lastMs: null, missing: false }

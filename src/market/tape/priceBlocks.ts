@@ -1,29 +1,30 @@
 /** Prices the trades of blocks, one block after the other. */
 import { Clock, Effect, Schedule } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
-import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
+import { visitInParts } from "../../chain/decoding/PackedTransactions.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
-import type { Leg } from "../../domain/market/Trade.ts"
-import type { DecodedTrades } from "../../trades/decode.ts"
-import { isMoney } from "../../trades/sides.ts"
-import { MOST_SWAPS, SolPrice, TRADED_MS } from "./SolPrice.ts"
-import { repriced, revalued, solNanosOf, tapeTradesOf } from "./tapeTrades.ts"
-import { tapeTransfersOf } from "./tapeTransfers.ts"
-import { MOST_MONEY_SWAPS, TokenPrices } from "./TokenPrices.ts"
-import type { TradeStore } from "../store/TradeStore.ts"
-import type { TapeTrade } from "./TapeTrade.ts"
-import type { TradeBatch } from "./TradeBatch.ts"
-import type { PricedBatch } from "./TradeBatch.ts"
+import type { Leg } from "../../api/schemas/Trade.ts"
+import type { DecodedTrades } from "../../chain/decoding/decodeTrades.ts"
+import { isMoney } from "../../domain/stables.ts"
+import { keepTrying } from "../../operations/keepRunning.ts"
+import { MOST_SWAPS, SolPrice, TRADED_MS } from "../model/SolPrice.ts"
+import { repriced, revalued, solNanosOf, tapeTradesOf } from "../model/tapeTrades.ts"
+import { tapeTransfersOf } from "../model/tapeTransfers.ts"
+import { MOST_MONEY_SWAPS, TokenPrices } from "../model/TokenPrices.ts"
+import type { TradeHistory } from "../model/TradeHistory.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
+import type { TradeBatch } from "../model/TradeBatch.ts"
+import type { PricedBatch } from "../model/TradeBatch.ts"
 
-/** Prices blocks in the order of the chain, because earlier trades of SOL and of tokens price later blocks. */
+/** Prices blocks. They come in the order of the chain, because trades of SOL and of tokens price later blocks. */
 export interface BlockPricing<E = never> {
-  /** Yields to other work. For one block at a time. */
+  /** Prices one block at a time, and yields to other work meanwhile. */
   readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch, E>
-  /** Adds trades that were priced before; those for money price the blocks that follow. */
+  /** Adds trades that already have a price. Their swaps for SOL and dollars price the blocks that follow. */
   readonly recall: (trades: ReadonlyArray<TapeTrade>) => void
-  /** Stored trades of one block that have another price now, after those recalled. */
+  /** The stored trades of one block that have another price now, after the trades recalled so far. */
   readonly changed: (trades: ReadonlyArray<TapeTrade>, timeMs: number) => Effect.Effect<ReadonlyArray<TapeTrade>, E>
-  /** Those of them whose value changes with prices of tokens: at the SOL price that they have. */
+  /** The trades whose value changes with the prices of tokens. Their SOL price stays. */
   readonly revalued: (trades: ReadonlyArray<TapeTrade>) => ReadonlyArray<TapeTrade>
   /** The newest block whose pricing has begun; 0 before the first. */
   readonly newest: () => number
@@ -32,7 +33,7 @@ export interface BlockPricing<E = never> {
 /** Finds the earlier swaps that price these tokens. */
 type EarlierSwaps<E> = (mints: ReadonlyArray<Mint>) => Effect.Effect<ReadonlyArray<TapeTrade>, E>
 
-/** Adds the mints of swaps of which neither side is SOL or a dollar. */
+/** Adds the mints of swaps in which neither side is SOL or a dollar. */
 const addTokens = (mints: Set<Mint>, swaps: DecodedTrades["legs"] | DecodedTrades["nets"]): void => {
   for (const { quote, token } of swaps) {
     if (!isMoney(quote.mint)) {
@@ -41,10 +42,13 @@ const addTokens = (mints: Set<Mint>, swaps: DecodedTrades["legs"] | DecodedTrade
   }
 }
 
-/** Attempts, a second apart, before new blocks are priced without stored swaps. */
+/** Attempts, a second apart, before new blocks are priced without the stored swaps. */
 const RECALL_TRIES = 5
 
-/** Earlier swaps of tokens are looked for in this time, because blocks may be out of order by their times. */
+/**
+ * How far back earlier swaps of tokens are read: twice the time for which they count, because blocks may be out of
+ * order by their times.
+ */
 const KEPT_MS = 2 * TRADED_MS
 
 const isSame = (a: TapeTrade, b: TapeTrade): boolean =>
@@ -53,7 +57,7 @@ const isSame = (a: TapeTrade, b: TapeTrade): boolean =>
   a.solUsdNanos === b.solUsdNanos &&
   a.feeUsdNanos === b.feeUsdNanos
 
-/** Pricing without earlier trades, but those of tokens that `earlier` finds once they are needed. */
+/** Starts with no prices. Looks a token's earlier swaps up with `earlier` the first time that token is priced. */
 export const makeBlockPricing = <E = never>(
   prices: PriceBook["Service"],
   earlier: EarlierSwaps<E> | null = null
@@ -68,7 +72,7 @@ export const makeBlockPricing = <E = never>(
     tokens.recall(trades)
   }
 
-  // Without earlier swaps to look for, tokens are not counted: the pricing of new blocks goes on for as long as the process.
+  // `found` would grow as long as the process runs, so it stays empty where there is nothing to look up.
   const find = Effect.fnUntraced(function* (mints: ReadonlySet<Mint>) {
     if (earlier === null) {
       return
@@ -133,10 +137,9 @@ export const makeBlockPricing = <E = never>(
   }
 }
 
-/** The reads of the store that pricing goes on from. */
-type SwapStore = Pick<TradeStore["Service"], "moneySwaps" | "solSwaps">
+type SwapStore = Pick<TradeHistory["Service"], "moneySwaps" | "solSwaps">
 
-/** Adds the stored trades up to and including a slot to a pricing, beside others that it is given meanwhile. */
+/** Recalls the stored swaps up to and including a slot. The pricing may get others meanwhile. */
 export const recallStored = (store: SwapStore, pricing: Pick<BlockPricing, "recall">, slot: number) =>
   Effect.map(
     Effect.all([store.solSwaps(slot, MOST_SWAPS), store.moneySwaps(slot, KEPT_MS, MOST_MONEY_SWAPS)]),
@@ -144,8 +147,8 @@ export const recallStored = (store: SwapStore, pricing: Pick<BlockPricing, "reca
   )
 
 /**
- * The same for the pricing of new blocks, which do not wait for the store for long: while it does not answer they go on, and the
- * trades are added once it does.
+ * Recalls the stored swaps for new blocks, which do not wait long: after five seconds they are priced without these
+ * swaps, which follow once the store answers.
  */
 export const recallSoon = Effect.fnUntraced(function* (
   store: SwapStore,
@@ -153,27 +156,26 @@ export const recallSoon = Effect.fnUntraced(function* (
   slot: number
 ) {
   const recall = Effect.sandbox(recallStored(store, pricing, slot))
-  const again = Schedule.spaced("1 second")
   yield* recall.pipe(
-    Effect.retry({ schedule: again, times: RECALL_TRIES }),
+    Effect.retry({ schedule: Schedule.spaced("1 second"), times: RECALL_TRIES }),
     Effect.catch((cause) =>
       Effect.logWarning("Blocks are priced without the swaps before them until these can be read", cause).pipe(
-        Effect.andThen(Effect.forkScoped(Effect.retry(recall, { schedule: again })))
+        Effect.andThen(Effect.forkScoped(keepTrying("Reading the swaps before new blocks")(recall)))
       )
     )
   )
 })
 
-/** Pricing after the stored trades up to and including a slot. */
+/** A pricing that knows the stored swaps up to and including a slot. */
 export const pricingAfter = (store: SwapStore, prices: PriceBook["Service"], slot: number) =>
   Effect.suspend(() => {
     const pricing = makeBlockPricing(prices)
     return Effect.as(recallStored(store, pricing, slot), pricing)
   })
 
-/** The same for blocks that are read again, with the swaps of the tokens in them alone. */
+/** A pricing for blocks that are read again. It looks up the earlier swaps of their own tokens only. */
 export const pricingAgainAfter = (
-  store: Pick<TradeStore["Service"], "moneySwapsOf" | "solSwaps">,
+  store: Pick<TradeHistory["Service"], "moneySwapsOf" | "solSwaps">,
   prices: PriceBook["Service"],
   { slot, timeMs }: { readonly slot: number; readonly timeMs: number }
 ) =>

@@ -1,8 +1,7 @@
-/** Numbers of blocks and trades that the tape has applied. */
 import { Effect } from "effect"
-import { Readings } from "../../health/Readings.ts"
+import { Readings } from "../../operations/Readings.ts"
 
-/** Counts of a process: they go on when the chain begins anew. */
+/** Counts of the process. They go on when another chain begins. */
 export interface TapeCounts {
   blocks: number
   trades: number

@@ -1,14 +1,14 @@
 /** Jupiter's limit orders (both programs) and DCA, as keepers fill them. Layouts: the programs' IDLs. */
 import { Address } from "../../domain/Address.ts"
-import { tagAt, tagOf } from "../SwapDecoder.ts"
+import { tagAt, tagOf } from "../layout/anchor.ts"
 
-/** The part of an instruction in the filling of an order. Numbers are indexes of accounts. */
+/** An instruction's part in filling an order. Numbers are indexes of accounts. */
 export type OrderAction =
   /** Takes tokens out of the order. */
   | { readonly kind: "begin" }
-  /** Pays for them; `owner` is null where the instruction does not name it. */
+  /** Pays for them. `owner` is null when the instruction does not name it. */
   | { readonly kind: "fill"; readonly custody: number; readonly owner: number | null }
-  /** Pays to the owner the tokens that were bought. */
+  /** Pays the bought tokens to the owner. */
   | { readonly kind: "payout"; readonly custody: number; readonly owner: number }
 
 const PRE_FLASH_FILL = tagOf("f02f99440dbee12a")
@@ -43,6 +43,6 @@ const actions: ReadonlyMap<Address, ReadonlyMap<bigint, OrderAction>> = new Map(
 /** True for programs that keep orders. */
 export const isOrderProgram = (program: Address): boolean => actions.has(program)
 
-/** The action of an instruction with this data; null when it is not part of a filling. */
+/** The action of an instruction with this data; null when it does not belong to a fill. */
 export const orderActionOf = (program: Address, data: Uint8Array): OrderAction | null =>
   actions.get(program)?.get(tagAt(data, 0)) ?? null

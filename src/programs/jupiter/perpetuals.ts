@@ -1,12 +1,12 @@
 /**
- * Jupiter Perpetuals: the accounts that price an order. Layouts: the program's IDL and that of the Doves oracle, as published
- * with Jupiter's examples of October 2025. Amounts of dollars have six digits.
+ * Jupiter Perpetuals: the accounts that price an order. Layouts: the IDLs of the program and of the Doves oracle, as
+ * published with Jupiter's examples of October 2025. Dollar amounts have six digits.
  */
 import { Address } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { hasDiscriminator, readAddress, readI64, readU128, readU64 } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readI64, readU128, readU64 } from "../layout/bytes.ts"
 
-/** The program, and the oracle's. */
+/** The program and its oracle. */
 export const PERPETUALS_PROGRAM: Address = Address.make("PERPHjGBqRHArX4DySjwM6UJHiR3sWAatqfdBS2qQJu")
 export const DOVES_PROGRAM: Address = Address.make("DoVEsk76QybCEHQGzkvYPWLQu9gzNoZZZt3TPiL597e")
 
@@ -58,23 +58,23 @@ export const priceFeedAt = { price: 168, expo: 176, timestamp: 177 } as const
 /** The least length of a price feed. */
 export const PRICE_FEED_LENGTH = 201
 
-/** Seconds of which the program keeps the open interest that was added. */
+/** The program keeps added open interest for this many seconds. */
 export const IMPACT_SECONDS = 60
 
-/** Recent additions to the open interest, which an order on one side makes dearer. */
+/** Recent additions to the open interest. They make an order on the same side dearer. */
 export interface ImpactBuffer {
   /** By the second of the minute, in millionths of a dollar. */
   readonly openInterest: ReadonlyArray<bigint>
   /** Unix seconds. */
   readonly updatedAt: number
-  /** Zero where only the size of an order counts. */
+  /** Zero when only the size of an order counts. */
   readonly feeFactor: bigint
   readonly exponent: number
   readonly threshold: bigint
   readonly maxFeeBps: bigint
 }
 
-/** The pool's share of one token, with the terms of trades in it. */
+/** The pool's share of one token, and the terms of trades in it. */
 export interface Custody {
   readonly decimals: number
   readonly canIncrease: boolean
@@ -91,7 +91,7 @@ export interface Custody {
   /** In 10^-9 of the smallest unit. */
   readonly debt: bigint
   readonly interestsAccrued: bigint
-  /** Zero where the rate follows the curve below. */
+  /** Zero when the rate follows the curve below. */
   readonly hourlyFundingDbps: bigint
   readonly minRateBps: bigint
   readonly maxRateBps: bigint
@@ -102,7 +102,7 @@ export interface Custody {
   readonly impact: ImpactBuffer
 }
 
-/** A price of the oracle: `price` times ten to `expo` dollars at a Unix second. */
+/** A price of the oracle: `price` · 10^`expo` dollars at a Unix second. */
 export interface OraclePrice {
   readonly price: bigint
   readonly expo: number

@@ -1,7 +1,7 @@
 /** Jupiter's aggregator: routes over pools of several programs. Layout: the program's public IDL. */
 import { Address, type Mint } from "../../domain/Address.ts"
-import { ANCHOR_SWAP_EVENT } from "../anchor.ts"
-import { hex, key, pack, u16, u32, u64, u8 } from "../math/pack.ts"
+import { ANCHOR_SWAP_EVENT } from "../layout/anchor.ts"
+import { hex, key, pack, u16, u32, u64, u8 } from "../layout/pack.ts"
 
 const ROUTE = "e517cb977ae3ad2a"
 
@@ -16,7 +16,10 @@ export const jupiterPrograms: ReadonlySet<Address> = new Set([
   Address.make("JUP2jxvXaqu7NQY1GmNF4m1vodw12LVXYxbFL2uJvfo")
 ])
 
-/** Accounts that `route` begins with; each leg's program and accounts follow. An optional one that is left out is the program itself. */
+/**
+ * The first accounts of `route`. Each leg's program and accounts follow. An optional account that is left out is the
+ * program itself.
+ */
 export const routeAccounts = [
   "tokenProgram",
   "userTransferAuthority",
@@ -29,7 +32,7 @@ export const routeAccounts = [
   "program"
 ] as const
 
-/** Codes of the venues in a route's plan, by venue label. A second version of the instruction has a code of its own. */
+/** Codes of the venues in a route's plan, by venue label. The second version of a swap instruction has its own code. */
 const venueCodes: ReadonlyMap<string, { readonly first: number; readonly second: number }> = new Map([
   ["raydium-amm-v4", { first: 7, second: 7 }],
   ["orca-whirlpool", { first: 17, second: 47 }],
@@ -52,11 +55,11 @@ export interface RouteLeg {
 const venueOf = ({ dex, aToB, second }: RouteLeg): Uint8Array => {
   const codes = venueCodes.get(dex)
   const code = u8((second ? codes?.second : codes?.first) ?? 7)
-  // Only whirlpools have a direction in the plan, and in the second version a count of further accounts.
+  // Only Whirlpools state a direction in the plan, and in the second version a count of further accounts.
   return dex === "orca-whirlpool" ? pack(code, u8(aToB ? 1 : 0), ...(second ? [u8(0)] : [])) : code
 }
 
-/** The data of `route`: legs in a row, each with all of what the one before it paid, without a platform fee. */
+/** The data of `route`: legs in a row, each with the whole output of the previous leg, without a platform fee. */
 export const encodeRoute = (
   legs: ReadonlyArray<RouteLeg>,
   amountIn: bigint,

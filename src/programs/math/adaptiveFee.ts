@@ -1,19 +1,20 @@
 /**
- * The part of the fee that follows volatility, as Orca Whirlpool (2025) and Raydium CLMM (2026) both compute it: ticks lie
- * in groups, and the fee grows with the square of the groups between the price and a reference that earlier swaps set.
+ * The part of the fee that follows volatility, as Orca Whirlpool (2025) and Raydium CLMM (2026) both compute it. Ticks
+ * lie in groups. The fee grows with the square of the number of groups between the price and a reference that earlier
+ * swaps set.
  */
-import { readI32, readU16, readU32 } from "./bytes.ts"
+import { readI32, readU16, readU32 } from "../layout/bytes.ts"
 import { ceilDiv, minBigInt } from "./integers.ts"
 
 const SCALE = 10_000n
 const REDUCTION_SCALE = 10_000n
-// Control factors are in 1e-5, and the accumulator that is squared in 1e-4.
+// Control factors are in 1e-5, the squared accumulator in 1e-4.
 const RATE_SCALE = 100_000n * SCALE * SCALE
 
-/** Millionths: no fee goes beyond ten percent. */
+/** Millionths: no fee exceeds ten percent. */
 const MAX_ADAPTIVE_RATE = 100_000n
 
-/** Parameters of a pool's creator, and the state after the last swap. Periods are in seconds. */
+/** Parameters set by the pool's creator, and the state after the last swap. Periods are in seconds. */
 export interface Volatility {
   readonly filterPeriod: number
   readonly decayPeriod: number
@@ -29,7 +30,7 @@ export interface Volatility {
   readonly accumulator: bigint
 }
 
-/** The parameters and state at these offsets; both programs store them in the same widths. */
+/** Reads the parameters and the state at these offsets. Both programs store them in the same widths. */
 export const readVolatility = (
   data: Uint8Array,
   at: Readonly<Record<Exclude<keyof Volatility, "groupSize">, number>>,
@@ -46,10 +47,10 @@ export const readVolatility = (
   accumulator: BigInt(readU32(data, at.accumulator))
 })
 
-/** Effect of the time since the last swap on the reference: none, decay, or reset. */
+/** How the time since the last swap affects the reference: it is kept, decayed, or reset. */
 export type Regime = "kept" | "decayed" | "reset"
 
-/** The regime after so many seconds. */
+/** The regime after `elapsed` seconds. */
 export const regimeAfter = ({ decayPeriod, filterPeriod }: Volatility, elapsed: number): Regime => {
   if (elapsed < filterPeriod) {
     return "kept"
@@ -57,7 +58,7 @@ export const regimeAfter = ({ decayPeriod, filterPeriod }: Volatility, elapsed: 
   return elapsed < decayPeriod ? "decayed" : "reset"
 }
 
-/** Group and volatility that one swap is measured from. */
+/** The group and the volatility from which one swap is measured. */
 export interface Reference {
   readonly group: number
   readonly volatility: bigint
@@ -76,7 +77,7 @@ export const referenceIn = (regime: Regime, volatility: Volatility, group: numbe
 export const accumulatorAt = ({ maxAccumulator }: Volatility, reference: Reference, group: number): bigint =>
   minBigInt(reference.volatility + BigInt(Math.abs(reference.group - group)) * SCALE, maxAccumulator)
 
-/** Groups on either side of the reference beyond which the accumulator no longer changes. */
+/** Number of groups on either side of the reference within which the accumulator still changes. */
 export const coreRadius = ({ maxAccumulator }: Volatility, reference: Reference): number =>
   maxAccumulator > reference.volatility ? Number(ceilDiv(maxAccumulator - reference.volatility, SCALE)) : 0
 
@@ -87,7 +88,7 @@ export const adaptiveRate = (base: bigint, { control, groupSize }: Volatility, a
   return minBigInt(base + adaptive, MAX_ADAPTIVE_RATE)
 }
 
-/** Caches one value a regime. */
+/** Caches one value for each regime. */
 export const perRegime = <A>(make: (regime: Regime) => A): ((regime: Regime) => A) => {
   const known = new Map<Regime, A>()
   return (regime) => {

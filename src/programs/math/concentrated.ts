@@ -35,7 +35,9 @@ export interface StepRange {
   readonly feeOnInput: boolean
 }
 
-/** Amounts and end price of one step. Output is net of a fee taken from it; input excludes a fee taken on top of it. */
+/**
+ * Amounts and end price of one step. The output is net of a fee taken from it. The input excludes a fee added to it.
+ */
 export interface SwapStep {
   readonly sqrtPrice: bigint
   readonly amountIn: bigint
@@ -43,11 +45,11 @@ export interface SwapStep {
   readonly fee: bigint
 }
 
-/** True when products of the liquidity with a price can reach 2^192: prices stay below 2^96. */
+/** True when this liquidity times a price can reach 2^192. Prices stay below 2^96. */
 export const isWide = (grid: PriceGrid, liquidity: bigint): boolean =>
   grid.overflowsAt192Bits && liquidity > WIDE_LIQUIDITY
 
-/** True when the product overflows the program's integers once it is shifted by 64 bits. */
+/** True when the product overflows the program's integers after a shift by 64 bits. */
 export const overflows = (product: bigint): boolean => product >= WIDE_PRODUCT
 
 /** Units of A between two prices: L·(high - low)·2^64 / (low·high). */
@@ -68,7 +70,7 @@ export const priceAfterAIn = (liquidityX64: bigint, sqrtPrice: bigint, amount: b
 export const priceAfterBIn = (liquidity: bigint, sqrtPrice: bigint, amount: bigint): bigint =>
   sqrtPrice + (amount << Q64) / liquidity
 
-/** Input left for the curve once the fee is set aside, rounded down. */
+/** Input left for the curve after the fee, rounded down. */
 export const lessFee = (amount: bigint, feeRate: bigint): bigint =>
   (amount * (FEE_DENOMINATOR - feeRate)) / FEE_DENOMINATOR
 
@@ -148,7 +150,7 @@ const stepExactIn = (grid: PriceGrid, range: StepRange, remaining: bigint): Swap
   return { sqrtPrice, amountIn, amountOut: gross, fee: reached ? feeOnTop(whole, feeRate) : remaining - amountIn }
 }
 
-/** Output before a fee that leaves `net`, rounded up. */
+/** Output before a fee, so that `net` is left after it, rounded up. */
 export const grossOf = (net: bigint, feeRate: bigint): bigint =>
   ceilDiv(net * FEE_DENOMINATOR, FEE_DENOMINATOR - feeRate)
 
@@ -169,11 +171,13 @@ const stepExactOut = (grid: PriceGrid, range: StepRange, remaining: bigint): Swa
   if (amountIn > MAX_U64 || gross > MAX_U64 || fee > MAX_U64) {
     return null
   }
-  // The pool keeps the remainder of the roundings, as fee where the fee is part of the output.
+  // The pool keeps what the roundings leave, as fee if the fee is part of the output.
   const amountOut = minBigInt(feeOnInput ? gross : gross - fee, remaining)
   return { sqrtPrice, amountIn, amountOut, fee: feeOnInput ? fee : gross - amountOut }
 }
 
-/** Moves the price along the range by at most `remaining` units in (or out), as the programs do; null when they refuse. */
+/**
+ * Moves the price along the range by at most `remaining` units in (or out), as the programs do. Null when they refuse.
+ */
 export const swapStep = (grid: PriceGrid, range: StepRange, remaining: bigint, exactIn: boolean): SwapStep | null =>
   exactIn ? stepExactIn(grid, range, remaining) : stepExactOut(grid, range, remaining)

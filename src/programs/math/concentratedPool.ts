@@ -1,23 +1,24 @@
-/** Concentrated-liquidity pools as `Pool`: quotes from price tables, with the transfer fees of the mints around them. */
+/** Makes a `Pool` of a concentrated-liquidity pool: quotes from price tables, with the mints' transfer fees applied. */
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
-import { MAX_U64 } from "../../domain/Amount.ts"
-import { refused } from "./constantProduct.ts"
-import type { SwapPath } from "./swapPath.ts"
-import { beforeTransfer, type Transfers, transfersOf } from "./transferFee.ts"
-import { makePriceTable, type PriceTable } from "./priceTable.ts"
+import {
+  type Accounts,
+  type Pool,
+  type PriceMove,
+  type Rate,
+  refused,
+  type Swap,
+  type Unpriceable
+} from "../interface/Program.ts"
+import { type PairFees, readPairFees } from "../layout/tokenAccount.ts"
+import { isFailure } from "../layout/unpriceable.ts"
 import { FEE_DENOMINATOR } from "./concentrated.ts"
+import type { Directions } from "./directions.ts"
 import { pathInputTo } from "./priceMove.ts"
-import type { Accounts, Pool, PriceMove, Swap, Unpriceable } from "../Program.ts"
-import { type MintFees, readMintFees } from "./tokenAccount.ts"
+import { makePriceTable, type PriceTable } from "./priceTable.ts"
+import type { SwapPath } from "./swapPath.ts"
 import { swapSteps } from "./swapSteps.ts"
-import { isFailure } from "./unpriceable.ts"
-
-/** Both directions of a pool. Down sells A. */
-export interface Directions<A> {
-  readonly down: A
-  readonly up: A
-}
+import { withTransferFees } from "./transferFee.ts"
 
 /** Input of `makeConcentratedPool`. */
 export interface ConcentratedPool {
@@ -26,19 +27,18 @@ export interface ConcentratedPool {
   readonly mintA: Mint
   readonly mintB: Mint
   readonly slot: number
-  /** Balances of the vaults less fees owed; absent while they have not been read. */
-  readonly reserves?: readonly [bigint, bigint] | undefined
-  readonly feesA: MintFees
-  readonly feesB: MintFees
-  /** Prices at this clock; null while the program rejects every swap. */
-  readonly tables: (clock: ChainClock) => Directions<PriceTable> | null
+  /** As in `Pool`. */
+  readonly reserves?: readonly [bigint, bigint]
   /** True when the program refuses a swap whose output is zero. */
   readonly refusesZeroOutput: boolean
-  /** Swap paths at this clock, for exact output and depth. */
-  readonly paths?: (clock: ChainClock) => Directions<SwapPath> | null
+  /**
+   * Swap paths at a clock. Returns the same objects while they do not change; null while the program rejects every
+   * swap.
+   */
+  readonly paths: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** The price tables of swap paths, cached for as long as the paths at a clock stay the same objects. */
+/** The price tables of swap paths, cached as long as the paths stay the same objects. */
 const memoTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
   const known = new WeakMap<Directions<SwapPath>, Directions<PriceTable>>()
   return (clock: ChainClock): Directions<PriceTable> | null => {
@@ -56,115 +56,48 @@ const memoTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
   }
 }
 
-const sell = (
-  pool: ConcentratedPool,
-  transfers: Transfers,
-  quote: PriceTable["quote"],
-  amountIn: bigint,
-  epoch: number
-): Swap => {
-  const received = transfers.received(amountIn, epoch)
-  if (received <= 0n || received > MAX_U64) {
-    return refused
-  }
-  const inner = quote(received)
-  if (inner.ending === "refused" || (inner.ending === "filled" && inner.amountOut === 0n && pool.refusesZeroOutput)) {
-    return refused
-  }
-  const taken = inner.ending === "filled" ? amountIn : transfers.sent(inner.amountIn, epoch)
-  return { ending: inner.ending, amountIn: taken, amountOut: transfers.paid(inner.amountOut, epoch) }
-}
+const sideOf = <A>(sides: Directions<A> | null, aToB: boolean): A | undefined => (aToB ? sides?.down : sides?.up)
 
-const buy = (pool: ConcentratedPool, aToB: boolean, swapPath: SwapPath, amountOut: bigint, epoch: number): Swap => {
-  const [input, output] = aToB ? [pool.feesA.fees, pool.feesB.fees] : [pool.feesB.fees, pool.feesA.fees]
-  const gross = beforeTransfer(output, amountOut, epoch)
-  if (gross <= 0n || gross > MAX_U64) {
-    return refused
-  }
-  const { amountIn, amountOut: paid, ending } = swapSteps(swapPath, gross, false)
-  const sent = beforeTransfer(input, amountIn, epoch)
-  const nothing = amountIn === 0n && pool.refusesZeroOutput
-  if (ending === "refused" || sent > MAX_U64 || (ending === "filled" && nothing)) {
-    return refused
-  }
-  return { ending, amountIn: sent, amountOut: transfersOf(input, output).paid(paid, epoch) }
-}
-
+const NO_RATE: Rate = { numerator: 0n, denominator: 1n }
+const NO_FEE: Rate = { numerator: 0n, denominator: 0n }
 const NO_MOVE: PriceMove = { amountIn: 0n, complete: true }
 
-/** Methods that need the swap paths themselves. */
-const pathMethods = (
-  pool: ConcentratedPool,
-  paths: NonNullable<ConcentratedPool["paths"]>,
-  transfers: Directions<Transfers>
-): Required<Pick<Pool, "swapExactOut" | "feeRate" | "inputTo">> => {
-  const pathAt = (aToB: boolean, clock: ChainClock) => (aToB ? paths(clock)?.down : paths(clock)?.up)
+/** Makes the pool that engines quote. */
+export const makeConcentratedPool = (pool: ConcentratedPool, mints: PairFees): Pool => {
+  const { paths, refusesZeroOutput, slot, ...fields } = pool
+  const tables = memoTables(paths)
+  const unlessNothing = (swap: Swap, amount: bigint): Swap =>
+    refusesZeroOutput && swap.ending === "filled" && amount === 0n ? refused : swap
   return {
-    swapExactOut: (aToB, amountOut, clock) => {
-      const swapPath = pathAt(aToB, clock)
-      return swapPath === undefined ? refused : buy(pool, aToB, swapPath, amountOut, clock.epoch)
-    },
+    ...fields,
+    slot: Math.max(slot, mints.slot),
     feeRate: (aToB, clock) => {
-      const swapPath = pathAt(aToB, clock)
-      const numerator = swapPath?.fee().rateToward(swapPath.sqrtPrice, swapPath.liquidity).feeRate
-      return numerator === undefined ? { numerator: 0n, denominator: 0n } : { numerator, denominator: FEE_DENOMINATOR }
+      const path = sideOf(paths(clock), aToB)
+      return path === undefined
+        ? NO_FEE
+        : { numerator: path.fee().rateToward(path.sqrtPrice, path.liquidity).feeRate, denominator: FEE_DENOMINATOR }
     },
-    inputTo: (aToB, share, clock) => {
-      const swapPath = pathAt(aToB, clock)
-      if (swapPath === undefined) {
-        return NO_MOVE
+    ...withTransferFees(mints, {
+      swap: (aToB, amountIn, clock) => {
+        const swap = sideOf(tables(clock), aToB)?.quote(amountIn) ?? refused
+        return unlessNothing(swap, swap.amountOut)
+      },
+      swapExactOut: (aToB, amountOut, clock) => {
+        const path = sideOf(paths(clock), aToB)
+        const swap = path === undefined ? refused : swapSteps(path, amountOut, false)
+        return unlessNothing(swap, swap.amountIn)
+      },
+      marginalRate: (aToB, clock) => sideOf(tables(clock), aToB)?.marginalRate() ?? NO_RATE,
+      inputTo: (aToB, share, clock) => {
+        const path = sideOf(paths(clock), aToB)
+        return path === undefined ? NO_MOVE : pathInputTo(path, share)
       }
-      const { amountIn, complete } = pathInputTo(swapPath, share)
-      return { amountIn: (aToB ? transfers.down : transfers.up).sent(amountIn, clock.epoch), complete }
-    }
+    })
   }
 }
 
-/** The pool that engines quote. */
-export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
-  const { address, dex, paths, reserves, feesA, feesB, mintA, mintB, tables } = pool
-  const down = transfersOf(feesA.fees, feesB.fees)
-  const up = transfersOf(feesB.fees, feesA.fees)
-  return {
-    address,
-    dex,
-    mintA,
-    mintB,
-    slot: Math.max(pool.slot, feesA.slot, feesB.slot),
-    ...(reserves === undefined ? {} : { reserves }),
-    swap: (aToB, amountIn, clock) => {
-      const sides = tables(clock)
-      return sides === null
-        ? refused
-        : sell(pool, aToB ? down : up, (aToB ? sides.down : sides.up).quote, amountIn, clock.epoch)
-    },
-    marginalRate: (aToB, clock) => {
-      const sides = tables(clock)
-      const rate = (aToB ? sides?.down : sides?.up)?.marginalRate()
-      return rate === undefined
-        ? { numerator: 0n, denominator: 1n }
-        : {
-            numerator: rate.numerator * (aToB ? down : up).kept(clock.epoch),
-            denominator: rate.denominator * 100_000_000n
-          }
-    },
-    ...(paths === undefined ? {} : pathMethods(pool, paths, { down, up }))
-  }
-}
-
-/** Reads the transfer fees of both mints and makes the pool, whose swap paths at a clock are `at`. */
-export const decodeConcentratedPool = (
-  accounts: Accounts,
-  pool: Omit<ConcentratedPool, "feesA" | "feesB" | "tables" | "paths">,
-  at: (clock: ChainClock) => Directions<SwapPath> | null
-): Pool | Unpriceable => {
-  const feesA = readMintFees(accounts, pool.mintA)
-  if (isFailure(feesA)) {
-    return feesA
-  }
-  const feesB = readMintFees(accounts, pool.mintB)
-  if (isFailure(feesB)) {
-    return feesB
-  }
-  return makeConcentratedPool({ ...pool, feesA, feesB, tables: memoTables(at), paths: at })
+/** Reads the transfer fees of both mints and makes the pool. */
+export const decodeConcentratedPool = (accounts: Accounts, pool: ConcentratedPool): Pool | Unpriceable => {
+  const mints = readPairFees(accounts, [pool.mintA, pool.mintB])
+  return isFailure(mints) ? mints : makeConcentratedPool(pool, mints)
 }

@@ -1,4 +1,4 @@
-/** Limit orders that rest at a tick and are filled at its price, as in Raydium CLMM since 2026. */
+/** Limit orders that rest at a tick and fill at its price, as in Raydium CLMM since 2026. */
 import { ceilDiv } from "./integers.ts"
 
 const ONE = 1n << 64n

@@ -1,11 +1,11 @@
-/** Inputs that move the price of a pool by a share: what depth around the price is measured with. */
-import type { PriceMove, Rate } from "../Program.ts"
+/** Computes inputs that move a pool's price by a share. Depth around the price is measured with them. */
+import type { PriceMove, Rate } from "../interface/Program.ts"
 import { amountOfA, amountOfB, feeOnTop } from "./concentrated.ts"
 import { maxBigInt, minBigInt, squareRoot } from "./integers.ts"
 import { ordersIn, ordersPrice } from "./limitOrders.ts"
 import { liquidityRanges, type LiquidityRange, type SwapPath } from "./swapPath.ts"
 
-/** The square-root price at which the price of the sold mint is this share of what it is now. Down sells A. */
+/** The square-root price at which the sold mint has this share of its current price. Down sells A. */
 export const sqrtPriceTo = (sqrtPrice: bigint, down: boolean, { denominator, numerator }: Rate): bigint => {
   const square = sqrtPrice * sqrtPrice
   return down
@@ -37,7 +37,7 @@ const ordersInput = ({ down, feeOnInput }: SwapPath, { feeRate, orders, target }
   return net + (feeOnInput ? feeOnTop(net, feeRate) : 0n)
 }
 
-/** The input that carries a concentrated pool along the path to the share, limit orders before it included. */
+/** The input that moves a concentrated pool along the path to the share, including limit orders on the way. */
 export const pathInputTo = (swapPath: SwapPath, share: Rate): PriceMove => {
   const { down } = swapPath
   const target = sqrtPriceTo(swapPath.sqrtPrice, down, share)

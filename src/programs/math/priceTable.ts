@@ -19,11 +19,10 @@ import {
   priceAfterAIn,
   priceAfterBIn
 } from "./concentrated.ts"
-import { refused } from "./constantProduct.ts"
 import { type SwapPath, type LiquidityRange, liquidityRanges } from "./swapPath.ts"
 import { maxBigInt, minBigInt } from "./integers.ts"
 import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
-import type { Rate, Swap } from "../Program.ts"
+import { type Rate, type Swap, refused } from "../interface/Program.ts"
 
 /** Exact-input price of one direction. The amount is positive and at most u64. */
 type Quote = (amountIn: bigint) => Swap
@@ -34,17 +33,17 @@ interface Segment {
   readonly until: bigint
   readonly startIn: bigint
   readonly startOut: bigint
-  /** Totals of a swap that goes on past it. */
+  /** Totals of a swap that passes it. */
   readonly endIn: bigint
   readonly endOut: bigint
-  /** Output for the part of the input that is left when the segment begins; `REFUSED` where the program overflows. */
+  /** Output for the input that is left when the segment begins; `REFUSED` when the program overflows. */
   readonly outOf: (rest: bigint) => bigint
 }
 
 const REFUSED = MAX_U64 + 1n
 const Q64 = 64n
 
-/** Output of a range after a fee on it. The programs hold the output before the fee in 64 bits. */
+/** Output of a range, less a fee on the output. The programs hold the output before the fee in 64 bits. */
 const paidOf = (swapPath: SwapPath, gross: bigint, feeRate: bigint): bigint => {
   if (gross > MAX_U64) {
     return REFUSED
@@ -101,8 +100,8 @@ const rangeSegment = (
 }
 
 /**
- * Limit orders as a segment. They are passed only when the input would buy more than all of them, and then cost what all of them cost: an input
- * between the cost and that threshold is taken whole although it buys nothing more.
+ * Limit orders as a segment. They are passed only when the input would buy more than all of them, and then cost as much
+ * as all of them. An input between that cost and that threshold is taken whole, although it buys nothing more.
  */
 const ordersSegment = (swapPath: SwapPath, range: LiquidityRange, startIn: bigint, startOut: bigint): Segment => {
   const { feeRate, orders, target } = range
@@ -123,7 +122,7 @@ const ordersSegment = (swapPath: SwapPath, range: LiquidityRange, startIn: bigin
   }
 }
 
-/** First segment that an input of this size ends in; the length when it goes past all of them. */
+/** The first segment in which an input of this size ends; the length when it passes all of them. */
 const find = (segments: ReadonlyArray<Segment>, amountIn: bigint): number => {
   let low = 0
   let high = segments.length
@@ -148,7 +147,7 @@ const swapIn = (segment: Segment, amountIn: bigint): Swap => {
 /** Prices of one direction. */
 export interface PriceTable {
   readonly quote: Quote
-  /** Slope at zero: the price where the first liquidity lies, less the fee there. */
+  /** Slope at zero: the price where the first liquidity is, less the fee there. */
   readonly marginalRate: () => Rate
 }
 
@@ -175,7 +174,7 @@ const slopeOf = (swapPath: SwapPath): Rate => {
   )
 }
 
-/** Segments so far, and the ranges that are left. */
+/** Segments so far, and the remaining ranges. */
 interface TableState {
   readonly segments: Array<Segment>
   readonly ranges: Iterator<LiquidityRange, void>

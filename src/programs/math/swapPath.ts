@@ -1,4 +1,4 @@
-/** One direction of a concentrated-liquidity pool as swaps run through it: its ticks, its fee and its last price. */
+/** One direction of a concentrated-liquidity pool: its ticks, its fee and its last price. */
 import type { PriceGrid } from "./concentrated.ts"
 import type { Tick } from "./ticks.ts"
 
@@ -6,7 +6,7 @@ import type { Tick } from "./ticks.ts"
 export interface FeeSchedule {
   /** Rate in millionths from here on, and how far towards `target` it holds. */
   readonly rateToward: (target: bigint, liquidity: bigint) => { readonly feeRate: bigint; readonly until: bigint }
-  /** Records the price after a step; `tick` is the tick that the step aimed at, and `tickPrice` its price. */
+  /** Records the price after a step. `tick` is the tick that the step aimed at, `tickPrice` its price. */
   readonly priceMoved: (sqrtPrice: bigint, tick: number, tickPrice: bigint) => void
 }
 
@@ -23,12 +23,12 @@ export interface SwapPath {
   readonly down: boolean
   readonly feeOnInput: boolean
   readonly sqrtPrice: bigint
-  /** The tick that the pool account states; after a downward crossing it is one below its price. */
+  /** The tick in the pool account. After a downward crossing it is one below the price's tick. */
   readonly tick: number
   readonly liquidity: bigint
-  /** Initialized ticks in the order the price meets them, as far as they are known. */
+  /** Initialized ticks in the order in which the price meets them, as far as known. */
   readonly ticks: ReadonlyArray<Tick>
-  /** An uninitialized tick at which the program still ends a step, behind all others. */
+  /** An uninitialized tick, after all others, at which the program still ends a step. */
   readonly edge: number | null
   /** True when no liquidity lies beyond the ticks. */
   readonly isWhole?: boolean
@@ -55,7 +55,7 @@ export const staticFee =
 export const ticksWithEdge = (swapPath: SwapPath): ReadonlyArray<Tick> =>
   swapPath.edge === null ? swapPath.ticks : [...swapPath.ticks, { index: swapPath.edge, liquidityNet: 0n, orders: 0n }]
 
-/** The price of a tick, but at most the program's last price in this direction. */
+/** The price of a tick, limited to the program's last price in this direction. */
 export const clampToLastPrice = ({ down, grid }: SwapPath, tickPrice: bigint): bigint => {
   if (down) {
     return tickPrice < grid.lowestSqrtPrice ? grid.lowestSqrtPrice : tickPrice
@@ -81,7 +81,7 @@ export function* liquidityRanges(swapPath: SwapPath): Generator<LiquidityRange, 
       fee.priceMoved(until, tick.index, tickPrice)
     } while (sqrtPrice !== target)
     liquidity = liquidityBeyond(swapPath, liquidity, tick)
-    // A tick past the last price, or one that removes more liquidity than there is, ends the path.
+    // The path ends at a tick past the last price, or at a tick that removes more liquidity than there is.
     if (target !== tickPrice || liquidity < 0n) {
       return
     }

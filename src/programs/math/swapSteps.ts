@@ -1,20 +1,23 @@
-/** A swap run step by step as the programs do: it checks price tables and gives the state of a pool after a swap. */
+/**
+ * Runs a swap step by step, as the programs do. Gives the state of a pool after a swap, and price tables are tested
+ * against it.
+ */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { feeOnTop, feeWithin, grossOf, lessFee, swapStep } from "./concentrated.ts"
 import { liquidityBeyond, ticksWithEdge, clampToLastPrice, type SwapPath, type FeeSchedule } from "./swapPath.ts"
 import { minBigInt } from "./integers.ts"
 import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
-import type { Swap } from "../Program.ts"
+import type { Swap } from "../interface/Program.ts"
 import { type Tick, tickBelow } from "./ticks.ts"
 
-/** A swap and the state of the pool after it. Amounts are the pool's: no transfer fee is in them. */
+/** A swap and the pool's state after it. Amounts are the pool's own, without transfer fees. */
 export interface SwapResult extends Swap {
   readonly sqrtPrice: bigint
   readonly tick: number
   readonly liquidity: bigint
   /** Fees that stay with liquidity providers. */
   readonly lpFee: bigint
-  /** One sum for each cut of the swap path, in its order. */
+  /** One sum for each cut of the swap path, in the same order. */
   readonly cuts: ReadonlyArray<bigint>
   /** Gain of the pool's global fee growth in the fee's token, Q64.64 per unit of liquidity. */
   readonly feeGrowth: bigint
@@ -62,7 +65,7 @@ const apply = (request: SwapRequest, state: SwapState, amountIn: bigint, amountO
   distributeFee(request, state, fee)
 }
 
-/** Limit orders filled at one price: input before a fee on it, output before a fee from it. */
+/** Limit orders filled at one price. `amountIn` excludes a fee on the input, `gross` includes a fee on the output. */
 interface OrderFill {
   readonly amountIn: bigint
   readonly gross: bigint
@@ -125,13 +128,14 @@ const crossTick = (request: SwapRequest, state: SwapState, tick: Tick, feeRate: 
   state.tick = swapPath.down === resting ? tick.index : tick.index - 1
 }
 
-/** Swaps up to a tick, in as many steps as the fee changes; false when the program refuses. */
+/** Swaps up to a tick, in one step for each change of the fee. Returns false when the program refuses. */
 const swapToTick = (request: SwapRequest, state: SwapState, tick: Tick): boolean => {
   const { swapPath, exactIn, fee } = request
   const { down, feeOnInput, grid } = swapPath
   const tickPrice = grid.sqrtPriceAt(tick.index)
   const target = clampToLastPrice(swapPath, tickPrice)
-  // Crossed liquidity counts from the next tick on; the fee schedule still takes that of this range.
+  // The liquidity of a crossed tick counts from the next tick on. Within this range the fee schedule uses the old
+  // liquidity.
   const { liquidity } = state
   do {
     const { feeRate, until } = fee.rateToward(target, liquidity)
@@ -170,8 +174,8 @@ const result = (
 }
 
 /**
- * Swaps `amount` units in (or, with `exactIn` false, out) through the swap path. Exhausted when its ticks end first, or the
- * price reaches the program's last one; refused, with zero amounts, when the program overflows.
+ * Swaps `amount` units in (or out, with `exactIn` false) along the swap path. Exhausted when the ticks end first, or
+ * the price reaches the program's last one. Refused, with zero amounts, when the program overflows.
  */
 export const swapSteps = (swapPath: SwapPath, amount: bigint, exactIn = true): SwapResult => {
   const request: SwapRequest = { swapPath, exactIn, fee: swapPath.fee() }

@@ -6,7 +6,7 @@ export const MAX_TICK = 443_636
 /** The lowest tick of both programs: the inverse price. */
 export const MIN_TICK = -MAX_TICK
 
-/** An initialized tick: crossing it upwards adds `liquidityNet`, crossing it downwards takes it away. */
+/** An initialized tick. Crossing it upwards adds `liquidityNet`, crossing it downwards removes it. */
 export interface Tick {
   readonly index: number
   readonly liquidityNet: bigint
@@ -17,7 +17,7 @@ export interface Tick {
 /** Integer division rounded towards minus infinity; the divisor is positive. */
 export const floorDiv = (dividend: number, divisor: number): number => Math.floor(dividend / divisor)
 
-/** The product of the ladder's factors whose bit is set in the tick, each product cut to `precision` fraction bits. */
+/** Multiplies the factors whose bit is set in the tick. Each product is cut to `precision` fraction bits. */
 export const climb = (factors: ReadonlyArray<bigint>, tick: number, precision: bigint): bigint => {
   let ratio = 1n << precision
   for (let bit = 0, rest = Math.abs(tick); rest !== 0; bit++, rest >>>= 1) {
@@ -29,7 +29,9 @@ export const climb = (factors: ReadonlyArray<bigint>, tick: number, precision: b
   return ratio
 }
 
-/** The greatest tick whose price is not above `sqrtPrice`. The ladder is strictly monotonic, so twenty halvings find it. */
+/**
+ * The greatest tick whose price is at most `sqrtPrice`. Prices rise strictly with ticks, so twenty halvings find it.
+ */
 export const tickBelow = (sqrtPriceAt: (tick: number) => bigint, sqrtPrice: bigint): number => {
   let low = MIN_TICK
   let high = MAX_TICK
@@ -44,7 +46,7 @@ export const tickBelow = (sqrtPriceAt: (tick: number) => bigint, sqrtPrice: bigi
   return low
 }
 
-/** True when the price lies in the tick, its upper end included: a downward crossing leaves it there. */
+/** True when the price lies in the tick, including its upper end, where a downward crossing leaves it. */
 export const isInTick = (sqrtPriceAt: (tick: number) => bigint, tick: number, sqrtPrice: bigint): boolean =>
   tick >= MIN_TICK - 1 && tick <= MAX_TICK && sqrtPriceAt(tick) <= sqrtPrice && sqrtPrice <= sqrtPriceAt(tick + 1)
 

@@ -1,26 +1,14 @@
-/** The transfer fee of Token-2022 that a mint withholds from every transfer, by epoch. */
+/** The transfer fee that a Token-2022 mint withholds from every transfer, by epoch. */
+import { MAX_U64 } from "../../domain/Amount.ts"
 import { BPS } from "../../domain/units.ts"
+import { type Pool, refused, type Swap } from "../interface/Program.ts"
+import type { PairFees, TransferFee, TransferFees } from "../layout/tokenAccount.ts"
 import { ceilDiv, minBigInt } from "./integers.ts"
-
-/** One fee setting of a mint. */
-export interface TransferFee {
-  /** First epoch in which it may apply. */
-  readonly epoch: bigint
-  /** The most it takes of one transfer, in units of the mint. */
-  readonly maximum: bigint
-  readonly bps: bigint
-}
-
-/** The fee settings of a mint: `newer` from its epoch on, `older` before. */
-export interface TransferFees {
-  readonly older: TransferFee
-  readonly newer: TransferFee
-}
 
 const feeIn = (fees: TransferFees, epoch: number): TransferFee =>
   BigInt(epoch) >= fees.newer.epoch ? fees.newer : fees.older
 
-/** The amount that arrives of a transfer of `amount`: min(maximum, ceil(amount·bps/10000)) is withheld. */
+/** What arrives of a transfer of `amount`: min(maximum, ceil(amount·bps/10000)) is withheld. */
 export const afterTransfer = (fees: TransferFees | null, amount: bigint, epoch: number): bigint => {
   if (fees === null) {
     return amount
@@ -38,11 +26,11 @@ export const keptBps = (fees: TransferFees | null, epoch: number): bigint => {
   return maximum === 0n ? BPS : BPS - bps
 }
 
-/** True when any setting of the mint takes something. */
+/** True when any setting of the mint withholds something. */
 export const takesFee = (fees: TransferFees | null): boolean =>
   fees !== null && [fees.older, fees.newer].some(({ bps, maximum }) => bps > 0n && maximum > 0n)
 
-/** The transfer that lets `amount` arrive, as spl-token-2022 inverts its fee: the smaller of the two solutions. */
+/** The transfer needed for `amount` to arrive, as spl-token-2022 inverts its fee: the smaller of the two solutions. */
 export const beforeTransfer = (fees: TransferFees | null, amount: bigint, epoch: number): bigint => {
   if (fees === null || amount === 0n) {
     return amount
@@ -54,25 +42,60 @@ export const beforeTransfer = (fees: TransferFees | null, amount: bigint, epoch:
   return bps >= BPS ? amount + maximum : minBigInt(amount + maximum, ceilDiv(amount * BPS, BPS - bps))
 }
 
-/** Both mints of a pool in one direction. */
-export interface Transfers {
-  /** The amount that the pool receives of an amount sent to it. */
-  readonly received: (amount: bigint, epoch: number) => bigint
-  /** The amount to send for the pool to receive an amount. */
-  readonly sent: (amount: bigint, epoch: number) => bigint
-  /** The amount that the trader receives of what the pool pays. */
-  readonly paid: (amount: bigint, epoch: number) => bigint
-  /** Share of in times out that both transfers leave, in 1e-8, for vanishingly small amounts. */
-  readonly kept: (epoch: number) => bigint
+/** What both mints together leave of a small swap when neither charges a fee. */
+const WHOLE = BPS * BPS
+
+const isAmount = (amount: bigint): boolean => amount > 0n && amount <= MAX_U64
+
+/** A pool's prices, in amounts that reach and leave the pool itself. */
+type InnerPrices = Pick<Pool, "swap" | "marginalRate" | "swapExactOut" | "feeRate"> & Required<Pick<Pool, "inputTo">>
+
+/**
+ * A pool's prices as its traders see them: in amounts that leave and reach their own accounts.
+ *
+ * @param mints transfer fees of A and B
+ * @param inner prices without those fees; called with positive amounts of at most u64
+ * @param refusesNothing true when the program refuses a swap if nothing reaches the trader
+ */
+export const withTransferFees = (
+  { a, b }: Pick<PairFees, "a" | "b">,
+  inner: InnerPrices,
+  refusesNothing = false
+): InnerPrices => {
+  const { swapExactOut } = inner
+  return {
+    ...inner,
+    swap: (aToB, amountIn, clock) => {
+      const received = afterTransfer(aToB ? a : b, amountIn, clock.epoch)
+      const swap = isAmount(received) ? inner.swap(aToB, received, clock) : refused
+      if (swap.ending === "refused") {
+        return refused
+      }
+      const amountOut = afterTransfer(aToB ? b : a, swap.amountOut, clock.epoch)
+      if (swap.ending === "exhausted") {
+        return { ending: "exhausted", amountIn: beforeTransfer(aToB ? a : b, swap.amountIn, clock.epoch), amountOut }
+      }
+      return refusesNothing && amountOut === 0n ? refused : { ending: "filled", amountIn, amountOut }
+    },
+    ...(swapExactOut !== undefined && {
+      swapExactOut: (aToB, amountOut, clock): Swap => {
+        const [input, output] = aToB ? [a, b] : [b, a]
+        const gross = beforeTransfer(output, amountOut, clock.epoch)
+        const swap = isAmount(gross) ? swapExactOut(aToB, gross, clock) : refused
+        const sent = beforeTransfer(input, swap.amountIn, clock.epoch)
+        return swap.ending === "refused" || sent > MAX_U64
+          ? refused
+          : { ending: swap.ending, amountIn: sent, amountOut: afterTransfer(output, swap.amountOut, clock.epoch) }
+      }
+    }),
+    marginalRate: (aToB, clock) => {
+      const { denominator, numerator } = inner.marginalRate(aToB, clock)
+      const kept = keptBps(a, clock.epoch) * keptBps(b, clock.epoch)
+      return { numerator: numerator * kept, denominator: denominator * WHOLE }
+    },
+    inputTo: (aToB, share, clock) => {
+      const { amountIn, complete } = inner.inputTo(aToB, share, clock)
+      return { amountIn: beforeTransfer(aToB ? a : b, amountIn, clock.epoch), complete }
+    }
+  }
 }
-
-/** The transfers of a swap that takes one mint and pays another. */
-export const transfersOf = (input: TransferFees | null, output: TransferFees | null): Transfers => ({
-  received: (amount, epoch) => afterTransfer(input, amount, epoch),
-  sent: (amount, epoch) => beforeTransfer(input, amount, epoch),
-  paid: (amount, epoch) => afterTransfer(output, amount, epoch),
-  kept: (epoch) => keptBps(input, epoch) * keptBps(output, epoch)
-})
-
-/** `kept` of a pool whose mints charge nothing. */
-export const WHOLE = BPS * BPS

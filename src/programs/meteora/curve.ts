@@ -1,6 +1,6 @@
 /**
- * One stretch of constant liquidity in square-root prices, as DAMM v2 and the bonding curve share it. Square-root prices
- * are Q64.64 of token B (quote) per token A (base); liquidity carries 64 fractional bits as well, hence the shifts by 128.
+ * One stretch of constant liquidity in square-root prices, shared by DAMM v2 and the bonding curve. Square-root prices
+ * are Q64.64 of token B (quote) per token A (base). Liquidity also has 64 fractional bits, hence the shifts by 128.
  * MeteoraAg/damm-v2, programs/cp-amm/src/liquidity_handler/concentrated_liquidity.rs at a3d3827.
  */
 import { ceilDiv } from "../math/integers.ts"

@@ -1,9 +1,9 @@
 /** Swaps of Meteora DAMM v2 as instructions and events. Layout: damm-v2, programs/cp-amm/src/{instructions/swap,event}.rs. */
-import { hopLayout } from "../accountOrder.ts"
-import { eventLayout, swapAmounts } from "../anchorEvents.ts"
+import { hopLayout, taggedHops } from "../layout/hops.ts"
+import { eventLayout, swapAmounts } from "../layout/anchorEvents.ts"
 import { meteoraDammV2 } from "./dammV2.ts"
 import { EVT_SWAP, EVT_SWAP_2, SWAP, SWAP_2 } from "./discriminators.ts"
-import { type SwapDecoder, taggedHops } from "../SwapDecoder.ts"
+import type { SwapDecoder } from "../interface/SwapDecoder.ts"
 
 /** Accounts of `swap` and `swap2`. A referral account that is left out is the program itself. */
 export const dammV2SwapAccounts = [
@@ -23,12 +23,7 @@ export const dammV2SwapAccounts = [
   "program"
 ] as const
 
-const hops = [
-  {
-    ...hopLayout(dammV2SwapAccounts, "pool", "tokenAVault", "tokenBVault"),
-    referral: dammV2SwapAccounts.indexOf("referralTokenAccount")
-  }
-]
+const hops = [hopLayout(dammV2SwapAccounts, "pool", "tokenAVault", "tokenBVault", "referralTokenAccount")]
 
 const evtSwap = eventLayout(EVT_SWAP, [
   ["pool", "address"],
@@ -78,6 +73,6 @@ const readEvtSwap2 = swapAmounts(dammV2SwapEvent, "includedFeeInputAmount", "out
 export const meteoraDammV2Swaps: SwapDecoder = {
   dex: meteoraDammV2.dex,
   programId: meteoraDammV2.programId,
-  hops: taggedHops(new Map([SWAP, SWAP_2].map((tag) => [tag, hops]))),
+  hops: taggedHops([[SWAP, SWAP_2], hops]),
   selfCall: (event, body) => readEvtSwap(event, body) ?? readEvtSwap2(event, body)
 }

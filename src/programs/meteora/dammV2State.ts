@@ -1,12 +1,12 @@
 /** State of a DAMM v2 pool account: MeteoraAg/damm-v2, programs/cp-amm/src/state/{pool,fee}.rs at a3d3827. */
 import { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
-import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
+import { readU16, readU32, readU64, readU128 } from "../layout/bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
 import { readVolatility, readVolatilityRules, type Volatility, type VolatilityRules } from "./volatility.ts"
-import { utf8 } from "../math/pack.ts"
-import type { DeriveAddress, Unpriceable } from "../Program.ts"
-import { malformed, unsupported } from "../math/unpriceable.ts"
+import { utf8 } from "../layout/pack.ts"
+import type { DeriveAddress, Unpriceable } from "../interface/Program.ts"
+import { malformed, unsupported } from "../layout/unpriceable.ts"
 
 /** The DAMM v2 program. */
 export const DAMM_V2_PROGRAM = Address.make("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
@@ -70,10 +70,10 @@ export type DammV2BaseFee =
   | {
       readonly kind: "marketCap"
       readonly schedule: Schedule
-      /** Basis points that the square-root price rises per period, from the initial one on. */
+      /** Basis points by which the square-root price rises in one period, counted from the initial price. */
       readonly stepBps: bigint
       readonly initialSqrtPrice: bigint
-      /** Points after activation at which the lowest rate applies whatever the price. */
+      /** After this many points since activation the lowest rate applies, whatever the price. */
       readonly duration: bigint
     }
   | { readonly kind: "limiter"; readonly limiter: RateLimiter; readonly duration: bigint }
@@ -97,7 +97,7 @@ export interface DammV2State {
   readonly collectFeeMode: number
   readonly amountA: bigint
   readonly amountB: bigint
-  /** True when the program counts `amountA` and `amountB`: older pools do not until their next swap. */
+  /** True when the program counts `amountA` and `amountB`. Older pools do so only from their next swap on. */
   readonly countsAmounts: boolean
   readonly protocolFeeA: bigint
   readonly protocolFeeB: bigint
@@ -155,7 +155,7 @@ const baseFeeOf = (data: Uint8Array): DammV2BaseFee | Unpriceable => {
   }
 }
 
-/** True when no divisor of the price is zero, which the program never lets happen. */
+/** True when no divisor of the price is zero. The program never lets one become zero. */
 const isPriceable = (data: Uint8Array, collectFeeMode: number): boolean =>
   collectFeeMode === COMPOUNDING
     ? readU64(data, dammV2At.amountA) > 0n && readU64(data, dammV2At.amountB) > 0n
@@ -177,7 +177,7 @@ const refusal = (data: Uint8Array): Unpriceable | null => {
   return isPriceable(data, mode) ? null : malformed("no price")
 }
 
-/** The state of a pool account, whose length and discriminator have been checked. */
+/** Reads a pool account whose length and discriminator have been checked. */
 export const readDammV2 = (data: Uint8Array): DammV2State | Unpriceable => {
   const refusing = refusal(data)
   if (refusing !== null) {

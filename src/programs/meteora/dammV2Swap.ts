@@ -4,29 +4,16 @@ import { BPS } from "../../domain/units.ts"
 import { COMPOUNDING, type DammV2BaseFee, type DammV2State } from "./dammV2State.ts"
 import { maxBigInt, minBigInt, squareRoot } from "../math/integers.ts"
 import { productInputTo, sqrtPriceTo } from "../math/priceMove.ts"
-import type { Rate } from "../Program.ts"
+import type { Rate } from "../interface/Program.ts"
 import { amountA, amountB, priceAfterA, priceAfterB } from "./curve.ts"
+import type { Fill } from "./fill.ts"
 import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
 import { volatilityAfter, volatilityRate } from "./volatility.ts"
 
-/** An amount of the input, before its fee or after. */
+/** An input amount, before or after its fee. */
 interface Charged {
   readonly amount: bigint
   readonly feeIncluded: boolean
-}
-
-/** One swap inside the pool, transfer fees left out of account. */
-export interface DammV2Fill {
-  /** Taken from the trader, fee included. */
-  readonly amountIn: bigint
-  /** The part of the input that moves the price. */
-  readonly netIn: bigint
-  /** Output of the liquidity before a fee on the output. */
-  readonly grossOut: bigint
-  readonly amountOut: bigint
-  /** In token B, except where an output of token A is charged. */
-  readonly fee: bigint
-  readonly sqrtPrice: bigint
 }
 
 /** True when the fee is taken from the input. */
@@ -72,8 +59,8 @@ const baseRate = (state: DammV2State, aToB: boolean, point: bigint, charged: Cha
 }
 
 /**
- * The same pool with its base fee fixed at what it is at a point, so that a schedule is worked out once and not per swap.
- * A limiter, and a schedule that overflows, stay as they are.
+ * The same pool with its base fee fixed at its value at `point`, so that a schedule is computed once and not for every
+ * swap. A limiter, and a schedule that overflows, stay as they are.
  */
 export const dammV2AtPoint = (state: DammV2State, point: bigint): DammV2State => {
   const passed = periodsPassed(state, point)
@@ -91,7 +78,7 @@ export const dammV2AtPoint = (state: DammV2State, point: bigint): DammV2State =>
       }
 }
 
-/** The fee rate of an amount at a point, capped. Null where the program overflows. */
+/** The fee rate of an amount at a point, capped. Null when the program overflows. */
 const dammV2Rate = (state: DammV2State, aToB: boolean, point: bigint, charged: Charged): bigint | null => {
   const base = baseRate(state, aToB, point, charged)
   return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), state.rateCap)
@@ -111,8 +98,8 @@ const fillOf = (
   state: DammV2State,
   aToB: boolean,
   rate: bigint,
-  taken: Pick<DammV2Fill, "amountIn" | "netIn" | "sqrtPrice">
-): DammV2Fill | null => {
+  taken: Pick<Fill, "amountIn" | "netIn" | "sqrtPrice">
+): Fill | null => {
   const grossOut =
     state.collectFeeMode === COMPOUNDING
       ? constantProduct(state, aToB, taken.netIn)
@@ -140,8 +127,8 @@ const reach = (state: DammV2State, aToB: boolean, net: bigint): Reached => {
   return inRange ? { sqrtPrice } : "outOfRange"
 }
 
-/** The part of an input that carries the price to its limit, as the program's partial fill takes it. */
-const fillToLimit = (state: DammV2State, aToB: boolean, point: bigint, rate: bigint): DammV2Fill | null => {
+/** The part of an input that moves the price to its limit, as the program's partial fill takes it. */
+const fillToLimit = (state: DammV2State, aToB: boolean, point: bigint, rate: bigint): Fill | null => {
   const { liquidity, sqrtMaxPrice, sqrtMinPrice, sqrtPrice } = state
   const limit = aToB ? sqrtMinPrice : sqrtMaxPrice
   const netIn = aToB ? amountA(limit, sqrtPrice, liquidity, true) : amountB(sqrtPrice, limit, liquidity, true)
@@ -154,13 +141,13 @@ const fillToLimit = (state: DammV2State, aToB: boolean, point: bigint, rate: big
     : fillOf(state, aToB, netRate, { amountIn: withFee(netIn, netRate), netIn, sqrtPrice: limit })
 }
 
-/** Swap of an input of `amountIn` at a point: all of it, part of it, or null when the program refuses it. */
+/** Swaps an input at a point. Takes all of it or part of it; null when the program refuses. */
 export const fillDammV2 = (
   state: DammV2State,
   aToB: boolean,
   amountIn: bigint,
   point: bigint
-): (DammV2Fill & { readonly complete: boolean }) | null => {
+): (Fill & { readonly complete: boolean }) | null => {
   if (point < state.activationPoint || amountIn === 0n) {
     return null
   }
@@ -180,7 +167,7 @@ export const fillDammV2 = (
   return fill === null ? null : { ...fill, complete }
 }
 
-/** Share of the fee of a vanishingly small swap, over `FEE_DENOMINATOR`; all of it where the program overflows. */
+/** The fee's share of a vanishingly small swap, over `FEE_DENOMINATOR`. The whole swap when the program overflows. */
 export const dammV2FeeRate = (state: DammV2State, aToB: boolean, point: bigint): bigint =>
   dammV2Rate(state, aToB, point, { amount: 0n, feeIncluded: true }) ?? FEE_DENOMINATOR
 
@@ -195,7 +182,7 @@ const netInputTo = (state: DammV2State, aToB: boolean, share: Rate): bigint => {
     : amountB(sqrtPrice, minBigInt(target, sqrtMaxPrice), liquidity, false)
 }
 
-/** The input that carries the price of the sold token to this share of what it is, or to its limit. */
+/** The input that moves the price of the sold token to this share of its current price, or to the price limit. */
 export const dammV2InputTo = (state: DammV2State, aToB: boolean, share: Rate, point: bigint): bigint => {
   const net = netInputTo(state, aToB, share)
   const rate = feeOnInput(state, aToB) ? dammV2Rate(state, aToB, point, { amount: net, feeIncluded: false }) : 0n
@@ -211,13 +198,13 @@ const countAmounts = (state: DammV2State): Pick<DammV2State, "amountA" | "amount
       }
 
 /**
- * The pool after a fill at `unixTimestamp`, without a referrer; null where the program fails (see `isUnreferenced`). Fees
- * per share of liquidity are not followed.
+ * The pool after a fill at `unixTimestamp`, without a referrer. Null when the program fails (see `isUnreferenced`).
+ * Fees per share of liquidity are not tracked.
  */
 export const dammV2After = (
   state: DammV2State,
   aToB: boolean,
-  fill: DammV2Fill,
+  fill: Fill,
   unixTimestamp: bigint
 ): DammV2State | null => {
   const protocolFee = (fill.fee * state.protocolFeePercent) / 100n
@@ -227,10 +214,7 @@ export const dammV2After = (
   const b = (aToB ? before.amountB - fill.grossOut : before.amountB + fill.netIn) + compounded
   const sqrtPrice = state.collectFeeMode === COMPOUNDING ? squareRoot((b << 128n) / a) : fill.sqrtPrice
   const feeInA = state.collectFeeMode === 0 && !aToB
-  const volatility =
-    state.rules === null
-      ? state.volatility
-      : volatilityAfter(state.rules, state.volatility, state.sqrtPrice, sqrtPrice, unixTimestamp)
+  const volatility = volatilityAfter(state.rules, state.volatility, state.sqrtPrice, sqrtPrice, unixTimestamp)
   if (volatility === null) {
     return null
   }
@@ -246,7 +230,7 @@ export const dammV2After = (
   }
 }
 
-/** B per A (or A per B) of a vanishingly small swap as a fraction, fee included, at the rate an amount of zero pays. */
+/** Out per in of a vanishingly small swap as a fraction, fee included, at the rate of an amount of zero. */
 export const dammV2Slope = (state: DammV2State, aToB: boolean, point: bigint) => {
   const rate = dammV2FeeRate(state, aToB, point)
   const [perA, scale] =

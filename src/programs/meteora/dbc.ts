@@ -1,7 +1,7 @@
 /** Meteora's dynamic bonding curve: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src at b4f9547. */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readU16, readU64 } from "../math/bytes.ts"
+import { type Address } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress, readU16 } from "../layout/bytes.ts"
 import {
   DBC_CONFIG_DISCRIMINATOR,
   DBC_CONFIG_LENGTH,
@@ -16,28 +16,23 @@ import {
 } from "./dbcState.ts"
 import { dbcFeeRate, dbcInputTo, dbcSlope, fillDbc, isDbcComplete } from "./dbcSwap.ts"
 import { FEE_DENOMINATOR } from "./fees.ts"
-import { readMintFees, reservesOf } from "../math/tokenAccount.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { transfersOf, WHOLE } from "../math/transferFee.ts"
+import { readPairFees, reservesAt } from "../layout/tokenAccount.ts"
+import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { withTransferFees } from "../math/transferFee.ts"
 import { isUnreferenced } from "./volatility.ts"
-import type { Accounts, Pool, Program, Swap, Unpriceable } from "../Program.ts"
-import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+import { type Accounts, type Pool, type Program, refused, type Unpriceable } from "../interface/Program.ts"
+import { swapOf } from "./fill.ts"
+import { accountAt, closed, isFailure, malformed, unsupported } from "../layout/unpriceable.ts"
 
 const programId = DBC_PROGRAM
 const dex = "meteora-dbc"
-
-const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
 const isDbcPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId &&
   data.length >= DBC_POOL_LENGTH &&
   (hasDiscriminator(data, DBC_POOL_DISCRIMINATOR) || hasDiscriminator(data, DBC_HOOKED_POOL_DISCRIMINATOR))
 
-// The quote mint stands in the config, so pools can be found by their base mint alone.
-const poolsOf = (mint: Mint) => [
-  { dataSize: DBC_POOL_LENGTH, matches: [{ offset: dbcPoolAt.baseMint, bytes: addressToBytes(mint) }] }
-]
-
+// The quote mint is in the config, so pools can be found by their base mint only.
 const needs = (pool: OnChainAccount, accounts: Accounts): ReadonlyArray<Address> => {
   if (!isDbcPool(pool)) {
     return []
@@ -59,25 +54,6 @@ const readConfig = (accounts: Accounts, pool: Uint8Array): OnChainAccount | Unpr
   return owner === programId && data.length >= DBC_CONFIG_LENGTH && hasDiscriminator(data, DBC_CONFIG_DISCRIMINATOR)
     ? config
     : malformed(`${address} is not a PoolConfig`)
-}
-
-/** Vaults less the fees owed to protocol, partner and creator. */
-const readReserves = ({ data }: OnChainAccount, mintA: Mint, mintB: Mint, accounts: Accounts) => {
-  const at = dbcPoolAt
-  const owed = (...offsets: ReadonlyArray<number>) => offsets.reduce((sum, offset) => sum + readU64(data, offset), 0n)
-  return reservesOf(
-    accounts,
-    {
-      address: readAddress(data, at.baseVault),
-      mint: mintA,
-      owed: owed(at.protocolBaseFee, at.partnerBaseFee, at.creatorBaseFee)
-    },
-    {
-      address: readAddress(data, at.quoteVault),
-      mint: mintB,
-      owed: owed(at.protocolQuoteFee, at.partnerQuoteFee, at.creatorQuoteFee)
-    }
-  )
 }
 
 const pointOf = (state: DbcState, clock: ChainClock): bigint =>
@@ -107,52 +83,44 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   }
   const mintA = readAddress(data, dbcPoolAt.baseMint)
   const mintB = readAddress(config.data, dbcConfigAt.quoteMint)
-  // The program creates base mints itself, with a transfer fee only where the config sets one.
-  const base = readMintFees(accounts, mintA, readU16(config.data, dbcConfigAt.baseTransferFeeBps) > 0)
-  if (isFailure(base)) {
-    return base
+  // The program creates base mints itself. They have a transfer fee only if the config sets one.
+  const mints = readPairFees(
+    accounts,
+    [mintA, mintB],
+    [readU16(config.data, dbcConfigAt.baseTransferFeeBps) > 0, config.data[dbcConfigAt.quoteTokenFlag] !== 0]
+  )
+  if (isFailure(mints)) {
+    return mints
   }
-  const quote = readMintFees(accounts, mintB, config.data[dbcConfigAt.quoteTokenFlag] !== 0)
-  if (isFailure(quote)) {
-    return quote
-  }
-  const selling = transfersOf(base.fees, quote.fees)
-  const buying = transfersOf(quote.fees, base.fees)
-  const reserves = readReserves(pool, mintA, mintB, accounts)
+  const at = dbcPoolAt
   return {
     address,
     dex,
     mintA,
     mintB,
-    slot: Math.max(pool.slot, config.slot, base.slot, quote.slot),
-    ...(reserves === undefined ? {} : { reserves }),
+    slot: Math.max(pool.slot, config.slot, mints.slot),
+    ...reservesAt(
+      accounts,
+      data,
+      { mint: mintA, vault: at.baseVault, owed: [at.protocolBaseFee, at.partnerBaseFee, at.creatorBaseFee] },
+      { mint: mintB, vault: at.quoteVault, owed: [at.protocolQuoteFee, at.partnerQuoteFee, at.creatorQuoteFee] }
+    ),
     graduation: { numerator: state.quoteReserve, denominator: state.migrationQuoteThreshold },
-    swap: (aToB, amountIn, clock) => {
-      const transfers = aToB ? selling : buying
-      const fill = fillDbc(state, aToB, transfers.received(amountIn, clock.epoch), pointOf(state, clock))
-      if (fill === null || isUnreferenced(state.rules, state.volatility, BigInt(clock.unixTimestamp))) {
-        return REFUSED
-      }
-      const amountOut = transfers.paid(fill.amountOut, clock.epoch)
-      return fill.complete
-        ? { ending: "filled", amountIn, amountOut }
-        : { ending: "exhausted", amountIn: transfers.sent(fill.amountIn, clock.epoch), amountOut }
-    },
-    marginalRate: (aToB, clock) => {
-      const { denominator, numerator } = dbcSlope(state, aToB, pointOf(state, clock))
-      return {
-        numerator: numerator * (aToB ? selling : buying).kept(clock.epoch),
-        denominator: denominator * WHOLE
-      }
-    },
     feeRate: (aToB, clock) => ({
       numerator: dbcFeeRate(state, aToB, pointOf(state, clock)),
       denominator: FEE_DENOMINATOR
     }),
-    inputTo: (aToB, share, clock) => {
-      const received = dbcInputTo(state, aToB, share, pointOf(state, clock))
-      return { amountIn: (aToB ? selling : buying).sent(received, clock.epoch), complete: true }
-    }
+    ...withTransferFees(mints, {
+      swap: (aToB, amountIn, clock) =>
+        isUnreferenced(state.rules, state.volatility, BigInt(clock.unixTimestamp))
+          ? refused
+          : swapOf(fillDbc(state, aToB, amountIn, pointOf(state, clock))),
+      marginalRate: (aToB, clock) => dbcSlope(state, aToB, pointOf(state, clock)),
+      inputTo: (aToB, share, clock) => ({
+        amountIn: dbcInputTo(state, aToB, share, pointOf(state, clock)),
+        complete: true
+      })
+    })
   }
 }
 
@@ -160,7 +128,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
 export const meteoraDbc: Program = {
   dex,
   programId,
-  poolsOf,
+  poolsOf: poolsWithMintAt(DBC_POOL_LENGTH, dbcPoolAt.baseMint),
   vaultsOf: namedVaults({ mint: dbcPoolAt.baseMint, vault: dbcPoolAt.baseVault }),
   isPool: isDbcPool,
   needs,

@@ -1,9 +1,10 @@
 /** Swaps of Meteora's bonding curve as instructions and events. Layout: dynamic-bonding-curve, src/{instructions/swap,event}.rs. */
-import { hopLayout } from "../accountOrder.ts"
-import { eventLayout, swapAmounts } from "../anchorEvents.ts"
+import { hopLayout, taggedHops } from "../layout/hops.ts"
+import { eventLayout, swapAmounts } from "../layout/anchorEvents.ts"
 import { meteoraDbc } from "./dbc.ts"
 import { EVT_SWAP, EVT_SWAP_2, SWAP, SWAP_2 } from "./discriminators.ts"
-import { type SwapDecoder, taggedHops, tagOf } from "../SwapDecoder.ts"
+import type { SwapDecoder } from "../interface/SwapDecoder.ts"
+import { tagOf } from "../layout/anchor.ts"
 
 const SWAP_2_WITH_TRANSFER_HOOK = tagOf("b75d992818e6c297")
 const EVT_SWAP_2_WITH_TRANSFER_HOOK = tagOf("863ba8785e3372e7")
@@ -27,12 +28,7 @@ export const dbcSwapAccounts = [
   "program"
 ] as const
 
-const hops = [
-  {
-    ...hopLayout(dbcSwapAccounts, "pool", "baseVault", "quoteVault"),
-    referral: dbcSwapAccounts.indexOf("referralTokenAccount")
-  }
-]
+const hops = [hopLayout(dbcSwapAccounts, "pool", "baseVault", "quoteVault", "referralTokenAccount")]
 
 const evtSwap = eventLayout(EVT_SWAP, [
   ["pool", "address"],
@@ -85,6 +81,6 @@ const readHookedSwap = swapAmounts(
 export const meteoraDbcSwaps: SwapDecoder = {
   dex: meteoraDbc.dex,
   programId: meteoraDbc.programId,
-  hops: taggedHops(new Map([SWAP, SWAP_2, SWAP_2_WITH_TRANSFER_HOOK].map((tag) => [tag, hops]))),
+  hops: taggedHops([[SWAP, SWAP_2, SWAP_2_WITH_TRANSFER_HOOK], hops]),
   selfCall: (event, body) => readEvtSwap(event, body) ?? readEvtSwap2(event, body) ?? readHookedSwap(event, body)
 }

@@ -1,13 +1,13 @@
 /**
- * Launches on Meteora's bonding curve. New pools are stated in events, migrations to DAMM v2 by their instruction; migrations to
- * the older AMM are not decoded. Layout: dynamic-bonding-curve, event.rs and migrate_damm_v2_initialize_pool.rs.
+ * Launches on Meteora's bonding curve. New pools are in events, migrations to DAMM v2 in their instruction. Migrations
+ * to the older AMM are not decoded. Layout: dynamic-bonding-curve, event.rs and migrate_damm_v2_initialize_pool.rs.
  */
-import { eventLayout } from "../anchorEvents.ts"
-import { readAddress } from "../math/bytes.ts"
-import { pack, text, u64 } from "../math/pack.ts"
+import { eventLayout } from "../layout/anchorEvents.ts"
+import { readAddress } from "../layout/bytes.ts"
+import { pack, text, u64 } from "../layout/pack.ts"
 import { meteoraDbc } from "./dbc.ts"
-import type { Launchpad } from "../Launchpad.ts"
-import { tagAt, tagOf } from "../SwapDecoder.ts"
+import type { Launchpad } from "../interface/Launchpad.ts"
+import { tagAt, tagOf } from "../layout/anchor.ts"
 
 const launchpad = "meteora-dbc"
 
@@ -25,7 +25,7 @@ export const dbcInitializeEvent = eventLayout("e432f655cb428625", [
 ])
 const INITIALIZE_WITH_HOOK_EVENT = tagOf("d589a435c14a0f6e")
 
-/** Accounts that the migration to DAMM v2 begins with. An optional one that is left out is the program itself. */
+/** First accounts of the migration to DAMM v2. An optional account that is left out is the program itself. */
 export const dbcMigrationAccounts = [
   "virtualPool",
   "migrationMetadata",
@@ -66,7 +66,7 @@ export const meteoraDbcLaunches: Launchpad = {
   launchpad,
   dex: meteoraDbc.dex,
   programId: meteoraDbc.programId,
-  // Pools with and without a transfer hook are stated in the same fields.
+  // Pools with and without a transfer hook have the same fields in their events.
   event: ({ tag, body }) =>
     (tag === dbcInitializeEvent.tag || tag === INITIALIZE_WITH_HOOK_EVENT) &&
     body.length >= dbcInitializeEvent.endOf("baseMint")

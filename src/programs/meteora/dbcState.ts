@@ -1,12 +1,12 @@
 /** State of a bonding-curve pool and its config: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state. */
 import { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
-import { readU16, readU64, readU128 } from "../math/bytes.ts"
+import { readU16, readU64, readU128 } from "../layout/bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
 import { readVolatility, readVolatilityRules, type Volatility, type VolatilityRules } from "./volatility.ts"
-import { utf8 } from "../math/pack.ts"
-import type { DeriveAddress, Unpriceable } from "../Program.ts"
-import { malformed, unsupported } from "../math/unpriceable.ts"
+import { utf8 } from "../layout/pack.ts"
+import type { DeriveAddress, Unpriceable } from "../interface/Program.ts"
+import { malformed, unsupported } from "../layout/unpriceable.ts"
 
 /** The dynamic bonding curve program. */
 export const DBC_PROGRAM = Address.make("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
@@ -14,7 +14,7 @@ export const DBC_PROGRAM = Address.make("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuS
 /** Length and discriminator of a pool account. */
 export const DBC_POOL_LENGTH = 424
 export const DBC_POOL_DISCRIMINATOR = "d5e005d16245775c"
-/** Discriminator of a pool whose base mint calls a program of the launcher's choice on every transfer. */
+/** Discriminator of a pool whose base mint calls a program chosen by the launcher on every transfer. */
 export const DBC_HOOKED_POOL_DISCRIMINATOR = "eddbb8172abda923"
 
 /** Length and discriminator of a config account. */
@@ -82,11 +82,11 @@ export const dbcConfigAt = {
   curve: 408
 } as const
 
-/** Bytes of one point of the curve; the account has room for twenty. */
+/** Bytes of one point of the curve. The account has room for twenty. */
 export const DBC_CURVE_POINT_SIZE = 32
 const CURVE_POINTS = 20
 
-/** Liquidity up to a square-root price, from the point before it or from the start of the curve. */
+/** Liquidity up to a square-root price, from the previous point or from the start of the curve. */
 export interface CurvePoint {
   readonly sqrtPrice: bigint
   readonly liquidity: bigint
@@ -102,13 +102,13 @@ export interface DbcState {
   readonly baseFee: DbcBaseFee
   readonly rules: VolatilityRules | null
   readonly volatility: Volatility
-  /** True when fees are taken in quote only, else from the output. */
+  /** True when fees are taken in quote only; otherwise they are taken from the output. */
   readonly feesInQuote: boolean
   readonly curve: ReadonlyArray<CurvePoint>
   readonly sqrtPrice: bigint
   readonly sqrtStartPrice: bigint
   readonly migrationSqrtPrice: bigint
-  /** Quote that ends the curve. */
+  /** Quote reserve that completes the curve. */
   readonly migrationQuoteThreshold: bigint
   readonly baseReserve: bigint
   readonly quoteReserve: bigint
@@ -117,7 +117,7 @@ export interface DbcState {
   readonly creatorFeePercent: bigint
 }
 
-/** The highest rate that fees may add up to; the limiter rises to it as well. */
+/** The highest rate that fees may add up to. The limiter also rises to it. */
 export const DBC_RATE_CAP = 990_000_000n
 
 const baseFeeMode = { linear: 0, exponential: 1, limiter: 2 }
@@ -161,7 +161,7 @@ const curveOf = (config: Uint8Array): ReadonlyArray<CurvePoint> => {
   return points
 }
 
-/** The state of a pool and its config, whose lengths and discriminators have been checked. */
+/** Reads a pool and its config, whose lengths and discriminators have been checked. */
 export const readDbc = (pool: Uint8Array, config: Uint8Array): DbcState | Unpriceable => {
   const collectFeeMode = config[dbcConfigAt.collectFeeMode] ?? 0
   if (collectFeeMode > 1) {

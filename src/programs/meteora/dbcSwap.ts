@@ -6,8 +6,9 @@ import { MAX_U64 } from "../../domain/Amount.ts"
 import { DBC_RATE_CAP, type DbcState } from "./dbcState.ts"
 import { maxBigInt, minBigInt } from "../math/integers.ts"
 import { sqrtPriceTo } from "../math/priceMove.ts"
-import type { Rate } from "../Program.ts"
+import type { Rate } from "../interface/Program.ts"
 import { amountA, amountB, priceAfterA, priceAfterB } from "./curve.ts"
+import type { Fill } from "./fill.ts"
 import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
 import { volatilityAfter, volatilityRate } from "./volatility.ts"
 
@@ -18,23 +19,9 @@ interface Walk {
   readonly sqrtPrice: bigint
 }
 
-/** One swap on the curve, transfer fees left out of account. */
-export interface DbcFill {
-  /** Taken from the trader, fee included. */
-  readonly amountIn: bigint
-  /** The part of the input that moves the price. */
-  readonly netIn: bigint
-  /** Output of the curve before a fee on the output. */
-  readonly grossOut: bigint
-  readonly amountOut: bigint
-  /** In quote, except where an output of base is charged. */
-  readonly fee: bigint
-  readonly sqrtPrice: bigint
-}
-
 const FULL: Pick<Walk, "left"> = { left: 0n }
 
-/** Buys base with `net` quote up the curve, no further than the price at which the curve ends. */
+/** Buys base with `net` quote up the curve, at most to the price at which the curve ends. */
 const climb = ({ curve, migrationSqrtPrice, sqrtPrice: start }: DbcState, net: bigint): Walk => {
   let left = net
   let out = 0n
@@ -58,7 +45,7 @@ const climb = ({ curve, migrationSqrtPrice, sqrtPrice: start }: DbcState, net: b
   return { left, out, sqrtPrice }
 }
 
-/** Sells `net` base down the curve, no further than the price at which the curve starts. */
+/** Sells `net` base down the curve, at most to the price at which the curve starts. */
 const descend = ({ curve, sqrtPrice: start, sqrtStartPrice }: DbcState, net: bigint): Walk => {
   let left = net
   let out = 0n
@@ -69,7 +56,7 @@ const descend = ({ curve, sqrtPrice: start, sqrtStartPrice }: DbcState, net: big
     if (target < sqrtPrice) {
       const whole = amountA(target, sqrtPrice, liquidity, true)
       const reached = priceAfterA(sqrtPrice, liquidity, left)
-      // The program asks for the amount between points, but for the price where the curve starts.
+      // Between points the program compares amounts. At the start of the curve it compares prices.
       if (i > 0 ? left < whole : reached >= target) {
         return { ...FULL, out: out + amountB(reached, sqrtPrice, liquidity, false), sqrtPrice: reached }
       }
@@ -87,7 +74,7 @@ const baseRate = (state: DbcState, sells: boolean, point: bigint, amount: bigint
     if (fee.pointsPerPeriod === 0n) {
       return fee.schedule.cliff
     }
-    // Pools are active from their creation on, so an earlier point only fails where it is subtracted from.
+    // Pools are active from their creation on. An earlier point fails only when it is subtracted from.
     return point < activationPoint ? null : scheduledRate(fee.schedule, (point - activationPoint) / fee.pointsPerPeriod)
   }
   const { limiter } = fee
@@ -103,7 +90,7 @@ const rateOf = (state: DbcState, sells: boolean, point: bigint, amount: bigint, 
   return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), DBC_RATE_CAP)
 }
 
-/** Net input that carries the price up or down the curve to the target, or to the curve's end. */
+/** Net input that moves the price along the curve to the target, or to the curve's end. */
 const netInputTo = (state: DbcState, sells: boolean, share: Rate): bigint => {
   const { curve, migrationSqrtPrice, sqrtPrice, sqrtStartPrice } = state
   const wanted = sqrtPriceTo(sqrtPrice, sells, share)
@@ -121,14 +108,14 @@ const netInputTo = (state: DbcState, sells: boolean, share: Rate): bigint => {
   return net
 }
 
-/** The input that carries the price of the sold token to this share of what it is, or to the curve's end. */
+/** The input that moves the price of the sold token to this share of its current price, or to the curve's end. */
 export const dbcInputTo = (state: DbcState, sells: boolean, share: Rate, point: bigint): bigint => {
   const net = netInputTo(state, sells, share)
   const rate = state.feesInQuote && !sells ? rateOf(state, sells, point, net, false) : 0n
   return rate === null ? 0n : withFee(net, rate)
 }
 
-/** Share of the fee of a vanishingly small swap, over `FEE_DENOMINATOR`; all of it where the program overflows. */
+/** The fee's share of a vanishingly small swap, over `FEE_DENOMINATOR`. The whole swap when the program overflows. */
 export const dbcFeeRate = (state: DbcState, sells: boolean, point: bigint): bigint =>
   rateOf(state, sells, point, 0n, true) ?? FEE_DENOMINATOR
 
@@ -153,13 +140,13 @@ const fillOf = (state: DbcState, sells: boolean, rate: bigint, amountIn: bigint,
   }
 }
 
-/** Swap of an input of `amountIn` at a point: all of it, as much as completes the curve, or null when the program refuses it. */
+/** Swaps an input at a point. Takes all of it, or as much as completes the curve; null when the program refuses. */
 export const fillDbc = (
   state: DbcState,
   sells: boolean,
   amountIn: bigint,
   point: bigint
-): (DbcFill & { readonly complete: boolean }) | null => {
+): (Fill & { readonly complete: boolean }) | null => {
   const rate = amountIn === 0n || isDbcComplete(state) ? null : rateOf(state, sells, point, amountIn, true)
   if (rate === null) {
     return null
@@ -178,7 +165,7 @@ export const fillDbc = (
   return fill === null ? null : { ...fill, complete: false }
 }
 
-/** The shares of a fee without a referrer. */
+/** Splits a fee without a referrer. */
 export const splitDbcFee = (state: DbcState, fee: bigint) => {
   const protocol = fee / 5n
   const creator = ((fee - protocol) * state.creatorFeePercent) / 100n
@@ -186,14 +173,11 @@ export const splitDbcFee = (state: DbcState, fee: bigint) => {
 }
 
 /**
- * The pool after a fill at `unixTimestamp`; null where the program fails (see `isUnreferenced`). Uncollected fees are left to
- * `splitDbcFee`.
+ * The pool after a fill at `unixTimestamp`. Null when the program fails (see `isUnreferenced`). `splitDbcFee` gives the
+ * uncollected fees.
  */
-export const dbcAfter = (state: DbcState, sells: boolean, fill: DbcFill, unixTimestamp: bigint): DbcState | null => {
-  const volatility =
-    state.rules === null
-      ? state.volatility
-      : volatilityAfter(state.rules, state.volatility, state.sqrtPrice, fill.sqrtPrice, unixTimestamp)
+export const dbcAfter = (state: DbcState, sells: boolean, fill: Fill, unixTimestamp: bigint): DbcState | null => {
+  const volatility = volatilityAfter(state.rules, state.volatility, state.sqrtPrice, fill.sqrtPrice, unixTimestamp)
   return volatility === null
     ? null
     : {

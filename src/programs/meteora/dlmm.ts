@@ -1,7 +1,7 @@
 /** Meteora DLMM: MeteoraAg/dlmm-sdk, commons/src at fb02e51. Token A is X, token B is Y. */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readI32, readU64 } from "../math/bytes.ts"
+import { type Address, addressToBytes } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress, readI32 } from "../layout/bytes.ts"
 import {
   type Bin,
   binArrayAddress,
@@ -21,38 +21,41 @@ import {
   type DlmmPair,
   readDlmmPair
 } from "./dlmmPair.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { utf8 } from "../math/pack.ts"
+import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { utf8 } from "../layout/pack.ts"
 import { type DlmmTotals, type Ladder, makeLadder, makeTable } from "./dlmmTable.ts"
 import { dlmmFeeRate, dlmmInputTo } from "./dlmmDepth.ts"
 import { FEE_DENOMINATOR } from "./fees.ts"
-import { readMintFees, reservesOf } from "../math/tokenAccount.ts"
-import { transfersOf, WHOLE } from "../math/transferFee.ts"
-import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
-import { incomplete, isFailure, malformed } from "../math/unpriceable.ts"
+import { swapOf } from "./fill.ts"
+import { readPairFees, reservesAt } from "../layout/tokenAccount.ts"
+import { bothDirections } from "../math/directions.ts"
+import { withTransferFees } from "../math/transferFee.ts"
+import {
+  type Accounts,
+  type DeriveAddress,
+  type Pool,
+  type Program,
+  type Rate,
+  refused,
+  type Unpriceable
+} from "../interface/Program.ts"
+import { incomplete, isFailure, malformed } from "../layout/unpriceable.ts"
 
 const programId = DLMM_PROGRAM
 const dex = "meteora-dlmm"
 
-/** Arrays with liquidity in one direction, the active one included: more than a transaction can cross. */
+/** Arrays with liquidity in one direction, including the active one: more than a transaction can cross. */
 const REACH = 4
 
-const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 const BITMAP_SEED = utf8("bitmap")
 
 const isDlmmPair = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId && data.length >= DLMM_PAIR_LENGTH && hasDiscriminator(data, DLMM_PAIR_DISCRIMINATOR)
 
-const poolsOf = (mint: Mint) =>
-  [dlmmPairAt.mintX, dlmmPairAt.mintY].map((offset) => ({
-    dataSize: DLMM_PAIR_LENGTH,
-    matches: [{ offset, bytes: addressToBytes(mint) }]
-  }))
-
-/** The sources from which the arrays of a pair are read. */
+/** A pair and the sources from which its arrays are read. */
 interface Site {
   readonly pool: OnChainAccount
-  /** The pair's address. */
+  /** Bytes of the pair's address. */
   readonly bytes: Uint8Array
   readonly accounts: Accounts
   readonly derive: DeriveAddress
@@ -67,7 +70,7 @@ const siteOf = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
 
 const extensionAddress = ({ bytes, derive }: Site): Address => derive(programId, [BITMAP_SEED, bytes])
 
-/** The arrays in one direction. The extension is only looked up when the pair's own bitmap does not name enough. */
+/** The arrays in one direction. Looks the extension up only when the pair's own bitmap does not name enough arrays. */
 const arraysAhead = (site: Site, down: boolean): BinArraysAhead => {
   const { accounts, pool } = site
   const from = binArrayIndexOf(readI32(pool.data, dlmmPairAt.activeId))
@@ -98,28 +101,16 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
   ]
 }
 
-/** Vaults less the fees owed to the protocol. Fees owed to positions stay in: the pair does not sum them. */
-const readReserves = ({ data }: OnChainAccount, accounts: Accounts) => {
-  const sideOf = (vault: number, mint: number, fee: number) => ({
-    address: readAddress(data, vault),
-    mint: readAddress(data, mint),
-    owed: readU64(data, fee)
-  })
-  const at = dlmmPairAt
-  return reservesOf(
-    accounts,
-    sideOf(at.reserveX, at.mintX, at.protocolFeeX),
-    sideOf(at.reserveY, at.mintY, at.protocolFeeY)
-  )
-}
-
 interface BinArray {
   readonly index: number
   readonly data: Uint8Array
   readonly slot: number
 }
 
-/** The arrays of one direction up to the first that the bitmap names and that does not exist: bins behind it are unknown. */
+/**
+ * The arrays of one direction, up to the first that the bitmap names and that does not exist. Bins behind it are
+ * unknown.
+ */
 const readArrays = (site: Site, down: boolean): ReadonlyArray<BinArray> | Unpriceable => {
   const { accounts, bytes, pool } = site
   const { indexes, needsExtension } = arraysAhead(site, down)
@@ -153,8 +144,8 @@ function* binsOf(pair: DlmmPair, arrays: ReadonlyArray<BinArray>, side: BinSide)
     const start = side.sellsX ? Math.min(pair.activeId, last) : Math.max(pair.activeId, first)
     for (let id = start; id >= first && id <= last; id += step) {
       const bin = readBin(data, id, side)
-      // The program does not compute a price that the account lacks. A sale of X fails there by a division by zero, so that
-      // its bins end; a purchase of X passes over the bin.
+      // The program does not compute a price that the account lacks. A sale of X divides by zero there and fails, so
+      // its bins end. A purchase of X skips the bin.
       if (bin?.price === 0n) {
         if (side.sellsX) {
           return
@@ -168,7 +159,7 @@ function* binsOf(pair: DlmmPair, arrays: ReadonlyArray<BinArray>, side: BinSide)
   }
 }
 
-/** The bins of one direction in the order a swap comes to them, up to the last known array. */
+/** The bins of one direction in the order of a swap, up to the last known array. */
 export const dlmmBins = (
   pool: OnChainAccount,
   accounts: Accounts,
@@ -180,7 +171,10 @@ export const dlmmBins = (
   return isFailure(arrays) ? arrays : binsOf(pair, arrays, { sellsX, takesLimitOrders: pair.takesLimitOrders })
 }
 
-/** One table per reference. A pair that stands still knows three at most, as time passes over its filter and decay periods. */
+/**
+ * Keeps one table for each reference. A pair that stands still has at most three, as time passes its filter and decay
+ * periods.
+ */
 const makeDirection = (pair: DlmmPair, ladder: Ladder) => {
   const tables: Array<{ readonly reference: DlmmReference; readonly quote: (amountIn: bigint) => DlmmTotals }> = []
   return (reference: DlmmReference, amountIn: bigint): DlmmTotals => {
@@ -207,7 +201,7 @@ const slope = (pair: DlmmPair, ladder: Ladder, reference: DlmmReference): Rate =
     : { numerator: one * kept, denominator: bin.price * FEE_DENOMINATOR }
 }
 
-/** The last known bin of a direction; null when no array with liquidity lies beyond the known ones. */
+/** The last known bin of a direction. Null when no array with liquidity lies beyond the known ones. */
 const edgeOfArrays = (site: Site, sellsX: boolean, arrays: ReadonlyArray<BinArray>): number | null => {
   const named = arraysAhead(site, sellsX).indexes.length
   const last = arrays.at(-1)
@@ -234,31 +228,24 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   }
   const mintA = readAddress(data, dlmmPairAt.mintX)
   const mintB = readAddress(data, dlmmPairAt.mintY)
-  const tokenX = readMintFees(accounts, mintA, data[dlmmPairAt.tokenFlagX] !== 0)
-  if (isFailure(tokenX)) {
-    return tokenX
-  }
-  const tokenY = readMintFees(accounts, mintB, data[dlmmPairAt.tokenFlagY] !== 0)
-  if (isFailure(tokenY)) {
-    return tokenY
+  const mints = readPairFees(
+    accounts,
+    [mintA, mintB],
+    [data[dlmmPairAt.tokenFlagX] !== 0, data[dlmmPairAt.tokenFlagY] !== 0]
+  )
+  if (isFailure(mints)) {
+    return mints
   }
   const site = siteOf(pool, accounts, derive)
-  const below = readArrays(site, true)
-  if (isFailure(below)) {
-    return below
-  }
-  const above = readArrays(site, false)
-  if (isFailure(above)) {
-    return above
+  const arrays = bothDirections((down) => readArrays(site, down))
+  if (isFailure(arrays)) {
+    return arrays
   }
   const directionOf = (sellsX: boolean) => {
-    const side = { sellsX, takesLimitOrders: pair.takesLimitOrders }
-    const ladder = makeLadder(sellsX, binsOf(pair, sellsX ? below : above, side))
-    const transfers = sellsX ? transfersOf(tokenX.fees, tokenY.fees) : transfersOf(tokenY.fees, tokenX.fees)
-    return { ladder, transfers, quote: makeDirection(pair, ladder) }
+    const own = sellsX ? arrays.down : arrays.up
+    const ladder = makeLadder(sellsX, binsOf(pair, own, { sellsX, takesLimitOrders: pair.takesLimitOrders }))
+    return { ladder, quote: makeDirection(pair, ladder), edge: () => edgeOfArrays(site, sellsX, own) }
   }
-  const reserves = readReserves(pool, accounts)
-  const edgeOf = (sellsX: boolean) => edgeOfArrays(site, sellsX, sellsX ? below : above)
   const selling = directionOf(true)
   const buying = directionOf(false)
   return {
@@ -266,36 +253,37 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     dex,
     mintA,
     mintB,
-    slot: Math.max(pool.slot, tokenX.slot, tokenY.slot, ...[...below, ...above].map(({ slot }) => slot)),
-    ...(reserves === undefined ? {} : { reserves }),
-    swap: (aToB, amountIn, clock) => {
-      const { quote, transfers } = aToB ? selling : buying
-      const received = transfers.received(amountIn, clock.epoch)
-      if (received === 0n || !isOpen(pair, clock) || dlmmOverflows(pair, clock.unixTimestamp)) {
-        return REFUSED
-      }
-      const totals = quote(dlmmReference(pair, clock.unixTimestamp), received)
-      const amountOut = transfers.paid(totals.amountOut, clock.epoch)
-      if (!totals.complete) {
-        return { ending: "exhausted", amountIn: transfers.sent(totals.amountIn, clock.epoch), amountOut }
-      }
-      return amountOut > 0n ? { ending: "filled", amountIn, amountOut } : REFUSED
-    },
-    marginalRate: (aToB, clock) => {
-      const { ladder, transfers } = aToB ? selling : buying
-      const { denominator, numerator } = slope(pair, ladder, dlmmReference(pair, clock.unixTimestamp))
-      return { numerator: numerator * transfers.kept(clock.epoch), denominator: denominator * WHOLE }
-    },
-    feeRate: (_aToB, clock) => dlmmFeeRate(pair, clock.unixTimestamp),
-    inputTo: (aToB, share, clock) => {
-      const { ladder, transfers } = aToB ? selling : buying
-      if (dlmmOverflows(pair, clock.unixTimestamp)) {
-        return { amountIn: 0n, complete: true }
-      }
-      const reference = dlmmReference(pair, clock.unixTimestamp)
-      const { amountIn, complete } = dlmmInputTo(pair, ladder, share, reference, edgeOf(aToB))
-      return { amountIn: transfers.sent(amountIn, clock.epoch), complete }
-    }
+    slot: Math.max(pool.slot, mints.slot, ...[...arrays.down, ...arrays.up].map(({ slot }) => slot)),
+    // Fees owed to positions are included: the pair does not sum them.
+    ...reservesAt(
+      accounts,
+      data,
+      { mint: mintA, vault: dlmmPairAt.reserveX, owed: [dlmmPairAt.protocolFeeX] },
+      { mint: mintB, vault: dlmmPairAt.reserveY, owed: [dlmmPairAt.protocolFeeY] }
+    ),
+    ...withTransferFees(
+      mints,
+      {
+        feeRate: (_aToB, clock) => dlmmFeeRate(pair, clock.unixTimestamp),
+        swap: (aToB, amountIn, clock) => {
+          if (!isOpen(pair, clock) || dlmmOverflows(pair, clock.unixTimestamp)) {
+            return refused
+          }
+          return swapOf((aToB ? selling : buying).quote(dlmmReference(pair, clock.unixTimestamp), amountIn))
+        },
+        marginalRate: (aToB, clock) =>
+          slope(pair, (aToB ? selling : buying).ladder, dlmmReference(pair, clock.unixTimestamp)),
+        inputTo: (aToB, share, clock) => {
+          if (dlmmOverflows(pair, clock.unixTimestamp)) {
+            return { amountIn: 0n, complete: true }
+          }
+          const { edge, ladder } = aToB ? selling : buying
+          const reference = dlmmReference(pair, clock.unixTimestamp)
+          return dlmmInputTo(pair, ladder, share, reference, edge())
+        }
+      },
+      true
+    )
   }
 }
 
@@ -303,7 +291,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
 export const meteoraDlmm: Program = {
   dex,
   programId,
-  poolsOf,
+  poolsOf: poolsWithMintAt(DLMM_PAIR_LENGTH, dlmmPairAt.mintX, dlmmPairAt.mintY),
   vaultsOf: namedVaults(
     { mint: dlmmPairAt.mintX, vault: dlmmPairAt.reserveX },
     { mint: dlmmPairAt.mintY, vault: dlmmPairAt.reserveY }

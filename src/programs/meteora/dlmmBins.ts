@@ -2,17 +2,17 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
-import { hasDiscriminator, readI64, readU64, readU128 } from "../math/bytes.ts"
-import { i64, utf8 } from "../math/pack.ts"
+import { hasDiscriminator, readI64, readU64, readU128 } from "../layout/bytes.ts"
+import { i64, utf8 } from "../layout/pack.ts"
 import { powerQ64 } from "../math/powerQ64.ts"
 import { DLMM_PROGRAM } from "./dlmmPair.ts"
-import type { DeriveAddress, Unpriceable } from "../Program.ts"
-import { malformed } from "../math/unpriceable.ts"
+import type { DeriveAddress, Unpriceable } from "../interface/Program.ts"
+import { malformed } from "../layout/unpriceable.ts"
 
 /** Bins in one array account. */
 export const BINS_PER_ARRAY = 70
 
-/** Offsets in a bin array account, and of the fields of one bin from where it begins. */
+/** Offsets in a bin array account, and offsets of a bin's fields from the bin's start. */
 export const dlmmBinArrayAt = { index: 8, version: 16, pair: 24, bins: 56, binSize: 144 } as const
 export const dlmmBinAt = {
   amountX: 0,
@@ -39,23 +39,23 @@ export const dlmmBinOffset = (binId: number): number =>
 
 const BIN_ARRAY_SEED = utf8("bin_array")
 
-/** The address of an array of a pair, whose address comes as bytes. */
+/** The address of an array of a pair. `pair` is the pair's address as bytes. */
 export const binArrayAddress = (derive: DeriveAddress, pair: Uint8Array, index: number): Address =>
   derive(DLMM_PROGRAM, [BIN_ARRAY_SEED, pair, i64(index)])
 
-/** Units of Y per unit of X in a bin, Q64.64: (1 + binStep/10000)^id. Null past what the program can express. */
+/** Units of Y per unit of X in a bin, Q64.64: (1 + binStep/10000)^id. Null beyond what the program can express. */
 export const binPrice = (binId: number, binStep: number): bigint | null =>
   powerQ64(ONE + (BigInt(binStep) << 64n) / BPS, binId)
 
-/** The amounts of one bin in the token that the swap buys: provided liquidity, then orders partly filled, then fresh orders. */
+/** The amounts of one bin in the bought token: provided liquidity, then partly filled orders, then fresh orders. */
 export interface Bin {
   readonly id: number
-  /** As the account has it, Q64.64 of Y per X. Zero where it was never written. */
+  /** Price in the account, Q64.64 of Y per X. Zero when it was never written. */
   readonly price: bigint
   readonly layers: ReadonlyArray<bigint>
 }
 
-/** Direction and rules that decide which amounts of a bin a swap may take. */
+/** Direction and rules that tell which amounts of a bin a swap may take. */
 export interface BinSide {
   readonly sellsX: boolean
   readonly takesLimitOrders: boolean
@@ -68,7 +68,7 @@ const ordersAt = (data: Uint8Array, at: number, side: BinSide): ReadonlyArray<bi
     : []
 }
 
-/** The bin of an array account, or null where there is nothing to buy. */
+/** Reads a bin of an array account. Null when there is nothing to buy. */
 export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | null => {
   const at = dlmmBinOffset(binId)
   const provided = readU64(data, at + (side.sellsX ? dlmmBinAt.amountY : dlmmBinAt.amountX))
@@ -79,7 +79,7 @@ export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | n
   return { id: binId, price: readU128(data, at + dlmmBinAt.price), layers }
 }
 
-/** The reason why the account is not this array of the pair, whose address comes as bytes; null when it is. */
+/** The reason why the account is not this array of the pair; null when it is. `pair` is the pair's address as bytes. */
 export const binArrayFault = (
   { address, data, owner }: OnChainAccount,
   pair: Uint8Array,

@@ -1,11 +1,11 @@
 /**
- * Bitmap of the bin arrays of a DLMM pair that hold liquidity: one bit each, of arrays -512 to 511 in the pair, of those further out in
- * an extension account. MeteoraAg/dlmm-sdk, commons/src/extensions/bin_array_bitmap.rs at fb02e51.
+ * Bitmap of the bin arrays of a DLMM pair that hold liquidity, one bit each. Arrays -512 to 511 are in the pair, arrays
+ * further out in an extension account. MeteoraAg/dlmm-sdk, commons/src/extensions/bin_array_bitmap.rs at fb02e51.
  */
-import { hasDiscriminator } from "../math/bytes.ts"
+import { hasDiscriminator } from "../layout/bytes.ts"
 import { dlmmPairAt } from "./dlmmPair.ts"
 
-/** Arrays on either side of zero that the pair itself keeps track of. */
+/** Arrays on either side of zero that the pair itself records. */
 export const INTERNAL_ARRAYS = 512
 const PAGES = 12
 const PAGE_BYTES = 64
@@ -34,7 +34,9 @@ const setBits = (data: Uint8Array, at: number, bytes: number): ReadonlyArray<num
 const inside = (pair: Uint8Array): ReadonlyArray<number> =>
   setBits(pair, dlmmPairAt.bitmap, (2 * INTERNAL_ARRAYS) / 8).map((bit) => bit - INTERNAL_ARRAYS)
 
-/** Arrays with liquidity further out, ascending. Array -513 is the first bit below zero, array 512 the first above. */
+/**
+ * Arrays with liquidity further out, ascending. The first bit below zero is array -513, the first above is array 512.
+ */
 const outside = (extension: Uint8Array): ReadonlyArray<number> => [
   ...setBits(extension, NEGATIVE_AT, PAGES * PAGE_BYTES)
     .map((bit) => -bit - INTERNAL_ARRAYS - 1)
@@ -42,15 +44,17 @@ const outside = (extension: Uint8Array): ReadonlyArray<number> => [
   ...setBits(extension, POSITIVE_AT, PAGES * PAGE_BYTES).map((bit) => bit + INTERNAL_ARRAYS)
 ]
 
-/** The arrays a swap comes to, nearest first, and whether others may come before or behind them in an unread extension. */
+/**
+ * The arrays that a swap meets, nearest first, and whether an unread extension may name others before or behind them.
+ */
 export interface BinArraysAhead {
   readonly indexes: ReadonlyArray<number>
   readonly needsExtension: boolean
 }
 
 /**
- * Up to `count` arrays with liquidity from array `from` on, downwards or upwards. Pass an extension of undefined while it has
- * not been read, null when it does not exist.
+ * Up to `count` arrays with liquidity from array `from` on, downwards or upwards. `extension` is undefined while it has
+ * not been read, and null when it does not exist.
  */
 export const binArraysAhead = (
   pair: Uint8Array,

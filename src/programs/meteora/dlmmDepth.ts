@@ -1,5 +1,5 @@
 /** Fee and depth of a DLMM pair around its price. */
-import type { PriceMove, Rate } from "../Program.ts"
+import type { PriceMove, Rate } from "../interface/Program.ts"
 import { binPrice } from "./dlmmBins.ts"
 import { dlmmRate, type DlmmReference, dlmmReference } from "./dlmmFees.ts"
 import type { DlmmPair } from "./dlmmPair.ts"
@@ -14,8 +14,8 @@ export const dlmmFeeRate = (pair: DlmmPair, unixTimestamp: number): Rate => ({
 })
 
 /**
- * The input that empties every bin in which the sold token has at least this share of its price in the active bin. `edge`
- * is the last known bin, null when no liquidity lies beyond the ladder.
+ * The input that empties every bin in which the sold token has at least this share of its price in the active bin.
+ * `edge` is the last known bin; null when no liquidity lies beyond the ladder.
  */
 export const dlmmInputTo = (
   pair: DlmmPair,

@@ -1,5 +1,5 @@
 /**
- * The fee of a DLMM pair, which grows with the distance that prices have moved lately. Rates are numerators over 1e9.
+ * The fee of a DLMM pair. It grows with the distance that prices have moved lately. Rates are numerators over 1e9.
  * MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51.
  */
 import type { DlmmPair } from "./dlmmPair.ts"
@@ -9,15 +9,15 @@ import { variableRate } from "./fees.ts"
 const BPS = 10_000
 const RATE_CAP = 100_000_000n
 
-/** Reference of every bin's fee during one swap: the bin it began in and the volatility carried over. */
+/** What the fee of every bin in one swap is measured from: the first bin and the volatility carried over. */
 export interface DlmmReference {
   readonly index: number
   readonly volatility: number
 }
 
 /**
- * The reference of a swap at `unixTimestamp`. It moves to the active bin once swaps have paused for the filter period,
- * keeping a share of past movement until the decay period is over.
+ * The reference of a swap at `unixTimestamp`. When swaps have paused for the filter period, the reference moves to the
+ * active bin. It keeps a share of past movement until the decay period is over.
  */
 export const dlmmReference = (pair: DlmmPair, unixTimestamp: number): DlmmReference => {
   const elapsed = unixTimestamp - pair.volatilityUpdatedAt
@@ -31,8 +31,8 @@ export const dlmmReference = (pair: DlmmPair, unixTimestamp: number): DlmmRefere
 const U32_END = 2 ** 32
 
 /**
- * True while the program fails every swap: in the time between filter and decay period it multiplies the accumulator by the
- * reduction in 32 bits, and stops where the product does not fit.
+ * True while the program fails every swap: between filter and decay period it multiplies the accumulator by the
+ * reduction in 32 bits, and fails when the product does not fit.
  */
 export const dlmmOverflows = (pair: DlmmPair, unixTimestamp: number): boolean => {
   const elapsed = unixTimestamp - pair.volatilityUpdatedAt
@@ -40,7 +40,7 @@ export const dlmmOverflows = (pair: DlmmPair, unixTimestamp: number): boolean =>
   return isReduced && pair.volatilityAccumulator * pair.reduction >= U32_END
 }
 
-/** The volatility that a swap reaches in a bin, in basis points of bins moved. */
+/** The volatility of a swap when it reaches a bin, in basis points of bins moved. */
 export const dlmmVolatility = (pair: DlmmPair, { index, volatility }: DlmmReference, binId: number): number =>
   Math.min(volatility + Math.abs(index - binId) * BPS, pair.volatilityMaximum)
 

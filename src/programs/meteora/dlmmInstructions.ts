@@ -1,10 +1,11 @@
 /** Swaps of Meteora DLMM as instructions and events. Layout: dlmm-sdk, idls/dlmm.json. */
-import { hopLayout } from "../accountOrder.ts"
-import { eventLayout, swapAmounts } from "../anchorEvents.ts"
-import { pack, u32, u64 } from "../math/pack.ts"
+import { hopLayout, taggedHops } from "../layout/hops.ts"
+import { eventLayout, swapAmounts } from "../layout/anchorEvents.ts"
+import { pack, u32, u64 } from "../layout/pack.ts"
 import { encodeSwap, SWAP, SWAP_2 } from "./discriminators.ts"
 import { meteoraDlmm } from "./dlmm.ts"
-import { type SwapDecoder, taggedHops, tagOf } from "../SwapDecoder.ts"
+import type { SwapDecoder } from "../interface/SwapDecoder.ts"
+import { tagOf } from "../layout/anchor.ts"
 
 const SWAP_EXACT_OUT = tagOf("fa49652126cf4bb8")
 const SWAP_EXACT_OUT_2 = tagOf("2bd7f784893cf351")
@@ -27,7 +28,9 @@ const beforeMemo = [
   "tokenYProgram"
 ] as const
 
-/** Accounts of `swap` and of `swap2`; the bin arrays follow. An optional account that is left out is the program itself. */
+/**
+ * Accounts of `swap` and of `swap2`. The bin arrays follow. An optional account that is left out is the program itself.
+ */
 export const dlmmSwapAccounts = [...beforeMemo, "eventAuthority", "program"] as const
 export const dlmmSwap2Accounts = [...beforeMemo, "memoProgram", "eventAuthority", "program"] as const
 
@@ -37,7 +40,7 @@ const hops = [hopLayout(dlmmSwapAccounts, "lbPair", "reserveX", "reserveY")]
 export const encodeDlmmSwap = (second: boolean, amountIn: bigint, minimumOut: bigint): Uint8Array =>
   second ? pack(u64(SWAP_2), u64(amountIn), u64(minimumOut), u32(0)) : encodeSwap(amountIn, minimumOut)
 
-/** Event `Swap`. Amounts are what the trader sent, a transfer fee included, and what the pair paid. */
+/** Event `Swap`. `amountIn` is what the trader sent, before a transfer fee; `amountOut` is what the pair paid. */
 export const dlmmSwapEvent = eventLayout("516ce3becdd00ac4", [
   ["lbPair", "address"],
   ["from", "address"],
@@ -56,14 +59,10 @@ export const dlmmSwapEvent = eventLayout("516ce3becdd00ac4", [
 export const meteoraDlmmSwaps: SwapDecoder = {
   dex: meteoraDlmm.dex,
   programId: meteoraDlmm.programId,
-  hops: taggedHops(
-    new Map(
-      [SWAP, SWAP_2, SWAP_EXACT_OUT, SWAP_EXACT_OUT_2, SWAP_WITH_PRICE_IMPACT, SWAP_WITH_PRICE_IMPACT_2].map((tag) => [
-        tag,
-        hops
-      ])
-    )
-  ),
+  hops: taggedHops([
+    [SWAP, SWAP_2, SWAP_EXACT_OUT, SWAP_EXACT_OUT_2, SWAP_WITH_PRICE_IMPACT, SWAP_WITH_PRICE_IMPACT_2],
+    hops
+  ]),
   selfCall: swapAmounts(dlmmSwapEvent, "amountIn", "amountOut"),
   reportsSent: true
 }

@@ -1,8 +1,8 @@
 /** State of a DLMM pair account: MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51 and the program's IDL. */
 import { Address } from "../../domain/Address.ts"
-import { readI32, readI64, readU16, readU32, readU64 } from "../math/bytes.ts"
-import type { Unpriceable } from "../Program.ts"
-import { closed, malformed, unsupported } from "../math/unpriceable.ts"
+import { readI32, readI64, readU16, readU32, readU64 } from "../layout/bytes.ts"
+import type { Unpriceable } from "../interface/Program.ts"
+import { closed, malformed, unsupported } from "../layout/unpriceable.ts"
 
 /** The DLMM program. */
 export const DLMM_PROGRAM = Address.make("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo")
@@ -40,7 +40,7 @@ export const dlmmPairAt = {
   reserveY: 184,
   protocolFeeX: 216,
   protocolFeeY: 224,
-  /** Two of them, 144 bytes each, beginning with the mint; an unused one is all zero. */
+  /** Two rewards of 144 bytes each, starting with the mint. An unused reward is all zero. */
   rewards: 264,
   oracle: 552,
   bitmap: 584,
@@ -63,7 +63,7 @@ export interface DlmmPair {
   readonly filterPeriod: number
   /** Seconds after which past movement is forgotten. */
   readonly decayPeriod: number
-  /** Basis points of past movement that are kept before that. */
+  /** Basis points of past movement that are kept until then. */
   readonly reduction: number
   readonly volatilityAccumulator: number
   readonly volatilityReference: number
@@ -71,10 +71,10 @@ export interface DlmmPair {
   readonly volatilityUpdatedAt: number
   /** Basis points of fees. */
   readonly protocolShare: bigint
-  /** True when fees are taken in Y in both directions, else from the input. */
+  /** True when fees are taken in Y in both directions; otherwise they are taken from the input. */
   readonly feesInY: boolean
   readonly takesLimitOrders: boolean
-  /** Slot or second of the first swap; null where the program does not ask. */
+  /** Slot or second of the first swap; null when the program does not check it. */
   readonly activationPoint: bigint | null
   readonly activatesBySlot: boolean
 }
@@ -87,7 +87,7 @@ const hasReward = (data: Uint8Array, index: number): boolean => {
   return data.subarray(at, at + 32).some((byte) => byte !== 0)
 }
 
-// A pair of undetermined type takes orders until rewards are set up on it.
+// A pair of undetermined type takes orders until it has rewards.
 const takesLimitOrders = (data: Uint8Array): boolean =>
   data[dlmmPairAt.functionType] === functionType.limitOrder ||
   (data[dlmmPairAt.functionType] === functionType.undetermined && !hasReward(data, 0) && !hasReward(data, 1))
@@ -111,7 +111,7 @@ const refusal = (data: Uint8Array): Unpriceable | null => {
   return activation > 1 ? malformed(`activationType ${activation}`) : null
 }
 
-/** The state of a pair account, whose length and discriminator have been checked. */
+/** Reads a pair account whose length and discriminator have been checked. */
 export const readDlmmPair = (data: Uint8Array): DlmmPair | Unpriceable => {
   const refusing = refusal(data)
   if (refusing !== null) {

@@ -1,6 +1,6 @@
 /**
- * Swaps of a DLMM pair, bin by bin: MeteoraAg/dlmm-sdk, commons/src/quote.rs at fb02e51. The plain loop that the table of
- * `dlmmTable.ts` must agree with, and what a swap leaves behind.
+ * Swaps of a DLMM pair, bin by bin: MeteoraAg/dlmm-sdk, commons/src/quote.rs at fb02e51. This plain loop must agree
+ * with the table of `dlmmTable.ts`; it also gives the state after a swap.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import type { Bin } from "./dlmmBins.ts"
@@ -20,7 +20,7 @@ export const inputFor = (amountOut: bigint, price: bigint, sellsX: boolean): big
 const outputFor = (amountIn: bigint, price: bigint, sellsX: boolean): bigint =>
   sellsX ? (amountIn * price) >> SCALE : (amountIn << SCALE) / price
 
-/** Takes up to `amountIn`, fees aside, from the layers of a bin in their order. */
+/** Takes up to `amountIn`, without fees, from the layers of a bin in their order. */
 const takeFromBin = (bin: Bin, sellsX: boolean, amountIn: bigint) => {
   let left = amountIn
   let out = 0n
@@ -35,20 +35,20 @@ const takeFromBin = (bin: Bin, sellsX: boolean, amountIn: bigint) => {
   return { left, out }
 }
 
-/** A swap's exchange with one bin. */
+/** What a swap exchanges with one bin. */
 export interface BinFill {
   readonly bin: Bin
-  /** Taken from the trader and paid to the trader, fee included and taken off. */
+  /** Amounts that the trader pays and receives, fees included. */
   readonly amountIn: bigint
   readonly amountOut: bigint
   /** Amounts that enter and leave the bin. */
   readonly netIn: bigint
   readonly grossOut: bigint
-  /** In the input, or in Y where the pair takes its fees there. */
+  /** In the input, or in Y if the pair takes its fees there. */
   readonly fee: bigint
 }
 
-/** One bin's part of a swap that has `left` of its input to spend. */
+/** The part of one bin in a swap with `left` of its input to spend. */
 export const fillBin = (bin: Bin, rate: bigint, sellsX: boolean, feeOnInput: boolean, left: bigint): BinFill => {
   const net = feeOnInput ? withoutFee(left, rate) : left
   const taken = takeFromBin(bin, sellsX, net)
@@ -60,7 +60,7 @@ export const fillBin = (bin: Bin, rate: bigint, sellsX: boolean, feeOnInput: boo
   return { bin, amountIn, amountOut, netIn, grossOut: taken.out, fee }
 }
 
-/** A swap of a pair, transfer fees left out of account. */
+/** A swap of a pair, without transfer fees. */
 export interface DlmmFill {
   readonly fills: ReadonlyArray<BinFill>
   readonly amountIn: bigint
@@ -72,7 +72,7 @@ export interface DlmmFill {
 /** True when the fee is taken from the input. */
 export const dlmmFeeOnInput = (pair: DlmmPair, sellsX: boolean): boolean => !pair.feesInY || !sellsX
 
-/** Spends `amountIn` on the bins in their order. The rest of the input goes on to the next bin when one is emptied. */
+/** Spends `amountIn` on the bins in their order. When a bin is emptied, the rest goes on to the next one. */
 export const fillDlmm = (
   pair: DlmmPair,
   reference: DlmmReference,
@@ -96,7 +96,7 @@ export const fillDlmm = (
   return { fills, amountIn: amountIn - left, amountOut, complete: left === 0n }
 }
 
-/** The pair after a swap at `unixTimestamp`. The active bin is the last one that a fill touched. */
+/** The pair after a swap at `unixTimestamp`. The last bin that a fill touched becomes active. */
 export const dlmmAfter = (
   pair: DlmmPair,
   reference: DlmmReference,

@@ -1,9 +1,9 @@
 /**
- * Quotes of one direction of a DLMM pair in one binary search and one partial bin.
+ * Quotes one direction of a DLMM pair with one binary search and one partial bin.
  *
- * A bin that is passed costs the same whatever the amount, because its fee depends only on its distance from the reference
- * bin. A swap goes on to the next bin when more than the bin's capacity is left after the fee, so cumulative sums of cost
- * and payout price every amount exactly. The table grows only as far as amounts have asked for.
+ * Passing a bin costs the same whatever the amount, because its fee depends only on its distance from the reference
+ * bin. A swap goes on to the next bin when more than the bin's capacity is left after the fee. So cumulative sums of
+ * cost and payout price every amount exactly. The table grows only as far as amounts have needed.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import type { Bin } from "./dlmmBins.ts"
@@ -12,7 +12,7 @@ import type { DlmmPair } from "./dlmmPair.ts"
 import { dlmmFeeOnInput, fillBin, inputFor } from "./dlmmSwap.ts"
 import { withFee, withoutFee } from "./fees.ts"
 
-/** A bin with what emptying it takes and gives, whatever the fee. */
+/** A bin, and what emptying it takes and gives before fees. */
 interface Rung {
   readonly bin: Bin
   readonly wholeIn: bigint
@@ -30,7 +30,7 @@ const rungOf = (bin: Bin, sellsX: boolean): Rung | undefined => {
   let wholeOut = 0n
   for (const layer of bin.layers) {
     const layerIn = inputFor(layer, bin.price, sellsX)
-    // The program cannot hold such an amount; as far as swaps go the bins end here.
+    // The program cannot hold such an amount, so for swaps the bins end here.
     if (layerIn > MAX_U64) {
       return undefined
     }
@@ -40,7 +40,7 @@ const rungOf = (bin: Bin, sellsX: boolean): Rung | undefined => {
   return { bin, wholeIn, wholeOut }
 }
 
-/** A ladder over bins in the order a swap comes to them. */
+/** Makes a ladder of bins in the order of a swap. */
 export const makeLadder = (sellsX: boolean, bins: Iterator<Bin, void>): Ladder => {
   const rungs: Array<Rung> = []
   let ended = false
@@ -66,7 +66,7 @@ export const makeLadder = (sellsX: boolean, bins: Iterator<Bin, void>): Ladder =
   }
 }
 
-/** A swap of a pair, transfer fees left out of account: what was taken, what it buys, whether everything was taken. */
+/** A swap of a pair without transfer fees: what it took, what it paid, and whether it took everything. */
 export interface DlmmTotals {
   readonly amountIn: bigint
   readonly amountOut: bigint
@@ -76,9 +76,9 @@ export interface DlmmTotals {
 interface Step {
   readonly bin: Bin
   readonly rate: bigint
-  /** The smallest total input that goes on past this bin. */
+  /** The smallest total input that passes this bin. */
   readonly passes: bigint
-  /** Totals of a swap that comes to this bin. */
+  /** Totals of a swap when it reaches this bin. */
   readonly startIn: bigint
   readonly startOut: bigint
 }
@@ -98,7 +98,7 @@ const firstNotPassed = (steps: ReadonlyArray<Step>, amountIn: bigint): Step | un
   return steps[low]
 }
 
-/** Prices inputs against one reference. Valid for as long as neither the pair nor its reference changes. */
+/** Prices inputs against one reference. Valid as long as neither the pair nor its reference changes. */
 export const makeTable = (pair: DlmmPair, reference: DlmmReference, ladder: Ladder) => {
   const { sellsX } = ladder
   const feeOnInput = dlmmFeeOnInput(pair, sellsX)
@@ -107,7 +107,7 @@ export const makeTable = (pair: DlmmPair, reference: DlmmReference, ladder: Ladd
   let endOut = 0n
   let passes = 0n
 
-  /** The smallest input that goes past the table, or null when there is nothing to add to it. */
+  /** Adds a bin. Returns the smallest input that passes the table; null when there is no bin to add. */
   const grow = (): bigint | null => {
     const rung = ladder.rungAt(steps.length)
     if (rung === undefined) {
@@ -115,7 +115,7 @@ export const makeTable = (pair: DlmmPair, reference: DlmmReference, ladder: Ladd
     }
     const { bin, wholeIn, wholeOut } = rung
     const rate = dlmmRate(pair, reference, bin.id)
-    // An input passes when at least one unit more than the capacity is left of it after the fee.
+    // An input passes when, after the fee, it exceeds the capacity by at least one unit.
     passes = endIn + (feeOnInput ? withFee(wholeIn + 1n, rate) : wholeIn + 1n)
     steps.push({ bin, rate, passes, startIn: endIn, startOut: endOut })
     endIn += feeOnInput ? withFee(wholeIn, rate) : wholeIn

@@ -1,7 +1,7 @@
 /**
- * Fees that DAMM v2 and the bonding curve compute alike. Rates are numerators over 1e9.
- * MeteoraAg/damm-v2, programs/cp-amm/src/{base_fee,math,state/fee.rs} at a3d3827;
- * MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/{base_fee,state} at b4f9547.
+ * Fees that DAMM v2 and the bonding curve compute the same way. Rates are numerators over 1e9. MeteoraAg/damm-v2,
+ * programs/cp-amm/src/{base_fee,math,state/fee.rs} at a3d3827; MeteoraAg/dynamic-bonding-curve,
+ * programs/dynamic-bonding-curve/src/{base_fee,state} at b4f9547.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { BPS } from "../../domain/units.ts"
@@ -12,13 +12,13 @@ import { powerQ64 } from "../math/powerQ64.ts"
 export const FEE_DENOMINATOR = 1_000_000_000n
 
 const ONE_Q64 = 1n << 64n
-// Accumulator and bin step are basis points, so a squared product needs 1e20 taken out to become 1e-9.
+// Accumulator and bin step are in basis points. A squared product must be divided by 1e20 to become 1e-9.
 const VARIABLE_FEE_SCALE = 100_000_000_000n
 
-/** The amount less its fee, which is rounded up. */
+/** The amount less its fee. The fee is rounded up. */
 export const withoutFee = (amount: bigint, rate: bigint): bigint => amount - ceilDiv(amount * rate, FEE_DENOMINATOR)
 
-/** The amount, rounded up, that leaves at least `amount` after its fee. */
+/** The amount that leaves at least `amount` after its fee, rounded up. */
 export const withFee = (amount: bigint, rate: bigint): bigint =>
   ceilDiv(amount * FEE_DENOMINATOR, FEE_DENOMINATOR - rate)
 
@@ -37,7 +37,7 @@ export interface Schedule {
   readonly exponential: boolean
 }
 
-/** The scheduled rate after that many periods, no more than there are. Null where the programs overflow. */
+/** The scheduled rate after `passed` periods, at most all of them. Null when the programs overflow. */
 export const scheduledRate = (schedule: Schedule, passed: bigint): bigint | null => {
   const { cliff, exponential, reduction } = schedule
   const periods = minBigInt(passed, schedule.periods)
@@ -53,7 +53,7 @@ export const scheduledRate = (schedule: Schedule, passed: bigint): bigint | null
   return power === null ? null : (power * cliff) >> 64n
 }
 
-/** A rate that grows with the amount: one more `increment` for every `reference` beyond the first. */
+/** A rate that grows with the amount, by one `increment` for every `reference` beyond the first. */
 export interface RateLimiter {
   readonly cliff: bigint
   readonly increment: bigint
@@ -62,10 +62,10 @@ export interface RateLimiter {
   readonly maximum: bigint
 }
 
-/** Whole references that are charged an increasing rate; past them everything is charged the maximum. */
+/** Number of whole references with a rising rate. Beyond them the maximum applies. */
 const rises = ({ cliff, increment, maximum }: RateLimiter): bigint => (maximum - cliff) / increment
 
-/** The average rate of an input, fees included. Null where the programs overflow. */
+/** The average rate of an input, fees included. Null when the programs overflow. */
 export const limitedRate = (limiter: RateLimiter, amount: bigint): bigint | null => {
   const { cliff, increment, maximum, reference } = limiter
   if (amount <= reference) {
@@ -91,7 +91,7 @@ const leftBy = (limiter: RateLimiter, amount: bigint): bigint | null => {
   return rate === null ? null : withoutFee(amount, rate)
 }
 
-/** The input whose rising part leaves `net`: the smaller root of increment·x² - y·x + 2·net·1e9·reference = 0. */
+/** The input on the rising part that leaves `net`: the smaller root of increment·x² - y·x + 2·net·1e9·reference = 0. */
 const inputOnTheRise = (limiter: RateLimiter, net: bigint): bigint | null => {
   const { cliff, increment, reference } = limiter
   const y = (2n * FEE_DENOMINATOR + increment - 2n * cliff) * reference
@@ -105,7 +105,7 @@ const inputOnTheRise = (limiter: RateLimiter, net: bigint): bigint | null => {
   return left === null || left > net || rate >= FEE_DENOMINATOR ? null : whole + withFee(net - left, rate)
 }
 
-/** The average rate of the input that leaves `net` after its fee, as the programs solve it. Null where they fail. */
+/** The average rate of the input that leaves `net` after its fee, as the programs solve it. Null when they fail. */
 export const limitedRateOfNet = (limiter: RateLimiter, net: bigint): bigint | null => {
   const { cliff, increment, maximum, reference } = limiter
   if (net <= withoutFee(reference, cliff)) {

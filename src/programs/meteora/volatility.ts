@@ -1,9 +1,10 @@
 /**
- * Volatility as DAMM v2 and the bonding curve track it: by square-root price, charged from the value that earlier swaps left.
- * `DynamicFeeStruct` of MeteoraAg/damm-v2 at a3d3827, `VolatilityTracker` of MeteoraAg/dynamic-bonding-curve at b4f9547.
+ * Volatility as DAMM v2 and the bonding curve track it: by square-root price. A swap pays for the volatility that
+ * earlier swaps left. `DynamicFeeStruct` of MeteoraAg/damm-v2 at a3d3827, `VolatilityTracker` of
+ * MeteoraAg/dynamic-bonding-curve at b4f9547.
  */
 import { BPS } from "../../domain/units.ts"
-import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
+import { readU16, readU32, readU64, readU128 } from "../layout/bytes.ts"
 import { minBigInt } from "../math/integers.ts"
 import { variableRate } from "./fees.ts"
 
@@ -20,7 +21,7 @@ export interface VolatilityRules {
   readonly filterPeriod: bigint
   /** Seconds after which past movement is forgotten. */
   readonly decayPeriod: bigint
-  /** Basis points of past movement that are kept before that. */
+  /** Basis points of past movement that are kept until then. */
   readonly reduction: bigint
 }
 
@@ -33,7 +34,7 @@ export interface Volatility {
   readonly reference: bigint
 }
 
-/** The rules at these offsets of a pool or config; null where the fee is switched off. */
+/** Reads the rules at these offsets of a pool or config; null when the fee is switched off. */
 export const readVolatilityRules = (
   data: Uint8Array,
   at: Readonly<
@@ -78,7 +79,7 @@ export const readVolatility = (data: Uint8Array, at: VolatilityOffsets): Volatil
   reference: readU128(data, at.volatilityReference)
 })
 
-/** The fee rate that the stored volatility adds; a swap does not pay for the movement it causes itself. */
+/** The fee rate that the stored volatility adds. A swap does not pay for the movement that it causes itself. */
 export const volatilityRate = (rules: VolatilityRules | null, { accumulator }: Volatility): bigint =>
   rules === null ? 0n : variableRate(accumulator, rules.binStep, rules.control)
 
@@ -94,20 +95,26 @@ const stepsBetween = (a: bigint, b: bigint, binStepQ64: bigint): bigint => {
 }
 
 /**
- * True when a swap at `now` would be compared with a price of zero, at which the program fails. No swap leaves such an account,
- * and the filter period heals it.
+ * True when a swap at `now` would be compared with a price of zero, which makes the program fail. No swap leaves an
+ * account in this state, and the filter period ends it.
  */
 export const isUnreferenced = (rules: VolatilityRules | null, volatility: Volatility, now: bigint): boolean =>
   rules !== null && volatility.sqrtPriceReference === 0n && !isSettled(rules, volatility, now)
 
-/** Volatility after a swap moved the square-root price from `before` to `after` at `now`; null where it fails. */
+/**
+ * Volatility after a swap moved the square-root price from `before` to `after` at `now`. Unchanged without rules; null
+ * when the program fails.
+ */
 export const volatilityAfter = (
-  rules: VolatilityRules,
+  rules: VolatilityRules | null,
   volatility: Volatility,
   before: bigint,
   after: bigint,
   now: bigint
 ): Volatility | null => {
+  if (rules === null) {
+    return volatility
+  }
   if (isUnreferenced(rules, volatility, now)) {
     return null
   }

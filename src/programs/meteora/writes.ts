@@ -1,17 +1,17 @@
 /**
- * Meteora accounts after a swap: the fields that prices depend on, and protocol fees, written over a copy of the bytes before
- * it. What liquidity providers have earned is not followed.
+ * Writes Meteora accounts after a swap: the fields that prices depend on, and protocol fees, over a copy of the old
+ * bytes. Earnings of liquidity providers are not tracked.
  */
 import { BPS } from "../../domain/units.ts"
 import { dammV2At, type DammV2State } from "./dammV2State.ts"
 import { dbcPoolAt, type DbcState } from "./dbcState.ts"
-import { type DbcFill, splitDbcFee } from "./dbcSwap.ts"
+import { splitDbcFee } from "./dbcSwap.ts"
+import type { Fill } from "./fill.ts"
 import { binArrayIndexOf, dlmmBinAt, dlmmBinOffset } from "./dlmmBins.ts"
 import { dlmmPairAt, type DlmmPair } from "./dlmmPair.ts"
 import type { BinFill } from "./dlmmSwap.ts"
-import { readU64 } from "../math/bytes.ts"
+import { readU64, writeI32, writeI64, writeU128, writeU32, writeU64 } from "../layout/bytes.ts"
 import type { Volatility, VolatilityOffsets } from "./volatility.ts"
-import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../math/writeBytes.ts"
 
 const writeVolatility = (data: Uint8Array, at: VolatilityOffsets, volatility: Volatility): void => {
   writeU64(data, at.volatilityUpdatedAt, volatility.updatedAt)
@@ -36,8 +36,8 @@ export const writeDammV2 = (before: Uint8Array, state: DammV2State): Uint8Array 
   return data
 }
 
-/** A bonding-curve pool account in this state, which a fill has led to. Reaching the threshold is left to the caller. */
-export const writeDbc = (before: Uint8Array, state: DbcState, sells: boolean, fill: DbcFill): Uint8Array => {
+/** A bonding-curve pool account in this state, after this fill. The caller handles a reached threshold. */
+export const writeDbc = (before: Uint8Array, state: DbcState, sells: boolean, fill: Fill): Uint8Array => {
   const data = before.slice()
   const { creator, partner, protocol } = splitDbcFee(state, fill.fee)
   const inQuote = sells || state.feesInQuote
@@ -52,7 +52,7 @@ export const writeDbc = (before: Uint8Array, state: DbcState, sells: boolean, fi
   return data
 }
 
-/** A DLMM pair account in this state, which these fills have led to. */
+/** A DLMM pair account in this state, after these fills. */
 export const writeDlmmPair = (
   before: Uint8Array,
   pair: DlmmPair,
@@ -72,7 +72,7 @@ export const writeDlmmPair = (
   return data
 }
 
-/** A DLMM bin array after the fills that fell into it. Only provided liquidity moves: orders in a bin are not followed. */
+/** A DLMM bin array after its fills. Only provided liquidity moves; orders in a bin are not tracked. */
 export const writeBinArray = (
   before: Uint8Array,
   index: number,

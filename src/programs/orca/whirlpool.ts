@@ -1,23 +1,24 @@
 /**
- * Orca Whirlpool. Static fees over fixed tick arrays follow orca-so/whirlpools at a3b7887, the last Apache-2.0 state, and
- * were checked against the deployed program; adaptive fees and dynamic tick arrays follow what the later program
- * documents and were not run against it.
+ * Orca Whirlpool. Static fees over fixed tick arrays follow orca-so/whirlpools at a3b7887, the last Apache-2.0 state,
+ * and were checked against the deployed program. Adaptive fees and dynamic tick arrays follow the documentation of the
+ * later program and were not run against it.
  *
- * A swap is given the three tick arrays that its direction needs, so a quote reaches to the end of the third. An array
- * that does not exist (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
- * other. An array that has not been read yet ends the known ticks: a swap that would go there is exhausted.
+ * A swap names the three tick arrays of its direction, so a quote reaches to the end of the third. An array that does
+ * not exist (`null`) holds no liquidity and bounds the swap like any other, because the program accepts it. An array
+ * that has not been read ends the known ticks: a swap that would go there is exhausted.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { perRegime, referenceIn } from "../math/adaptiveFee.ts"
-import { addressToBytes, type Address, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
+import { type Address } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress } from "../layout/bytes.ts"
+import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { decodeConcentratedPool } from "../math/concentratedPool.ts"
+import { bothDirections, type Directions } from "../math/directions.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
-import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
+import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../interface/Program.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
-import { reservesOf } from "../math/tokenAccount.ts"
-import { accountAt, incomplete, isFailure, malformed } from "../math/unpriceable.ts"
+import { reservesAt } from "../layout/tokenAccount.ts"
+import { accountAt, incomplete, isFailure, malformed } from "../layout/unpriceable.ts"
 import {
   arraySequence,
   decodeOracle,
@@ -42,28 +43,6 @@ const dex = "orca-whirlpool"
 const isWhirlpool = ({ data, owner }: OnChainAccount): boolean =>
   owner === WHIRLPOOL_PROGRAM && data.length === WHIRLPOOL_SIZE && hasDiscriminator(data, WHIRLPOOL_DISCRIMINATOR)
 
-const poolsOf = (mint: Mint) =>
-  [whirlpoolOffsets.mintA, whirlpoolOffsets.mintB].map((offset) => ({
-    dataSize: WHIRLPOOL_SIZE,
-    matches: [{ offset, bytes: addressToBytes(mint) }]
-  }))
-
-const vaultsOf = ({ data }: OnChainAccount): readonly [Address, Address] => [
-  readAddress(data, whirlpoolOffsets.vaultA),
-  readAddress(data, whirlpoolOffsets.vaultB)
-]
-
-/** Vaults less the fees owed to the protocol. */
-const readReserves = (pool: OnChainAccount, { mintA, mintB }: WhirlpoolState, accounts: Accounts) => {
-  const [vaultA, vaultB] = vaultsOf(pool)
-  const { a, b } = whirlpoolSwapCounters
-  return reservesOf(
-    accounts,
-    { address: vaultA, mint: mintA, owed: readU64(pool.data, a.protocolFee) },
-    { address: vaultB, mint: mintB, owed: readU64(pool.data, b.protocolFee) }
-  )
-}
-
 const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   const state = isWhirlpool(pool) ? decodeWhirlpool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
@@ -75,13 +54,14 @@ const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress)
   return [
     mintA,
     mintB,
-    ...vaultsOf(pool),
+    readAddress(pool.data, whirlpoolOffsets.vaultA),
+    readAddress(pool.data, whirlpoolOffsets.vaultB),
     ...oracle,
     ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))
   ]
 }
 
-/** Ticks in one direction, as far as they are known, and the edge behind them when all arrays are. */
+/** Known ticks in one direction, and the edge behind them if all arrays are known. */
 interface Reach {
   readonly ticks: ReadonlyArray<Tick>
   readonly edge: number | null
@@ -148,7 +128,7 @@ const readOracle = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddr
   return oracle === null || oracle.groupSize === 0 ? malformed(`${account.address} is not an oracle`) : oracle
 }
 
-/** Swap paths whose fee depends on the time since the last swap: one pair a regime. */
+/** Swap paths whose fee depends on the time since the last swap: one pair for each regime. */
 const adaptiveSwapPaths = (
   { feeRate, tick }: WhirlpoolState,
   oracle: OracleState,
@@ -169,7 +149,7 @@ export interface WhirlpoolSwapPaths {
   readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** Swap paths of the pool; `swapSteps` runs a swap through one and gives the state after it. */
+/** Swap paths of the pool. `swapSteps` runs a swap along one and gives the state after it. */
 export const whirlpoolSwapPaths = (
   pool: OnChainAccount,
   accounts: Accounts,
@@ -183,17 +163,13 @@ export const whirlpoolSwapPaths = (
     return malformed(`price ${state.sqrtPrice} is not in tick ${state.tick}`)
   }
   const read = readArrayOf(pool, state.tickSpacing, accounts, derive)
-  const down = reachOf(state, true, read)
-  if (isFailure(down)) {
-    return down
-  }
-  const up = reachOf(state, false, read)
-  if (isFailure(up)) {
-    return up
+  const ahead = bothDirections((down) => reachOf(state, down, read))
+  if (isFailure(ahead)) {
+    return ahead
   }
   const swapPaths = (feeOf: (goesDown: boolean) => () => FeeSchedule): Directions<SwapPath> => ({
-    down: swapPathOf(state, true, down, feeOf(true)),
-    up: swapPathOf(state, false, up, feeOf(false))
+    down: swapPathOf(state, true, ahead.down, feeOf(true)),
+    up: swapPathOf(state, false, ahead.up, feeOf(false))
   })
   if (state.feeTierIndex === state.tickSpacing) {
     const constant = swapPaths(() => staticFee(state.feeRate))
@@ -209,24 +185,30 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, state } = swapPaths
-  // The program accepts a swap whose output is zero.
-  const fields = {
+  const { a, b } = whirlpoolSwapCounters
+  return decodeConcentratedPool(accounts, {
     address: pool.address,
     dex,
     mintA: state.mintA,
     mintB: state.mintB,
     slot: pool.slot,
-    reserves: readReserves(pool, state, accounts),
-    refusesZeroOutput: false
-  }
-  return decodeConcentratedPool(accounts, fields, at)
+    ...reservesAt(
+      accounts,
+      pool.data,
+      { mint: state.mintA, vault: whirlpoolOffsets.vaultA, owed: [a.protocolFee] },
+      { mint: state.mintB, vault: whirlpoolOffsets.vaultB, owed: [b.protocolFee] }
+    ),
+    // The program accepts a swap whose output is zero.
+    refusesZeroOutput: false,
+    paths: at
+  })
 }
 
 /** Orca's concentrated-liquidity pools. */
 export const whirlpool: Program = {
   dex,
   programId: WHIRLPOOL_PROGRAM,
-  poolsOf,
+  poolsOf: poolsWithMintAt(WHIRLPOOL_SIZE, whirlpoolOffsets.mintA, whirlpoolOffsets.mintB),
   vaultsOf: namedVaults(
     { mint: whirlpoolOffsets.mintA, vault: whirlpoolOffsets.vaultA },
     { mint: whirlpoolOffsets.mintB, vault: whirlpoolOffsets.vaultB }

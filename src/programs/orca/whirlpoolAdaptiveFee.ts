@@ -1,4 +1,4 @@
-/** Schedule of the adaptive fee of an Orca Whirlpool during a swap. */
+/** The adaptive fee of an Orca Whirlpool during a swap. */
 import {
   accumulatorAt,
   adaptiveRate,
@@ -13,12 +13,12 @@ import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 import type { OracleState } from "./whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "./whirlpoolTicks.ts"
 
-/** Seconds after which a reference is reset even when swaps were frequent. */
+/** A reference is reset after this many seconds, even when swaps were frequent. */
 const MAX_REFERENCE_AGE = 3600
 
 /**
- * The regime of a swap at this second. A clock that trails the oracle's own last write counts as that write: the program
- * never sees an earlier one.
+ * The regime of a swap at this second. A clock that trails the oracle's own last write counts as that write, because
+ * the program never sees an earlier time.
  */
 export const whirlpoolRegime = (oracle: OracleState, now: number): Regime => {
   const last = Math.max(oracle.referenceUpdatedAt, oracle.majorSwapAt)
@@ -34,7 +34,10 @@ interface Bound {
 const boundOf = (group: number, tick: number): Bound | null =>
   tick > MIN_TICK && tick < MAX_TICK ? { group, sqrtPrice: whirlpoolSqrtPriceAt(tick) } : null
 
-/** Outermost groups in which the accumulator still changes, and the prices at their far ends; null past the last ticks. */
+/**
+ * The outermost groups in which the accumulator still changes, with the prices at their far ends; null beyond the last
+ * ticks.
+ */
 const coreOf = (volatility: Volatility, reference: Reference) => {
   const radius = coreRadius(volatility, reference)
   const { groupSize } = volatility
@@ -42,14 +45,14 @@ const coreOf = (volatility: Volatility, reference: Reference) => {
   return { lower: boundOf(low, low * groupSize), upper: boundOf(high, (high + 1) * groupSize) }
 }
 
-/** The first of two prices in the direction of the swap. */
+/** Returns whichever price the swap meets first. */
 const nearer = (down: boolean, a: bigint, b: bigint): bigint => (a > b === down ? a : b)
 
 const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, tick))
 
 /**
- * The fee of a swap that begins at `tick`. A step ends where the group does, except where that would change nothing:
- * without liquidity, and outside the groups in which the accumulator changes.
+ * The fee of a swap that starts at `tick`. A step ends where the group ends, except where that changes nothing: without
+ * liquidity, and outside the groups in which the accumulator changes.
  */
 export const whirlpoolAdaptiveFee =
   (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
@@ -59,7 +62,7 @@ export const whirlpoolAdaptiveFee =
     let group = floorDiv(tick, groupSize)
     let skips = false
 
-    /** Price up to which groups need not be counted; null when they must be. */
+    /** Price up to which groups can be skipped; null when they must be counted. */
     const skipTo = (target: bigint, liquidity: bigint): bigint | null => {
       if (control === 0n || liquidity === 0n) {
         return target

@@ -1,15 +1,15 @@
 /** Instructions and event of Orca Whirlpool: whirlpools, instructions/{swap,two_hop_swap}.rs, their v2, and the `Traded` event. */
-import { hopLayout } from "../accountOrder.ts"
-import { ANCHOR_SWAP, ANCHOR_SWAP_V2 } from "../anchor.ts"
-import { readU64 } from "../math/bytes.ts"
-import { bool, hex, key, pack, recordEncoder, u128, u64, u8 } from "../math/pack.ts"
-import { type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { eventLayout, inLog, swapAmounts } from "../layout/anchorEvents.ts"
+import { hopLayout, taggedHops } from "../layout/hops.ts"
+import { ANCHOR_SWAP, ANCHOR_SWAP_V2, tagOf } from "../layout/anchor.ts"
+import { readU64 } from "../layout/bytes.ts"
+import { bool, hex, pack, u128, u64, u8 } from "../layout/pack.ts"
+import type { SwapDecoder } from "../interface/SwapDecoder.ts"
 import { whirlpool } from "./whirlpool.ts"
 import { whirlpoolGrid } from "./whirlpoolTicks.ts"
 
 const TWO_HOP_SWAP = "c360ed6c44a2dbe6"
 const TWO_HOP_SWAP_V2 = "ba8fd11dfe02c275"
-const TRADED = "e1ca49af932ba096"
 
 /** Last accounts of `swap` and `swap_v2`. */
 const swapAccountsTail = [
@@ -102,56 +102,47 @@ export const encodeWhirlpoolSwapOut = (swap: {
   readonly aToB: boolean
 }): Uint8Array => swapData(swap, { specified: swap.amountOut, threshold: swap.maximumIn, isInput: false })
 
-/** Amounts of the event, and the bytes up to the last of them. */
-const eventOffsets = { inputAmount: 73, outputAmount: 81, inputTransferFee: 89 } as const
-const EVENT_SIZE = 97
+/** Event `Traded`. Both amounts include their transfer fees. */
+export const whirlpoolTraded = eventLayout("e1ca49af932ba096", [
+  ["pool", "address"],
+  ["aToB", "bool"],
+  ["sqrtPriceBefore", "u128"],
+  ["sqrtPriceAfter", "u128"],
+  ["inputAmount", "u64"],
+  ["outputAmount", "u64"],
+  ["inputTransferFee", "u64"],
+  ["outputTransferFee", "u64"],
+  ["lpFee", "u64"],
+  ["protocolFee", "u64"]
+])
 
-/** Event of a swap. Both amounts include their transfer fees. */
-export const encodeWhirlpoolTraded = recordEncoder(TRADED, {
-  pool: key,
-  aToB: bool,
-  sqrtPriceBefore: u128,
-  sqrtPriceAfter: u128,
-  inputAmount: u64,
-  outputAmount: u64,
-  inputTransferFee: u64,
-  outputTransferFee: u64,
-  lpFee: u64,
-  protocolFee: u64
-})
-
-const traded = tagOf(TRADED)
+const amountsOf = swapAmounts(whirlpoolTraded, "inputAmount", "outputAmount")
+const TRANSFER_FEE_AT = whirlpoolTraded.offsetOf("inputTransferFee")
 
 /** Swaps of Orca's concentrated pools, two-hop swaps included. */
 export const whirlpoolSwaps: SwapDecoder = {
   dex: whirlpool.dex,
   programId: whirlpool.programId,
   hops: taggedHops(
-    new Map([
-      [tagOf(ANCHOR_SWAP), [hopLayout(whirlpoolSwapAccounts, "whirlpool", "tokenVaultA", "tokenVaultB")]],
-      [tagOf(ANCHOR_SWAP_V2), [hopLayout(whirlpoolSwapV2Accounts, "whirlpool", "tokenVaultA", "tokenVaultB")]],
+    [[tagOf(ANCHOR_SWAP)], [hopLayout(whirlpoolSwapAccounts, "whirlpool", "tokenVaultA", "tokenVaultB")]],
+    [[tagOf(ANCHOR_SWAP_V2)], [hopLayout(whirlpoolSwapV2Accounts, "whirlpool", "tokenVaultA", "tokenVaultB")]],
+    [
+      [tagOf(TWO_HOP_SWAP)],
       [
-        tagOf(TWO_HOP_SWAP),
-        [
-          hopLayout(twoHopSwapAccounts, "whirlpoolOne", "tokenVaultOneA", "tokenVaultOneB"),
-          hopLayout(twoHopSwapAccounts, "whirlpoolTwo", "tokenVaultTwoA", "tokenVaultTwoB")
-        ]
-      ],
-      [
-        tagOf(TWO_HOP_SWAP_V2),
-        [
-          hopLayout(twoHopSwapV2Accounts, "whirlpoolOne", "tokenVaultOneInput", "tokenVaultOneIntermediate"),
-          hopLayout(twoHopSwapV2Accounts, "whirlpoolTwo", "tokenVaultTwoIntermediate", "tokenVaultTwoOutput")
-        ]
+        hopLayout(twoHopSwapAccounts, "whirlpoolOne", "tokenVaultOneA", "tokenVaultOneB"),
+        hopLayout(twoHopSwapAccounts, "whirlpoolTwo", "tokenVaultTwoA", "tokenVaultTwoB")
       ]
-    ])
+    ],
+    [
+      [tagOf(TWO_HOP_SWAP_V2)],
+      [
+        hopLayout(twoHopSwapV2Accounts, "whirlpoolOne", "tokenVaultOneInput", "tokenVaultOneIntermediate"),
+        hopLayout(twoHopSwapV2Accounts, "whirlpoolTwo", "tokenVaultTwoIntermediate", "tokenVaultTwoOutput")
+      ]
+    ]
   ),
-  logged: (payload) =>
-    tagAt(payload, 0) === traded && payload.length >= EVENT_SIZE
-      ? {
-          amountIn: readU64(payload, eventOffsets.inputAmount) - readU64(payload, eventOffsets.inputTransferFee),
-          amountOut: readU64(payload, eventOffsets.outputAmount),
-          traderLamports: null
-        }
-      : null
+  logged: inLog((event, body) => {
+    const amounts = body.length < TRANSFER_FEE_AT + 8 ? null : amountsOf(event, body)
+    return amounts === null ? null : { ...amounts, amountIn: amounts.amountIn - readU64(body, TRANSFER_FEE_AT) }
+  })
 }

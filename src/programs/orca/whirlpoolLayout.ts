@@ -1,20 +1,18 @@
 /**
- * Accounts of Orca Whirlpool: offsets, discriminators, addresses and decoders.
- * Offsets count from the start of the account, the 8-byte discriminator included.
+ * Accounts of Orca Whirlpool: offsets, discriminators, addresses and decoders. Offsets include the 8-byte
+ * discriminator.
  */
 import { readVolatility, type Volatility } from "../math/adaptiveFee.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU64 } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU64 } from "../layout/bytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import type { DeriveAddress } from "../Program.ts"
+import type { DeriveAddress } from "../interface/Program.ts"
 import { isOnGrid, MAX_TICK, MIN_TICK, type Tick } from "../math/ticks.ts"
 
 /** Orca's concentrated-liquidity program. */
 export const WHIRLPOOL_PROGRAM: Address = Address.make("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc")
 
-/** Bytes of a pool account. */
 export const WHIRLPOOL_SIZE = 653
-/** First eight bytes of a pool account. */
 export const WHIRLPOOL_DISCRIMINATOR = "3f95d10ce1806309"
 /** Fields of the pool account. */
 export const whirlpoolOffsets = {
@@ -32,7 +30,7 @@ export const whirlpoolOffsets = {
   mintB: 181,
   vaultB: 213
 } as const
-/** Counters that swaps feed, by the token that comes in: fees owed to the protocol, and fees per unit of liquidity. */
+/** Counters that swaps increase, by the incoming token: fees owed to the protocol, and fees per unit of liquidity. */
 export const whirlpoolSwapCounters = {
   a: { protocolFee: 85, feeGrowth: 165 },
   b: { protocolFee: 93, feeGrowth: 245 }
@@ -42,14 +40,13 @@ export const whirlpoolSwapCounters = {
 export const TICKS_IN_ARRAY = 88
 /** Bytes of a tick array of fixed size. */
 export const FIXED_ARRAY_SIZE = 9988
-/** First eight bytes of a tick array of fixed size. */
 export const FIXED_ARRAY_DISCRIMINATOR = "4561bdbe6e0742bb"
 /** A tick array of fixed size; a tick is a flag byte, its net liquidity and growth counters. */
 export const fixedArrayOffsets = { start: 8, ticks: 12, tickSize: 113, tickNet: 1, tickGross: 17, pool: 9956 } as const
 
-/** First eight bytes of a tick array that grows with its use. */
+/** First eight bytes of a tick array whose account grows with its use. */
 export const DYNAMIC_ARRAY_DISCRIMINATOR = "11d8f68ee1c7da38"
-/** A tick array that stores one byte for an unused tick, and that byte plus the tick for a used one. */
+/** A tick array that stores one byte for an unused tick, and one byte and the tick for a used tick. */
 export const dynamicArrayOffsets = {
   start: 8,
   pool: 12,
@@ -61,9 +58,8 @@ export const dynamicArrayOffsets = {
   tickGross: 17
 } as const
 
-/** First eight bytes of an oracle account. */
 export const ORACLE_DISCRIMINATOR = "8bc283b38cb3e5f4"
-/** The oracle account of a pool with an adaptive fee: its constants, then the variables that swaps write. */
+/** The oracle account of a pool with an adaptive fee: constants first, then the variables that swaps write. */
 export const oracleOffsets = {
   pool: 8,
   tradeEnable: 40,
@@ -82,7 +78,7 @@ export const oracleOffsets = {
 } as const
 const ORACLE_SIZE = 110
 
-/** The pool account, as far as pricing needs it. */
+/** The fields of the pool account that prices depend on. */
 export interface WhirlpoolState {
   readonly tickSpacing: number
   /** Differs from the tick spacing exactly when the pool has an adaptive fee. */
@@ -121,7 +117,7 @@ const text = (seed: string) => new TextEncoder().encode(seed)
 const TICK_ARRAY_SEED = text("tick_array")
 const ORACLE_SEED = text("oracle")
 
-/** Addresses of a pool's tick arrays by their start; the program seeds them with it as decimal text. */
+/** Addresses of a pool's tick arrays by their start. The start is a seed, as decimal text. */
 export const whirlpoolArrayAddresses = (derive: DeriveAddress, pool: Address): ((start: number) => Address) => {
   const poolBytes = addressToBytes(pool)
   return (start) => derive(WHIRLPOOL_PROGRAM, [TICK_ARRAY_SEED, poolBytes, text(String(start))])
@@ -192,8 +188,8 @@ export const arrayStart = (tick: number, spacing: number): number =>
   Math.floor(tick / (TICKS_IN_ARRAY * spacing)) * TICKS_IN_ARRAY * spacing
 
 /**
- * Starts of the (at most three) arrays that a swap is given, in its direction. Upwards the sequence begins with the
- * next array when no usable tick above the current one is left in this one.
+ * Starts of the (at most three) arrays of a swap, in its direction. Upwards the first is the next array, when no usable
+ * tick above the current tick is left in this one.
  */
 export const arraySequence = (tick: number, spacing: number, down: boolean): ReadonlyArray<number> => {
   const size = TICKS_IN_ARRAY * spacing
@@ -204,14 +200,14 @@ export const arraySequence = (tick: number, spacing: number, down: boolean): Rea
     .filter((start) => start + size > MIN_TICK && start < MAX_TICK)
 }
 
-/** The tick at which the last array of a sequence ends a step even when it is uninitialized. */
+/** The tick at which the last array of a sequence ends a step, even if it is uninitialized. */
 export const sequenceEdge = (last: number, spacing: number, down: boolean): number =>
   down ? Math.max(last, MIN_TICK) : Math.min(last + TICKS_IN_ARRAY * spacing - 1, MAX_TICK)
 
 /** The adaptive fee of a pool, and the times of its last changes in seconds since the Unix epoch. */
 export interface OracleState extends Volatility {
   readonly tradeEnableAt: number
-  /** Ticks that the price must move in one swap for it to count as a major one. */
+  /** A swap is a major one when it moves the price by this many ticks. */
   readonly majorSwapTicks: number
   readonly referenceUpdatedAt: number
   readonly majorSwapAt: number

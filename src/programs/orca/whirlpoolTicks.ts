@@ -1,4 +1,7 @@
-/** Orca Whirlpool's tick grid: one ladder of Q96 factors for prices from one up, one of Q64 factors for those below. */
+/**
+ * Orca Whirlpool's tick grid. Prices from one up have a ladder of Q96 factors, prices below one a ladder of Q64
+ * factors.
+ */
 import type { PriceGrid } from "../math/concentrated.ts"
 import { climb, tickBelow } from "../math/ticks.ts"
 
@@ -53,7 +56,7 @@ export const whirlpoolSqrtPriceAt = (tick: number): bigint =>
 /** The greatest tick whose price is not above this one. */
 export const whirlpoolTickAt = (sqrtPrice: bigint): number => tickBelow(whirlpoolSqrtPriceAt, sqrtPrice)
 
-/** Without a price limit the program runs to the last prices and takes what it could until there. */
+/** Without a price limit the program runs to its last prices and keeps the swap up to there. */
 export const whirlpoolGrid: PriceGrid = {
   sqrtPriceAt: whirlpoolSqrtPriceAt,
   lowestSqrtPrice: 4295048016n,

@@ -2,25 +2,32 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
-import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
-import { utf8 } from "../math/pack.ts"
-import { outputFor, refused } from "../math/constantProduct.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../layout/bytes.ts"
+import { utf8 } from "../layout/pack.ts"
+import { outputFor } from "../math/constantProduct.ts"
 import { minBigInt } from "../math/integers.ts"
 import { productInputFor, productInputTo } from "../math/priceMove.ts"
-import type { Accounts, DeriveAddress, Pool, PriceMove, Program, Rate, Swap, Unpriceable } from "../Program.ts"
+import {
+  type Accounts,
+  type DeriveAddress,
+  type Pool,
+  type PriceMove,
+  type Program,
+  type Rate,
+  type Swap,
+  type Unpriceable,
+  refused
+} from "../interface/Program.ts"
 import { type CurveFees, curveFeeAccounts, readCurveFees } from "./curveFees.ts"
-import { NO_ADDRESS, PUMP_PROGRAM, totalBps } from "./fees.ts"
-import { readMint } from "../math/tokenAccount.ts"
-import { takesFee } from "../math/transferFee.ts"
-import { closed, incomplete, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+import { NO_ADDRESS, PUMP_PROGRAM, readCoin, totalBps } from "./fees.ts"
+import { closed, incomplete, isFailure, malformed } from "../layout/unpriceable.ts"
 
 const dex = "pump-fun-curve"
 
-/** Discriminator of a curve account. */
 export const CURVE_DISCRIMINATOR = "17b7f83760d8ac60"
-/** The first layout. Every field after it was appended later and reads as zero where the account ends before. */
+/** Length of the first layout. Later fields were appended and count as zero when the account ends before them. */
 const FIRST_LENGTH = 49
-/** The supply curves are ranked by, except mayhem ones, which mint more. */
+/** Fees depend on a market cap with this supply. Mayhem curves mint more and use their own. */
 const COMMON_SUPPLY = 1_000_000_000_000_000n
 
 /** Tokens that a common curve has to sell: `initial_real_token_reserves` of the global account. */
@@ -52,7 +59,7 @@ interface Curve {
 const isCurve = ({ data, owner }: OnChainAccount): boolean =>
   owner === PUMP_PROGRAM && data.length >= FIRST_LENGTH && hasDiscriminator(data, CURVE_DISCRIMINATOR)
 
-/** The curve of a coin. A curve account names its quote and not its coin, so it is found by address. */
+/** The curve account of a coin. It names its quote and not its coin, so it is found by address. */
 export const curveOf = (mint: Mint, derive: DeriveAddress): Address =>
   derive(PUMP_PROGRAM, [utf8("bonding-curve"), addressToBytes(mint)])
 
@@ -92,7 +99,7 @@ const buy = (curve: Curve, amountIn: bigint): Swap => {
   return amountOut > curve.realTokens ? buyExactly(curve, amountOut) : { ending: "filled", amountIn, amountOut }
 }
 
-/** A payout of zero is paid: the program takes the tokens for nothing. */
+/** Sells tokens. The program accepts a payout of zero: it takes the tokens for nothing. */
 const sell = (curve: Curve, amountIn: bigint): Swap => {
   const gross = outputFor(amountIn, curve.virtualTokens, curve.virtualQuote)
   const amountOut = gross - curve.fees.on(gross)
@@ -104,7 +111,7 @@ const marginalRate = ({ fees, virtualQuote, virtualTokens }: Curve, aToB: boolea
     ? { numerator: virtualQuote * (BPS - totalBps(fees.rates)), denominator: virtualTokens * BPS }
     : { numerator: virtualTokens * BPS, denominator: virtualQuote * (BPS + totalBps(fees.rates)) }
 
-/** Both directions are cut to what the curve still has: tokens for sale, and quote that was paid in. */
+/** Limited to what the curve still has: tokens for sale, and quote that was paid in. */
 const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
   const { fees, realQuote, realTokens, virtualQuote, virtualTokens } = curve
   if (aToB) {
@@ -114,11 +121,6 @@ const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
   }
   const net = minBigInt(productInputTo(virtualQuote, share), costOf(curve, realTokens))
   return { amountIn: net + fees.on(net), complete: true }
-}
-
-const readCoin = (accounts: Accounts, mint: Mint) => {
-  const read = readMint(accounts, mint)
-  return !isFailure(read) && takesFee(read.transferFees) ? unsupported(`transfer fee of ${mint}`) : read
 }
 
 const decode = (
@@ -189,7 +191,10 @@ const decode = (
   }
 }
 
-/** Bonding curves of coins that have not graduated. Token A is the coin, token B its quote: SOL, or what it names. */
+/**
+ * Bonding curves of coins that have not graduated. Token A is the coin, token B its quote: SOL, or the mint that the
+ * curve names.
+ */
 export const pumpCurve: Program = {
   dex,
   programId: PUMP_PROGRAM,

@@ -1,16 +1,16 @@
 /** Fees of a bonding curve, by the program version that the accounts belong to. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readU64 } from "../math/bytes.ts"
-import { utf8 } from "../math/pack.ts"
-import type { Accounts, DeriveAddress, Unpriceable } from "../Program.ts"
-import { feeConfigOf, type FeeRates, feesOn, netOf, PUMP_PROGRAM, readFeeRates, totalBps } from "./fees.ts"
-import { accountAt, isFailure, malformed } from "../math/unpriceable.ts"
+import { hasDiscriminator, readU64 } from "../layout/bytes.ts"
+import { utf8 } from "../layout/pack.ts"
+import type { Accounts, DeriveAddress, Unpriceable } from "../interface/Program.ts"
+import { feeConfigOf, type FeeRates, feesOn, netOf, PUMP_PROGRAM, readFeeRates, withCreatorTerms } from "./fees.ts"
+import { accountAt, isFailure, malformed } from "../layout/unpriceable.ts"
 
 /** Discriminator of the Global account, and its offsets. */
 export const GLOBAL_DISCRIMINATOR = "a7e8e8b1c86c727f"
 export const globalAt = { initialized: 8, feeBps: 105, creatorFeeBps: 154, creatorFeeConfigurable: 1045 } as const
-/** Without a creator fee: the program of January 2025, which rounds its one fee down. */
+/** Length without a creator fee: the program of January 2025, which rounds its only fee down. */
 const FIRST_LENGTH = 113
 
 /** The fees of one curve. */
@@ -48,7 +48,7 @@ const rising = (rates: FeeRates, slot: number): CurveFees => ({
   slot
 })
 
-/** The fee program did not exist yet: Global holds flat rates. */
+/** Flat rates from Global, from before the fee program existed. */
 const flatFees = ({ data, slot }: OnChainAccount, { hasCreator }: CurveListing): CurveFees => {
   const protocol = readU64(data, globalAt.feeBps)
   if (data.length >= globalAt.creatorFeeBps + 8) {
@@ -57,7 +57,7 @@ const flatFees = ({ data, slot }: OnChainAccount, { hasCreator }: CurveListing):
   return {
     rates: { lp: 0n, protocol, creator: 0n },
     on: (amount) => (amount * protocol) / 10_000n,
-    // That program sold exact amounts of tokens only.
+    // That program sold only exact amounts of tokens.
     netOf: () => 0n,
     slot
   }
@@ -72,15 +72,18 @@ const tieredFees = (
   if (isFailure(schedule)) {
     return schedule
   }
-  const ownRate = global.data[globalAt.creatorFeeConfigurable] === 1 && listing.creatorFeeBps > 0n
-  const creatorRate = ownRate ? listing.creatorFeeBps : schedule.creator
-  const rates = { lp: 0n, protocol: schedule.protocol, creator: listing.hasCreator ? creatorRate : 0n }
-  return totalBps(rates) < 10_000n
-    ? rising(rates, Math.max(global.slot, feeConfig.slot))
-    : malformed(`fees of ${totalBps(rates)} bps`)
+  const rates = withCreatorTerms(
+    { ...schedule, lp: 0n },
+    {
+      hasCreator: listing.hasCreator,
+      ownBps: listing.creatorFeeBps,
+      mayOwn: global.data[globalAt.creatorFeeConfigurable] === 1
+    }
+  )
+  return isFailure(rates) ? rates : rising(rates, Math.max(global.slot, feeConfig.slot))
 }
 
-/** The curve's fees: from the FeeConfig, or from Global alone where there is no FeeConfig. */
+/** The curve's fees: from the FeeConfig, or from Global when there is no FeeConfig. */
 export const readCurveFees = (
   accounts: Accounts,
   derive: DeriveAddress,

@@ -1,10 +1,11 @@
 /** Trades on Pump.fun's bonding curve as instructions and events. Layout: pump-public-docs, idl/pump.json and docs/instructions. */
-import { eventLayout } from "../anchorEvents.ts"
+import { eventLayout } from "../layout/anchorEvents.ts"
 import { pumpCurve } from "./curve.ts"
 import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
-import { readU32, readU64 } from "../math/bytes.ts"
+import { readU32, readU64 } from "../layout/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
-import { type Hop, type SwapDecoder, type SwapReport, tagAt, tagOf } from "../SwapDecoder.ts"
+import type { Hop, SwapDecoder, SwapReport } from "../interface/SwapDecoder.ts"
+import { tagAt, tagOf } from "../layout/anchor.ts"
 
 const BUY_EXACT_SOL_IN = tagOf("38fc74089edfcd5f")
 const BUY_V3 = tagOf("07051dc4f5176550")
@@ -54,7 +55,7 @@ interface CurveLayout {
   readonly baseVault: number
   readonly user: number
   readonly feeRecipient: number | null
-  /** Null for the first instructions, which only know lamports. */
+  /** Null for the first instructions, which know only lamports. */
   readonly quote: { readonly mint: number; readonly vault: number } | null
 }
 
@@ -95,7 +96,7 @@ const hopOf = (layout: CurveLayout, accounts: ReadonlyArray<Address>): Hop | nul
   return quoteVault === undefined ? null : { pool, vaults: [baseVault, quoteVault] }
 }
 
-/** Event `TradeEvent` up to the name of the instruction, a text. Lamports are before fees. */
+/** Event `TradeEvent`, up to the name of the instruction. Lamports are before fees. */
 export const curveTradeEvent = eventLayout("bddb7fd34ee661ee", [
   ["mint", "address"],
   ["solAmount", "u64"],
@@ -133,7 +134,10 @@ const WITH_FEES = curveTradeEvent.endOf("creatorFee")
 const INSTRUCTION_NAME_AT = curveTradeEvent.endOf("lastUpdateTimestamp")
 const SHAREHOLDER_LENGTH = 34
 
-/** The cashback and the quote amount, behind a name and a list of any length; null in events of older layouts. */
+/**
+ * The cashback and the quote amount, which follow a name and a list of variable length. Null in events of older
+ * layouts.
+ */
 const tailOf = (body: Uint8Array): { readonly cashback: bigint; readonly quoteAmount: bigint } | null => {
   if (body.length < INSTRUCTION_NAME_AT + 4) {
     return null
@@ -166,7 +170,7 @@ const reportOf = (body: Uint8Array): SwapReport | null => {
     : { amountIn: tokens, amountOut: quote, traderLamports }
 }
 
-/** Trades on Pump.fun's curves. Lamports move without an instruction, so that only the event states their amount. */
+/** Trades on Pump.fun's curves. Lamports move without an instruction, so only the event states their amount. */
 export const pumpCurveSwaps: SwapDecoder = {
   dex: pumpCurve.dex,
   programId: pumpCurve.programId,

@@ -1,13 +1,13 @@
-/** Launches on Pump.fun's curves, which the program states in events. Layout: pump-public-docs, idl/pump.json. */
+/** Launches on Pump.fun's curves, read from events. Layout: pump-public-docs, idl/pump.json. */
 import type { Address, Mint } from "../../domain/Address.ts"
-import { eventLayout } from "../anchorEvents.ts"
-import { readAddress, readU32 } from "../math/bytes.ts"
-import { i64, key, pack, text, u64, utf8 } from "../math/pack.ts"
+import { eventLayout } from "../layout/anchorEvents.ts"
+import { readAddress, readU32 } from "../layout/bytes.ts"
+import { i64, key, pack, text, u64, utf8 } from "../layout/pack.ts"
 import { pumpCurve } from "./curve.ts"
 import { PUMP_PROGRAM } from "./fees.ts"
-import type { Launchpad } from "../Launchpad.ts"
-import type { DeriveAddress } from "../Program.ts"
-import { tagOf } from "../SwapDecoder.ts"
+import type { Launchpad } from "../interface/Launchpad.ts"
+import type { DeriveAddress } from "../interface/Program.ts"
+import { tagOf } from "../layout/anchor.ts"
 
 const launchpad = "pump-fun"
 
@@ -28,7 +28,7 @@ export const pumpMigrationEvent = eventLayout("bde95db95c94ea94", [
 ])
 const migrationAt = { mint: pumpMigrationEvent.offsetOf("mint"), pool: pumpMigrationEvent.offsetOf("pool") }
 
-/** Name, symbol and address of the metadata of a coin. */
+/** Name, symbol and metadata address of a coin. */
 export type CoinTexts = readonly [name: string, symbol: string, uri: string]
 
 /** The address that signs for new mints. */
@@ -41,7 +41,7 @@ export const encodePumpCreate = (texts: CoinTexts, creator: Address): Uint8Array
 /** The data of `migrate`. */
 export const encodePumpMigrate = (): Uint8Array => u64(MIGRATE)
 
-/** Event `CreateEvent` of a coin that its payer created. */
+/** Event `CreateEvent` of a coin created by its payer. */
 export const encodePumpCreateEvent = (coin: {
   readonly texts: CoinTexts
   readonly mint: Mint
@@ -61,7 +61,9 @@ export const encodePumpCreateEvent = (coin: {
     ...[coin.virtualTokens, coin.virtualQuote, coin.realTokens, coin.supply].map(u64)
   )
 
-/** Offset behind the three texts that `CreateEvent` begins with, each with its length before it; null when the body ends before. */
+/**
+ * Offset after the three texts of `CreateEvent`, each with its length before it. Null when the body ends before that.
+ */
 const afterTexts = (body: Uint8Array): number | null => {
   let offset = 0
   for (let texts = 0; texts < 3; texts++) {
@@ -73,7 +75,10 @@ const afterTexts = (body: Uint8Array): number | null => {
   return offset
 }
 
-/** Addresses behind the texts of `CreateEvent`: mint, curve, payer and creator. Events of earlier versions of the program end with the payer. */
+/**
+ * Addresses after the texts of `CreateEvent`: mint, curve, payer and creator. Events of earlier program versions end
+ * with the payer.
+ */
 const createdAt = { mint: 0, curve: 32, payer: 64, creator: 96 } as const
 
 const addressAt = (body: Uint8Array, offset: number): Address | null =>

@@ -1,8 +1,8 @@
-/** Instructions that the curve and PumpSwap name alike, and what else both programs share. */
+/** Instructions with the same name in the curve program and PumpSwap, and other parts that both share. */
 import type { Address } from "../../domain/Address.ts"
-import { pack, u64, u8, utf8 } from "../math/pack.ts"
-import type { DeriveAddress } from "../Program.ts"
-import { tagOf } from "../SwapDecoder.ts"
+import { pack, u64, u8, utf8 } from "../layout/pack.ts"
+import type { DeriveAddress } from "../interface/Program.ts"
+import { tagOf } from "../layout/anchor.ts"
 
 export const BUY = tagOf("66063d1201daebea")
 export const SELL = tagOf("33e685a4017f83ad")
@@ -10,14 +10,14 @@ export const BUY_V2 = tagOf("b817ee6167c5d33d")
 export const SELL_V2 = tagOf("5df6823ce7e940b2")
 export const BUY_EXACT_QUOTE_IN_V2 = tagOf("c2ab1c46684d5b2f")
 
-/** The data of `sell`: so many tokens for at least so much of the quote. */
+/** Data of `sell`: exact tokens, minimum quote. */
 export const encodeSell = (tokens: bigint, minimumOut: bigint): Uint8Array =>
   pack(u64(SELL), u64(tokens), u64(minimumOut))
 
-/** The data of a purchase by exact input, without a count of the trader's volume. */
+/** Data of a purchase by exact input, without tracking the trader's volume. */
 export const encodeBuyExactIn = (tag: bigint, quote: bigint, minimumOut: bigint): Uint8Array =>
   pack(u64(tag), u64(quote), u64(minimumOut), u8(0))
 
-/** The account of a program's whole volume. */
+/** The account that counts a program's whole volume. */
 export const globalVolumeOf = (program: Address, derive: DeriveAddress): Address =>
   derive(program, [utf8("global_volume_accumulator")])

@@ -1,14 +1,16 @@
-/** Fees of the pump programs: schedules from the fee program's FeeConfig, arithmetic as both programs do it. */
+/** Fees of the pump programs: schedules from the fee program's FeeConfig, and the arithmetic of both programs. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
-import { hasDiscriminator, readU128, readU32, readU64 } from "../math/bytes.ts"
-import { utf8 } from "../math/pack.ts"
+import { hasDiscriminator, readU128, readU32, readU64 } from "../layout/bytes.ts"
+import { utf8 } from "../layout/pack.ts"
+import { readMint, type TokenMint } from "../layout/tokenAccount.ts"
 import { ceilDiv } from "../math/integers.ts"
-import type { DeriveAddress, Unpriceable } from "../Program.ts"
-import { malformed, unsupported } from "../math/unpriceable.ts"
+import { takesFee } from "../math/transferFee.ts"
+import type { Accounts, DeriveAddress, Unpriceable } from "../interface/Program.ts"
+import { isFailure, malformed, unsupported } from "../layout/unpriceable.ts"
 
-/** The bonding-curve program. Its pool authority is what makes an AMM pool canonical. */
+/** The bonding-curve program. A pool created by its pool authority is canonical. */
 export const PUMP_PROGRAM = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
 
 /** The all-zero key: no creator, or SOL as the quote of a curve. */
@@ -18,10 +20,13 @@ export const NO_ADDRESS = Address.make("11111111111111111111111111111111")
 export const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
 const SOL_2022 = Address.make("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP")
 
-/** Discriminator of a FeeConfig, its fixed offsets, and the lengths of its parts. The tiers follow their count; so do those of stablecoins. */
+/**
+ * Discriminator of a FeeConfig, its fixed offsets, and the lengths of its parts. Tiers follow their count; a second
+ * list for stablecoins follows them.
+ */
 export const FEE_CONFIG_DISCRIMINATOR = "8f3492bbdb7b4c9b"
 export const feeConfigAt = { bump: 8, flat: 41, tierCount: 65, tiers: 69 } as const
-/** Three rates of eight bytes, and a threshold of sixteen before them. */
+/** Three rates of eight bytes. A tier has a threshold of sixteen bytes before them. */
 export const FEES_LENGTH = 24
 export const TIER_LENGTH = 16 + FEES_LENGTH
 
@@ -37,7 +42,7 @@ export const totalBps = ({ creator, lp, protocol }: FeeRates): bigint => lp + pr
 
 const feeUp = (amount: bigint, bps: bigint): bigint => (bps === 0n ? 0n : ceilDiv(amount * bps, BPS))
 
-/** The three fees on a quote amount, each rounded up by itself. */
+/** The three fees on a quote amount, each rounded up. */
 export const feesOn = (amount: bigint, rates: FeeRates): bigint =>
   feeUp(amount, rates.lp) + feeUp(amount, rates.protocol) + feeUp(amount, rates.creator)
 
@@ -45,8 +50,8 @@ export const feesOn = (amount: bigint, rates: FeeRates): bigint =>
 export const lpFeeOn = (amount: bigint, rates: FeeRates): bigint => feeUp(amount, rates.lp)
 
 /**
- * The part of `spend` that reaches the curve of an exact-input buy: floor(spend·10000/(10000 + bps)), less what the
- * rounded-up fees overshoot, less one. Source: the program's own notes on `buy_exact_sol_in` in its IDL.
+ * The part of `spend` that reaches the curve in an exact-input purchase: floor(spend·10000/(10000 + bps)), less the
+ * overshoot of the rounded-up fees, less one. Source: the program's own notes on `buy_exact_sol_in` in its IDL.
  */
 export const netOf = (spend: bigint, rates: FeeRates): bigint => {
   const net = (spend * BPS) / (BPS + totalBps(rates))
@@ -54,7 +59,7 @@ export const netOf = (spend: bigint, rates: FeeRates): bigint => {
   return overshoot > 0n ? net - overshoot - 1n : net - 1n
 }
 
-/** The account of the fee program with the schedules of one of the pump programs. */
+/** The account of the fee program with the schedules of one pump program. */
 export const feeConfigOf = (programId: Address, derive: DeriveAddress): Address =>
   derive(FEE_PROGRAM, [utf8("fee_config"), addressToBytes(programId)])
 
@@ -64,7 +69,7 @@ const ratesAt = (data: Uint8Array, offset: number): FeeRates => ({
   creator: readU64(data, offset + 16)
 })
 
-/** The last tier whose threshold the market cap reaches, else the first. */
+/** The last tier whose threshold the market cap reaches; otherwise the first. */
 const tierAt = (data: Uint8Array, offset: number, count: number, marketCap: bigint): FeeRates => {
   let tier = count - 1
   while (tier > 0 && readU128(data, offset + tier * TIER_LENGTH) > marketCap) {
@@ -73,15 +78,15 @@ const tierAt = (data: Uint8Array, offset: number, count: number, marketCap: bigi
   return ratesAt(data, offset + tier * TIER_LENGTH + 16)
 }
 
-/** A list's length, or zero where an account of an older layout ends before it. */
+/** The length of a list. Zero when an account of an older layout ends before it. */
 const countAt = (data: Uint8Array, offset: number): number => (offset + 4 > data.length ? 0 : readU32(data, offset))
 
 const endOf = (offset: number, count: number): number => offset + 4 + count * TIER_LENGTH
 
-/** Properties of a pool that its schedule depends on besides the FeeConfig itself. */
+/** Properties of a pool that select its schedule in the FeeConfig. */
 export interface Listing {
   readonly quoteMint: Mint
-  /** True when a curve launched the coin. Any other pool pays the flat fees. */
+  /** True when the coin was launched on a curve. Any other pool pays the flat fees. */
   readonly canonical: boolean
   /** floor(quote·supply/base), in units of the quote. */
   readonly marketCap: bigint
@@ -117,4 +122,29 @@ export const readFeeRates = ({ address, data, owner }: OnChainAccount, listing: 
   }
   const unlisted = exotic + FEES_LENGTH > data.length ? flat : ratesAt(data, exotic)
   return totalBps(unlisted) === 0n ? flat : unlisted
+}
+
+/** A coin's own terms for its creator. */
+export interface CreatorTerms {
+  /** False for a coin without a creator. The creator's rate is then zero. */
+  readonly hasCreator: boolean
+  /** The coin's own rate, which replaces the schedule's rate if `mayOwn`; zero for none. */
+  readonly ownBps: bigint
+  readonly mayOwn: boolean
+}
+
+/** Applies a coin's terms to the creator's share of the schedule. */
+export const withCreatorTerms = (schedule: FeeRates, terms: CreatorTerms): FeeRates | Unpriceable => {
+  const creator = terms.mayOwn && terms.ownBps > 0n ? terms.ownBps : schedule.creator
+  const rates = { ...schedule, creator: terms.hasCreator ? creator : 0n }
+  return totalBps(rates) < BPS ? rates : malformed(`fees of ${totalBps(rates)} bps`)
+}
+
+/**
+ * Reads the mint of a coin or its quote. A transfer fee is not supported, because it is unknown how the programs would
+ * price it.
+ */
+export const readCoin = (accounts: Accounts, mint: Mint): TokenMint | Unpriceable => {
+  const read = readMint(accounts, mint)
+  return !isFailure(read) && takesFee(read.transferFees) ? unsupported(`transfer fee of ${mint}`) : read
 }

@@ -2,16 +2,24 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
-import { ANCHOR_POOL } from "../anchor.ts"
-import { hasDiscriminator, readAddress, readI128, readU64 } from "../math/bytes.ts"
-import { newAccountData } from "../math/writeBytes.ts"
-import { u16, utf8 } from "../math/pack.ts"
-import { lpTokensAt } from "../math/lpTokens.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { outputFor, refused } from "../math/constantProduct.ts"
+import { ANCHOR_POOL } from "../layout/anchor.ts"
+import { hasDiscriminator, readAddress, readI128, readU64, newAccountData } from "../layout/bytes.ts"
+import { u16, utf8 } from "../layout/pack.ts"
+import { lpTokensAt, namedVaults } from "../layout/poolFields.ts"
+import { outputFor } from "../math/constantProduct.ts"
 import { ceilDiv, minBigInt } from "../math/integers.ts"
 import { productInputFor, productInputTo } from "../math/priceMove.ts"
-import type { Accounts, DeriveAddress, Pool, PriceMove, Program, Rate, Swap, Unpriceable } from "../Program.ts"
+import {
+  type Accounts,
+  type DeriveAddress,
+  type Pool,
+  type PriceMove,
+  type Program,
+  type Rate,
+  type Swap,
+  type Unpriceable,
+  refused
+} from "../interface/Program.ts"
 import {
   feeConfigOf,
   type FeeRates,
@@ -20,21 +28,22 @@ import {
   netOf,
   NO_ADDRESS,
   PUMP_PROGRAM,
+  readCoin,
   readFeeRates,
-  totalBps
+  totalBps,
+  withCreatorTerms
 } from "./fees.ts"
-import { readMint, readVault } from "../math/tokenAccount.ts"
-import { takesFee } from "../math/transferFee.ts"
-import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+import { readVault } from "../layout/tokenAccount.ts"
+import { accountAt, closed, isFailure, malformed } from "../layout/unpriceable.ts"
 
 const programId = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
 const dex = "pumpswap"
 
 /** Discriminator of the GlobalConfig account. A pool account begins with `ANCHOR_POOL`. */
 export const PUMP_SWAP_CONFIG_DISCRIMINATOR = "95089ccaa0fcb0d9"
-/** The first layout. Every field after it was appended later and reads as zero where the account ends before. */
+/** Length of the first layout. Later fields were appended and count as zero when the account ends before them. */
 const FIRST_LENGTH = 211
-/** Mayhem pools are ranked by this supply, whatever has been minted or burnt. */
+/** Fees of mayhem pools depend on a market cap with this supply, whatever was minted or burnt. */
 const MAYHEM_SUPPLY = 1_000_000_000_000_000n
 
 /** Offsets in a pool account. */
@@ -72,7 +81,7 @@ const isPumpSwapPool = ({ data, owner }: OnChainAccount): boolean =>
 
 const isPoolMatch = { offset: 0, bytes: newAccountData(8, ANCHOR_POOL) }
 
-// Pools have several sizes, which other accounts may have too: the discriminator of a pool is theirs alone.
+// Pools have several sizes, and other accounts may have the same ones. Only the discriminator tells.
 const poolsOf = (mint: Mint) =>
   [pumpSwapPoolAt.baseMint, pumpSwapPoolAt.quoteMint].map((offset) => ({
     matches: [isPoolMatch, { offset, bytes: addressToBytes(mint) }]
@@ -139,19 +148,14 @@ const readConfig = (accounts: Accounts, derive: DeriveAddress) => {
   }
 }
 
-/** A vault with its mint, which must not charge for transfers: how the program would price that is not known. */
+/** A vault with its mint. */
 const readToken = (accounts: Accounts, vaultAddress: Address, mint: Mint) => {
   const vault = readVault(accounts, vaultAddress, mint)
   if (isFailure(vault)) {
     return vault
   }
-  const minted = readMint(accounts, mint)
-  if (isFailure(minted)) {
-    return minted
-  }
-  return takesFee(minted.transferFees)
-    ? unsupported(`transfer fee of ${mint}`)
-    : { amount: vault.amount, supply: minted.supply, slot: Math.max(vault.slot, minted.slot) }
+  const coin = readCoin(accounts, mint)
+  return isFailure(coin) ? coin : { amount: vault.amount, supply: coin.supply, slot: Math.max(vault.slot, coin.slot) }
 }
 
 const buy = ({ base, mayBuy, quote, rates }: State, amountIn: bigint): Swap => {
@@ -181,7 +185,7 @@ const marginalRate = ({ base, quote, rates }: State, aToB: boolean): Rate =>
     ? { numerator: quote * (BPS - totalBps(rates)), denominator: base * BPS }
     : { numerator: base * BPS, denominator: quote * (BPS + totalBps(rates)) }
 
-/** A sale is cut to what the vault can pay: virtual reserves set the price and cannot be paid out. */
+/** A sale is limited to what the vault can pay: virtual reserves set the price and cannot be paid out. */
 const inputTo = ({ base, quote, quoteVault, rates }: State, aToB: boolean, share: Rate): PriceMove => {
   if (!aToB) {
     const net = productInputTo(quote, share)
@@ -226,11 +230,13 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   if (isFailure(schedule)) {
     return schedule
   }
-  const ownRate = config.creatorFeeConfigurable && fields.creatorFeeBps > 0n
-  const creatorRate = ownRate ? fields.creatorFeeBps : schedule.creator
-  const rates = { ...schedule, creator: fields.hasCreator ? creatorRate : 0n }
-  if (totalBps(rates) >= BPS) {
-    return malformed(`fees of ${totalBps(rates)} bps`)
+  const rates = withCreatorTerms(schedule, {
+    hasCreator: fields.hasCreator,
+    ownBps: fields.creatorFeeBps,
+    mayOwn: config.creatorFeeConfigurable
+  })
+  if (isFailure(rates)) {
+    return rates
   }
   const { mayBuy, maySell } = config
   const state = { base: base.amount, quote: quoteReserve, quoteVault: quote.amount, rates, mayBuy, maySell }
@@ -250,7 +256,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   }
 }
 
-/** PumpSwap pools, canonical and not. Token A is the base, token B the quote that fees are paid in. */
+/** PumpSwap pools, canonical and not. Token A is the base, token B the quote. Fees are paid in the quote. */
 export const pumpSwap: Program = {
   dex,
   programId,

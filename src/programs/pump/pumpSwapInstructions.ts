@@ -1,11 +1,12 @@
 /** Swaps of PumpSwap as instructions and events. Layout: pump-public-docs, idl/pump_amm.json and docs/instructions/{PUMP_SWAP_TRADE_V2,MULTI_HOP_SWAP}.md. */
-import { hopLayout } from "../accountOrder.ts"
-import { eventLayout } from "../anchorEvents.ts"
+import { hopLayout, hopsAt, taggedHops } from "../layout/hops.ts"
+import { eventLayout } from "../layout/anchorEvents.ts"
 import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
 import { pumpSwap } from "./pumpSwap.ts"
-import { readU64 } from "../math/bytes.ts"
+import { readU64 } from "../layout/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
-import { type Hop, hopsAt, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import type { Hop, SwapDecoder } from "../interface/SwapDecoder.ts"
+import { tagAt, tagOf } from "../layout/anchor.ts"
 
 const BUY_EXACT_QUOTE_IN = tagOf("c62e1552b4d9e870")
 
@@ -46,9 +47,7 @@ export const encodePumpSwapBuy = (quote: bigint, minimumBase: bigint): Uint8Arra
   encodeBuyExactIn(BUY_EXACT_QUOTE_IN, quote, minimumBase)
 
 const hops = [hopLayout(untilCreator, "pool", "poolBaseTokenAccount", "poolQuoteTokenAccount")]
-const single = taggedHops(
-  new Map([BUY, SELL, BUY_EXACT_QUOTE_IN, BUY_V2, SELL_V2, BUY_EXACT_QUOTE_IN_V2].map((tag) => [tag, hops]))
-)
+const single = taggedHops([[BUY, SELL, BUY_EXACT_QUOTE_IN, BUY_V2, SELL_V2, BUY_EXACT_QUOTE_IN_V2], hops])
 
 const MULTI_HOP_SWAP = tagOf("2b644913e9f66f94")
 const FIXED_ACCOUNTS = 16
@@ -63,7 +62,7 @@ const multiHops = (accounts: ReadonlyArray<Address>): ReadonlyArray<Hop> => {
     starts.map((at) => ({ pool: at + 2, vaultA: at + 3, vaultB: at + 4 }))
   )
   const [trader] = accounts
-  // A curve among the hops may trade in lamports, where a pool would move wrapped ones.
+  // A curve among the hops may trade in lamports, where a pool would move wrapped SOL.
   return hops.map((hop, i) =>
     trader !== undefined && accounts[(starts[i] ?? 0) + 1] === SOL
       ? { ...hop, native: { trader, feeRecipient: null } }
@@ -97,10 +96,13 @@ const fields = [
   ["coinCreatorFee", "u64"]
 ] as const
 
-/** Event `SellEvent`. `quoteWithoutOtherFees` has neither the protocol's nor the creator's fee taken off. */
+/** Event `SellEvent`. `quoteWithoutOtherFees` is before the fees of protocol and creator. */
 export const pumpSwapSellEvent = eventLayout("3e2f370aa503dc2a", fields)
 
-/** Event `BuyEvent` up to the name of the instruction, a text. `quoteWithoutOtherFees` has only the liquidity providers' fee on it. */
+/**
+ * Event `BuyEvent`, up to the name of the instruction. `quoteWithoutOtherFees` includes only the fee of liquidity
+ * providers.
+ */
 export const pumpSwapBuyEvent = eventLayout("67f4521f2cf57777", [
   ...fields,
   ["trackVolume", "bool"],
@@ -118,8 +120,8 @@ const at = {
 const EVENT_LENGTH = pumpSwapSellEvent.endOf("userQuoteAmount")
 
 /**
- * Swaps of PumpSwap. Its protocol and creator fees go beside the pool or wait inside it, by instruction, so that only the event
- * states the price.
+ * Swaps of PumpSwap. Depending on the instruction, the fees of protocol and creator go past the pool or wait in it, so
+ * only the event states the price.
  */
 export const pumpSwapSwaps: SwapDecoder = {
   dex: pumpSwap.dex,

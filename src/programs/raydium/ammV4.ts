@@ -1,25 +1,18 @@
 /** Raydium AMM v4: raydium-io/raydium-amm, program/src/{processor,math}.rs at 27f461d. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { readAddress, readU64 } from "../math/bytes.ts"
-import { feeRateOf, inputTo, marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
-import type { Accounts, Pool, Program, Unpriceable } from "../Program.ts"
+import { type Address } from "../../domain/Address.ts"
+import { readAddress, readU64 } from "../layout/bytes.ts"
+import { productPrices, type Side } from "../math/constantProduct.ts"
+import { type Accounts, type Pool, type Program, type Unpriceable } from "../interface/Program.ts"
 import { AMM_V4_PROGRAM, AMM_V4_SIZE, ammV4Offsets, ammV4Status } from "./ammV4Layout.ts"
-import { lpTokensAt } from "../math/lpTokens.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { readVault } from "../math/tokenAccount.ts"
-import { closed, isFailure, malformed } from "../math/unpriceable.ts"
+import { lpTokensAt, namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { readVault } from "../layout/tokenAccount.ts"
+import { closed, isFailure, malformed } from "../layout/unpriceable.ts"
 
 const dex = "raydium-amm-v4"
 
 const at = ammV4Offsets
 const status = ammV4Status
-const poolsOf = (mint: Mint) =>
-  [at.coinMint, at.pcMint].map((offset) => ({
-    dataSize: AMM_V4_SIZE,
-    matches: [{ offset, bytes: addressToBytes(mint) }]
-  }))
-
 /** Classic mints only, so there are no transfer fees to read. */
 const needs = ({ data }: OnChainAccount): ReadonlyArray<Address> =>
   data.length < AMM_V4_SIZE ? [] : [readAddress(data, at.coinVault), readAddress(data, at.pcVault)]
@@ -32,9 +25,7 @@ const readSides = (
   const fees = {
     feeOnInput: readU64(data, at.swapFeeNumerator),
     feeOnOutput: 0n,
-    scale: readU64(data, at.swapFeeDenominator),
-    transferFeesIn: null,
-    transferFeesOut: null
+    scale: readU64(data, at.swapFeeDenominator)
   }
   return {
     coinToPc: { ...fees, reserveIn: coin, reserveOut: pc },
@@ -63,7 +54,7 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
   if (isFailure(pcVault)) {
     return pcVault
   }
-  // The vaults include profit set aside for the protocol, which is not liquidity.
+  // The vaults include the protocol's profit, which is not liquidity.
   const coin = coinVault.amount - readU64(data, at.coinPnl)
   const pc = pcVault.amount - readU64(data, at.pcPnl)
   if (coin <= 0n || pc <= 0n) {
@@ -82,19 +73,15 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
     slot: Math.max(slot, coinVault.slot, pcVault.slot),
     reserves: [coin, pc],
     ...lpTokensAt(data, at.lpMint, at.lpIssued),
-    swap: (aToB, amountIn, clock) =>
-      BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? coinToPc : pcToCoin, amountIn, clock.epoch),
-    marginalRate: (aToB, clock) => marginalRate(aToB ? coinToPc : pcToCoin, clock.epoch),
-    feeRate: (aToB) => feeRateOf(aToB ? coinToPc : pcToCoin),
-    inputTo: (aToB, share, clock) => inputTo(aToB ? coinToPc : pcToCoin, share, clock.epoch)
+    ...productPrices(coinToPc, pcToCoin, opensAt)
   }
 }
 
-/** Raydium AMM v4 pools, with or without a market: since 2025-09 the program prices from its vaults alone. */
+/** Raydium AMM v4 pools, with or without a market: since 2025-09 the program computes prices from its vaults alone. */
 export const raydiumAmmV4: Program = {
   dex,
   programId: AMM_V4_PROGRAM,
-  poolsOf,
+  poolsOf: poolsWithMintAt(AMM_V4_SIZE, at.coinMint, at.pcMint),
   vaultsOf: namedVaults({ mint: at.coinMint, vault: at.coinVault }, { mint: at.pcMint, vault: at.pcVault }),
   isPool: ({ data, owner }) => owner === AMM_V4_PROGRAM && data.length === AMM_V4_SIZE,
   needs,

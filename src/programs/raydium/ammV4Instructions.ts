@@ -1,8 +1,11 @@
-/** Instructions and swap log of Raydium AMM v4: raydium-amm, program/src/{instruction,log}.rs. An instruction is one byte. */
-import { hopLayout } from "../accountOrder.ts"
-import { readU64 } from "../math/bytes.ts"
-import { pack, recordEncoder, u64, u8 } from "../math/pack.ts"
-import { type HopLayout, hopsAt, type SwapDecoder } from "../SwapDecoder.ts"
+/**
+ * Instructions and swap log of Raydium AMM v4: raydium-amm, program/src/{instruction,log}.rs. The first byte tells the
+ * instruction.
+ */
+import { hopLayout, type HopLayout, hopsAt } from "../layout/hops.ts"
+import { readU64 } from "../layout/bytes.ts"
+import { pack, u64, u8 } from "../layout/pack.ts"
+import type { SwapDecoder } from "../interface/SwapDecoder.ts"
 import { raydiumAmmV4 } from "./ammV4.ts"
 
 const SWAP_BASE_IN = 9
@@ -32,7 +35,7 @@ export const ammV4SwapAccounts = [
   "userOwner"
 ] as const
 
-/** The same with the account of target orders left out, as the program allows. */
+/** The same accounts without target orders, which the program allows. */
 const accountsWithoutTargetOrders = ammV4SwapAccounts.filter((name) => name !== "targetOrders")
 
 /** Accounts of `swap_base_in_v2` and `swap_base_out_v2`. */
@@ -79,23 +82,22 @@ const logOffsets = { first: 1, second: 9, last: 49 } as const
 const PC_TO_COIN = 1n
 const COIN_TO_PC = 2n
 
-const encodeLog = recordEncoder("", {
-  kind: u8,
-  amountIn: u64,
-  minimumOut: u64,
-  direction: u64,
-  userSource: u64,
-  poolCoin: u64,
-  poolPc: u64,
-  amountOut: u64
-})
-
-/** The log line `ray_log` of an exact-input swap. Balances are those before it. */
+/** The log line `ray_log` of an exact-input swap. Balances are from before the swap. */
 export const encodeAmmV4SwapLog = (
   coinToPc: boolean,
-  log: Omit<Parameters<typeof encodeLog>[0], "kind" | "direction">
+  log: {
+    readonly amountIn: bigint
+    readonly minimumOut: bigint
+    readonly userSource: bigint
+    readonly poolCoin: bigint
+    readonly poolPc: bigint
+    readonly amountOut: bigint
+  }
 ): string => {
-  const bytes = encodeLog({ ...log, kind: LOG_SWAP_BASE_IN, direction: coinToPc ? COIN_TO_PC : PC_TO_COIN })
+  const direction = coinToPc ? COIN_TO_PC : PC_TO_COIN
+  const { amountIn, amountOut, minimumOut, poolCoin, poolPc, userSource } = log
+  const amounts = [amountIn, minimumOut, direction, userSource, poolCoin, poolPc, amountOut]
+  const bytes = pack(u8(LOG_SWAP_BASE_IN), ...amounts.map(u64))
   return `ray_log: ${Buffer.from(bytes).toString("base64")}`
 }
 

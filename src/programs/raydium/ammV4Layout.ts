@@ -39,7 +39,7 @@ export const ammV4Offsets = {
   lpIssued: 720
 } as const
 
-/** Totals of what was swapped in each direction, in units of the token that comes in, goes out, and pays the fee. */
+/** Swapped totals by direction, in units of the incoming token, the outgoing token, and the token of the fee. */
 export const ammV4SwapTotals = {
   coinToPc: { in: 256, out: 272, fee: 328 },
   pcToCoin: { in: 296, out: 312, fee: 288 }

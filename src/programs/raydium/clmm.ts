@@ -1,20 +1,22 @@
 /**
  * Raydium CLMM, after raydium-io/raydium-clmm at 03b44b7, programs/amm/src. Swaps with a constant fee on the input were
- * checked against the deployed program of April 2026; fees on the output, dynamic fees and limit orders follow the source.
+ * checked against the deployed program of April 2026. Fees on the output, dynamic fees and limit orders follow the
+ * source.
  *
- * The bitmap lists the tick arrays that hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
- * to the first of them that is not there: an array that the bitmap names and no account exists for ends the known ticks, so a
- * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
+ * The bitmap lists the tick arrays that hold liquidity. A quote reaches to the end of the nearest eight in its
+ * direction. If the bitmap names an array that does not exist, the known ticks end there: a swap that would go there is
+ * exhausted, as the program refuses a swap with too few arrays.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { type Address } from "../../domain/Address.ts"
 import { perRegime, referenceIn, regimeAfter } from "../math/adaptiveFee.ts"
-import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress } from "../layout/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
+import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { decodeConcentratedPool } from "../math/concentratedPool.ts"
+import { bothDirections, type Directions } from "../math/directions.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
-import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
+import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../interface/Program.ts"
 import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBitmap.ts"
 import {
   bitmapExtensionAddress,
@@ -33,22 +35,16 @@ import {
 import { clmmDynamicFee } from "./clmmDynamicFee.ts"
 import { raydiumGrid } from "./clmmTicks.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
-import { reservesOf } from "../math/tokenAccount.ts"
-import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+import { reservesAt } from "../layout/tokenAccount.ts"
+import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "../layout/unpriceable.ts"
 
 const dex = "raydium-clmm"
 
-/** Tick arrays that a quote may use in one direction; a transaction has room for about as many. */
+/** Tick arrays of a quote in one direction. A transaction has room for about as many. */
 const REACH = 8
 
 const isClmmPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === CLMM_PROGRAM && data.length === CLMM_POOL_SIZE && hasDiscriminator(data, CLMM_POOL_DISCRIMINATOR)
-
-const poolsOf = (mint: Mint) =>
-  [clmmPoolOffsets.mint0, clmmPoolOffsets.mint1].map((offset) => ({
-    dataSize: CLMM_POOL_SIZE,
-    matches: [{ offset, bytes: addressToBytes(mint) }]
-  }))
 
 const arraysOf = (
   pool: OnChainAccount,
@@ -63,23 +59,6 @@ const arraysOf = (
   return { down: search(true), up: search(false) }
 }
 
-const vaultsOf = ({ data }: OnChainAccount): readonly [Address, Address] => [
-  readAddress(data, clmmPoolOffsets.vault0),
-  readAddress(data, clmmPoolOffsets.vault1)
-]
-
-/** Vaults less the fees owed to protocol and fund. */
-const readReserves = (pool: OnChainAccount, { mint0, mint1 }: ClmmState, accounts: Accounts) => {
-  const [vault0, vault1] = vaultsOf(pool)
-  const owed = ({ fundFee, protocolFee }: { readonly fundFee: number; readonly protocolFee: number }) =>
-    readU64(pool.data, protocolFee) + readU64(pool.data, fundFee)
-  return reservesOf(
-    accounts,
-    { address: vault0, mint: mint0, owed: owed(clmmSwapCounters.token0) },
-    { address: vault1, mint: mint1, owed: owed(clmmSwapCounters.token1) }
-  )
-}
-
 const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
@@ -87,11 +66,12 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
   }
   const { down, up } = arraysOf(pool, state, accounts, derive)
   const extension = bitmapOverflows(state.tickSpacing) ? [bitmapExtensionAddress(derive, pool.address)] : []
+  const vaults = [clmmPoolOffsets.vault0, clmmPoolOffsets.vault1].map((offset) => readAddress(pool.data, offset))
   const arrays = Array.from(new Set([...down, ...up]), clmmArrayAddresses(derive, pool.address))
-  return [state.config, state.mint0, state.mint1, ...vaultsOf(pool), ...extension, ...arrays]
+  return [state.config, state.mint0, state.mint1, ...vaults, ...extension, ...arrays]
 }
 
-/** Ticks in one direction; whole when no array with liquidity lies beyond them. */
+/** Ticks in one direction. `isWhole` when no array with liquidity lies beyond them. */
 interface TicksAhead {
   readonly ticks: ReadonlyArray<Tick>
   readonly isWhole: boolean
@@ -146,7 +126,7 @@ const swapPathOf = (
   ]
 })
 
-/** The reason why no swap of the pool can be priced, whatever its ticks are; null when there is none. */
+/** The reason why no swap of the pool can be priced, whatever its ticks; null when there is none. */
 const refusalOf = (state: ClmmState): Unpriceable | null => {
   if (state.swapDisabled) {
     return closed("swaps are disabled")
@@ -154,7 +134,7 @@ const refusalOf = (state: ClmmState): Unpriceable | null => {
   return state.feeOn === null ? unsupported("unknown fee mode") : null
 }
 
-/** Swap paths by clock: always the same under a constant fee, else one pair a regime of the dynamic fee. */
+/** Swap paths by clock: always the same with a constant fee, else one pair for each regime of the dynamic fee. */
 const swapPathsOver = (
   { dynamicFee, tick }: ClmmState,
   { tradeFeeRate }: ClmmConfig,
@@ -181,7 +161,7 @@ export interface ClmmSwapPaths {
   readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** Swap paths of the pool; `swapSteps` runs a swap through one and gives the state after it. */
+/** Swap paths of the pool. `swapSteps` runs a swap along one and gives the state after it. */
 export const clmmSwapPaths = (
   pool: OnChainAccount,
   accounts: Accounts,
@@ -209,17 +189,13 @@ export const clmmSwapPaths = (
   const starts = arraysOf(pool, state, accounts, derive)
   const addressOf = clmmArrayAddresses(derive, pool.address)
   const accountOf = (start: number) => accounts(addressOf(start))
-  const down = ticksAhead(starts.down, state, true, accountOf)
-  if (isFailure(down)) {
-    return down
-  }
-  const up = ticksAhead(starts.up, state, false, accountOf)
-  if (isFailure(up)) {
-    return up
+  const ahead = bothDirections((down) => ticksAhead(down ? starts.down : starts.up, state, down, accountOf))
+  if (isFailure(ahead)) {
+    return ahead
   }
   const swapPaths = (feeOf: (goesDown: boolean) => () => FeeSchedule): Directions<SwapPath> => ({
-    down: swapPathOf(state, config, true, down, feeOf(true)),
-    up: swapPathOf(state, config, false, up, feeOf(false))
+    down: swapPathOf(state, config, true, ahead.down, feeOf(true)),
+    up: swapPathOf(state, config, false, ahead.up, feeOf(false))
   })
   const swapPathsAt = swapPathsOver(state, config, swapPaths)
   return {
@@ -236,17 +212,29 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, slot, state } = swapPaths
-  const reserves = readReserves(pool, state, accounts)
-  const sides = { mintA: state.mint0, mintB: state.mint1, reserves }
-  const fields = { address: pool.address, dex, ...sides, slot, refusesZeroOutput: true }
-  return decodeConcentratedPool(accounts, fields, at)
+  const { token0, token1 } = clmmSwapCounters
+  return decodeConcentratedPool(accounts, {
+    address: pool.address,
+    dex,
+    mintA: state.mint0,
+    mintB: state.mint1,
+    slot,
+    ...reservesAt(
+      accounts,
+      pool.data,
+      { mint: state.mint0, vault: clmmPoolOffsets.vault0, owed: [token0.protocolFee, token0.fundFee] },
+      { mint: state.mint1, vault: clmmPoolOffsets.vault1, owed: [token1.protocolFee, token1.fundFee] }
+    ),
+    refusesZeroOutput: true,
+    paths: at
+  })
 }
 
 /** Raydium's concentrated-liquidity pools. */
 export const raydiumClmm: Program = {
   dex,
   programId: CLMM_PROGRAM,
-  poolsOf,
+  poolsOf: poolsWithMintAt(CLMM_POOL_SIZE, clmmPoolOffsets.mint0, clmmPoolOffsets.mint1),
   vaultsOf: namedVaults(
     { mint: clmmPoolOffsets.mint0, vault: clmmPoolOffsets.vault0 },
     { mint: clmmPoolOffsets.mint1, vault: clmmPoolOffsets.vault1 }

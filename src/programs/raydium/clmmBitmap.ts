@@ -1,5 +1,5 @@
 /** Raydium CLMM's bitmap of tick arrays with initialized ticks: 1024 bits in the pool, the rest in an extension account. */
-import { hasDiscriminator } from "../math/bytes.ts"
+import { hasDiscriminator } from "../layout/bytes.ts"
 import {
   BITMAP_EXTENSION_DISCRIMINATOR,
   BITMAP_EXTENSION_SIZE,
@@ -14,7 +14,9 @@ import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 /** True when the pool account's bits do not cover every tick. */
 export const bitmapOverflows = (spacing: number): boolean => clmmArraySpan(spacing) * CLMM_ARRAYS_IN_POOL < MAX_TICK
 
-/** Byte of the bitmap that holds the bits of eight arrays, by the number of the first; zero where nothing is recorded. */
+/**
+ * Byte of the bitmap with the bits of eight arrays, by the number of the first array; zero when nothing is recorded.
+ */
 const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): number => {
   if (first >= -CLMM_ARRAYS_IN_POOL && first < CLMM_ARRAYS_IN_POOL) {
     return pool[clmmPoolOffsets.arrayBitmap + (first + CLMM_ARRAYS_IN_POOL) / 8] ?? 0
@@ -25,7 +27,7 @@ const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): 
   if (first > 0) {
     return extension[bitmapExtensionOffsets.positive + (first - CLMM_ARRAYS_IN_POOL) / 8] ?? 0
   }
-  // Each block of 512 counts upwards from its own lowest array, and the blocks follow one another downwards.
+  // Each block of 512 counts upwards from its lowest array, and the blocks follow each other downwards.
   const block = floorDiv(-first - 1, CLMM_ARRAYS_IN_POOL) - 1
   const bit = first + CLMM_ARRAYS_IN_POOL * (block + 2)
   return extension[bitmapExtensionOffsets.negative + (block * CLMM_ARRAYS_IN_POOL + bit) / 8] ?? 0
@@ -35,7 +37,7 @@ const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): 
 export const asBitmapExtension = (data: Uint8Array): Uint8Array | null =>
   data.length >= BITMAP_EXTENSION_SIZE && hasDiscriminator(data, BITMAP_EXTENSION_DISCRIMINATOR) ? data : null
 
-/** Numbers of the first and last array that there is a bit for. */
+/** Numbers of the first and last array with a bit. */
 const recorded = (spacing: number, extended: boolean): readonly [number, number] => {
   const span = clmmArraySpan(spacing)
   const lowest = clmmArrayStart(MIN_TICK, spacing) / span
@@ -46,8 +48,8 @@ const recorded = (spacing: number, extended: boolean): readonly [number, number]
 }
 
 /**
- * Starts of the arrays with initialized ticks that a swap from this tick meets, nearest first, at most `count`. The array
- * of the tick itself belongs to both directions.
+ * Starts of the arrays with initialized ticks that a swap from this tick meets, nearest first, at most `count`. The
+ * array of the tick itself belongs to both directions.
  */
 export const initializedArrays = (
   pool: Uint8Array,

@@ -1,4 +1,4 @@
-/** Schedule of the dynamic fee of a Raydium CLMM pool during a swap. Its groups are one tick spacing wide. */
+/** The dynamic fee of a Raydium CLMM pool during a swap. Its groups are one tick spacing wide. */
 import { accumulatorAt, adaptiveRate, type Reference, type Volatility } from "../math/adaptiveFee.ts"
 import type { FeeSchedule } from "../math/swapPath.ts"
 import { raydiumSqrtPriceAt } from "./clmmTicks.ts"
@@ -7,8 +7,8 @@ import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, tick))
 
 /**
- * The fee of a swap that begins at `tick`. A step ends where the group does, except without liquidity and once the
- * accumulator is at its maximum; then the group is found again at the tick where such a step ends.
+ * The fee of a swap that starts at `tick`. A step ends where the group ends, except without liquidity and once the
+ * accumulator is at its maximum. Such a step ends at a tick, from which the group is computed again.
  */
 export const clmmDynamicFee =
   (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
@@ -28,7 +28,7 @@ export const clmmDynamicFee =
         return { feeRate, until: target > end === down ? target : end }
       },
       priceMoved: (sqrtPrice, next, nextPrice) => {
-        // A step that skipped groups and did not reach its tick was the last.
+        // A step that skipped groups without reaching its tick was the last one.
         if (skips && sqrtPrice === nextPrice) {
           group = floorDiv(next, groupSize)
           group -= !down && next % groupSize === 0 ? 1 : 0

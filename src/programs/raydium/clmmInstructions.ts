@@ -1,10 +1,11 @@
 /** Instructions and event of Raydium CLMM: raydium-clmm, programs/amm/src/{instructions/swap,instructions/swap_v2,states/pool}.rs. */
+import { eventLayout, inLog } from "../layout/anchorEvents.ts"
 import type { Address } from "../../domain/Address.ts"
-import { hopLayout } from "../accountOrder.ts"
-import { ANCHOR_SWAP, ANCHOR_SWAP_EVENT, ANCHOR_SWAP_V2 } from "../anchor.ts"
-import { readU64 } from "../math/bytes.ts"
-import { bool, hex, i32, key, pack, recordEncoder, u128, u64 } from "../math/pack.ts"
-import { type Hop, hopsAt, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { hopLayout, hopsAt, taggedHops } from "../layout/hops.ts"
+import { ANCHOR_SWAP, ANCHOR_SWAP_EVENT, ANCHOR_SWAP_V2, tagAt, tagOf } from "../layout/anchor.ts"
+import { readU64 } from "../layout/bytes.ts"
+import { bool, hex, pack, u128, u64 } from "../layout/pack.ts"
+import { type Hop, type SwapDecoder, type SwapReport } from "../interface/SwapDecoder.ts"
 import { raydiumClmm } from "./clmm.ts"
 
 /** Accounts of `swap`. Tick arrays follow in the order the price meets them. */
@@ -53,27 +54,29 @@ export const encodeClmmSwap = (swap: {
 }): Uint8Array =>
   pack(hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP), u64(swap.amountIn), u64(swap.minimumOut), u128(0n), bool(true))
 
-/** Fields of the event that a trade is read from, and the bytes up to the price. */
-const eventOffsets = { amount0: 136, transferFee0: 144, amount1: 152, transferFee1: 160, zeroForOne: 168 } as const
-const EVENT_SIZE = 169
+/**
+ * Event of a swap. Both amounts exclude their transfer fees, which have fields of their own. Price, liquidity and tick
+ * are from after the swap.
+ */
+export const clmmSwapEvent = eventLayout(ANCHOR_SWAP_EVENT, [
+  ["pool", "address"],
+  ["sender", "address"],
+  ["tokenAccount0", "address"],
+  ["tokenAccount1", "address"],
+  ["amount0", "u64"],
+  ["transferFee0", "u64"],
+  ["amount1", "u64"],
+  ["transferFee1", "u64"],
+  ["zeroForOne", "bool"],
+  ["sqrtPrice", "u128"],
+  ["liquidity", "u128"],
+  ["tick", "i32"]
+])
 
-/** Event of a swap. Both amounts are net of their transfer fees, which stand beside them. Price, liquidity and tick are those after it. */
-export const encodeClmmSwapEvent = recordEncoder(ANCHOR_SWAP_EVENT, {
-  pool: key,
-  sender: key,
-  tokenAccount0: key,
-  tokenAccount1: key,
-  amount0: u64,
-  transferFee0: u64,
-  amount1: u64,
-  transferFee1: u64,
-  zeroForOne: bool,
-  sqrtPrice: u128,
-  liquidity: u128,
-  tick: i32
-})
-
-/** A place for a hop at every account: only the accounts' sizes, which are not here, separate tick arrays from the next hop. */
+/**
+ * A possible hop at every account. Only the sizes of the accounts, which are unknown here, would tell tick arrays from
+ * the next hop.
+ */
 const routerHops = (accounts: ReadonlyArray<Address>): ReadonlyArray<Hop> => {
   const count = Math.max(0, accounts.length - ROUTER_FIXED_ACCOUNTS - routerHopAccounts.length + 1)
   const places = Array.from({ length: count }, (_, i) => ({
@@ -84,27 +87,35 @@ const routerHops = (accounts: ReadonlyArray<Address>): ReadonlyArray<Hop> => {
   return hopsAt(accounts, places).map((hop) => ({ ...hop, perhaps: true }))
 }
 
-const swapHops = [hopLayout(clmmSwapAccounts, "poolState", "inputVault", "outputVault")]
-const single = taggedHops(
-  new Map([
-    [tagOf(ANCHOR_SWAP), swapHops],
-    [tagOf(ANCHOR_SWAP_V2), swapHops]
-  ])
-)
-const SWAP_EVENT = tagOf(ANCHOR_SWAP_EVENT)
+const single = taggedHops([
+  [tagOf(ANCHOR_SWAP), tagOf(ANCHOR_SWAP_V2)],
+  [hopLayout(clmmSwapAccounts, "poolState", "inputVault", "outputVault")]
+])
+
+const { endOf, offsetOf } = clmmSwapEvent
+const at = {
+  amount0: offsetOf("amount0"),
+  transferFee0: offsetOf("transferFee0"),
+  amount1: offsetOf("amount1"),
+  transferFee1: offsetOf("transferFee1"),
+  zeroForOne: offsetOf("zeroForOne")
+}
+const SHORTEST_EVENT = endOf("zeroForOne")
+
+const reportOf = (event: bigint, body: Uint8Array): SwapReport | null => {
+  if (event !== clmmSwapEvent.tag || body.length < SHORTEST_EVENT) {
+    return null
+  }
+  const [amount0, amount1] = [readU64(body, at.amount0), readU64(body, at.amount1)]
+  return body[at.zeroForOne] === 1
+    ? { amountIn: amount0, amountOut: amount1 + readU64(body, at.transferFee1), traderLamports: null }
+    : { amountIn: amount1, amountOut: amount0 + readU64(body, at.transferFee0), traderLamports: null }
+}
 
 /** Swaps of Raydium's concentrated pools. */
 export const raydiumClmmSwaps: SwapDecoder = {
   dex: raydiumClmm.dex,
   programId: raydiumClmm.programId,
   hops: (data, accounts) => (tagAt(data, 0) === routerBaseIn ? routerHops(accounts) : single(data, accounts)),
-  logged: (payload) => {
-    if (tagAt(payload, 0) !== SWAP_EVENT || payload.length < EVENT_SIZE) {
-      return null
-    }
-    const at = (name: keyof typeof eventOffsets) => readU64(payload, eventOffsets[name])
-    return payload[eventOffsets.zeroForOne] === 1
-      ? { amountIn: at("amount0"), amountOut: at("amount1") + at("transferFee1"), traderLamports: null }
-      : { amountIn: at("amount1"), amountOut: at("amount0") + at("transferFee0"), traderLamports: null }
-  }
+  logged: inLog(reportOf)
 }

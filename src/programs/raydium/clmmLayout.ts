@@ -1,22 +1,20 @@
 /**
- * Accounts of Raydium CLMM: offsets, discriminators, addresses and decoders.
- * Offsets count from the start of the account, the 8-byte discriminator included.
+ * Accounts of Raydium CLMM: offsets, discriminators, addresses and decoders. Offsets include the 8-byte discriminator.
  */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { readVolatility, type Volatility } from "../math/adaptiveFee.ts"
-import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
-import { ANCHOR_AMM_CONFIG, ANCHOR_POOL_STATE } from "../anchor.ts"
-import type { DeriveAddress } from "../Program.ts"
+import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "../layout/bytes.ts"
+import { ANCHOR_AMM_CONFIG, ANCHOR_POOL_STATE } from "../layout/anchor.ts"
+import type { DeriveAddress } from "../interface/Program.ts"
 import { configSeeds } from "./configSeeds.ts"
 import { floorDiv, isOnGrid, type Tick } from "../math/ticks.ts"
 
 /** Raydium's concentrated-liquidity program. */
 export const CLMM_PROGRAM: Address = Address.make("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK")
 
-/** Bytes of a pool account. */
 export const CLMM_POOL_SIZE = 1544
-/** First eight bytes of a pool account, the same as in CPMM: the owner separates the two. */
+/** First eight bytes of a pool account, the same as in CPMM. The owner tells which. */
 export const CLMM_POOL_DISCRIMINATOR = ANCHOR_POOL_STATE
 /** Fields of the pool account. */
 export const clmmPoolOffsets = {
@@ -39,12 +37,12 @@ export const clmmPoolOffsets = {
   openTime: 1080,
   dynamicFee: 1096
 } as const
-/** Counters that swaps feed, by the token that comes in. */
+/** Counters that swaps increase, by the incoming token. */
 export const clmmSwapCounters = {
   token0: { feeGrowth: 277, protocolFee: 309, swapIn: 325, swapOut: 341, fundFee: 1064 },
   token1: { feeGrowth: 293, protocolFee: 317, swapIn: 357, swapOut: 373, fundFee: 1072 }
 } as const
-/** Fields of the dynamic fee, from `clmmPoolOffsets.dynamicFee` on. All bytes zero: the pool has none. */
+/** Fields of the dynamic fee, from `clmmPoolOffsets.dynamicFee` on. When all bytes are zero, the pool has none. */
 export const dynamicFeeOffsets = {
   filterPeriod: 0,
   decayPeriod: 2,
@@ -58,9 +56,7 @@ export const dynamicFeeOffsets = {
 } as const
 const DYNAMIC_FEE_SIZE = 80
 
-/** Bytes of a fee tier's account. */
 export const CLMM_CONFIG_SIZE = 117
-/** First eight bytes of a fee tier's account. */
 export const CLMM_CONFIG_DISCRIMINATOR = ANCHOR_AMM_CONFIG
 /** Fields of a fee tier's account. */
 export const clmmConfigOffsets = {
@@ -71,16 +67,14 @@ export const clmmConfigOffsets = {
   fundFeeRate: 53
 } as const
 
-/** Arrays on each side of tick zero that the pool account records itself, one bit each. */
+/** Arrays on each side of tick zero whose bits are in the pool account. */
 export const CLMM_ARRAYS_IN_POOL = 512
 
 const TICKS_IN_CLMM_ARRAY = 60
 
-/** Bytes of a tick array. */
 export const CLMM_ARRAY_SIZE = 10240
-/** First eight bytes of a tick array. */
 export const CLMM_ARRAY_DISCRIMINATOR = "c09b55cd31f9812a"
-/** A tick array and, from the start of a tick, its fields. */
+/** Offsets in a tick array, and offsets of a tick's fields from the tick's start. */
 export const clmmArrayOffsets = {
   pool: 8,
   start: 40,
@@ -94,11 +88,9 @@ export const clmmArrayOffsets = {
   initializedCount: 10124
 } as const
 
-/** Bytes of a bitmap extension. */
 export const BITMAP_EXTENSION_SIZE = 1832
-/** First eight bytes of a bitmap extension. */
 export const BITMAP_EXTENSION_DISCRIMINATOR = "3c9624db61808b99"
-/** First bytes of the bits for arrays above and below those in the pool account. */
+/** Offsets of the bits for arrays above and below the ones in the pool account. */
 export const bitmapExtensionOffsets = { pool: 8, positive: 40, negative: 936 } as const
 
 /** The token that pays the fee. */
@@ -106,12 +98,14 @@ type FeeOn = "input" | "token0" | "token1"
 
 const FEE_ON: ReadonlyArray<FeeOn> = ["input", "token0", "token1"]
 
-/** A fee that follows volatility, and when a swap last moved its reference, in seconds since the Unix epoch. */
+/**
+ * A fee that follows volatility, with the time when a swap last moved its reference, in seconds since the Unix epoch.
+ */
 interface DynamicFee extends Volatility {
   readonly updatedAt: number
 }
 
-/** The pool account, as far as pricing needs it. */
+/** The fields of the pool account that prices depend on. */
 export interface ClmmState {
   readonly config: Address
   readonly mint0: Mint
@@ -227,7 +221,7 @@ export const decodeClmmArray = (
 const ARRAY_SEED = new TextEncoder().encode("tick_array")
 const EXTENSION_SEED = new TextEncoder().encode("pool_tick_array_bitmap_extension")
 
-/** Addresses of a pool's tick arrays by their start; the program seeds them with it as four bytes, the highest first. */
+/** Addresses of a pool's tick arrays by their start. The start is a seed of four bytes, highest first. */
 export const clmmArrayAddresses = (derive: DeriveAddress, pool: Address): ((start: number) => Address) => {
   const poolBytes = addressToBytes(pool)
   return (start) => {
@@ -245,7 +239,7 @@ export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: nu
 export const clmmConfigAddress = (derive: DeriveAddress, index: number): Address =>
   derive(CLMM_PROGRAM, configSeeds(index))
 
-/** Account that continues the bitmap of tick arrays beyond those that the pool account records. */
+/** Account that continues the bitmap of tick arrays beyond the pool account. */
 export const bitmapExtensionAddress = (derive: DeriveAddress, pool: Address): Address =>
   derive(CLMM_PROGRAM, [EXTENSION_SEED, addressToBytes(pool)])
 

@@ -1,4 +1,4 @@
-/** Raydium CLMM's tick grid. Its ladder is one of Q64 factors; prices above one are the inverse of those below. */
+/** Raydium CLMM's tick grid: a ladder of Q64 factors. Prices above one are the inverse of prices below one. */
 import type { PriceGrid } from "../math/concentrated.ts"
 import { climb, tickBelow } from "../math/ticks.ts"
 

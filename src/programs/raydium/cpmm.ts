@@ -1,9 +1,10 @@
 /** Raydium CPMM: raydium-io/raydium-cp-swap, programs/cp-swap/src at 609780f. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
-import { feeRateOf, inputTo, marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
-import type { Accounts, Pool, Program, Unpriceable } from "../Program.ts"
+import { type Address } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../layout/bytes.ts"
+import { productPrices, type Side } from "../math/constantProduct.ts"
+import { withTransferFees } from "../math/transferFee.ts"
+import { type Accounts, type Pool, type Program, type Unpriceable } from "../interface/Program.ts"
 import {
   CPMM_CONFIG_DISCRIMINATOR,
   CPMM_CONFIG_SIZE,
@@ -17,10 +18,9 @@ import {
   cpmmStatusBits,
   cpmmUncollectedFees
 } from "./cpmmLayout.ts"
-import { lpTokensAt } from "../math/lpTokens.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { readMint, readVault } from "../math/tokenAccount.ts"
-import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+import { lpTokensAt, namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { readMint, readVault } from "../layout/tokenAccount.ts"
+import { accountAt, closed, isFailure, malformed, unsupported } from "../layout/unpriceable.ts"
 
 const dex = "raydium-cpmm"
 
@@ -34,13 +34,10 @@ interface Rates {
 const isCpmmPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === CPMM_PROGRAM && data.length >= CPMM_SIZE && hasDiscriminator(data, CPMM_DISCRIMINATOR)
 
-const poolsOf = (mint: Mint) =>
-  at.mints.map((offset) => ({ dataSize: CPMM_SIZE, matches: [{ offset, bytes: addressToBytes(mint) }] }))
-
 const needs = (pool: OnChainAccount): ReadonlyArray<Address> =>
   isCpmmPool(pool) ? [at.config, ...at.vaults, ...at.mints].map((offset) => readAddress(pool.data, offset)) : []
 
-/** The reason why no swap of the pool can be priced, whatever its reserves are; null when there is none. */
+/** The reason why no swap of the pool can be priced, whatever its reserves; null when there is none. */
 const refusal = (data: Uint8Array): Unpriceable | null => {
   const status = data[at.status] ?? 0
   if ((status & ~cpmmStatusBits.known) !== 0) {
@@ -75,7 +72,7 @@ const readRates = (accounts: Accounts, pool: Uint8Array): (Rates & { readonly sl
 const feesOf = (data: Uint8Array, tokenIn: 0 | 1, { creator, trade }: Rates) => {
   const on = data[at.creatorFeeOn]
   const creatorOnInput = on === cpmmCreatorFeeOn.input || on === cpmmCreatorFeeOn.token0 + tokenIn
-  // One rounding for both fees on the input: the program adds the rates before it divides.
+  // Both fees on the input are rounded once, because the program adds the rates before it divides.
   return creatorOnInput
     ? { feeOnInput: trade + creator, feeOnOutput: 0n, scale: CPMM_FEE_SCALE }
     : { feeOnInput: trade, feeOnOutput: creator, scale: CPMM_FEE_SCALE }
@@ -122,16 +119,12 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   const zeroForOne: Side = {
     ...feesOf(data, 0, rates),
     reserveIn: token0.reserve,
-    reserveOut: token1.reserve,
-    transferFeesIn: token0.transferFees,
-    transferFeesOut: token1.transferFees
+    reserveOut: token1.reserve
   }
   const oneForZero: Side = {
     ...feesOf(data, 1, rates),
     reserveIn: token1.reserve,
-    reserveOut: token0.reserve,
-    transferFeesIn: token1.transferFees,
-    transferFeesOut: token0.transferFees
+    reserveOut: token0.reserve
   }
   const opensAt = readU64(data, at.openTime)
   return {
@@ -142,11 +135,11 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
     slot: Math.max(pool.slot, rates.slot, token0.slot, token1.slot),
     reserves: [token0.reserve, token1.reserve],
     ...lpTokensAt(data, at.lpMint, at.lpSupply),
-    swap: (aToB, amountIn, clock) =>
-      BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? zeroForOne : oneForZero, amountIn, clock.epoch),
-    marginalRate: (aToB, clock) => marginalRate(aToB ? zeroForOne : oneForZero, clock.epoch),
-    feeRate: (aToB) => feeRateOf(aToB ? zeroForOne : oneForZero),
-    inputTo: (aToB, share, clock) => inputTo(aToB ? zeroForOne : oneForZero, share, clock.epoch)
+    ...withTransferFees(
+      { a: token0.transferFees, b: token1.transferFees },
+      productPrices(zeroForOne, oneForZero, opensAt),
+      true
+    )
   }
 }
 
@@ -154,7 +147,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
 export const raydiumCpmm: Program = {
   dex,
   programId: CPMM_PROGRAM,
-  poolsOf,
+  poolsOf: poolsWithMintAt(CPMM_SIZE, ...at.mints),
   vaultsOf: namedVaults({ mint: at.mints[0], vault: at.vaults[0] }, { mint: at.mints[1], vault: at.vaults[1] }),
   isPool: isCpmmPool,
   needs,

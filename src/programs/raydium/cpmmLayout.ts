@@ -1,23 +1,20 @@
 /**
- * Accounts of Raydium CPMM: raydium-io/raydium-cp-swap, programs/cp-swap/src/states at 609780f.
- * Offsets count from the start of the account, the 8-byte discriminator included.
+ * Accounts of Raydium CPMM: raydium-io/raydium-cp-swap, programs/cp-swap/src/states at 609780f. Offsets include the
+ * 8-byte discriminator.
  */
 import { Address } from "../../domain/Address.ts"
-import { ANCHOR_AMM_CONFIG, ANCHOR_POOL_STATE } from "../anchor.ts"
-import { readU64 } from "../math/bytes.ts"
-import type { DeriveAddress } from "../Program.ts"
+import { ANCHOR_AMM_CONFIG, ANCHOR_POOL_STATE } from "../layout/anchor.ts"
+import { readU64 } from "../layout/bytes.ts"
+import type { DeriveAddress } from "../interface/Program.ts"
 import { configSeeds } from "./configSeeds.ts"
 
 /** Raydium's constant-product program with Token-2022 support. */
 export const CPMM_PROGRAM: Address = Address.make("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C")
 
-/** Bytes of a pool account. */
 export const CPMM_SIZE = 637
-/** First eight bytes of a pool account, the same as in CLMM: the owner separates the two. */
+/** First eight bytes of a pool account, the same as in CLMM. The owner tells which. */
 export const CPMM_DISCRIMINATOR = ANCHOR_POOL_STATE
-/** Bytes of a fee tier's account. */
 export const CPMM_CONFIG_SIZE = 236
-/** First eight bytes of a fee tier's account. */
 export const CPMM_CONFIG_DISCRIMINATOR = ANCHOR_AMM_CONFIG
 
 /** Fields of the pool account. Pairs are of token 0 and token 1. */
@@ -42,7 +39,9 @@ export const cpmmOffsets = {
   reserved: 413
 } as const
 
-/** Fields of a fee tier's account. Rates are in millionths, those of protocol and fund of the trade fee. */
+/**
+ * Fields of a fee tier's account. Rates are in millionths. The rates of protocol and fund are shares of the trade fee.
+ */
 export const cpmmConfigOffsets = {
   index: 10,
   tradeFeeRate: 12,
@@ -55,13 +54,13 @@ export const cpmmConfigOffsets = {
 /** Bits of `status`. */
 export const cpmmStatusBits = { known: 0b111, swapOff: 0b100 } as const
 
-/** Values of `creatorFeeOn`: on whichever token comes in, or always on one of the two. */
+/** Values of `creatorFeeOn`: on the incoming token, or always on one of the two. */
 export const cpmmCreatorFeeOn = { input: 0, token0: 1, token1: 2 } as const
 
 /** Denominator of every fee rate. */
 export const CPMM_FEE_SCALE = 1_000_000n
 
-/** Units in a vault that are not liquidity: fees that protocol, fund and creator have not collected yet. */
+/** Units in a vault that are not liquidity: uncollected fees of protocol, fund and creator. */
 export const cpmmUncollectedFees = (data: Uint8Array, token: 0 | 1): bigint => {
   const { creatorFees, fundFees, protocolFees } = cpmmOffsets
   return readU64(data, protocolFees[token]) + readU64(data, fundFees[token]) + readU64(data, creatorFees[token])

@@ -1,13 +1,12 @@
 /**
- * Curves of Raydium LaunchLab: followed for their way to graduation, never priced, because no price of them has been proven
- * against the program.
+ * Curves of Raydium LaunchLab. They are followed for their graduation and never quoted, because no price has been
+ * proven against the program.
  */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { addressToBytes } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
-import { namedVaults } from "../math/namedVaults.ts"
-import { closed, malformed, unsupported } from "../math/unpriceable.ts"
-import type { Program, Rate, Unpriceable } from "../Program.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../layout/bytes.ts"
+import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { closed, malformed, unsupported } from "../layout/unpriceable.ts"
+import type { Program, Rate, Unpriceable } from "../interface/Program.ts"
 import {
   LAUNCHLAB_DEX,
   LAUNCHLAB_DISCRIMINATOR,
@@ -20,7 +19,7 @@ import {
 const isCurve = ({ data, owner }: OnChainAccount): boolean =>
   owner === LAUNCHLAB_PROGRAM && data.length >= LAUNCHLAB_SIZE && hasDiscriminator(data, LAUNCHLAB_DISCRIMINATOR)
 
-/** The share of the tokens for sale that is sold: the curve ends with the last of them. Null for amounts that no curve has. */
+/** The sold share of the tokens for sale. The curve ends with the last of them. Null for amounts that no curve has. */
 const graduationOf = (data: Uint8Array): Rate | null => {
   const numerator = readU64(data, launchLabAt.realBase)
   const denominator = readU64(data, launchLabAt.totalBaseSell)
@@ -46,10 +45,8 @@ const decode = (pool: OnChainAccount): Unpriceable => {
 export const raydiumLaunchLab: Program = {
   dex: LAUNCHLAB_DEX,
   programId: LAUNCHLAB_PROGRAM,
-  // A curve is of interest to the token that it sells alone, which spares SOL and every other quote mint a search.
-  poolsOf: (mint) => [
-    { dataSize: LAUNCHLAB_SIZE, matches: [{ offset: launchLabAt.baseMint, bytes: addressToBytes(mint) }] }
-  ],
+  // Only the sold token searches for its curve. This spares SOL and every other quote mint a search.
+  poolsOf: poolsWithMintAt(LAUNCHLAB_SIZE, launchLabAt.baseMint),
   vaultsOf: namedVaults(
     { mint: launchLabAt.baseMint, vault: launchLabAt.baseVault },
     { mint: launchLabAt.quoteMint, vault: launchLabAt.quoteVault }

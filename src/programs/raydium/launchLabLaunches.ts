@@ -1,12 +1,12 @@
 /**
- * Launches on Raydium LaunchLab, whose creation event does not name the mint: both launches and migrations are read from the
- * instructions. IDL raydium_launchpad of April 2026.
+ * Launches on Raydium LaunchLab. The creation event does not name the mint, so launches and migrations are read from
+ * the instructions. IDL raydium_launchpad of April 2026.
  */
 import type { Address, Mint } from "../../domain/Address.ts"
-import type { Launchpad } from "../Launchpad.ts"
-import { eventLayout } from "../anchorEvents.ts"
-import { key, pack, text, u64, u8 } from "../math/pack.ts"
-import { tagAt, tagOf } from "../SwapDecoder.ts"
+import type { Launchpad } from "../interface/Launchpad.ts"
+import { eventLayout } from "../layout/anchorEvents.ts"
+import { key, pack, text, u64, u8 } from "../layout/pack.ts"
+import { tagAt, tagOf } from "../layout/anchor.ts"
 import { LAUNCHLAB_DEX, LAUNCHLAB_PROGRAM } from "./launchLabLayout.ts"
 
 const launchpad = "raydium-launchlab"
@@ -20,7 +20,7 @@ const CREATE_EVENT = tagOf("97d7e20976a173ae")
 const BUY_EXACT_IN = tagOf("faea0d7bd59c13ec")
 const SELL_EXACT_IN = tagOf("9527de9bd37c981a")
 
-/** Accounts of `initialize_v2`. The other forms begin with the same ten. */
+/** Accounts of `initialize_v2`. The other forms start with the same ten. */
 export const launchLabInitializeAccounts = [
   "payer",
   "creator",
@@ -42,7 +42,7 @@ export const launchLabInitializeAccounts = [
   "program"
 ] as const
 
-/** Accounts that `migrate_to_cpswap` begins with. */
+/** First accounts of `migrate_to_cpswap`. */
 export const launchLabMigrationAccounts = [
   "payer",
   "baseMint",
@@ -101,7 +101,10 @@ const migrationAt = {
   mint: launchLabMigrationAccounts.indexOf("baseMint"),
   pool: launchLabMigrationAccounts.indexOf("cpmmPool")
 }
-/** The pool of AMM v4, where the migration names the accounts of its order book; without those its place is not public. */
+/**
+ * Index of the AMM v4 pool, if the migration names the accounts of its order book. Without them the index is not
+ * public.
+ */
 const AMM_MIGRATION = { accounts: 32, pool: 13 } as const
 
 /** A curve that sells at constant product. */
@@ -113,10 +116,10 @@ export interface LaunchLabCurve {
   readonly migrateType: number
 }
 
-/** Name, symbol and address of the metadata of a token. */
+/** Name, symbol and metadata address of a token. */
 type Texts = readonly [name: string, symbol: string, uri: string]
 
-/** Token, curve of constant product and vesting, of which there is none. */
+/** Encodes the token, its constant-product curve, and no vesting. */
 const parameters = (
   texts: Texts,
   { decimals, migrateType, supply, totalBaseSell, totalQuoteFundRaising }: LaunchLabCurve

@@ -1,8 +1,8 @@
 /** Curves of Raydium LaunchLab, on which LetsBonk and other platforms launch: IDL raydium_launchpad of April 2026. */
 import { Address } from "../../domain/Address.ts"
-import { ANCHOR_POOL_STATE } from "../anchor.ts"
-import type { DeriveAddress } from "../Program.ts"
-import { utf8 } from "../math/pack.ts"
+import { ANCHOR_POOL_STATE } from "../layout/anchor.ts"
+import type { DeriveAddress } from "../interface/Program.ts"
+import { utf8 } from "../layout/pack.ts"
 
 /** Raydium's launch program. */
 export const LAUNCHLAB_PROGRAM: Address = Address.make("LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj")
@@ -10,9 +10,8 @@ export const LAUNCHLAB_PROGRAM: Address = Address.make("LanMV9sAd7wArD4vJFi2qDdf
 /** Venue label of its curves. */
 export const LAUNCHLAB_DEX = "raydium-launchlab"
 
-/** Bytes of a curve account. */
 export const LAUNCHLAB_SIZE = 429
-/** First eight bytes of a curve account, the same as of CLMM and CPMM pools: the owner separates them. */
+/** First eight bytes of a curve account, the same as in CLMM and CPMM pools. The owner tells which. */
 export const LAUNCHLAB_DISCRIMINATOR = ANCHOR_POOL_STATE
 
 /** Fields of a curve account. */
@@ -22,7 +21,7 @@ export const launchLabAt = {
   quoteDecimals: 19,
   migrateType: 20,
   supply: 21,
-  /** Units of the token that the curve sells in all, and those it has sold. */
+  /** Tokens that the curve sells in total. `realBase` is what it has sold. */
   totalBaseSell: 29,
   virtualBase: 37,
   virtualQuote: 45,

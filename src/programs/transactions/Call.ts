@@ -14,7 +14,7 @@ export interface Call {
   readonly data: Uint8Array
   /** Log lines and inner calls, in their order. */
   readonly steps: ReadonlyArray<Call | string>
-  /** Compute units of its own, inner calls left out. */
+  /** Compute units of the call itself, without inner calls. */
   readonly units: number
   /** Programs of the runtime itself do not log their units. */
   readonly native?: boolean
@@ -25,10 +25,10 @@ export const writes = (address: Address): AccountRef => ({ address, writable: tr
 export const signs = (address: Address): AccountRef => ({ address, writable: false, signer: true })
 export const pays = (address: Address): AccountRef => ({ address, writable: true, signer: true })
 
-/** The memo program, which newer swap instructions want to be passed. */
+/** The memo program. Newer swap instructions take it as an account. */
 export const memoProgram: AccountRef = reads(Address.make("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"))
 
-/** Compute units of a call and of everything inside of it. */
+/** Compute units of a call and all its inner calls. */
 export const unitsOf = ({ units, steps }: Call): number =>
   steps.reduce((sum, step) => (typeof step === "string" ? sum : sum + unitsOf(step)), units)
 

@@ -2,14 +2,17 @@
 import type { Address } from "../../domain/Address.ts"
 import type { AccountRef, Call } from "./Call.ts"
 
-/** Accounts that a message finds through one lookup table, by their places in it. */
+/** Accounts that a message takes from one lookup table, by their index in it. */
 export interface TableLookup {
   readonly table: Address
   readonly writable: ReadonlyArray<number>
   readonly readonly: ReadonlyArray<number>
 }
 
-/** The accounts of a message. Those of lookup tables come last in `keys`, the writable ones of all tables first. */
+/**
+ * The accounts of a message. In `keys`, accounts from lookup tables come last: first the writable ones of all tables,
+ * then the others.
+ */
 export interface Message {
   readonly version: 0 | "legacy"
   readonly keys: ReadonlyArray<Address>
@@ -21,7 +24,7 @@ export interface Message {
   readonly loadedReadonly: number
 }
 
-/** The lookup tables of the chain: where an address is found; it is given a place when it is first asked for. */
+/** The lookup tables of the chain. An address gets its place when it is first looked up. */
 export interface LookupTables {
   readonly placeOf: (address: Address) => { readonly table: Address; readonly index: number }
 }
@@ -46,7 +49,7 @@ export const makeLookupTables = (tableAt: (index: number) => Address): LookupTab
 
 type Flags = { writable: boolean; signer: boolean }
 
-/** Every account with what the message must allow. Calls from inside sign for accounts that no wallet signs for. */
+/** Every account and what the message must allow it. An inner call may sign for accounts that no wallet signs for. */
 const gather = (payer: Address, calls: ReadonlyArray<Call>): Map<Address, Flags> => {
   const flags = new Map<Address, Flags>([[payer, { writable: true, signer: true }]])
   const add = ({ address, writable, signer }: AccountRef, outer: boolean): void => {
@@ -81,7 +84,7 @@ const lookupsOf = (tables: LookupTables, loaded: ReadonlyArray<readonly [Address
   }
 }
 
-/** The message of these calls. With tables, all but signers and called programs are looked up. */
+/** Compiles the message of these calls. With tables, all accounts except signers and called programs are looked up. */
 export const compileMessage = (
   payer: Address,
   calls: ReadonlyArray<Call>,

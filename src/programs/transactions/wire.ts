@@ -1,15 +1,15 @@
-/** Transactions as bytes on the wire, for clients that ask for them encoded. */
+/** Transactions as bytes on the wire. */
 import { addressToBytes } from "../../domain/Address.ts"
 import { fromBase58 } from "../../domain/base58.ts"
 import type { Call } from "./Call.ts"
 import type { Message } from "./message.ts"
-import { pack, u8 } from "../math/pack.ts"
+import { pack, u8 } from "../layout/pack.ts"
 
 const VERSION_0 = 0x80
 
 const bytesOf = (text: string): Uint8Array => fromBase58(text) ?? new Uint8Array(0)
 
-/** A count of one to three bytes, seven bits each. */
+/** A count in one to three bytes of seven bits each. */
 const compact = (value: number): Uint8Array => {
   const bytes: Array<number> = []
   for (let rest = value; ; rest >>= 7) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { writeI64, writeU64 } from "../../programs/math/writeBytes.ts"
+import { writeI64, writeU64 } from "../../programs/layout/bytes.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { toBase58 } from "../../domain/base58.ts"
@@ -22,9 +22,9 @@ const MOST_REMOVED = 5
 /** A finished slot with its transactions. */
 export interface KeptBlock {
   readonly slot: number
-  /** The slot before it; further back than one when slots were skipped. */
+  /** The previous block's slot. It is more than one slot back when slots were skipped. */
   readonly parent: number
-  /** The slot after it, which has begun when this one is finished. */
+  /** The next slot. It has already begun when this block is finished. */
   readonly next: number
   readonly height: number
   readonly unixTimestamp: number
@@ -54,9 +54,9 @@ export interface Bank {
   readonly accounts: () => Iterable<OnChainAccount>
   /** Accounts that changed since the previous call, with their state before; `undefined` for new ones. */
   readonly takeJournal: () => ReadonlyMap<Address, OnChainAccount | undefined>
-  /** Builds one slot: the changes of `build`, then of the clock, become visible at once as a block. */
+  /** Builds one slot. The changes of `build` and then of the clock become visible together, as a block. */
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block
-  /** Leaves out this many slots after the one that has begun. */
+  /** Skips this many slots after the current one. */
   readonly skip: (slots: number) => void
   /** Sets the number of blocks to keep from now on. */
   readonly keep: (blocks: number) => void

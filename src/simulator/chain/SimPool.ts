@@ -1,5 +1,5 @@
 /** A pool of the simulated market, the same interface for every program. */
-import { isUnpriceable, type Pool, type Program } from "../../programs/Program.ts"
+import { isUnpriceable, type Pool, type Program } from "../../programs/interface/Program.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import type { Payment, Settlement } from "./Settlement.ts"
@@ -44,7 +44,9 @@ export interface PoolSpec {
   readonly quoteAmount: bigint
 }
 
-/** The amount that arrives of a transfer, either way between trader and pool. */
+/**
+ * The amount that arrives after the mint's transfer fee. The same for deposits into the pool and payouts to the trader.
+ */
 export const afterTransferFee = (world: World, mint: Mint, amount: bigint): bigint =>
   amount - withheldOf(transferFeeOf(world.bank.must(mint)), amount)
 
@@ -66,7 +68,7 @@ export interface Pair {
   readonly b: Address
 }
 
-/** A pool with the accounts that calling it takes. */
+/** A pool with the accounts that its swap instruction names. */
 export interface CalledPool {
   readonly address: Address
   readonly mints: Pair

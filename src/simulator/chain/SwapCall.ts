@@ -2,7 +2,7 @@
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { type AccountRef, type Call, reads, programLog, programData } from "../../programs/transactions/Call.ts"
-import { encodeEventCall } from "../../programs/anchorEvents.ts"
+import { encodeEventCall } from "../../programs/layout/anchorEvents.ts"
 import type { Settlement } from "./Settlement.ts"
 
 /** A planned swap. */

@@ -1,12 +1,12 @@
 /** Simulated pools of Raydium CLMM and Orca Whirlpool: a swap runs through a swap path and the pool takes the state at its end. */
-import type { Directions } from "../../programs/math/concentratedPool.ts"
+import type { Directions } from "../../programs/math/directions.ts"
 import type { SwapPath } from "../../programs/math/swapPath.ts"
 import { type SwapResult, swapSteps } from "../../programs/math/swapSteps.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { depthAt, type Liquidity, priceAt, provide, type Spread, type TickGrid } from "./liquidity.ts"
-import type { Accounts, DeriveAddress, Unpriceable } from "../../programs/Program.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
+import type { Accounts, DeriveAddress, Unpriceable } from "../../programs/interface/Program.ts"
+import { isFailure } from "../../programs/layout/unpriceable.ts"
 import {
   afterTransferFee,
   exchange,

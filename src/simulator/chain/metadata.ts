@@ -3,7 +3,7 @@
  * a Token-2022 mint, in the mint (solana-program/token-metadata, state.rs).
  */
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { key, pack, text, u8 } from "../../programs/math/pack.ts"
+import { key, pack, text, u8 } from "../../programs/layout/pack.ts"
 
 /** The name of a mint. */
 export interface Naming {

@@ -1,6 +1,6 @@
 /** Accounts of deployed programs under the upgradeable loader. */
 import { type Address, addressToBytes } from "../../domain/Address.ts"
-import { key, pack, u32, u64, u8 } from "../../programs/math/pack.ts"
+import { key, pack, u32, u64, u8 } from "../../programs/layout/pack.ts"
 import { UPGRADEABLE_LOADER } from "./addresses.ts"
 import { rentExempt } from "./tokens.ts"
 import type { World } from "./World.ts"

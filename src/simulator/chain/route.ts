@@ -1,17 +1,16 @@
 /** Calls of Jupiter's aggregator, with one inner call for each leg. */
-import { inAccountOrder } from "../../programs/accountOrder.ts"
-import { ANCHOR_SWAP_V2 } from "../../programs/anchor.ts"
+import { inAccountOrder } from "../../programs/layout/hops.ts"
+import { ANCHOR_SWAP_V2, tagAt, tagOf } from "../../programs/layout/anchor.ts"
 import {
   encodeRoute,
   encodeRouteSwapEvent,
   JUPITER_PROGRAM as JUPITER,
   routeAccounts
 } from "../../programs/jupiter/route.ts"
-import { tagAt, tagOf } from "../../programs/SwapDecoder.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { type Call, reads, programLog, signs, writes } from "../../programs/transactions/Call.ts"
-import { eventAuthority } from "../../programs/anchorEvents.ts"
+import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
 import { selfCall } from "./SwapCall.ts"
 import type { World } from "./World.ts"
 

@@ -1,10 +1,17 @@
 /** Mints and token accounts of the two SPL token programs: their bytes, and transfers between them. */
-import { readAddress, readU16, readU64 } from "../../programs/math/bytes.ts"
+import {
+  readAddress,
+  readU16,
+  readU64,
+  writeAddress,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/layout/bytes.ts"
 import { ceilDiv, minBigInt } from "../../programs/math/integers.ts"
-import { writeAddress, writeU16, writeU32, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { extensionData, type Naming } from "./metadata.ts"
 
 /** Lamports of rent exemption: 6,960 for each byte and for 128 bytes of bookkeeping. */

@@ -14,7 +14,7 @@ export interface Connection {
   readonly cut: () => void
 }
 
-/** Frames that may leave at `dueMs`, by the clock of the process. */
+/** Frames that may be sent from `dueMs` on, by the clock of the process. */
 interface Batch {
   readonly frames: ReadonlyArray<string>
   readonly dueMs: number
@@ -37,7 +37,10 @@ const answerFrame = (subscriptions: Subscriptions, text: string): string => {
   })
 }
 
-/** Reorders and duplicates frames as the faults require: every other slot follows the next one, and frames repeat. */
+/**
+ * Reorders and duplicates frames as the faults require: with `reorder` every other slot follows the next one, with
+ * `duplicates` frames repeat.
+ */
 const makeDisorder = (faults: Faults) => {
   let held: ReadonlyArray<string> = []
   return (frames: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -52,7 +55,7 @@ const makeDisorder = (faults: Faults) => {
 /** Serves one WebSocket client until either side ends it. */
 export const runConnection = Effect.fnUntraced(function* (options: {
   readonly request: HttpServerRequest.HttpServerRequest
-  /** The connection under the WebSocket. */
+  /** The TCP connection under the WebSocket. */
   readonly wire: { destroy(): unknown; destroySoon(): void }
   readonly state: NodeState
   readonly faults: Faults
@@ -109,7 +112,7 @@ export const runConnection = Effect.fnUntraced(function* (options: {
       }
     })
   )
-  // The client is gone, so the failure has no recipient.
+  // The client is gone, so nobody would receive the failure.
   yield* Effect.ignore(Effect.raceFirst(read, write))
   return HttpServerResponse.empty()
 }, Effect.scoped)

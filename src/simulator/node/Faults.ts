@@ -5,42 +5,42 @@ import { type Ailing, makeAiling } from "./ailing.ts"
 /** The faults of the node. */
 export interface Ailment {
   /**
-   * The outcome of HTTP requests and handshakes. `frozen` accepts them, never answers, and goes silent on open sockets;
-   * `redirect` answers with another address.
+   * What happens to HTTP requests and handshakes. `frozen` accepts them, never answers, and goes silent on open
+   * sockets; `redirect` answers with another address.
    */
   readonly http: "ok" | "503" | "429" | "frozen" | "redirect"
-  /** `refused`: no WebSocket is opened; open ones stay. */
+  /** `refused`: no new WebSocket opens; open ones stay. */
   readonly sockets: "ok" | "refused"
-  /** `1970`: blocks have the times of a node whose clock begins at the Unix epoch; the clock sysvar is right. */
+  /** `1970`: the times of blocks come from a clock that starts at the Unix epoch. The clock sysvar stays right. */
   readonly blockTimes: "ok" | "1970"
-  /** Every answer and every notification comes this much later. */
+  /** Delay of every answer and notification. */
   readonly lag: Duration.Duration
   /** Every notification is sent twice. */
   readonly duplicates: boolean
   /**
-   * Refusals of `getProgramAccounts`: the program is left out of the index (-32010), or has too many accounts (-32602); the
+   * How `getProgramAccounts` is refused: the program is not indexed (-32010), it has too many accounts (-32602), the
    * method is disabled (HTTP 410), or forbidden (HTTP 403).
    */
   readonly searches: "ok" | "excluded" | "too_many" | "disabled" | "forbidden"
-  /** Every other slot's notifications are sent after the next slot's. */
+  /** The notifications of every other slot are sent after those of the next slot. */
   readonly reorder: boolean
   /** `truncated`: accounts have half their data. `garbled`: their data is not in the encoding it claims. */
   readonly accounts: "ok" | "truncated" | "garbled"
-  /** Every socket is cut after each so many slots; 0 is never. */
+  /** All sockets are cut after this many slots, again and again; 0 is never. */
   readonly dropEverySlots: number
-  /** One slot is left out after each so many; 0 is never. */
+  /** One slot is left out after this many, again and again; 0 is never. */
   readonly skipEverySlots: number
-  /** The share of `getBlock` calls that fail, from 0 to 1: the same ones on every run. */
+  /** Share of `getBlock` calls that fail, from 0 to 1. Every run fails the same calls. */
   readonly blockFailures: number
-  /** Blocks of these slots, both included, are answered with half their text; null is none. */
+  /** The answers for blocks of these slots contain half their text; null for none. */
   readonly truncatedBlocks: SlotRange | null
-  /** Blocks before this slot have been cleaned up; 0 is none. */
+  /** Blocks before this slot have been cleaned up; 0 for none. */
   readonly prunedBelow: number
-  /** The node answers, but no block is made; slots pass. */
+  /** The node answers and slots pass, but no blocks are made. */
   readonly halted: boolean
 }
 
-/** Slots from one to another, both included. */
+/** A range of slots. Both ends are included. */
 export interface SlotRange {
   readonly from: number
   readonly to: number
@@ -64,7 +64,7 @@ export const healthy: Ailment = {
   halted: false
 }
 
-/** `100-200`: the slots from 100 to 200. */
+/** `100-200` stands for the slots from 100 to 200. */
 const SlotRangeText = Schema.String.check(Schema.isPattern(/^\d{1,15}-\d{1,15}$/u))
 
 const rangeOf = (text: string): SlotRange => {
@@ -72,7 +72,7 @@ const rangeOf = (text: string): SlotRange => {
   return { from, to }
 }
 
-/** The initial faults: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
+/** The faults at the start: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
 export const ailmentConfig: Config.Config<Ailment> = Config.all({
   http: Config.Literals(["ok", "503", "429", "frozen", "redirect"], "HTTP").pipe(Config.withDefault(healthy.http)),
   sockets: Config.Literals(["ok", "refused"], "SOCKETS").pipe(Config.withDefault(healthy.sockets)),
@@ -97,19 +97,19 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
 
 /** The faults of a running node. */
 export interface Faults extends Ailing<Ailment> {
-  /** Cuts every open WebSocket connection without a closing handshake. Clients may connect again at once. */
+  /** Cuts every open WebSocket without a closing handshake. Clients may reconnect at once. */
   readonly dropSockets: Effect.Effect<void>
-  /** Begins a new ledger at a low slot, with another genesis hash, and cuts every connection. */
+  /** Starts a new ledger at a low slot with another genesis hash, and cuts every connection. */
   readonly resetLedger: Effect.Effect<void>
-  /** Leaves out this many slots after the one that is already begun. */
+  /** Leaves out this many slots after the slot that has already begun. */
   readonly skipSlots: (slots: number) => Effect.Effect<void>
-  /** Applies the recurring faults of a finished slot. */
+  /** Applies the recurring faults after a slot is finished. */
   readonly strike: (slot: number) => void
 }
 
 const isDue = (slot: number, every: number): boolean => every > 0 && slot % every === 0
 
-/** The faults of one node, given the actions that only it can take. */
+/** The faults of one node. Some of them need actions that only the node can take. */
 export const makeFaults = (
   initial: Ailment,
   node: {

@@ -1,8 +1,8 @@
-/** A Geyser of the simulated chain on the loopback interface, which speaks the real interface, with faults. */
+/** A Geyser of the simulated chain on the loopback interface. It speaks the real interface and has faults. */
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js"
 import { Clock, Duration, Effect, type Scope } from "effect"
-import { replayInfoMethod, subscribeMethod } from "../../solana/geyser/geyserService.ts"
-import type { GeyserRequest, GeyserUpdate } from "../../solana/geyser/geyserUpdates.ts"
+import { replayInfoMethod, subscribeMethod } from "../../chain/geyser/geyserService.ts"
+import type { GeyserRequest, GeyserUpdate } from "../../chain/geyser/geyserUpdates.ts"
 import type { Bank, Block } from "../chain/Bank.ts"
 import { type Ailing, makeAiling } from "./ailing.ts"
 import {
@@ -19,17 +19,20 @@ import {
 export interface GeyserNode {
   readonly url: string
   readonly faults: Ailing<GeyserAilment>
-  /** Ends every open stream within a slot: after so many of its updates. Clients may connect again at once. */
+  /** Ends every open stream in the middle of a slot, after this many further updates. Clients may reconnect at once. */
   readonly kill: (after: number) => Effect.Effect<void>
-  /** Streams that were opened since the start, and the slot that each asked for; null for the newest. */
+  /** The slot that each stream asked for since the start; null for the newest slot. */
   readonly opened: () => ReadonlyArray<number | null>
-  /** Numbers of the commitments of the open streams. */
+  /** Commitment numbers of the open streams. */
   readonly commitments: () => ReadonlyArray<number>
   /** Accounts that the open streams follow. */
   readonly followed: () => ReadonlySet<string>
   /** Sends a finished slot to every stream. */
   readonly publish: (block: Block) => void
-  /** Sends a slot of the simulated past to the streams of accounts: its transactions are read, no faster than asked for. */
+  /**
+   * Sends a slot of the simulated past to streams that follow accounts. Streams of transactions read the past on
+   * request instead.
+   */
   readonly publishPast: (block: Block) => void
 }
 
@@ -55,17 +58,17 @@ class GeyserStream {
     })
   }
 
-  /** True once a request has come. */
+  /** True once a request has arrived. */
   get hasBegun(): boolean {
     return this.#request !== null
   }
 
-  /** The number of its commitment; null once it has ended, and before a request. */
+  /** Number of its commitment; null before a request and after the end. */
   get commitment(): number | null {
     return this.isOpen && this.#request !== null ? (this.#request.commitment ?? 0) : null
   }
 
-  /** True for a stream of accounts. */
+  /** True for a stream that follows accounts. */
   get hasAccounts(): boolean {
     return this.#request !== null && namesOf(this.#request.accounts) !== null
   }
@@ -74,7 +77,7 @@ class GeyserStream {
     return this.isOpen && this.#request !== null ? followedBy(this.#request).keys() : []
   }
 
-  /** Takes a request, which replaces the one before, and sends the slots that are repeated for it. */
+  /** Takes a request, which replaces the previous one, and replays past slots for it. */
   begin(request: GeyserRequest, past: ReadonlyArray<StreamedSlot>, ailment: GeyserAilment): void {
     this.#request = request
     past.forEach((block) => this.send(block, ailment))
@@ -101,7 +104,7 @@ class GeyserStream {
     }
   }
 
-  /** Ends the stream after so many updates. */
+  /** Ends the stream after this many updates. */
   limit(updates: number): void {
     this.#left = updates
     if (updates <= 0) {
@@ -190,12 +193,16 @@ export const makeGeyserNode = Effect.fnUntraced(function* (
   )
   const port = yield* Effect.acquireRelease(bind(server), () => Effect.sync(() => server.forceShutdown()))
 
-  const send = (block: StreamedSlot): void => {
+  const keep = (finished: Block): StreamedSlot => {
+    history.add(finished, faults.current().staleWrites)
+    return history.of(finished)
+  }
+  const send = (block: StreamedSlot, isWanted: (stream: GeyserStream) => boolean): void => {
     for (const stream of streams) {
-      if (stream.isOpen) {
-        stream.send(block, faults.current())
-      } else {
+      if (!stream.isOpen) {
         streams.delete(stream)
+      } else if (isWanted(stream)) {
+        stream.send(block, faults.current())
       }
     }
   }
@@ -206,26 +213,15 @@ export const makeGeyserNode = Effect.fnUntraced(function* (
     opened: () => opened,
     commitments: () => Array.from(streams).flatMap((stream) => stream.commitment ?? []),
     followed: () => new Set(Array.from(streams).flatMap((stream) => Array.from(stream.followed()))),
-    publishPast: (finished) => {
-      history.add(finished, faults.current().staleWrites)
-      const block = history.of(finished)
-      for (const stream of streams) {
-        if (stream.isOpen && stream.hasAccounts) {
-          stream.send(block, faults.current())
-        }
-      }
-    },
+    publishPast: (finished) => send(keep(finished), ({ hasAccounts }) => hasAccounts),
     publish: (finished) => {
-      history.add(finished, faults.current().staleWrites)
-      const block = history.of(finished)
+      const block = keep(finished)
+      const sendAll = () => send(block, () => true)
       const lagMs = Duration.toMillis(faults.current().lag)
       if (lagMs === 0) {
-        send(block)
+        sendAll()
       } else {
-        const late = Effect.andThen(
-          Effect.sleep(Duration.millis(lagMs)),
-          Effect.sync(() => send(block))
-        )
+        const late = Effect.andThen(Effect.sleep(Duration.millis(lagMs)), Effect.sync(sendAll))
         Effect.runFork(Effect.provideService(late, Clock.Clock, clock))
       }
     }

@@ -18,7 +18,7 @@ export interface SolanaNode {
   readonly faults: Faults
   /** Sends the finished slot to every subscriber. */
   readonly publish: (block: Block) => void
-  /** Time of the newest read of accounts, in milliseconds since the Unix epoch; null before the first. */
+  /** Time of the newest read of accounts, in milliseconds since the Unix epoch; null before the first read. */
   readonly lastReadMs: () => number | null
 }
 
@@ -48,7 +48,7 @@ const answerOne = (state: NodeState, value: unknown): string | null => {
   return fault === "truncated" ? result.slice(0, result.length >> 1) : result
 }
 
-/** The answer to a whole request body, single or batch; empty when it holds only notifications. */
+/** The answer to a whole request body, single or batch. Empty when it contains only notifications. */
 const answerBody = (state: NodeState, body: string): string => {
   const parsed = readJson(body)
   if (parsed === undefined) {
@@ -64,7 +64,7 @@ const answerBody = (state: NodeState, body: string): string => {
   return answers.length === 0 ? "" : `[${answers.join(",")}]`
 }
 
-/** The error response of an ailing node; null when it answers. */
+/** The error response of a faulty node; null when the node answers. */
 const refusal = ({ http }: Ailment): HttpServerResponse.HttpServerResponse | null => {
   switch (http) {
     case "503":
@@ -116,7 +116,7 @@ const encodeOf =
     return accountText(account, encoding, accounts === "truncated" ? half : slice)
   }
 
-/** The response to one request or handshake, with the faults of the node. */
+/** Responds to one request or handshake, with the faults of the node. */
 const answerRequest = Effect.fnUntraced(function* (
   faults: Faults,
   state: NodeState,
@@ -149,7 +149,7 @@ export const makeSolanaNode = Effect.fnUntraced(function* ({
   resetLedger
 }: {
   readonly seed: string
-  /** The chain, which may be replaced by another one. */
+  /** The current chain. A reset replaces it. */
   readonly bank: () => Bank
   readonly ailment: Ailment
   readonly resetLedger: () => void

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Faults of a simulated service, which tests and settings switch on and off. */
+/** Faults of a simulated service. Tests and settings switch them on and off. */
 export interface Ailing<Ailment> {
   readonly current: () => Ailment
   /** Changes the named faults and keeps the others. */
@@ -9,7 +9,7 @@ export interface Ailing<Ailment> {
   readonly clear: Effect.Effect<void>
 }
 
-/** Faults that begin as `initial`. */
+/** Faults that start as `initial`. */
 export const makeAiling = <Ailment extends object>(initial: Ailment, healthy: Ailment): Ailing<Ailment> => {
   let current = initial
   const set = (change: Partial<Ailment>) =>

@@ -1,15 +1,15 @@
-/** The methods of a validator's HTTP interface about blocks and transactions. Every result is JSON text. */
+/** Methods of a validator's HTTP interface for blocks and transactions. Every result is JSON text. */
 import { Result, Schema } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { Bank, KeptBlock } from "../chain/Bank.ts"
 import { invalidParams, type RpcFailure } from "./jsonRpc.ts"
 import type { Transaction } from "../chain/Ledger.ts"
-import { readAddress, readTexts, Unsigned } from "./rpcParams.ts"
+import { paramOf, readAddress, readTexts, Unsigned } from "./rpcParams.ts"
 import { errorText, type TransactionEncoding, transactionMembers } from "../chain/transactionJson.ts"
 
 type Answer = Result.Result<string, RpcFailure>
 
-/** Commitment levels of blocks; nodes refuse `processed`. */
+/** Commitment levels of blocks. Nodes refuse `processed`. */
 const Confirmed = Schema.Literals(["confirmed", "finalized"])
 
 const BlockOptions = Schema.Struct({
@@ -19,8 +19,8 @@ const BlockOptions = Schema.Struct({
   rewards: Schema.optionalKey(Schema.NullishOr(Schema.Boolean)),
   maxSupportedTransactionVersion: Schema.optionalKey(Schema.NullishOr(Unsigned))
 })
-const decodeOptions = Schema.decodeUnknownResult(BlockOptions)
-const decodeSlot = Schema.decodeUnknownResult(Unsigned)
+const decodeOptions = paramOf(BlockOptions)
+const readSlot = paramOf(Unsigned)
 
 const Search = Schema.Struct({
   commitment: Schema.optionalKey(Schema.NullishOr(Confirmed)),
@@ -29,15 +29,10 @@ const Search = Schema.Struct({
   until: Schema.optionalKey(Schema.NullishOr(Schema.String)),
   minContextSlot: Schema.optionalKey(Schema.NullishOr(Unsigned))
 })
-const decodeSearch = Schema.decodeUnknownResult(Search)
-
-const notUnderstood = (error: { readonly message: string }) => invalidParams(`Invalid params: ${error.message}.`)
+const decodeSearch = paramOf(Search)
 
 const readOptions = (value: unknown): Result.Result<typeof BlockOptions.Type, RpcFailure> =>
-  Result.mapError(decodeOptions(typeof value === "string" ? { encoding: value } : (value ?? {})), notUnderstood)
-
-const readSlot = (value: unknown): Result.Result<number, RpcFailure> =>
-  Result.mapError(decodeSlot(value), notUnderstood)
+  decodeOptions(typeof value === "string" ? { encoding: value } : (value ?? {}))
 
 const unsupportedVersion: RpcFailure = {
   code: -32015,
@@ -53,7 +48,7 @@ const firstKept = (bank: Bank): number => {
   return bank.newest().slot
 }
 
-/** The block of a slot, or the error of a node without it. */
+/** The block of a slot, or the error that a node without it returns. */
 const findBlock = (bank: Bank, slot: number): Result.Result<KeptBlock, RpcFailure> => {
   const block = bank.block(slot)
   if (block !== undefined) {
@@ -114,7 +109,7 @@ export const getBlock = (
 
 const MOST_SLOTS = 500_000
 
-/** The slots between two, both included, that have a block. */
+/** The slots with a block between two slots, both included. */
 export const getBlocks = (bank: Bank, [fromParam, toParam]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     const from = yield* readSlot(fromParam)
@@ -127,7 +122,7 @@ export const getBlocks = (bank: Bank, [fromParam, toParam]: ReadonlyArray<unknow
     return `[${slots.join(",")}]`
   })
 
-/** The first slots from one on that have a block, so many of them. */
+/** The first slots with a block, starting at one slot; at most as many as requested. */
 export const getBlocksWithLimit = (bank: Bank, [fromParam, limitParam]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     const from = yield* readSlot(fromParam)
@@ -175,7 +170,7 @@ const statusText = ({ slot, receipt }: Transaction): string => {
   return `{"confirmationStatus":"finalized","confirmations":null,"err":${error},"slot":${slot},"status":${status}}`
 }
 
-/** The status of each of these signatures; the caller wraps the list. */
+/** The status of each signature. The caller wraps the list. */
 export const signatureStatuses = (bank: Bank, signatures: unknown): Answer =>
   Result.map(readTexts(signatures, 256), (list) => {
     const values = list.map((signature) => {
@@ -191,7 +186,7 @@ const mentions = ({ receipt }: Transaction, address: Address): boolean => receip
 export const getSignaturesForAddress = (bank: Bank, [address, config]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     const wanted = yield* readAddress(address)
-    const { before, until, limit } = yield* Result.mapError(decodeSearch(config ?? {}), notUnderstood)
+    const { before, until, limit } = yield* decodeSearch(config ?? {})
     const all = Array.from(bank.blocks())
       .toReversed()
       .flatMap(({ transactions }) => transactions.toReversed())

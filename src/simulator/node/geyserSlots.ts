@@ -1,30 +1,30 @@
-/** The updates of a slot, as a Geyser of the simulated chain streams them, with its faults. */
+/** The updates of a slot as a simulated Geyser streams them, with its faults. */
 import { Duration } from "effect"
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import type { GeyserDataFilter, GeyserRequest, GeyserUpdate } from "../../solana/geyser/geyserUpdates.ts"
+import type { GeyserDataFilter, GeyserRequest, GeyserUpdate } from "../../chain/geyser/geyserUpdates.ts"
 import type { Block, KeptBlock } from "../chain/Bank.ts"
 import { geyserBlockMeta, geyserTransaction } from "./geyserTransaction.ts"
 
 /** The faults of a Geyser. */
 export interface GeyserAilment {
-  /** `catching up`: a stream is refused with INTERNAL. `silent`: streams stay open and have no update. */
+  /** `catching up`: streams are refused with INTERNAL. `silent`: streams stay open but carry no updates. */
   readonly streams: "ok" | "catching up" | "silent"
-  /** Updates of new slots come this much later. */
+  /** Delay of the updates of new slots. */
   readonly lag: Duration.Duration
   /** Every update is sent twice. */
   readonly duplicates: boolean
-  /** Every write of an account is followed by an older one of the same slot: the state of the slot before. */
+  /** Every account write is followed by an older write in the same slot, with the account's state before that slot. */
   readonly staleWrites: boolean
-  /** The updates of a slot come in reverse order, its head first. */
+  /** The updates of a slot come in reverse order, its block meta first. */
   readonly reorder: boolean
-  /** The head of every slot with this divisor is left out; 0 is none. */
+  /** Block meta is missing in every slot divisible by this number; 0 for none. */
   readonly missingHeadEvery: number
-  /** One transaction of every slot with this divisor is left out; 0 is none. */
+  /** One transaction is missing in every slot divisible by this number; 0 for none. */
   readonly missingTransactionEvery: number
-  /** Streams begin at the newest slot, whatever slot is asked for. */
+  /** Streams start at the newest slot, whatever slot was requested. */
   readonly ignoresFrom: boolean
-  /** Slots that can be replayed. */
+  /** How many slots can be replayed. */
   readonly replaySlots: number
 }
 
@@ -41,18 +41,18 @@ export const healthyGeyser: GeyserAilment = {
   replaySlots: 150
 }
 
-/** A write of an account, in the order of the node. */
+/** A write of an account. Versions are in the order of the node. */
 interface AccountWrite {
   readonly account: OnChainAccount
   readonly version: number
 }
 
-/** A slot with the writes of accounts, null where they are not known. */
+/** A slot with its account writes, or null when those are unknown. */
 export interface StreamedSlot extends KeptBlock {
   readonly writes: ReadonlyArray<AccountWrite> | null
 }
 
-/** Names of the filters of one kind; null without any. */
+/** Names of the filters of one kind; null when there are none. */
 export const namesOf = (filters: object | undefined): ReadonlyArray<string> | null => {
   const names = Object.keys(filters ?? {})
   return names.length === 0 ? null : names
@@ -62,7 +62,7 @@ const isEvery = (slot: number, divisor: number): boolean => divisor > 0 && slot 
 
 const namesByAccount = new WeakMap<GeyserRequest, ReadonlyMap<string, ReadonlyArray<string>>>()
 
-/** The accounts that a request follows, with the names of the filters that list each. */
+/** The accounts that a request follows, with the names of the filters that list each account. */
 export const followedBy = (request: GeyserRequest): ReadonlyMap<string, ReadonlyArray<string>> => {
   const known = namesByAccount.get(request)
   if (known !== undefined) {
@@ -83,7 +83,7 @@ const fitsData = (data: Uint8Array, { datasize, memcmp }: GeyserDataFilter): boo
   (memcmp === undefined ||
     (memcmp.bytes ?? []).every((byte, index) => data[Number(memcmp.offset ?? 0) + index] === byte))
 
-/** Names of the filters of a request that a write passes: those that list the address, or the owner with such data. */
+/** Names of the filters that an account passes: filters that list its address, or its owner with matching data. */
 const passedBy = (request: GeyserRequest): ((account: OnChainAccount) => ReadonlyArray<string>) => {
   const followed = followedBy(request)
   const owned = Object.entries(request.accounts ?? {}).filter(([, { owner = [] }]) => owner.length > 0)
@@ -95,11 +95,11 @@ const passedBy = (request: GeyserRequest): ((account: OnChainAccount) => Readonl
   ]
 }
 
-/** Versions that each write of a slot leaves free before it, for an older one. */
+/** Distance between the versions of two writes in a slot. It leaves room for an older write in between. */
 const WRITE_STEP = 2
 const MOST_WRITES = 1_000_000
 
-/** The write of an account, with the names of the filters that it passed. */
+/** An update for the write of an account, with the names of the filters it passed. */
 export const accountUpdate = (
   filters: ReadonlyArray<string>,
   slot: number,
@@ -149,7 +149,7 @@ export const updatesOf = (block: StreamedSlot, request: GeyserRequest, ailment: 
   return ailment.duplicates ? ordered.flatMap((update) => [update, update]) : ordered
 }
 
-/** The writes of the newest slots, for streams that repeat them. */
+/** The account writes of the newest slots, for streams that replay them. */
 export class WriteHistory {
   readonly #slots = new Map<number, ReadonlyArray<AccountWrite>>()
   readonly #last = new Map<Address, OnChainAccount>()
@@ -159,7 +159,7 @@ export class WriteHistory {
     this.#kept = kept
   }
 
-  /** Slots before this one have no known writes. */
+  /** The first slot whose writes are known. */
   get oldest(): number {
     const [first = Number.POSITIVE_INFINITY] = this.#slots.keys()
     return first

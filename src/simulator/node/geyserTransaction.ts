@@ -12,7 +12,7 @@ import type {
   GeyserMeta,
   GeyserTokenBalance,
   GeyserTransaction
-} from "../../solana/geyser/geyserUpdates.ts"
+} from "../../chain/geyser/geyserUpdates.ts"
 
 type IndexOf = (address: Address) => number
 
@@ -37,7 +37,7 @@ const balanceOf = ({ amount, decimals, index, mint, owner, program }: TokenBalan
   uiTokenAmount: { amount: String(amount), decimals }
 })
 
-/** The instruction error with a code of the program, in the validator's binary form. */
+/** An instruction error with a code of the program, in the validator's binary form. */
 const errorBytes = ({ code, index }: TransactionError): Uint8Array => {
   const bytes = Buffer.alloc(13)
   bytes.writeUInt32LE(8, 0)
@@ -91,7 +91,7 @@ export const geyserTransaction = (transaction: Transaction): GeyserTransaction =
   }
 }
 
-/** The head of a block. */
+/** The block meta of a block. */
 export const geyserBlockMeta = ({
   blockhash,
   parent,

@@ -1,4 +1,6 @@
-/** JSON-RPC 2.0 in the form of a Solana validator. Results are JSON text, because JavaScript numbers cannot hold a u64. */
+/**
+ * JSON-RPC 2.0 in the form of a Solana validator. Results are JSON text, because JavaScript numbers cannot hold a u64.
+ */
 
 /** An error with a validator's code. `data` is JSON text. */
 export interface RpcFailure {
@@ -20,7 +22,7 @@ export const minContextSlotNotReached = (slot: number): RpcFailure => ({
   data: `{"contextSlot":${slot}}`
 })
 
-/** One well-formed call. A missing id makes it a notification, which gets no answer. */
+/** One well-formed call. Without an id it is a notification, which gets no answer. */
 export interface RpcCall {
   readonly id: string | number | null | undefined
   readonly method: string
@@ -33,7 +35,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isId = (value: unknown): value is RpcCall["id"] =>
   value === undefined || value === null || typeof value === "string" || typeof value === "number"
 
-/** The call an object makes, or null when it is no JSON-RPC 2.0 request. */
+/** The call in a JSON value; null when it is not a JSON-RPC 2.0 request. */
 export const readCall = (value: unknown): RpcCall | null => {
   if (!isRecord(value) || value.jsonrpc !== "2.0" || typeof value.method !== "string" || !isId(value.id)) {
     return null
@@ -42,7 +44,7 @@ export const readCall = (value: unknown): RpcCall | null => {
   return Array.isArray(params) ? { id: value.id, method: value.method, params } : null
 }
 
-/** The value of the text, or `undefined` when it is not JSON. */
+/** The value of a JSON text; `undefined` when the text is not JSON. */
 export const readJson = (text: string): unknown => {
   try {
     return JSON.parse(text)

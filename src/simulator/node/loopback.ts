@@ -4,16 +4,17 @@ import { HttpServer, type HttpServerRequest, type HttpServerResponse } from "eff
 import { createServer } from "node:http"
 
 /**
- * Listens on a free port of the loopback interface and returns its URL. Connections are closed with the scope;
- * `cut` ends upgraded ones.
+ * Listens on a free port of the loopback interface and returns its URL. The scope closes all connections; `cut` must
+ * end upgraded ones.
  */
 export const listen = Effect.fnUntraced(function* (
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>,
   cut: () => void = () => undefined
 ) {
-  // The server waits for its clients when it closes, so their connections are closed first.
+  // A closing server waits for its clients, so their connections are closed first.
   const serving = yield* Scope.make()
-  // Idle connections stay open: after a long synchronous step the server would close them while a client writes to them.
+  // Idle connections stay open. After a long synchronous step the server would otherwise close them while a client
+  // writes to them.
   const http = createServer({ keepAliveTimeout: 0 })
   yield* Effect.addFinalizer((exit) =>
     Effect.suspend(() => {
@@ -24,7 +25,7 @@ export const listen = Effect.fnUntraced(function* (
   )
   const options = { port: 0, host: "127.0.0.1", disablePreemptiveShutdown: true }
   const server = yield* NodeHttpServer.make(() => http, options).pipe(Scope.provide(serving))
-  // The server itself runs an app without a router uninterruptibly.
+  // Without a router the server would run the app uninterruptibly.
   yield* server.serve(Effect.interruptible(app)).pipe(Scope.provide(serving))
   return HttpServer.formatAddress(server.address)
 })

@@ -1,6 +1,6 @@
-/** The reads of a validator's HTTP interface. Every result is JSON text, read from the newest finished slot. */
+/** Methods of a validator's HTTP interface that read. Every result is JSON text, read at the newest finished slot. */
 import { Result } from "effect"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { fits, sliceOf, tooLongForBase58 } from "../chain/accountJson.ts"
@@ -20,18 +20,18 @@ import { invalidParams, methodNotFound, type RpcCall, type RpcFailure } from "./
 import { matchesFilter, readAddress, readOptions, readTexts, readTokenFilter, type RpcOptions } from "./rpcParams.ts"
 import { balanceOf, holdsTokens, mintOf, ownerOf, uiAmountText } from "../chain/tokens.ts"
 
-/** The reported version of the node's software. */
+/** The software version that the node reports. */
 const API_VERSION = "3.1.0"
 
-/** A bank and the encoder of its accounts, which faults may corrupt. */
+/** A bank, and how its answers are made. Faults may corrupt them. */
 export interface NodeState {
   readonly seed: string
   readonly bank: Bank
-  /** Notes a read of accounts. */
+  /** Called for each read of accounts. */
   readonly noteRead: () => void
-  /** The reported time of a block, in seconds since the Unix epoch, which faults may falsify. */
+  /** The reported time of a block, in seconds since the Unix epoch. Faults may falsify it. */
   readonly timeOfBlock: (block: KeptBlock) => number
-  /** The fault of the answer to a call; null when it is right. */
+  /** What is wrong with the answer to a call; null when it is right. */
   readonly faultOf: (call: RpcCall) => BlockFault | null
   readonly encode: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
 }
@@ -39,7 +39,7 @@ export interface NodeState {
 type Answer = Result.Result<string, RpcFailure>
 type Method = (state: NodeState, params: ReadonlyArray<unknown>) => Answer
 
-/** A result read at the newest slot, with the slot. */
+/** A result read at the newest slot, with that slot. */
 const withContext = ({ bank }: NodeState, value: string): string =>
   `{"context":{"apiVersion":"${API_VERSION}","slot":${bank.newest().slot}},"value":${value}}`
 
@@ -114,7 +114,7 @@ const getTokenAccountBalance: Method = (state, [address, config]) =>
     )
   })
 
-/** Token accounts of a wallet by mint or by token program, as a validator with an index of accounts lists them. */
+/** Token accounts of a wallet by mint or by token program, as listed by a validator with an account index. */
 const getTokenAccountsByOwner: Method = (state, [owner, filter, config]) =>
   Result.gen(function* () {
     const wanted = yield* options(state, config)
@@ -179,7 +179,7 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getSignaturesForAddress", ({ bank }, params) => getSignaturesForAddress(bank, params)]
 ])
 
-/** Methods by which a client reads the accounts that it follows. */
+/** Methods that clients use to read the accounts they follow. */
 export const accountReads: ReadonlySet<string> = new Set([
   "getProgramAccounts",
   "getMultipleAccounts",

@@ -1,4 +1,4 @@
-/** The parameters of the validator's methods, decoded as strictly as a validator does. */
+/** Parameters of a validator's methods, decoded as strictly as a validator does. */
 import { Result, Schema } from "effect"
 import { Address, isAddress } from "../../domain/Address.ts"
 import { fromBase58 } from "../../domain/base58.ts"
@@ -34,7 +34,7 @@ export interface AccountFilter {
   readonly matches: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>
 }
 
-/** The trailing object of most methods, with the protocol's defaults filled in. */
+/** The options object of most methods, with the defaults of the protocol filled in. */
 export interface RpcOptions {
   readonly encoding: Encoding
   readonly slice: DataSlice | undefined
@@ -45,8 +45,15 @@ export interface RpcOptions {
 const MAX_FILTERS = 4
 const MAX_MEMCMP_BYTES = 128
 
-const decodeOptions = Schema.decodeUnknownResult(Options)
-const decodeAddresses = Schema.decodeUnknownResult(Schema.Array(Schema.String))
+/** Decodes a parameter; fails as a validator does. */
+export const paramOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return (value: unknown): Result.Result<S["Type"], RpcFailure> =>
+    Result.mapError(decode(value), ({ message }) => invalidParams(`Invalid params: ${message}.`))
+}
+
+const decodeOptions = paramOf(Options)
+const decodeList = paramOf(Schema.Array(Schema.String))
 
 const bytesOf = ({ bytes, encoding }: typeof Memcmp.Type): Uint8Array | null => {
   if (encoding === "base64") {
@@ -75,12 +82,10 @@ const readFilter = (filters: ReadonlyArray<typeof Filter.Type>): Result.Result<A
   return Result.succeed({ dataSize, matches })
 }
 
-/** The options object, at whatever place the method has it; absent and null mean all defaults. */
+/** Reads the options object of a method. Absent and null mean all defaults. */
 export const readOptions = (value: unknown, newestSlot: number): Result.Result<RpcOptions, RpcFailure> =>
   Result.gen(function* () {
-    const options = yield* Result.mapError(decodeOptions(value ?? {}), (error) =>
-      invalidParams(`Invalid params: ${error.message}.`)
-    )
+    const options = yield* decodeOptions(value ?? {})
     if ((options.minContextSlot ?? 0) > newestSlot) {
       return yield* Result.fail(minContextSlotNotReached(newestSlot))
     }
@@ -93,7 +98,6 @@ export const readOptions = (value: unknown, newestSlot: number): Result.Result<R
     }
   })
 
-/** A public key. */
 export const readAddress = (value: unknown): Result.Result<Address, RpcFailure> => {
   if (typeof value !== "string") {
     return Result.fail(invalidParams("`params` should have at least 1 argument(s)"))
@@ -103,32 +107,28 @@ export const readAddress = (value: unknown): Result.Result<Address, RpcFailure> 
     : Result.fail(invalidParams(fromBase58(value) === null ? "Invalid param: Invalid" : "Invalid param: WrongSize"))
 }
 
-const decodeTokenFilter = Schema.decodeUnknownResult(
+const decodeTokenFilter = paramOf(
   Schema.Union([Schema.Struct({ mint: Schema.String }), Schema.Struct({ programId: Schema.String })])
 )
 
-/** The mint or the token program that token accounts are of. */
+/** The mint or the token program to which token accounts belong. */
 export const readTokenFilter = (
   value: unknown
 ): Result.Result<{ readonly mint: Address | null; readonly program: Address | null }, RpcFailure> =>
   Result.gen(function* () {
-    const filter = yield* Result.mapError(decodeTokenFilter(value), (error) =>
-      invalidParams(`Invalid params: ${error.message}.`)
-    )
+    const filter = yield* decodeTokenFilter(value)
     return "mint" in filter
       ? { mint: yield* readAddress(filter.mint), program: null }
       : { mint: null, program: yield* readAddress(filter.programId) }
   })
 
-/** A list of texts, of at most `limit`. */
-export const readTexts = (value: unknown, limit: number): Result.Result<ReadonlyArray<string>, RpcFailure> => {
-  const texts = Result.mapError(decodeAddresses(value), (error) => invalidParams(`Invalid params: ${error.message}.`))
-  return Result.flatMap(texts, (list) =>
+/** A list of at most `limit` texts. */
+export const readTexts = (value: unknown, limit: number): Result.Result<ReadonlyArray<string>, RpcFailure> =>
+  Result.flatMap(decodeList(value), (list) =>
     list.length > limit ? Result.fail(invalidParams(`Too many inputs provided; max ${limit}`)) : Result.succeed(list)
   )
-}
 
-/** True when the account data matches every filter. */
+/** True when the data of an account passes every filter. */
 export const matchesFilter = (data: Uint8Array, { dataSize, matches }: AccountFilter): boolean => {
   if (dataSize !== undefined && data.length !== dataSize) {
     return false

@@ -1,11 +1,11 @@
-/** The subscriptions of one WebSocket connection, and its frames for a finished slot. */
+/** The subscriptions of one WebSocket, and their frames for a finished slot. */
 import { Result, Schema } from "effect"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { fits, tooLongForBase58 } from "../chain/accountJson.ts"
 import type { Block } from "../chain/Bank.ts"
 import { invalidParams, methodNotFound, notification, type RpcFailure } from "./jsonRpc.ts"
-import { matchesFilter, readAddress, readOptions, type RpcOptions } from "./rpcParams.ts"
+import { matchesFilter, paramOf, readAddress, readOptions, type RpcOptions } from "./rpcParams.ts"
 import type { NodeState } from "./rpcMethods.ts"
 import { errorText, logsOf } from "../chain/transactionJson.ts"
 
@@ -16,11 +16,10 @@ type Subscription =
   | { readonly _tag: "account"; readonly address: Address; readonly options: RpcOptions }
   | { readonly _tag: "program"; readonly program: Address; readonly options: RpcOptions }
 
-/** One connection's subscriptions. */
 export interface Subscriptions {
   /** Executes a subscribe or unsubscribe call. The result is JSON text. */
   readonly call: (method: string, params: ReadonlyArray<unknown>) => Result.Result<string, RpcFailure>
-  /** Every frame that the block causes: account writes and logs first, then the slot that has begun. */
+  /** The frames that a block causes: account writes and logs first, then the slot that has begun. */
   readonly framesOf: (block: Block) => ReadonlyArray<string>
 }
 
@@ -28,12 +27,11 @@ const LogsFilter = Schema.Union([
   Schema.Literals(["all", "allWithVotes"]),
   Schema.Struct({ mentions: Schema.Tuple([Schema.String]) })
 ])
-const decodeLogsFilter = Schema.decodeUnknownResult(LogsFilter)
+const decodeLogsFilter = paramOf(LogsFilter)
 
 const readLogsFilter = (subject: unknown): Result.Result<Address | null, RpcFailure> =>
-  Result.flatMap(
-    Result.mapError(decodeLogsFilter(subject), (error) => invalidParams(`Invalid params: ${error.message}.`)),
-    (filter) => (typeof filter === "string" ? Result.succeed(null) : readAddress(filter.mentions[0]))
+  Result.flatMap(decodeLogsFilter(subject), (filter) =>
+    typeof filter === "string" ? Result.succeed(null) : readAddress(filter.mentions[0])
   )
 
 const subscribe = (
@@ -78,7 +76,7 @@ const logsFrames = (id: number, mentions: Address | null, block: Block) =>
       return notification("logsNotification", id, atSlot(block.slot, value))
     })
 
-/** No subscriptions yet. `nextId` numbers them across all connections of the node. */
+/** Starts without subscriptions. `nextId` numbers subscriptions across all connections of the node. */
 export const makeSubscriptions = (state: NodeState, nextId: () => number): Subscriptions => {
   const all = new Map<number, Subscription>()
   const byAddress = new Map<Address, Map<number, RpcOptions>>()

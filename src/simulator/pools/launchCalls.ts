@@ -1,6 +1,6 @@
 /** Calls of the launchpads for launches and graduations, with the events that they send. */
-import { inAccountOrder } from "../../programs/accountOrder.ts"
-import { readAddress, readU64 } from "../../programs/math/bytes.ts"
+import { inAccountOrder } from "../../programs/layout/hops.ts"
+import { readAddress, readU64 } from "../../programs/layout/bytes.ts"
 import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
 import { dammV2PoolAuthority } from "../../programs/meteora/dammV2State.ts"
 import { meteoraDbc } from "../../programs/meteora/dbc.ts"
@@ -22,14 +22,14 @@ import {
 } from "../../programs/pump/curveLaunches.ts"
 import { PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { poolAuthorityOf, pumpSwap } from "../../programs/pump/pumpSwap.ts"
-import type { DeriveAddress } from "../../programs/Program.ts"
+import type { DeriveAddress } from "../../programs/interface/Program.ts"
 import {
   encodeLaunchLabCreateEvent,
   encodeLaunchLabInitialize,
   encodeLaunchLabMigration
 } from "../../programs/raydium/launchLabLaunches.ts"
 import { LAUNCHLAB_PROGRAM, launchLabAt, launchLabAuthority } from "../../programs/raydium/launchLabLayout.ts"
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import {
@@ -41,7 +41,7 @@ import {
   programData,
   writes
 } from "../../programs/transactions/Call.ts"
-import { eventAuthority } from "../../programs/anchorEvents.ts"
+import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
 import type { SimMint } from "../chain/SimPool.ts"
 import { selfCall } from "../chain/SwapCall.ts"
@@ -128,7 +128,7 @@ const launchData = ({ kind, mint, creator }: Launch): Uint8Array => {
   }
 }
 
-/** The accounts that a launch names itself, those of programs left out. */
+/** The accounts that a launch names itself, without programs' accounts. */
 const launchAccounts = (
   world: World,
   { kind, mint, creator, curve }: Launch,

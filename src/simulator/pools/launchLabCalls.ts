@@ -1,8 +1,8 @@
 /** Calls of Raydium LaunchLab for swaps, launches and graduations. */
-import { inAccountOrder } from "../../programs/accountOrder.ts"
-import { eventAuthority } from "../../programs/anchorEvents.ts"
-import { readAddress, readU64 } from "../../programs/math/bytes.ts"
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { inAccountOrder } from "../../programs/layout/hops.ts"
+import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
+import { readAddress, readU64 } from "../../programs/layout/bytes.ts"
+import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { CPMM_PROGRAM } from "../../programs/raydium/cpmmLayout.ts"
 import {
   encodeLaunchLabSwap,
@@ -107,7 +107,7 @@ export const launchLabLaunchAccounts = (
   })
 }
 
-/** Accounts that the instruction begins with that moves a coin to a pool of CPMM. */
+/** The first accounts of the instruction that moves a coin to a CPMM pool. */
 export const launchLabGraduationAccounts = (
   world: World,
   payer: Address,

@@ -1,5 +1,5 @@
 /** Curves of Raydium LaunchLab as the program writes them: raydium-sdk-v2, src/raydium/launchpad/curve/constantProductCurve.ts. */
-import { readU64 } from "../../programs/math/bytes.ts"
+import { readU64, newAccountData, writeAddress, writeU64 } from "../../programs/layout/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import {
@@ -13,7 +13,6 @@ import {
   launchLabStatus
 } from "../../programs/raydium/launchLabLayout.ts"
 import type { LaunchLabCurve } from "../../programs/raydium/launchLabLaunches.ts"
-import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
@@ -21,7 +20,7 @@ import { launchLabSwapCall } from "./launchLabCalls.ts"
 import { exchange, newVaults, type Pair, type SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** Every curve: a billion coins of six decimals, of which 793.1 million are for sale for about 85 SOL. */
+/** Every curve: a billion coins of six decimals, 793.1 million of them for sale, for about 85 SOL. */
 export const launchLabCurve: LaunchLabCurve = {
   decimals: 6,
   supply: 1_000_000_000_000_000n,
@@ -30,7 +29,10 @@ export const launchLabCurve: LaunchLabCurve = {
   migrateType: launchLabMigrateType.cpmm
 }
 
-/** Virtual liquidity with which the coins for sale bring the raise, and the rest of the supply makes a pool at the last price. */
+/**
+ * Virtual liquidity of a curve. With it, selling all coins for sale raises the target, and the unsold supply makes a
+ * pool at the last price.
+ */
 const virtualLiquidity = ({ supply, totalBaseSell, totalQuoteFundRaising }: LaunchLabCurve) => {
   const forSale = (totalQuoteFundRaising * totalBaseSell) / (supply - totalBaseSell)
   const excess = forSale - totalQuoteFundRaising

@@ -1,5 +1,5 @@
 /** The calls inside of a launch or a graduation, from what the world traced meanwhile. */
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { AccountRef, Call } from "../../programs/transactions/Call.ts"

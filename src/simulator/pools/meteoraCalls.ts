@@ -1,7 +1,7 @@
 /** Calls of Meteora's programs for swaps, with the events that they send. */
-import { inAccountOrder } from "../../programs/accountOrder.ts"
-import { eventAuthority } from "../../programs/anchorEvents.ts"
-import { readI32, readU128, readU64 } from "../../programs/math/bytes.ts"
+import { inAccountOrder } from "../../programs/layout/hops.ts"
+import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
+import { readI32, readU128, readU64 } from "../../programs/layout/bytes.ts"
 import { dammV2At } from "../../programs/meteora/dammV2State.ts"
 import { dbcPoolAt } from "../../programs/meteora/dbcState.ts"
 import { FEE_DENOMINATOR } from "../../programs/meteora/fees.ts"
@@ -161,7 +161,7 @@ export interface DbcPlaces {
   readonly threshold: bigint
 }
 
-/** Swaps of a bonding curve. Of the two events that the program sends, the newer. */
+/** Swaps of a bonding curve. The program sends two events; this sends the newer one. */
 export const dbcCall =
   (world: World, pool: CalledPool, { authority: poolAuthority, config, threshold }: DbcPlaces) =>
   (swap: Swapping): SwapCall => {

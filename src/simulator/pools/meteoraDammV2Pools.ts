@@ -1,5 +1,5 @@
 /** Meteora DAMM v2 pools as the program writes them: MeteoraAg/damm-v2, programs/cp-amm/src/state at a3d3827. */
-import { ANCHOR_POOL } from "../../programs/anchor.ts"
+import { ANCHOR_POOL } from "../../programs/layout/anchor.ts"
 import { dammV2After, fillDammV2 } from "../../programs/meteora/dammV2Swap.ts"
 import {
   DAMM_V2_POOL_LENGTH,
@@ -12,16 +12,9 @@ import { squareRoot } from "../../programs/math/integers.ts"
 import { amountA } from "../../programs/meteora/curve.ts"
 import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
 import { writeDammV2 } from "../../programs/meteora/writes.ts"
-import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
-import {
-  newAccountData,
-  writeAddress,
-  writeU128,
-  writeU16,
-  writeU32,
-  writeU64
-} from "../../programs/math/writeBytes.ts"
+import { TOKEN_2022_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { isFailure } from "../../programs/layout/unpriceable.ts"
+import { newAccountData, writeAddress, writeU128, writeU16, writeU32, writeU64 } from "../../programs/layout/bytes.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { priceAt } from "../chain/liquidity.ts"

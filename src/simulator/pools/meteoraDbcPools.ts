@@ -12,13 +12,14 @@ import {
   type DbcState,
   readDbc
 } from "../../programs/meteora/dbcState.ts"
-import { dbcAfter, type DbcFill, fillDbc, isDbcComplete } from "../../programs/meteora/dbcSwap.ts"
+import { dbcAfter, fillDbc, isDbcComplete } from "../../programs/meteora/dbcSwap.ts"
+import type { Fill } from "../../programs/meteora/fill.ts"
 import { squareRoot } from "../../programs/math/integers.ts"
 import { amountB } from "../../programs/meteora/curve.ts"
 import { meteoraDbc } from "../../programs/meteora/dbc.ts"
 import { writeDbc } from "../../programs/meteora/writes.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
-import { newAccountData, writeAddress, writeU128, writeU64 } from "../../programs/math/writeBytes.ts"
+import { isFailure } from "../../programs/layout/unpriceable.ts"
+import { newAccountData, writeAddress, writeU128, writeU64 } from "../../programs/layout/bytes.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
@@ -27,7 +28,7 @@ import { dbcCall } from "./meteoraCalls.ts"
 import { exchange, newVaults, type Pair, type SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** The square-root price at which so many coins cost so many lamports, Q64.64. */
+/** The square-root price, Q64.64, at which this many coins cost this many lamports. */
 const sqrtPriceOf = (lamports: bigint, tokens: bigint): bigint => squareRoot((lamports << 128n) / tokens)
 
 // The curve of every launch: from 28 SOL a billion coins, in two segments, to almost sixteen times that. It sells three
@@ -92,7 +93,7 @@ const newState = (config: Address, mint: Mint, creator: Address, vaults: Pair, s
 }
 
 /** The pool after a swap, which may be the one that ends the curve. */
-const moved = (before: Uint8Array, after: DbcState, sells: boolean, fill: DbcFill): Uint8Array => {
+const moved = (before: Uint8Array, after: DbcState, sells: boolean, fill: Fill): Uint8Array => {
   const data = writeDbc(before, after, sells, fill)
   data[dbcPoolAt.migrationProgress] = isDbcComplete(after) ? 1 : 0
   return data

@@ -23,8 +23,8 @@ import {
 import { type BinFill, dlmmAfter, fillDlmm } from "../../programs/meteora/dlmmSwap.ts"
 import { meteoraDlmm } from "../../programs/meteora/dlmm.ts"
 import { writeBinArray, writeDlmmPair } from "../../programs/meteora/writes.ts"
-import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
+import { TOKEN_2022_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { isFailure } from "../../programs/layout/unpriceable.ts"
 import {
   newAccountData,
   writeAddress,
@@ -34,7 +34,7 @@ import {
   writeU16,
   writeU32,
   writeU64
-} from "../../programs/math/writeBytes.ts"
+} from "../../programs/layout/bytes.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { dlmmCall } from "./meteoraCalls.ts"

@@ -1,6 +1,6 @@
 /** Calls of Pump's programs for swaps, with the events that they send. */
-import { inAccountOrder } from "../../programs/accountOrder.ts"
-import { readU64 } from "../../programs/math/bytes.ts"
+import { inAccountOrder } from "../../programs/layout/hops.ts"
+import { readU64 } from "../../programs/layout/bytes.ts"
 import { curveAt } from "../../programs/pump/curve.ts"
 import { globalOf } from "../../programs/pump/curveFees.ts"
 import {
@@ -19,12 +19,12 @@ import {
   pumpSwapSellAccounts,
   pumpSwapSellEvent
 } from "../../programs/pump/pumpSwapInstructions.ts"
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { pays, reads, writes } from "../../programs/transactions/Call.ts"
-import { eventAuthority } from "../../programs/anchorEvents.ts"
-import { pack, text } from "../../programs/math/pack.ts"
+import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
+import { pack, text } from "../../programs/layout/pack.ts"
 import type { CalledPool } from "../chain/SimPool.ts"
 import { dataAfter, paidTo, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
 import { balanceOf } from "../chain/tokens.ts"

@@ -1,12 +1,11 @@
 /** Pump.fun bonding curves as the program writes them: pump-fun/pump-public-docs for the layout of accounts. */
-import { readU64 } from "../../programs/math/bytes.ts"
+import { readU64, newAccountData, writeAddress, writeU64 } from "../../programs/layout/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import { CURVE_DISCRIMINATOR, curveAt as at, curveOf, pumpCurve } from "../../programs/pump/curve.ts"
 import { netOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
-import { isUnpriceable, type Pool, type Swap } from "../../programs/Program.ts"
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
+import { isUnpriceable, type Pool, type Swap } from "../../programs/interface/Program.ts"
+import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
@@ -18,7 +17,7 @@ import type { SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-/** The first state of every curve: a billion coins of six decimals, of which 793.1 million are for sale. */
+/** The first state of every curve: a billion coins of six decimals, 793.1 million of them for sale. */
 const curveStart = {
   supply: 1_000_000_000_000_000n,
   virtualTokens: 1_073_000_000_000_000n,

@@ -10,7 +10,7 @@ import {
   TIER_LENGTH
 } from "../../programs/pump/fees.ts"
 import { globalConfigOf, PUMP_SWAP_CONFIG_DISCRIMINATOR, pumpSwap } from "../../programs/pump/pumpSwap.ts"
-import { newAccountData, writeU128, writeU32, writeU64 } from "../../programs/math/writeBytes.ts"
+import { newAccountData, writeU128, writeU32, writeU64 } from "../../programs/layout/bytes.ts"
 import type { World } from "../chain/World.ts"
 
 /** Basis points: liquidity providers, protocol, creator. */

@@ -3,9 +3,9 @@ import { ceilDiv } from "../../programs/math/integers.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { type FeeRates, feeConfigOf, netOf, readFeeRates } from "../../programs/pump/fees.ts"
 import { poolAuthorityOf, pumpSwap, pumpSwapPoolAt as at, pumpSwapPoolOf } from "../../programs/pump/pumpSwap.ts"
-import { ANCHOR_POOL } from "../../programs/anchor.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
-import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
+import { ANCHOR_POOL } from "../../programs/layout/anchor.ts"
+import { isFailure } from "../../programs/layout/unpriceable.ts"
+import { newAccountData, writeAddress, writeU64 } from "../../programs/layout/bytes.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
@@ -108,7 +108,7 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
     ]
   }
 
-  /** The liquidity providers' fee: what stays in the pool of what the curve does not price. */
+  /** The liquidity providers' fee: the part of the amount that stays in the pool and that the curve does not price. */
   const kept = (aToB: boolean, amountIn: bigint, amountOut: bigint, rates: FeeRates): bigint => {
     const gross = aToB ? outputFor(amountIn, balanceOf(bank.must(vaults.a)), balanceOf(bank.must(vaults.b))) : amountIn
     const others = dues(vaults.b, aToB ? gross : netOf(amountIn, rates) + 1n, rates).reduce(

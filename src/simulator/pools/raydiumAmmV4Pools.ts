@@ -1,5 +1,5 @@
 /** Raydium AMM v4 pools of the simulated market. */
-import { readU128, readU64 } from "../../programs/math/bytes.ts"
+import { readU128, readU64, writeAddress, writeU128, writeU64 } from "../../programs/layout/bytes.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import {
   AMM_V4_AUTHORITY,
@@ -9,7 +9,6 @@ import {
   ammV4SwapTotals
 } from "../../programs/raydium/ammV4Layout.ts"
 import { raydiumAmmV4 } from "../../programs/raydium/ammV4.ts"
-import { writeAddress, writeU128, writeU64 } from "../../programs/math/writeBytes.ts"
 import { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { ammV4Call } from "./raydiumCalls.ts"

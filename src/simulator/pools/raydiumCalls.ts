@@ -1,7 +1,7 @@
 /** Instructions, log lines and events of swaps on Raydium's programs. */
-import { inAccountOrder } from "../../programs/accountOrder.ts"
-import { readI32, readU128 } from "../../programs/math/bytes.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { inAccountOrder } from "../../programs/layout/hops.ts"
+import { readI32, readU128 } from "../../programs/layout/bytes.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import {
   ammV4SwapAccounts,
   ammV4SwapV2Accounts,
@@ -13,10 +13,10 @@ import {
   clmmSwapAccounts,
   clmmSwapV2Accounts,
   encodeClmmSwap,
-  encodeClmmSwapEvent
+  clmmSwapEvent
 } from "../../programs/raydium/clmmInstructions.ts"
 import { clmmArrayAddress, clmmArraySpan, clmmArrayStart, clmmPoolOffsets } from "../../programs/raydium/clmmLayout.ts"
-import { cpmmSwapAccounts, encodeCpmmSwap, encodeCpmmSwapEvent } from "../../programs/raydium/cpmmInstructions.ts"
+import { cpmmSwapAccounts, encodeCpmmSwap, cpmmSwapEvent } from "../../programs/raydium/cpmmInstructions.ts"
 import { cpmmAuthority, cpmmUncollectedFees } from "../../programs/raydium/cpmmLayout.ts"
 import type { Address } from "../../domain/Address.ts"
 import { reads, signs, writes, memoProgram } from "../../programs/transactions/Call.ts"
@@ -108,7 +108,7 @@ export const cpmmCall =
       }),
       data: encodeCpmmSwap(amountIn, minimum),
       checked: true,
-      logged: encodeCpmmSwapEvent({
+      logged: cpmmSwapEvent.encode({
         pool: address,
         inputVaultBefore: balance(world, vault.input) - cpmmUncollectedFees(data, token.input),
         outputVaultBefore: balance(world, vault.output) - cpmmUncollectedFees(data, token.output),
@@ -171,7 +171,7 @@ export const clmmCall =
       accounts: [...inAccountOrder(second ? clmmSwapV2Accounts : clmmSwapAccounts, accounts), ...arrays.map(writes)],
       data: encodeClmmSwap({ second, amountIn, minimumOut: minimum }),
       checked: second,
-      logged: encodeClmmSwapEvent({
+      logged: clmmSwapEvent.encode({
         pool: address,
         sender: trader,
         tokenAccount0: aToB ? from : to,

@@ -1,5 +1,16 @@
 /** Raydium CLMM pools of the simulated market. */
-import { readU128, readU64 } from "../../programs/math/bytes.ts"
+import {
+  readU128,
+  readU64,
+  newAccountData,
+  writeAddress,
+  writeI128,
+  writeI32,
+  writeU128,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/layout/bytes.ts"
 import { clmmSwapPaths, raydiumClmm } from "../../programs/raydium/clmm.ts"
 import {
   CLMM_ARRAY_DISCRIMINATOR,
@@ -22,16 +33,6 @@ import {
 } from "../../programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt, raydiumTickAt } from "../../programs/raydium/clmmTicks.ts"
 import type { SwapResult } from "../../programs/math/swapSteps.ts"
-import {
-  newAccountData,
-  writeAddress,
-  writeI128,
-  writeI32,
-  writeU128,
-  writeU16,
-  writeU32,
-  writeU64
-} from "../../programs/math/writeBytes.ts"
 import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { concentratedPool, newReserves } from "../chain/concentratedPools.ts"
@@ -40,7 +41,7 @@ import { byArray, type Liquidity, type Spread, type TickLiquidity } from "../cha
 import type { Pair, PoolSpec, SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** A fee tier; rates in millionths, those of protocol and fund of the fee. */
+/** A fee tier. Rates are in millionths; the protocol's and fund's rates are shares of the fee. */
 export interface ClmmTier {
   readonly index: number
   readonly tickSpacing: number

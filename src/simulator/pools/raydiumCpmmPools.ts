@@ -1,5 +1,5 @@
 /** Raydium CPMM pools of the simulated market. */
-import { readU64 } from "../../programs/math/bytes.ts"
+import { readU64, newAccountData, writeAddress, writeU16, writeU64 } from "../../programs/layout/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import { raydiumCpmm } from "../../programs/raydium/cpmm.ts"
@@ -17,7 +17,6 @@ import {
   cpmmStatusBits,
   cpmmUncollectedFees
 } from "../../programs/raydium/cpmmLayout.ts"
-import { newAccountData, writeAddress, writeU16, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { cpmmCall } from "./raydiumCalls.ts"

@@ -1,10 +1,10 @@
 /** Instructions and events of swaps on Orca's program. */
-import { inAccountOrder } from "../../programs/accountOrder.ts"
-import { readI32, readU128, readU16, readU64 } from "../../programs/math/bytes.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { inAccountOrder } from "../../programs/layout/hops.ts"
+import { readI32, readU128, readU16, readU64 } from "../../programs/layout/bytes.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import {
   encodeWhirlpoolSwap,
-  encodeWhirlpoolTraded,
+  whirlpoolTraded,
   whirlpoolSwapAccounts,
   whirlpoolSwapV2Accounts
 } from "../../programs/orca/whirlpoolInstructions.ts"
@@ -67,7 +67,7 @@ export const whirlpoolCall =
       accounts: inAccountOrder(second ? whirlpoolSwapV2Accounts : whirlpoolSwapAccounts, accounts),
       data: encodeWhirlpoolSwap({ second, amountIn, minimumOut: minimum, aToB }),
       checked: second,
-      logged: encodeWhirlpoolTraded({
+      logged: whirlpoolTraded.encode({
         pool: address,
         aToB,
         sqrtPriceBefore: readU128(before, whirlpoolOffsets.sqrtPrice),

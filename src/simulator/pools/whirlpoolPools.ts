@@ -1,5 +1,15 @@
 /** Orca Whirlpools of the simulated market. */
-import { readU128, readU64 } from "../../programs/math/bytes.ts"
+import {
+  readU128,
+  readU64,
+  newAccountData,
+  writeAddress,
+  writeI128,
+  writeI32,
+  writeU128,
+  writeU16,
+  writeU64
+} from "../../programs/layout/bytes.ts"
 import { whirlpool, whirlpoolSwapPaths } from "../../programs/orca/whirlpool.ts"
 import {
   arrayStart,
@@ -18,15 +28,6 @@ import {
   whirlpoolSwapCounters
 } from "../../programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "../../programs/orca/whirlpoolTicks.ts"
-import {
-  newAccountData,
-  writeAddress,
-  writeI128,
-  writeI32,
-  writeU128,
-  writeU16,
-  writeU64
-} from "../../programs/math/writeBytes.ts"
 import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { concentratedPool, newReserves } from "../chain/concentratedPools.ts"

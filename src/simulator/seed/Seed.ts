@@ -3,12 +3,12 @@ import { Clock, type Config, Context, Deferred, Effect, Layer, Schedule } from "
 import type { AlertStore } from "../../alerts/AlertStore.ts"
 import { attributeTrades, linksOf } from "../../callouts/attributionFeed.ts"
 import type { CalloutStore } from "../../callouts/CalloutStore.ts"
-import { keepCopies } from "../../copying/copySource.ts"
-import { FollowStore } from "../../copying/FollowStore.ts"
-import type { TradeTape } from "../../market/tape/TradeTape.ts"
-import type { TrackerStore } from "../../tracker/TrackerStore.ts"
+import { keepCopies } from "../../wallets/copying/copySource.ts"
+import { FollowStore } from "../../wallets/copying/FollowStore.ts"
+import type { Market } from "../../market/tape/Market.ts"
+import type { TrackerStore } from "../../wallets/tracker/TrackerStore.ts"
 import type { IdentityStore } from "../../wallets/IdentityStore.ts"
-import type { NewFollow } from "../../domain/wallets/Copying.ts"
+import type { NewFollow } from "../../api/schemas/Copying.ts"
 import { SimulatorThread } from "../SimulatorThread.ts"
 import { fillsFrom } from "../traders/followersJournal.ts"
 import { WELCOME } from "../venues/fundingWorld.ts"
@@ -19,18 +19,18 @@ import { orWarn } from "./patience.ts"
 import { seedTracker, trackedWalletsOf } from "./tracker.ts"
 
 /** The ports that demo data is written to, and the tape whose trades are attributed to demo callouts. */
-export type SeededPorts = AlertStore | CalloutStore | FollowStore | IdentityStore | TrackerStore | TradeTape
+export type SeededPorts = AlertStore | CalloutStore | FollowStore | IdentityStore | TrackerStore | Market
 
 /** Progress of the demo data. */
 export class SeedProgress extends Context.Service<
   SeedProgress,
   {
-    /** Completes when everything is written or given up. */
+    /** Completes when everything has been written or given up. */
     readonly done: Effect.Effect<void>
   }
 >()("fathom/simulator/seed/SeedProgress") {}
 
-/** Completes when each follow is in the store, which `keepCopies` writes. */
+/** Completes when each follow is in the store. `keepCopies` writes them. */
 const followed = Effect.fnUntraced(function* (follows: ReadonlyArray<NewFollow>) {
   const store = yield* FollowStore
   yield* Effect.forEach(
@@ -45,9 +45,9 @@ const followed = Effect.fnUntraced(function* (follows: ReadonlyArray<NewFollow>)
 })
 
 /**
- * Writes demo wallets, alerts, callouts and identities once, and follows, fills and attributed trades for as long as the
- * scope lives. Everything is written in the background. A store that is unavailable is retried for two minutes, then that
- * part is given up with a warning. What an earlier start has written is not written again.
+ * Writes demo wallets, alerts, callouts and identities once, and keeps writing follows, fills and attributed trades
+ * until the scope closes. Everything is written in the background. An unavailable store is retried for two minutes;
+ * then that part is given up with a warning. What an earlier start has written is not written again.
  */
 export const layer: Layer.Layer<SeedProgress, Config.ConfigError, SimulatorThread | SeededPorts> = Layer.unwrap(
   Effect.gen(function* () {

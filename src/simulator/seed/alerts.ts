@@ -1,11 +1,10 @@
-/** Demo alerts of the account that holds the first keys. */
-import { Clock, Effect, Random } from "effect"
+/** Demo alerts of the account that owns the first keys. */
+import { Clock, Effect } from "effect"
 import { AlertStore } from "../../alerts/AlertStore.ts"
 import { cooldownOf } from "../../alerts/changeAlert.ts"
 import { begin, triggerOf } from "../../alerts/evaluate.ts"
-import type { NewAlert } from "../../domain/wallets/Alert.ts"
+import type { NewAlert } from "../../api/schemas/Alert.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
-import { uuidV4 } from "../../domain/uuid.ts"
 import { coins } from "../chain/catalog.ts"
 import { WELCOME } from "../venues/fundingWorld.ts"
 import type { SimMint } from "../chain/SimPool.ts"
@@ -19,7 +18,10 @@ const SCALE = 12
 /** Three percent above the first price of the coin. */
 const above = (priceUsd: number): string => fromAtomic(BigInt(Math.round(priceUsd * 1.03 * 10 ** SCALE)), SCALE)
 
-/** Two alerts on the first coin of the catalogue: one on a rise above a price, one on falls within five minutes. */
+/**
+ * Two alerts on the first coin of the catalogue: one when it rises above a price, one when it falls within five
+ * minutes.
+ */
 export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert> => {
   const [coin] = coins
   const mint = mints.find(({ symbol }) => symbol === coin?.symbol)?.address
@@ -50,14 +52,16 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
 
 const FIRST = { status: null, mint: null, limit: 1, after: null }
 
-/** Creates the alerts, unless the account has any. Each is created once, also when the store fails after writing it. */
+/**
+ * Creates the alerts, unless the account already has alerts. Each is created once, even if the store fails after
+ * writing it.
+ */
 export const seedAlerts = Effect.fnUntraced(function* (alerts: ReadonlyArray<SimAlert>) {
   const store = yield* AlertStore
-  const random = yield* Random.Random
   const createdAtMs = yield* Clock.currentTimeMillis
   const { rows } = yield* patiently(store.page(WELCOME, FIRST))
   for (const alert of rows.length > 0 ? [] : alerts) {
-    const id = `al_${uuidV4(random).replaceAll("-", "")}`
+    const id = `al_${crypto.randomUUID().replaceAll("-", "")}`
     const create = store.create({
       ...alert,
       ...begin(triggerOf(alert.condition), null, 0),

@@ -1,8 +1,8 @@
-/** Demo callouts of the simulated coins, with the visits and trades that they brought. */
+/** Demo callouts for the simulated coins, with the visits and trades that they caused. */
 import { Effect } from "effect"
 import type { CalloutLink } from "../../callouts/attribution.ts"
 import { CalloutStore } from "../../callouts/CalloutStore.ts"
-import type { AttributedTrade, NewCallout } from "../../domain/wallets/Callout.ts"
+import type { AttributedTrade, NewCallout } from "../../api/schemas/Callout.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
 import { inventBytes } from "../chain/addresses.ts"
 import type { SimWallet } from "../traders/cast.ts"
@@ -20,7 +20,7 @@ interface SimCallout {
 
 const DAY_MS = 86_400_000
 const LIFE_MS = 7 * DAY_MS
-/** The oldest callouts of a day are so old when it begins. */
+/** Age of the oldest callouts at the start of their day. */
 const PAST_MS = 4 * DAY_MS
 const COUNT = 18
 const NANOS_PER_CENT = 10_000_000n
@@ -53,7 +53,7 @@ const creatorOf = (random: Random): NewCallout["creator"] => {
   return { id: `u_${username}`, username, displayName, avatarUrl: `https://images.example/people/${username}.png` }
 }
 
-/** A price near the first one of a coin, as plain decimal text; null for a mint that the catalogue does not price. */
+/** A price near the first price of a coin, as plain decimal text; null for a mint without a price in the catalogue. */
 const priceOf = (mint: SimMint, random: Random): string | null => {
   const coin = coins.find(({ symbol }) => symbol === mint.symbol)
   return coin === undefined ? null : fromAtomic(BigInt(Math.round(coin.priceUsd * random.between(0.8, 1.1) * 1e12)), 12)
@@ -73,8 +73,8 @@ const tradesOf = (calloutId: string, wallets: ReadonlyArray<SimWallet>, random: 
   })
 
 /**
- * The callouts of that day: the same, ids included, for the same coins and day. All were written before the day began, and
- * none expires for two days after it.
+ * The callouts of a day. The same coins and day give the same callouts, ids included. All are written before the day
+ * begins, and none expires within two days after it.
  */
 export const calloutsOf = (options: {
   readonly nowMs: number
@@ -84,7 +84,7 @@ export const calloutsOf = (options: {
   const { mints, nowMs, wallets } = options
   const day = Math.floor(nowMs / DAY_MS)
   const called = mints.filter(({ symbol }) => coins.some((coin) => coin.symbol === symbol))
-  // Addresses of coins derive from the seed of the market.
+  // The addresses of coins derive from the seed of the market.
   const seed = called[0]?.address ?? ""
   const random = makeRandom(`${seed} callouts ${day}`)
   return Array.from({ length: called.length === 0 ? 0 : COUNT }, (_, index) => {
@@ -108,7 +108,7 @@ export const calloutsOf = (options: {
   })
 }
 
-/** Links of the wallets that traded before `nowMs`: their trades from then on are attributed too. */
+/** Links of the wallets that traded before `nowMs`. Their trades from then on are attributed as well. */
 export const calloutLinksOf = (callouts: ReadonlyArray<SimCallout>, nowMs: number): ReadonlyArray<CalloutLink> =>
   callouts.flatMap(({ callout, trades }) =>
     Array.from(new Set(trades.map(({ trader }) => trader)), (wallet) => ({
@@ -122,12 +122,12 @@ export const calloutLinksOf = (callouts: ReadonlyArray<SimCallout>, nowMs: numbe
     }))
   )
 
-/** Callouts that are written at a time. */
+/** How many callouts are written at a time. */
 const CONCURRENCY = { concurrency: 4, discard: true } as const
 
 /**
- * Posts the callouts, then adds visits and trades to those that have none. Visits are counted last, so that a run that
- * broke off is completed by the next and nothing is counted twice.
+ * Posts the callouts, then adds visits and trades to callouts that have none. Visits are counted last, so that the next
+ * run completes an interrupted one and counts nothing twice.
  */
 export const seedCallouts = Effect.fnUntraced(function* (callouts: ReadonlyArray<SimCallout>) {
   const store = yield* CalloutStore

@@ -1,8 +1,8 @@
-/** Demo identities of a few of the simulated traders. */
+/** Demo identities of a few simulated traders. */
 import { Effect, Layer } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import { Signature } from "../../domain/Signature.ts"
-import type { IdentityRecord } from "../../domain/wallets/WalletIdentity.ts"
+import type { IdentityRecord } from "../../api/schemas/WalletIdentity.ts"
 import { inventBytes } from "../chain/addresses.ts"
 import { toBase58 } from "../../domain/base58.ts"
 import type { SimWallet } from "../traders/cast.ts"
@@ -20,7 +20,7 @@ type Known = Partial<Pick<IdentityRecord, "display" | "labels">> & {
 
 const image = (name: string): string => `https://images.example/wallets/${name}.png`
 
-/** Parts of records, by the label that the simulator gives the wallet. */
+/** Parts of records by the label that the simulator gives a wallet. */
 const known: Readonly<Record<string, Known>> = {
   "whale 1": {
     labels: ["Whale"],
@@ -39,7 +39,7 @@ const known: Readonly<Record<string, Known>> = {
   treasury: { labels: ["Hot wallet"], review: { kind: "exchange", name: "Harbor Exchange" } }
 }
 
-/** A signature of no transaction, the same for the same wallet and purpose. */
+/** A signature that belongs to no transaction. The same wallet and purpose give the same signature. */
 const signatureOf = (wallet: Address, purpose: string): Signature =>
   Signature.make(
     toBase58(Uint8Array.from([0, 1].flatMap((half) => Array.from(inventBytes(wallet, `${purpose} ${half}`)))))
@@ -97,11 +97,11 @@ export const identitiesOf = (options: {
 /** Sorts before reviewed records, so that a demo name wins. */
 const SOURCE = "demo"
 
-/** Replaces the demo identities of an earlier start; no records remove them. */
+/** Replaces the demo identities of an earlier start. An empty list removes them. */
 export const seedIdentities = (records: ReadonlyArray<IdentityRecord>) =>
   IdentityStore.use((store) => patiently(store.replace(SOURCE, records)))
 
-/** Removes the demo identities of earlier starts, which a market that is not simulated must not show. */
+/** Removes the demo identities of earlier starts: a market that is not simulated must not show them. */
 export const layerRemoved: Layer.Layer<never, never, IdentityStore> = Layer.effectDiscard(
   seedIdentities([]).pipe(orWarn("The demo identities of an earlier start were not removed"), Effect.forkScoped)
 )

@@ -1,13 +1,13 @@
 import { Effect, Schedule } from "effect"
 
-/** Two minutes at least: each attempt at a store that does not answer takes its deadline besides. */
+/** At least two minutes. Attempts at a store that does not answer also take their own deadline. */
 const again = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 120 }))
 
-/** Repeats a store's request while the store is unavailable; fails like the last attempt. */
+/** Repeats a request while its store is unavailable. Fails like the last attempt. */
 export const patiently = <A, E extends { readonly _tag: string }, R>(request: Effect.Effect<A, E, R>) =>
   Effect.retry(request, { schedule: again, while: ({ _tag }) => _tag.endsWith("Unavailable") })
 
-/** Logs a warning in place of failing: demo data is no reason to end. */
+/** Logs a warning instead of failing: missing demo data must not stop the service. */
 export const orWarn =
   (message: string) =>
   <R>(write: Effect.Effect<unknown, unknown, R>): Effect.Effect<void, never, R> =>

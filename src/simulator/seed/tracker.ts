@@ -1,7 +1,7 @@
 /** Demo wallets that the account of the first keys tracks. */
 import { Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
-import { TrackerStore } from "../../tracker/TrackerStore.ts"
+import { TrackerStore } from "../../wallets/tracker/TrackerStore.ts"
 import type { SimWallet } from "../traders/cast.ts"
 import { WELCOME } from "../venues/fundingWorld.ts"
 import { patiently } from "./patience.ts"
@@ -9,7 +9,7 @@ import { patiently } from "./patience.ts"
 /** A wallet to track. */
 interface SimTracked {
   readonly wallet: Address
-  /** The name of its group, which is created for it; null for Main. */
+  /** Name of its group, created when missing; null for Main. */
   readonly group: string | null
   readonly label: string
   readonly emoji: string
@@ -31,11 +31,14 @@ export const trackedWalletsOf = (wallets: ReadonlyArray<SimWallet>): ReadonlyArr
     return found === undefined ? [] : [{ wallet: found.address, group, label, emoji }]
   })
 
-/** Tracks the wallets, unless the account tracks any or has made a group. */
+/** Tracks the wallets, unless the account already tracks wallets or has created a group. */
 export const seedTracker = Effect.fnUntraced(function* (wanted: ReadonlyArray<SimTracked>) {
   const store = yield* TrackerStore
   const overview = store.overview({ accountId: WELCOME, groupId: null })
-  /** The group of that name: looked up before each attempt to create it, since a failed attempt may have written it. */
+  /**
+   * The group with that name. It is looked up before each attempt to create it, because a failed attempt may have
+   * written it.
+   */
   const groupNamed = (name: string) =>
     Effect.flatMap(overview, ({ groups }) => {
       const found = groups.find((group) => group.name === name)

@@ -38,7 +38,7 @@ export interface Launches {
   readonly all: () => ReadonlyArray<Launched>
 }
 
-/** One coin in so many launches on LaunchLab, the others on the two other launchpads. */
+/** Every seventh launch is on LaunchLab. Each of the others is on one of the two other launchpads, drawn at random. */
 const LAUNCHLAB_EVERY = 7
 
 /** Number of newest coins that traders trade. */

@@ -22,7 +22,7 @@ export interface Market {
   readonly wallets: ReadonlyArray<SimWallet>
   /** All pools. */
   readonly pools: () => ReadonlyArray<SimPool>
-  /** Makes one block with the trades of all slots since the block before it. */
+  /** Makes one block with the trades of all slots since the previous block. */
   readonly advance: () => Block
   /** Deploys a program of an AMM anew in the slot that has begun. */
   readonly upgrade: (programId: Address, elf?: Uint8Array) => void
@@ -36,7 +36,7 @@ const SLOTS_PER_LAUNCH = 3_000
 const FIRST_LAUNCHES = 6
 /** Most swaps of a block that covers several slots, so that a long past is made quickly. */
 const MOST_SWAPS = 30
-/** Swaps a second from which on trades are of the usual size; of a quieter market they are larger, up to so many times. */
+/** Swaps a second from which on trades have the usual size. In a quieter market trades are larger, up to a limit. */
 const LIVELY = 0.7
 const BOLDEST = 8
 
@@ -109,7 +109,9 @@ const makeLaunchListings = (random: Random) => {
   }
 }
 
-/** Activity in a block that covers so many slots: as many swaps a second as in every other, unless these are too many. */
+/**
+ * Activity in a block that covers this many slots. The swaps per second stay the same, up to the most swaps of a block.
+ */
 const paceOf = (swapsPerSecond: number, slots: number): Pace => {
   const inSlot = (swapsPerSecond * SLOT_MS) / 1000
   const swaps = Math.min(inSlot * slots, Math.max(inSlot, MOST_SWAPS))
@@ -124,7 +126,7 @@ export const makeMarket = (options: {
   readonly swapsPerSecond: number
   /** 120 when left out. */
   readonly retailWallets?: number | undefined
-  /** Coins beside SOL and USDC; those of the catalog when left out. */
+  /** Coins beside SOL and USDC; the catalog's coins when left out. */
   readonly listed?: ReadonlyArray<Coin> | undefined
   /** End of its past, in milliseconds since the Unix epoch; at once when absent. */
   readonly liveUnixMs?: number
@@ -155,7 +157,7 @@ export const makeMarket = (options: {
       const worth = worthOf(coin.priceUsd, coin.decimals)
       lasting.push({ mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, pools) })
     }
-    // The first accounts are of no transaction.
+    // No transaction creates the first accounts.
     bank.takeJournal()
     return Array.from({ length: FIRST_LAUNCHES }, launches.launch)
   }
@@ -198,7 +200,7 @@ export const makeMarket = (options: {
     },
     upgrade: (programId, elf) => {
       deployProgram(world, programId, bank.clock().slot, elf)
-      // An upgrade is of no transaction here.
+      // No transaction makes an upgrade here.
       bank.takeJournal()
     },
     copies: followers.journal

@@ -30,7 +30,7 @@ interface Belief {
   attention: number
 }
 
-/** SOL is traded at least once in so many slots, a minute, so that its price in dollars is never old. */
+/** SOL is traded at least once in this many slots (one minute), so that its price in dollars is never old. */
 const MONEY_EVERY = 150
 
 /** Probability that a trade is routed by an aggregator, and that a failed swap or a transfer comes beside it. */

@@ -19,7 +19,7 @@ const offersOf = (pools: ReadonlyArray<SimPool>, mint: Mint, worth: Worth): Read
     return unit === null ? [] : [{ pool, price: priceOf(pool, mint) * unit }]
   })
 
-/** Attempts, each at half the size of the one before, until the round trip gains. */
+/** Attempts: each trades half the size of the previous one, until the round trip gains. */
 const TRIES = 4
 
 /** Lamports of transaction fees that a round trip has to earn besides. */

@@ -1,6 +1,6 @@
 /** The simulated copier: its wallet swaps in the pools of the wallets that it follows, a few slots after them. */
 import { Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
-import type { CopyFill, NewFollow } from "../../domain/wallets/Copying.ts"
+import type { CopyFill, NewFollow } from "../../api/schemas/Copying.ts"
 import { Signature } from "../../domain/Signature.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { Cast } from "./cast.ts"
@@ -115,7 +115,7 @@ export const makeFollowers = (options: {
       })
       .toSorted((a, b) => (a.amountOut === b.amountOut ? 0 : a.amountOut < b.amountOut ? 1 : -1))[0]
 
-  /** Executes one copy in its own transaction; one with exceeded slippage leaves a failed transaction. */
+  /** Executes one copy in its own transaction. A copy that exceeds its slippage leaves a failed transaction. */
   const attempt = (one: Pending, microPerSol: bigint): Outcome => {
     const { follow } = one.sim
     const { trade } = one

@@ -1,13 +1,13 @@
 /** Fills of the simulated copier, passed between threads. */
 import { Effect, Queue, Stream } from "effect"
 import type { MessagePort } from "node:worker_threads"
-import type { CopyFill, NewFollow } from "../../domain/wallets/Copying.ts"
+import type { CopyFill, NewFollow } from "../../api/schemas/Copying.ts"
 
 /** Follows, and fills in their order. Plain data, which is copied between threads. */
 export interface CopyJournal {
   readonly follows: ReadonlyArray<NewFollow>
   readonly write: (fill: CopyFill) => void
-  /** Passes every fill to one listener: those written before at once, then each as it is written. */
+  /** Passes every fill to one listener: first all earlier fills at once, then each new fill as it is written. */
   readonly listen: (onFill: (fill: CopyFill) => void) => void
 }
 

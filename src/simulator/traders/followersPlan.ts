@@ -1,6 +1,6 @@
 /** The follows of the simulated copier. */
 import type { Address } from "../../domain/Address.ts"
-import type { FollowStatus, NewFollow } from "../../domain/wallets/Copying.ts"
+import type { FollowStatus, NewFollow } from "../../api/schemas/Copying.ts"
 import { inventBytes } from "../chain/addresses.ts"
 import type { Cast } from "./cast.ts"
 import { registries, WELCOME } from "../venues/fundingWorld.ts"

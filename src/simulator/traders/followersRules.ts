@@ -1,7 +1,7 @@
 /** Rules by which a leader's trade is copied, in integers. */
 import { minBigInt } from "../../programs/math/integers.ts"
 import { type Mint, SOL, USDC } from "../../domain/Address.ts"
-import type { FillReason, NewFollow } from "../../domain/wallets/Copying.ts"
+import type { FillReason, NewFollow } from "../../api/schemas/Copying.ts"
 import { tenTo, toAtomic } from "../../domain/decimal.ts"
 import { decimalText } from "../../domain/rational.ts"
 import type { Decimal } from "../../domain/Scalar.ts"
@@ -52,7 +52,7 @@ const nanosOfText = (usd: Decimal): bigint => {
   return BigInt(whole + fraction.slice(0, USD_DIGITS).padEnd(USD_DIGITS, "0"))
 }
 
-/** True when the follow's filters exclude this trade; `supply` is that of the mint. */
+/** True when the follow's filters exclude this trade; `supply` is the mint's supply. */
 export const isFiltered = ({ filters }: NewFollow, trade: TokenTrade, supply: bigint): boolean => {
   const { buys, maxMarketCapUsd, minLeaderUsd, sells } = filters
   if (!(trade.side === "buy" ? buys : sells)) {

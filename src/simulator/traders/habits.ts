@@ -37,8 +37,8 @@ const homeOf = ({ mint, pools }: Listing): SimPool | undefined =>
     .toSorted((a, b) => depthOf(b, SOL) - depthOf(a, SOL))[0]
 
 /**
- * The habits of the cast, as a function that makes the trades of a slot, `slots` after the last one, and gives the number
- * of swaps. `prepare` tops up a wallet, `made` records a swap.
+ * Returns a function that makes the trades of a slot and returns the number of swaps. `slots` is the distance to the
+ * last slot it ran for. `prepare` tops up a wallet, `made` records a swap.
  */
 export const makeHabits = (options: {
   readonly world: World

@@ -1,6 +1,7 @@
 /**
- * Wallets that keep a coin in several token accounts: they open a second and a third one, move units between them, trade from
- * another one than before, and close one that they emptied. One does so about every half a minute.
+ * Wallets that keep a coin in several token accounts. They open a second and a third account, move units between them,
+ * trade from a different account than last time, and close an account that they emptied. One of them does so about
+ * every half minute.
  */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Deed } from "../chain/Ledger.ts"
@@ -19,7 +20,7 @@ const MOST_ACCOUNTS = 3
 export const splitWallets = ({ retail }: Pick<Cast, "retail">): ReadonlyArray<Address> =>
   retail.filter((_, index) => index % 8 === 3)
 
-/** The actions of `slots` slots, as a function that gives their transactions. */
+/** Returns a function that makes the actions of `slots` slots and returns their transactions. */
 export const makeOwnAccounts = (options: {
   readonly world: World
   readonly random: Random
@@ -63,7 +64,7 @@ export const makeOwnAccounts = (options: {
       return transferDeed(world, parties)
     }
     move(other, purse, mint, unitsIn(other))
-    // The program does not close an account that fees are withheld in.
+    // The program does not close an account that holds withheld fees.
     return transferDeed(world, parties, transferFeeOf(world.bank.must(mint)) === null ? [other] : [])
   }
 

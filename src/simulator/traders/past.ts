@@ -8,7 +8,7 @@ const SLOTS_PER_HOUR = 3_600_000 / SLOT_MS
 /** Slots in so many hours. */
 export const slotsOf = (hours: number): number => Math.max(0, Math.round(hours * SLOTS_PER_HOUR))
 
-/** Blocks between two ages of which one is e times the other. */
+/** Blocks between two ages whose ratio is e. */
 const DENSITY = 130
 /** The longest gap as a part of the whole past: 90 seconds of a day. */
 const LONGEST_PART = 1 / 960
@@ -43,8 +43,8 @@ const READER_PATIENCE_MS = 30_000
 const READ_KEPT = 5_000
 
 /**
- * True while the reader of the blocks is too far behind. Removes what was read, beside `kept` slots: a whole past in memory
- * would be several hundred megabytes.
+ * True while the reader of the blocks is too far behind. Removes blocks that were read, except the last `kept` slots,
+ * because a whole past takes several hundred megabytes of memory.
  */
 export const readerPace = (bank: Bank, kept = READ_KEPT): ((nowMs: number) => boolean) => {
   let seen = { slot: bank.readUpTo(), atMs: Number.NEGATIVE_INFINITY }
@@ -62,7 +62,7 @@ export const readerPace = (bank: Bank, kept = READ_KEPT): ((nowMs: number) => bo
 /** Time without a read of accounts after which a client that starts has what it needs; time that it has for the first one. */
 const READS_PAUSE_MS = 500
 const FIRST_READ_MS = 1_000
-/** Time after which the past goes on beside reads that do not end. */
+/** Time after which the past goes on even though a client still reads accounts. */
 const READS_LIMIT_MS = 30_000
 
 /** True while a client that starts reads accounts, which come before the past. `lastReadMs` is null before the first read. */
@@ -84,7 +84,9 @@ export interface PastPace {
   readonly isBusy: (nowMs: number) => boolean
 }
 
-/** The last of several blocks with the accounts of all, each once, as a node that catches up publishes them. */
+/**
+ * Merges several blocks into the last one, with every changed account once, as a node that catches up publishes them.
+ */
 const merge = (blocks: ReadonlyArray<Block>, last: Block): Block => {
   const accounts = new Map(blocks.flatMap((block) => block.accounts).map((account) => [account.address, account]))
   return { ...last, accounts: Array.from(accounts.values()) }

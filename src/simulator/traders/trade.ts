@@ -1,6 +1,6 @@
 /** Prices and swaps of a pool, from the side of one of its mints. */
-import { readAddress } from "../../programs/math/bytes.ts"
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { readAddress } from "../../programs/layout/bytes.ts"
+import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { Call } from "../../programs/transactions/Call.ts"

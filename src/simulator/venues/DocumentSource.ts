@@ -11,7 +11,7 @@ export interface DocumentAilment {
 
 const healthy: DocumentAilment = { answers: "ok" }
 
-/** A gateway of IPFS on the loopback interface with the metadata documents of simulated mints. */
+/** An IPFS gateway on the loopback interface that serves the metadata documents of simulated mints. */
 export class DocumentSource extends Context.Service<
   DocumentSource,
   {
@@ -22,7 +22,7 @@ export class DocumentSource extends Context.Service<
     readonly requests: () => number
   }
 >()("fathom/simulator/venues/DocumentSource") {
-  /** A gateway that lives as long as the layer's scope. */
+  /** A gateway that lives until the layer's scope closes. */
   static readonly layer: Layer.Layer<DocumentSource, HttpServerError.ServeError> = Layer.effect(
     DocumentSource,
     Effect.suspend(() => make())

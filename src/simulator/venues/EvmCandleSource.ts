@@ -6,19 +6,19 @@ import { listen } from "../node/loopback.ts"
 
 const answers = ["ok", "500", "malformed", "frozen", "dated"] as const
 
-/** The faults of the source. `dated` gives the time at which a series is ready as a date instead of a delay. */
+/** The faults of the source. `dated` announces when a series is ready as a date instead of a delay. */
 export interface EvmAilment {
   readonly answers: (typeof answers)[number]
-  /** The time that a series takes to build after its first request, in ms; null for ever. */
+  /** Milliseconds that a series takes to build after its first request; null means forever. */
   readonly warmingMs: number | null
 }
 
 const healthy: EvmAilment = { answers: "ok", warmingMs: 1000 }
 
-/** The initial fault: `SIMULATOR_FAULTS_EVM=500` and so on. */
+/** The fault at the start: `SIMULATOR_FAULTS_EVM=500` and so on. */
 export const answersConfig = Config.Literals(answers, "SIMULATOR_FAULTS_EVM").pipe(Config.withDefault("ok" as const))
 
-/** A source of EVM candles on the loopback interface. A series is built on its first request. */
+/** A source of EVM candles on the loopback interface. It builds a series when the series is first requested. */
 export class EvmCandleSource extends Context.Service<
   EvmCandleSource,
   {
@@ -30,7 +30,7 @@ export class EvmCandleSource extends Context.Service<
     readonly requests: () => number
   }
 >()("fathom/simulator/venues/EvmCandleSource") {
-  /** A source that lives as long as the layer's scope. Same seed, same tokens and candles. */
+  /** A source that lives until the layer's scope closes. The same seed gives the same tokens and candles. */
   static readonly layer = (
     options: { readonly seed?: string; readonly ailment?: Partial<EvmAilment> } = {}
   ): Layer.Layer<EvmCandleSource, HttpServerError.ServeError> =>
@@ -39,7 +39,7 @@ export class EvmCandleSource extends Context.Service<
       Effect.suspend(() => make(options.seed ?? "fathom", { ...healthy, ...options.ailment }))
     )
 
-  /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FAULTS_EVM`. */
+  /** The source with settings from `SIMULATOR_SEED` and `SIMULATOR_FAULTS_EVM`. */
   static readonly layerConfig: Layer.Layer<EvmCandleSource, HttpServerError.ServeError | Config.ConfigError> =
     Layer.effect(
       EvmCandleSource,

@@ -8,9 +8,9 @@ import { listen } from "../node/loopback.ts"
 
 /** Options of the simulated funding service. */
 export interface FundingServiceOptions {
-  /** Same seed, same wallets, addresses and holdings. */
+  /** The same seed gives the same wallets, addresses and holdings. */
   readonly seed: string
-  /** The initial faults. */
+  /** The faults at the start. */
   readonly ailment: FundingAilment
 }
 
@@ -22,11 +22,11 @@ export class FundingService extends Context.Service<
     /** The bearer token that requests must carry. */
     readonly token: Redacted.Redacted
     readonly faults: FundingFaults
-    /** The registry of an owner; empty for an unknown one. */
+    /** The wallets of an owner; empty for an unknown owner. */
     readonly walletsOf: (owner: string) => ReadonlyArray<SimOwned>
   }
 >()("fathom/simulator/venues/FundingService") {
-  /** A service that lives as long as the layer's scope. */
+  /** A service that lives until the layer's scope closes. */
   static readonly layer = (
     options: Partial<FundingServiceOptions> = {}
   ): Layer.Layer<FundingService, HttpServerError.ServeError> =>
@@ -35,7 +35,7 @@ export class FundingService extends Context.Service<
       Effect.suspend(() => makeService({ seed: "fathom", ailment: sound, ...options }))
     )
 
-  /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FUNDING_...`. */
+  /** The service with settings from `SIMULATOR_SEED` and `SIMULATOR_FUNDING_...`. */
   static readonly layerConfig: Layer.Layer<FundingService, HttpServerError.ServeError | Config.ConfigError> =
     Layer.effect(
       FundingService,
@@ -51,7 +51,7 @@ const json = (body: unknown, status = 200): HttpServerResponse.HttpServerRespons
 
 const unknown = (what: "wallet" | "target") => json({ error: `unknown_${what}` }, 404)
 
-/** The state that a request is answered from. */
+/** What a request is answered from. */
 interface Books {
   readonly seed: string
   readonly registry: ReadonlyMap<string, ReadonlyArray<SimOwned>>
@@ -111,7 +111,7 @@ const answer = (books: Books, { pathname, searchParams }: URL): HttpServerRespon
   return asked["what"] === "balances" ? balances(books, owner, [wallet]) : deposit(books, owner, wallet, searchParams)
 }
 
-/** An answer of which the second half is missing. */
+/** An answer without its second half. */
 const torn = ({ body, status }: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
   const text = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
   return HttpServerResponse.text(text.slice(0, text.length >> 1), { status, contentType: "application/json" })

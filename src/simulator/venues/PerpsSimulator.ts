@@ -10,8 +10,9 @@ import { listen } from "../node/loopback.ts"
 const conditions = ["ok", "down", "dead", "silent", "slow", "malformed", "thin", "stale"] as const
 
 /**
- * The condition of a venue. `down` answers 503, `dead` cuts connections, `silent` never answers, `slow` takes three seconds,
- * `malformed` stops in the middle of its answers, `thin` has three levels of almost nothing, `stale` is a minute behind.
+ * The condition of a venue. `down` answers 503, `dead` cuts connections, `silent` never answers, `slow` takes three
+ * seconds, `malformed` stops in the middle of its answers, `thin` offers three levels of almost nothing, `stale` is a
+ * minute and a half behind.
  */
 export type Condition = (typeof conditions)[number]
 
@@ -35,7 +36,7 @@ const healthy: Health = {
 
 const condition = (name: string) => Config.Literals(conditions, name).pipe(Config.withDefault("ok" as const))
 
-/** The initial faults: `SIMULATOR_FAULTS_PERPS_HL=down` and so on. */
+/** The faults at the start: `SIMULATOR_FAULTS_PERPS_HL=down` and so on. */
 export const healthConfig: Config.Config<Health> = Config.all({
   hl: condition("HL"),
   velocity: condition("VELOCITY"),
@@ -67,7 +68,7 @@ export class PerpsSimulator extends Context.Service<
     readonly requests: () => Readonly<Record<SimVenue, number>>
   }
 >()("fathom/simulator/venues/PerpsSimulator") {
-  /** Venues that live as long as the layer's scope. Same seed and time, same books. */
+  /** Venues that live until the layer's scope closes. The same seed and time give the same books. */
   static readonly layer = (
     options: { readonly seed?: string; readonly health?: Partial<Health> } = {}
   ): Layer.Layer<PerpsSimulator, HttpServerError.ServeError> =>
@@ -76,7 +77,10 @@ export class PerpsSimulator extends Context.Service<
       Effect.suspend(() => make(options.seed ?? "fathom", { ...healthy, ...options.health }))
     )
 
-  /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FAULTS_PERPS_...`, as in `SIMULATOR_FAULTS_PERPS_VELOCITY=silent`. */
+  /**
+   * The venues with settings from `SIMULATOR_SEED` and `SIMULATOR_FAULTS_PERPS_...`, such as
+   * `SIMULATOR_FAULTS_PERPS_VELOCITY=silent`.
+   */
   static readonly layerConfig: Layer.Layer<PerpsSimulator, HttpServerError.ServeError | Config.ConfigError> =
     Layer.effect(
       PerpsSimulator,
@@ -87,7 +91,7 @@ export class PerpsSimulator extends Context.Service<
     )
 }
 
-/** A book of a venue in this condition. */
+/** The books of a venue in this condition. */
 const bookIn = (world: PerpsWorld, venue: SimVenue, state: Condition, nowMs: number): PerpsBook => {
   const atMs = state === "stale" ? nowMs - STALE_MS : nowMs
   return (perp) => {
@@ -109,7 +113,7 @@ const json = (text: string, status: number, sentAtMs: number) =>
     headers: { date: new Date(sentAtMs).toUTCString() }
   })
 
-/** The venue that a path begins with, and the rest of the path. */
+/** The venue that a path starts with, and the rest of the path. */
 const parted = (pathname: string): readonly [SimVenue, string] | undefined => {
   const venue = perpsVenues.find((key) => pathname.startsWith(`/${key}/`))
   return venue === undefined ? undefined : [venue, pathname.slice(venue.length + 1)]

@@ -1,17 +1,17 @@
-/** Simulated candles of EVM tokens: minutes derived from a seed, and wider candles aggregated from them. */
+/** Simulated candles of EVM tokens. Minutes derive from a seed; wider candles are aggregated from minutes. */
 import { inventBytes } from "../chain/addresses.ts"
 
 /** A token of an EVM chain. */
 export interface SimEvmToken {
   readonly chain: string
-  /** `0x` and 40 hex digits in lower case. */
+  /** `0x` and 40 lower-case hex digits. */
   readonly address: string
   readonly symbol: string
   readonly name: string
   readonly decimals: number
   /** Whole tokens as decimal text; null when unknown. */
   readonly totalSupply: string | null
-  /** The second of its first trade. */
+  /** Unix time of its first trade, in seconds. */
   readonly bornAt: number
 }
 
@@ -27,7 +27,7 @@ const coins = [
 const OLDEST = 1_767_225_600
 const DAY = 86_400
 
-/** Three tokens on every chain: same seed, same tokens. */
+/** Three tokens on every chain. The same seed gives the same tokens. */
 export const evmTokens = (seed: string): ReadonlyArray<SimEvmToken> =>
   chains.flatMap((chain) =>
     coins.map((coin, at) => ({
@@ -43,7 +43,7 @@ export const evmTokens = (seed: string): ReadonlyArray<SimEvmToken> =>
 /** Start, open, high, low, close in USD, and the volume in USD. */
 export type SimCandle = readonly [number, number, number, number, number, number]
 
-/** Widths of the candles that the source has, in seconds. */
+/** Widths of the source's candles in seconds. */
 export const evmWidths: ReadonlyMap<string, number> = new Map([
   ["1m", 60],
   ["5m", 300],
@@ -61,7 +61,9 @@ const mix = (salt: number, minute: number): number => {
 
 const saltOf = ({ address }: SimEvmToken): number => Number.parseInt(address.slice(2, 10), 16) | 0
 
-/** The price at the beginning of a minute: slow waves and a little noise. Six significant digits, as venues write them. */
+/**
+ * The price at the start of a minute: slow waves and a little noise, with six significant digits as venues write them.
+ */
 const priceAt = (salt: number, minute: number): number => {
   const base = 10 ** ((salt >>> 8) % 4) / 1000
   const waves = Math.sin(minute / 9000 + salt) / 3 + Math.sin(minute / 700) / 20 + mix(salt, minute) / 200
@@ -89,7 +91,7 @@ const join = (start: number, a: SimCandle, b: SimCandle): SimCandle => [
   a[5] + b[5]
 ]
 
-/** A selection of candles: the newest `limit` that begin in `[from, to)` and are not of the future. */
+/** Selects the newest `limit` candles that start in `[from, to)` and not in the future. */
 export interface SimCandleQuery {
   readonly width: number
   readonly from: number
@@ -98,7 +100,7 @@ export interface SimCandleQuery {
   readonly now: number
 }
 
-/** Candles of a token, oldest first. A width of which every minute was quiet has none. */
+/** Candles of a token, oldest first. There is no candle when all its minutes were quiet. */
 export const evmCandles = (token: SimEvmToken, query: SimCandleQuery): ReadonlyArray<SimCandle> => {
   const salt = saltOf(token)
   const { from, limit, now, to, width } = query

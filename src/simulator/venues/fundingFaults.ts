@@ -3,7 +3,7 @@ import type { Ailing } from "../node/ailing.ts"
 
 /** The faults of the funding service. */
 export interface FundingAilment {
-  /** The outcome of requests. `frozen` accepts them and never answers. */
+  /** What happens to requests. `frozen` accepts them and never answers. */
   readonly http: "ok" | "500" | "429" | "frozen"
   /** `malformed`: half of the JSON. `foreign`: the answer for another owner. */
   readonly answers: "ok" | "malformed" | "foreign"
@@ -14,7 +14,7 @@ export interface FundingAilment {
 /** A service without faults. */
 export const sound: FundingAilment = { http: "ok", answers: "ok", unread: [] }
 
-/** The initial faults: `SIMULATOR_FUNDING_HTTP=500`, `SIMULATOR_FUNDING_UNREAD=base-mainnet` and so on. */
+/** The faults at the start: `SIMULATOR_FUNDING_HTTP=500`, `SIMULATOR_FUNDING_UNREAD=base-mainnet` and so on. */
 export const fundingAilmentConfig: Config.Config<FundingAilment> = Config.all({
   http: Config.Literals(["ok", "500", "429", "frozen"], "HTTP").pipe(Config.withDefault(sound.http)),
   answers: Config.Literals(["ok", "malformed", "foreign"], "ANSWERS").pipe(Config.withDefault(sound.answers)),

@@ -1,11 +1,11 @@
-/** Networks, assets, wallets and holdings of the simulated funding service: constant JSON. */
+/** Networks, assets, wallets and holdings of the simulated funding service. */
 import { SOL, USDC } from "../../domain/Address.ts"
 import { fromAtomic, tenTo } from "../../domain/decimal.ts"
 import { inventBytes, inventWallet } from "../chain/addresses.ts"
 
 /** The account of the sandbox's first keys. */
 export const WELCOME = "welcome"
-/** Another account, whose wallets must never be visible to the first. */
+/** Another account. The first must never see its wallets. */
 export const NEIGHBOUR = "neighbour"
 
 /** A network of the catalog. */
@@ -16,7 +16,7 @@ export interface SimNetwork {
   readonly memoRequired: boolean
 }
 
-/** An asset of the catalog, with the smallest deposit in atomic units; null when there is no minimum. */
+/** An asset of the catalog. `minimumAtomic` is the smallest deposit in atomic units; null when there is no minimum. */
 export interface SimAsset {
   readonly id: string
   readonly network: string
@@ -27,7 +27,7 @@ export interface SimAsset {
   readonly minimumAtomic: string | null
 }
 
-/** A wallet of an owner's registry. */
+/** A wallet that an owner has registered. */
 export interface SimOwned {
   readonly walletId: string
   readonly family: "solana" | "evm"
@@ -60,7 +60,7 @@ const entry = (network: SimNetwork, ...coins: ReadonlyArray<Coin>): SimEntry => 
 const solana = { family: "solana" as const, memoRequired: false }
 const evm = { family: "evm" as const, memoRequired: false }
 
-/** Networks and assets for deposits. `solana-custody` has one address for all owners, distinguished by memo. */
+/** Networks and assets for deposits. `solana-custody` has one address for all owners and tells them apart by memo. */
 export const catalog: ReadonlyArray<SimEntry> = [
   entry({ id: "solana-mainnet", name: "Solana", ...solana }, ["SOL", SOL, 9, "1000000"], ["USDC", USDC, 6, null]),
   entry(
@@ -117,7 +117,7 @@ const plans: ReadonlyArray<readonly [owner: string, wallets: ReadonlyArray<Plan>
   ]
 ]
 
-/** The registry of every owner, oldest wallet first. */
+/** The wallets of every owner, oldest first. */
 export const registries = (seed: string): ReadonlyMap<string, ReadonlyArray<SimOwned>> =>
   new Map(
     plans.map(([owner, wallets]) => [
@@ -138,16 +138,16 @@ export const registries = (seed: string): ReadonlyMap<string, ReadonlyArray<SimO
   )
 
 const PRICE_DECIMALS = 4
-/** In hundredths of a cent. */
+/** Prices in hundredths of a cent. */
 const PRICES: Readonly<Record<string, bigint>> = { SOL: 1_502_500n, USDC: 10_000n, ETH: 31_505_000n }
 
-/** Less than a hundred whole units; one wallet in a few has none, which is a measured zero. */
+/** Less than a hundred whole units. About one wallet in four holds none, which is a measured zero. */
 const holdingOf = (seed: string, label: string, decimals: number): bigint => {
   const drawn = BigInt(`0x${hex(inventBytes(seed, `holding ${label}`))}`)
   return drawn % 4n === 0n ? 0n : drawn % tenTo(decimals + 2)
 }
 
-/** A wallet's balance of one asset at one time. An asset without a price has no value and a reason. */
+/** A wallet's balance of one asset at one time. An asset without a price has no value but a reason. */
 export const balanceOf = (seed: string, wallet: SimOwned, network: SimNetwork, asset: SimAsset, nowMs: number) => {
   const balance = holdingOf(seed, `${wallet.walletId} ${asset.id}`, asset.decimals)
   const price = PRICES[asset.symbol]
@@ -177,7 +177,7 @@ const qrPayload = (network: SimNetwork, asset: SimAsset, address: string, memo: 
     : `ethereum:${asset.address}@${chain}/transfer?address=${address}`
 }
 
-/** The deposit address of a wallet. Networks with memos share one address among all owners. */
+/** The deposit address of a wallet. On networks with memos all owners share one address. */
 export const depositOf = (seed: string, wallet: SimOwned, network: SimNetwork, listed: SimAsset, nowMs: number) => {
   const { minimumAtomic, ...asset } = listed
   const label = network.memoRequired ? `custody on ${network.id}` : `deposit ${wallet.walletId} ${network.id}`

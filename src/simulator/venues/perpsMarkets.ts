@@ -1,31 +1,34 @@
-/** Simulated perpetual futures: prices that drift, books around them and funding, all a function of seed and time. */
+/**
+ * Simulated perpetual futures: drifting prices, books around them and funding. Everything is a function of seed and
+ * time.
+ */
 import { makeRandom } from "../traders/Random.ts"
 
-/** Venues of the simulation by their keys. */
+/** Keys of the simulated venues. */
 export const perpsVenues = ["hl", "velocity", "dydx", "paradex", "lighter", "aster", "jupiter"] as const
 export type SimVenue = (typeof perpsVenues)[number]
 
-/** One market, the same on every venue that has it. */
+/** One market, the same on every venue that lists it. */
 export interface SimPerp {
   readonly symbol: string
-  /** Its number, where a venue numbers markets. */
+  /** Its number at venues that number markets. */
   readonly id: number
   /** Dollars around which the price drifts. */
   readonly dollars: number
   readonly priceDigits: number
   readonly sizeDigits: number
-  /** Coins on a level of the book. */
+  /** Typical coins on one level of the book. */
   readonly typicalSize: number
   readonly venues: ReadonlyArray<SimVenue>
 }
 
-/** A level in whole ticks and whole lots: 10^-priceDigits dollars and 10^-sizeDigits coins. */
+/** A level in whole ticks of 10^-priceDigits dollars and whole lots of 10^-sizeDigits coins. */
 export interface SimLevel {
   readonly ticks: bigint
   readonly lots: bigint
 }
 
-/** Both sides from the best price on. */
+/** Both sides of a book, best price first. */
 export interface SimBook {
   readonly bids: ReadonlyArray<SimLevel>
   readonly asks: ReadonlyArray<SimLevel>
@@ -33,7 +36,7 @@ export interface SimBook {
 }
 
 const everywhere = perpsVenues
-/** Jupiter trades the three tokens of its pool. */
+/** Venues with an order book. Jupiter trades only the three tokens of its pool. */
 const onBooks = ["hl", "velocity", "dydx", "paradex", "lighter", "aster"] as const
 const notOnLighter = ["hl", "velocity", "dydx", "paradex", "aster"] as const
 
@@ -45,7 +48,9 @@ export const perps: ReadonlyArray<SimPerp> = [
   { symbol: "JTO", id: 5, dollars: 2.4, priceDigits: 5, sizeDigits: 1, typicalSize: 900, venues: notOnLighter }
 ]
 
-/** Depth and spread of each venue: half the spread and the distance of levels in basis points, and a factor on sizes. */
+/**
+ * Depth and spread of each venue: half the spread and the distance of levels in basis points, and a factor on sizes.
+ */
 const characters: Readonly<Record<SimVenue, { readonly half: number; readonly step: number; readonly depth: number }>> =
   {
     hl: { half: 0.4, step: 0.6, depth: 3 },
@@ -60,7 +65,7 @@ const characters: Readonly<Record<SimVenue, { readonly half: number; readonly st
 const LEVELS = 60
 const MINUTE_MS = 60_000
 
-/** A number between -1 and 1 that changes slowly, the same for the same seed and time. */
+/** A number between -1 and 1 that changes slowly. The same seed and time give the same number. */
 const wave = (seed: string, nowMs: number, periodMs: number): number => {
   const random = makeRandom(seed)
   const swing = (period: number) => Math.sin((2 * Math.PI * nowMs) / period + random.between(0, 2 * Math.PI))
@@ -76,7 +81,6 @@ export interface PerpsWorld {
 
 const wholeOf = (value: number): bigint => BigInt(Math.max(1, Math.round(value)))
 
-/** The world of this seed. */
 export const makePerpsWorld = (seed: string): PerpsWorld => ({
   book: (venue, perp, nowMs, levels = LEVELS) => {
     const { depth, half, step } = characters[venue]
@@ -88,7 +92,7 @@ export const makePerpsWorld = (seed: string): PerpsWorld => ({
       let last = 0n
       return Array.from({ length: levels }, (_, i) => {
         const wanted = wholeOf(ticks * (1 + (direction * (half + i * step)) / 10_000))
-        // Coarse ticks never put two levels at one price, nor a bid at an ask.
+        // Even with coarse ticks no two levels have the same price, and no bid meets an ask.
         const beyond = last + BigInt(direction)
         const isBeyond = last === 0n || (direction === 1 ? wanted > last : wanted < last)
         last = isBeyond ? wanted : beyond

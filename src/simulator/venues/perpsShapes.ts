@@ -8,7 +8,7 @@ export interface VenueRequest {
   readonly query: URLSearchParams
   readonly body: unknown
   readonly nowMs: number
-  /** The book of a market in the condition of the venue. */
+  /** The book of a market, in the condition of the venue. */
   readonly book: (perp: SimPerp) => SimBook
   /** The share that longs pay shorts in eight hours, in units of 10^-12. */
   readonly rate8h: PerpsWorld["rate8h"]
@@ -20,23 +20,21 @@ export interface VenueResponse {
   readonly json: unknown
 }
 
-/** A response with status 200. */
 export const ok = (json: unknown): VenueResponse => ({ status: 200, json })
-/** An error response. */
 export const refused = (status: number, json: unknown): VenueResponse => ({ status, json })
 
-/** Decimal text of a whole number of 10^-digits. */
+/** Decimal text of a whole number of 10^-`digits`. */
 export const signed = (value: bigint, digits: number): string =>
   value < 0n ? `-${fromAtomic(-value, digits)}` : fromAtomic(value, digits)
 
-/** Dollars of a level. */
+/** The price of a level in dollars. */
 export const priceOf = ({ priceDigits }: SimPerp, { ticks }: SimLevel): string => fromAtomic(ticks, priceDigits)
-/** Coins of a level. */
+/** The size of a level in coins. */
 export const sizeOf = ({ sizeDigits }: SimPerp, { lots }: SimLevel): string => fromAtomic(lots, sizeDigits)
 
 /** The markets of a venue. */
 export const listedOn = (venue: SimVenue): ReadonlyArray<SimPerp> =>
   perps.filter(({ venues }) => venues.includes(venue))
-/** The market whose name at the venue is its symbol with this suffix. */
+/** The market whose name at the venue is its symbol followed by this suffix. */
 export const find = (venue: SimVenue, name: string | null, suffix: string): SimPerp | undefined =>
   listedOn(venue).find(({ symbol }) => `${symbol}${suffix}` === name)

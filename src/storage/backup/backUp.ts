@@ -1,8 +1,8 @@
-/** A backup of the database at one moment, beside the services that use it. */
+/** Backs the database up as of one moment, beside running services. */
 import { DateTime, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
-import { appliedMigrations } from "../schema.ts"
+import { appliedMigrations, refuseUnconverted } from "../schema.ts"
 import { transaction } from "../transaction.ts"
 import {
   BackupFailed,
@@ -15,16 +15,16 @@ import {
 import { exactText, readCatalogue } from "./readCatalogue.ts"
 import { writeLines } from "./writeLines.ts"
 
-/** Rows that are read at a time. */
+/** Rows per fetch. */
 const FETCHED = 1000
-/** Characters of rows in one line, about. */
+/** About how many characters of rows one line has. */
 const LINE_CHARACTERS = 2 ** 20
 /** Rows between two lines of progress. */
 const REPORTED = 500_000
 
 const decodeTexts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ row: Schema.String })))
 
-/** The rows in groups of about the size of a line. */
+/** The rows in groups, each about as long as a line. */
 const grouped = (rows: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
   const groups: Array<Array<string>> = []
   let size = LINE_CHARACTERS
@@ -39,16 +39,17 @@ const grouped = (rows: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<strin
   return groups
 }
 
-/** The tables to read for a table: its partitions that hold rows, or itself. */
+/** The tables to read for a table: its partitions with rows, or the table itself. */
 const leavesOf = ({ partitions }: Catalogue, table: string): ReadonlyArray<string> => {
   const own = partitions.filter(({ root }) => root === table)
   return own.length === 0 ? [table] : own.filter(({ key }) => key === null).map(({ name }) => name)
 }
 
 /**
- * Writes every row that the database holds at one moment to a new file, readable by its owner alone. Rows are read through a
- * cursor; memory is bounded by a thousand rows. Partitions are read one by one and their parents are not locked, so a
- * service beside it can add days; only a drop of a table waits. Fails when the file exists, or there is nothing to copy.
+ * Writes every row that the database holds at one moment to a new file, readable by its owner alone. A cursor reads the
+ * rows, so memory holds at most a thousand of them. Partitions are read one by one and their parents are not locked, so
+ * a service beside it can add days; only dropping a table waits. Fails when the file exists, or when there is nothing
+ * to copy.
  */
 export const backUp = Effect.fn("backup.backUp")(function* (options: {
   readonly file: string
@@ -103,11 +104,8 @@ export const backUp = Effect.fn("backup.backUp")(function* (options: {
     if (migrations.length === 0) {
       return yield* new BackupFailed({ file, detail: "the database is empty, there is nothing to back up" })
     }
-    if (catalogue.tables.some(({ name }) => name === "old_trades")) {
-      const detail = "stored trades are being converted; start the service and repeat the backup afterwards"
-      return yield* new BackupFailed({ file, detail })
-    }
-    // Taken at once, so that no partition is dropped before it is read.
+    yield* refuseUnconverted
+    // Locked together, so that no partition is dropped before it is read.
     const leaves = catalogue.tables.flatMap(({ name }) => leavesOf(catalogue, name))
     const names = sql.csv(leaves.map((name) => sql`${sql(name)}`))
     yield* sql`lock table ${names} in access share mode`

@@ -1,10 +1,10 @@
 /**
- * The format of a backup: lines of JSON, compressed with zstd. A header, then for each table lines of rows and a line with
- * their number and hash, then a line with the hash of everything before it.
+ * The format of a backup: lines of JSON, compressed with zstd. First a header. Then, for each table, lines of rows and
+ * a line with their number and hash. Last, a line with the hash of everything before it.
  */
 import { type Effect, Schema } from "effect"
 
-/** Raised when a reader of the earlier format could misread a file. */
+/** Increased when a reader of the earlier format could misread a file. */
 export const FORMAT_VERSION = 1
 
 const Table = Schema.Struct({
@@ -16,23 +16,23 @@ const Table = Schema.Struct({
 const Partition = Schema.Struct({
   name: Schema.String,
   parent: Schema.String,
-  /** The table at the top, whose rows it holds. */
+  /** The outermost table, whose rows it holds. */
   root: Schema.String,
   /** `FOR VALUES ...` as PostgreSQL prints it. */
   bound: Schema.String,
-  /** Partition key of a partition that has partitions itself. */
+  /** Partition key, if the partition has partitions itself. */
   key: Schema.NullOr(Schema.String),
   /** Indexes that the parent does not have: `USING ...` as PostgreSQL prints it. */
   indexes: Schema.Array(Schema.Struct({ name: Schema.String, isUnique: Schema.Boolean, using: Schema.String }))
 })
 
-/** Everything of a database but its rows and what migrations make. */
+/** What a database has besides its rows and the work of its migrations. */
 export const Catalogue = Schema.Struct({
-  /** Tables that are no partitions; one comes after those that its foreign keys name. */
+  /** Tables without partitions. A table comes after the tables that its foreign keys name. */
   tables: Schema.Array(Table),
   /** Parents first. */
   partitions: Schema.Array(Partition),
-  /** Sequences that have been used, with their last value. */
+  /** Sequences in use, with their last value. */
   sequences: Schema.Array(Schema.Struct({ name: Schema.String, last: Schema.String }))
 })
 export type Catalogue = typeof Catalogue.Type
@@ -50,10 +50,10 @@ export const Header = Schema.Struct({
 })
 export type Header = typeof Header.Type
 
-/** Rows as PostgreSQL prints them as one composite value each. */
+/** Rows, each as PostgreSQL prints it as one composite value. */
 export const Rows = Schema.Struct({ table: Schema.String, rows: Schema.Array(Schema.String) })
 
-/** The end of a table: number of rows, and SHA-256 of their texts, each with a line feed. */
+/** The end of a table: number of rows, and SHA-256 of their texts, each followed by a line feed. */
 export const TableEnd = Schema.Struct({ end: Schema.String, count: Schema.Int, sha256: Schema.String })
 
 /** The last line: rows of all tables, and SHA-256 of all lines before it. */

@@ -1,4 +1,4 @@
-/** The one reader of backups: order, counts and hashes are checked on the way. */
+/** The only reader of backups. It checks order, counts and hashes while it reads. */
 import { Effect, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -6,12 +6,15 @@ import { pipeline } from "node:stream"
 import { createZstdDecompress } from "node:zlib"
 import { BackupFailed, type BackupSummary, decodeLine, FORMAT_VERSION, Header } from "./format.ts"
 
-/** The longest line; a writer's are about a mebibyte. A row of PostgreSQL may be longer than that, not than this. */
+/**
+ * The longest accepted line. Written lines have about a mebibyte; one row of PostgreSQL may be longer, but not longer
+ * than this.
+ */
 const LONGEST_LINE = 2 ** 28
 
 const LINE_FEED = 10
 
-/** The lines of a compressed file, without line feeds. A file that does not end with one has its rest as a last line. */
+/** The lines of a compressed file, without line feeds. What follows the last line feed is a line too. */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   const source = pipeline(createReadStream(file), createZstdDecompress(), () => undefined)
   let held: Array<Buffer> = []
@@ -35,7 +38,7 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Steps of a reader, in the order of the file. */
+/** What a reader does, in the order of the file. */
 export interface BackupReader<E, R> {
   readonly onHeader: (header: Header) => Effect.Effect<void, E, R>
   readonly onRows: (table: string, rows: ReadonlyArray<string>) => Effect.Effect<void, E, R>
@@ -47,8 +50,8 @@ const decodeText = (bytes: Buffer): string => new TextDecoder("utf-8", { fatal: 
 const isHeader = Schema.is(Header)
 
 /**
- * Reads a backup from its beginning to its end. Fails with `BackupFailed` for a file that is cut, altered, of a later format or
- * no backup; the reader may have seen rows of it by then.
+ * Reads a backup from beginning to end. Fails with `BackupFailed` for a file that is cut, altered, of a later format or
+ * not a backup. The reader may have seen some of its rows by then.
  */
 export const readBackup = Effect.fnUntraced(function* <E, R>(file: string, reader: BackupReader<E, R>) {
   const fail = (detail: string) => new BackupFailed({ file, detail })

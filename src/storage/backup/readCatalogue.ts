@@ -7,7 +7,7 @@ const Links = Schema.Array(Schema.Struct({ table: Schema.String, target: Schema.
 
 const schema = "(select oid from pg_namespace where nspname = current_schema())"
 
-/** Tables after those that they name, otherwise in the given order. Tables that name each other stay in the given order. */
+/** Orders tables after the tables they name, and otherwise as given. Tables that name each other stay as given. */
 export const inOrder = <T extends { readonly name: string }>(
   tables: ReadonlyArray<T>,
   links: typeof Links.Type
@@ -86,7 +86,7 @@ export const readCatalogue = Effect.gen(function* () {
 const decodeLinks = Schema.decodeUnknownEffect(Links)
 const decode = Schema.decodeUnknownEffect(Catalogue)
 
-/** Settings of a transaction under which a value's text means the same in every server. */
+/** Settings of a transaction that give a value's text the same meaning on every server. */
 export const exactText = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`set local statement_timeout = 0`

@@ -1,8 +1,9 @@
-/** Restoring a backup into an empty database. */
+/** Restores a backup into an empty database. */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
+import { Effect, Record, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { lockSchema, migrate, migrateTo, refuseNewer } from "../schema.ts"
+import { migrations } from "../migrations.ts"
+import { currentNames, lockSchema, migrate, migrateTo } from "../schema.ts"
 import { transaction } from "../transaction.ts"
 import { BackupFailed, type Header, type Progress } from "./format.ts"
 import { readBackup, verifyBackup } from "./readBackup.ts"
@@ -10,7 +11,7 @@ import { exactText, isFilled, readCatalogue } from "./readCatalogue.ts"
 
 const textList = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 
-/** Makes the partitions of the file that migrations have not made. */
+/** Makes the partitions of the file that the migrations have not made. */
 const makePartitions = Effect.fnUntraced(function* ({ partitions }: Header) {
   const sql = yield* SqlClient.SqlClient
   const made = new Set((yield* readCatalogue).partitions.map(({ name }) => name))
@@ -27,16 +28,16 @@ const makePartitions = Effect.fnUntraced(function* ({ partitions }: Header) {
 const columnsByTable = (tables: Header["tables"]): ReadonlyMap<string, string> =>
   new Map(tables.map(({ columns, name }) => [name, columns.join(", ")]))
 
-/** The first table whose columns differ from those of the file; undefined when none does. */
+/** The first table whose columns differ between file and database; undefined when there is none. */
 const differing = (file: Header["tables"], database: Header["tables"]): string | undefined => {
   const [own, others] = [columnsByTable(file), columnsByTable(database)]
   return [...own.keys(), ...others.keys()].find((name) => own.get(name) !== others.get(name))
 }
 
 /**
- * Restores a backup in one transaction: the schema of its own migrations, its rows, then the migrations that came later. The
- * file is checked as a whole before, and again while it is read. Fails, and changes nothing, for a file that is cut, altered
- * or of a later version, and for a database that holds anything.
+ * Restores a backup in one transaction: first the schema of its own migrations, then its rows, then the later
+ * migrations. The whole file is checked beforehand, and again while it is read. Fails and changes nothing for a file
+ * that is cut, altered, too old or of a later version, and for a database that holds anything.
  */
 export const restore = Effect.fn("backup.restore")(function* (options: {
   readonly file: string
@@ -46,7 +47,7 @@ export const restore = Effect.fn("backup.restore")(function* (options: {
   const sql = yield* SqlClient.SqlClient
   const fail = (detail: string) => new BackupFailed({ file, detail })
   const { header } = yield* verifyBackup(file)
-  yield* refuseNewer("file", header.migrations)
+  const names = yield* currentNames("file", header.migrations)
   yield* progress(`the file is whole: ${header.tables.length} tables of ${header.at}`)
 
   const prepare = Effect.gen(function* () {
@@ -55,14 +56,14 @@ export const restore = Effect.fn("backup.restore")(function* (options: {
     if (yield* isFilled) {
       return yield* fail("the database is not empty; restore into a new DATA_DIR or a new database")
     }
-    yield* migrateTo(header.migrations)
+    yield* migrateTo(Record.filter(migrations, (_, name) => names.includes(name)))
     yield* makePartitions(header)
     const { tables } = yield* readCatalogue
     const table = differing(header.tables, tables)
     if (table !== undefined) {
       return yield* fail(`its table ${table} is not the one that its migrations make`)
     }
-    // Rows that migrations have written are in the file as well.
+    // The file also has the rows that migrations have written.
     yield* sql`truncate ${sql.csv(tables.map(({ name }) => sql`${sql(name)}`))}`
   })
 
@@ -92,7 +93,7 @@ export const restore = Effect.fn("backup.restore")(function* (options: {
       return read
     })
   )
-  // Without statistics the first reads of a large table are planned badly.
+  // Without statistics, the first reads of a large table would be planned badly.
   yield* transaction(sql, Effect.andThen(sql`set local statement_timeout = 0`, sql`analyze`))
   return summary
 })

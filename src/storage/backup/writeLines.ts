@@ -1,4 +1,4 @@
-/** A new compressed file of lines, which appears under its name only once it is whole. */
+/** A new compressed file of lines. It gets its name only when it is complete. */
 import { Effect, type Scope } from "effect"
 import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { pipeline } from "node:stream/promises"
@@ -8,15 +8,15 @@ import { BackupFailed } from "./format.ts"
 /** Writes lines; each write waits for the disk. */
 export interface LineWriter {
   readonly write: (line: string) => Effect.Effect<void, BackupFailed>
-  /** Ends the file, waits until it is on the disk, and gives it its name. */
+  /** Ends the file, waits until it is on disk, and gives it its name. */
   readonly finish: Effect.Effect<void, BackupFailed>
 }
 
 const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /**
- * Opens a file for its owner alone, as `FILE.part` until it is finished; the scope removes one that is not. Fails when the file
- * exists or cannot be written.
+ * Opens a file for its owner alone. It is called `FILE.part` until it is finished, and the scope removes an unfinished
+ * one. Fails when the file exists or cannot be written.
  */
 export const writeLines = (file: string): Effect.Effect<LineWriter, BackupFailed, Scope.Scope> =>
   Effect.gen(function* () {
@@ -25,7 +25,7 @@ export const writeLines = (file: string): Effect.Effect<LineWriter, BackupFailed
     if (existsSync(file)) {
       return yield* new BackupFailed({ file, detail: "the file exists already" })
     }
-    // One that a killed run has left behind.
+    // A killed run may have left one.
     yield* Effect.try({ try: () => rmSync(part, { force: true }), catch: failed })
     const fd = yield* Effect.try({ try: () => openSync(part, "wx", 0o600), catch: failed })
     const zstd = createZstdCompress()

@@ -1,62 +1,57 @@
-/** Blocks of one reader of the chain for every process of a service, in order, each once. */
-import { Context, Duration, type Effect, Layer, Stream } from "effect"
+/** One reader of the chain passes blocks to every process of a service, in order and each once. */
+import { Context, Duration, type Effect, Stream } from "effect"
 import { type AppendRefused, type BusLog, type BusUnavailable, entriesAfter, makeMemoryLog } from "./busLog.ts"
 
 /** A block to append. */
-export interface BusBlock {
-  /** Slot of the block before it in the chain; 0 before the first. */
+export interface BusBlock<Body = Uint8Array> {
+  /** Slot of the previous block in the chain; 0 before the first. */
   readonly after: number
   readonly slot: number
-  readonly bytes: Uint8Array
+  readonly body: Body
 }
 
 /** A block as a reader of the bus has it. */
-export interface BusEntry {
+export interface BusEntry<Body = Uint8Array> {
   readonly slot: number
-  readonly bytes: Uint8Array
-  /** True when blocks between this one and the last that the reader has are not on the bus any more. */
+  readonly body: Body
+  /** True when the bus no longer has the blocks between this one and the reader's last. */
   readonly isAfterGap: boolean
 }
 
-/** Time for which blocks stay on the bus. */
+/** How long blocks stay on the bus. */
 export const BLOCKS_KEPT = Duration.hours(1)
 
-/** Blocks of chains, which are named by their genesis hashes. They stay for an hour. */
-export class BlockBus extends Context.Service<
-  BlockBus,
-  {
-    /** Slot of the newest block; null when there is none. */
-    newest(chain: string): Effect.Effect<number | null, BusUnavailable>
-    /**
-     * Appends a block, and is refused unless the newest block is `after`, so that two writers never interleave and no block
-     * is there twice. A bus whose newest block is older, or that has none, has lost blocks: it takes the block, and readers
-     * have a gap before it.
-     */
-    append(chain: string, block: BusBlock): Effect.Effect<void, AppendRefused | BusUnavailable>
-    /**
-     * Blocks after this slot, those that are there and then each new one; with 0 from the oldest on. Never fails and never
-     * ends: it waits while the bus cannot be reached.
-     */
-    follow(chain: string, after: number): Stream.Stream<BusEntry>
-    /** Local time of the last answer of the bus, in milliseconds since the Unix epoch; null before the first. */
-    readonly heardAtMs: () => number | null
-  }
->()("fathom/storage/bus/BlockBus") {
-  /** Blocks of this process. */
-  static readonly layerMemory = (kept: Duration.Duration = BLOCKS_KEPT): Layer.Layer<BlockBus> =>
-    Layer.sync(BlockBus, () => makeBlockBus(makeMemoryLog({ keptMs: Duration.toMillis(kept) })))
+/** Blocks of chains, which are named by their genesis hashes. */
+export interface Blocks<Body> {
+  /** Slot of the newest block; null when there is none. */
+  newest(chain: string): Effect.Effect<number | null, BusUnavailable>
+  /**
+   * Appends a block. Refused unless the newest block is `after`, so that two writers never interleave and no block is
+   * there twice. A bus with an older newest block, or with none, has lost blocks: it takes the block, and its readers
+   * get a gap before it.
+   */
+  append(chain: string, block: BusBlock<Body>): Effect.Effect<void, AppendRefused | BusUnavailable>
+  /**
+   * Blocks after this slot: the present ones, then each new one. With 0, from the oldest on. Never fails and never
+   * ends: it waits while the bus cannot be reached.
+   */
+  follow(chain: string, after: number): Stream.Stream<BusEntry<Body>>
+  /** Local time of the last answer of the bus, in milliseconds since the Unix epoch; null before the first. */
+  readonly heardAtMs: () => number | null
 }
 
+/** The bus that processes share: blocks as bytes, which stay for an hour. */
+export class BlockBus extends Context.Service<BlockBus, Blocks<Uint8Array>>()("fathom/storage/bus/BlockBus") {}
+
 /** The bus over a log whose places are slots. */
-export const makeBlockBus = (log: BusLog): BlockBus["Service"] =>
-  BlockBus.of({
-    newest: log.newest,
-    append: (chain, { after, bytes, slot }) => log.append(chain, { after, place: slot, bytes }),
-    follow: (chain, after) =>
-      Stream.map(entriesAfter(log, chain, after), ({ bytes, isAfterGap, place }) => ({
-        slot: place,
-        bytes,
-        isAfterGap
-      })),
-    heardAtMs: log.heardAtMs
-  })
+export const makeBlocks = <Body>(log: BusLog<Body>): Blocks<Body> => ({
+  newest: log.newest,
+  append: (chain, { after, body, slot }) => log.append(chain, { after, place: slot, body }),
+  follow: (chain, after) =>
+    Stream.map(entriesAfter(log, chain, after), ({ body, isAfterGap, place }) => ({ slot: place, body, isAfterGap })),
+  heardAtMs: log.heardAtMs
+})
+
+/** A bus inside this process. Its readers get the objects that were appended. */
+export const makeMemoryBlocks = <Body>(kept: Duration.Duration): Blocks<Body> =>
+  makeBlocks(makeMemoryLog({ keptMs: Duration.toMillis(kept) }))

@@ -1,131 +1,145 @@
-/** Logs of entries in order, each once, under names: the part that every bus has. */
-import { Clock, Effect, Option, Schedule, Schema, type Scope, Stream } from "effect"
+/** Logs of entries in order, each once, under names: what all buses have in common. */
+import { Clock, Effect, Option, Schema, type Scope, Stream } from "effect"
+import { keepTrying } from "../../operations/keepRunning.ts"
 
-/** A later entry than the one given is in the log: another process has appended. */
+/** The log has a later entry than the given one: another process has appended. */
 export class AppendRefused extends Schema.TaggedError<AppendRefused>()("AppendRefused", {
   /** Place of the newest entry. */
   newest: Schema.Int
 }) {}
 
-/** The bus cannot be reached. An entry that was being appended may be on it all the same. */
+/** The bus cannot be reached. It may have taken an entry that was being appended. */
 export class BusUnavailable extends Schema.TaggedError<BusUnavailable>()("BusUnavailable", {
   cause: Schema.Defect()
 }) {}
 
 /** An entry. Places rise, with holes between them. */
-export interface LogEntry {
-  /** Place of the entry before it; 0 before the first. */
+export interface LogEntry<Body = Uint8Array> {
+  /** Place of the previous entry; 0 before the first. */
   readonly after: number
   readonly place: number
-  readonly bytes: Uint8Array
+  readonly body: Body
 }
 
 /** An entry as a reader has it. */
-export interface ReadEntry {
+export interface ReadEntry<Body = Uint8Array> {
   readonly place: number
-  readonly bytes: Uint8Array
-  /** True when entries between this one and the last that the reader has are not in the log any more. */
+  readonly body: Body
+  /** True when the log no longer has the entries between this one and the reader's last. */
   readonly isAfterGap: boolean
 }
 
-/** Entries that were read at once. */
+/** Entries that were read together. */
 export interface LogPage<Entry> {
   readonly entries: ReadonlyArray<Entry>
-  /** True when as many were there as are read at once, so that later ones may be there too. */
+  /** True when a full page was read, so that later entries may be there. */
   readonly hasMore: boolean
 }
 
-/** Reads the entries after a place: waits for one, and may return none after a while. */
-export type ReadLog = (name: string, after: number) => Effect.Effect<LogPage<LogEntry>, BusUnavailable>
+/** Reads the entries after a place. Waits for one, and may return none after a while. */
+export type ReadLog<Body = Uint8Array> = (
+  name: string,
+  after: number
+) => Effect.Effect<LogPage<LogEntry<Body>>, BusUnavailable>
 
 /** A log for each name. */
-export interface BusLog {
+export interface BusLog<Body = Uint8Array> {
   /** Place of the newest entry; null when there is none. */
   readonly newest: (name: string) => Effect.Effect<number | null, BusUnavailable>
-  /** Appends an entry; refused when an entry later than `after` is there. */
-  readonly append: (name: string, entry: LogEntry) => Effect.Effect<void, AppendRefused | BusUnavailable>
-  /** A reader, with a connection of its own where it needs one. */
-  readonly reader: Effect.Effect<ReadLog, never, Scope.Scope>
+  /** Appends an entry. Refused when the log has an entry later than `after`. */
+  readonly append: (name: string, entry: LogEntry<Body>) => Effect.Effect<void, AppendRefused | BusUnavailable>
+  /** A reader, with its own connection if it needs one. */
+  readonly reader: Effect.Effect<ReadLog<Body>, never, Scope.Scope>
   /** Local time of the last answer, in milliseconds since the Unix epoch; null before the first. */
   readonly heardAtMs: () => number | null
 }
 
-/** Bounds of a log: the oldest entries are removed beyond either. */
+/** Bounds of a log. The oldest entries are removed beyond either. */
 export interface LogBounds {
   readonly keptMs: number
-  /** Bytes of all entries; absent for no bound. */
+  /** Most bytes of all entries; no bound when left out. */
   readonly mostBytes?: number
 }
 
-/** Marks the entries, oldest first, that follow others which a reader at this place does not have. */
-const entriesFrom = (
+/** Marks entries, oldest first, that follow others which a reader at this place has missed. */
+const entriesFrom = <Body>(
   position: number,
-  found: ReadonlyArray<LogEntry>
-): readonly [position: number, entries: ReadonlyArray<ReadEntry>] => {
+  found: ReadonlyArray<LogEntry<Body>>
+): readonly [position: number, entries: ReadonlyArray<ReadEntry<Body>>] => {
   let last = position
-  const entries = found.map(({ after, bytes, place }) => {
+  const entries = found.map(({ after, body, place }) => {
     const isAfterGap = last > 0 && after > last
     last = place
-    return { place, bytes, isAfterGap }
+    return { place, body, isAfterGap }
   })
   return [last, entries]
 }
 
-/** The entries after this place, page by page, those that are there and then each new one. */
-export const pages = (
-  { reader }: BusLog,
+/** Reads the entries after a place: the present ones, then each new one. Emits what `content` takes from each page. */
+const readPages = <Body, A>(
+  { reader }: BusLog<Body>,
   name: string,
-  after: number
-): Stream.Stream<LogPage<ReadEntry>, BusUnavailable> =>
+  after: number,
+  content: (page: LogPage<ReadEntry<Body>>) => ReadonlyArray<A>
+): Stream.Stream<A, BusUnavailable> =>
   Stream.unwrap(
     Effect.map(reader, (read) =>
       Stream.paginate(after, (position) =>
         Effect.map(read(name, position), ({ entries: found, hasMore }) => {
           const [last, entries] = entriesFrom(position, found)
-          return [[{ entries, hasMore }], Option.some(last)] as const
+          return [content({ entries, hasMore }), Option.some(last)] as const
         })
       )
     )
   )
 
+/** The entries after this place, page by page: the present ones, then each new one. */
+export const pages = <Body>(
+  log: BusLog<Body>,
+  name: string,
+  after: number
+): Stream.Stream<LogPage<ReadEntry<Body>>, BusUnavailable> => readPages(log, name, after, (page) => [page])
+
 const RETRY_EVERY = "250 millis"
 
-/** The same entries one by one; a read that fails is repeated until it succeeds. */
-export const entriesAfter = (log: BusLog, name: string, after: number): Stream.Stream<ReadEntry> => {
-  const patient: BusLog = {
+/** The same entries one by one. A failed read is repeated until it succeeds. */
+export const entriesAfter = <Body>(log: BusLog<Body>, name: string, after: number): Stream.Stream<ReadEntry<Body>> => {
+  const patient: BusLog<Body> = {
     ...log,
-    // A read is repeated, whatever became of it: it changes nothing.
+    // A read changes nothing, so it is repeated after any failure.
     reader: Effect.map(
       log.reader,
-      (read) => (name, after) => Effect.orDie(Effect.retry(read(name, after), Schedule.spaced(RETRY_EVERY)))
+      (read) => (name, after) => keepTrying("Reading the bus", { every: RETRY_EVERY })(read(name, after))
     )
   }
-  return pages(patient, name, after).pipe(
-    Stream.orDie,
-    Stream.flatMap(({ entries }) => Stream.fromIterable(entries))
-  )
+  return Stream.orDie(readPages(patient, name, after, ({ entries }) => entries))
 }
 
 /** An entry in memory. */
-interface KeptEntry extends LogEntry {
+interface KeptEntry<Body> extends LogEntry<Body> {
   readonly atMs: number
 }
 
-/** The newest entries of those that are kept: the last one always, and the others within the bytes. */
-const within = (entries: ReadonlyArray<KeptEntry>, mostBytes: number): ReadonlyArray<KeptEntry> => {
-  let from = entries.length
-  for (let bytes = 0; from > 0; from--) {
-    bytes += entries[from - 1]?.bytes.length ?? 0
-    if (bytes > mostBytes && from < entries.length) {
-      break
-    }
-  }
-  return entries.slice(from)
+/** The last entry, and as many entries before it as the bytes allow. */
+const within = <Body>(
+  entries: ReadonlyArray<KeptEntry<Body>>,
+  mostBytes: number,
+  sizeOf: (body: Body) => number
+): ReadonlyArray<KeptEntry<Body>> => {
+  let bytes = 0
+  const tooOld = entries.findLastIndex(({ body }, place) => {
+    bytes += sizeOf(body)
+    return bytes > mostBytes && place < entries.length - 1
+  })
+  return entries.slice(tooOld + 1)
 }
 
-/** Logs of this process. */
-export const makeMemoryLog = ({ keptMs, mostBytes = Infinity }: LogBounds): BusLog => {
-  const logs = new Map<string, ReadonlyArray<KeptEntry>>()
+/** Logs of this process. Bodies stay the appended objects. `sizeOf` counts their bytes. */
+export const makeMemoryLog = <Body>(
+  { keptMs, mostBytes = Infinity }: LogBounds,
+  sizeOf: (body: Body) => number = () => 0
+): BusLog<Body> => {
+  const logs = new Map<string, ReadonlyArray<KeptEntry<Body>>>()
   const waiting = new Set<() => void>()
   const heard: { atMs: number | null } = { atMs: null }
   const entriesOf = (name: string) => logs.get(name) ?? []
@@ -135,7 +149,7 @@ export const makeMemoryLog = ({ keptMs, mostBytes = Infinity }: LogBounds): BusL
     waiting.add(wake)
     return Effect.sync(() => waiting.delete(wake))
   })
-  const next = (name: string, after: number): Effect.Effect<ReadonlyArray<KeptEntry>> =>
+  const next = (name: string, after: number): Effect.Effect<ReadonlyArray<KeptEntry<Body>>> =>
     Effect.suspend(() => {
       const found = entriesOf(name).filter(({ place }) => place > after)
       return found.length > 0 ? Effect.succeed(found) : Effect.andThen(arrival, next(name, after))
@@ -143,7 +157,7 @@ export const makeMemoryLog = ({ keptMs, mostBytes = Infinity }: LogBounds): BusL
 
   return {
     newest: (name) => Effect.sync(() => entriesOf(name).at(-1)?.place ?? null),
-    append: Effect.fnUntraced(function* (name: string, entry: LogEntry) {
+    append: Effect.fnUntraced(function* (name: string, entry: LogEntry<Body>) {
       const atMs = yield* Clock.currentTimeMillis
       heard.atMs = atMs
       const entries = entriesOf(name)
@@ -152,7 +166,7 @@ export const makeMemoryLog = ({ keptMs, mostBytes = Infinity }: LogBounds): BusL
         return yield* new AppendRefused({ newest })
       }
       const kept = [...entries.filter((each) => each.atMs >= atMs - keptMs), { ...entry, atMs }]
-      logs.set(name, within(kept, mostBytes))
+      logs.set(name, within(kept, mostBytes, sizeOf))
       const woken = Array.from(waiting)
       waiting.clear()
       woken.forEach((wake) => wake())

@@ -1,8 +1,11 @@
-/** The ClickHouse server that holds the history of trades. Knows no client: `ClickHouseHttp.ts` is loaded where `CLICKHOUSE_URL` is set. */
+/**
+ * The ClickHouse server that holds the history of trades. Imports no client: `ClickHouseHttp.ts` is loaded when
+ * `CLICKHOUSE_URL` is set.
+ */
 import { Config, Context, Duration, type Effect, Option, Schema, type Stream } from "effect"
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 
-/** The server is away, refused a statement, or did not answer in time. An insert may have been carried out all the same. */
+/** The server is away, refused a statement, or did not answer in time. It may have carried out an insert. */
 export class ClickHouseUnavailable extends Schema.TaggedError<ClickHouseUnavailable>()("ClickHouseUnavailable", {
   cause: Schema.Defect()
 }) {
@@ -16,12 +19,12 @@ export interface Insert {
   readonly table: string
   readonly columns: string
   readonly rows: Uint8Array
-  /** Rows of a token that was inserted before are not inserted again, nor passed on to materialized views. */
+  /** Rows with a token that was inserted before are not inserted again, nor passed on to materialized views. */
   readonly token: string
 }
 
 /**
- * Statements to the server. They hold no parameters: bytes are written as hexadecimal digits (`sqlBytes`). Nothing is
+ * Statements to the server. They have no parameters: bytes are written as hexadecimal digits (`sqlBytes`). Nothing is
  * retried here.
  */
 export class ClickHouse extends Context.Service<
@@ -37,7 +40,7 @@ export class ClickHouse extends Context.Service<
   }
 >()("fathom/storage/clickhouse/ClickHouse") {}
 
-/** `CLICKHOUSE_URL`: `http:` or `https:`, with user, password, port and the database, which must exist. */
+/** `CLICKHOUSE_URL`: `http:` or `https:`, with user, password, port and database. The database must exist. */
 export const clickHouseUrl: Config.Config<Option.Option<string>> = Config.option(
   Config.schema(
     Schema.String.check(
@@ -57,7 +60,7 @@ const LEAST_SPOOL_MIB = 16
 const days = (name: string, byDefault: number) =>
   durationSetting(name).pipe(Config.withDefault(Duration.days(byDefault)))
 
-/** A name that is written into a statement. */
+/** A name that may be written into a statement. */
 const volume = Config.option(
   Config.schema(
     Schema.String.check(Schema.makeFilter((text) => /^\w+$/u.test(text) || "must be the name of a volume")),
@@ -80,8 +83,8 @@ export const clickHouseSettings = Config.all({
 /** The settings of the history of trades in ClickHouse. */
 export type ClickHouseSettings = Config.Success<typeof clickHouseSettings>
 
-/** Bytes as an expression of a statement. */
+/** Bytes, as an expression for a statement. */
 export const sqlBytes = (bytes: Uint8Array): string => `unhex('${Buffer.from(bytes).toString("hex")}')`
 
-/** Text as an expression of a statement. */
+/** Text, as an expression for a statement. */
 export const sqlText = (text: string): string => sqlBytes(new TextEncoder().encode(text))

@@ -1,13 +1,13 @@
-/** ClickHouse over HTTP, by its own client. */
+/** ClickHouse over HTTP, with its own client. */
 import { createClient } from "@clickhouse/client"
 import { Duration, Effect, Layer, Stream } from "effect"
 import { Readable } from "node:stream"
 import { within } from "../deadline.ts"
 import { ClickHouse, ClickHouseUnavailable } from "./ClickHouse.ts"
 
-/** Requests at a time; more wait for a connection. */
+/** Requests at the same time. Further ones wait for a connection. */
 const CONNECTIONS = 16
-/** The server ends a query itself soon after the caller has stopped to wait for it. */
+/** The server ends a query soon after the caller has stopped waiting for it. */
 const SERVER_MARGIN_SECONDS = 1
 
 const unavailable = (cause: unknown) => new ClickHouseUnavailable({ cause })
@@ -30,10 +30,10 @@ export const layer = (url: string): Layer.Layer<ClickHouse> =>
             application: "fathom",
             max_open_connections: CONNECTIONS,
             request_timeout: Duration.toMillis(Duration.minutes(10)),
-            // A busy event loop would otherwise take a connection that the server has closed meanwhile.
+            // Otherwise a busy event loop could use a connection that the server has closed.
             keep_alive: { eagerly_destroy_stale_sockets: true },
             compression: { request: false, response: false },
-            // Failures reach the log with what they were for.
+            // Failures reach the log with the statement's purpose.
             log: { level: 127 }
           })
         ),
@@ -46,7 +46,7 @@ export const layer = (url: string): Layer.Layer<ClickHouse> =>
             client.exec({
               query: `${query} FORMAT RowBinary`,
               abort_signal: signal,
-              // Sent once it is whole, an answer has the failure of its query as its status, instead of at its end.
+              // An answer that is sent as a whole has its query's failure as the status, instead of at its end.
               clickhouse_settings: { ...settingsOf(deadline), ...(isWhole && { wait_end_of_query: 1 }) }
             }),
           catch: unavailable

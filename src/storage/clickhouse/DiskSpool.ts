@@ -1,4 +1,4 @@
-/** A bounded queue of entries in files, in the order in which they were added. It outlives the process. */
+/** A bounded queue of entries in files, in the order they were added. It survives the process. */
 import { Effect, Schema, type Scope } from "effect"
 import {
   closeSync,
@@ -16,7 +16,7 @@ import {
 import { join } from "node:path"
 import { takeFolder } from "../folderLock.ts"
 
-/** The folder cannot be used, or an entry alone is larger than the bound. */
+/** The folder cannot be used, or a single entry is larger than the bound. */
 export class SpoolUnusable extends Schema.TaggedError<SpoolUnusable>()("SpoolUnusable", {
   folder: Schema.String,
   detail: Schema.String
@@ -26,7 +26,7 @@ export class SpoolUnusable extends Schema.TaggedError<SpoolUnusable>()("SpoolUnu
   }
 }
 
-/** The content of an entry: the head is read apart from the body, which may be large. */
+/** The content of an entry. The head can be read without the body, which may be large. */
 export interface SpoolContent {
   readonly head: Uint8Array
   readonly body: Uint8Array
@@ -35,7 +35,7 @@ export interface SpoolContent {
 /** One entry. */
 export interface SpoolEntry {
   readonly id: number
-  /** True where the entry before this one was dropped for room. */
+  /** True when the entry before this one was dropped for room. */
   readonly afterLoss: boolean
 }
 
@@ -46,16 +46,16 @@ interface Stored extends SpoolEntry {
 
 /** Entries in a folder. */
 export interface DiskSpool {
-  /** Adds an entry, on disk when it returns. Entries that were dropped for room are returned, the oldest first. */
+  /** Adds an entry. It is on disk when this returns. Returns the entries that were dropped for room, oldest first. */
   add(
     content: SpoolContent
   ): Effect.Effect<{ readonly id: number; readonly dropped: ReadonlyArray<SpoolEntry> }, SpoolUnusable>
-  /** Every entry, the oldest first. */
+  /** Every entry, oldest first. */
   readonly listed: () => ReadonlyArray<SpoolEntry>
   head(id: number): Effect.Effect<Uint8Array, SpoolUnusable>
   body(id: number): Effect.Effect<Uint8Array, SpoolUnusable>
   remove(id: number): Effect.Effect<void, SpoolUnusable>
-  /** Entries, and their bytes. */
+  /** Number of entries and their bytes. */
   readonly count: () => number
   readonly bytes: () => number
 }
@@ -85,7 +85,7 @@ const writeWhole = (file: string, bytes: Uint8Array): void => {
   }
 }
 
-/** A file begins with the number of bytes of its head. */
+/** A file begins with the length of its head, in bytes. */
 const PREFIX_BYTES = 4
 
 const joined = ({ body, head }: SpoolContent): Uint8Array => {
@@ -115,7 +115,7 @@ const readBody = (file: string): Uint8Array => {
   return bytes.subarray(PREFIX_BYTES + bytes.readUInt32LE())
 }
 
-/** The entries of a folder; what was written in part is removed. */
+/** The entries of a folder. Removes what was written only in part. */
 const storedIn = (folder: string): Array<Stored> =>
   readdirSync(folder)
     .flatMap((file) => {
@@ -129,7 +129,7 @@ const storedIn = (folder: string): Array<Stored> =>
     })
     .toSorted((a, b) => a.id - b.id)
 
-/** Opens the queue of a folder until the scope closes. Fails where another process has it. */
+/** Opens the queue of a folder until the scope closes. Fails when another process has it. */
 export const openSpool = Effect.fnUntraced(function* (
   folder: string,
   limit: number
@@ -155,7 +155,7 @@ export const openSpool = Effect.fnUntraced(function* (
     return join(folder, stored.file)
   }
 
-  /** Removes the oldest entry, once the next one is marked as after a loss. */
+  /** Removes the oldest entry, after the next one is marked as following a loss. */
   const dropFirst = (): SpoolEntry => {
     const [first, second] = all
     if (first === undefined) {

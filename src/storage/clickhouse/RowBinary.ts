@@ -1,7 +1,7 @@
-/** The row format of ClickHouse: values of a row one after the other, integers with the lowest byte first. */
+/** The row format of ClickHouse: the values of a row one after the other, integers with the lowest byte first. */
 
 const FIRST_CAPACITY = 65_536
-/** Values below this take one byte of a length. */
+/** Lengths below this take one byte. */
 const CONTINUES = 0x80
 
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }
@@ -70,7 +70,7 @@ export class RowWriter {
     this.bytes(utf8.encoder.encode(value))
   }
 
-  /** A Nullable of what `write` writes. */
+  /** A Nullable; `write` writes the value. */
   nullable<A>(value: A | null | undefined, write: (value: A) => void): void {
     if (value === null || value === undefined) {
       this.uint8(1)
@@ -81,7 +81,7 @@ export class RowWriter {
   }
 }
 
-/** Reads rows. Every method reads one value of a column type, and throws `RangeError` where the bytes end before it does. */
+/** Reads rows. Every method reads one value of a column type, and throws `RangeError` when the bytes end early. */
 export class RowReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
@@ -157,7 +157,7 @@ export class RowReader {
   }
 }
 
-/** Every row of these bytes. */
+/** Reads all rows in these bytes. */
 export const readRows = <A>(bytes: Uint8Array, read: (row: RowReader) => A): ReadonlyArray<A> => {
   const reader = new RowReader(bytes)
   const rows: Array<A> = []
@@ -167,7 +167,7 @@ export const readRows = <A>(bytes: Uint8Array, read: (row: RowReader) => A): Rea
   return rows
 }
 
-/** The whole rows at the beginning of these bytes, and the bytes after them. */
+/** The complete rows at the beginning of these bytes, and the bytes after them. */
 export const readWhole = <A>(
   bytes: Uint8Array,
   read: (row: RowReader) => A

@@ -1,13 +1,13 @@
-/** Rows of an answer. */
+/** Decodes the rows of an answer. */
 import { Effect } from "effect"
 import { ClickHouseUnavailable } from "./ClickHouse.ts"
 import { readRows, type RowReader } from "./RowBinary.ts"
 
-/** Runs a decoder; bytes that are not what was asked for fail as an answer that was cut off does. */
+/** Runs a decoder. Unexpected bytes fail in the same way as an answer that was cut off. */
 export const decoding = <A>(decode: () => A): Effect.Effect<A, ClickHouseUnavailable> =>
   Effect.try({ try: decode, catch: (cause) => new ClickHouseUnavailable({ cause }) })
 
-/** Every row of an answer that is there in whole. */
+/** Every row of a complete answer. */
 export const decodeRows = <A>(
   bytes: Uint8Array,
   read: (row: RowReader) => A

@@ -5,7 +5,7 @@ import { decodeRows } from "./decodeRows.ts"
 
 const DEADLINE = Duration.seconds(30)
 
-/** Statements that make one change of a schema. */
+/** The statements of one change of the schema. */
 export interface Migration {
   readonly name: string
   readonly statements: ReadonlyArray<string>
@@ -15,8 +15,8 @@ const repeatable = (statement: string): string =>
   statement.trim().replace(/^CREATE (TABLE|MATERIALIZED VIEW) /u, "CREATE $1 IF NOT EXISTS ")
 
 /**
- * Carries out the migrations that the database has not had. ClickHouse has no transactions: what was cut off is carried out
- * again, and tables that are there stay. Fails where the database was changed by a later release.
+ * Carries out the migrations that the database lacks. ClickHouse has no transactions: an interrupted migration is
+ * carried out again, and existing tables stay. Fails when a later release has changed the database.
  */
 export const migrate = Effect.fnUntraced(function* (migrations: ReadonlyArray<Migration>) {
   const { read, run } = yield* ClickHouse

@@ -1,4 +1,4 @@
-/** The bus of account writes on Valkey, or Redis 7. Loaded where several processes divide the roles of a service. */
+/** The bus of account writes on Valkey or Redis 7. Loaded when several processes share the roles of a service. */
 import { Effect, Layer } from "effect"
 import { ACCOUNT_BOUNDS, AccountBus, type AccountBusBounds, type Leases, makeAccountBus } from "../bus/AccountBus.ts"
 import { bufferOf, makeConnection, type Send } from "./busConnection.ts"
@@ -7,8 +7,8 @@ import { keyOf, makeValkeyLog } from "./busLogValkey.ts"
 const KIND = "accounts"
 
 /**
- * Operations on leases. A set holds the owners and the ends of their leases by the clock of the server, a hash the revision and
- * the accounts of each. Leases that have ended are removed with any operation, and both keys once none is renewed.
+ * Operations on leases. A set holds the owners and the ends of their leases by the server's clock, a hash each owner's
+ * revision and accounts. Every operation removes ended leases, and both keys go when no lease is renewed.
  */
 const LEASES_LUA = `
 local ends, held = KEYS[1], KEYS[2]
@@ -75,7 +75,7 @@ const makeLeases = (send: Send, leaseMs: number): Leases => {
   }
 }
 
-/** The bus on the server at this address. Building it does not wait for the server. */
+/** The bus on the server at this address. Does not wait for the server. */
 export const layer = (url: string, bounds: AccountBusBounds = ACCOUNT_BOUNDS): Layer.Layer<AccountBus> =>
   Layer.effect(
     AccountBus,

@@ -1,12 +1,12 @@
-/** Exact sliding logs that many processes share, by the clock of the server that holds them. */
+/** Exact sliding logs that many processes share. The clock of their server counts. */
 import { Effect } from "effect"
 import { Redis } from "effect/persistence"
 import { SecretSource } from "../../domain/randomText.ts"
 import { inTime, Valkey, type ValkeyUnavailable } from "./Valkey.ts"
 
-/** One log, its terms and the units in question. */
+/** One log, its limit and the units to charge. */
 export interface LogRequest {
-  /** Key of the log. In a cluster, logs of one request need one hash tag, such as `{key_a}`. */
+  /** Key of the log. In a cluster, all logs of a request need the same hash tag, such as `{key_a}`. */
   readonly log: string
   readonly limit: number
   readonly windowMs: number
@@ -19,25 +19,26 @@ export interface LogState {
   readonly remaining: number
   /** Milliseconds until the oldest counted unit leaves the window; 0 when nothing is counted. */
   readonly resetInMs: number
-  /** Milliseconds until the cost fits, or a whole window when it never can; 0 when it was admitted. */
+  /** Milliseconds until the cost fits, or a whole window when it never fits; 0 when it was admitted. */
   readonly fitsInMs: number
 }
 
-/** Outcome of a charge: of every log or of none. */
+/** Outcome of a charge: it goes to every log or to none. */
 export interface LogDecision {
   readonly isAdmitted: boolean
   /** Identity of the charge. */
   readonly seq: number
-  /** In the order of the request. */
+  /** The states, in the order of the request. */
   readonly states: ReadonlyArray<LogState>
 }
 
 type Operation = "admit" | "refund" | "peek"
 
 /**
- * A log is a sorted set: the score is the time of a charge in microseconds, the member its number and its cost. The sum of the
- * costs is kept beside it. A charge leaves once the window has passed, in logarithmic time, and the keys go with the last one.
- * When the clock of the server is set back, charges of the future count from now: no window holds more than the limit.
+ * A log is a sorted set. A member is a charge with its number and cost, its score the time in microseconds. The sum of
+ * the costs is kept beside it. A charge leaves when the window has passed, in logarithmic time, and the keys go with
+ * the last charge. When the server's clock is set back, charges from the future count from now: no window holds more
+ * than the limit.
  */
 export const LOGS_LUA = `
 local op, seq = ARGV[1], ARGV[2]
@@ -120,11 +121,11 @@ const statesOf = (answer: ReadonlyArray<number>): ReadonlyArray<LogState> =>
     return { remaining, resetInMs: resetInUs / 1000, fitsInMs: fitsInUs / 1000 }
   })
 
-/** Operations on shared logs. Each is one script, decided within 50 ms; a charge that is decided later is given back. */
+/** Operations on shared logs. Each is one script with a limit of 50 ms. A charge that is decided later is refunded. */
 export const sharedLogs = Effect.gen(function* () {
   const valkey = yield* Valkey
   const run = valkey.eval(script)
-  // Numbers of charges: a process counts on from a random place, so that no two charges of a log have one number.
+  // Numbers of charges. A process counts on from a random number, so that no two charges of a log share one.
   const random = yield* SecretSource
   let lastSeq = random(6).reduce((value, byte) => value * 256 + byte, 0)
   const nextSeq = () => {
@@ -145,7 +146,7 @@ export const sharedLogs = Effect.gen(function* () {
       }))
     })
 
-  /** Gives a charge back. Doing so twice, or after it left the window, changes nothing. */
+  /** Refunds a charge. The second time, or after the charge left the window, nothing changes. */
   const refund = (seq: number, ...requests: ReadonlyArray<LogRequest>) =>
     Effect.map(inTime(valkey, run("refund", seq, requests)), statesOf)
 

@@ -1,9 +1,12 @@
-/** The Valkey or Redis server that the processes of one service share. Knows no client: `ValkeyRedis.ts` is loaded where `VALKEY_URL` is set. */
+/**
+ * The Valkey or Redis server that the processes of one service share. Imports no client: `ValkeyRedis.ts` is loaded
+ * when `VALKEY_URL` is set.
+ */
 import { Config, Context, Duration, Effect, Exit, Fiber, Option, Schedule, Schema } from "effect"
 import type { Redis } from "effect/persistence"
 import { withinTurns } from "../../domain/loopTime.ts"
 
-/** The server is away, or did not answer in time. A command may have been carried out all the same. */
+/** The server is away, or did not answer in time. It may have carried out the command. */
 export class ValkeyUnavailable extends Schema.TaggedError<ValkeyUnavailable>()("ValkeyUnavailable", {
   cause: Schema.Defect()
 }) {}
@@ -23,28 +26,28 @@ export class Valkey extends Context.Service<
     ): (...params: Types["params"]) => Effect.Effect<Types["result"], ValkeyUnavailable>
     /** Runs one command. */
     send(command: string, ...args: ReadonlyArray<string>): Effect.Effect<unknown, ValkeyUnavailable>
-    /** Notes that an answer is late: the server counts as away until it answers again. */
+    /** Notes that an answer is late. The server then counts as away until it answers again. */
     readonly noteLate: () => void
     /** True while the server answers. */
     readonly isUp: () => boolean
-    /** Times that the server has answered again after it was away, the first contact included. */
+    /** How often the server has answered again after it was away, counting the first contact. */
     readonly contacts: () => number
-    /** Processes that share the server, by its last answer; at least this one. */
+    /** Processes that share the server, as last counted; at least this one. */
     readonly processes: () => number
   }
 >()("fathom/storage/valkey/Valkey") {}
 
-/** Limit of a decision about a request, without the delays of a busy event loop. */
+/** Limit for a decision about a request, without the delays of a busy event loop. */
 const DECISION_DEADLINE = Duration.millis(50)
 
-/** The server counts as away when an answer is late: it takes a beat until it can be asked again. */
+/** A late answer marks the server as away. It takes a beat until it is asked again. */
 const UNDO_RETRIES = { schedule: Schedule.spaced("250 millis"), times: 20 }
 
 const late = new Error("Valkey did not answer in time")
 
 /**
- * The answer to a call, or `ValkeyUnavailable` after 50 ms or the given limit. A late answer, and one whose caller was
- * interrupted, is undone by `undo`.
+ * The answer to a call, or `ValkeyUnavailable` after 50 ms or the given limit. `undo` reverts a late answer, and an
+ * answer whose caller was interrupted.
  */
 export const inTime = <A, E, R>(
   valkey: Valkey["Service"],
@@ -73,7 +76,10 @@ export const inTime = <A, E, R>(
     )
   })
 
-/** `VALKEY_URL`: `redis:`, `rediss:`, `valkey:` or `valkeys:`, with user, password, port and database where they differ from the server's defaults. */
+/**
+ * `VALKEY_URL`: `redis:`, `rediss:`, `valkey:` or `valkeys:`, with user, password, port and database if they differ
+ * from the server's defaults.
+ */
 export const valkeyUrl: Config.Config<Option.Option<string>> = Config.option(
   Config.schema(
     Schema.String.check(
@@ -87,7 +93,10 @@ export const valkeyUrl: Config.Config<Option.Option<string>> = Config.option(
   )
 ).pipe(Config.map(Option.map((text) => text.replace(/^valkey/u, "redis"))))
 
-/** `BUDGET_STORE_DOWN`: decisions of each process by its share of a limit, or none, while Valkey is away. */
+/**
+ * `BUDGET_STORE_DOWN`: what happens while Valkey is away. Either each process decides by its share of a limit, or none
+ * does.
+ */
 export const whenDown = Config.Literals(["local", "refuse"], "BUDGET_STORE_DOWN").pipe(
   Config.withDefault("local" as const)
 )

@@ -1,30 +1,31 @@
-/** The client of the shared server: one connection, which comes back by itself. */
+/** The client of the shared server: one connection, which reconnects by itself. */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Clock, Deferred, Duration, Effect, Exit, Layer, References, Schedule, Scope } from "effect"
 import { Redis } from "effect/persistence"
 import { randomBase62, SecretSource } from "../../domain/randomText.ts"
-import { keepRunning } from "../../health/keepRunning.ts"
-import { Readings } from "../../health/Readings.ts"
-import { SourceMonitor } from "../../health/SourceMonitor.ts"
+import { keepRunning } from "../../operations/keepRunning.ts"
+import { Readings } from "../../operations/Readings.ts"
+import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { within } from "../deadline.ts"
 import { Valkey, ValkeyUnavailable } from "./Valkey.ts"
 
 const BEAT_EVERY_MS = 250
 const BEAT_TIMEOUT_MS = 500
-const STALE_AFTER_MS = 1500
-/** Time for which a process counts without a beat. */
+/** The server is stale after this long without an answer, in milliseconds. */
+const ANSWER_STALE_MS = 1500
+/** How long a process counts without a beat. */
 const LEASE_MS = 5000
-/** A start waits this long for the first answer, and then goes on without. */
+/** A start waits this long for the first answer, and then goes on without it. */
 const START_TIMEOUT = Duration.seconds(2)
 const CLOSE_TIMEOUT = Duration.seconds(1)
-/** A connection on which nothing is heard is closed, with what waits on it. Beats are heard all the time. */
+/** A connection that stays silent this long is closed, and its waiting commands fail. Beats are heard all the time. */
 const SOCKET_TIMEOUT_MS = 3000
 const RETRY_FIRST_MS = 50
 const RETRY_MOST_MS = 500
 
 const PROCESSES = "fathom:processes"
 
-/** Renews the lease of a process; the number of processes with one. */
+/** Renews the lease of a process. Returns how many processes have one. */
 const beatScript = Redis.script((id: string) => [PROCESSES, id, LEASE_MS], {
   numberOfKeys: 1,
   lua: `
@@ -43,12 +44,12 @@ interface Client {
 
 const unavailable = (cause: unknown) => new ValkeyUnavailable({ cause })
 
-/** A connected client. Waits until the server takes the first connection. */
+/** A connected client. Waits until the server accepts the first connection. */
 const connect = (url: string) =>
   Layer.build(
     NodeRedis.layer({
       url,
-      // A command that was not sent is decided otherwise by its caller: it must not run later.
+      // The caller decides otherwise about a command that was not sent, so it must not run later.
       disableOfflineQueue: true,
       socket: {
         connectTimeout: SOCKET_TIMEOUT_MS,
@@ -63,14 +64,14 @@ const connect = (url: string) =>
         context
       )
     ),
-    // Each attempt to connect would be logged; the state is logged when it changes.
+    // Every attempt to connect would be logged. The state is logged when it changes.
     Effect.provideService(References.MinimumLogLevel, "Error")
   )
 
-/** Ends the effect after 1 s, whatever becomes of it. */
+/** Ends the effect after 1 s in any case. */
 const briefly = <A, E>(effect: Effect.Effect<A, E>) => Effect.ignoreCause(within(CLOSE_TIMEOUT, unavailable)(effect))
 
-/** Gives the lease back. Commands of a server that does not answer are abandoned. */
+/** Gives the lease back. Commands to a server that does not answer are abandoned. */
 const close = ({ node: { client }, redis }: Client, id: string) =>
   briefly(redis.send("ZREM", PROCESSES, id)).pipe(
     Effect.andThen(briefly(Effect.promise(() => client.close()))),
@@ -132,7 +133,7 @@ const make = Effect.fnUntraced(function* (url: string) {
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
       client === undefined ? Effect.void : close(client, id),
-      // A client waits for the answers to its commands when it is closed, also of a server that answers no more.
+      // A client that closes waits for the answers to its commands, even if the server answers no more.
       briefly(Scope.close(connection, Exit.void))
     )
   )
@@ -152,7 +153,7 @@ const make = Effect.fnUntraced(function* (url: string) {
 
   yield* (yield* SourceMonitor).report("valkey", (nowMs) => ({
     observedAtMs,
-    status: observedAtMs === null ? "unavailable" : isUp && nowMs - observedAtMs <= STALE_AFTER_MS ? "known" : "stale"
+    status: observedAtMs === null ? "unavailable" : isUp && nowMs - observedAtMs <= ANSWER_STALE_MS ? "known" : "stale"
   }))
   yield* (yield* Readings).report(
     {
@@ -179,7 +180,7 @@ const make = Effect.fnUntraced(function* (url: string) {
 })
 
 /**
- * The server at this address. The start waits for it up to 2 s and goes on without; a lost connection comes back by itself, and
- * the state is the source `valkey`.
+ * The server at this address. The start waits up to 2 s for it and goes on without it. A lost connection comes back by
+ * itself. The source `valkey` shows the state.
  */
 export const layer = (url: string): Layer.Layer<Valkey> => Layer.effect(Valkey, make(url))

@@ -12,12 +12,12 @@ const BLOB = 36
 
 type Client = NodeRedis.NodeRedis["Service"]["client"]
 
-/** Sends a command; its reply, with bytes as such. */
+/** Sends a command and returns its reply. Bytes stay bytes. */
 export type Send = (...command: ReadonlyArray<string | Buffer>) => Effect.Effect<unknown, BusUnavailable>
 
 const unavailable = (cause: unknown) => new BusUnavailable({ cause })
 
-/** A connected client that does not connect again by itself: what it was sent fails with it. */
+/** A connected client that does not reconnect by itself: commands on their way fail with it. */
 const open = (url: string) =>
   Effect.map(
     Layer.build(
@@ -39,7 +39,7 @@ const open = (url: string) =>
     ({ client }) => client
   )
 
-/** A connection that is made when it is first used, and anew after any failure or once it is closed. */
+/** A connection that is made on first use, and again after any failure or close. */
 export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.fn.Return<Send, never, Scope.Scope> {
   const opening = yield* Semaphore.make(1)
   let held: { readonly client: Client; readonly scope: Scope.Closeable } | null = null
@@ -50,7 +50,7 @@ export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.
     if (gone === null) {
       return Effect.void
     }
-    // A client that is closed waits for the answers to its commands; one that is destroyed abandons them.
+    // A client that is closed waits for the answers to its commands. A destroyed client abandons them.
     return Effect.andThen(
       Effect.ignoreCause(Effect.sync(() => gone.client.destroy())),
       Effect.ignoreCause(Scope.close(gone.scope, Exit.void))
@@ -59,7 +59,7 @@ export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.
   yield* Effect.addFinalizer(() => drop)
 
   const client = Effect.suspend(() => {
-    // One that carried nothing for a while has been closed, here or by the server.
+    // A connection that carried nothing for a while has been closed, by this process or by the server.
     if (held !== null && held.client.isOpen) {
       return Effect.succeed(held.client)
     }

@@ -3,15 +3,15 @@ import { Clock, Effect } from "effect"
 import { AppendRefused, type BusLog, type BusUnavailable, type LogBounds, type LogEntry } from "../bus/busLog.ts"
 import { bufferOf, makeConnection, type Send } from "./busConnection.ts"
 
-/** A reader is answered within this time, with no entry where none comes. */
+/** A reader gets an answer within this time, empty when no entry comes. */
 const BLOCK_MS = 1000
-/** Entries read at a time. */
+/** Entries per read. */
 const PAGE = 16
 
 /**
- * Appends an entry. The set holds the places of the stream, with the bytes of each entry and the time at which it came, by the
- * clock of the server. At most 16 old entries are removed with each new one. All keys go once no entry has come for the time
- * that entries are kept.
+ * Appends an entry. The set holds the places of the stream, each with its bytes and its time by the server's clock. At
+ * most 16 old entries are removed with each new one. All keys go when no entry has come for as long as entries are
+ * kept.
  */
 const APPEND_LUA = `
 local stream, places, size = KEYS[1], KEYS[2], KEYS[3]
@@ -49,12 +49,12 @@ type Reply = ReadonlyArray<
   readonly [stream: Buffer, entries: ReadonlyArray<readonly [id: Buffer, fields: ReadonlyArray<Buffer>]>]
 >
 
-/** The entries of a reply to `XREAD`; none when it timed out. */
+/** The entries in a reply to `XREAD`; none when it timed out. */
 const entriesOf = (reply: unknown): ReadonlyArray<LogEntry> =>
   ((reply as Reply | null)?.[0]?.[1] ?? []).map(([id, fields]) => ({
     place: Number(id.toString("latin1").split("-")[0]),
     after: Number(fields[1]?.toString("latin1")),
-    bytes: fields[3] ?? Buffer.alloc(0)
+    body: fields[3] ?? Buffer.alloc(0)
   }))
 
 /** Settings of the logs of one bus. */
@@ -66,10 +66,10 @@ interface LogSettings extends LogBounds {
   readonly title: string
 }
 
-/** The key of a log. Keys beside it begin with it, so that all are in one slot of a cluster. */
+/** The key of a log. All its other keys begin with it, so that they share one slot of a cluster. */
 export const keyOf = (kind: string, name: string): string => `fathom:{${kind}:${name}}`
 
-/** The logs on the server at this address, by these commands. Does not wait for the server. */
+/** The logs on the server at this address, with these commands. Does not wait for the server. */
 export const makeValkeyLog = Effect.fnUntraced(function* (
   { keptMs, kind, mostBytes = 0, title, url }: LogSettings,
   send: Send
@@ -100,9 +100,9 @@ export const makeValkeyLog = Effect.fnUntraced(function* (
       const [member] = heard(yield* send("ZREVRANGE", placesOf(name), "0", "0")) as ReadonlyArray<Buffer>
       return member === undefined ? null : Number(member.toString("latin1").split(":")[0])
     }),
-    append: Effect.fnUntraced(function* (name, { after, bytes, place }) {
+    append: Effect.fnUntraced(function* (name, { after, body, place }) {
       const keys = [streamOf(name), placesOf(name), `${keyOf(kind, name)}:size`]
-      const values = [`${after}`, `${place}`, `${keptMs}`, bufferOf(bytes), `${mostBytes}`]
+      const values = [`${after}`, `${place}`, `${keptMs}`, bufferOf(body), `${mostBytes}`]
       const answer = Number(heard(yield* send("EVAL", APPEND_LUA, "3", ...keys, ...values)))
       if (answer !== -1) {
         return yield* new AppendRefused({ newest: answer })

@@ -1,5 +1,5 @@
-import type { DocumentReason, MetadataDocument } from "../../domain/market/TokenMetadata.ts"
-import { type RequesterId, Turns } from "../../pools/Turns.ts"
+import type { DocumentReason, MetadataDocument } from "../../api/schemas/TokenMetadata.ts"
+import { type RequesterId, Turns } from "../../quotes/pools/Turns.ts"
 import type { DocumentState } from "./DocumentReader.ts"
 
 /** Documents that one requester may have waiting. */
@@ -7,15 +7,15 @@ const MOST_WAITING = 64
 
 /** Times of a cache, in milliseconds. */
 export interface DocumentTimes {
-  /** Time for which a document is good. */
+  /** How long a document stays valid. */
   readonly keptMs: number
-  /** First time for which a failure is remembered; it doubles with each, up to `keptMs`. */
+  /** How long the first failure is remembered. The time doubles with each failure, up to `keptMs`. */
   readonly failedMs: number
 }
 
 interface CacheEntry {
   phase: "idle" | "queued" | "reading"
-  /** The one that the document was queued for last. */
+  /** The requester that queued the document last. */
   requester: RequesterId
   document: MetadataDocument | null
   reason: DocumentReason | null
@@ -37,7 +37,7 @@ const WAITING: DocumentState = {
   expiresAtMs: null
 }
 
-/** LRU cache of documents by URI, with their failures and the queue of those to read, of which the requesters take turns. */
+/** LRU cache of documents by URI, with their failures and the queue of documents to read. Requesters take turns in the queue. */
 export class DocumentCache {
   readonly #capacity: number
   readonly #times: DocumentTimes
@@ -56,8 +56,8 @@ export class DocumentCache {
   }
 
   /**
-   * State of the document, which is queued when it is missing or expired, unless the requester has 64 waiting: a later use
-   * queues it then. Counts as a use.
+   * State of the document. A missing or expired document is queued, unless the requester has 64 waiting; then a later
+   * use queues it. Counts as a use.
    */
   use(uri: string, requester: RequesterId, nowMs: number): DocumentState {
     const isFull = this.#queue.sizeOf(requester) >= MOST_WAITING

@@ -1,13 +1,13 @@
 import { Context } from "effect"
-import type { RequesterId } from "../../pools/Turns.ts"
-import type { DocumentReason, MetadataDocument } from "../../domain/market/TokenMetadata.ts"
+import type { RequesterId } from "../../quotes/pools/Turns.ts"
+import type { DocumentReason, MetadataDocument } from "../../api/schemas/TokenMetadata.ts"
 
 /** State of one document. */
 export interface DocumentState {
   readonly state: "read" | "waiting" | "failed" | "off"
-  /** Reason of the last attempt, or of none; null when it succeeded. */
+  /** Why the last attempt failed, or why there was none; null when it succeeded. */
   readonly reason: DocumentReason | null
-  /** The newest content that was read, whatever came after; null before the first. */
+  /** The newest content that was read, whatever failed later; null before the first. */
   readonly document: MetadataDocument | null
   /** Milliseconds since the Unix epoch. */
   readonly fetchedAtMs: number | null
@@ -16,7 +16,10 @@ export interface DocumentState {
 
 /** Documents behind the URIs of tokens. */
 export interface DocumentReads {
-  /** The document as it is in memory. Synchronous: one that is missing or expired is queued to be read; requesters take turns. */
+  /**
+   * The document as it is in memory. Synchronous: a missing or expired document is queued to be read, and requesters
+   * take turns.
+   */
   readonly documentOf: (uri: string, requester: RequesterId) => DocumentState
   /** The content in memory; null where there is none. Queues nothing. */
   readonly knownOf: (uri: string) => MetadataDocument | null

@@ -11,7 +11,7 @@ export interface Gateways {
 /** A URL to read, and the trust in its host. */
 export interface DocumentUrl {
   readonly url: string
-  /** True for a gateway of the settings, false for a host that the token chose. */
+  /** True for a gateway from the settings, false for a host that the token chose. */
   readonly isGateway: boolean
 }
 
@@ -35,7 +35,10 @@ const behind = (gateway: string, { groups }: RegExpExecArray): DocumentUrl | nul
   return path === null ? null : { url: `${gateway}/${groups?.["id"]}${path}`, isGateway: true }
 }
 
-/** The URL of a document: of `ipfs:` and `ar:` behind the gateways, of `https:` as it is; null for anything else. */
+/**
+ * The URL of a document. `ipfs:` and `ar:` URIs lead to the gateways, `https:` URIs stay as they are; null for anything
+ * else.
+ */
 export const documentUrl = (uri: string, { arweave, ipfs }: Gateways): DocumentUrl | null => {
   const onIpfs = IPFS.exec(uri)
   if (onIpfs !== null) {

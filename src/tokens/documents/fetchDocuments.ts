@@ -1,15 +1,15 @@
-/** Reads the metadata documents of the tokens that are asked for, in the background. */
+/** Reads the metadata documents of requested tokens in the background. */
 import { Clock, Config, Duration, Effect, Latch, Layer } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
-import { keepRunning } from "../../health/keepRunning.ts"
-import { noteFailure, SourceMonitor } from "../../health/SourceMonitor.ts"
-import type { RequesterId } from "../../pools/Turns.ts"
-import { withDeadline } from "../../upstream/protection.ts"
-import { PublicWeb, REDIRECTS, type UrlRefused } from "../../upstream/publicWeb.ts"
-import { UpstreamFailure } from "../../upstream/UpstreamFailure.ts"
-import { type Exchange, makeExchange, type Reply } from "../../upstream/upstreamHttp.ts"
-import { webUrl } from "../../upstream/urlSettings.ts"
+import { keepRunning } from "../../operations/keepRunning.ts"
+import { noteFailure, SourceMonitor } from "../../operations/SourceMonitor.ts"
+import type { RequesterId } from "../../quotes/pools/Turns.ts"
+import { withDeadline } from "../../operations/protection.ts"
+import { PublicWeb, REDIRECTS, type UrlRefused } from "../../operations/publicWeb.ts"
+import { UpstreamFailure } from "../../operations/UpstreamFailure.ts"
+import { type Exchange, makeExchange, type Reply } from "../../operations/upstreamHttp.ts"
+import { webUrl } from "../../operations/urlSettings.ts"
 import { DocumentCache, type DocumentRead } from "./DocumentCache.ts"
 import { DocumentReader } from "./DocumentReader.ts"
 import { type DocumentUrl, documentUrl, type Gateways } from "./documentUrl.ts"
@@ -21,12 +21,12 @@ export const TOKEN_METADATA = "token_metadata"
 const read = { maxBytes: 131_072, deadline: Duration.seconds(10), accept: "application/json" }
 /** Reads at the same time. */
 const CONCURRENCY = 4
-/** Time for which the first failure of a document is remembered. */
+/** How long the first failure of a document is remembered. */
 const FAILED_MS = 300_000
-/** Failures in a row, of whichever documents, after which the source counts as stale. */
+/** The source counts as stale after this many failures in a row, whichever documents failed. */
 const MOST_FAILURES = 20
 
-/** Types of a body that may hold JSON; hosts of files without an extension send them as plain text. */
+/** Content types that may hold JSON. Hosts send files without an extension as plain text. */
 const JSON_TYPE = /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:json|plain))\s*(?:;|$)/iu
 
 /** `TOKEN_METADATA` (off), its gateways, and how much is kept. */
@@ -38,7 +38,10 @@ export const settings = Config.all({
   capacity: countSetting("TOKEN_METADATA_TOKENS", 5000, 1)
 })
 
-/** The reply of a gateway of the settings, which may be of the own network. Its redirects lead to the public internet alone. */
+/**
+ * The reply of a gateway from the settings. The gateway may be in the own network, but its redirects may lead only to
+ * the public internet.
+ */
 const readGateway = Effect.fnUntraced(function* (exchange: Exchange, web: PublicWeb["Service"], url: string) {
   const request = HttpClientRequest.get(url, { headers: { accept: read.accept } })
   const reply = yield* exchange(request, { maxBytes: read.maxBytes, statuses: [200, ...REDIRECTS] })
@@ -95,7 +98,7 @@ const reportSource = (counts: ReadCounts) =>
     }))
   )
 
-/** One read after the other while any is queued. */
+/** Reads one document after the other while any is queued. */
 const makeReader = (cache: DocumentCache, queued: Latch.Latch, counts: ReadCounts) =>
   Effect.fnUntraced(function* (readUri: (uri: string) => Effect.Effect<DocumentRead>) {
     yield* queued.await
@@ -150,7 +153,7 @@ const make = Effect.fnUntraced(function* (given: Partial<Gateways>) {
 
 /**
  * Reads documents where `TOKEN_METADATA` is `on`, and nothing where it is `off`. Four are read at a time, each within ten
- * seconds and 128 KiB. The given gateways stand in place of those of the settings.
+ * seconds and 128 KiB. The given gateways replace the gateways of the settings.
  */
 export const layer = (
   given: Partial<Gateways> = {}

@@ -1,8 +1,8 @@
 /** Off-chain metadata of a token, as JSON by the Metaplex token standard and as launchpads write it. The content is untrusted. */
-import type { DocumentLinks, MetadataDocument } from "../../domain/market/TokenMetadata.ts"
+import type { DocumentLinks, MetadataDocument } from "../../api/schemas/TokenMetadata.ts"
 import { plainText } from "./plainText.ts"
 
-/** The longest texts, in UTF-16 units; what follows is cut off. */
+/** The longest texts, in UTF-16 units. Longer texts are cut off. */
 const MOST = { name: 128, symbol: 32, description: 2000 }
 /** Longer links are null. */
 const MOST_LINK = 1024
@@ -16,7 +16,7 @@ const textOf = (value: unknown, most: number): string | null => {
   if (typeof value !== "string") {
     return null
   }
-  // Before the cut, so that it bounds the work; a character that is cut in half is removed with the invisible ones.
+  // The first cut bounds the work. A character that is cut in half is removed with the invisible ones.
   const text = plainText(value.slice(0, 2 * most)).slice(0, most)
   return plainText(text) || null
 }
@@ -33,7 +33,7 @@ const linkOf = (value: unknown): string | null => {
     : null
 }
 
-/** The first of the places that has a link of that name. */
+/** The first link under one of these names. Earlier places win. */
 const linkIn = (places: ReadonlyArray<Json>, ...names: ReadonlyArray<string>): string | null =>
   places.flatMap((place) => names.flatMap((name) => linkOf(place[name]) ?? []))[0] ?? null
 
@@ -48,8 +48,8 @@ const linksOf = (json: Json): DocumentLinks => {
 }
 
 /**
- * The document of a JSON text; null when it is no JSON object. `resolve` makes a URL of the address of an image where that is
- * no `https` link, such as one of IPFS.
+ * The document in a JSON text; null when the text is not a JSON object. `resolve` makes a URL of an image address that
+ * is not an `https` link, such as an IPFS address.
  */
 export const readDocument = (text: string, resolve: (address: string) => string | null): MetadataDocument | null => {
   let json: unknown

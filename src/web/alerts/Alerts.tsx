@@ -1,13 +1,13 @@
-/** Price alerts of the account and their firings. */
+/** Alerts of the account and their firings. */
 import { useRoute } from "preact-iso"
 import { useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { type Pages, usePages } from "../data/usePages.ts"
 import { type Action, useAction } from "../data/useAction.ts"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
-import { More } from "../parts/More.tsx"
-import { Empty, Failed, Shown } from "../parts/States.tsx"
-import { type Column, Table } from "../parts/Table.tsx"
+import { PagedTable } from "../parts/More.tsx"
+import { Failed } from "../parts/States.tsx"
+import type { Column } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { timeText } from "../parts/words.ts"
 import { EditAlert, RemoveAlert } from "./ChangeAlert.tsx"
@@ -19,27 +19,27 @@ const READ_MS = 5000
 
 type Opened = { readonly kind: "edit" | "remove"; readonly alert: Alert } | { readonly kind: "new" } | null
 
-/** The trades that did not fire. */
+/** How many trades did not fire the alert, in words. */
 const tradeWords = ({ leftOut, unvalued }: NonNullable<Alert["trades"]>): string =>
   [
     "watches trades",
-    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
-    ...(unvalued > 0 ? [`${unvalued} of unknown value`] : [])
+    ...(leftOut > 0 ? [`${leftOut} did not fire`] : []),
+    ...(unvalued > 0 ? [`${unvalued} with unknown value`] : [])
   ].join(", ")
 
 /** The state of an alert in words. */
 const stateWords = ({ armed, recurrence, status, trades }: Alert): string => {
   switch (status) {
     case "active":
-      return trades !== null ? tradeWords(trades) : armed ? "armed" : "waits for the other side of the threshold"
+      return trades !== null ? tradeWords(trades) : armed ? "armed" : "waits for the value to cross back"
     case "paused":
       return "paused"
     case "inactive":
       return "inactive: the wallet is not tracked"
     case "triggered":
-      return recurrence === "once" ? "fired, final" : "fired"
+      return recurrence === "once" ? "fired, finished" : "fired"
     case "expired":
-      return "expired, final"
+      return "expired"
   }
 }
 
@@ -118,7 +118,7 @@ const columns: ReadonlyArray<Column<Alert>> = [
   },
   { name: "Now", isNumber: true, cell: (alert) => <Value alert={alert} /> },
   { name: "State", cell: stateWords },
-  { name: "Fires", cell: ({ recurrence }) => (recurrence === "once" ? "once" : "again and again") },
+  { name: "Fires", cell: ({ recurrence }) => (recurrence === "once" ? "once" : "repeatedly") },
   { name: "Fired", isNumber: true, cell: ({ triggerCount }) => triggerCount },
   { name: "Last", cell: ({ lastTriggeredAtMs }) => <When atMs={lastTriggeredAtMs} /> },
   { name: "Expires", cell: ({ expiresAtMs }) => (expiresAtMs === null ? "never" : timeText(expiresAtMs)) }
@@ -133,38 +133,30 @@ const List = ({ open, pages }: { readonly pages: Pages<Alert>; readonly open: (o
     isUnnamed: true,
     cell: (alert) => <Actions alert={alert} open={open} toggle={toggle} setStatus={setStatus} />
   }
-  return pages.items.length === 0 ? (
-    <Empty>
-      No alert is set. One watches the price, the market cap or a change of a token, or the trades of a wallet.
-    </Empty>
-  ) : (
+  return (
     <>
       {toggle.failure !== null && <Failed failure={toggle.failure} />}
-      <Table
-        caption="Alerts, the newest first"
+      <PagedTable
+        pages={pages}
+        what="alerts"
+        height={4}
+        caption="Alerts, newest first"
         columns={[...columns, actions]}
-        rows={pages.items}
         keyOf={({ id }) => id}
+        empty="No alerts yet. An alert watches the price, the market cap or a change of a token, or the trades of a wallet."
       />
-      <More of={pages} />
     </>
   )
 }
 
-/** The alerts; `?mint=` opens a new one for that token. */
+/** The page of alerts. `?mint=` opens the form of a new alert for that token. */
 export const Alerts = () => {
   useTitle("Alerts")
   const { mint = "" } = useRoute().query
   const [opened, open] = useState<Opened>(mint === "" ? null : { kind: "new" })
   const pages = usePages(
     "alerts",
-    async (cursor, signal) => {
-      const { data, nextCursor } = await call("GET /api/v1/alerts", {
-        query: { cursor, limit: 100 },
-        ...(signal === undefined ? {} : { signal })
-      })
-      return { items: data, nextCursor }
-    },
+    (cursor, signal) => call("GET /api/v1/alerts", { query: { cursor, limit: 100 }, signal }),
     ({ id }) => id,
     READ_MS
   )
@@ -182,9 +174,7 @@ export const Alerts = () => {
             New alert
           </button>
         </div>
-        <Shown read={pages.read} what="alerts" rows={4}>
-          {() => <List pages={pages} open={open} />}
-        </Shown>
+        <List pages={pages} open={open} />
       </section>
       <Firings />
       {opened?.kind === "new" && <NewAlert mint={mint} onClose={close} onDone={done} />}

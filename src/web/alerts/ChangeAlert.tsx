@@ -1,10 +1,8 @@
-/** Changes and removal of an alert. */
+/** Changing and removing an alert. */
 import { call } from "../data/request.ts"
 import { useAction } from "../data/useAction.ts"
 import { Confirm, Dialog } from "../parts/Dialog.tsx"
-import { isAtFields } from "../parts/Field.tsx"
-import { textsOf } from "../parts/form.ts"
-import { Failed } from "../parts/States.tsx"
+import { Form, textsOf } from "../parts/Form.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
 import { type Alert, conditionWords } from "./words.ts"
 
@@ -16,11 +14,11 @@ interface AlertProps {
 
 /** Dialog that changes threshold, recurrence, expiry and note of an alert that can still fire. */
 export const EditAlert = ({ alert, onClose, onDone }: AlertProps) => {
-  const { failure, isBusy, run } = useAction()
+  const action = useAction()
   const submit = (event: Event) => {
     const text = textsOf(event)
     const threshold = text("threshold")
-    run(
+    action.run(
       () =>
         call("PATCH /api/v1/alerts/:id", {
           path: { id: alert.id },
@@ -32,36 +30,22 @@ export const EditAlert = ({ alert, onClose, onDone }: AlertProps) => {
   return (
     <Dialog title="Edit the alert" onClose={onClose}>
       <p>{conditionWords(alert.condition)}</p>
-      <form class="grid" onSubmit={submit}>
-        {failure !== null && !isAtFields(failure, termFields) && (
-          <div class="wide">
-            <Failed failure={failure} />
-          </div>
-        )}
-        <Terms alert={alert} isOfTrades={alert.wallet !== null} failure={failure} />
-        <div class="row wide">
-          <button class="main" type="submit" disabled={isBusy}>
-            Save
-          </button>
-        </div>
-      </form>
+      <Form layout="grid" action={action} fields={termFields} submit="Save" onSubmit={submit}>
+        <Terms alert={alert} isOfTrades={alert.wallet !== null} failure={action.failure} />
+      </Form>
     </Dialog>
   )
 }
 
 /** Asks before an alert is removed. */
-export const RemoveAlert = ({ alert, onClose, onDone }: AlertProps) => {
-  const { failure, isBusy, run } = useAction()
-  return (
-    <Confirm
-      title="Remove this alert?"
-      action="Remove the alert"
-      failure={failure}
-      isBusy={isBusy}
-      onClose={onClose}
-      onConfirm={() => run(() => call("DELETE /api/v1/alerts/:id", { path: { id: alert.id } }), onDone)}
-    >
-      <p>{conditionWords(alert.condition)}. Its firings stay listed for 30 days.</p>
-    </Confirm>
-  )
-}
+export const RemoveAlert = ({ alert, onClose, onDone }: AlertProps) => (
+  <Confirm
+    title="Remove this alert?"
+    action="Remove the alert"
+    change={() => call("DELETE /api/v1/alerts/:id", { path: { id: alert.id } })}
+    onClose={onClose}
+    onDone={onDone}
+  >
+    <p>{conditionWords(alert.condition)}. Its firings stay listed for 30 days.</p>
+  </Confirm>
+)

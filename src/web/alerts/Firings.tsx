@@ -1,11 +1,10 @@
-/** Firings of alerts, the newest first. */
+/** Firings of alerts, newest first. */
 import type { Answer } from "../data/contract.ts"
 import { call } from "../data/request.ts"
 import { usePages } from "../data/usePages.ts"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
-import { More } from "../parts/More.tsx"
-import { Empty, Shown } from "../parts/States.tsx"
-import { type Column, Table } from "../parts/Table.tsx"
+import { PagedTable } from "../parts/More.tsx"
+import type { Column } from "../parts/Table.tsx"
 import { conditionWords, valueWords } from "./words.ts"
 
 type Firing = Answer<"GET /api/v1/alerts/events">["data"][number]
@@ -23,7 +22,7 @@ const columns: ReadonlyArray<Column<Firing>> = [
         {trade !== null && (
           <div class="soft">
             {trade.side} of <WalletLink wallet={trade.wallet} />
-            {trade.leftOut > 0 && `, ${trade.leftOut} trades before it left out`}
+            {trade.leftOut > 0 && `, ${trade.leftOut} earlier trades did not fire`}
           </div>
         )}
       </>
@@ -33,17 +32,11 @@ const columns: ReadonlyArray<Column<Firing>> = [
   { name: "Seen on chain", cell: ({ observedAtMs }) => <When atMs={observedAtMs} /> }
 ]
 
-/** The firings of the last 30 days, read again every few seconds; the newest one is announced. */
+/** The firings of the last 30 days, read every few seconds. Screen readers announce the newest. */
 export const Firings = () => {
   const pages = usePages(
     "firings",
-    async (cursor, signal) => {
-      const { data, nextCursor } = await call("GET /api/v1/alerts/events", {
-        query: { cursor, limit: 50 },
-        ...(signal === undefined ? {} : { signal })
-      })
-      return { items: data, nextCursor }
-    },
+    (cursor, signal) => call("GET /api/v1/alerts/events", { query: { cursor, limit: 50 }, signal }),
     ({ eventId }) => eventId,
     READ_MS
   )
@@ -54,23 +47,15 @@ export const Firings = () => {
       <p class="hidden" role="status">
         {newest === undefined ? "" : `Last firing: ${conditionWords(newest.condition)}`}
       </p>
-      <Shown read={pages.read} what="firings">
-        {() =>
-          pages.items.length === 0 ? (
-            <Empty>No alert has fired in the last 30 days.</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Firings of the last 30 days, the newest first"
-                columns={columns}
-                rows={pages.items}
-                keyOf={({ eventId }) => eventId}
-              />
-              <More of={pages} />
-            </>
-          )
-        }
-      </Shown>
+      <PagedTable
+        pages={pages}
+        what="firings"
+        height={3}
+        caption="Firings of the last 30 days, newest first"
+        columns={columns}
+        keyOf={({ eventId }) => eventId}
+        empty="No alert has fired in the last 30 days."
+      />
     </section>
   )
 }

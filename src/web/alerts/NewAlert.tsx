@@ -1,12 +1,10 @@
-/** Form of a new alert. */
 import { useState } from "preact/hooks"
 import type { BodyOf } from "../data/contract.ts"
 import { call } from "../data/request.ts"
 import { useAction } from "../data/useAction.ts"
 import { Dialog } from "../parts/Dialog.tsx"
-import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
-import { textsOf } from "../parts/form.ts"
-import { Failed } from "../parts/States.tsx"
+import { Field, SelectField } from "../parts/Field.tsx"
+import { Form, textsOf } from "../parts/Form.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
 import { hasSource, hasWindow, isOfWallet, metrics, operatorsOf, sides, windowsOf } from "./words.ts"
 
@@ -35,20 +33,7 @@ const chosen = <Value extends string>(
   text: string
 ): Value | undefined => options.find(([key]) => key === text)?.[0]
 
-const windowOf = (text: string): 300 | 600 | 3600 | 21_600 | 86_400 => {
-  switch (text) {
-    case "300":
-      return 300
-    case "600":
-      return 600
-    case "3600":
-      return 3600
-    case "21600":
-      return 21_600
-    default:
-      return 86_400
-  }
-}
+const seconds = [300, 600, 3600, 21_600, 86_400] as const
 
 const bodyOf = (metric: Condition["metric"], text: (name: string) => string): Body => ({
   mint: text("mint") === "" ? null : text("mint"),
@@ -57,14 +42,16 @@ const bodyOf = (metric: Condition["metric"], text: (name: string) => string): Bo
     metric,
     operator: chosen(operatorsOf(metric), text("operator")) ?? "crosses_above",
     threshold: text("threshold"),
-    ...(hasWindow(metric) && { windowSeconds: windowOf(text("windowSeconds")) }),
+    ...(hasWindow(metric) && {
+      windowSeconds: seconds.find((each) => String(each) === text("windowSeconds")) ?? 86_400
+    }),
     ...(hasSource(metric) && { source: chosen(sources, text("source")) ?? "swap" })
   },
   ...termsOf(text),
   fireNow: !isOfWallet(metric) && text("fireNow") === "on"
 })
 
-/** Dialog that sets an alert. `mint` is the token at first. */
+/** Dialog that creates an alert. The field of the token starts with `mint`. */
 export const NewAlert = ({
   mint,
   onClose,
@@ -74,20 +61,16 @@ export const NewAlert = ({
   readonly onClose: () => void
   readonly onDone: () => void
 }) => {
-  const { failure, isBusy, run } = useAction()
+  const action = useAction()
+  const { failure } = action
   const [metric, setMetric] = useState<Condition["metric"]>("price_usd")
   const submit = (event: Event) => {
     const body = bodyOf(metric, textsOf(event))
-    run(() => call("POST /api/v1/alerts", { body }), onDone)
+    action.run(() => call("POST /api/v1/alerts", { body }), onDone)
   }
   return (
     <Dialog title="New alert" onClose={onClose}>
-      <form class="grid" onSubmit={submit}>
-        {failure !== null && !isAtFields(failure, fields) && (
-          <div class="wide">
-            <Failed failure={failure} />
-          </div>
-        )}
+      <Form layout="grid" action={action} fields={fields} submit="Set the alert" onSubmit={submit}>
         <div class="wide">
           <Field
             label="Token"
@@ -163,12 +146,7 @@ export const NewAlert = ({
             Fire at once if the value is past the threshold already
           </label>
         )}
-        <div class="row wide">
-          <button class="main" type="submit" disabled={isBusy}>
-            Set the alert
-          </button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

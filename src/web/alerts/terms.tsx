@@ -1,4 +1,4 @@
-/** Fields that a new alert and a change of one share. */
+/** The form fields that creating and changing an alert share. */
 import { useState } from "preact/hooks"
 import type { BodyOf } from "../data/contract.ts"
 import type { RequestFailed } from "../data/request.ts"
@@ -7,10 +7,10 @@ import type { Alert } from "./words.ts"
 
 const recurrences = [
   ["once", "Once"],
-  ["repeat", "Again and again"]
+  ["repeat", "Repeatedly"]
 ] as const
 
-/** A time for a `datetime-local` control, in the reader's own zone. */
+/** A time for a `datetime-local` control, in the time zone of the browser. */
 const localText = (atMs: number): string => {
   const offsetMs = new Date(atMs).getTimezoneOffset() * 60_000
   return new Date(atMs - offsetMs).toISOString().slice(0, 16)
@@ -18,7 +18,7 @@ const localText = (atMs: number): string => {
 
 const expiryOf = (text: string): number | null => (text === "" ? null : new Date(text).getTime())
 
-/** The shared part of a body, from the texts of a form. A note, an expiry or a cooldown that is empty is null. */
+/** The shared part of the request body, from the texts of a form. An empty note, expiry or cooldown becomes null. */
 export const termsOf = (text: (name: string) => string) => {
   const recurrence: "once" | "repeat" = text("recurrence") === "repeat" ? "repeat" : "once"
   const cooldown = text("cooldownSeconds")
@@ -34,9 +34,9 @@ export const termsOf = (text: (name: string) => string) => {
 export const termFields = ["condition.threshold", "recurrence", "cooldownSeconds", "expiresAtMs", "note"]
 
 interface TermsProps {
-  /** Gives the values at first; null for a new alert. */
+  /** The alert whose values the fields start with; null for a new alert. */
   readonly alert: Alert | null
-  /** True where each trade of a wallet fires. */
+  /** True when each trade of a wallet fires the alert. */
   readonly isOfTrades: boolean
   readonly failure: RequestFailed | null
 }
@@ -74,7 +74,7 @@ export const Terms = ({ alert, failure, isOfTrades }: TermsProps) => {
       />
       {recurrence === "repeat" && (
         <Field
-          label="Silence after it fired, in seconds"
+          label="Pause after firing, in seconds"
           name="cooldownSeconds"
           hint={isOfTrades ? "60 to 86 400; empty to fire for each trade" : "60 to 86 400"}
           failure={failure}

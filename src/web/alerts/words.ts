@@ -1,8 +1,7 @@
 /** Conditions of alerts in words. */
 import type { Answer } from "../data/contract.ts"
-import { tidyDecimal } from "../parts/numbers.ts"
+import { tidyDecimal, withUnit } from "../parts/numbers.ts"
 
-/** An alert as the API gives it. */
 export type Alert = Answer<"GET /api/v1/alerts">["data"][number]
 type Condition = Alert["condition"]
 type Metric = Condition["metric"]
@@ -16,16 +15,16 @@ export const metrics: ReadonlyArray<readonly [Metric, string]> = [
   ["change_pct", "Change in percent"],
   ["volume_usd", "Volume in dollars"],
   ["liquidity_usd", "Liquidity in dollars"],
-  ["liquidity_drop_pct", "Drop of liquidity in percent"],
-  ["authority_changes", "Changes of an authority"],
+  ["liquidity_drop_pct", "Liquidity drop in percent"],
+  ["authority_changes", "Authority changes"],
   ["top10_pct", "Share of the ten largest holders"],
-  ["curve_progress_pct", "Way to graduation"],
+  ["curve_progress_pct", "Progress to graduation"],
   ["silent_seconds", "Seconds without a trade"],
-  ["wallet_trade_usd", "Trade of a wallet in dollars"],
-  ["wallet_trade_sol", "Trade of a wallet in SOL"]
+  ["wallet_trade_usd", "Wallet trade in dollars"],
+  ["wallet_trade_sol", "Wallet trade in SOL"]
 ]
 
-/** True for a metric that is measured over a window. */
+/** True for a metric measured over a window. */
 export const hasWindow = (metric: Metric): boolean =>
   metric === "change_pct" ||
   metric === "volume_usd" ||
@@ -35,14 +34,14 @@ export const hasWindow = (metric: Metric): boolean =>
 /** True for a metric of each trade of a tracked wallet. */
 export const isOfWallet = (metric: Metric): boolean => metric === "wallet_trade_usd" || metric === "wallet_trade_sol"
 
-/** Sides of the trades of a wallet. */
+/** Sides of a wallet's trades. */
 export const sides = [
   ["either", "Buys and sells"],
   ["buy", "Buys"],
   ["sell", "Sells"]
 ] as const
 
-/** True for a metric that is a price or made of one, whose source can be chosen. */
+/** True for prices and values made from prices: the user can choose how their price is measured. */
 export const hasSource = (metric: Metric): boolean =>
   metric === "price_usd" || metric === "price_sol" || metric === "market_cap_usd"
 
@@ -54,7 +53,7 @@ const operators: ReadonlyArray<readonly [Operator, string]> = [
   ["at_least", "of at least"]
 ]
 
-/** Operators of a metric: a change rises or falls, a trade is of at least so much, a level is crossed. */
+/** Operators of a metric: a change rises or falls, a trade reaches a size, any other value crosses a level. */
 export const operatorsOf = (metric: Metric): ReadonlyArray<readonly [Operator, string]> =>
   isOfWallet(metric) ? operators.slice(4) : metric === "change_pct" ? operators.slice(2, 4) : operators.slice(0, 2)
 
@@ -66,33 +65,37 @@ const windows = [
   ["86400", "24 hours"]
 ] as const
 
-/** Windows of a metric in seconds, as texts: of a drop those up to an hour, of others not the ten minutes. */
+/**
+ * Windows of a metric in seconds, as texts. A drop is measured over an hour at most; the window of ten minutes is for
+ * drops only.
+ */
 export const windowsOf = (metric: Metric): ReadonlyArray<readonly [string, string]> =>
   windows.filter(([seconds]) => (metric === "liquidity_drop_pct" ? Number(seconds) <= 3600 : seconds !== "600"))
 
-const amountWords = (metric: Metric, amount: string): string => {
-  const text = tidyDecimal(amount)
+const unitOf = (metric: Metric): string => {
   switch (metric) {
     case "change_pct":
     case "liquidity_drop_pct":
     case "top10_pct":
     case "curve_progress_pct":
-      return `${text} %`
+      return "percent"
     case "price_sol":
     case "wallet_trade_sol":
-      return `${text} SOL`
+      return "sol"
     case "authority_changes":
-      return text
+      return "plain"
     case "silent_seconds":
-      return `${text} s`
+      return "seconds"
     default:
-      return `$${text}`
+      return "usd"
   }
 }
 
-/** A value of the metric with its unit; a dash when it is not known. */
+const amountWords = (metric: Metric, amount: string): string => withUnit(tidyDecimal(amount), unitOf(metric))
+
+/** A value of the metric with its unit; a dash when it is unknown. */
 export const valueWords = (metric: Metric, value: string | null): string =>
-  value === null ? "–" : amountWords(metric, value).replace("$-", "-$")
+  value === null ? "–" : amountWords(metric, value)
 
 /** A condition as a phrase. */
 export const conditionWords = ({ metric, operator, source, threshold, windowSeconds }: Condition): string => {
@@ -100,5 +103,5 @@ export const conditionWords = ({ metric, operator, source, threshold, windowSeco
   const [, verb = operator] = operators.find(([key]) => key === operator) ?? []
   const span = windows.find(([seconds]) => seconds === String(windowSeconds))
   const over = span === undefined ? "" : ` within ${span[1]}`
-  return `${name} ${verb} ${amountWords(metric, threshold)}${over}${source === "median" ? ", by the median over pools" : ""}`
+  return `${name} ${verb} ${amountWords(metric, threshold)}${over}${source === "median" ? ", by the median of pools" : ""}`
 }

@@ -1,13 +1,12 @@
-/** Copy trading of the account: follows, fills, profit. Nothing is started or stopped here. */
+/** Copy trading of the account: follows, fills and profit. This page only reads. */
 import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { call } from "../data/request.ts"
 import { usePages } from "../data/usePages.ts"
 import { Units } from "../parts/Figure.tsx"
 import { WalletLink, When } from "../parts/Links.tsx"
-import { More } from "../parts/More.tsx"
-import { Empty, Shown } from "../parts/States.tsx"
-import { type Column, Table } from "../parts/Table.tsx"
+import { PagedTable } from "../parts/More.tsx"
+import type { Column } from "../parts/Table.tsx"
 import { tidyDecimal } from "../parts/numbers.ts"
 import { useTitle } from "../parts/useTitle.ts"
 import { Fills } from "./Fills.tsx"
@@ -64,13 +63,7 @@ export const Copy = () => {
   const [followId, setFollowId] = useState("")
   const pages = usePages(
     "follows",
-    async (cursor, signal) => {
-      const { data, nextCursor } = await call("GET /api/v1/copy/follows", {
-        query: { cursor, limit: 100 },
-        ...(signal === undefined ? {} : { signal })
-      })
-      return { items: data, nextCursor }
-    },
+    (cursor, signal) => call("GET /api/v1/copy/follows", { query: { cursor, limit: 100 }, signal }),
     ({ id }) => id,
     READ_MS
   )
@@ -80,19 +73,16 @@ export const Copy = () => {
       <Profit followId={followId} names={new Map(names)} />
       <section class="card" aria-labelledby="follows">
         <h2 id="follows">Follows</h2>
-        <p class="soft">Follows are made and ended where the copies are signed. Here they are read only.</p>
-        <Shown read={pages.read} what="follows">
-          {() =>
-            pages.items.length === 0 ? (
-              <Empty>This account follows no wallet.</Empty>
-            ) : (
-              <>
-                <Table caption="Wallets that are copied" columns={columns} rows={pages.items} keyOf={({ id }) => id} />
-                <More of={pages} />
-              </>
-            )
-          }
-        </Shown>
+        <p class="soft">Follows are created and ended where the copies are signed. This page only shows them.</p>
+        <PagedTable
+          pages={pages}
+          what="follows"
+          height={3}
+          caption="Wallets that are copied"
+          columns={columns}
+          keyOf={({ id }) => id}
+          empty="This account follows no wallet."
+        />
       </section>
       <Fills follows={names} followId={followId} onChoose={setFollowId} />
     </div>

@@ -6,9 +6,8 @@ import { usePages } from "../data/usePages.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { SelectField } from "../parts/Field.tsx"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
-import { More } from "../parts/More.tsx"
-import { Empty, Shown } from "../parts/States.tsx"
-import { type Column, Table } from "../parts/Table.tsx"
+import { PagedTable } from "../parts/More.tsx"
+import type { Column } from "../parts/Table.tsx"
 import { isolated } from "../parts/words.ts"
 
 type Fill = Answer<"GET /api/v1/copy/fills">["data"][number]
@@ -16,7 +15,7 @@ type Fill = Answer<"GET /api/v1/copy/fills">["data"][number]
 const READ_MS = 10_000
 
 const statuses = [
-  ["", "Every outcome"],
+  ["", "All outcomes"],
   ["filled", "Filled"],
   ["pending", "Pending"],
   ["skipped", "Skipped"],
@@ -24,8 +23,8 @@ const statuses = [
 ] as const
 
 const reasons: Readonly<Record<string, string>> = {
-  filter: "a filter left it out",
-  insufficient_balance: "not enough money",
+  filter: "a filter excluded it",
+  insufficient_balance: "the balance was too low",
   slippage: "the price had moved too far",
   no_route: "no pool could be used",
   leader_reverted: "the leader's own trade failed",
@@ -47,7 +46,7 @@ const columns: ReadonlyArray<Column<Fill>> = [
     name: "Copy's value",
     isNumber: true,
     cell: ({ execution }) => (
-      <Amount of={execution?.valueUsd ?? null} unit="usd" why={execution === null ? "there is no copy" : "not known"} />
+      <Amount of={execution?.valueUsd ?? null} unit="usd" why={execution === null ? "there is no copy" : "unknown"} />
     )
   },
   {
@@ -64,12 +63,12 @@ const columns: ReadonlyArray<Column<Fill>> = [
     name: "Realized",
     isNumber: true,
     cell: ({ realized, side }) => (
-      <Amount of={realized} unit="usd" signed why={side === "buy" ? "a purchase realizes nothing" : "not known"} />
+      <Amount of={realized} unit="usd" signed why={side === "buy" ? "a purchase realizes nothing" : "unknown"} />
     )
   }
 ]
 
-/** Fills of one follow, or of all for an empty `followId`. */
+/** Fills of one follow, or of all follows when `followId` is empty. */
 export const Fills = ({
   followId,
   follows,
@@ -83,13 +82,7 @@ export const Fills = ({
   const [status, setStatus] = useState<(typeof statuses)[number][0]>("")
   const pages = usePages(
     `fills ${followId} ${status}`,
-    async (cursor, signal) => {
-      const { data, nextCursor } = await call("GET /api/v1/copy/fills", {
-        query: { cursor, followId, status, limit: 50 },
-        ...(signal === undefined ? {} : { signal })
-      })
-      return { items: data, nextCursor }
-    },
+    (cursor, signal) => call("GET /api/v1/copy/fills", { query: { cursor, followId, status, limit: 50 }, signal }),
     ({ id }) => id,
     READ_MS
   )
@@ -101,30 +94,22 @@ export const Fills = ({
           <SelectField
             label="Leader"
             name="followId"
-            options={[["", "Every leader"], ...follows.map(([id, name]) => [id, isolated(name)] as const)]}
+            options={[["", "All leaders"], ...follows.map(([id, name]) => [id, isolated(name)] as const)]}
             value={followId}
             onChoose={onChoose}
           />
           <SelectField label="Outcome" name="status" options={statuses} value={status} onChoose={setStatus} />
         </div>
       </div>
-      <Shown read={pages.read} what="fills" rows={8}>
-        {() =>
-          pages.items.length === 0 ? (
-            <Empty>No trade of a leader fits.</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Trades of leaders and their copies, the newest first"
-                columns={columns}
-                rows={pages.items}
-                keyOf={({ id }) => id}
-              />
-              <More of={pages} />
-            </>
-          )
-        }
-      </Shown>
+      <PagedTable
+        pages={pages}
+        what="fills"
+        height={8}
+        caption="Trades of leaders and their copies, newest first"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty="No trade matches."
+      />
     </section>
   )
 }

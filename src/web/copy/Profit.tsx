@@ -8,7 +8,7 @@ import { SelectField } from "../parts/Field.tsx"
 import { TokenLink } from "../parts/Links.tsx"
 import { Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { reasonWords } from "../parts/words.ts"
+import { because } from "../parts/words.ts"
 
 type Report = Answer<"GET /api/v1/copy/pnl">["data"]
 type Pnl = Report["total"]
@@ -20,7 +20,7 @@ const windows = [
   ["24h", "24 hours"],
   ["7d", "7 days"],
   ["30d", "30 days"],
-  ["all", "All of it"]
+  ["all", "All time"]
 ] as const
 
 const groupings = [
@@ -29,7 +29,7 @@ const groupings = [
   ["mint", "Token"]
 ] as const
 
-const UNKNOWN = "a cost or a price is not known"
+const UNKNOWN = "a cost or a price is unknown"
 
 const Usd = ({ of: amount, signed = false }: { readonly of: string | null; readonly signed?: boolean }) => (
   <Amount of={amount} unit="usd" signed={signed} why={UNKNOWN} />
@@ -42,12 +42,12 @@ const totalFacts = (pnl: Pnl) =>
     ["Unrealized", <Usd of={pnl.unrealized} signed />],
     ["Return", <Amount of={pnl.roiPct} unit="percent" signed why={UNKNOWN} />],
     ["Spent on purchases", <Usd of={pnl.costUsd} />],
-    ["Cost of what was sold", <Usd of={pnl.soldCostUsd} />],
+    ["Cost of tokens sold", <Usd of={pnl.soldCostUsd} />],
     ["Proceeds", <Usd of={pnl.proceedsUsd} />],
-    ["Fees, counted above", <Usd of={pnl.feesUsd} />],
+    ["Fees, included above", <Usd of={pnl.feesUsd} />],
     ["Fills", pnl.fills],
     ["Sales won and lost", `${pnl.wins} and ${pnl.losses}`],
-    ["Sales of unknown cost", pnl.unknownBasis],
+    ["Sales with unknown cost", pnl.unknownBasis],
     ["Open positions", pnl.openPositions]
   ] as const
 
@@ -63,7 +63,7 @@ const columnsOf = (grouping: string, names: ReadonlyMap<string, string>): Readon
   { name: "Fills", isNumber: true, cell: ({ pnl }) => pnl.fills }
 ]
 
-/** Profit and loss of the copies of one follow, or of all for an empty `followId`. */
+/** Profit and loss of the copies of one follow, or of all follows when `followId` is empty. */
 export const Profit = ({
   followId,
   names
@@ -85,15 +85,13 @@ export const Profit = ({
       </div>
       {followId !== "" && (
         <p>
-          Of <bdi>{names.get(followId) ?? followId}</bdi> alone, as chosen below.
+          Only copies of <bdi>{names.get(followId) ?? followId}</bdi>, as chosen below.
         </p>
       )}
       <Shown read={read} what="profit and loss" rows={4}>
         {({ data: { groups, total } }) => (
           <div class="stack">
-            {total.coverage.reason !== null && (
-              <p class="warn">Not everything is known: {reasonWords(total.coverage.reason)}.</p>
-            )}
+            {!total.coverage.complete && <p class="warn">These figures are incomplete{because(total.coverage)}.</p>}
             <Facts of={totalFacts(total)} />
             {groups.length > 0 && (
               <Table

@@ -1,15 +1,18 @@
-/** Whole-token amounts as people type them, made atomic without a float. */
+/** Amounts as people type them, made atomic without a float. */
 
 const WELL_FORMED = /^(?<whole>\d*)(?:\.(?<fraction>\d*))?$/u
 
-/** The reading of a typed amount: atomic units, or the reason why it is none. */
+/** Atomic units of a typed amount, or what is wrong with it. */
 export type TypedAmount =
   | { readonly units: bigint; readonly fault: null }
   | { readonly units: null; readonly fault: string }
 
 const faulty = (fault: string): TypedAmount => ({ units: null, fault })
 
-/** Decimal text with spaces between digits allowed, as units of 10^-`decimals`. Exact: more digits than that are a fault. */
+/**
+ * Reads decimal text, spaces between digits allowed, as units of 10^-`decimals`. Exact: more digits after the point
+ * than `decimals` are a fault.
+ */
 export const unitsOf = (text: string, decimals: number): TypedAmount => {
   const groups = WELL_FORMED.exec(text.replaceAll(/[\s_]/gu, ""))?.groups
   const { fraction = "", whole = "" } = groups ?? {}

@@ -1,4 +1,7 @@
-/** The types of the contract as JSON, taken from its definition. Nothing of it is loaded at run time. */
+/**
+ * The JSON types of the contract, derived from its definition. Types only: nothing of the contract is loaded at run
+ * time.
+ */
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import type { Api } from "../../api/Api.ts"
 
@@ -24,10 +27,10 @@ type EncodedOf<S> = [S] extends [never]
 export type Answer<Name extends Operation> =
   EndpointOf<Name> extends { readonly "~Success": infer Success } ? EncodedOf<Success> : never
 
-/** The query parameters of an operation as text; undefined without any. */
+/** The query parameters of an operation as text; undefined when it takes none. */
 export type QueryOf<Name extends Operation> =
   EndpointOf<Name> extends { readonly "~Query": infer Query } ? EncodedOf<Query> : never
 
-/** The JSON body of an operation; undefined without one. */
+/** The JSON body of an operation; undefined when it takes none. */
 export type BodyOf<Name extends Operation> =
   EndpointOf<Name> extends { readonly "~Payload": infer Payload } ? EncodedOf<Payload> : never

@@ -1,15 +1,15 @@
-/** Server-sent events by `fetch`, which reports why a stream was refused; an `EventSource` does not. */
+/** Server-sent events over `fetch`. Unlike an `EventSource`, it reports why a stream was refused. */
 import { failureOf, respond } from "./request.ts"
 
-/** One event of a stream, its data as text. */
+/** One event with its data as text. */
 export interface ServerEvent {
   readonly event: string
   readonly data: string
 }
 
 /**
- * Events in a text that ends with an empty line each, and the rest that is not complete yet. Comments and blocks without
- * data are left out.
+ * The complete events in a text (an empty line ends each), and the incomplete rest. Comments and blocks without data
+ * are dropped.
  */
 export const eventsIn = (text: string): { readonly events: ReadonlyArray<ServerEvent>; readonly rest: string } => {
   const blocks = text.replaceAll("\r\n", "\n").split("\n\n")
@@ -35,7 +35,10 @@ export const readEvents = async (response: Response, take: (event: ServerEvent) 
   }
 }
 
-/** Opens a stream and reads its events until it ends or `signal` aborts. Fails with `RequestFailed` when it is refused. */
+/**
+ * Opens a stream and reads its events until it ends or `signal` aborts. Fails with `RequestFailed` when the service
+ * refuses it.
+ */
 export const followEvents = async (
   url: string,
   take: (event: ServerEvent) => void,

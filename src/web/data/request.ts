@@ -1,7 +1,7 @@
-/** Calls of the API with the session of this browser. */
+/** Requests to this service with the session of this browser. */
 import type { Answer, BodyOf, Operation, QueryOf } from "./contract.ts"
 
-/** One entry of an error's details: the place of an invalid value. */
+/** One entry of an error's details: where a value is invalid, and why. */
 export interface Detail {
   readonly in?: string
   readonly field?: string
@@ -9,13 +9,13 @@ export interface Detail {
   readonly message?: string
 }
 
-/** An answer that is not a success, or none at all (`status` 0). */
+/** The failure of a request: an error answer, or no answer at all (`status` 0). */
 export class RequestFailed extends Error {
   readonly status: number
-  /** Error code of the contract; `unreachable` without an answer. */
+  /** Error code of the contract; `unreachable` when there was no answer. */
   readonly code: string
   readonly details: ReadonlyArray<Detail>
-  /** Milliseconds to wait before a repetition; null when the answer names none. */
+  /** Milliseconds to wait before another try; null when the answer names none. */
   readonly retryAfterMs: number | null
 
   constructor(
@@ -33,18 +33,22 @@ export class RequestFailed extends Error {
   }
 }
 
+/** The failure of a request, from whatever was thrown. `message` describes anything but a `RequestFailed`. */
+export const failureFrom = (cause: unknown, message = String(cause)): RequestFailed =>
+  cause instanceof RequestFailed ? cause : new RequestFailed(0, "internal_error", message, [], null)
+
 type Values = Readonly<Record<string, string | number | undefined>>
 
-/** Parameters of a call. Values of the path replace `:name` in it. */
+/** Parameters of a call. Values in `path` replace `:name` in the path of the operation. */
 export interface CallOptions<Name extends Operation> {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Partial<Record<keyof QueryOf<Name>, string | number | undefined>>
   readonly body?: BodyOf<Name>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The token that proves that a change comes from this page; set by the session. */
+/** Token that proves that a change comes from this page. The session sets it. */
 let csrfToken: string | null = null
 
 /** Sets the token that is sent with every change. */
@@ -52,7 +56,7 @@ export const setCsrfToken = (token: string | null): void => {
   csrfToken = token
 }
 
-/** The address of an operation. */
+/** The URL of an operation with its path and query filled in. */
 export const urlOf = (operation: string, path: Readonly<Record<string, string>> = {}, query: Values = {}): string => {
   const [, template = "/"] = operation.split(" ", 2)
   const filled = template.replaceAll(/:(\w+)/gu, (_, name: string) => encodeURIComponent(path[name] ?? ""))
@@ -64,7 +68,7 @@ export const urlOf = (operation: string, path: Readonly<Record<string, string>> 
 
 const MILLIS = 1000
 
-/** The failure that an answer states. */
+/** The failure that an error answer describes. */
 export const failureOf = async (response: Response): Promise<RequestFailed> => {
   const text = await response.text()
   const after = Number(response.headers.get("retry-after") ?? Number.NaN)
@@ -79,14 +83,14 @@ export const failureOf = async (response: Response): Promise<RequestFailed> => {
   }
 }
 
-/** Parts of a request to this service. A body that is text is sent as it is. */
+/** Parts of a request to this service. A text body is sent as it is. */
 export interface Sent {
   readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
-/** The response of any path of this service, whatever its status. Fails with `RequestFailed` when there is none. */
+/** Sends a request and returns the response, whatever its status. Fails with `RequestFailed` when there is none. */
 export const respond = (method: string, url: string, { body, headers, signal }: Sent = {}): Promise<Response> => {
   const isChange = method !== "GET"
   return fetch(url, {
@@ -108,7 +112,7 @@ export const respond = (method: string, url: string, { body, headers, signal }: 
   })
 }
 
-/** Calls any path of this service; the result is the parsed body, null when it is empty. Fails with `RequestFailed`. */
+/** Sends a request and returns the parsed body, null when it is empty. Fails with `RequestFailed`. */
 export const send = async (method: string, url: string, sent: Sent = {}): Promise<unknown> => {
   const response = await respond(method, url, sent)
   if (!response.ok) {
@@ -124,10 +128,5 @@ export const call = async <Name extends Operation>(
   { body, headers, path, query, signal }: CallOptions<Name> = {}
 ): Promise<Answer<Name>> => {
   const [method = "GET"] = operation.split(" ", 1)
-  const answer = await send(method, urlOf(operation, path, query as Values), {
-    ...(body === undefined ? {} : { body }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(signal === undefined ? {} : { signal })
-  })
-  return answer as Answer<Name>
+  return (await send(method, urlOf(operation, path, query as Values), { body, headers, signal })) as Answer<Name>
 }

@@ -3,7 +3,6 @@ import { type ComponentChildren, createContext } from "preact"
 import { useCallback, useContext, useEffect, useMemo, useState } from "preact/hooks"
 import { RequestFailed, send, setCsrfToken } from "./request.ts"
 
-/** The account that is signed in. */
 export interface SignedIn {
   readonly id: string
   readonly name: string
@@ -14,11 +13,11 @@ export interface SignedIn {
 interface SessionAnswer {
   readonly account: SignedIn | null
   readonly csrfToken: string | null
-  /** True where an OpenID provider is configured. */
+  /** True when an OpenID provider is configured. */
   readonly oidc: boolean
 }
 
-/** The session: still unknown, signed out, or an account. */
+/** The session: not known yet, signed out, or signed in to an account. */
 export interface Session {
   readonly state: "unknown" | "out" | "in"
   readonly account: SignedIn | null
@@ -26,7 +25,7 @@ export interface Session {
   readonly refresh: () => Promise<void>
   /** Opens a session with the token of a sign-in link. Fails with `RequestFailed`. */
   readonly signIn: (token: string) => Promise<void>
-  /** Ends this session, or every session of the account, as soon as the service answers. */
+  /** Ends this session, or every session of the account. Tries until the service answers. */
   readonly signOut: (everywhere?: boolean) => void
 }
 
@@ -41,7 +40,6 @@ const unknownSession: Session = {
 
 const SessionContext = createContext<Session>(unknownSession)
 
-/** The session of this browser. */
 export const useSession = (): Session => useContext(SessionContext)
 
 const PAUSE_MS = 2000
@@ -50,7 +48,7 @@ const FIRST_SERVER_ERROR = 500
 const pauseAfter = (failure: RequestFailed) =>
   new Promise<void>((resolve) => setTimeout(resolve, failure.retryAfterMs ?? PAUSE_MS))
 
-/** Repeats until the service answers: an outage is no sign-out. */
+/** Tries until the service answers: an outage must not sign anybody out. */
 const readSession = async (): Promise<SessionAnswer> => {
   try {
     return (await send("GET", "/app/session")) as SessionAnswer
@@ -63,10 +61,10 @@ const readSession = async (): Promise<SessionAnswer> => {
   }
 }
 
-/** True for a request that the service may have carried out or not. */
+/** True when the service may or may not have carried out the request. */
 const isOutage = ({ status }: RequestFailed): boolean => status === 0 || status >= FIRST_SERVER_ERROR
 
-/** Repeats while the service is away. A refusal means that the session is no longer valid. */
+/** Tries while the service is away. A refusal means that the session is no longer valid. */
 const endSessions = async (path: string): Promise<void> => {
   try {
     await send("DELETE", path)
@@ -81,7 +79,6 @@ const endSessions = async (path: string): Promise<void> => {
   }
 }
 
-/** Provides the session to the pages inside. */
 export const SessionProvider = ({ children }: { readonly children: ComponentChildren }) => {
   const [answer, setAnswer] = useState<SessionAnswer | null>(null)
   const take = useCallback((next: SessionAnswer) => {
@@ -91,7 +88,7 @@ export const SessionProvider = ({ children }: { readonly children: ComponentChil
   const refresh = useCallback(async () => take(await readSession()), [take])
   useEffect(() => void refresh(), [refresh])
   const [leaving, setLeaving] = useState<"/app/session" | "/app/sessions" | null>(null)
-  // An effect runs after the pages are gone, whose reads would be refused without the session.
+  // An effect runs after the pages are gone. Their reads would be refused without the session.
   useEffect(() => {
     const leave = async (path: string) => {
       await endSessions(path)

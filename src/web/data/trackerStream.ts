@@ -1,143 +1,154 @@
-/** The live trades of tracked wallets: one socket at a time, resumed after a loss. */
-import { afterClose, pauseMs } from "../../client/reconnect.ts"
+/** The live trades of tracked wallets: one socket at a time, resumed after a lost connection. */
+import { afterClose, pauseMs, SILENCE_MS } from "../../client/reconnect.ts"
 import { type DataFrameJson, type TrackerGap, TrackerMemory } from "../../client/TrackerMemory.ts"
 import type { Answer } from "./contract.ts"
 import { call, RequestFailed } from "./request.ts"
 
-/** A trade of a tracked wallet. */
 export type TrackedTrade = Answer<"GET /api/v1/tracker/trades">["trades"][number]
 
-/** State of the connection: `lost` until the next one is made, `refused` for good, `idle` without tracked wallets. */
+/**
+ * State of the connection. `lost` until the next connection, `refused` for good, `idle` when no wallets are tracked.
+ */
 export type StreamState = "connecting" | "live" | "lost" | "refused" | "idle"
 
-/** Events of the stream in order. */
+/** What the stream reports, in order. */
 export interface StreamListener {
   readonly state: (state: StreamState) => void
-  /** The newest trades as a whole, the newest first. */
+  /** Replaces all trades shown, newest first. */
   readonly replace: (trades: ReadonlyArray<TrackedTrade>) => void
   readonly add: (trade: TrackedTrade) => void
   readonly gap: (gap: TrackerGap) => void
 }
 
-/** Timeout of a silent connection: two and a half heartbeats of twenty seconds. */
-const SILENCE_MS = 50_000
-/** Local code of a connection that is given up. */
+/** Close code for a connection that the page itself gives up. */
 const GIVEN_UP = 1006
 
 type Frame = DataFrameJson | Parameters<TrackerMemory["isStuck"]>[0]
 
 const isData = (frame: Frame): frame is DataFrameJson => "seq" in frame && frame.type !== "heartbeat"
 
-/** The address of the socket on the host of this page: other hosts are refused by the content security policy. */
-export const socketUrl = (wsUrl: string, page: { readonly protocol: string; readonly host: string }): string => {
+/** The URL of the socket on the host of this page. The content security policy refuses other hosts. */
+const socketUrl = (wsUrl: string): string => {
+  const { host, protocol } = globalThis.location
   const { pathname, search } = new URL(wsUrl)
-  return `${page.protocol === "https:" ? "wss:" : "ws:"}//${page.host}${pathname}${search}`
+  return `${protocol === "https:" ? "wss:" : "ws:"}//${host}${pathname}${search}`
 }
 
-/** Follows the trades of a group, or of all groups for null, until the returned function is called. */
-export const followTracker = (group: string | null, listener: StreamListener): (() => void) => {
-  const memory = new TrackerMemory<DataFrameJson>()
-  const stop = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let socket: WebSocket | null = null
+class TrackerStream {
+  readonly #group: string | null
+  readonly #listener: StreamListener
+  readonly #memory = new TrackerMemory<DataFrameJson>()
+  readonly #stop = new AbortController()
+  /** The next connection, or the end of a silent one. */
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** The socket in use. Events of any other socket are ignored. */
+  #socket: WebSocket | null = null
 
-  const later = (ms: number) => {
-    clearTimeout(timer)
-    timer = setTimeout(() => void connect(), ms)
+  constructor(group: string | null, listener: StreamListener) {
+    this.#group = group
+    this.#listener = listener
   }
 
-  const closed = (code: number) => {
-    clearTimeout(timer)
-    const reaction = afterClose(code)
-    if (reaction === "stop") {
-      return listener.state("refused")
+  async connect(): Promise<void> {
+    try {
+      const { wsUrl } = await call("GET /api/v1/tracker/realtime/session", {
+        query: { control: "true", group: this.#group ?? undefined },
+        signal: this.#stop.signal
+      })
+      if (wsUrl === "") {
+        return this.#listener.state("idle")
+      }
+      return this.#listen(new WebSocket(socketUrl(wsUrl)))
+    } catch (cause) {
+      return this.#stop.signal.aborted
+        ? undefined
+        : this.#retry(cause instanceof RequestFailed ? cause.retryAfterMs : null)
     }
-    listener.state("lost")
-    memory.failures += 1
-    return later(reaction === "at-once" && memory.failures === 1 ? 0 : pauseMs(memory.failures, Math.random()))
   }
 
-  /** Takes a socket out of use and handles its end; its own close event is then ignored. */
-  const giveUp = (open: WebSocket) => {
-    if (socket === open) {
-      socket = null
-      open.close()
-      closed(GIVEN_UP)
-    }
+  close(): void {
+    this.#stop.abort()
+    clearTimeout(this.#timer)
+    const socket = this.#socket
+    this.#socket = null
+    socket?.close()
   }
 
-  const take = (open: WebSocket, frame: Frame) => {
+  #listen(socket: WebSocket): void {
+    this.#socket = socket
+    this.#awaitFrame(socket)
+    socket.addEventListener("open", () => {
+      const message = this.#memory.resumeMessage()
+      if (message !== null) {
+        socket.send(message)
+      }
+    })
+    socket.addEventListener("message", ({ data }) => {
+      if (this.#socket === socket) {
+        this.#awaitFrame(socket)
+        this.#take(socket, JSON.parse(String(data)) as Frame)
+      }
+    })
+    socket.addEventListener("close", ({ code }) => {
+      if (this.#socket === socket) {
+        this.#closed(code)
+      }
+    })
+  }
+
+  /** Gives the connection up unless another frame or heartbeat arrives in time. */
+  #awaitFrame(socket: WebSocket): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#giveUp(socket), SILENCE_MS)
+  }
+
+  #take(socket: WebSocket, frame: Frame): void {
     if (!isData(frame)) {
-      return memory.isStuck(frame) ? giveUp(open) : undefined
+      return this.#memory.isStuck(frame) ? this.#giveUp(socket) : undefined
     }
-    for (const event of memory.take(frame)) {
+    for (const event of this.#memory.take(frame)) {
       if (event.type === "snapshot") {
-        listener.state("live")
-        listener.replace(event.trades)
+        this.#listener.state("live")
+        this.#listener.replace(event.trades)
       } else if (event.type === "trade") {
-        listener.add(event)
+        this.#listener.add(event)
       } else if (event.type === "gap") {
-        listener.gap(event)
+        this.#listener.gap(event)
       }
     }
     return undefined
   }
 
-  const listen = (open: WebSocket) => {
-    const isAlive = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => giveUp(open), SILENCE_MS)
-    }
-    isAlive()
-    open.addEventListener("open", () => {
-      const message = memory.resumeMessage()
-      if (message !== null) {
-        open.send(message)
-      }
-    })
-    open.addEventListener("message", ({ data }) => {
-      if (socket === open) {
-        isAlive()
-        take(open, JSON.parse(String(data)) as Frame)
-      }
-    })
-    open.addEventListener("close", ({ code }) => {
-      if (socket === open) {
-        socket = null
-        closed(code)
-      }
-    })
-  }
-
-  const connect = async () => {
-    try {
-      const { wsUrl } = await call("GET /api/v1/tracker/realtime/session", {
-        query: { control: "true", group: group ?? undefined },
-        signal: stop.signal
-      })
-      if (wsUrl === "") {
-        return listener.state("idle")
-      }
-      socket = new WebSocket(socketUrl(wsUrl, globalThis.location))
-      return listen(socket)
-    } catch (cause) {
-      if (stop.signal.aborted) {
-        return undefined
-      }
-      listener.state("lost")
-      memory.failures += 1
-      const asked = cause instanceof RequestFailed ? cause.retryAfterMs : null
-      return later(asked ?? pauseMs(memory.failures, Math.random()))
+  #giveUp(socket: WebSocket): void {
+    if (this.#socket === socket) {
+      this.#closed(GIVEN_UP)
+      socket.close()
     }
   }
 
+  #closed(code: number): void {
+    this.#socket = null
+    const reaction = afterClose(code)
+    if (reaction === "stop") {
+      clearTimeout(this.#timer)
+      return this.#listener.state("refused")
+    }
+    return this.#retry(reaction === "at-once" && this.#memory.failures === 0 ? 0 : null)
+  }
+
+  /** Connects again after this many milliseconds; for null after a pause that grows with each failure. */
+  #retry(afterMs: number | null): void {
+    this.#listener.state("lost")
+    this.#memory.failures += 1
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.connect(), afterMs ?? pauseMs(this.#memory.failures, Math.random()))
+  }
+}
+
+/** Follows the trades of a group, or of all groups for null, until the returned function is called. */
+export const followTracker = (group: string | null, listener: StreamListener): (() => void) => {
+  const stream = new TrackerStream(group, listener)
   listener.state("connecting")
-  void connect()
-  return () => {
-    stop.abort()
-    clearTimeout(timer)
-    const open = socket
-    socket = null
-    open?.close()
-  }
+  void stream.connect()
+  return () => stream.close()
 }

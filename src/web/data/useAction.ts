@@ -1,18 +1,17 @@
-/** Changes that a page asks for. What a page shows is read again afterwards; nothing is assumed. */
+/** Changes that a page makes. The page reads its data again afterwards and assumes nothing. */
 import { useCallback, useState } from "preact/hooks"
-import { RequestFailed } from "./request.ts"
+import { failureFrom, type RequestFailed } from "./request.ts"
 
-/** A change, its progress and its failure. */
+/** A change with its progress and its failure. */
 export interface Action {
   readonly isBusy: boolean
   readonly failure: RequestFailed | null
-  /** Runs a change; `done` is called with its result after a success. A second run waits for the end of the first. */
+  /** Runs a change and passes its result to `done`. The caller disables its button while `isBusy`. */
   readonly run: <A>(change: () => Promise<A>, done?: (result: A) => void) => void
-  /** Forgets the failure. */
   readonly clear: () => void
 }
 
-/** A place from which changes are run, one at a time. */
+/** Runs changes one at a time. */
 export const useAction = (): Action => {
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<RequestFailed | null>(null)
@@ -25,9 +24,7 @@ export const useAction = (): Action => {
         const result = await change()
         done?.(result)
       } catch (cause) {
-        setFailure(
-          cause instanceof RequestFailed ? cause : new RequestFailed(0, "internal_error", String(cause), [], null)
-        )
+        setFailure(failureFrom(cause))
       }
       setBusy(false)
     }

@@ -1,25 +1,25 @@
-/** The newest trades of tracked wallets: by the socket, and by polling while it is not there. */
+/** The newest trades of tracked wallets, from the socket, or by polling while there is no socket. */
 import { useCallback, useEffect, useState } from "preact/hooks"
 import type { TrackerGap } from "../../client/TrackerMemory.ts"
 import { followTracker, type StreamState, type TrackedTrade } from "./trackerStream.ts"
 import { useRead } from "./useRead.ts"
 
-/** Trades that a page holds. */
+/** Most trades that a page holds. */
 const MOST_TRADES = 200
 const POLL_MS = 5000
 
-/** Trades, the newest first, how they arrive, and the newest gap of the stream. */
+/** Trades (newest first), how they arrive, and the newest gap in the stream. */
 export interface LiveTrades {
   readonly state: StreamState
   readonly trades: ReadonlyArray<TrackedTrade>
   readonly gap: TrackerGap | null
-  /** True before the first answer. */
+  /** True until the first answer. */
   readonly isLoading: boolean
 }
 
 const nothing: LiveTrades = { state: "connecting", trades: [], gap: null, isLoading: true }
 
-/** Follows the trades of a group; of all for null. A new `turn` begins again, after a change of the wallets. */
+/** Follows the trades of a group, or of all groups for null. A new `turn` starts again, after the wallets changed. */
 export const useLiveTrades = (group: string | null, turn = 0): LiveTrades => {
   const [live, setLive] = useState<LiveTrades>(nothing)
   const change = useCallback(

@@ -1,42 +1,38 @@
-/** Reading of an operation by a component, once or again and again. */
+/** Reads of the API by a component, once or repeatedly. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import type { Answer, Operation } from "./contract.ts"
-import { call, type CallOptions, RequestFailed } from "./request.ts"
+import { call, type CallOptions, failureFrom, type RequestFailed } from "./request.ts"
 
-/** The state of a read. `answer` stays while a later attempt fails, so that a page never empties itself. */
+/** The state of a read. `answer` stays while later attempts fail, so that a page never empties itself. */
 export interface Read<A> {
   readonly answer: A | null
   readonly failure: RequestFailed | null
   readonly isLoading: boolean
-  /** Local time of `answer`; null before the first. */
+  /** True after a failure, while another attempt is due. */
+  readonly isRetrying: boolean
+  /** Local time when `answer` arrived; null before the first. */
   readonly readAtMs: number | null
   /** Reads again now. */
   readonly again: () => void
 }
 
+const NOTHING = { answer: null, failure: null, isLoading: true, isRetrying: false, readAtMs: null } as const
 const SLOWEST_MS = 30_000
 
-const failureFrom = (cause: unknown): RequestFailed =>
-  cause instanceof RequestFailed ? cause : new RequestFailed(0, "internal_error", String(cause), [], null)
-
-/** Interval of reads in milliseconds, or that after an answer. */
+/** Milliseconds between reads, fixed or chosen by the answer. */
 type Every<A> = number | ((answer: A | null) => number)
 
 /**
- * Reads by `read` at once, again when `key` changes, and every `every` after an answer where that is given. A failure is
- * repeated after its `Retry-After` or twice the interval. A hidden page does not read. `read` is null to read nothing.
+ * Calls `read` at once, again when `key` changes, and repeatedly after each answer when `every` is given. After a
+ * failure it waits for `Retry-After`, or else twice the interval (at most 30 seconds). It does not read while the page
+ * is hidden. With `read` null it reads nothing.
  */
 export const useReading = <A>(
   key: string,
   read: ((signal: AbortSignal) => Promise<A>) | null,
   every?: Every<A>
 ): Read<A> => {
-  const [state, setState] = useState<Omit<Read<A>, "again">>({
-    answer: null,
-    failure: null,
-    isLoading: true,
-    readAtMs: null
-  })
+  const [state, setState] = useState<Omit<Read<A>, "again">>(NOTHING)
   const [turn, setTurn] = useState(0)
   const latest = useRef(read)
   latest.current = read
@@ -48,34 +44,34 @@ export const useReading = <A>(
     let timer: ReturnType<typeof setTimeout> | undefined
     if (shown.current !== key) {
       shown.current = key
-      setState({ answer: null, failure: null, isLoading: true, readAtMs: null })
+      setState(NOTHING)
     }
     let newest: A | null = null
     const everyMs = () => (typeof interval.current === "function" ? interval.current(newest) : interval.current)
-    const waitOn = () => {
-      const ms = everyMs()
-      return ms === undefined ? undefined : wait(ms)
-    }
     const wait = (ms: number) => {
       timer = setTimeout(() => void attempt(), ms)
     }
     const attempt = async () => {
-      if (latest.current === null || document.hidden) {
-        return waitOn()
+      if (latest.current === null) {
+        return undefined
+      }
+      if (document.hidden) {
+        return document.addEventListener("visibilitychange", () => void attempt(), { once: true, signal: stop.signal })
       }
       try {
         const answer = await latest.current(stop.signal)
         newest = answer
-        setState({ answer, failure: null, isLoading: false, readAtMs: Date.now() })
-        return waitOn()
+        setState({ answer, failure: null, isLoading: false, isRetrying: false, readAtMs: Date.now() })
+        const ms = everyMs()
+        return ms === undefined ? undefined : wait(ms)
       } catch (cause) {
         if (stop.signal.aborted) {
           return undefined
         }
         const failure = failureFrom(cause)
-        setState((before) => ({ ...before, failure, isLoading: false }))
         const ms = everyMs()
         const pause = failure.retryAfterMs ?? (ms === undefined ? null : Math.min(SLOWEST_MS, 2 * ms))
+        setState((before) => ({ ...before, failure, isLoading: false, isRetrying: pause !== null }))
         return pause === null ? undefined : wait(pause)
       }
     }
@@ -84,13 +80,13 @@ export const useReading = <A>(
       stop.abort()
       clearTimeout(timer)
     }
-    // An interval that depends on the answer counts from the next wait on: its change reads nothing at once.
+    // An interval chosen by the answer counts from the next wait on: its change does not trigger a read.
   }, [key, typeof every === "number" ? every : null, turn])
   const again = useCallback(() => setTurn((before) => before + 1), [])
   return { ...state, again }
 }
 
-/** Reads an operation of the contract; see `useReading`. With `options` null nothing is read. */
+/** Reads an operation of the contract; see `useReading`. With `options` null it reads nothing. */
 export const useRead = <Name extends Operation>(
   operation: Name,
   options: CallOptions<Name> | null,

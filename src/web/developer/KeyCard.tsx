@@ -1,7 +1,9 @@
-import { ageWords, timeText } from "../parts/words.ts"
+import { Facts } from "../parts/Facts.tsx"
+import { When } from "../parts/Links.tsx"
+import { timeText } from "../parts/words.ts"
 import { type ManagedKey, stateOf } from "./keys.ts"
 
-/** A task that an owner may do with a key. */
+/** Something that can be done with a key. */
 export type KeyTask = "change" | "rotate" | "disable" | "enable" | "revoke"
 
 const stateWords = {
@@ -11,8 +13,7 @@ const stateWords = {
   revoked: "revoked"
 } as const
 
-const Time = ({ ms, otherwise }: { readonly ms: number | null; readonly otherwise: string }) =>
-  ms === null ? <>{otherwise}</> : <time dateTime={new Date(ms).toISOString()}>{timeText(ms)}</time>
+const Time = ({ ms }: { readonly ms: number }) => <time dateTime={new Date(ms).toISOString()}>{timeText(ms)}</time>
 
 const tasksOf = (state: ReturnType<typeof stateOf>): ReadonlyArray<readonly [KeyTask, string]> => {
   switch (state) {
@@ -39,7 +40,7 @@ const tasksOf = (state: ReturnType<typeof stateOf>): ReadonlyArray<readonly [Key
   }
 }
 
-/** One key with its terms and what can be done with it. */
+/** One key with its terms and buttons. */
 export const KeyCard = ({
   isBusy,
   of: key,
@@ -49,8 +50,7 @@ export const KeyCard = ({
   readonly isBusy: boolean
   readonly onTask: (task: KeyTask) => void
 }) => {
-  const nowMs = Date.now()
-  const state = stateOf(key, nowMs)
+  const state = stateOf(key, Date.now())
   const { createdAtMs, expiresAtMs, ipPolicy, lastFour, lastUsedAtMs, name, plan, prefix, scopes } = key
   return (
     <li class={`card api-key ${state}`}>
@@ -63,38 +63,17 @@ export const KeyCard = ({
       <p class="address">
         {prefix}…{lastFour}
       </p>
-      <dl class="facts narrow">
-        <div>
-          <dt>Scopes</dt>
-          <dd>{scopes.join(", ")}</dd>
-        </div>
-        <div>
-          <dt>Plan</dt>
-          <dd>{plan}</dd>
-        </div>
-        <div>
-          <dt>Addresses</dt>
-          <dd>{ipPolicy === null ? "any" : ipPolicy.join(", ")}</dd>
-        </div>
-        <div>
-          <dt>Last used</dt>
-          <dd title={lastUsedAtMs === null ? undefined : timeText(lastUsedAtMs)}>
-            {lastUsedAtMs === null ? "never" : `${ageWords(nowMs - lastUsedAtMs)} ago`}
-          </dd>
-        </div>
-        <div>
-          <dt>Expires</dt>
-          <dd>
-            <Time ms={expiresAtMs} otherwise="never" />
-          </dd>
-        </div>
-        <div>
-          <dt>Made</dt>
-          <dd>
-            <Time ms={createdAtMs} otherwise="–" />
-          </dd>
-        </div>
-      </dl>
+      <Facts
+        isNarrow
+        of={[
+          ["Scopes", scopes.join(", ")],
+          ["Plan", plan],
+          ["Addresses", ipPolicy === null ? "any" : ipPolicy.join(", ")],
+          ["Last used", lastUsedAtMs === null ? "never" : <When atMs={lastUsedAtMs} />],
+          ["Expires", expiresAtMs === null ? "never" : <Time ms={expiresAtMs} />],
+          ["Created", <Time ms={createdAtMs} />]
+        ]}
+      />
       <div class="row">
         {tasksOf(state).map(([task, words]) => (
           <button

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks"
 import type { RequestFailed } from "../data/request.ts"
 import type { Action } from "../data/useAction.ts"
-import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
-import { Failed } from "../parts/States.tsx"
+import { Form } from "../parts/Form.tsx"
+import { Field, SelectField } from "../parts/Field.tsx"
 import { timeText } from "../parts/words.ts"
 import { ipPolicyOf, type KeyTerms, type ManagedKey, type Plan, scopes } from "./keys.ts"
 
 const DAY_MS = 86_400_000
 
-/** Choices of an expiry. */
+/** Choices for the expiry. */
 const expiries = [
   ["never", "Never"],
   ["7", "In 7 days"],
@@ -21,7 +21,7 @@ type Expiry = (typeof expiries)[number][0] | "kept"
 
 const FIELDS = ["name", "ipPolicy", "plan", "expiresAtMs", "scopes"]
 
-/** Path of the first refused block of addresses; undefined where none was refused. */
+/** Path of the first rejected address block; undefined when none was rejected. */
 const blockOf = (failure: RequestFailed | null) =>
   failure?.details.find(({ field = "" }) => field.startsWith("ipPolicy["))?.field
 
@@ -62,9 +62,9 @@ const Scopes = ({
 const planText = ({ name, quote, rest, windowSeconds }: Plan): string =>
   `${name}: ${rest} reads and ${quote} quotes in ${windowSeconds} s`
 
-/** The terms of a key: of a new one, or those of `before` to be changed. */
+/** Form for the terms of a key: a new one, or the changed terms of `before`. */
 export const KeyForm = ({
-  action: { failure, isBusy },
+  action,
   before,
   onSubmit,
   plans,
@@ -72,11 +72,12 @@ export const KeyForm = ({
 }: {
   readonly action: Action
   readonly before: ManagedKey | null
-  /** Plans to choose from; none to leave the plan out. */
+  /** Plans to choose from. With none, the form leaves the plan out. */
   readonly plans: ReadonlyArray<Plan>
   readonly submit: string
   readonly onSubmit: (terms: KeyTerms) => void
 }) => {
+  const { failure } = action
   const kept = before?.expiresAtMs ?? null
   const [name, setName] = useState(before?.name ?? "")
   const [chosen, setChosen] = useState<ReadonlyArray<string>>(before?.scopes ?? ["md.read"])
@@ -94,11 +95,10 @@ export const KeyForm = ({
     })
   }
   const options: ReadonlyArray<readonly [Expiry, string]> =
-    kept === null ? expiries : [["kept", `As it is: ${timeText(kept)}`], ...expiries]
+    kept === null ? expiries : [["kept", `Unchanged: ${timeText(kept)}`], ...expiries]
   return (
-    <form class="stack" onSubmit={submitForm}>
-      {failure !== null && !isAtFields(failure, [...FIELDS, blockOf(failure) ?? ""]) && <Failed failure={failure} />}
-      <Field label="Name" name="name" failure={failure} hint="What you call it: 1 to 64 characters.">
+    <Form action={action} fields={[...FIELDS, blockOf(failure) ?? ""]} submit={submit} onSubmit={submitForm}>
+      <Field label="Name" name="name" failure={failure} hint="1 to 64 characters.">
         {(attributes) => (
           <input
             {...attributes}
@@ -119,7 +119,7 @@ export const KeyForm = ({
             name="ipPolicy"
             field={blockOf(failure) ?? "ipPolicy"}
             failure={failure}
-            hint="Addresses or CIDR blocks, one a line, such as 203.0.113.0/24. Empty allows any."
+            hint="Addresses or CIDR blocks, one per line, such as 203.0.113.0/24. Empty allows any."
           >
             {(attributes) => (
               <textarea
@@ -151,11 +151,6 @@ export const KeyForm = ({
           />
         </div>
       </details>
-      <div class="row">
-        <button type="submit" class="main" disabled={isBusy}>
-          {submit}
-        </button>
-      </div>
-    </form>
+    </Form>
   )
 }

@@ -52,8 +52,8 @@ const Rotation = ({
   return (
     <Dialog title={<Named task="Rotate" name={key.name} />} onClose={onClose}>
       <p>
-        A new key with the same rights takes its place. The old one goes on for a while, so that your programs can
-        change over.
+        A new key with the same rights replaces it. The old key keeps working for a while, so that you can switch your
+        programs over.
       </p>
       {action.failure !== null && <Failed failure={action.failure} />}
       <label>
@@ -78,7 +78,7 @@ const Rotation = ({
   )
 }
 
-/** A key with the task that was chosen for it. */
+/** A key and the task chosen for it. */
 interface Chosen {
   readonly key: ManagedKey
   readonly task: KeyTask
@@ -95,7 +95,7 @@ const TaskDialog = ({
   readonly action: Action
   readonly plans: ReadonlyArray<Plan>
   readonly onClose: () => void
-  /** Called after the change, with the new key of a rotation. */
+  /** Called after the change, with the new key after a rotation. */
   readonly onDone: (made: NewKey | null) => void
 }) => {
   if (task === "change") {
@@ -130,27 +130,24 @@ const TaskDialog = ({
     <Confirm
       title={<Named task="Revoke" name={key.name} />}
       action="Revoke for good"
-      failure={action.failure}
-      isBusy={action.isBusy}
+      change={() => revokeKey(key.id)}
       onClose={onClose}
-      onConfirm={() =>
-        action.run(
-          () => revokeKey(key.id),
-          () => onDone(null)
-        )
-      }
+      onDone={() => onDone(null)}
     >
-      <p>Every request with it is refused from now on. A revoked key cannot come back; one that is switched off can.</p>
+      <p>
+        From now on every request with this key is refused. A revoked key cannot be restored; a key that is switched off
+        can.
+      </p>
     </Confirm>
   )
 }
 
 const countWords = (active: number, limit: number): string =>
   active >= limit
-    ? `${active} of ${limit} active keys: revoke or switch off one before you make another.`
+    ? `${active} of ${limit} active keys: revoke or switch off one before you create another.`
     : `${active} of ${limit} active keys.`
 
-/** The keys of the account: list, a form for a new one, and the dialogs of their tasks. */
+/** The keys of the account: a list, a form for a new key, and a dialog for each task. */
 export const Keys = ({ read, onChange }: { readonly read: Read<KeyList>; readonly onChange: () => void }) => {
   const { account } = useSession()
   const plans = useReading("plans", readPlans)
@@ -201,7 +198,7 @@ export const Keys = ({ read, onChange }: { readonly read: Read<KeyList>; readonl
             action={making}
             before={null}
             plans={offered}
-            submit="Make the key"
+            submit="Create the key"
             onSubmit={(terms) => making.run(() => createKey(terms), done)}
           />
         </div>
@@ -213,7 +210,7 @@ export const Keys = ({ read, onChange }: { readonly read: Read<KeyList>; readonl
             <p class="soft" role="status">
               {countWords(data.filter((key) => stateOf(key, Date.now()) === "active").length, limit)}
             </p>
-            {data.length === 0 && <Empty>No key yet. A key is what a program sends with its requests.</Empty>}
+            {data.length === 0 && <Empty>No keys yet. Programs send a key with their requests.</Empty>}
             <ul class="keys">
               {data.map((key) => (
                 <KeyCard key={key.id} of={key} isBusy={action.isBusy} onTask={(task) => begin(key, task)} />

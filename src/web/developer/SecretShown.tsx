@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { CopyText } from "../parts/CopyText.tsx"
 import type { NewKey } from "./keys.ts"
 
-/** The secret of a new key, which is shown this once, with a request that uses it. */
+/** The secret of a new key, shown only once, with a request that uses it. */
 export const SecretShown = ({
   made: { key, secret },
   onDone
@@ -21,13 +21,13 @@ export const SecretShown = ({
       <h2 id="secret" tabIndex={-1} ref={heading}>
         The secret of <bdi>{key.name}</bdi>
       </h2>
-      <p>It is shown this once. Keep it where only your programs read it.</p>
+      <p>It is shown only this once. Keep it where only your programs can read it.</p>
       <pre tabIndex={0} role="region" aria-label="Secret">
         <code>{secret}</code>
       </pre>
       <CopyText text={secret} what="the secret" />
       <p>
-        Try it in a terminal. The requests of the reference take <code>$KEY</code> too:
+        Try it in a terminal. The examples of the reference use <code>$KEY</code> too:
       </p>
       <pre tabIndex={0} role="region" aria-label="Request with the secret">
         <code>{lines}</code>
@@ -35,7 +35,7 @@ export const SecretShown = ({
       <CopyText text={lines} what="the request" />
       <p class="row">
         <button type="button" class="main" onClick={onDone}>
-          I have kept it
+          I have saved it
         </button>
         <a href="/docs">To the reference</a>
       </p>

@@ -15,11 +15,11 @@ const GAP = 4
 
 const countText = (count: number): string => tidyDecimal(String(count))
 
-/** Requests of each day as bars; errors are the part of another colour. The table beside it has the numbers. */
+/** Requests of each day as bars, errors in another colour. The tables below have the numbers. */
 const Bars = ({ days }: { readonly days: ReturnType<typeof byDay> }) => {
   const most = Math.max(1, ...days.map(({ requests }) => requests))
   const step = WIDTH / days.length
-  const label = `Requests a day, at most ${countText(most)}`
+  const label = `Requests per day, at most ${countText(most)}`
   return (
     <svg class="usage-bars" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label} preserveAspectRatio="none">
       {days.map(({ day, errors, requests }, place) => {
@@ -50,7 +50,7 @@ const numberColumns = [
   }
 ]
 
-/** Operations whose description stands at another one. */
+/** Operations that another operation's page describes. */
 const described: Readonly<Record<string, string>> = { "tracker.realtime": "tracker.session" }
 
 /** Value of the choice for the pages of the app, which have no key. */
@@ -60,7 +60,7 @@ const Report = ({ rows }: { readonly rows: ReadonlyArray<UsageRow> }) => {
   const days = byDay(rows, DAYS, Date.now())
   const used = days.filter(({ requests, units }) => requests > 0 || units > 0)
   if (rows.length === 0) {
-    return <Empty>Nothing was asked in the last {DAYS} days. New requests are counted within seconds.</Empty>
+    return <Empty>No requests in the last {DAYS} days. New requests are counted within seconds.</Empty>
   }
   return (
     <>
@@ -95,7 +95,7 @@ const Report = ({ rows }: { readonly rows: ReadonlyArray<UsageRow> }) => {
   )
 }
 
-/** Usage of the last days by day and operation, of all keys or one. */
+/** Usage of the last days by day and by operation, for all keys or one. */
 export const Usage = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
   const read = useReading("usage", readUsage(DAYS), EVERY_MS)
   const [keyId, setKeyId] = useState("")
@@ -126,7 +126,7 @@ export const Usage = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) =>
       <Shown read={read} what="the usage" rows={5}>
         {({ isWhole, rows }) => (
           <>
-            {!isWhole && <p class="soft">Only the newest days are shown: the CSV has all of them.</p>}
+            {!isWhole && <p class="soft">Only the newest days are shown. The CSV has all of them.</p>}
             <Report rows={rows.filter(isShown)} />
           </>
         )}

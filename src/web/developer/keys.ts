@@ -1,4 +1,4 @@
-/** Keys of the account: their calls, and what the page makes of them. */
+/** Keys of the account: the requests for them, and what the page derives from them. */
 import { send } from "../data/request.ts"
 
 /** A key as its owner sees it. */
@@ -23,13 +23,13 @@ export interface KeyList {
   readonly meta: { readonly limit: number }
 }
 
-/** A key with its secret, which is not shown again. */
+/** A key with its secret. The secret is not shown again. */
 export interface NewKey {
   readonly key: ManagedKey
   readonly secret: string
 }
 
-/** Terms of a key that its owner chooses. */
+/** The terms of a key that its owner chooses. */
 export interface KeyTerms {
   readonly name: string
   readonly scopes: ReadonlyArray<string>
@@ -38,7 +38,6 @@ export interface KeyTerms {
   readonly expiresAtMs: number | null
 }
 
-/** A plan that a key can have. */
 export interface Plan {
   readonly name: string
   readonly rest: number
@@ -58,18 +57,15 @@ const keyPath = (id: string, action = ""): string => `${KEYS}/${encodeURICompone
 export const readKeys = async (signal: AbortSignal): Promise<KeyList> =>
   (await send("GET", KEYS, { signal })) as KeyList
 
-/** Every plan. */
 export const readPlans = async (signal: AbortSignal): Promise<ReadonlyArray<Plan>> =>
   ((await send("GET", "/api/v1/account/plans", { signal })) as { readonly data: ReadonlyArray<Plan> }).data
 
-/** Makes a key. */
 export const createKey = async (body: KeyTerms): Promise<NewKey> => (await send("POST", KEYS, { body })) as NewKey
 
-/** Changes a key. */
 export const changeKey = async (id: string, body: KeyTerms): Promise<ManagedKey> =>
   (await send("PATCH", keyPath(id), { body })) as ManagedKey
 
-/** Replaces a key by a new one; the old one ends after the overlap. */
+/** Replaces a key by a new one. The old key ends after the overlap. */
 export const rotateKey = async (id: string, overlapSeconds: number): Promise<NewKey> =>
   (await send("POST", keyPath(id, "/rotate"), { body: { overlapSeconds } })) as NewKey
 
@@ -80,10 +76,9 @@ export const switchKey = async (id: string, isOn: boolean): Promise<ManagedKey> 
 /** Revokes a key for good. */
 export const revokeKey = async (id: string): Promise<ManagedKey> => (await send("DELETE", keyPath(id))) as ManagedKey
 
-/** The state of a key at a time. */
 export type KeyState = "active" | "disabled" | "expired" | "revoked"
 
-/** The state of a key: a revoked one is nothing else. */
+/** The state of a key at a time. Revoked wins over expired, expired over disabled. */
 export const stateOf = ({ disabledAtMs, expiresAtMs, revokedAtMs }: ManagedKey, nowMs: number): KeyState => {
   if (revokedAtMs !== null) {
     return "revoked"
@@ -97,15 +92,15 @@ export const stateOf = ({ disabledAtMs, expiresAtMs, revokedAtMs }: ManagedKey, 
 /** Scopes in the order of the form, with what they open. Every key has the first one. */
 export const scopes = [
   ["md.read", "Quotes, charts, tokens, prices, wallets, callouts. Every key has it."],
-  ["tracker.read", "The tracked wallets of the account and their trades, live too."],
+  ["tracker.read", "Tracked wallets of the account and their trades, also live."],
   ["alerts.read", "Price alerts of the account and their firings."],
-  ["alerts.write", "Setting, changing and removing price alerts."],
+  ["alerts.write", "Creating, changing and removing price alerts."],
   ["copy.read", "Followed wallets, copied fills and their profit."],
   ["account.read", "Wallets, balances and deposit addresses of the account."],
-  ["perps.read", "Perpetual futures venues compared."]
+  ["perps.read", "Comparisons of perpetual futures venues."]
 ] as const
 
-/** Lines of a text as addresses or blocks; null without any, which allows every address. */
+/** The addresses and blocks in a text; null when it has none, which allows every address. */
 export const ipPolicyOf = (text: string): ReadonlyArray<string> | null => {
   const blocks = text.split(/[\s,]+/u).filter((block) => block !== "")
   return blocks.length === 0 ? null : [...new Set(blocks)]

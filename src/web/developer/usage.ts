@@ -14,10 +14,9 @@ export interface UsageRow {
   readonly streamMinutes: number
 }
 
-/** Sums of usage. */
 export type UsageSum = Omit<UsageRow, "day" | "keyId" | "operation">
 
-/** Usage that was read: `isWhole` is false where older rows are left out. */
+/** The usage that was read. `isWhole` is false when older rows are left out. */
 export interface UsageRead {
   readonly rows: ReadonlyArray<UsageRow>
   readonly isWhole: boolean
@@ -34,13 +33,13 @@ const DAY_MS = 86_400_000
 /** The UTC day of a time. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** Query of so many days up to this one. */
+/** Query for this many days up to today. */
 export const rangeOf = (days: number, nowMs: number): Readonly<Record<"from" | "to", string>> => ({
   from: dayOf(nowMs - (days - 1) * DAY_MS),
   to: dayOf(nowMs)
 })
 
-/** Usage of the last days, this one included: the newest 10,000 rows. */
+/** Usage of the last days including today, at most the newest 10,000 rows. */
 export const readUsage =
   (days: number) =>
   async (signal: AbortSignal): Promise<UsageRead> => {
@@ -61,7 +60,6 @@ export const readUsage =
 
 const EMPTY: UsageSum = { requests: 0, units: 0, errors: 0, bytes: 0, streamMinutes: 0 }
 
-/** The sum of rows. */
 export const sumOf = (rows: ReadonlyArray<UsageSum>): UsageSum => {
   const sum = { ...EMPTY }
   for (const row of rows) {
@@ -81,7 +79,7 @@ export const byOperation = (rows: ReadonlyArray<UsageRow>): ReadonlyArray<UsageS
     ([operation, own]) => ({ operation, ...sumOf(own) })
   ).toSorted((one, other) => other.requests - one.requests || one.operation.localeCompare(other.operation))
 
-/** Sums by day for so many days up to the given time, the oldest first. A day without rows is zero. */
+/** Sums by day for this many days up to a time, oldest first. A day without rows is zero. */
 export const byDay = (
   rows: ReadonlyArray<UsageRow>,
   days: number,
@@ -94,7 +92,7 @@ export const byDay = (
   })
 }
 
-/** Bytes for the eye: three digits at most and their unit. */
+/** A number of bytes in at most three digits, with its unit. */
 export const bytesText = (bytes: number): string => {
   const units = ["B", "kB", "MB", "GB", "TB"]
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))

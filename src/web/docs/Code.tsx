@@ -8,7 +8,7 @@ const languages = [
   ["Python", pythonOf]
 ] as const
 
-/** The request as code, in the language that was chosen last. */
+/** A request as code, in the language chosen last. */
 export const Code = ({ request }: { readonly request: FilledRequest }) => {
   const [chosen, setChosen] = useState(0)
   const [name, write] = languages[chosen] ?? languages[0]

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import type { OperationInfo, Reference } from "./document.ts"
 import { Search } from "./Search.tsx"
 
-/** Pages of the reference that are no operations. */
+/** Pages of the reference that do not describe an operation. */
 export const guides = [
   ["", "Start"],
   ["errors", "Errors"],
@@ -56,7 +56,7 @@ const Group = ({
   </details>
 )
 
-/** The way around in the reference: search, guides, operations by group. On narrow screens the lists are folded. */
+/** The navigation of the reference: search, guides, operations by group. On narrow screens the lists are folded. */
 export const Contents = ({ current, reference }: { readonly reference: Reference; readonly current: string }) => {
   const [isUnfolded, setUnfolded] = useState(false)
   return (

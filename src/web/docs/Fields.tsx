@@ -17,7 +17,7 @@ const FieldRow = ({
   readonly schemas: Schemas
   readonly field: Field
   readonly depth: number
-  /** Names of the schemas around this one: a schema inside of itself is not shown again. */
+  /** Names of the enclosing schemas. A schema inside itself is not shown again. */
   readonly within: ReadonlyArray<string>
 }) => {
   const objects =
@@ -69,7 +69,7 @@ const FieldList = ({
   </ul>
 )
 
-/** The fields of a body, with those of the objects in it. */
+/** The fields of a body, including the fields of nested objects. */
 export const Fields = ({ of: schema, schemas }: { readonly schemas: Schemas; readonly of: Schema }) => {
   const objects = objectsIn(schemas, schema)
   if (objects.length === 0) {

@@ -1,4 +1,4 @@
-/** The page of the sockets and event streams, made from their document. */
+/** The page of sockets and event streams, made from the AsyncAPI document. */
 import { send } from "../data/request.ts"
 import { useReading } from "../data/useRead.ts"
 import { Markdown } from "../parts/Markdown.tsx"
@@ -87,7 +87,7 @@ const ChannelSection = ({
 
 const readLive = () => send("GET", "/asyncapi.json").then((document) => document as LiveDocument)
 
-/** Sockets and event streams: their messages in both directions. */
+/** Sockets and event streams with their messages in both directions. */
 export const Live = () => {
   useTitle("Sockets and streams")
   const read = useReading("asyncapi", readLive)

@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks"
+import { Facts } from "../parts/Facts.tsx"
 import { Markdown } from "../parts/Markdown.tsx"
+import { PlainTable } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Code } from "./Code.tsx"
 import { errorsOf, isKeyed, type OperationInfo, proseOf, type Reference, successOf } from "./document.ts"
@@ -14,44 +16,30 @@ const Admission = ({ of: operation }: { readonly of: OperationInfo }) => {
     return <p class="soft">Public: no key is needed.</p>
   }
   return (
-    <dl class="facts narrow">
-      <div>
-        <dt>Scope</dt>
-        <dd>{scopes.length === 0 ? "any key" : scopes.join(" or ")}</dd>
-      </div>
-      <div>
-        <dt>Cost</dt>
-        <dd>{budget === null || budget === undefined ? "free" : `${cost ?? 0} of the ${budget} budget`}</dd>
-      </div>
-    </dl>
+    <Facts
+      isNarrow
+      of={[
+        ["Scope", scopes.length === 0 ? "any key" : scopes.join(" or ")],
+        ["Cost", budget === null || budget === undefined ? "free" : `${cost ?? 0} of the ${budget} budget`]
+      ]}
+    />
   )
 }
 
 const Errors = ({ of: operation, reference }: { readonly of: OperationInfo; readonly reference: Reference }) => (
-  <div class="scroll" role="group" aria-label="Errors" tabIndex={0}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Status</th>
-          <th scope="col">Code</th>
-          <th scope="col">Meaning</th>
-        </tr>
-      </thead>
-      <tbody>
-        {errorsOf(reference.document.components.schemas, operation).map(({ code, meaning, status }) => (
-          <tr key={`${status} ${code}`}>
-            <td>{status}</td>
-            <td>
-              <a href={`/docs/errors#${code}`}>
-                <code>{code}</code>
-              </a>
-            </td>
-            <td>{meaning}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <PlainTable
+    label="Errors"
+    head={["Status", "Code", "Meaning"]}
+    rows={errorsOf(reference.document.components.schemas, operation).map(({ code, meaning, status }) => ({
+      cells: [
+        status,
+        <a href={`/docs/errors#${code}`}>
+          <code>{code}</code>
+        </a>,
+        meaning
+      ]
+    }))}
+  />
 )
 
 const Answer = ({
@@ -85,7 +73,7 @@ const Answer = ({
   )
 }
 
-/** Operations that are tried out nowhere but in the frame of the app. */
+/** Operations that only the app itself calls. They cannot be tried out. */
 const isOfTheApp = ({ tags }: OperationInfo): boolean => tags.includes("sessions")
 
 /** One operation: prose, code, a form to try it, parameters, answer and errors. */

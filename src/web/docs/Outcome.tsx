@@ -1,3 +1,4 @@
+import { Facts } from "../parts/Facts.tsx"
 import { timeText } from "../parts/words.ts"
 import { type Attempt, pretty } from "./attempt.ts"
 
@@ -19,23 +20,14 @@ export const Outcome = ({
       )}
       {fault}
     </p>
-    {headers.length > 0 && (
-      <dl class="facts narrow">
-        {headers.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    )}
+    {headers.length > 0 && <Facts isNarrow of={headers} />}
     {text !== "" && (
       <pre class="answer" tabIndex={0} role="region" aria-label="Answer">
         <code>{text}</code>
       </pre>
     )}
     {heard.length > 0 && (
-      <ol class="heard" aria-live="off" aria-label="Events, the newest first" tabIndex={0}>
+      <ol class="heard" aria-live="off" aria-label="Events, newest first" tabIndex={0}>
         {heard.toReversed().map(({ atMs, name, text }) => (
           <li key={`${atMs} ${name} ${text.length}`}>
             <details>

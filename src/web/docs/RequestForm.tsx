@@ -1,8 +1,8 @@
-/** The values of a request, for trying it out and for the code beside it. */
+/** The form that fills a request, for trying it out and for the code beside it. */
 import type { OperationInfo, Parameter, Schemas } from "./document.ts"
 import { resolve } from "./schema.ts"
 
-/** Values of a form by parameter, and its body. */
+/** The value of each parameter, and the body. */
 export interface FormValues {
   readonly values: Readonly<Record<string, string>>
   readonly body: string | null
@@ -69,7 +69,7 @@ const Input = ({
 
 const rowsOf = (body: string): number => Math.min(16, body.split("\n").length + 1)
 
-/** Inputs of an operation. */
+/** A control for each parameter of an operation, and one for its body. */
 export const RequestForm = ({
   form: { body, values },
   onChange,

@@ -6,7 +6,7 @@ import { type Entry, find, indexOf } from "./search.ts"
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName)
 
-/** Focuses an element with the key `/`. */
+/** Calls `focus` when the key `/` is pressed outside a text field. */
 const useSlash = (focus: () => void) => {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -23,7 +23,7 @@ const useSlash = (focus: () => void) => {
 const hrefOf = ({ kind, name, operation }: Entry): string =>
   kind === "error" ? `/docs/errors#${name}` : `/docs/${operation}`
 
-/** Moves the focus among the results with the arrow keys. */
+/** Moves the focus among the results. */
 const moveIn = (list: HTMLElement | null, step: number) => {
   const links = Array.from(list?.querySelectorAll("a") ?? [])
   const place = links.findIndex((link) => link === document.activeElement)
@@ -91,7 +91,7 @@ export const Search = ({ reference }: { readonly reference: Reference }) => {
               </a>
             </li>
           ))}
-          {found.length === 0 && <li class="soft">Nothing has this name.</li>}
+          {found.length === 0 && <li class="soft">Nothing found.</li>}
         </ul>
       )}
     </search>

@@ -9,8 +9,8 @@ import type { FilledRequest } from "./snippets.ts"
 const TICKET = "tracker.session"
 
 /**
- * The address of a live connection in an answer, at the host of this page, because others are refused by the content security
- * policy; null for another answer, or when nothing is tracked.
+ * The path of the socket in a ticket's answer, to be opened on the host of this page: the content security policy
+ * refuses other hosts. Null for other answers, and when no wallets are tracked.
  */
 const socketIn = (operationId: string, { status, text }: Attempt): string | null => {
   if (operationId !== TICKET || status !== 200 || text === "") {
@@ -26,10 +26,12 @@ const costText = (operation: OperationInfo): string => {
   if (budget === undefined || budget === null) {
     return "Free of charge."
   }
-  return `Sent with your session; costs ${cost} of its ${budget} budget${isStream(operation) ? " a tick" : ""}.`
+  return `Sent with your session. Costs ${cost} of its ${budget} budget${isStream(operation) ? " per tick" : ""}.`
 }
 
-/** Sends the request of the form with the session of this browser, follows streams, and opens sockets of tickets. */
+/**
+ * Sends the request of the form with the session of this browser, follows streams, and opens the sockets of tickets.
+ */
 export const TryIt = ({
   form,
   onChange,
@@ -96,6 +98,6 @@ export const TryIt = ({
   )
 }
 
-/** True for a POST that reads: its scope is one of reading the market. */
+/** True for a POST that only reads: its scope reads the market. */
 const isReading = ({ "x-scopes": scopes = [], tags }: OperationInfo): boolean =>
   scopes.includes("md.read") && !tags.includes("tracker")

@@ -1,9 +1,9 @@
-/** A request that is tried out on a page, with what came back. */
+/** A request tried out on a page, and what came back. */
 import { readEvents } from "../data/eventStream.ts"
 import { RequestFailed, respond } from "../data/request.ts"
 import { type FilledRequest, headersOf, targetOf } from "./snippets.ts"
 
-/** One event of a stream or a socket, with the time of its arrival. */
+/** One event of a stream or a socket, with the time it arrived. */
 export interface Heard {
   readonly name: string
   readonly text: string
@@ -15,15 +15,15 @@ export interface Attempt {
   readonly isRunning: boolean
   readonly status: number | null
   readonly tookMs: number | null
-  /** Headers worth reading: budget, request id, wait. */
+  /** Headers worth reading: budget, request id, retry delay. */
   readonly headers: ReadonlyArray<readonly [string, string]>
   readonly text: string
   readonly heard: ReadonlyArray<Heard>
-  /** Set when no answer came. */
+  /** What went wrong when no answer came; null otherwise. */
   readonly fault: string | null
 }
 
-/** An attempt that was not made yet. */
+/** Nothing sent yet. */
 export const NO_ATTEMPT: Attempt = {
   isRunning: false,
   status: null,
@@ -45,7 +45,7 @@ const SHOWN = [
   "retry-after"
 ]
 
-/** JSON with line ends; other text as it is. */
+/** JSON with indentation. Other text stays as it is. */
 export const pretty = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
@@ -56,7 +56,7 @@ export const pretty = (text: string): string => {
 
 type Change = (change: (before: Attempt) => Attempt) => void
 
-/** Adds an event; the oldest are dropped. */
+/** Adds an event and drops the oldest beyond `MOST_HEARD`. */
 export const hear =
   (name: string, text: string) =>
   (before: Attempt): Attempt => ({
@@ -95,7 +95,7 @@ export const attempt = async (request: FilledRequest, change: Change, signal: Ab
     }
   } catch (cause) {
     if (!signal.aborted) {
-      const fault = cause instanceof RequestFailed ? cause.message : "The answer broke off."
+      const fault = cause instanceof RequestFailed ? cause.message : "The answer was cut off."
       change((before) => ({ ...before, fault }))
     }
   }

@@ -1,6 +1,5 @@
-/** The document of the contract: its operations, their answers and their errors. */
+/** The OpenAPI document: its operations, their answers and their errors. */
 
-/** A JSON schema of the document. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string
@@ -20,16 +19,15 @@ export interface Schema {
   readonly maxLength?: number
   readonly minItems?: number
   readonly maxItems?: number
-  /** Schema of the JSON inside of a text. */
+  /** Schema of the JSON inside a text. */
   readonly contentSchema?: Schema
   readonly example?: unknown
   readonly examples?: ReadonlyArray<unknown>
 }
 
-/** Named schemas of the document. */
+/** Schemas of the document by name. */
 export type Schemas = Readonly<Record<string, Schema>>
 
-/** A parameter of an operation. */
 export interface Parameter {
   readonly name: string
   readonly in: "path" | "query" | "header"
@@ -82,20 +80,19 @@ export interface OperationInfo extends Described {
   readonly path: string
 }
 
-/** One error that an operation answers. */
+/** One error that an operation can return. */
 export interface ErrorInfo {
   readonly status: number
   readonly code: string
   readonly meaning: string
 }
 
-/** The document with its operations as a list, in the order of its tags. */
+/** The document, with its operations as a list in the order of its tags. */
 export interface Reference {
   readonly document: ApiDocument
   readonly operations: ReadonlyArray<OperationInfo>
 }
 
-/** The reference of a document. */
 export const referenceOf = (document: ApiDocument): Reference => {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() }))
@@ -104,7 +101,7 @@ export const referenceOf = (document: ApiDocument): Reference => {
   return { document, operations }
 }
 
-/** The media of an operation's success: its type and schema; null without a body. */
+/** Status, media type and schema of an operation's success; null when it has no body. */
 export const successOf = ({
   responses
 }: OperationInfo): { readonly status: string; readonly type: string; readonly media: Media } | null => {
@@ -120,13 +117,13 @@ export const successOf = ({
 /** True for an operation that answers with server-sent events. */
 export const isStream = (operation: OperationInfo): boolean => successOf(operation)?.type === "text/event-stream"
 
-/** True for an operation that takes a key or a session. */
+/** True for an operation that needs a key or a session. */
 export const isKeyed = ({ security }: OperationInfo): boolean => (security?.length ?? 0) > 0
 
 const ADMISSION =
   / *(?:Scope: [^.]*(?:`[^`]*`[^.]*)*\.|Any key\.|No key is needed\.|Sessions of the app only\.) (?:Costs [^.]*\.|Free of charge\.)$/u
 
-/** The prose of an operation without the sentences on its scope and cost, which have fields of their own. */
+/** The prose of an operation. Its sentences on scope and cost are left out: the page shows both as fields. */
 export const proseOf = ({ description = "" }: OperationInfo): string => description.replace(ADMISSION, "")
 
 const SEPARATOR = " | "
@@ -137,7 +134,10 @@ const codeOf = (schemas: Schemas, { $ref = "" }: Schema): string | null => {
   return typeof code === "string" ? code : null
 }
 
-/** The errors of an operation by status. The meanings of several codes of one status are in the order of their schemas. */
+/**
+ * The errors of an operation by status. When one status has several codes, their meanings are in the order of their
+ * schemas.
+ */
 export const errorsOf = (schemas: Schemas, { responses }: OperationInfo): ReadonlyArray<ErrorInfo> =>
   Object.entries(responses).flatMap(([status, { content = {}, description = "" }]) => {
     const schema = Number(status) < 400 ? undefined : content["application/json"]?.schema

@@ -1,9 +1,10 @@
-/** Pages of the reference beside the operations: start, errors, limits, numbers. */
+/** Pages of the reference besides the operations: start, errors, limits, numbers. */
 import { useEffect } from "preact/hooks"
 import numbers from "../../../docs/numbers.md?raw"
 import limits from "../../../docs/limits.md?raw"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Markdown } from "../parts/Markdown.tsx"
+import { PlainTable } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { groupsOf, groupTitle } from "./Contents.tsx"
 import { type ErrorInfo, errorsOf, isKeyed, type OperationInfo, type Reference } from "./document.ts"
@@ -28,7 +29,7 @@ const FirstCall = ({ living, reference }: { readonly reference: Reference; reado
       </div>
       <ol>
         <li>
-          <a href="/settings/developer">Make a key</a>; its secret is shown once.
+          <a href="/settings/developer">Create a key</a>. Its secret is shown only once.
         </li>
         <li>
           <code>export KEY=svc_…</code>
@@ -70,7 +71,7 @@ export const Start = ({ living, reference }: { readonly reference: Reference; re
   )
 }
 
-/** Codes of a reference with the operations that answer them, by status and code. */
+/** Error codes with the operations that return them, by status and code. */
 const catalogueOf = ({ document, operations }: Reference) => {
   const found = new Map<string, ErrorInfo & { readonly operations: Array<OperationInfo> }>()
   for (const operation of operations) {
@@ -88,7 +89,7 @@ const catalogueOf = ({ document, operations }: Reference) => {
 
 const MANY = 6
 
-/** Scrolls to the part that the address names, once the page has it. */
+/** Scrolls to the element that the address names, once the page shows it. */
 const useHash = () => {
   useEffect(() => {
     const id = globalThis.location.hash.slice(1)
@@ -97,6 +98,20 @@ const useHash = () => {
     }
   }, [])
 }
+
+const Operations = ({ of: operations }: { readonly of: ReadonlyArray<OperationInfo> }) =>
+  operations.length > MANY ? (
+    <>{operations.length} operations</>
+  ) : (
+    <>
+      {operations.map(({ operationId }, place) => (
+        <span key={operationId}>
+          {place > 0 && ", "}
+          <a href={`/docs/${operationId}`}>{operationId}</a>
+        </span>
+      ))}
+    </>
+  )
 
 /** Every error code with its status and meaning. */
 export const Errors = ({ reference }: { readonly reference: Reference }) => {
@@ -107,42 +122,17 @@ export const Errors = ({ reference }: { readonly reference: Reference }) => {
       <h1>Errors</h1>
       <p>
         An error is <code>{`{"error":{"code","message","details"},"requestId"}`}</code>. Branch on the code: a message
-        may change. <code>details</code> names each field of a request that was rejected; a 429 and a 503 carry{" "}
+        may change. <code>details</code> names each rejected field of the request. A 429 and a 503 carry{" "}
         <code>Retry-After</code>.
       </p>
-      <div class="scroll" role="group" aria-label="Error codes" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Status</th>
-              <th scope="col">Code</th>
-              <th scope="col">Meaning</th>
-              <th scope="col">Answered by</th>
-            </tr>
-          </thead>
-          <tbody>
-            {catalogueOf(reference).map(({ code, meaning, operations, status }) => (
-              <tr key={code} id={code}>
-                <td>{status}</td>
-                <td>
-                  <code>{code}</code>
-                </td>
-                <td>{meaning}</td>
-                <td>
-                  {operations.length > MANY
-                    ? `${operations.length} operations`
-                    : operations.map(({ operationId }, place) => (
-                        <span key={operationId}>
-                          {place > 0 && ", "}
-                          <a href={`/docs/${operationId}`}>{operationId}</a>
-                        </span>
-                      ))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable
+        label="Error codes"
+        head={["Status", "Code", "Meaning", "Returned by"]}
+        rows={catalogueOf(reference).map(({ code, meaning, operations, status }) => ({
+          id: code,
+          cells: [status, <code>{code}</code>, meaning, <Operations of={operations} />]
+        }))}
+      />
     </article>
   )
 }
@@ -170,32 +160,18 @@ export const Limits = ({ reference }: { readonly reference: Reference }) => {
           ))}
       </dl>
       <h2 id="costs">Costs and scopes</h2>
-      <div class="scroll" role="group" aria-label="Costs and scopes" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Operation</th>
-              <th scope="col">Scope</th>
-              <th scope="col">Budget</th>
-              <th scope="col" class="number">
-                Cost
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {reference.operations.map((operation) => (
-              <tr key={operation.operationId}>
-                <td>
-                  <a href={`/docs/${operation.operationId}`}>{operation.operationId}</a>
-                </td>
-                <td>{isKeyed(operation) ? operation["x-scopes"]?.join(" or ") || "any key" : "no key"}</td>
-                <td>{operation["x-budget"] ?? "–"}</td>
-                <td class="number">{operation["x-cost"] ?? 0}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable
+        label="Costs and scopes"
+        head={["Operation", "Scope", "Budget", "Cost"]}
+        rows={reference.operations.map((operation) => ({
+          cells: [
+            <a href={`/docs/${operation.operationId}`}>{operation.operationId}</a>,
+            isKeyed(operation) ? operation["x-scopes"]?.join(" or ") || "any key" : "no key",
+            operation["x-budget"] ?? "–",
+            operation["x-cost"] ?? 0
+          ]
+        }))}
+      />
     </article>
   )
 }

@@ -1,29 +1,28 @@
-/** Values that stand for a schema: examples of the document where it has some, living ones where their names are known. */
+/** Sample values for a schema: examples of the document, or living values for known names. */
 import type { Media, OperationInfo, Parameter, Schema, Schemas } from "./document.ts"
 import { alternatives, resolve } from "./schema.ts"
 
-/** Values that exist at this service right now; fallbacks where they are not known. */
+/** Values that exist at this service right now, or fallbacks while they are unknown. */
 export interface Living {
   /** Traded mints, the most active first. */
   readonly mints: ReadonlyArray<string>
   /** Wallets that trade the first mint. */
   readonly wallets: ReadonlyArray<string>
-  /** Other values by the name of their parameter, such as the id of an alert of the account. */
+  /** Other values by parameter name, such as the id of an alert of the account. */
   readonly named: Readonly<Record<string, string>>
   readonly nowMs: number
 }
 
-/** Wrapped SOL. */
 export const SOL = "So11111111111111111111111111111111111111112"
 const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 const ONE_SOL = "1000000000"
 const REQUEST_ID = "5f0c6a52-8a3e-4d0b-9d7e-2f1f6f0f9c11"
 const SIGNATURE = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
 
-/** Values that are right at every service. */
+/** Values that work at every service. */
 export const PLAIN: Living = { mints: [USDC], wallets: ["11111111111111111111111111111112"], named: {}, nowMs: 0 }
 
-/** A value by the name of a field or parameter; undefined for names that mean nothing by themselves. */
+/** A value by the name of a field or parameter; undefined for a name that means nothing by itself. */
 const byName = (name: string, { mints, named, nowMs, wallets }: Living): unknown => {
   const [mint = USDC, other = USDC] = mints
   const [wallet = PLAIN.wallets[0]] = wallets
@@ -62,7 +61,7 @@ const byPattern = ({ pattern = "" }: Schema, { mints }: Living): string => {
   return pattern.includes("[0-9]") || pattern.includes("\\d") ? "1" : "text"
 }
 
-/** The fields that belong into a sample of a request beside the required ones. */
+/** Optional fields that a sample request still contains. */
 const SUGGESTED = new Set(["amount"])
 
 interface Place {
@@ -141,7 +140,7 @@ const sampleAt = (schema: Schema, place: Place): unknown => {
 
 const singular = (name: string): string => name.replace(/s$/u, "")
 
-/** A value of a schema. In a request, fields that may be left out are left out. */
+/** A sample value of a schema. In a request, optional fields are left out. */
 export const sampleOf = (
   schemas: Schemas,
   { example, examples = {}, schema }: Media,
@@ -152,17 +151,17 @@ export const sampleOf = (
   return example ?? first?.value ?? sampleAt(schema, { schemas, living, isRequest, name: "", depth: 0 })
 }
 
-/** Text of a parameter for a first request; empty for one that is better left out. */
+/** The text of a parameter for a first request; empty for a parameter that is better left out. */
 export const parameterSample = (schemas: Schemas, parameter: Parameter, living: Living): string => {
   const { name, required, schema } = parameter
-  // Examples are of the market that they were recorded with; a first request is of this one.
+  // Required values come from the living market. Examples of the document belong to the market they were recorded with.
   if (!required && !SUGGESTED.has(name)) {
     return ""
   }
   return String(sampleAt(schema, { schemas, living, isRequest: true, name, depth: 0 }))
 }
 
-/** The values of a first request of an operation by parameter, and its body as JSON; null without one. */
+/** The values of a first request by parameter, and its body as JSON; null without a body. */
 export const firstRequest = (
   schemas: Schemas,
   { parameters = [], requestBody }: OperationInfo,

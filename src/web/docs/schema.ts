@@ -1,7 +1,7 @@
 /** Schemas in words, and their fields. */
 import type { Schema, Schemas } from "./document.ts"
 
-/** A schema behind its references, and the name under which it is found; null for one without a name. */
+/** A schema after following its references. `name` is the name in the document; null for a schema without one. */
 export interface Resolved {
   readonly schema: Schema
   readonly name: string | null
@@ -11,7 +11,7 @@ const REFERENCE = "#/components/schemas/"
 
 const isNull = ({ type }: Schema): boolean => type === "null"
 
-/** Follows references, the JSON of texts and parts that all apply. A description at the place of use wins. */
+/** Follows references, the JSON inside texts, and `allOf` parts. A description at the place of use wins. */
 export const resolve = (schemas: Schemas, schema: Schema): Resolved => {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace(REFERENCE, "")
@@ -29,7 +29,7 @@ export const resolve = (schemas: Schemas, schema: Schema): Resolved => {
   return { name: null, schema }
 }
 
-/** The alternatives of a schema without null, and true where null is one of them. */
+/** The alternatives of a schema without null. `isNullable` is true when null is one of them. */
 export const alternatives = (
   schemas: Schemas,
   schema: Schema
@@ -78,7 +78,6 @@ export const typeText = (schemas: Schemas, schema: Schema): string => {
   return [...words, ...(isNullable ? ["null"] : [])].join(" or ")
 }
 
-/** One field of an object. */
 export interface Field {
   readonly name: string
   readonly type: string
@@ -87,7 +86,7 @@ export interface Field {
   readonly schema: Schema
 }
 
-/** The objects that a schema may hold, lists and null put aside, by name; empty for plain values. */
+/** The objects that a value of the schema can contain, looking through lists and null; empty for plain values. */
 export const objectsIn = (schemas: Schemas, schema: Schema): ReadonlyArray<Resolved> =>
   alternatives(schemas, schema).variants.flatMap((variant) => {
     const found = resolve(schemas, variant)

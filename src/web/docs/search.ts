@@ -1,19 +1,19 @@
-/** Search over operations, parameters and fields, in memory. */
+/** Search over operations, parameters, fields and error codes, in memory. */
 import { type OperationInfo, type Reference, type Schema, type Schemas, errorsOf, successOf } from "./document.ts"
 import { fieldsOf, objectsIn } from "./schema.ts"
 
-/** One place of the reference that can be found. */
+/** One place in the reference. */
 export interface Entry {
   readonly operation: string
   readonly kind: "operation" | "parameter" | "field" | "error"
-  /** The name that is searched first: path, parameter, field or code. */
+  /** The name that counts most: path, parameter, field or code. */
   readonly name: string
   readonly text: string
 }
 
 const DEEPEST = 5
 
-/** Fields of a schema by name, nested ones included, each once. */
+/** Names and descriptions of a schema's fields, nested ones included, each name once. */
 const namesIn = (schemas: Schemas, schema: Schema, depth: number, found: Map<string, string>): Map<string, string> => {
   for (const { schema: object } of objectsIn(schemas, schema)) {
     for (const field of fieldsOf(schemas, object)) {
@@ -45,13 +45,13 @@ const entriesOf = (schemas: Schemas, operation: OperationInfo): ReadonlyArray<En
   ]
 }
 
-/** Everything that can be found in a reference. */
+/** Everything in a reference that can be found. */
 export const indexOf = ({ document, operations }: Reference): ReadonlyArray<Entry> =>
   operations.flatMap((operation) => entriesOf(document.components.schemas, operation))
 
 const weights: Readonly<Record<Entry["kind"], number>> = { operation: 4, parameter: 3, field: 2, error: 1 }
 
-/** Points of an entry for one word in lower case; 0 when it has nothing of it. */
+/** Points of an entry for one word in lower case; 0 when the entry does not contain it. */
 const pointsFor = ({ kind, name, text }: Entry, word: string): number => {
   const own = name.toLowerCase()
   if (own === word) {
@@ -66,7 +66,7 @@ const pointsFor = ({ kind, name, text }: Entry, word: string): number => {
   return text.toLowerCase().includes(word) ? 5 + weights[kind] : 0
 }
 
-/** The best entries for a query, each word of which they contain; at most `most`, one for each operation and name. */
+/** The best entries that contain every word of the query, at most `most`. */
 export const find = (entries: ReadonlyArray<Entry>, query: string, most = 12): ReadonlyArray<Entry> => {
   const words = query.toLowerCase().split(/\s+/u).filter(Boolean)
   if (words.length === 0) {

@@ -1,4 +1,4 @@
-/** One request as code: curl, the TypeScript client, Python. */
+/** A request as code: curl, TypeScript, Python. */
 import type { OperationInfo, Parameter, Schema, Schemas } from "./document.ts"
 import { isKeyed, isStream } from "./document.ts"
 import { alternatives, resolve } from "./schema.ts"
@@ -27,7 +27,7 @@ export const targetOf = (request: FilledRequest): string => {
   return query.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(query))}`
 }
 
-/** Headers of a request that its form names. */
+/** The header parameters of a request. */
 export const headersOf = (request: FilledRequest): ReadonlyArray<readonly [string, string]> =>
   givenIn(request, "header").map(({ name }) => [name, request.values[name] ?? ""] as const)
 
@@ -41,7 +41,7 @@ const compact = (body: string): string => {
   }
 }
 
-/** A line for a shell. The secret comes from `$KEY`. */
+/** A command for a shell. The secret comes from `$KEY`. */
 export const curlOf = (request: FilledRequest): string => {
   const { base, body, operation } = request
   return [
@@ -55,10 +55,10 @@ export const curlOf = (request: FilledRequest): string => {
 const UNITS = "^(?:0|[1-9][0-9]*)$"
 const LISTS = new Set(["venues", "pools"])
 
-/** True for the texts that the client takes as `bigint`. */
+/** True for texts that the client takes as `bigint`. */
 const isUnits = ({ description = "", pattern }: Schema): boolean => pattern === UNITS && description.includes("Units")
 
-/** True for values that code spells without quotes. */
+/** True for values that code writes without quotes. */
 const isBare = ({ type }: Schema): boolean => type === "integer" || type === "boolean"
 
 const groupsOf = (digits: string): string => digits.replaceAll(/\B(?=(?:\d{3})+$)/gu, "_")
@@ -66,7 +66,7 @@ const groupsOf = (digits: string): string => digits.replaceAll(/\B(?=(?:\d{3})+$
 const NAME = /^[A-Za-z_$][\w$]*$/u
 const keyText = (name: string): string => (NAME.test(name) ? name : JSON.stringify(name))
 
-/** A parameter as the client takes it: text of the wire becomes units, numbers, flags and lists. */
+/** A parameter in the form that the client takes: text becomes units, numbers, flags and lists. */
 const parameterText = (schemas: Schemas, { in: place, name, schema }: Parameter, value: string): string => {
   const whole = resolve(schemas, alternatives(schemas, schema).variants[0] ?? schema).schema
   if (place === "query" && LISTS.has(name)) {
@@ -83,7 +83,7 @@ const recordText = (entries: ReadonlyArray<readonly [string, string]>, indent: s
     ? "{}"
     : `{\n${entries.map(([name, text]) => `${indent}  ${keyText(name)}: ${text}`).join(",\n")}\n${indent}}`
 
-/** A value of a body as the client takes it. */
+/** A value of a body in the form that the client takes. */
 const valueText = (schemas: Schemas, schema: Schema, value: unknown, indent: string): string => {
   const variants = alternatives(schemas, schema).variants.map((variant) => resolve(schemas, variant).schema)
   const whole = variants.find(({ type }) => type === undefined || type === jsonType(value)) ?? variants[0] ?? {}
@@ -133,7 +133,6 @@ const clientParts = (request: FilledRequest): ReadonlyArray<readonly [string, st
     : [...parts, ["payload", valueText(schemas, schema, parsed(body), "  ")] as const]
 }
 
-/** Name of the package's client. */
 const CLIENT = "fathom/client"
 
 /** A program with the typed client. */

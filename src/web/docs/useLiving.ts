@@ -1,4 +1,4 @@
-/** Mints and wallets that trade right now, for the first values of forms. */
+/** Mints and wallets that trade right now, as first values of forms. */
 import { useEffect, useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { useSession } from "../data/session.tsx"
@@ -10,7 +10,7 @@ const readLiving = async (): Promise<Living> => {
   const { data } = await call("GET /api/v1/market/movement", {
     query: { window: "24h", rank: "volume", limit: 2 * MOST }
   })
-  // Samples pay with SOL, which is no answer to what it buys.
+  // Samples pay with SOL, so SOL cannot be what they buy.
   const mints = data.flatMap(({ token }) => (token.address === SOL ? [] : [token.address])).slice(0, MOST)
   const [first] = mints
   if (first === undefined) {
@@ -26,7 +26,10 @@ const readLiving = async (): Promise<Living> => {
 
 let reading: Promise<Living> | null = null
 
-/** Reads living values once for all pages; those of every service where the market cannot be read. */
+/**
+ * Reads living values once for all pages. Falls back to values that work at every service when the market cannot be
+ * read.
+ */
 const living = (): Promise<Living> => {
   reading ??= readLiving().catch(() => {
     reading = null
@@ -39,7 +42,7 @@ type Named = Living["named"]
 
 const idOf = (rows: ReadonlyArray<{ readonly id: string }>): Named => (rows[0] === undefined ? {} : { id: rows[0].id })
 
-/** Readers of values that the operations of one group need: something of the account that exists. */
+/** Readers of values that one group of operations needs, such as the id of something the account has. */
 const readers: Readonly<Record<string, () => Promise<Named>>> = {
   alerts: async () => idOf((await call("GET /api/v1/alerts", { query: { limit: 1 } })).data),
   copying: async () => idOf((await call("GET /api/v1/copy/follows", { query: { limit: 1 } })).data),
@@ -70,8 +73,8 @@ const namedOf = async (group: string): Promise<Named> => {
 }
 
 /**
- * Living values for the operations of a group with a session, values that are right at every service without one; null while
- * they are read.
+ * Living values for the operations of a group; null while they are read. Without a session, values that work at every
+ * service.
  */
 export const useLiving = (group: string): Living | null => {
   const { state } = useSession()

@@ -1,4 +1,4 @@
-/** The document of the contract, read once and kept for as long as the page is open. */
+/** The OpenAPI document, read once and kept while the page is open. */
 import { send } from "../data/request.ts"
 import { type Read, useReading } from "../data/useRead.ts"
 import { type ApiDocument, type Reference, referenceOf } from "./document.ts"
@@ -16,5 +16,4 @@ const readReference = (): Promise<Reference> => {
   return reading
 }
 
-/** The reference; read once for all pages. */
 export const useReference = (): Read<Reference> => useReading("openapi", readReference)

@@ -11,11 +11,11 @@ type Row = Found["data"][number]
 
 const MINT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
 const ROWS = 8
-/** Milliseconds without a key after which the service is asked. */
+/** Milliseconds after the last key before the service is asked. */
 const PAUSE_MS = 250
 const LONGEST = 64
 
-/** A value once it has not changed for a while. */
+/** The value, once it has not changed for `PAUSE_MS`. */
 const usePaused = <A,>(value: A): A => {
   const [paused, setPaused] = useState(value)
   useEffect(() => {
@@ -38,7 +38,7 @@ const Line = ({ row: { liquidityUsd, lookAlike, shownName, shownSymbol, token } 
       <span>
         Liquidity <Figure of={liquidityUsd} short />
       </span>
-      {lookAlike.isLookAlike === true && <strong class="copy">Symbol of a much larger token</strong>}
+      {lookAlike.isLookAlike === true && <strong class="copy">Same symbol as a much larger token</strong>}
     </span>
   </>
 )
@@ -53,23 +53,60 @@ const wordsOf = ({ answer, failure }: Read<Found>): string => {
     return `${answer.data.length} ${answer.data.length === 1 ? "token" : "tokens"}. Names are not verified.`
   }
   return index.named < index.mints
-    ? "No token is found. Names of some are not read yet: their mints find them."
-    : "No token is found by this symbol, name or mint."
+    ? "No token found. Some names are not loaded yet; search for those tokens by mint."
+    : "No token found with this symbol, name or mint."
 }
 
-/** A field that finds tokens while one types; the arrow keys choose, Enter opens, Escape closes. */
+/** The tokens that a text finds. There is no answer until the service has been asked for this text. */
+const useFound = (text: string): Read<Found> => {
+  const query = usePaused(text)
+  const read = useRead("GET /api/v1/search", query === "" ? null : { query: { q: query, limit: ROWS } })
+  return query === text ? read : { ...read, answer: null, failure: null }
+}
+
+const Options = ({
+  active,
+  id,
+  onOpen,
+  rows
+}: {
+  readonly id: string
+  readonly rows: ReadonlyArray<Row>
+  /** Place of the option that the arrow keys chose; -1 for none. */
+  readonly active: number
+  readonly onOpen: (mint: string) => void
+}) => (
+  <ul role="listbox" id={`${id}-list`} aria-label="Tokens">
+    {rows.map((row, at) => (
+      <li
+        key={row.token.address}
+        id={`${id}-${at}`}
+        role="option"
+        aria-selected={at === active}
+        title={row.token.address}
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={() => onOpen(row.token.address)}
+      >
+        <Line row={row} />
+      </li>
+    ))}
+  </ul>
+)
+
+/**
+ * A field that finds tokens while the user types. The arrow keys choose a token, Enter opens it, Escape closes the
+ * list.
+ */
 export const FindToken = () => {
   const { route, url } = useLocation()
   const id = useId()
   const [text, setText] = useState("")
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
-  // Enter before the answer opens the first token of it.
+  // True after Enter was pressed before the answer: the first token of the answer then opens.
   const [isEntered, setEntered] = useState(false)
   const wanted = text.trim()
-  const query = usePaused(wanted)
-  const read = useRead("GET /api/v1/search", query === "" ? null : { query: { q: query, limit: ROWS } })
-  const current = query === wanted ? read : { ...read, answer: null, failure: null }
+  const current = useFound(wanted)
   const rows = current.answer?.data ?? []
   const isShown = isOpen && wanted !== ""
   const close = () => {
@@ -147,23 +184,8 @@ export const FindToken = () => {
         />
       </form>
       <div class={isShown ? "found" : "hidden"}>
-        <ul role="listbox" id={`${id}-list`} aria-label="Tokens">
-          {isShown &&
-            rows.map((row, at) => (
-              <li
-                key={row.token.address}
-                id={`${id}-${at}`}
-                role="option"
-                aria-selected={at === active}
-                title={row.token.address}
-                onMouseDown={(event) => event.preventDefault()}
-                onClick={() => open(row.token.address)}
-              >
-                <Line row={row} />
-              </li>
-            ))}
-        </ul>
-        {isShown && current.failure !== null && <Failed failure={current.failure} />}
+        <Options id={id} rows={isShown ? rows : []} active={active} onOpen={open} />
+        {isShown && current.failure !== null && <Failed failure={current.failure} isRetrying={current.isRetrying} />}
         <p role="status" class="soft">
           {isShown ? wordsOf(current) : ""}
         </p>

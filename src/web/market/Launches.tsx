@@ -5,7 +5,6 @@ import { Choice } from "../parts/Choice.tsx"
 import { Figure } from "../parts/Figure.tsx"
 import { When } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { TokenName } from "./TokenName.tsx"
 import { EVERY_MS, type Span } from "./windows.ts"
@@ -36,7 +35,7 @@ const columns: ReadonlyArray<Column<Row>> = [
   { name: "Traders", isNumber: true, cell: ({ traders }) => <Figure of={traders} /> }
 ]
 
-/** Tokens from their launch to their graduation, and those that trend. */
+/** New, graduating, graduated and trending tokens. */
 export const Launches = ({ span }: { readonly span: Span }) => {
   const [stage, setStage] = useState<Stage>("new")
   const read = useRead("GET /api/v1/market/discovery", { query: { stage, window: span, limit: ROWS } }, EVERY_MS)
@@ -48,18 +47,15 @@ export const Launches = ({ span }: { readonly span: Span }) => {
       rows={ROWS}
       controls={<Choice label="Stage" options={stages} value={stage} onChange={setStage} />}
     >
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty>No token is at this stage in this window.</Empty>
-        ) : (
-          <Table
-            caption="Since the launch, or since the graduation of a token that has graduated."
-            columns={columns}
-            rows={data}
-            keyOf={({ token }) => token.address}
-          />
-        )
-      }
+      {({ data }) => (
+        <Table
+          caption="Age since launch; for graduated tokens since graduation."
+          columns={columns}
+          rows={data}
+          keyOf={({ token }) => token.address}
+          empty="No token is at this stage in this window."
+        />
+      )}
     </Panel>
   )
 }

@@ -4,9 +4,8 @@ import { useRead } from "../data/useRead.ts"
 import { Choice } from "../parts/Choice.tsx"
 import { Figure } from "../parts/Figure.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { reasonWords } from "../parts/words.ts"
+import { because } from "../parts/words.ts"
 import { TokenName } from "./TokenName.tsx"
 import { EVERY_MS, type Span } from "./windows.ts"
 
@@ -35,9 +34,9 @@ const columns: ReadonlyArray<Column<Row>> = [
 ]
 
 const captionOf = ({ excluded }: Movement["meta"]): string =>
-  `Tokens with at least $1 000 of liquidity; ${excluded.unknownRank} without a known rank are left out.`
+  `Tokens with at least $1 000 of liquidity; ${excluded.unknownRank} that cannot be ranked are left out.`
 
-/** Tokens ranked by what they did in a window. */
+/** Tokens ranked by what happened to them in a window. */
 export const Movers = ({ span }: { readonly span: Span }) => {
   const [rank, setRank] = useState<Rank>("gainers")
   const read = useRead("GET /api/v1/market/movement", { query: { window: span, rank, limit: ROWS } }, EVERY_MS)
@@ -49,16 +48,15 @@ export const Movers = ({ span }: { readonly span: Span }) => {
       rows={ROWS}
       controls={<Choice label="Rank by" options={ranks} value={rank} onChange={setRank} />}
     >
-      {({ data, meta }) =>
-        data.length === 0 ? (
-          <Empty>
-            No token with $1 000 of liquidity has a known rank in this window
-            {meta.coverage.reason !== null && `: ${reasonWords(meta.coverage.reason)}`}.
-          </Empty>
-        ) : (
-          <Table caption={captionOf(meta)} columns={columns} rows={data} keyOf={({ token }) => token.address} />
-        )
-      }
+      {({ data, meta }) => (
+        <Table
+          caption={captionOf(meta)}
+          columns={columns}
+          rows={data}
+          keyOf={({ token }) => token.address}
+          empty={`No token with at least $1 000 of liquidity can be ranked in this window${because(meta.coverage)}.`}
+        />
+      )}
     </Panel>
   )
 }

@@ -2,9 +2,8 @@ import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { ageWords, reasonWords } from "../parts/words.ts"
+import { ageWords, because } from "../parts/words.ts"
 import { EVERY_MS, type Span } from "./windows.ts"
 
 type Lighthouse = Answer<"GET /api/v1/market/lighthouse">
@@ -32,7 +31,13 @@ const columnsOf = (span: Span): ReadonlyArray<Column<Market>> => [
     name: "Change",
     isNumber: true,
     cell: ({ stats }) => (
-      <Amount of={stats[span].volumeUsd.changePct} unit="percent" why="no whole window before" signed short />
+      <Amount
+        of={stats[span].volumeUsd.changePct}
+        unit="percent"
+        why="the window before was not fully covered"
+        signed
+        short
+      />
     )
   },
   {
@@ -68,9 +73,9 @@ const columnsOf = (span: Span): ReadonlyArray<Column<Market>> => [
 
 /** Age and coverage of the totals in words. */
 const captionOf = ({ observedAtMs, windowCoverage }: Lighthouse["meta"], span: Span): string => {
-  const { reason } = windowCoverage[span]
+  const coverage = windowCoverage[span]
   const age = observedAtMs === null ? "" : `Observed ${ageWords(Date.now() - observedAtMs)} ago. `
-  return `${age}${reason === null ? "The window is wholly covered." : `Not whole: ${reasonWords(reason)}.`}`
+  return `${age}${coverage.complete ? "The whole window is covered." : `The totals are incomplete${because(coverage)}.`}`
 }
 
 /** Totals of each venue and launchpad in one window. */
@@ -78,13 +83,15 @@ export const Venues = ({ span }: { readonly span: Span }) => {
   const read = useRead("GET /api/v1/market/lighthouse", {}, EVERY_MS)
   return (
     <Panel title="Venues and launchpads" read={read} everyMs={EVERY_MS} rows={8} isWide>
-      {({ data: { markets }, meta }) =>
-        markets.length === 0 ? (
-          <Empty>No venue has traded yet.</Empty>
-        ) : (
-          <Table caption={captionOf(meta, span)} columns={columnsOf(span)} rows={markets} keyOf={({ key }) => key} />
-        )
-      }
+      {({ data: { markets }, meta }) => (
+        <Table
+          caption={captionOf(meta, span)}
+          columns={columnsOf(span)}
+          rows={markets}
+          keyOf={({ key }) => key}
+          empty="No venue has traded yet."
+        />
+      )}
     </Panel>
   )
 }

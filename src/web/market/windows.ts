@@ -1,7 +1,7 @@
-/** The windows of the market, with their names. */
+/** Length of a window of the market. */
 export type Span = "5m" | "1h" | "6h" | "24h"
 
-/** Every window by the text of its button. */
+/** Every window with the text of its button. */
 export const spans: ReadonlyArray<readonly [Span, string]> = [
   ["5m", "5 min"],
   ["1h", "1 h"],
@@ -9,5 +9,8 @@ export const spans: ReadonlyArray<readonly [Span, string]> = [
   ["24h", "24 h"]
 ]
 
-/** Milliseconds between two reads of a part of the market page: four parts stay within a quarter of the default budget. */
+/**
+ * Milliseconds between two reads of one part of the market page. At this pace its four parts use less than a quarter of
+ * the default budget.
+ */
 export const EVERY_MS = 8000

@@ -1,37 +1,26 @@
-/** Amounts that the API gives as plain text or numbers: exact decimals, and measures for display. */
-import { shortDecimal, tidyDecimal } from "./numbers.ts"
+/** Amounts that the API gives as decimal text or as JSON numbers. */
+import { directionOf, shortDecimal, tidyDecimal, withUnit } from "./numbers.ts"
 
 const SIGNIFICANT = 6
 const SIGNIFICANT_OF_RATIOS = 3
 
-/** A number for display as decimal text without exponent. */
+/** Decimal text of a number, without exponent, rounded to `digits` significant digits. */
 export const textOf = (value: number, digits: number = SIGNIFICANT): string =>
   new Intl.NumberFormat("en", { useGrouping: false, maximumSignificantDigits: digits }).format(value)
 
-const shapes = {
-  usd: (text: string) => (text.startsWith("-") ? `-$${text.slice(1)}` : `$${text}`),
-  sol: (text: string) => `${text} SOL`,
-  percent: (text: string) => `${text} %`,
-  bps: (text: string) => `${text} bps`,
-  plain: (text: string) => text
-} as const
-
-/** Units of `Amount`. */
-export type AmountUnit = keyof typeof shapes
-
 /**
- * An amount; null is a dash with the reason. `signed` colours gains and losses, which their sign shows as well;
- * `short` cuts it to about four digits.
+ * An amount with its unit. Null is a dash, with the reason in the title. `signed` colours gains and losses and puts a
+ * plus before gains; `short` cuts the amount to about four digits.
  */
 export const Amount = ({
   of: amount,
   short = false,
   signed = false,
   unit,
-  why = "not known"
+  why = "unknown"
 }: {
   readonly of: string | number | null
-  readonly unit: AmountUnit
+  readonly unit: "usd" | "sol" | "percent" | "bps" | "plain"
   readonly short?: boolean
   readonly signed?: boolean
   readonly why?: string
@@ -45,12 +34,11 @@ export const Amount = ({
   }
   const digits = unit === "percent" || unit === "bps" ? SIGNIFICANT_OF_RATIOS : SIGNIFICANT
   const text = typeof amount === "number" ? textOf(amount, digits) : amount
-  const isZero = /^-?[0.]*$/u.test(text)
-  const tone = !signed || isZero ? "" : text.startsWith("-") ? " down" : " up"
-  const shown = shapes[unit]((short ? shortDecimal : tidyDecimal)(text))
+  const direction = signed ? directionOf(text) : null
   return (
-    <data class={`figure${tone}`} value={text} title={`${amount} ${unit}`}>
-      {signed && !isZero && !text.startsWith("-") ? `+${shown}` : shown}
+    <data class={`figure ${direction ?? ""}`} value={text} title={`${amount} ${unit}`}>
+      {direction === "up" && "+"}
+      {withUnit((short ? shortDecimal : tidyDecimal)(text), unit)}
     </data>
   )
 }

@@ -1,4 +1,4 @@
-/** A row of buttons of which one is chosen. */
+/** A row of buttons. One of them is chosen. */
 export const Choice = <T extends string>({
   label,
   onChange,

@@ -1,10 +1,10 @@
-/** Modal dialogs by the browser's own element: it keeps the focus inside and closes at Escape. */
+/** Modal dialogs, by the browser's own element: it keeps the focus inside and closes on Escape. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
-import type { RequestFailed } from "../data/request.ts"
+import { useAction } from "../data/useAction.ts"
 import { Failed } from "./States.tsx"
 
-/** A modal dialog, open as long as it is rendered. */
+/** A modal dialog. It is open as long as it is rendered. */
 export const Dialog = ({
   children,
   onClose,
@@ -38,35 +38,36 @@ export const Dialog = ({
   )
 }
 
-/** Asks before something is lost. */
+/** A dialog that asks before something is lost, and then runs `change`. */
 export const Confirm = ({
   action,
+  change,
   children,
-  failure,
-  isBusy,
   onClose,
-  onConfirm,
+  onDone,
   title
 }: {
   readonly title: ComponentChildren
-  /** Name of the button that goes on. */
+  /** The words on the button that confirms. */
   readonly action: string
-  readonly failure: RequestFailed | null
-  readonly isBusy: boolean
+  readonly change: () => Promise<unknown>
   readonly onClose: () => void
-  readonly onConfirm: () => void
+  readonly onDone: () => void
   readonly children: ComponentChildren
-}) => (
-  <Dialog title={title} onClose={onClose}>
-    {children}
-    {failure !== null && <Failed failure={failure} />}
-    <div class="row">
-      <button type="button" class="danger" disabled={isBusy} onClick={onConfirm}>
-        {action}
-      </button>
-      <button type="button" onClick={onClose}>
-        Cancel
-      </button>
-    </div>
-  </Dialog>
-)
+}) => {
+  const { failure, isBusy, run } = useAction()
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      {failure !== null && <Failed failure={failure} />}
+      <div class="row">
+        <button type="button" class="danger" disabled={isBusy} onClick={() => run(change, onDone)}>
+          {action}
+        </button>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 import type { RequestFailed } from "../data/request.ts"
 
-/** Attributes of the control of a field, tied to its label, hint and error. */
+/** Attributes that tie a control to the label, hint and error of its field. */
 export interface ControlAttributes {
   readonly id: string
   readonly name: string
@@ -15,18 +15,18 @@ const issues: Readonly<Record<string, string>> = {
   missing: "is required",
   repeated: "is given twice",
   unknown: "is unknown",
-  type: "is of another kind than expected",
+  type: "has the wrong type",
   format: "is malformed",
   out_of_range: "is out of range",
   too_long: "is too long",
-  conflict: "does not fit the rest",
-  duplicate: "is there twice"
+  conflict: "conflicts with another field",
+  duplicate: "is a duplicate"
 }
 
-/** A kind of fault in words that follow the name of a field. */
+/** What is wrong, in words that follow the name of a field. */
 export const issueWords = (issue: string | undefined): string => issues[issue ?? ""] ?? "is invalid"
 
-/** The fault of one field in words that follow the name of the field; null when the failure does not name the field. */
+/** What is wrong with one field, in words that follow its name. Null when the failure does not name the field. */
 export const faultOf = (failure: RequestFailed | null, field: string): string | null => {
   const detail = failure?.details.find((each) => each.field === field)
   if (failure === null || detail === undefined) {
@@ -36,11 +36,11 @@ export const faultOf = (failure: RequestFailed | null, field: string): string | 
   return detail.message ?? sentence?.slice(field.length + 1) ?? `${issueWords(detail.issue)}.`
 }
 
-/** True when every fault of a failure belongs to one of the fields, so that nothing is left to show above the form. */
+/** True when the failure names only these fields: then nothing is left to show above the form. */
 export const isAtFields = (failure: RequestFailed, fields: ReadonlyArray<string>): boolean =>
   failure.details.length > 0 && failure.details.every(({ field }) => field !== undefined && fields.includes(field))
 
-/** A control with label, hint and error. The control takes the attributes that `children` is given. */
+/** A control with label, hint and error. `children` renders the control with the attributes that it is given. */
 export const Field = ({
   children,
   failure = null,
@@ -85,7 +85,7 @@ export const Field = ({
   )
 }
 
-/** A choice of one of a few values. */
+/** A field with a list of values to choose from. */
 export const SelectField = <Value extends string>({
   onChoose,
   options,
@@ -93,7 +93,7 @@ export const SelectField = <Value extends string>({
   ...field
 }: Omit<Parameters<typeof Field>[0], "children"> & {
   readonly options: ReadonlyArray<readonly [value: Value, name: string]>
-  /** The chosen value; the first one unless given. */
+  /** The chosen value. By default the first. */
   readonly value?: Value | undefined
   readonly onChoose?: (value: Value) => void
 }) => (

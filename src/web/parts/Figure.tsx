@@ -1,6 +1,6 @@
-/** Numbers of the API with how well they are known: beside them for the eye, in words for a screen reader. */
-import { decimalText, shortDecimal, tidyDecimal } from "./numbers.ts"
-import { ageWords, reasonWords } from "./words.ts"
+/** Numbers of the API with how well they are known: a mark for the eye, words for a screen reader. */
+import { decimalText, directionOf, shortDecimal, tidyDecimal, withUnit } from "./numbers.ts"
+import { ageWords, because } from "./words.ts"
 
 /** One number as the API gives it. */
 export interface ScalarJson {
@@ -12,26 +12,13 @@ export interface ScalarJson {
   readonly coverage: { readonly complete: boolean; readonly reason: string | null }
 }
 
-const unitText = (unit: string, text: string): string => {
-  switch (unit) {
-    case "usd":
-      return text.startsWith("-") ? `-$${text.slice(1)}` : `$${text}`
-    case "sol":
-      return `${text} SOL`
-    case "percent":
-      return `${text} %`
-    default:
-      return text
-  }
-}
-
-/** The quality of a number in words. */
+/** How well a number is known, in words. */
 export const knowledgeOf = ({ coverage, observedAtMs, status }: ScalarJson): string => {
   const age = observedAtMs === null ? "" : `, observed ${ageWords(Date.now() - observedAtMs)} ago`
-  return coverage.reason === null ? `${status}${age}` : `${status}: ${reasonWords(coverage.reason)}${age}`
+  return `${status}${because(coverage)}${age}`
 }
 
-/** A scalar. A number that is not known is a dash, never a zero. `short` cuts it to about four digits. */
+/** A number. An unknown one is a dash, never a zero. `short` cuts it to about four digits. */
 export const Figure = ({
   of: scalar,
   short = false,
@@ -43,21 +30,21 @@ export const Figure = ({
 }) => {
   const words = knowledgeOf(scalar)
   const { status, unit, value } = scalar
-  const tone = !signed || value === null || value === "0" ? "" : value.startsWith("-") ? " down" : " up"
+  const direction = signed && value !== null ? directionOf(value) : null
   return (
     <data
-      class={`figure ${status}${tone}`}
+      class={`figure ${status} ${direction ?? ""}`}
       value={value ?? ""}
       title={value === null ? words : `${value} ${unit}, ${words}`}
     >
-      {value === null ? "–" : unitText(unit, (short ? shortDecimal : tidyDecimal)(value))}
+      {value === null ? "–" : withUnit((short ? shortDecimal : tidyDecimal)(value), unit)}
       {status !== "known" && <span class="mark" aria-hidden="true" />}
       <span class="hidden">, {words}</span>
     </data>
   )
 }
 
-/** Atomic units as whole tokens; the exact units are in the title. */
+/** An amount in whole tokens. The exact atomic units are in the title. */
 export const Units = ({
   amount,
   decimals,

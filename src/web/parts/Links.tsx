@@ -1,15 +1,15 @@
-/** Links to tokens and wallets, and times. */
+/** Tokens, wallets, pools and times as pages name them. */
 import type { ComponentChildren } from "preact"
 import { ageWords, shortAddress, timeText } from "./words.ts"
 
-/** A link to a token's page, by its symbol where there is one. */
+/** A link to the page of a token, with its symbol where it has one. */
 export const TokenLink = ({ mint, symbol = null }: { readonly mint: string; readonly symbol?: string | null }) => (
   <a href={`/t/${mint}`} title={mint}>
     {symbol === null ? <span class="address">{shortAddress(mint)}</span> : <bdi title={symbol}>{symbol}</bdi>}
   </a>
 )
 
-/** A link to a wallet's page, by its label where there is one. */
+/** A link to the page of a wallet, with its label where it has one. */
 export const WalletLink = ({
   children = null,
   label = null,
@@ -25,7 +25,7 @@ export const WalletLink = ({
   </a>
 )
 
-/** A time of the contract: its age for the eye, the moment in the title; null is a dash. */
+/** How long ago a time was, with the moment in the title. Null is a dash. */
 export const When = ({ atMs }: { readonly atMs: number | null }) =>
   atMs === null ? (
     <span>
@@ -36,3 +36,20 @@ export const When = ({ atMs }: { readonly atMs: number | null }) =>
       {ageWords(Date.now() - atMs)} ago
     </time>
   )
+
+/** The time of day of an event, with the whole date and a note in the title. */
+export const TimeOfDay = ({ atMs, note = "" }: { readonly atMs: number; readonly note?: string }) => (
+  <time dateTime={new Date(atMs).toISOString()} title={`${timeText(atMs)}${note}`}>
+    {new Date(atMs).toLocaleTimeString()}
+  </time>
+)
+
+/** The venue of a pool, with the short address of the pool. */
+export const PoolName = ({ dex, pool }: { readonly dex: string; readonly pool: string }) => (
+  <span class="token">
+    {dex}
+    <span class="soft" title={pool}>
+      {shortAddress(pool)}
+    </span>
+  </span>
+)

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact"
+import { PlainTable } from "./Table.tsx"
 import { type Block, blocksOf, type Inline } from "./markdown.ts"
 
 const Mark = ({ of: part }: { readonly of: Inline }) => {
@@ -40,31 +41,10 @@ const Heading = ({
   return level === 2 ? <h2 id={id}>{children}</h2> : <h3 id={id}>{children}</h3>
 }
 
+const cellsOf = (row: ReadonlyArray<ReadonlyArray<Inline>>) => row.map((cell) => <Line of={cell} />)
+
 const Table = ({ head, rows }: Extract<Block, { readonly kind: "table" }>) => (
-  <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
-    <table>
-      <thead>
-        <tr>
-          {head.map((cell, place) => (
-            <th key={place} scope="col">
-              <Line of={cell} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, place) => (
-          <tr key={place}>
-            {row.map((cell, column) => (
-              <td key={column}>
-                <Line of={cell} />
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <PlainTable label="Table" head={cellsOf(head)} rows={rows.map((row) => ({ cells: cellsOf(row) }))} />
 )
 
 const List = ({ isOrdered, items }: Extract<Block, { readonly kind: "list" }>) => {
@@ -103,7 +83,7 @@ const BlockView = ({ of: block }: { readonly of: Block }) => {
   }
 }
 
-/** A text in Markdown. Its HTML is shown as text. */
+/** A Markdown text. HTML in it is shown as text. */
 export const Markdown = ({ text }: { readonly text: string }) => (
   <div class="prose">
     {blocksOf(text).map((block, place) => (

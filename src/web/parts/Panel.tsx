@@ -4,7 +4,10 @@ import type { Read } from "../data/useRead.ts"
 import { Shown } from "./States.tsx"
 import { Updated } from "./Updated.tsx"
 
-/** A card that shows a read which repeats every `everyMs`, with its age. `controls` stay while something is read. */
+/**
+ * A card that shows a read repeated every `everyMs`, with the age of its answer. `controls` stay in place while the
+ * read is loading.
+ */
 export const Panel = <A,>({
   children,
   controls = null,
@@ -17,7 +20,7 @@ export const Panel = <A,>({
   readonly title: string
   readonly read: Read<A>
   readonly everyMs: number
-  /** Rows to reserve while the first answer is awaited. */
+  /** Rows to reserve until the first answer. */
   readonly rows: number
   readonly isWide?: boolean
   readonly controls?: ComponentChildren

@@ -1,9 +1,9 @@
-/** The places of data while it loads, when there is none, and when reading failed. */
+/** What a page shows in place of data: while it loads, when there is none, and when reading failed. */
 import type { ComponentChildren } from "preact"
 import type { Read } from "../data/useRead.ts"
 import type { RequestFailed } from "../data/request.ts"
 
-/** Shown while something is read for the first time. Reserves the room, so that nothing jumps. */
+/** Shown until the first answer. Reserves the space of `rows` rows, so that nothing jumps. */
 export const Loading = ({ rows = 3, what }: { readonly rows?: number; readonly what: string }) => (
   <div class="loading" role="status" aria-live="polite">
     <span class="hidden">Loading {what}</span>
@@ -13,27 +13,34 @@ export const Loading = ({ rows = 3, what }: { readonly rows?: number; readonly w
   </div>
 )
 
-/** Shown where a list has no entries. */
+/** Shown in place of a list without entries. */
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
 
-const adviceOf = ({ code, retryAfterMs, status }: RequestFailed): string => {
+const adviceOf = ({ code, retryAfterMs, status }: RequestFailed, isRetrying: boolean): string => {
+  const next = isRetrying ? "Trying again" : "Try again"
   if (status === 0) {
-    return "Trying again."
+    return `${next}.`
   }
   if (status === 429) {
-    return `The budget of this minute is spent. Trying again in ${Math.ceil((retryAfterMs ?? 1000) / 1000)} s.`
+    return `The requests of this minute are used up. ${next} in ${Math.ceil((retryAfterMs ?? 1000) / 1000)} s.`
   }
   if (status === 401) {
     return "Sign in again."
   }
-  return retryAfterMs === null ? `Code ${code}.` : `Code ${code}. Trying again.`
+  return isRetrying ? `Code ${code}. ${next}.` : `Code ${code}.`
 }
 
-/** A failure in words. */
-export const Failed = ({ failure }: { readonly failure: RequestFailed }) => (
+/** A failure in words, with what happens next or what the user can do. */
+export const Failed = ({
+  failure,
+  isRetrying = false
+}: {
+  readonly failure: RequestFailed
+  readonly isRetrying?: boolean
+}) => (
   <div class="failed" role="alert">
     <p>{failure.message}</p>
-    <p class="soft">{adviceOf(failure)}</p>
+    <p class="soft">{adviceOf(failure, isRetrying)}</p>
     {failure.details.length > 0 && (
       <ul>
         {failure.details.map(({ field, issue, message }) => (
@@ -44,10 +51,10 @@ export const Failed = ({ failure }: { readonly failure: RequestFailed }) => (
   </div>
 )
 
-/** A read as a page: its data by `children`, with a notice above them while later attempts fail. */
+/** Renders the answer of a read with `children`. While later attempts fail, a notice stands above the last answer. */
 export const Shown = <A,>({
   children,
-  read: { answer, failure, isLoading },
+  read: { answer, failure, isLoading, isRetrying },
   rows,
   what
 }: {
@@ -58,14 +65,14 @@ export const Shown = <A,>({
 }) => {
   if (answer === null) {
     return failure !== null && !isLoading ? (
-      <Failed failure={failure} />
+      <Failed failure={failure} isRetrying={isRetrying} />
     ) : (
       <Loading what={what} {...(rows === undefined ? {} : { rows })} />
     )
   }
   return (
     <>
-      {failure !== null && <Failed failure={failure} />}
+      {failure !== null && <Failed failure={failure} isRetrying={isRetrying} />}
       {children(answer)}
     </>
   )

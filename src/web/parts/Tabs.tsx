@@ -1,4 +1,4 @@
-/** Tabs with one panel, moved by the arrow keys. */
+/** Tabs over one panel. The arrow keys move between them. */
 import type { ComponentChildren } from "preact"
 import { useId, useRef } from "preact/hooks"
 

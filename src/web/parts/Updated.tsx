@@ -3,10 +3,10 @@ import type { Read } from "../data/useRead.ts"
 import { ageWords } from "./words.ts"
 
 const SECOND = 1000
-/** Intervals without an answer after which what is shown counts as stale. */
+/** How many intervals may pass without an answer before the data counts as stale. */
 const MISSED = 3
 
-/** The age of what is shown, in words. It turns to a warning when answers stay away. */
+/** The age of the data shown, in words. It becomes a warning when answers stop arriving. */
 export const Updated = ({ everyMs, read }: { readonly read: Read<unknown>; readonly everyMs: number }) => {
   const [nowMs, setNow] = useState(Date.now)
   useEffect(() => {

@@ -1,13 +1,12 @@
-/** Markdown as blocks: headings, paragraphs, lists, tables, code. Everything else stays text; HTML is text too. */
+/** Markdown as blocks: headings, paragraphs, lists, tables and code. Everything else stays text, HTML included. */
 
-/** A part of a line. */
+/** A stretch of text with one style. */
 export type Inline =
   | { readonly kind: "text" | "code" | "strong" | "emphasis"; readonly text: string }
   | { readonly kind: "link"; readonly text: string; readonly href: string }
 
 type Line = ReadonlyArray<Inline>
 
-/** A block of a page. */
 export type Block =
   | { readonly kind: "heading"; readonly level: number; readonly line: Line; readonly id: string }
   | { readonly kind: "paragraph"; readonly line: Line }
@@ -17,7 +16,10 @@ export type Block =
 
 const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)/gu
 
-/** Addresses of the web, of this service and of this page; anything else (`javascript:` above all) is none. */
+/**
+ * True for addresses of the web, of this service and of this page. Anything else, above all `javascript:`, must not
+ * become a link.
+ */
 const isAddress = (href: string): boolean => /^(?:https?:\/\/|\/(?!\/)|#)/u.test(href)
 
 const markOf = ([, code, strong, emphasis, label, href]: RegExpExecArray): Inline => {
@@ -35,7 +37,7 @@ const markOf = ([, code, strong, emphasis, label, href]: RegExpExecArray): Inlin
     : { kind: "text", text: label ?? "" }
 }
 
-/** One line with its marks. */
+/** The stretches of one line. */
 export const inlineOf = (text: string): Line => {
   const parts: Array<Inline> = []
   let from = 0
@@ -49,7 +51,7 @@ export const inlineOf = (text: string): Line => {
   return from < text.length ? [...parts, { kind: "text", text: text.slice(from) }] : parts
 }
 
-/** Id of a heading in addresses: its words in lower case with hyphens. */
+/** Id of a heading in addresses: its words in lower case, joined by hyphens. */
 export const idOf = (text: string): string =>
   text
     .toLowerCase()
@@ -65,7 +67,7 @@ const cellsOf = (row: string): ReadonlyArray<Line> =>
 
 const ITEM = /^(?:[-*]|\d+\.) +/u
 
-/** Items of a list; a line without a mark goes on with the item before. */
+/** The items of a list. A line without a mark continues the item above it. */
 const itemsOf = (lines: ReadonlyArray<string>): ReadonlyArray<Line> => {
   const items: Array<string> = []
   for (const line of lines) {
@@ -98,7 +100,7 @@ const blockOf = (lines: ReadonlyArray<string>): Block => {
   return { kind: "paragraph", line: inlineOf(lines.join(" ")) }
 }
 
-/** Groups of lines that make a block: separated by empty lines, except within code; a heading is one by itself. */
+/** Splits lines into blocks. Empty lines separate blocks, except inside code; a heading is a block of its own. */
 const groupsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> => {
   const groups: Array<Array<string>> = []
   let group: Array<string> = []

@@ -1,4 +1,4 @@
-/** Exact decimal texts for the eye. Digits are cut and grouped as text; nothing becomes a float. */
+/** Exact decimal texts, made readable. Digits are cut and grouped as text; nothing becomes a float. */
 
 /** Atomic units as decimal text. */
 export const decimalText = (units: string, decimals: number): string => {
@@ -14,7 +14,7 @@ const grouped = (whole: string): string => whole.replaceAll(/\B(?=(?:\d{3})+$)/g
 const SIGNIFICANT = 6
 
 /**
- * Decimal text with groups of three digits and about six significant ones, cut and not rounded. The exact text belongs beside
+ * Decimal text in groups of three digits, cut (not rounded) to about six significant digits. Show the exact text beside
  * it, in a title.
  */
 export const tidyDecimal = (text: string): string => {
@@ -26,10 +26,34 @@ export const tidyDecimal = (text: string): string => {
   return `${sign}${grouped(whole)}${shown === "" ? "" : `.${shown}`}`
 }
 
+/** Decimal text with its unit, such as `-$1.5` or `2 SOL`. Other units than these add nothing. */
+export const withUnit = (text: string, unit: string): string => {
+  switch (unit) {
+    case "usd":
+      return text.startsWith("-") ? `-$${text.slice(1)}` : `$${text}`
+    case "sol":
+      return `${text} SOL`
+    case "percent":
+      return `${text} %`
+    case "bps":
+      return `${text} bps`
+    case "seconds":
+      return `${text} s`
+    default:
+      return text
+  }
+}
+
+/** Whether a decimal text is a gain or a loss. Null for zero. */
+export const directionOf = (text: string): "up" | "down" | null =>
+  /^-?[0.]*$/u.test(text) ? null : text.startsWith("-") ? "down" : "up"
+
 const SCALES = ["", " K", " M", " B", " T"] as const
 const SHORT = 4
 
-/** Decimal text in about four digits, cut and not rounded, with K, M, B or T: for tables. The exact text belongs in a title. */
+/**
+ * Decimal text cut (not rounded) to about four digits, with K, M, B or T. For tables; show the exact text in a title.
+ */
 export const shortDecimal = (text: string): string => {
   const sign = text.startsWith("-") ? "-" : ""
   const [whole = "0", fraction = ""] = text.slice(sign.length).split(".")

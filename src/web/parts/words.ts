@@ -17,37 +17,41 @@ export const ageWords = (ms: number): string => {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  not_captured: "not recorded then",
-  backfill_running: "history is still being read",
-  source_gap: "blocks are missing",
-  resolution_retention: "no longer kept at this width",
-  range_clipped: "part of the range",
-  limit_clipped: "more than is kept",
-  supply_unknown: "the supply is not known",
-  basis_unknown: "a cost is not known",
-  mark_unknown: "a price is not known",
-  observed_swaps_only: "observed swaps only",
+  not_captured: "it was not recorded at the time",
+  backfill_running: "its history is still being read",
+  source_gap: "some blocks are missing",
+  resolution_retention: "data this fine is no longer kept",
+  range_clipped: "only part of the range is covered",
+  limit_clipped: "there is more than the limit allows",
+  supply_unknown: "the supply is unknown",
+  basis_unknown: "a cost is unknown",
+  mark_unknown: "a price is unknown",
+  observed_swaps_only: "only observed swaps are counted",
   source_stale: "the source is stale",
-  deadline: "not read in time",
-  budget: "out of budget"
+  deadline: "reading it took too long",
+  budget: "it reached a limit of the service"
 }
 
-/** A reason of the contract in words. */
+/** Why a number is incomplete or unknown, in words. Takes a reason code of the contract. */
 export const reasonWords = (reason: string): string => reasons[reason] ?? reason.replaceAll("_", " ")
 
-/** A time of the contract, in the reader's own zone. */
+/** The reason of a coverage as the end of a sentence, such as `: some blocks are missing`; empty when there is none. */
+export const because = ({ reason }: { readonly reason: string | null }): string =>
+  reason === null ? "" : `: ${reasonWords(reason)}`
+
+/** Date and time in the time zone of the browser. */
 export const timeText = (ms: number): string =>
   new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })
 
-/** The ends of an address, for places that are narrow; the whole one belongs in a title. */
+/** The first and last four characters of an address, for narrow places. Show the whole address in a title. */
 export const shortAddress = (address: string): string => `${address.slice(0, 4)}…${address.slice(-4)}`
 
-/** Characters of a text that others wrote, where no element can cut it. */
+/** Most characters that are shown of a text from other people where CSS cannot cut it. */
 const MOST_CHARACTERS = 64
 
 /**
- * A text that others wrote, for places without elements, such as titles and choices: its marks of direction end with it, and
- * a long one is cut.
+ * A text from other people, for places without elements, such as titles and options. Its direction marks cannot reach
+ * the text around it, and a long one is cut.
  */
 export const isolated = (text: string): string => {
   const characters = Array.from(text)

@@ -4,13 +4,13 @@ import { costUsd, type Comparison, nameOf } from "./venues.ts"
 
 const Bps = ({ of: bps }: { readonly of: number | null }) => <Amount of={bps} unit="bps" />
 
-/** The venue to choose and the reasons, in words and parts. */
+/** The cheapest venue and the parts of its cost. */
 export const Best = ({ of: { bestPick, perVenue, query, reasonBps } }: { readonly of: Comparison }) => {
   if (bestPick === null || reasonBps === null) {
     return (
       <section class="card" aria-live="polite">
         <h2>No venue can fill this</h2>
-        <p>Every venue is left out for a reason below. A smaller size may fit a book.</p>
+        <p>The reasons are below. A smaller size may fit.</p>
       </section>
     )
   }
@@ -22,11 +22,11 @@ export const Best = ({ of: { bestPick, perVenue, query, reasonBps } }: { readonl
         {nameOf(bestPick.venue)} is cheapest for {query.size} {query.symbol} held {query.holdHours} h
       </h2>
       <p>
-        It costs <Bps of={reasonBps.totalBps} /> in all, about{" "}
+        It costs <Bps of={reasonBps.totalBps} /> in total, about{" "}
         <Amount of={costUsd(reasonBps.totalBps, bestPick.mid, query.size)} unit="usd" />
         {reasonBps.vsNextBps !== null && next !== undefined && (
           <>
-            ; {nameOf(next.venue)}, the next, costs <Bps of={reasonBps.vsNextBps} /> more
+            . {nameOf(next.venue)}, the next cheapest, costs <Bps of={reasonBps.vsNextBps} /> more
           </>
         )}
         .
@@ -34,7 +34,7 @@ export const Best = ({ of: { bestPick, perVenue, query, reasonBps } }: { readonl
       <Facts
         of={[
           ["Fee of the venue", <Bps of={reasonBps.takerBps} />],
-          ["Walk of the book", <Bps of={reasonBps.impactBps} />],
+          ["Price impact", <Bps of={reasonBps.impactBps} />],
           [received ? "Funding, paid to you" : "Funding, paid by you", <Bps of={reasonBps.fundingBps} />],
           ["Fee of this service", <Bps of={reasonBps.ourBps} />]
         ]}

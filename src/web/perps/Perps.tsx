@@ -1,9 +1,9 @@
-/** One hypothetical order over all perpetual futures venues: what it would cost, where it is cheapest, and why. */
+/** Compares what one hypothetical order would cost at every perpetual futures venue. */
 import { useLocation, useRoute } from "preact-iso"
 import { useRead } from "../data/useRead.ts"
 import { type RequestFailed, urlOf } from "../data/request.ts"
 import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
-import { textsOf } from "../parts/form.ts"
+import { textsOf } from "../parts/Form.tsx"
 import { Shown } from "../parts/States.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Best } from "./Best.tsx"
@@ -73,7 +73,7 @@ const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure
   )
 }
 
-/** The comparison of the order in the address. */
+/** The comparison for the order in the address. */
 export const Perps = () => {
   useTitle("Perps")
   const { holdHours = "8", side = "buy", size = "1", symbol = "BTC" } = useRoute().query
@@ -85,8 +85,8 @@ export const Perps = () => {
       <section class="card">
         <h1>Perps</h1>
         <p class="soft">
-          What an order would cost at each venue: fee, the walk of its book, and funding over the time it is held.
-          Nothing is ordered.
+          What an order would cost at each venue: the fee, the price impact in its order book, and funding while the
+          position is held. No order is placed.
         </p>
         <OrderForm key={JSON.stringify(order)} order={order} failure={read.failure} />
       </section>

@@ -34,9 +34,9 @@ const Venue = ({ entry }: { readonly entry: Entry }) => {
 const columnsOf = (side: "buy" | "sell", longest: number): ReadonlyArray<Column<Entry>> => [
   { name: "Venue", cell: (entry) => <Venue entry={entry} /> },
   { name: "Cost", cell: (entry) => <Bar entry={entry} longest={longest} /> },
-  { name: "In all", isNumber: true, cell: ({ allInBps }) => <Amount of={allInBps} unit="bps" /> },
+  { name: "Total", isNumber: true, cell: ({ allInBps }) => <Amount of={allInBps} unit="bps" /> },
   { name: "Fee", isNumber: true, cell: ({ takerBps }) => <Amount of={takerBps} unit="bps" /> },
-  { name: "Book walk", isNumber: true, cell: ({ impactBps }) => <Amount of={impactBps} unit="bps" /> },
+  { name: "Impact", isNumber: true, cell: ({ impactBps }) => <Amount of={impactBps} unit="bps" /> },
   { name: "Funding", isNumber: true, cell: ({ fundingBps }) => <Amount of={fundingBps} unit="bps" /> },
   { name: "Funding a year", isNumber: true, cell: ({ fundingAprPct }) => <Amount of={fundingAprPct} unit="percent" /> },
   {
@@ -44,7 +44,7 @@ const columnsOf = (side: "buy" | "sell", longest: number): ReadonlyArray<Column<
     isNumber: true,
     cell: ({ ask, bid }) => <Amount of={side === "buy" ? ask : bid} unit="usd" />
   },
-  { name: "Fill, about", isNumber: true, cell: (entry) => <Amount of={fillPrice(entry, side)} unit="usd" /> },
+  { name: "Fill price, about", isNumber: true, cell: (entry) => <Amount of={fillPrice(entry, side)} unit="usd" /> },
   {
     name: "Fresh reads",
     isNumber: true,
@@ -53,7 +53,7 @@ const columnsOf = (side: "buy" | "sell", longest: number): ReadonlyArray<Column<
   { name: "Book seen", cell: ({ asOfMs }) => <When atMs={asOfMs} /> }
 ]
 
-/** Venues that can fill the order, the cheapest first. */
+/** Venues that can fill the order, cheapest first. */
 export const Venues = ({
   entries,
   side
@@ -79,7 +79,7 @@ export const Venues = ({
         </div>
       </div>
       <Table
-        caption="Costs in basis points of the value, the cheapest venue first; funding below zero is paid to you"
+        caption="Costs in basis points of the order, cheapest venue first. Negative funding is paid to you."
         columns={columnsOf(side, Math.max(...entries.map(paidBps)))}
         rows={entries}
         keyOf={({ venue }) => venue}
@@ -91,11 +91,11 @@ export const Venues = ({
 const excludedColumns: ReadonlyArray<Column<Entry>> = [
   { name: "Venue", cell: (entry) => <Venue entry={entry} /> },
   { name: "Why", cell: ({ reason }) => reasonWords(reason) },
-  { name: "Of the size", isNumber: true, cell: ({ filledPct }) => <Amount of={filledPct} unit="percent" /> },
+  { name: "Size filled", isNumber: true, cell: ({ filledPct }) => <Amount of={filledPct} unit="percent" /> },
   { name: "Book seen", cell: ({ asOfMs }) => <When atMs={asOfMs} /> }
 ]
 
-/** Venues that are left out, with the reasons. */
+/** Venues that cannot fill the order, with the reasons. */
 export const Excluded = ({ entries }: { readonly entries: ReadonlyArray<Entry> }) =>
   entries.length === 0 ? null : (
     <section class="card" aria-labelledby="excluded">

@@ -1,22 +1,22 @@
-/** Sources of `/freshness` in words. */
+/** The sources of `/freshness` in words. */
 import { ageWords, timeText } from "../parts/words.ts"
 
-/** One source as the API gives it. Keys beyond these are of some sources only, such as gaps and progress of a repair. */
+/** One source as the API gives it. Some sources have more keys, such as gaps and the progress of a repair. */
 export interface SourceJson {
   readonly source: string
   readonly observedAtMs: number | null
   readonly lagMs: number | null
   readonly status: "known" | "partial" | "stale" | "unavailable"
   readonly node?: string
-  /** Of a service that is asked when a request needs it: its last failure. */
+  /** When the last request failed. Only services that are asked on demand have this key. */
   readonly failedAtMs?: number | null
 }
 
 const purposes: Readonly<Record<string, string>> = {
   chain: "Slots and accounts of pools",
   block_feed: "The node that blocks are read from",
-  pool_search: "Search of pools by program",
-  pool_index: "Index of the pools of programs",
+  pool_search: "Search for pools by program",
+  pool_index: "Index of pools",
   blocks: "Blocks, from which trades are decoded",
   trades: "Trades in memory: charts, windows, rankings",
   database: "PostgreSQL",
@@ -25,28 +25,28 @@ const purposes: Readonly<Record<string, string>> = {
   tracker: "Trades of tracked wallets",
   search: "Names of tokens",
   wallets: "Index of wallets",
-  owner_links: "Reading of wallets of one owner",
-  wallet_accounts: "Reading of wallets' token accounts",
-  wallet_history: "Reading of wallets' earlier trades",
+  owner_links: "Wallets of one owner",
+  wallet_accounts: "Token accounts of wallets",
+  wallet_history: "Earlier trades of wallets",
   follows: "Copy trading",
   keys: "API keys",
-  repair: "Reading of blocks that were missed",
-  backfill: "Reading of history",
+  repair: "Repair of missed blocks",
+  backfill: "Backfill of history",
   history_feed: "The node that old blocks are read from",
   evm_candles: "Candles of EVM tokens",
   funding: "Deposits and balances",
-  usage: "Counts of requests by key",
-  valkey: "Budgets and places that processes share",
+  usage: "Request counts by key",
+  valkey: "Budgets and connections shared by processes",
   market_socket: "Frames of the market socket"
 }
 
-/** The purpose of a source; null for one that has no description. */
+/** What a source is for; null when it has no description. */
 export const purposeOf = (source: string): string | null =>
   purposes[source] ?? (source.startsWith("perps_") ? "A perps venue" : null)
 
 const states = {
   known: "Current",
-  partial: "Current in part",
+  partial: "Partly current",
   stale: "Stale",
   unavailable: "Unavailable"
 } as const
@@ -60,7 +60,7 @@ export const stateWords = (source: SourceJson): string => (isUnasked(source) ? "
 
 const own = new Set(["source", "observedAtMs", "lagMs", "status", "node"])
 
-/** `openGaps` as `open gaps`. A unit at the end is left to the value. */
+/** Turns a key into words: `openGaps` becomes `open gaps`. A unit at the end is dropped, because the value shows it. */
 const keyWords = (key: string): string =>
   key
     .replace(/(?<=[a-z0-9])(?:AtMs|Ms|Pct)$/u, "")
@@ -79,7 +79,7 @@ const valueWords = (key: string, value: unknown): string => {
   return key.endsWith("Pct") ? `${String(value)} %` : String(value)
 }
 
-/** Everything else that is known of a source, as names and values; objects inside are flattened. */
+/** All other keys of a source as names and values. Nested objects are flattened. */
 export const extrasOf = (source: object): ReadonlyArray<readonly [name: string, value: string]> =>
   Object.entries(source).flatMap(([key, value]) => {
     if (own.has(key)) {

@@ -5,7 +5,7 @@ import { SelectField } from "../parts/Field.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { reasonWords, shortAddress, timeText } from "../parts/words.ts"
+import { because, shortAddress, timeText } from "../parts/words.ts"
 import type { Bar, ChartChoice } from "./bars.ts"
 import { type Drawing, draw } from "./drawing.ts"
 import type { Pool } from "./usePools.ts"
@@ -30,7 +30,7 @@ const modes = [
   ["mcap", "Market cap"]
 ] as const
 
-/** Bars of the table beside the drawing. */
+/** Bars in the table below the drawing. */
 const LISTED = 20
 
 const columnsOf = (denom: ChartChoice["denom"]): ReadonlyArray<Column<Bar>> => [
@@ -58,9 +58,7 @@ const wordsOf = (bars: ReadonlyArray<Bar>, { denom, mode, resolution }: ChartCho
 /** Coverage of the bars in words. */
 const noteOf = ({ meta: { coverage, openBarMs, status } }: Bars): string => {
   const open = openBarMs === null ? "The last bar is closed." : "The last bar is still open."
-  const known =
-    coverage.reason === null ? `Bars are ${status}.` : `Bars are ${status}: ${reasonWords(coverage.reason)}.`
-  return `${known} ${open} Times on the axis are UTC.`
+  return `The bars are ${status}${because(coverage)}. ${open} Times on the axis are UTC.`
 }
 
 const Canvas = ({ bars, choice }: { readonly bars: ReadonlyArray<Bar>; readonly choice: ChartChoice }) => {
@@ -83,7 +81,7 @@ const Canvas = ({ bars, choice }: { readonly bars: ReadonlyArray<Bar>; readonly 
   return <div class="chart" role="img" aria-label={wordsOf(bars, choice)} ref={element} />
 }
 
-/** Candles of one token that move, over every pool or of the chosen one. */
+/** Live candles of one token, over all its pools or in one pool. */
 export const Candles = ({
   mint,
   onPool,
@@ -92,7 +90,7 @@ export const Candles = ({
 }: {
   readonly mint: string
   readonly pools: ReadonlyArray<Pool>
-  /** Address of the chosen pool; empty for every pool. */
+  /** Address of the chosen pool; empty for all pools. */
   readonly pool: string
   readonly onPool: (pool: string) => void
 }) => {
@@ -109,14 +107,14 @@ export const Candles = ({
       rows={12}
       controls={
         <div class="row">
-          <Choice label="Width of a bar" options={resolutions} value={resolution} onChange={setResolution} />
+          <Choice label="Length of a bar" options={resolutions} value={resolution} onChange={setResolution} />
           <Choice label="Unit" options={denoms} value={denom} onChange={setDenom} />
           <Choice label="Price or market cap" options={modes} value={mode} onChange={setMode} />
           <SelectField
             label="Pool"
             name="pool"
             options={[
-              ["", "Every pool"],
+              ["", "All pools"],
               ...pools.map(({ dex, pool: address }) => [address, `${dex}, ${shortAddress(address)}`] as const)
             ]}
             value={pool}
@@ -127,7 +125,7 @@ export const Candles = ({
     >
       {(answer) =>
         answer.bars.length === 0 ? (
-          <Empty>{pool === "" ? "This token" : "This pool"} has no trades that are kept at this width.</Empty>
+          <Empty>No bars of this length are kept for this {pool === "" ? "token" : "pool"}.</Empty>
         ) : (
           <>
             <Canvas bars={answer.bars} choice={choice} />

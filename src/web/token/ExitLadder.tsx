@@ -16,19 +16,19 @@ type Rung = ExitCheck["rungs"][number]
 const verdicts: Readonly<Record<ExitCheck["summary"]["verdict"], string>> = {
   clean: "All of it sells within 2 %.",
   thin: "It sells, but not all within 2 %.",
-  trapped: "Liquidity ends before the whole position is sold.",
-  no_route: "Nothing of it can be sold now."
+  trapped: "Liquidity runs out before the whole position is sold.",
+  no_route: "None of it can be sold now."
 }
 
-const errors = { no_route: "no route", clamped: "liquidity ends before" } as const
+const errors = { no_route: "no route", clamped: "liquidity runs out" } as const
 
 const PERCENT = 100
 
-/** Width of a bar in percent of the widest; null without a measured impact. */
+/** Width of a bar in percent of the widest bar; null when the impact was not measured. */
 const widthOf = (impactPct: number | null, widest: number): number | null =>
   impactPct === null ? null : widest === 0 ? 0 : (PERCENT * Math.max(0, impactPct)) / widest
 
-/** The impact of one rung as a bar. Rungs that cannot be sold fill it. */
+/** The impact of one rung as a bar. The bar is full when the rung cannot be sold. */
 const Bar = ({ rung, widest }: { readonly rung: Rung; readonly widest: number }) => {
   const isLost = rung.error !== null
   const width = isLost ? PERCENT : (widthOf(rung.realizedImpactPct, widest) ?? 0)
@@ -66,7 +66,7 @@ const Ladder = ({ check, counter }: { readonly check: ExitCheck; readonly counte
         {maxCleanFraction !== null && maxCleanFraction < 1 && `${textOf(PERCENT * maxCleanFraction)} % does.`}
       </p>
       <Table
-        caption={`Impact of each share against the smallest, over ${venues.length === 0 ? "no venue" : venues.join(", ")}`}
+        caption={`Impact of each share compared with the smallest, over ${venues.length === 0 ? "no venue" : venues.join(", ")}`}
         columns={columnsOf(counter, widest)}
         rows={check.rungs}
         keyOf={({ fraction }) => String(fraction)}
@@ -76,14 +76,14 @@ const Ladder = ({ check, counter }: { readonly check: ExitCheck; readonly counte
   )
 }
 
-/** Checks whether a position can be sold, share by share. */
+/** Checks how much of a position can be sold, share by share. */
 export const ExitLadder = ({ counter, token }: { readonly token: Counterpart; readonly counter: Counterpart }) => {
   const [position, setPosition] = useState("1000")
   const [isTried, setTried] = useState(false)
   const [check, setCheck] = useState<ExitCheck | null>(null)
   const { failure, isBusy, run } = useAction()
   const { fault, units } = unitsOf(position, token.decimals)
-  const positionFault = fault ?? (units === 0n ? "More than zero." : null)
+  const positionFault = fault ?? (units === 0n ? "Enter more than zero." : null)
   const ask = (event: SubmitEvent) => {
     event.preventDefault()
     setTried(true)
@@ -123,7 +123,7 @@ export const ExitLadder = ({ counter, token }: { readonly token: Counterpart; re
         {failure !== null && <Failed failure={failure} />}
         {check !== null && <Ladder check={check} counter={counter} />}
         {check === null && isBusy && <Loading what="the exit ladder" />}
-        {check === null && !isBusy && <p class="soft">What selling shares of a position would bring now.</p>}
+        {check === null && !isBusy && <p class="soft">Shows what selling parts of a position would bring now.</p>}
       </div>
     </section>
   )

@@ -1,19 +1,19 @@
 import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
 import { Amount } from "../parts/Amount.tsx"
-import { Fact } from "../parts/Fact.tsx"
+import { Facts } from "../parts/Facts.tsx"
 import { Figure, Units } from "../parts/Figure.tsx"
 import { WalletLink } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { ageWords, reasonWords } from "../parts/words.ts"
+import { ageWords, because } from "../parts/words.ts"
 
 type Holders = Answer<"GET /api/v1/tokens/:chain/:address/holders">["data"]
 type Holder = NonNullable<Holders["top"]>[number]
 
 const EVERY_MS = 30_000
-/** While the accounts are being read, which takes seconds. */
+/** How often to read while the service still reads the accounts, which takes seconds. */
 const SOON_MS = 5000
 const ROWS = 20
 
@@ -26,7 +26,7 @@ const columnsOf = (decimals: number | null): ReadonlyArray<Column<Holder>> => [
   {
     name: "Share",
     isNumber: true,
-    cell: ({ sharePct }) => <Amount of={sharePct} unit="percent" why="too small to be written" short />
+    cell: ({ sharePct }) => <Amount of={sharePct} unit="percent" why="too small to show" short />
   }
 ]
 
@@ -39,11 +39,10 @@ const absence = ({ holders, retryAfterMs, state }: Holders): string => {
     const wait = retryAfterMs === null ? "" : `, for about ${ageWords(retryAfterMs)} more`
     return `The accounts of this token are being read${wait}.`
   }
-  const { reason } = holders.coverage
-  return `The owners are not known${reason === null ? "" : `: ${reasonWords(reason)}`}.`
+  return `The owners are unknown${because(holders.coverage)}.`
 }
 
-/** The owners of a token: their number, how much the largest hold, and the largest themselves. */
+/** The owners of a token: how many there are, how much the largest hold, and the largest themselves. */
 export const HoldersOf = ({ mint }: { readonly mint: string }) => {
   const read = useRead(
     "GET /api/v1/tokens/:chain/:address/holders",
@@ -54,30 +53,23 @@ export const HoldersOf = ({ mint }: { readonly mint: string }) => {
     <Panel title="Holders" read={read} everyMs={everyOf(read.answer)} rows={ROWS}>
       {({ data }) => (
         <>
-          <dl class="facts">
-            <Fact name="Owners">
-              <Figure of={data.holders} />
-            </Fact>
-            <Fact name="Ten largest hold">
-              <Figure of={data.top10Pct} short />
-            </Fact>
-            <Fact name="Fifty largest hold">
-              <Figure of={data.top50Pct} short />
-            </Fact>
-            <Fact name="Pools, curves, burnt">
-              <Figure of={data.excludedPct} short />
-            </Fact>
-          </dl>
+          <Facts
+            of={[
+              ["Owners", <Figure of={data.holders} />],
+              ["Ten largest hold", <Figure of={data.top10Pct} short />],
+              ["Fifty largest hold", <Figure of={data.top50Pct} short />],
+              ["Pools, curves, burnt", <Figure of={data.excludedPct} short />]
+            ]}
+          />
           {data.top === null ? (
             <Empty>{absence(data)}</Empty>
-          ) : data.top.length === 0 ? (
-            <Empty>No account holds any of this token.</Empty>
           ) : (
             <Table
-              caption="The largest owners. The ten and the fifty largest are without pools, curves and burn addresses."
+              caption="The largest owners. The shares of the ten and the fifty largest leave out pools, curves and burn addresses."
               columns={columnsOf(data.token.decimals)}
               rows={data.top}
               keyOf={({ owner }) => owner}
+              empty="No account holds this token."
             />
           )}
         </>

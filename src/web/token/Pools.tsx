@@ -1,10 +1,11 @@
 import type { Read } from "../data/useRead.ts"
 import { Figure, Units } from "../parts/Figure.tsx"
 import { Amount } from "../parts/Amount.tsx"
+import { PoolName } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { ageWords, shortAddress } from "../parts/words.ts"
+import { ageWords } from "../parts/words.ts"
 import { counterpartOf } from "./counterpart.ts"
 import { type Pool, POOLS_EVERY_MS, type PoolsAnswer } from "./usePools.ts"
 
@@ -24,17 +25,7 @@ const Reserve = ({
   )
 
 const columnsOf = (decimals: number | null): ReadonlyArray<Column<Pool>> => [
-  {
-    name: "Pool",
-    cell: ({ dex, pool }) => (
-      <span class="token">
-        {dex}
-        <span class="soft" title={pool}>
-          {shortAddress(pool)}
-        </span>
-      </span>
-    )
-  },
+  { name: "Pool", cell: ({ dex, pool }) => <PoolName dex={dex} pool={pool} /> },
   {
     name: "Liquidity",
     isNumber: true,
@@ -52,13 +43,13 @@ const columnsOf = (decimals: number | null): ReadonlyArray<Column<Pool>> => [
       <Reserve units={quoteReserve} mint={quoteMint} decimals={counterpartOf(quoteMint)?.decimals ?? null} />
     )
   },
-  { name: "Fee", isNumber: true, cell: ({ feeBps }) => <Amount of={feeBps} unit="bps" why="it moves" /> },
+  { name: "Fee", isNumber: true, cell: ({ feeBps }) => <Amount of={feeBps} unit="bps" why="the fee varies" /> },
   {
     name: "State",
     isNumber: true,
     cell: ({ stateAgeMs, stateSlot }) => (
-      <span title={`Slot ${stateSlot}; the chain was heard ${stateAgeMs} ms before the answer`}>
-        {ageWords(stateAgeMs)} old<span class="hidden">, of slot {stateSlot}</span>
+      <span title={`Slot ${stateSlot}; the chain was last heard ${stateAgeMs} ms before the answer`}>
+        {ageWords(stateAgeMs)} old<span class="hidden">, from slot {stateSlot}</span>
       </span>
     )
   }
@@ -73,7 +64,7 @@ export const Pools = ({ read }: { readonly read: Read<PoolsAnswer> }) => (
       ) : (
         <>
           <p>
-            Together <Figure of={totalLiquidityUsd} short />
+            Total liquidity <Figure of={totalLiquidityUsd} short />
           </p>
           <Table
             caption="Pools, deepest first"

@@ -14,18 +14,18 @@ const sides: ReadonlyArray<readonly [Side, string]> = [
   ["sell", "Sell"]
 ]
 
-/** Digits of a percent that make basis points. */
+/** Decimals that turn a percentage into basis points. */
 const PERCENT_DIGITS = 2
 const MOST_BPS = 1000n
 
-/** Slippage in basis points, or why it is none. */
+/** Slippage in basis points, or what is wrong with the text. */
 const slippageOf = (text: string) => {
   const { fault, units } = unitsOf(text, PERCENT_DIGITS)
   if (units === null) {
     return { bps: null, fault }
   }
   const isInside = units >= 1n && units <= MOST_BPS
-  return isInside ? { bps: Number(units), fault: null } : { bps: null, fault: "0.01 to 10 percent." }
+  return isInside ? { bps: Number(units), fault: null } : { bps: null, fault: "Enter 0.01 to 10 percent." }
 }
 
 /** Prices a trade of the token. Amounts are typed in whole tokens and converted exactly. */
@@ -39,7 +39,7 @@ export const QuoteBox = ({ counter, token }: { readonly token: Counterpart; read
   const [isTried, setTried] = useState(false)
   const input = side === "buy" ? counter : token
   const typed = unitsOf(amount, input.decimals)
-  const amountFault = typed.fault ?? (typed.units === 0n ? "More than zero." : null)
+  const amountFault = typed.fault ?? (typed.units === 0n ? "Enter more than zero." : null)
   const allowed = slippageOf(slippage)
   const { failure, quote, stream } = useQuote(asked?.trade ?? null, isLive, turn)
   const ask = (event: SubmitEvent) => {
@@ -93,7 +93,7 @@ export const QuoteBox = ({ counter, token }: { readonly token: Counterpart; read
         </div>
       </form>
       <div class="quote-result" aria-live={isLive ? "off" : "polite"}>
-        {failure !== null && <Failed failure={failure} />}
+        {failure !== null && <Failed failure={failure} isRetrying={isLive} />}
         {quote !== null && <QuoteResult quote={quote} input={paid} output={received} />}
         {asked !== null && quote === null && failure === null && <Loading what="the quote" />}
         {asked === null && <p class="soft">The quote comes from the state of the pools; nothing is traded.</p>}

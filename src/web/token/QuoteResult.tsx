@@ -1,6 +1,7 @@
-import { Fact } from "../parts/Fact.tsx"
+import { Facts } from "../parts/Facts.tsx"
 import { Units } from "../parts/Figure.tsx"
 import { Amount } from "../parts/Amount.tsx"
+import { PoolName } from "../parts/Links.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { ageWords, shortAddress, timeText } from "../parts/words.ts"
 import type { Counterpart } from "./counterpart.ts"
@@ -14,9 +15,11 @@ const fees = {
 } as const
 
 const whyNoImpact = ({ clamped, impactMeasurable }: Quote): string =>
-  clamped ? "liquidity ends before the amount" : impactMeasurable ? "not measured" : "below 0.1 %"
+  clamped ? "liquidity runs out before the amount" : impactMeasurable ? "not measured" : "below 0.1 %"
 
-/** Columns of a route. Amounts between hops are in units of mints that are not known here. */
+/**
+ * Columns of a route. The decimals of mints between two hops are unknown here, so their amounts stay in atomic units.
+ */
 const columnsOf = (input: Counterpart, output: Counterpart): ReadonlyArray<Column<Hop>> => {
   const sideOf = (mint: string) => [input, output].find((each) => each.mint === mint)
   const cell = (mint: string, units: string) => (
@@ -27,17 +30,7 @@ const columnsOf = (input: Counterpart, output: Counterpart): ReadonlyArray<Colum
     />
   )
   return [
-    {
-      name: "Pool",
-      cell: ({ dex, pool }) => (
-        <span class="token">
-          {dex}
-          <span class="soft" title={pool}>
-            {shortAddress(pool)}
-          </span>
-        </span>
-      )
-    },
+    { name: "Pool", cell: ({ dex, pool }) => <PoolName dex={dex} pool={pool} /> },
     { name: "Share", isNumber: true, cell: ({ percent }) => <Amount of={percent} unit="percent" /> },
     { name: "In", isNumber: true, cell: ({ amountIn, inputMint }) => cell(inputMint, amountIn) },
     { name: "Out", isNumber: true, cell: ({ amountOut, outputMint }) => cell(outputMint, amountOut) },
@@ -60,27 +53,28 @@ export const QuoteResult = ({
   readonly output: Counterpart
 }) => (
   <>
-    {quote.clamped && <p class="field-error">Liquidity ends before the amount: these are no proceeds.</p>}
-    <dl class="facts">
-      <Fact name="You pay">
-        <Units amount={quote.inAmount} decimals={input.decimals} symbol={input.symbol} />
-      </Fact>
-      <Fact name="You receive">
-        <Units amount={quote.outAmount} decimals={output.decimals} symbol={output.symbol} />
-      </Fact>
-      <Fact name="At least">
-        <Units amount={quote.minOutAmount} decimals={output.decimals} symbol={output.symbol} />
-      </Fact>
-      <Fact name="Price impact">
-        <Amount of={quote.priceImpactPct} unit="percent" why={whyNoImpact(quote)} />
-        {quote.priceImpactPct === null && <span class="soft"> {whyNoImpact(quote)}</span>}
-      </Fact>
-    </dl>
+    {quote.clamped && (
+      <p class="field-error">The pools run out of liquidity before this amount, so you would not get this price.</p>
+    )}
+    <Facts
+      of={[
+        ["You pay", <Units amount={quote.inAmount} decimals={input.decimals} symbol={input.symbol} />],
+        ["You receive", <Units amount={quote.outAmount} decimals={output.decimals} symbol={output.symbol} />],
+        ["At least", <Units amount={quote.minOutAmount} decimals={output.decimals} symbol={output.symbol} />],
+        [
+          "Price impact",
+          <>
+            <Amount of={quote.priceImpactPct} unit="percent" why={whyNoImpact(quote)} />
+            {quote.priceImpactPct === null && <span class="soft"> {whyNoImpact(quote)}</span>}
+          </>
+        ]
+      ]}
+    />
     <Table caption="Route" columns={columnsOf(input, output)} rows={quote.route} keyOf={({ pool }) => pool} />
     <p class="note">
       {quote.feeBasis !== undefined && `${fees[quote.feeBasis]} `}
       <span title={timeText(quote.quotedAtMs)}>
-        The chain was heard {ageWords(quote.stateAgeMs)} before the quote; the oldest pool state is of slot{" "}
+        The chain was last heard {ageWords(quote.stateAgeMs)} before the quote. The oldest pool state is from slot{" "}
         {quote.stateSlot}.
       </span>
     </p>

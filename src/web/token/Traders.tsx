@@ -5,7 +5,6 @@ import { Choice } from "../parts/Choice.tsx"
 import { WalletLink, When } from "../parts/Links.tsx"
 import { Amount } from "../parts/Amount.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { reasonWords } from "../parts/words.ts"
 
@@ -19,7 +18,7 @@ const ROWS = 10
 const spans: ReadonlyArray<readonly [Span, string]> = [
   ["1h", "1 h"],
   ["24h", "24 h"],
-  ["all", "All that is held"]
+  ["all", "All recorded"]
 ]
 
 const columns: ReadonlyArray<Column<Trader>> = [
@@ -29,7 +28,7 @@ const columns: ReadonlyArray<Column<Trader>> = [
     isNumber: true,
     cell: ({ boughtUsd, buys }) => (
       <>
-        <Amount of={boughtUsd} unit="usd" why="the worth of a purchase is not known" short />{" "}
+        <Amount of={boughtUsd} unit="usd" why="the value of a purchase is unknown" short />{" "}
         <span class="soft">in {buys}</span>
       </>
     )
@@ -39,13 +38,13 @@ const columns: ReadonlyArray<Column<Trader>> = [
     isNumber: true,
     cell: ({ sells, soldUsd }) => (
       <>
-        <Amount of={soldUsd} unit="usd" why="the worth of a sale is not known" short />{" "}
+        <Amount of={soldUsd} unit="usd" why="the value of a sale is unknown" short />{" "}
         <span class="soft">in {sells}</span>
       </>
     )
   },
   {
-    name: "Made",
+    name: "Realized profit",
     isNumber: true,
     cell: ({ realizedPnl: { reason, value } }) => (
       <Amount of={value.usd} unit="usd" why={reasonWords(reason)} signed short />
@@ -55,7 +54,7 @@ const columns: ReadonlyArray<Column<Trader>> = [
 ]
 
 const captionOf = ({ coverage, status }: Traders["meta"]): string =>
-  `By observed volume, ${status}: swaps only, transfers are not counted${coverage.historyComplete ? "" : ", and history is missing"}.`
+  `By observed volume (${status}). Transfers are not counted.${coverage.historyComplete ? "" : " Some history is missing."}`
 
 /** The wallets that trade one token most. */
 export const TopTraders = ({ mint }: { readonly mint: string }) => {
@@ -73,13 +72,15 @@ export const TopTraders = ({ mint }: { readonly mint: string }) => {
       rows={ROWS}
       controls={<Choice label="Window of traders" options={spans} value={span} onChange={setSpan} />}
     >
-      {({ data, meta }) =>
-        data.length === 0 ? (
-          <Empty>No wallet has traded this token in this window.</Empty>
-        ) : (
-          <Table caption={captionOf(meta)} columns={columns} rows={data} keyOf={({ wallet }) => wallet} />
-        )
-      }
+      {({ data, meta }) => (
+        <Table
+          caption={captionOf(meta)}
+          columns={columns}
+          rows={data}
+          keyOf={({ wallet }) => wallet}
+          empty="No wallet has traded this token in this window."
+        />
+      )}
     </Panel>
   )
 }

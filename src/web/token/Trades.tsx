@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { call } from "../data/request.ts"
-import { type Page, usePages } from "../data/usePages.ts"
+import { usePages } from "../data/usePages.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { Choice } from "../parts/Choice.tsx"
 import { Units } from "../parts/Figure.tsx"
-import { WalletLink } from "../parts/Links.tsx"
+import { TimeOfDay, WalletLink } from "../parts/Links.tsx"
 import { More } from "../parts/More.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { reasonWords, shortAddress, timeText } from "../parts/words.ts"
+import { because, shortAddress } from "../parts/words.ts"
 
 type TradesAnswer = Answer<"GET /api/v1/tokens/:chain/:address/trades">
 type Trade = TradesAnswer["data"][number]
@@ -29,16 +29,10 @@ const sides = [
   ["sell", "Sells"]
 ] as const
 
-type Meta = Pick<TradesAnswer, "meta">
-
 const columnsOf = (denom: Denom): ReadonlyArray<Column<Trade>> => [
   {
     name: "Time",
-    cell: ({ slot, timeMs }) => (
-      <time dateTime={new Date(timeMs).toISOString()} title={`${timeText(timeMs)}, slot ${slot}`}>
-        {new Date(timeMs).toLocaleTimeString()}
-      </time>
-    )
+    cell: ({ slot, timeMs }) => <TimeOfDay atMs={timeMs} note={`, slot ${slot}`} />
   },
   { name: "Side", cell: ({ side }) => <span class={side === "buy" ? "up" : "down"}>{side}</span> },
   { name: "Wallet", cell: ({ wallet }) => <WalletLink wallet={wallet} /> },
@@ -51,11 +45,7 @@ const columnsOf = (denom: Denom): ReadonlyArray<Column<Trade>> => [
     name: "Value",
     isNumber: true,
     cell: ({ volumeSol, volumeUsd }) => (
-      <Amount
-        of={denom === "usd" ? volumeUsd : volumeSol}
-        unit={denom}
-        why="the price of the other side is not known"
-      />
+      <Amount of={denom === "usd" ? volumeUsd : volumeSol} unit={denom} why="the price of the other token is unknown" />
     )
   },
   {
@@ -74,25 +64,23 @@ const columnsOf = (denom: Denom): ReadonlyArray<Column<Trade>> => [
   }
 ]
 
-const captionOf = ({ coverage: { reason }, status }: TradesAnswer["meta"], pool: string): string => {
-  const where = pool === "" ? "over every pool" : `of the pool ${shortAddress(pool)}`
-  return `Newest first, ${where}; ${status}${reason === null ? "" : `: ${reasonWords(reason)}`}.`
+const captionOf = ({ coverage, status }: TradesAnswer["meta"], pool: string): string => {
+  const where = pool === "" ? "of all pools" : `of the pool ${shortAddress(pool)}`
+  return `Newest first, ${where}; ${status}${because(coverage)}.`
 }
 
-/** Swaps of one token, newest first; of one pool unless `pool` is empty. */
+/** Swaps of one token, newest first. Swaps of one pool unless `pool` is empty. */
 export const Trades = ({ mint, pool }: { readonly mint: string; readonly pool: string }) => {
   const [denom, setDenom] = useState<Denom>("usd")
   const [side, setSide] = useState<(typeof sides)[number][0]>("")
-  const pages = usePages<Trade, Meta>(
+  const pages = usePages(
     `trades ${mint} ${pool} ${side}`,
-    async (cursor, signal): Promise<Page<Trade> & Meta> => {
-      const { data, meta, nextCursor } = await call("GET /api/v1/tokens/:chain/:address/trades", {
+    (cursor, signal) =>
+      call("GET /api/v1/tokens/:chain/:address/trades", {
         path: { chain: "solana", address: mint },
         query: { cursor, pool, side, limit: ROWS },
-        ...(signal === undefined ? {} : { signal })
-      })
-      return { items: data, nextCursor, meta }
-    },
+        signal
+      }),
     ({ id }) => id,
     EVERY_MS
   )
@@ -112,7 +100,7 @@ export const Trades = ({ mint, pool }: { readonly mint: string; readonly pool: s
     >
       {({ meta }) =>
         pages.items.length === 0 && pages.more === null ? (
-          <Empty>No trade that fits is kept.</Empty>
+          <Empty>No matching trade is stored.</Empty>
         ) : (
           <>
             <Table

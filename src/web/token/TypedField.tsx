@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 
-/** A number that is typed, with its fault below it. */
+/** A field for a number, with what is wrong with it below. */
 export const TypedField = ({
   fault,
   label,

@@ -32,7 +32,7 @@ const Extreme = ({ of: { barMs, priceUsd } }: { readonly of: Stats["range"]["hig
   </>
 )
 
-/** Activity of one token in trailing windows, and its highest and lowest recorded price. */
+/** Activity of one token in trailing windows, with its highest and lowest recorded price. */
 export const Windows = ({ mint }: { readonly mint: string }) => {
   const read = useRead(
     "GET /api/v1/tokens/:chain/:address/stats",

@@ -1,27 +1,24 @@
-/** Candles as the API gives them. */
 import type { Answer } from "../data/contract.ts"
 
-/** The answer of a chart. */
 export type ChartAnswer = Answer<"GET /api/v1/market/chart/:token">
 type ChartData = ChartAnswer["data"]
 
-/** One candle as the API gives it. */
 export type Bar = ChartData["bars"][number]
 
-/** Selectors of a chart. */
+/** What a chart shows. */
 export interface ChartChoice {
   readonly mint: string
   readonly resolution: ChartData["resolution"]
   readonly denom: ChartData["denom"]
   readonly mode: ChartData["mode"]
-  /** Address of the only pool; empty for every pool. */
+  /** Address of the only pool; empty for all pools. */
   readonly pool: string
 }
 
-/** The most bars that are kept, and that one read gives. */
+/** Most bars kept, and most bars that one read returns. */
 export const MOST_BARS = 1500
 
-/** Bars with newer readings in the place of older ones of the same start, oldest first, the newest `MOST_BARS`. */
+/** Joins bars, oldest first. Newer bars replace older ones with the same start; the newest `MOST_BARS` stay. */
 export const mergedBars = (before: ReadonlyArray<Bar>, after: ReadonlyArray<Bar>): ReadonlyArray<Bar> => {
   const from = after[0]?.t ?? Number.POSITIVE_INFINITY
   return [...before.filter(({ t }) => t < from), ...after].slice(-MOST_BARS)

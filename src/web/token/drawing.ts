@@ -1,4 +1,4 @@
-/** The drawing of candles, by `lightweight-charts`. */
+/** The drawing of candles, with `lightweight-charts`. */
 import {
   CandlestickSeries,
   type CandlestickData,
@@ -12,19 +12,18 @@ import { shortDecimal } from "../parts/numbers.ts"
 import { textOf } from "../parts/Amount.tsx"
 import type { Bar } from "./bars.ts"
 
-/** A chart in an element of the page. */
 export interface Drawing {
-  /** Draws bars, oldest first. The view stays unless `fresh`, which shows the newest ones. */
+  /** Draws bars, oldest first. Keeps the visible range unless `fresh`, which scrolls to the newest bars. */
   readonly show: (bars: ReadonlyArray<Bar>, fresh: boolean) => void
   readonly remove: () => void
 }
 
-/** Share of the height above which candles are drawn; volume is below. */
+/** Height above which candles are drawn, as a share from the top. Volume is below. */
 const VOLUME_TOP = 0.82
 
 const colourOf = (element: Element, name: string): string => getComputedStyle(element).getPropertyValue(name).trim()
 
-/** Colours of the page's scheme. */
+/** Colours of the page in its current colour scheme. */
 const coloursOf = (element: Element) => ({
   card: colourOf(element, "--card"),
   line: colourOf(element, "--line"),
@@ -49,10 +48,13 @@ const volumeOf = (bar: Bar, colour: string): HistogramData<UTCTimestamp> => ({
   color: `${colour}66`
 })
 
-/** Prices of any size in about four digits. */
+/** A price of any size in about four digits. */
 const priceText = (price: number): string => shortDecimal(textOf(price))
 
-/** The library's own style element and logo are off: the policy of the pages allows no inline style, and the footer names it. */
+/**
+ * The library's own style element and logo stay off: the content security policy allows no inline style, and the footer
+ * names the library.
+ */
 const layoutOf = ({ card, soft }: ReturnType<typeof coloursOf>) => ({
   attributionLogo: false,
   background: { type: ColorType.Solid, color: card },
@@ -60,10 +62,10 @@ const layoutOf = ({ card, soft }: ReturnType<typeof coloursOf>) => ({
   fontFamily: "ui-sans-serif, system-ui, sans-serif"
 })
 
-/** Smallest step of prices, so that those of tiny tokens are not rounded away. */
+/** Smallest price step. Small enough that prices of tiny tokens are not rounded away. */
 const MIN_MOVE = 1e-12
 
-/** Begins a chart. It follows the size of the element and the scheme of the page. */
+/** Starts a chart that follows the size of its element and the colour scheme of the page. */
 export const draw = (element: HTMLElement): Drawing => {
   const chart = createChart(element, {
     autoSize: true,

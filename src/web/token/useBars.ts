@@ -1,10 +1,10 @@
-/** Candles of one token that move: read whole once, then from the newest bar on. */
+/** Live candles of one token. The first read returns all bars, later reads start at the newest bar. */
 import { useRef } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { type Read, useReading } from "../data/useRead.ts"
 import { type Bar, type ChartAnswer, type ChartChoice, mergedBars, MOST_BARS } from "./bars.ts"
 
-/** All bars read so far, with the knowledge of the last answer. */
+/** All bars read so far, with the metadata of the last answer. */
 export interface Bars {
   readonly token: ChartAnswer["data"]["token"]
   readonly bars: ReadonlyArray<Bar>

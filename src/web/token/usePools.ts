@@ -2,9 +2,7 @@
 import type { Answer } from "../data/contract.ts"
 import { type Read, useRead } from "../data/useRead.ts"
 
-/** The answer about the pools of a token. */
 export type PoolsAnswer = Answer<"GET /api/v1/tokens/:chain/:address/liquidity">
-/** One pool. */
 export type Pool = PoolsAnswer["data"]["pools"][number]
 
 /** Milliseconds between two reads of the pools. */

@@ -1,10 +1,9 @@
-/** A quote of one trade: read once, or followed by a stream of the service. */
+/** A quote of one trade, read once or followed as a stream. */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { followEvents, type ServerEvent } from "../data/eventStream.ts"
-import { call, RequestFailed, urlOf } from "../data/request.ts"
+import { call, failureFrom, type RequestFailed, urlOf } from "../data/request.ts"
 
-/** A priced trade. */
 export type Quote = Answer<"GET /api/v1/spot/quote">
 
 /** A trade to price, in atomic units of the input. */
@@ -15,11 +14,11 @@ export interface Trade {
   readonly slippageBps: number
 }
 
-/** The newest quote of a trade, and the state of its stream in words. */
+/** The newest quote of a trade, with the state of its stream. */
 export interface QuoteState {
   readonly quote: Quote | null
   readonly failure: RequestFailed | null
-  /** Empty without a stream. */
+  /** State of the stream in words; empty without a stream. */
   readonly stream: string
 }
 
@@ -28,9 +27,6 @@ const INTERVAL_MS = 1000
 const DURATION_SECONDS = 240
 /** Pause before a stream is opened again. */
 const PAUSE_MS = 3000
-
-const failureOf = (cause: unknown): RequestFailed =>
-  cause instanceof RequestFailed ? cause : new RequestFailed(0, "unreachable", "The stream ended.", [], null)
 
 /** The state after an event of the stream. */
 export const afterEvent = (state: QuoteState, { data: text, event }: ServerEvent): QuoteState => {
@@ -42,10 +38,10 @@ export const afterEvent = (state: QuoteState, { data: text, event }: ServerEvent
       return { ...state, stream: (data as { readonly error: { readonly message: string } }).error.message }
     case "throttled": {
       const { retryAfterMs } = data as { readonly retryAfterMs: number }
-      return { ...state, stream: `The quote budget is spent; on in ${Math.ceil(retryAfterMs / 1000)} s` }
+      return { ...state, stream: `The quote budget is used up; continues in ${Math.ceil(retryAfterMs / 1000)} s` }
     }
     case "close":
-      return { ...state, stream: "Opening again" }
+      return { ...state, stream: "Reconnecting" }
     default:
       return state
   }
@@ -64,9 +60,9 @@ const follow = async (trade: Trade, change: Change, signal: AbortSignal): Promis
       if (signal.aborted) {
         return
       }
-      const failure = failureOf(cause)
+      const failure = failureFrom(cause, "The stream ended.")
       pauseMs = failure.retryAfterMs ?? PAUSE_MS
-      change((before) => ({ ...before, failure, stream: "Opening again" }))
+      change((before) => ({ ...before, failure, stream: "Reconnecting" }))
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
@@ -78,19 +74,22 @@ const readOnce = async (trade: Trade, change: Change, signal: AbortSignal): Prom
     change(() => ({ quote, failure: null, stream: "" }))
   } catch (cause) {
     if (!signal.aborted) {
-      change(() => ({ ...EMPTY, failure: failureOf(cause) }))
+      change(() => ({ ...EMPTY, failure: failureFrom(cause) }))
     }
   }
 }
 
-/** Prices a trade; `turn` prices the same one again. `isLive` follows it as long as it is set. Null is no trade. */
+/**
+ * Prices a trade; null prices nothing. A new `turn` prices the same trade again. With `isLive` the quote follows the
+ * market.
+ */
 export const useQuote = (trade: Trade | null, isLive: boolean, turn: number): QuoteState => {
   const [state, setState] = useState<QuoteState>(EMPTY)
   const key = JSON.stringify(trade)
   const shown = useRef(key)
   useEffect(() => {
     const wanted = JSON.parse(key) as Trade | null
-    // The quote of the same trade stays until there is a newer one.
+    // The last quote of the same trade stays until a newer one arrives.
     const isSame = shown.current === key
     shown.current = key
     setState(({ quote }) => ({ ...EMPTY, quote: isSame ? quote : null }))

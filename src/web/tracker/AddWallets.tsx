@@ -1,10 +1,10 @@
-/** Adding of wallets: one with its label, or a pasted list. */
+/** Adding wallets: one with its label, or a pasted list. */
 import { useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { useAction } from "../data/useAction.ts"
 import { Dialog } from "../parts/Dialog.tsx"
-import { Field, isAtFields, issueWords, SelectField } from "../parts/Field.tsx"
-import { optional, textsOf } from "../parts/form.ts"
+import { Field, issueWords, SelectField } from "../parts/Field.tsx"
+import { Form, optional, textsOf } from "../parts/Form.tsx"
 import { Failed } from "../parts/States.tsx"
 import { Tabs } from "../parts/Tabs.tsx"
 import { linesOf } from "./lines.ts"
@@ -12,7 +12,7 @@ import type { Group } from "./tracked.ts"
 
 interface AddProps {
   readonly groups: ReadonlyArray<Group>
-  /** The group that is chosen at first. */
+  /** The group chosen at first. */
   readonly group: string | null
   readonly onDone: () => void
 }
@@ -21,12 +21,13 @@ const groupOptions = (groups: ReadonlyArray<Group>) => groups.map(({ groupId, na
 
 const oneFields = ["wallet", "label", "emoji", "group"]
 
-/** Form of one wallet. `wallet` is given where it is known already. */
+/** Form for one wallet. Pass `wallet` when its address is already known. */
 export const AddOne = ({ group, groups, onDone, wallet }: AddProps & { readonly wallet?: string }) => {
-  const { failure, isBusy, run } = useAction()
+  const action = useAction()
+  const { failure } = action
   const submit = (event: Event) => {
     const text = textsOf(event)
-    run(
+    action.run(
       () =>
         call("POST /api/v1/tracker/wallets", {
           body: {
@@ -40,8 +41,7 @@ export const AddOne = ({ group, groups, onDone, wallet }: AddProps & { readonly 
     )
   }
   return (
-    <form class="stack" onSubmit={submit}>
-      {failure !== null && !isAtFields(failure, oneFields) && <Failed failure={failure} />}
+    <Form action={action} fields={oneFields} submit="Track it" onSubmit={submit}>
       {wallet === undefined && (
         <Field label="Address" name="wallet" failure={failure}>
           {(attributes) => <input {...attributes} required autocomplete="off" spellcheck={false} />}
@@ -60,12 +60,7 @@ export const AddOne = ({ group, groups, onDone, wallet }: AddProps & { readonly 
         options={groupOptions(groups)}
         value={group ?? undefined}
       />
-      <div class="row">
-        <button class="main" type="submit" disabled={isBusy}>
-          Track it
-        </button>
-      </div>
-    </form>
+    </Form>
   )
 }
 
@@ -107,7 +102,7 @@ const AddMany = ({ group, groups, onDone }: AddProps) => {
             </ul>
           </div>
         ))}
-      <Field label="Addresses" name="wallets" hint="Up to 100, one a line; a label may follow its address.">
+      <Field label="Addresses" name="wallets" hint="Up to 100, one per line. A label may follow its address.">
         {(attributes) => <textarea {...attributes} required rows={8} spellcheck={false} />}
       </Field>
       <SelectField label="Group" name="group" options={groupOptions(groups)} value={group ?? undefined} />

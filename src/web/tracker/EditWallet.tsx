@@ -1,10 +1,9 @@
-/** Changes of a tracked wallet. */
+/** Changing and removing a tracked wallet. */
 import { call } from "../data/request.ts"
 import { useAction } from "../data/useAction.ts"
 import { Confirm, Dialog } from "../parts/Dialog.tsx"
-import { faultOf, Field, isAtFields } from "../parts/Field.tsx"
-import { checkedOf, textsOf } from "../parts/form.ts"
-import { Failed } from "../parts/States.tsx"
+import { faultOf, Field } from "../parts/Field.tsx"
+import { checkedOf, Form, textsOf } from "../parts/Form.tsx"
 import type { Group, Wallet } from "./tracked.ts"
 
 interface WalletProps {
@@ -17,7 +16,7 @@ const fields = ["label", "emoji", "notes", "groups"]
 
 const orNull = (text: string): string | null => (text === "" ? null : text)
 
-/** The checked groups, the primary one first while it is among them. */
+/** The checked groups. The primary group comes first if it is checked. */
 const inOrder = (checked: ReadonlyArray<string>, primary: string): ReadonlyArray<string> =>
   checked.includes(primary) ? [primary, ...checked.filter((id) => id !== primary)] : checked
 
@@ -49,11 +48,12 @@ export const EditWallet = ({
   onDone,
   wallet
 }: WalletProps & { readonly groups: ReadonlyArray<Group> }) => {
-  const { failure, isBusy, run } = useAction()
+  const action = useAction()
+  const { failure } = action
   const submit = (event: Event) => {
     const text = textsOf(event)
     const checked = inOrder(checkedOf(event, "groups"), wallet.groupId)
-    run(
+    action.run(
       () =>
         call("PATCH /api/v1/tracker/wallets/:wallet", {
           path: { wallet: wallet.wallet },
@@ -70,8 +70,7 @@ export const EditWallet = ({
   return (
     <Dialog title="Edit a tracked wallet" onClose={onClose}>
       <p class="address">{wallet.wallet}</p>
-      <form class="stack" onSubmit={submit}>
-        {failure !== null && !isAtFields(failure, fields) && <Failed failure={failure} />}
+      <Form action={action} fields={fields} submit="Save" onSubmit={submit}>
         <Field label="Label" name="label" failure={failure}>
           {(attributes) => <input {...attributes} autocomplete="off" defaultValue={wallet.label ?? ""} />}
         </Field>
@@ -82,37 +81,28 @@ export const EditWallet = ({
           {(attributes) => <textarea {...attributes} defaultValue={wallet.notes ?? ""} />}
         </Field>
         <GroupBoxes wallet={wallet} groups={groups} fault={faultOf(failure, "groups")} />
-        <div class="row">
-          <button class="main" type="submit" disabled={isBusy}>
-            Save
-          </button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }
 
 /** Asks before a wallet is no longer tracked. */
-export const RemoveWallet = ({ onClose, onDone, wallet: { label, wallet } }: WalletProps) => {
-  const { failure, isBusy, run } = useAction()
-  return (
-    <Confirm
-      title="Stop tracking this wallet?"
-      action="Stop tracking"
-      failure={failure}
-      isBusy={isBusy}
-      onClose={onClose}
-      onConfirm={() => run(() => call("DELETE /api/v1/tracker/wallets/:wallet", { path: { wallet } }), onDone)}
-    >
-      <p>
-        {label !== null && (
-          <>
-            <bdi>{label}</bdi>,{" "}
-          </>
-        )}
-        <span class="address">{wallet}</span>: its label, notes and place in groups are lost, and its trades are no
-        longer listed.
-      </p>
-    </Confirm>
-  )
-}
+export const RemoveWallet = ({ onClose, onDone, wallet: { label, wallet } }: WalletProps) => (
+  <Confirm
+    title="Stop tracking this wallet?"
+    action="Stop tracking"
+    change={() => call("DELETE /api/v1/tracker/wallets/:wallet", { path: { wallet } })}
+    onClose={onClose}
+    onDone={onDone}
+  >
+    <p>
+      {label !== null && (
+        <>
+          <bdi>{label}</bdi>,{" "}
+        </>
+      )}
+      <span class="address">{wallet}</span>: its label and notes are deleted, it leaves its groups, and its trades are
+      no longer listed.
+    </p>
+  </Confirm>
+)

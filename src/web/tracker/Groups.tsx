@@ -1,11 +1,10 @@
-/** Groups of tracked wallets: choice, creation, renaming and deletion. */
+/** Groups of tracked wallets: choosing, creating, renaming and deleting. */
 import { useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { useAction } from "../data/useAction.ts"
 import { Confirm, Dialog } from "../parts/Dialog.tsx"
-import { Field, isAtFields } from "../parts/Field.tsx"
-import { textsOf } from "../parts/form.ts"
-import { Failed } from "../parts/States.tsx"
+import { Field } from "../parts/Field.tsx"
+import { Form, textsOf } from "../parts/Form.tsx"
 import type { Group } from "./tracked.ts"
 
 const NameGroup = ({
@@ -13,15 +12,15 @@ const NameGroup = ({
   onClose,
   onDone
 }: {
-  /** Null for a new one. */
+  /** Null for a new group. */
   readonly group: Group | null
   readonly onClose: () => void
   readonly onDone: (groupId: string) => void
 }) => {
-  const { failure, isBusy, run } = useAction()
+  const action = useAction()
   const submit = (event: Event) => {
     const body = { name: textsOf(event)("name") }
-    run(
+    action.run(
       () =>
         group === null
           ? call("POST /api/v1/tracker/groups", { body })
@@ -31,17 +30,11 @@ const NameGroup = ({
   }
   return (
     <Dialog title={group === null ? "New group" : "Rename the group"} onClose={onClose}>
-      <form class="stack" onSubmit={submit}>
-        {failure !== null && !isAtFields(failure, ["name"]) && <Failed failure={failure} />}
-        <Field label="Name" name="name" failure={failure}>
+      <Form action={action} fields={["name"]} submit={group === null ? "Create" : "Save"} onSubmit={submit}>
+        <Field label="Name" name="name" failure={action.failure}>
           {(attributes) => <input {...attributes} required autocomplete="off" defaultValue={group?.name ?? ""} />}
         </Field>
-        <div class="row">
-          <button class="main" type="submit" disabled={isBusy}>
-            {group === null ? "Create" : "Save"}
-          </button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }
@@ -54,25 +47,21 @@ const DeleteGroup = ({
   readonly group: Group
   readonly onClose: () => void
   readonly onDone: () => void
-}) => {
-  const { failure, isBusy, run } = useAction()
-  return (
-    <Confirm
-      title="Delete this group?"
-      action="Delete the group"
-      failure={failure}
-      isBusy={isBusy}
-      onClose={onClose}
-      onConfirm={() => run(() => call("DELETE /api/v1/tracker/groups/:id", { path: { id: groupId } }), onDone)}
-    >
-      <p>
-        Wallets that are in <bdi>{name}</bdi> alone move to Main. They stay tracked.
-      </p>
-    </Confirm>
-  )
-}
+}) => (
+  <Confirm
+    title="Delete this group?"
+    action="Delete the group"
+    change={() => call("DELETE /api/v1/tracker/groups/:id", { path: { id: groupId } })}
+    onClose={onClose}
+    onDone={onDone}
+  >
+    <p>
+      Wallets that are only in <bdi>{name}</bdi> move to Main. They stay tracked.
+    </p>
+  </Confirm>
+)
 
-/** The groups as buttons, of which one is pressed, and what can be done with it. `chosen` is null for all wallets. */
+/** A button for each group, and what can be done with the chosen group. `chosen` is null for all wallets. */
 export const Groups = ({
   chosen,
   groups,
@@ -85,7 +74,7 @@ export const Groups = ({
   /** Number of all wallets. */
   readonly total: number
   readonly onChoose: (groupId: string | null) => void
-  /** Called after a change of the groups. */
+  /** Called after the groups changed. */
   readonly onChange: () => void
 }) => {
   const [open, setOpen] = useState<"new" | "rename" | "delete" | null>(null)

@@ -1,9 +1,9 @@
-/** Tracked wallets of the account by group, and their trades as they happen. */
+/** Tracked wallets of the account by group, and their live trades. */
 import { useState } from "preact/hooks"
 import { useLiveTrades } from "../data/useLiveTrades.ts"
 import { useRead } from "../data/useRead.ts"
 import { WalletLink, When } from "../parts/Links.tsx"
-import { Empty, Shown } from "../parts/States.tsx"
+import { Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { ageWords } from "../parts/words.ts"
@@ -18,7 +18,7 @@ const READ_MS = 10_000
 const stateWords = {
   live: "follows the chain",
   delayed: "is behind the chain",
-  down: "hears nothing of the chain",
+  down: "receives nothing from the chain",
   idle: "has nothing to follow"
 } as const
 
@@ -106,19 +106,13 @@ const Tracked = ({ again, snapshot }: { readonly snapshot: Snapshot; readonly ag
         </div>
         <StatusLine status={status} />
         <Groups groups={groups} chosen={group} total={wallets.length} onChoose={setGroup} onChange={again} />
-        {shown.length === 0 ? (
-          <Empty>
-            {wallets.length === 0 ? "No wallet is tracked yet." : "No wallet is in this group."} Track one, and its
-            trades appear below as they happen.
-          </Empty>
-        ) : (
-          <Table
-            caption="Tracked wallets"
-            columns={columnsOf(new Map(groups.map(({ groupId, name }) => [groupId, name])), open)}
-            rows={shown}
-            keyOf={({ wallet }) => wallet}
-          />
-        )}
+        <Table
+          caption="Tracked wallets"
+          columns={columnsOf(new Map(groups.map(({ groupId, name }) => [groupId, name])), open)}
+          rows={shown}
+          keyOf={({ wallet }) => wallet}
+          empty={`${wallets.length === 0 ? "No wallet is tracked yet." : "No wallet is in this group."} Track one, and its trades appear below as they happen.`}
+        />
       </section>
       <section class="card" aria-labelledby="live-trades">
         <div class="head">
@@ -138,7 +132,7 @@ const Tracked = ({ again, snapshot }: { readonly snapshot: Snapshot; readonly ag
   )
 }
 
-/** The tracker. */
+/** The page of the tracker. */
 export const Tracker = () => {
   useTitle("Tracker")
   const read = useRead("GET /api/v1/tracker/snapshot", {}, READ_MS)

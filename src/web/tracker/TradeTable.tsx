@@ -2,16 +2,16 @@
 import type { LiveTrades } from "../data/useLiveTrades.ts"
 import type { TrackedTrade } from "../data/trackerStream.ts"
 import { Units } from "../parts/Figure.tsx"
-import { TokenLink, WalletLink } from "../parts/Links.tsx"
+import { TimeOfDay, TokenLink, WalletLink } from "../parts/Links.tsx"
 import { Amount } from "../parts/Amount.tsx"
-import { Empty, Loading } from "../parts/States.tsx"
+import { Loading } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { timeText } from "../parts/words.ts"
 
 const states = {
   connecting: "Connecting",
   live: "Live",
-  lost: "Not live: connecting again, and reading every 5 s until then",
+  lost: "Not live: reconnecting, and reading every 5 s meanwhile",
   refused: "Not live: reading every 5 s",
   idle: "No wallet is tracked"
 } as const
@@ -19,8 +19,8 @@ const states = {
 const gapReasons: Readonly<Record<string, string>> = {
   source_gap: "blocks of the chain could not be read",
   behind: "the service fell behind",
-  expired: "the connection was away for longer than trades are held",
-  unknown_stream: "the service has restarted",
+  expired: "the connection was lost for longer than trades are kept",
+  unknown_stream: "the service restarted",
   lost: "frames were lost on the way"
 }
 
@@ -28,7 +28,7 @@ const gapWords = ({ fromMs, reason, toMs }: NonNullable<LiveTrades["gap"]>): str
   `Trades may be missing ${fromMs === null ? "up to" : `from ${timeText(fromMs)} to`} ${timeText(toMs)}: ` +
   `${gapReasons[reason] ?? reason}.`
 
-/** The state of the connection in words, announced when it changes. */
+/** The state of the connection in words. Screen readers announce its changes. */
 export const LiveState = ({ gap, state }: Pick<LiveTrades, "gap" | "state">) => (
   <div role="status">
     <span class={state === "live" ? "live up" : state === "connecting" || state === "idle" ? "soft" : "live warn"}>
@@ -39,14 +39,7 @@ export const LiveState = ({ gap, state }: Pick<LiveTrades, "gap" | "state">) => 
 )
 
 const columnsOf = (labels: ReadonlyMap<string, string | null> | null): ReadonlyArray<Column<TrackedTrade>> => [
-  {
-    name: "Time",
-    cell: ({ ts }) => (
-      <time dateTime={new Date(ts).toISOString()} title={timeText(ts)}>
-        {new Date(ts).toLocaleTimeString()}
-      </time>
-    )
-  },
+  { name: "Time", cell: ({ ts }) => <TimeOfDay atMs={ts} /> },
   ...(labels === null
     ? []
     : [
@@ -64,7 +57,7 @@ const columnsOf = (labels: ReadonlyMap<string, string | null> | null): ReadonlyA
   { name: "Venue", cell: ({ dex }) => dex ?? "–" }
 ]
 
-/** The newest trades; without `labels` they are all of one wallet. */
+/** The newest trades. Without `labels` all of them belong to one wallet. */
 export const TradeTable = ({
   isLoading,
   labels,
@@ -73,13 +66,15 @@ export const TradeTable = ({
   readonly trades: ReadonlyArray<TrackedTrade>
   readonly isLoading: boolean
   readonly labels: ReadonlyMap<string, string | null> | null
-}) => {
-  if (isLoading) {
-    return <Loading what="trades" rows={6} />
-  }
-  return trades.length === 0 ? (
-    <Empty>No trade has been seen since the wallets were added.</Empty>
+}) =>
+  isLoading ? (
+    <Loading what="trades" rows={6} />
   ) : (
-    <Table caption="Newest trades first" columns={columnsOf(labels)} rows={trades} keyOf={({ eventId }) => eventId} />
+    <Table
+      caption="Newest trades first"
+      columns={columnsOf(labels)}
+      rows={trades}
+      keyOf={({ eventId }) => eventId}
+      empty="No trade has been seen since the wallets were added."
+    />
   )
-}

@@ -1,14 +1,13 @@
 /** Pasted lists of wallets. */
 
-/** A wallet of a pasted list. */
 export interface PastedWallet {
   readonly wallet: string
   readonly label?: string
 }
 
 /**
- * The wallets of a pasted text: one a line or between commas, each with the rest of its line as its label. A wallet that is
- * there again is left out. Addresses are not judged here.
+ * Reads wallets from a pasted text: one per line or separated by commas, the rest of a line being its label. A repeated
+ * wallet is dropped. Addresses are not checked.
  */
 export const linesOf = (text: string): ReadonlyArray<PastedWallet> => {
   const found = new Map<string, PastedWallet>()

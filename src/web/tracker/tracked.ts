@@ -4,13 +4,11 @@ import type { Answer } from "../data/contract.ts"
 /** Groups, wallets and status. */
 export type Snapshot = Answer<"GET /api/v1/tracker/snapshot">
 
-/** A tracked wallet. */
 export type Wallet = Snapshot["wallets"][number]
 
-/** A group of tracked wallets. */
 export type Group = Snapshot["groups"][number]
 
-/** Labels of wallets for display, emoji first; null without one. */
+/** Labels of wallets for display, emoji first; null for a wallet without a label. */
 export const labelsOf = (wallets: ReadonlyArray<Wallet>): ReadonlyMap<string, string | null> =>
   new Map(
     wallets.map(({ emoji, label, wallet }) => {

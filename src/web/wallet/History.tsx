@@ -1,10 +1,10 @@
-/** Realized profit and value of a wallet by UTC day: drawn, and as a table. */
+/** Realized profit and value of a wallet by UTC day, as drawings and as a table. */
 import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { SelectField } from "../parts/Field.tsx"
-import { tidyDecimal } from "../parts/numbers.ts"
+import { tidyDecimal, withUnit } from "../parts/numbers.ts"
 import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { daysDrawn } from "./days.ts"
@@ -14,7 +14,7 @@ type Day = Answer<"GET /api/v1/wallets/:wallet/pnl/history">["data"]["days"][num
 const READ_MS = 60_000
 const WIDTH = 600
 const HEIGHT = 100
-/** Part of a day's room that its bar fills. */
+/** Share of a day's width that its bar fills. */
 const FILLED = 0.8
 
 const spans = [
@@ -23,8 +23,8 @@ const spans = [
   ["365", "365 days"]
 ] as const
 
-const WHY_REALIZED = "a cost or a price of something sold is not known"
-const WHY_VALUE = "a price or a balance is not known"
+const WHY_REALIZED = "the cost or price of something sold is unknown"
+const WHY_VALUE = "a price or a balance is unknown"
 
 const columns: ReadonlyArray<Column<Day>> = [
   { name: "Day", cell: ({ day }) => day },
@@ -34,7 +34,7 @@ const columns: ReadonlyArray<Column<Day>> = [
     cell: ({ realized }) => <Amount of={realized} unit="usd" signed why={WHY_REALIZED} />
   },
   {
-    name: "Of known cost",
+    name: "With known cost",
     isNumber: true,
     cell: ({ knownRealized }) => <Amount of={knownRealized} unit="usd" signed />
   },
@@ -42,14 +42,13 @@ const columns: ReadonlyArray<Column<Day>> = [
   { name: "Sold for", isNumber: true, cell: ({ proceedsUsd }) => <Amount of={proceedsUsd} unit="usd" /> },
   { name: "Trades", isNumber: true, cell: ({ trades }) => trades },
   {
-    name: "Value at its end",
+    name: "Value at end of day",
     isNumber: true,
     cell: ({ valueUsd }) => <Amount of={valueUsd} unit="usd" why={WHY_VALUE} />
   }
 ]
 
-const dollars = (amount: string): string =>
-  amount.startsWith("-") ? `-$${tidyDecimal(amount.slice(1))}` : `$${tidyDecimal(amount)}`
+const dollars = (amount: string): string => withUnit(tidyDecimal(amount), "usd")
 
 const extremesOf = (amounts: ReadonlyArray<string>): string => {
   const sorted = amounts.toSorted((one, other) => Number(one) - Number(other))
@@ -61,11 +60,11 @@ const extremesOf = (amounts: ReadonlyArray<string>): string => {
 const wordsOf = (what: string, days: ReadonlyArray<Day>, amounts: ReadonlyArray<string | null>): string => {
   const known = amounts.filter((amount) => amount !== null)
   const missing = amounts.length - known.length
-  const range = known.length === 0 ? "not known" : extremesOf(known)
-  return `${what} by day from ${days[0]?.day} to ${days.at(-1)?.day}: ${range}${missing === 0 ? "" : `, not known on ${missing} days`}.`
+  const range = known.length === 0 ? "unknown" : extremesOf(known)
+  return `${what} by day from ${days[0]?.day} to ${days.at(-1)?.day}: ${range}${missing === 0 ? "" : `, unknown on ${missing} days`}.`
 }
 
-/** Amounts by day as bars. A day of an unknown amount is a pale column of the whole height. */
+/** Amounts by day as bars. A day with an unknown amount is a pale column of full height. */
 const Drawn = ({
   amountOf,
   days,
@@ -103,7 +102,7 @@ const Drawn = ({
               width={step * FILLED}
               height={bar?.height ?? HEIGHT}
             >
-              <title>{`${day.day}: ${amount === null ? "not known" : dollars(amount)}`}</title>
+              <title>{`${day.day}: ${amount === null ? "unknown" : dollars(amount)}`}</title>
             </rect>
           )
         })}
@@ -115,7 +114,7 @@ const Drawn = ({
 
 const Days = ({ of: days }: { readonly of: ReadonlyArray<Day> }) => {
   if (days.length === 0) {
-    return <Empty>No trade of this wallet is held, so no day is known.</Empty>
+    return <Empty>No trade of this wallet is stored, so there are no days to show.</Empty>
   }
   return (
     <>
@@ -127,12 +126,7 @@ const Days = ({ of: days }: { readonly of: ReadonlyArray<Day> }) => {
       </div>
       <details>
         <summary>The days as a table</summary>
-        <Table
-          caption="Days of UTC, the newest first"
-          columns={columns}
-          rows={days.toReversed()}
-          keyOf={({ day }) => day}
-        />
+        <Table caption="UTC days, newest first" columns={columns} rows={days.toReversed()} keyOf={({ day }) => day} />
       </details>
     </>
   )

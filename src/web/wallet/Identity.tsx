@@ -8,7 +8,7 @@ const kinds: Readonly<Record<string, string>> = {
   exchange: "Reviewed: exchange"
 }
 
-/** Names, tags and findings of a wallet. That there are none is no verdict. */
+/** Names, tags and findings of a wallet. A wallet without findings has not been cleared. */
 export const Identity = ({ of: identity }: { readonly of: NonNullable<Row["identity"]> }) => {
   const { classifications, display, labels, sns, tags } = identity
   const names = [display?.name, sns?.domain, ...labels].filter((name) => name !== undefined)

@@ -1,4 +1,4 @@
-/** Profit of a wallet, and the trades it rests on. */
+/** Profit of a wallet, and how many of its trades the figures rest on. */
 import type { Answer } from "../data/contract.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { Facts } from "../parts/Facts.tsx"
@@ -9,7 +9,7 @@ import { timeText } from "../parts/words.ts"
 type Summary = NonNullable<Answer<"GET /api/v1/wallets/:wallet/positions">["data"]["summary"]>
 type Share = Summary["historyCoverage"]["solana"]["costBasis"]
 
-const COST = "a cost or a price of something sold or held is not known"
+const COST = "the cost or price of something sold or held is unknown"
 
 const shareWords = ({ known, total }: Share): string => (total === null ? `${known}` : `${known} of ${total}`)
 
@@ -17,7 +17,7 @@ const exclusions: Readonly<Record<string, string>> = {
   transfers: "transfers",
   fees: "network fees",
   pre_window_inventory: "what was held before",
-  unobserved_assets: "tokens that were not traded"
+  unobserved_assets: "tokens that the wallet did not trade"
 }
 
 const sums = [
@@ -26,7 +26,7 @@ const sums = [
   ["Unrealized", "unrealized"]
 ] as const
 
-/** Strict sums, and beside them those over the units of which the cost is known. */
+/** Strict sums, beside sums over the units with a known cost. */
 const Sums = ({ of: { known, wallet } }: { readonly of: Summary }) => (
   <Table
     caption="Profit in dollars"
@@ -40,7 +40,7 @@ const Sums = ({ of: { known, wallet } }: { readonly of: Summary }) => (
       {
         name: "Units of known cost",
         isNumber: true,
-        cell: ([, key]) => <Amount of={known[key]} unit="usd" signed why="a price is not known" />
+        cell: ([, key]) => <Amount of={known[key]} unit="usd" signed why="a price is unknown" />
       }
     ]}
     rows={sums}
@@ -53,10 +53,10 @@ const Part = ({ of: fraction }: { readonly of: string | null }) => (
   <Amount of={fraction === null ? null : Number(fraction) * 100} unit="percent" />
 )
 
-/** Realized, unrealized and total profit, strictly: null once any part of it is unknown. */
+/** Realized, unrealized and total profit. A strict figure is null when any part of it is unknown. */
 export const Made = ({ of: summary }: { readonly of: Summary | null }) => {
   if (summary === null) {
-    return <Empty>No trade of this wallet is held. That is no statement about what it did elsewhere.</Empty>
+    return <Empty>No trade of this wallet is stored. It may have traded before the stored history begins.</Empty>
   }
   const { costBasis, exclusions: left, fromMs, observedEvents, throughMs, valuation } = summary.historyCoverage.solana
   return (
@@ -73,9 +73,9 @@ export const Made = ({ of: summary }: { readonly of: Summary | null }) => {
         ]}
       />
       <p class="soft">
-        By average cost over the swaps seen
+        Average cost over the swaps seen
         {fromMs !== null && throughMs !== null && ` from ${timeText(fromMs)} to ${timeText(throughMs)}`}, not over the
-        wallet's life. A dash means that a part is not known: it is never counted as zero.
+        whole life of the wallet. A dash means that part of the figure is unknown. Unknown is never counted as zero.
         {left.length > 0 &&
           ` Not counted: ${left.map((each) => exclusions[each] ?? each.replaceAll("_", " ")).join(", ")}.`}
       </p>

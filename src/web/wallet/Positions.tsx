@@ -1,4 +1,4 @@
-/** Positions of a wallet: what it holds, and what each made. */
+/** Positions of a wallet: what it holds, and the profit of each. */
 import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import type { Read } from "../data/useRead.ts"
@@ -9,19 +9,18 @@ import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { Tabs } from "../parts/Tabs.tsx"
 
-/** Positions as the API gives them. */
 export type PositionsAnswer = Answer<"GET /api/v1/wallets/:wallet/positions">
 type Position = PositionsAnswer["data"]["positions"][number]
 
-const UNKNOWN = "the cost of something bought or held is not known"
+const UNKNOWN = "the cost of something bought or held is unknown"
 
 const origins = [
-  ["inherited", "held before the first trade that was seen"],
-  ["received", "come otherwise than by a trade"],
+  ["inherited", "held before the first trade seen"],
+  ["received", "received without a trade"],
   ["unpriced", "bought at an unknown price"]
 ] as const
 
-/** The units of unknown cost by the way they came; empty when the cost of all is known. */
+/** How units with an unknown cost reached the wallet; empty when the cost of all units is known. */
 const originWords = ({ quantities }: Position): ReadonlyArray<string> =>
   origins.flatMap(([key, words]) => (quantities[key] === "0" ? [] : [words]))
 
@@ -35,7 +34,7 @@ const Holding = ({ position }: { readonly position: Position }) => {
   )
 }
 
-/** A strict figure, and beside it the part of it that is known where the two differ. */
+/** A strict figure. When it is unknown, the known part of it stands below. */
 const Pair = ({ known, strict }: { readonly strict: string | null; readonly known: string | null }) => (
   <>
     <Amount of={strict} unit="usd" signed why={UNKNOWN} />
@@ -53,7 +52,7 @@ const columns: ReadonlyArray<Column<Position>> = [
   {
     name: "Value",
     isNumber: true,
-    cell: ({ valueUsd }) => <Amount of={valueUsd} unit="usd" why="a price or the balance is not known" />
+    cell: ({ valueUsd }) => <Amount of={valueUsd} unit="usd" why="a price or the balance is unknown" />
   },
   { name: "Total", isNumber: true, cell: ({ known, total }) => <Pair strict={total} known={known.total} /> },
   {
@@ -78,7 +77,7 @@ const List = ({ of: { data } }: { readonly of: PositionsAnswer }) => {
   const [kind, setKind] = useState<"open" | "closed">(open.length === 0 && closed.length > 0 ? "closed" : "open")
   const rows = kind === "open" ? open : closed
   if (data.status === "unavailable") {
-    return <Empty>No trade of this wallet is held, so no position is known.</Empty>
+    return <Empty>No trade of this wallet is stored, so there are no positions to show.</Empty>
   }
   return (
     <>
@@ -91,23 +90,20 @@ const List = ({ of: { data } }: { readonly of: PositionsAnswer }) => {
         chosen={kind}
         onChoose={setKind}
       >
-        {rows.length === 0 ? (
-          <Empty>There is none.</Empty>
-        ) : (
-          <Table
-            caption="By the tokens it traded, the last traded first"
-            columns={columns}
-            rows={rows}
-            keyOf={({ mint }) => mint}
-          />
-        )}
+        <Table
+          caption="Traded tokens, last traded first"
+          columns={columns}
+          rows={rows}
+          keyOf={({ mint }) => mint}
+          empty={`No ${kind} positions.`}
+        />
       </Tabs>
       {data.truncated && <p class="soft">Older positions are left out.</p>}
     </>
   )
 }
 
-/** The positions, open and closed. */
+/** Open and closed positions. */
 export const Positions = ({ read }: { readonly read: Read<PositionsAnswer> }) => (
   <section class="card" aria-labelledby="positions">
     <h2 id="positions">Positions</h2>

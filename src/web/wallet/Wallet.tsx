@@ -1,4 +1,4 @@
-/** One wallet: who it is, what it made, and its trades where it is tracked. */
+/** One wallet: its names, its profit, and its trades when it is tracked. */
 import { useRoute } from "preact-iso"
 import { useState } from "preact/hooks"
 import { call } from "../data/request.ts"
@@ -26,7 +26,7 @@ const Trades = ({ wallet }: { readonly wallet: string }) => {
   return (
     <section class="card" aria-labelledby="live-trades">
       <div class="head">
-        <h2 id="live-trades">Trades since it is tracked</h2>
+        <h2 id="live-trades">Trades since tracking began</h2>
         <LiveState state={live.state} gap={live.gap} />
       </div>
       <TradeTable
@@ -60,7 +60,7 @@ const Tracking = ({
       <div class="row">
         {label !== null && <bdi>{label}</bdi>}
         <button type="button" class={tracked === undefined ? "main" : undefined} onClick={() => setOpen(true)}>
-          {tracked === undefined ? "Track this wallet" : "Edit how it is tracked"}
+          {tracked === undefined ? "Track this wallet" : "Edit tracking"}
         </button>
       </div>
       {tracked !== undefined && tracked.notes !== null && (
@@ -106,13 +106,13 @@ export const Wallet = () => {
           <CopyText text={wallet} what="the address" />
         </p>
         {row !== undefined && row.identity !== null && <Identity of={row.identity} />}
-        {identity.failure !== null && <Failed failure={identity.failure} />}
-        <Shown read={tracker} what="how it is tracked" rows={1}>
+        {identity.failure !== null && <Failed failure={identity.failure} isRetrying={identity.isRetrying} />}
+        <Shown read={tracker} what="the tracking" rows={1}>
           {(snapshot) => <Tracking wallet={wallet} snapshot={snapshot} again={tracker.again} />}
         </Shown>
       </section>
       <section class="card" aria-labelledby="made">
-        <h2 id="made">What it made</h2>
+        <h2 id="made">Profit</h2>
         <Shown read={positions} what="its profit" rows={5}>
           {({ data }) => <Made of={data.summary} />}
         </Shown>

@@ -1,4 +1,4 @@
-/** Geometry of amounts by day. */
+/** Geometry of the bars of a wallet's days. */
 
 /** One bar: its upper edge and its height. */
 interface DayBar {
@@ -7,8 +7,8 @@ interface DayBar {
 }
 
 /**
- * Bars of decimal amounts in a drawing of this height, above and below one line of zero at `zero` from the top. Null for an
- * amount that is not known. Amounts become floats here: they are for the eye.
+ * Bars for decimal amounts, above and below a zero line at `zero` from the top, in a drawing of this height. An unknown
+ * amount has no bar (null). Amounts become floats here, because they are only drawn.
  */
 export const daysDrawn = (
   amounts: ReadonlyArray<string | null>,

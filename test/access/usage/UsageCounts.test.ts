@@ -63,7 +63,7 @@ describe("usage that is counted in memory", () => {
     assert.deepStrictEqual(counts.take(), [])
   })
 
-  it("has a bound, beyond which only known rows go on", () => {
+  it("is bounded: beyond that only known rows go on", () => {
     const { ask, counts } = scene(2)
     ask(one)
     ask(two)

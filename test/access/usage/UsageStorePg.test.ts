@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { UsageStore } from "../../../src/access/usage/UsageStore.ts"
 import * as UsageStorePg from "../../../src/access/usage/UsageStorePg.ts"
 import { makeUsageTable } from "../../../src/access/usage/usageTable.ts"
-import { USAGE_DAYS, UsageStoreUnavailable } from "../../../src/domain/keys/Usage.ts"
+import { USAGE_DAYS, UsageStoreUnavailable } from "../../../src/api/schemas/Usage.ts"
 import { bounded } from "../../../src/storage/deadline.ts"
 import * as MemoryUsage from "../../support/memoryUsage.ts"
 import * as Proxy from "../../support/Proxy.ts"
@@ -48,7 +48,7 @@ describe.runIf(TestDatabase.isAvailable)("the contract", () => {
 })
 
 describe.runIf(TestDatabase.isAvailable)("usage in a database", { concurrent: true }, () => {
-  it.live("is stored by and by without being read or closed, as in a process that is killed later", () =>
+  it.live("is stored while it is neither read nor closed, for a process that may be killed later", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const { requests } = yield* behind(address)
@@ -62,7 +62,7 @@ describe.runIf(TestDatabase.isAvailable)("usage in a database", { concurrent: tr
     })
   )
 
-  it.live("is stored when the process ends, streams that are still open included", () =>
+  it.live("is stored when the process ends, with the streams that are still open", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const { sql } = yield* behind(address)
@@ -119,7 +119,7 @@ describe.runIf(TestDatabase.isAvailable)("usage in a database", { concurrent: tr
     })
   )
 
-  it.live("adds a batch once whose answer was lost, and the next one after it", () =>
+  it.live("adds a batch whose answer was lost only once, and then the next one", () =>
     Effect.gen(function* () {
       const { requests, sql } = yield* behind(yield* TestDatabase.create)
       const table = makeUsageTable(sql)
@@ -144,7 +144,7 @@ describe.runIf(TestDatabase.isAvailable)("usage in a database", { concurrent: tr
     })
   )
 
-  it.live("has the name that the key has now, and none for a session", () =>
+  it.live("shows the current name of a key, and no name for a session", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const { sql } = yield* behind(address)

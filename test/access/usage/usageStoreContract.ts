@@ -29,7 +29,7 @@ const ask = (account: string, key: string, operation: string, isError = false) =
 /** The contract of the port. Each test has its own credentials. */
 export const usageStoreContract = <E>(name: string, store: Layer.Layer<UsageStore, E>) =>
   layer(store)(name, (it) => {
-    it.effect("answers what was counted a moment ago, added up", () =>
+    it.effect("answers what was just counted, added up", () =>
       Effect.gen(function* () {
         yield* ask("sums", "1", "spot.quote")
         assert.strictEqual((yield* read("sums")).rows[0]?.requests, 1)
@@ -50,7 +50,7 @@ export const usageStoreContract = <E>(name: string, store: Layer.Layer<UsageStor
       })
     )
 
-    it.effect("gives a key its own rows, and an account those of all its credentials", () =>
+    it.effect("gives a key its own rows, and an account the rows of all its credentials", () =>
       Effect.gen(function* () {
         yield* ask("both", "1", "spot.quote")
         yield* ask("both", "2", "spot.quote")

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
 import { TestConsole } from "effect/testing"
-import { AccountStore } from "../../../src/accounts/AccountStore.ts"
-import { SessionStore } from "../../../src/accounts/SessionStore.ts"
+import { AccountStore } from "../../../src/access/accounts/AccountStore.ts"
+import { SessionStore } from "../../../src/access/accounts/SessionStore.ts"
 import { command } from "../../../src/app/commands/accounts.ts"
 import * as MemoryAccounts from "../../support/memoryAccounts.ts"
 
@@ -33,7 +33,7 @@ const under = (env: Record<string, string> = {}) =>
   )
 
 describe("accounts", () => {
-  it.effect("makes members, and owners on request, once each", () =>
+  it.effect("creates members, and owners on request, once each", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       yield* run("create", "ada", "--name", "Ada L.", "--role", "owner")
@@ -54,7 +54,7 @@ describe("accounts", () => {
     }).pipe(under())
   )
 
-  it.effect("prints a link below the public URL that signs in once, its token after the #", () =>
+  it.effect("prints a link below the public URL that signs in once, with its token after the #", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       yield* run("create", "ada")
@@ -69,7 +69,7 @@ describe("accounts", () => {
     }).pipe(under())
   )
 
-  it.effect("ends sessions with disable, and accepts sign-ins again after enable", () =>
+  it.effect("ends sessions when an account is disabled, and accepts sign-ins again once it is enabled", () =>
     Effect.gen(function* () {
       const [accounts, sessions] = [yield* AccountStore, yield* SessionStore]
       yield* run("create", "ada")

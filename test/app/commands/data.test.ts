@@ -27,7 +27,7 @@ const urlOf = ({ database, host }: TestDatabase.TestAddress) => ({
 const lines = Effect.map(TestConsole.logLines, (all) => all.map(String))
 
 describe("the version", () => {
-  it("is that of the package", () => {
+  it("is the version of the package", () => {
     assert.strictEqual(JSON.parse(readFileSync("package.json", "utf8")).version, VERSION)
   })
 })
@@ -47,7 +47,7 @@ describe.runIf(TestDatabase.isAvailable)("data", () => {
     }).pipe(Effect.provide(TestConsole.layer))
   )
 
-  it.live("makes no database where there is none to back up or the file is no backup", () =>
+  it.live("creates no database when there is none to back up, or when the file is not a backup", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const settings = { DATA_DIR: join(path, "data") }

@@ -32,7 +32,7 @@ describe("exitMessage", () => {
 })
 
 describe("teardown", () => {
-  it("ends with 2 for a usage error, 1 for a failure, 130 for an interruption", () => {
+  it("exits with 2 for a usage error, 1 for a failure and 130 for an interruption", () => {
     const usage = new CliError.ShowHelp({
       commandPath: ["fathom"],
       errors: [new CliError.UnrecognizedOption({ option: "--nosuch", suggestions: [] })]

@@ -3,15 +3,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
 import { TestClock, TestConsole } from "effect/testing"
-import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
 import { makeSecret } from "../../../src/access/keyFormat.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { command } from "../../../src/app/commands/keys.ts"
-import { ApiKey, MAX_ACTIVE_KEYS } from "../../../src/domain/ApiKey.ts"
+import { ApiKey, MAX_ACTIVE_KEYS } from "../../../src/api/schemas/ApiKey.ts"
+import * as MemoryKeys from "../../support/memoryKeys.ts"
 
 const run = (...line: ReadonlyArray<string>) => Command.runWith(command, { version: "0.0.0" })(line)
 
-/** The lines that a command line prints, without those of an earlier one. */
+/** The lines that a command line prints, without the lines of earlier ones. */
 const printed = Effect.fnUntraced(function* (...line: ReadonlyArray<string>) {
   const before = (yield* TestConsole.logLines).length
   yield* run(...line)
@@ -29,11 +30,11 @@ const created = Effect.fnUntraced(function* (...line: ReadonlyArray<string>) {
 })
 const listed = (text: string) => Schema.decodeSync(Schema.fromJsonString(Schema.Array(ApiKey)))(text)
 
-const world = Layer.mergeAll(KeyStore.layerMemory(), NodeServices.layer)
+const world = Layer.mergeAll(MemoryKeys.layer(), NodeServices.layer)
 const provide = Effect.provide(world)
 
 describe("keys create", () => {
-  it.effect("prints a secret that opens, once, and the key without it ever after", () =>
+  it.effect("prints a secret that works, once; later it prints the key without the secret", () =>
     Effect.gen(function* () {
       const keys = yield* KeyStore
       const text = yield* printed("create", "--name", "bot")
@@ -69,7 +70,7 @@ describe("keys create", () => {
     ["--ip", "somewhere"],
     ["--name", "two\nlines"],
     ["--name", "x".repeat(65)]
-  ])("refuses %s %s and makes nothing", (line) =>
+  ])("refuses %s %s and creates nothing", (line) =>
     Effect.gen(function* () {
       const keys = yield* KeyStore
       yield* printedError("create", ...line)
@@ -77,7 +78,7 @@ describe("keys create", () => {
     }).pipe(provide)
   )
 
-  it.effect("prints the limit when an account has all the keys that it may have", () =>
+  it.effect("prints the limit when an account has as many keys as it may have", () =>
     Effect.gen(function* () {
       for (let i = 0; i < MAX_ACTIVE_KEYS; i++) {
         yield* run("create")
@@ -114,7 +115,7 @@ describe("keys list", () => {
 describe("keys revoke, disable and enable", () => {
   const secret = makeSecret("live", (size) => new Uint8Array(size))
   const withKey = Effect.provide(
-    Layer.mergeAll(KeyStore.layerMemory({ keys: [{ secret, id: "key_known" }] }), NodeServices.layer)
+    Layer.mergeAll(MemoryKeys.layer({ keys: [{ secret, id: "key_known" }] }), NodeServices.layer)
   )
 
   it.effect("end, suspend and restore a key", () =>

@@ -6,7 +6,8 @@ import { TestConsole } from "effect/testing"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { command as keysCommand } from "../../../src/app/commands/keys.ts"
 import { command } from "../../../src/app/commands/plans.ts"
-import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
+import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
+import * as MemoryKeys from "../../support/memoryKeys.ts"
 
 const run = (...line: ReadonlyArray<string>) => Command.runWith(command, { version: "0.0.0" })(line)
 const runKeys = (...line: ReadonlyArray<string>) => Command.runWith(keysCommand, { version: "0.0.0" })(line)
@@ -14,7 +15,7 @@ const runKeys = (...line: ReadonlyArray<string>) => Command.runWith(keysCommand,
 const lastLine = Effect.map(TestConsole.logLines, (lines) => String(lines.at(-1)))
 const lastError = Effect.map(TestConsole.errorLines, (lines) => lines.map(String).join("\n"))
 
-const provide = Effect.provide(Layer.mergeAll(KeyStore.layerMemory(), NodeServices.layer))
+const provide = Effect.provide(Layer.mergeAll(MemoryKeys.layer(), NodeServices.layer))
 
 describe("plans", () => {
   it.effect("sets a plan from the limits of the specification, and changes only what is given", () =>
@@ -29,7 +30,7 @@ describe("plans", () => {
     }).pipe(provide)
   )
 
-  it.effect("keeps default, and plans that keys have", () =>
+  it.effect("keeps the plan `default`, and plans that keys use", () =>
     Effect.gen(function* () {
       assert.isTrue(yield* Effect.isFailure(run("set", "default", "--rest", "1")))
       assert.include(yield* lastError, "specification")

@@ -10,10 +10,10 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 
 const main = new URL("../../../src/main.ts", import.meta.url).pathname
 
-/** Compiled code, kept between runs as `npm start` keeps it. */
+/** Compiled code, kept between runs, as `npm start` keeps it. */
 const cache = join(tmpdir(), "fathom-serve-code")
 
-/** The real command, ended after 50 seconds. */
+/** The real command. It is ended after 50 seconds. */
 const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.callback<{ readonly code: unknown; readonly output: string }>((resume) => {
     const options = { env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: cache, ...env }, timeout: 50_000 }
@@ -29,7 +29,7 @@ const folder = Effect.acquireRelease(
 )
 
 describe("fathom", () => {
-  it.live("refuses a taken port before it makes a database", () =>
+  it.live("refuses a taken port before it creates a database", () =>
     Effect.gen(function* () {
       const taken = yield* Effect.acquireRelease(
         Effect.callback<ReturnType<typeof createServer>>((resume) => {
@@ -51,7 +51,7 @@ describe("fathom", () => {
     })
   )
 
-  it.live("refuses a database that cannot be reached by host and port, without its password", () =>
+  it.live("refuses an unreachable database by host and port, without its password", () =>
     Effect.gen(function* () {
       const env = { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_WAIT: "0 millis" }
       const { code, output } = yield* run(["--port", "0"], env)
@@ -65,7 +65,7 @@ describe("fathom", () => {
     ["PORT", "70000", "PORT: must be a whole number from 0 to 65535"],
     ["SIMULATOR_HISTORY", "-5", "SIMULATOR_HISTORY: must be a number, at least 0"],
     ["DATABASE_URL", "nonsense", "DATABASE_URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE"]
-  ])("refuses %s=%s by its name, and makes nothing", ([name = "", value = "", message]) =>
+  ])("refuses %s=%s by its name, and creates nothing", ([name = "", value = "", message]) =>
     Effect.gen(function* () {
       const path = yield* folder
       const { code, output } = yield* run(["--data-dir", path], { PORT: "0", [name]: value })
@@ -75,7 +75,7 @@ describe("fathom", () => {
     })
   )
 
-  it.live.runIf(TestDatabase.isAvailable)("refuses a database of a later version, and names its migrations", () =>
+  it.live.runIf(TestDatabase.isAvailable)("refuses a database of a later version, and names the migrations", () =>
     Effect.gen(function* () {
       const { database, host } = yield* TestDatabase.create
       const later = Effect.flatMap(
@@ -108,7 +108,7 @@ describe("fathom", () => {
     })
   )
 
-  it.live("names a database that it waits for at the first attempt, and waits no longer than DATABASE_WAIT", () =>
+  it.live("names the database that it waits for after the first attempt, and waits no longer than DATABASE_WAIT", () =>
     Effect.gen(function* () {
       const env = { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_WAIT: "1 second" }
       const { code, output } = yield* run(["--port", "0"], env)
@@ -126,7 +126,7 @@ describe("fathom", () => {
     })
   )
 
-  it.live("ends with 2 for an unknown flag", () =>
+  it.live("exits with 2 for an unknown flag", () =>
     Effect.gen(function* () {
       const { code, output } = yield* run(["--nosuch"])
       assert.include(output, "Unrecognized flag: --nosuch")

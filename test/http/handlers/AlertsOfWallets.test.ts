@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as AlertStorePg from "../../../src/alerts/AlertStorePg.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
-import { Tickets } from "../../../src/tracker/tickets/Tickets.ts"
-import * as TrackerStorePg from "../../../src/tracker/TrackerStorePg.ts"
-import { WatchList } from "../../../src/tracker/WatchList.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
+import { Tickets } from "../../../src/wallets/tracker/Tickets.ts"
+import * as TrackerStorePg from "../../../src/wallets/tracker/TrackerStorePg.ts"
+import { WatchList } from "../../../src/wallets/tracker/WatchList.ts"
 import { itemsOf, read, send, serving } from "../../alerts/http.ts"
 import { settle } from "../../alerts/world.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../../market/tape/tape.ts"
@@ -43,7 +43,7 @@ const body = { wallet: A, condition: { metric: "wallet_trade_usd", operator: "at
 
 /** One block of trades of that wallet worth a thousand dollars, so many seconds after `MONDAY`. */
 const traded = Effect.fnUntraced(function* (second: number, given: ReadonlyArray<Partial<TapeTrade>>) {
-  const tape = yield* TradeTape
+  const tape = yield* Tape
   const timeMs = (MONDAY + second) * 1000
   yield* TestClock.setTime(timeMs)
   const trades = given.map((other, index) =>

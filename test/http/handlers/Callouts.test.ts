@@ -3,10 +3,11 @@ import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { CalloutPage } from "../../../src/api/Callouts.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
-import { CalloutStoreUnavailable } from "../../../src/domain/wallets/Callout.ts"
+import { CalloutStoreUnavailable } from "../../../src/api/schemas/Callout.ts"
 import { writeCursor } from "../../../src/http/middleware/cursor.ts"
 import { addressOf, calloutOf, START, tradeOf } from "../../callouts/callouts.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
+import * as MemoryCallouts from "../../support/memoryCallouts.ts"
 
 const FEED = "/api/v1/callouts/feed"
 const TOKEN = `/api/v1/callouts/token/${addressOf(1)}`
@@ -70,7 +71,7 @@ const seeded = Layer.effectDiscard(
 )
 
 const keys = "abcdefghij".split("").map((letter) => keyOf(letter))
-const callouts = seeded.pipe(Layer.provideMerge(CalloutStore.layerMemory), Layer.orDie)
+const callouts = seeded.pipe(Layer.provideMerge(MemoryCallouts.layer), Layer.orDie)
 const world = { keys: [...keys, keyOf("z", { scopes: ["perps.read"] })], callouts }
 
 /** Those about the token of `TOKEN`. */

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ChartAnswer } from "../../../src/api/Market.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
@@ -72,7 +72,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
 
   it.effect("draws the newest bars that traded, and nothing for bars without trades", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(HOUR)
       yield* tape.apply(block(0))
       yield* tape.apply(
@@ -238,7 +238,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
 
   it.effect("knows all of a token that was seen to launch", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const launch = { event: "created", mint: FRESH, launchpad: "pump-fun", pool: null } as const
       yield* tape.apply(block(HOUR, { launches: [launch] }))
       assert.deepInclude(coverage(yield* chart(FRESH, {}, "e")), { complete: true, reason: null })
@@ -277,7 +277,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
 
   it.effect("was observed when it was heard of, though its block is dated later", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(HOUR + 1)
       yield* tape.apply(block(HOUR + 1, { timeMs: (MONDAY + HOUR + 3) * 1000 }))
       const { json } = yield* chart(TOKEN, { limit: "1" }, "f")
@@ -287,7 +287,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
 
   it.effect("reports missing blocks, a silent chain and expired fine bars", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(HOUR + 32)
       const silent = yield* chart(TOKEN, { limit: "1" }, "e")
       assert.strictEqual(silent.json("meta.status"), "partial")

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
@@ -62,7 +62,7 @@ for (const mint of [TOKEN, UNPRICED, DOLLARED, SOL, USDC]) {
 }
 
 const read = Effect.gen(function* () {
-  const tape = yield* TradeTape
+  const tape = yield* Tape
   yield* setSecond(HOUR)
   yield* tape.apply(block(0))
   yield* tape.apply(block(HOUR, { trades }))

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, reading, setSecond } from "../../support/reads.ts"
@@ -67,7 +67,7 @@ layer(reading({ world: { keys: [keyOf("f"), keyOf("g")] } }))("a chart that cann
 
   it.effect("of a pool is unavailable without a store of trades", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* tape.apply(block(HOUR, { trades: [trade({ timeMs: (MONDAY + HOUR) * 1000 })] }))
       assertRefused(yield* chart(TOKEN, { pool: TOKEN }, "g"), 503, "data_unavailable")
     })

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { makeMemoryTrades } from "../../../src/market/store/memoryTrades.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
 import { call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
@@ -14,8 +14,7 @@ const DOLLAR = 1_000_000_000n
 const books = makeBooks()
 books.tokens.set(TOKEN, minted(1_000_000n, 6))
 
-const memory = makeMemoryTrades()
-const stored = { ...memory, keptSeconds: () => Number.POSITIVE_INFINITY }
+const memory = makeMemoryStores()
 
 const at = (second: number, given: Partial<TapeTrade> = {}) =>
   trade({ timeMs: (MONDAY + second) * 1000, slot: 1000 + second, volumeUsdNanos: 1000n * DOLLAR, ...given })
@@ -33,15 +32,15 @@ const trades = [
 const chart = (query: Record<string, string> = {}) =>
   call(`/api/v1/market/chart/${TOKEN}?${new URLSearchParams(query)}`, { key: "a" })
 
-layer(reading({ books, stored, world: { keys: [keyOf("a")] } }))("outliers of a chart", (it) => {
+layer(reading({ books, stored: memory, world: { keys: [keyOf("a")] } }))("outliers of a chart", (it) => {
   it.effect("are counted, and left out of high and low on request", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(HOUR)
-      yield* memory.open({ genesis: "one", isSandbox: false })
+      yield* memory.blocks.open({ genesis: "one", isSandbox: false })
       for (const batch of [block(0), block(HOUR, { trades })]) {
         yield* tape.apply(batch)
-        yield* memory.append([batch])
+        yield* memory.blocks.append([batch])
       }
       const { json } = yield* chart()
       assert.deepInclude(json("data.bars.0"), { o: 1, h: 50, l: 1, c: 1.5, n: 6, outliers: 1 })
@@ -58,7 +57,7 @@ layer(reading({ books, stored, world: { keys: [keyOf("a")] } }))("outliers of a 
 
   it.effect("are unknown where the trades of the bar are not all stored", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(HOUR + 2)
       const more = [at(HOUR + 1), at(HOUR + 2, { priceUsd: 30, volumeUsdNanos: DOLLAR })]
       yield* tape.apply(block(HOUR + 2, { trades: more }))

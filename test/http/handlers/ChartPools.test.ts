@@ -1,13 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
-import { makeMemoryTrades } from "../../../src/market/store/memoryTrades.ts"
-import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
+import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
+import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { address, mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
+import { replaced } from "../../support/marketStores.ts"
 
 const TOKEN = mintOf(1)
 const HOUR = 3600
@@ -16,20 +17,17 @@ const [deep, shallow, foreign] = [1, 2, 3].map((n) => address(5, n))
 const books = makeBooks()
 books.tokens.set(TOKEN, minted(1_000_000n, 6))
 
-const memory = makeMemoryTrades()
+const memory = makeMemoryStores()
 const store = { isUnavailable: false, keptSeconds: Number.POSITIVE_INFINITY }
-const stored = {
-  largestOf: memory.largestOf,
-  ofWallet: memory.ofWallet,
-  bars: (request: Parameters<typeof memory.bars>[0]) =>
-    store.isUnavailable
-      ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
-      : memory.bars(request),
-  prints: memory.prints,
-  supplyOf: memory.supplyOf,
-  swapsOf: memory.swapsOf,
-  keptSeconds: () => store.keptSeconds
-}
+const stored = replaced(memory, {
+  candles: {
+    bars: (request) =>
+      store.isUnavailable
+        ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+        : memory.candles.bars(request),
+    keptSeconds: () => store.keptSeconds
+  }
+})
 
 /** Blocks that the tape has and the store does not. */
 const unstored: Array<StoredBatch> = []
@@ -56,12 +54,12 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
   (it) => {
     it.effect("has the trades of that pool alone, in both denominations", () =>
       Effect.gen(function* () {
-        const tape = yield* TradeTape
+        const tape = yield* Tape
         yield* setSecond(HOUR)
-        yield* memory.open({ genesis: "one", isSandbox: false })
+        yield* memory.blocks.open({ genesis: "one", isSandbox: false })
         for (const batch of [block(0), block(HOUR - 1, { trades })]) {
           yield* tape.apply(batch)
-          yield* memory.append([batch])
+          yield* memory.blocks.append([batch])
         }
         assert.deepStrictEqual(shown(yield* chart({})), [9, 8, 3, 4])
         const answer = yield* chart({ pool: deep })
@@ -100,7 +98,7 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
         store.keptSeconds = 60
         assert.strictEqual((yield* chart({ pool: deep })).json("meta.coverage.reason"), "resolution_retention")
         store.keptSeconds = Number.POSITIVE_INFINITY
-        const tape = yield* TradeTape
+        const tape = yield* Tape
         yield* setSecond(HOUR + 60)
         yield* tape.apply(block(HOUR + 60))
         const answer = yield* chart({ pool: deep })
@@ -112,7 +110,7 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
 
     it.effect("has the newest trades before they are stored, and each once", () =>
       Effect.gen(function* () {
-        const tape = yield* TradeTape
+        const tape = yield* Tape
         const next = [
           block(HOUR + 70, {
             trades: [
@@ -149,7 +147,7 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
         assert.strictEqual(answer.json("meta.observedAtMs"), (MONDAY + HOUR + 130) * 1000)
         // The store takes the blocks one by one, each of which is then in both for a moment.
         for (const batch of next) {
-          yield* memory.append([batch])
+          yield* memory.blocks.append([batch])
           assert.deepStrictEqual((yield* read)[1], figures)
         }
         unstored.splice(0)

@@ -1,13 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
-import { makeMemoryTrades } from "../../../src/market/store/memoryTrades.ts"
-import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
+import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
+import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
+import { replaced } from "../../support/marketStores.ts"
 
 const TOKEN = mintOf(1)
 const MINUTE = 60
@@ -18,15 +19,16 @@ const books = makeBooks()
 const observe = (units: bigint, slot: number) =>
   books.tokens.set(TOKEN, { ...minted(units, 6), observation: { slot, observedAtMs: 1000 } })
 
-const memory = makeMemoryTrades()
+const memory = makeMemoryStores()
 const store = { isUnavailable: false }
-const stored = {
-  ...memory,
-  supplyOf: (request: Parameters<typeof memory.supplyOf>[0]) =>
-    store.isUnavailable
-      ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
-      : memory.supplyOf(request)
-}
+const stored = replaced(memory, {
+  trades: {
+    supplyOf: (request) =>
+      store.isUnavailable
+        ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+        : memory.trades.supplyOf(request)
+  }
+})
 
 /** Blocks that the tape has and the store does not. */
 const unstored: Array<StoredBatch> = []
@@ -49,15 +51,15 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
   (it) => {
     it.effect("has the supply at the end of each bar, with that of blocks that are not stored yet", () =>
       Effect.gen(function* () {
-        const tape = yield* TradeTape
+        const tape = yield* Tape
         yield* setSecond(5 * MINUTE)
-        yield* memory.open({ genesis: "one", isSandbox: false })
+        yield* memory.blocks.open({ genesis: "one", isSandbox: false })
         const kept = [block(0), changed(MINUTE, 100_000_000n), changed(2 * MINUTE, -30_000_000n)]
         const newest = changed(4 * MINUTE, 1_000_000n)
         for (const batch of [...kept, newest]) {
           yield* tape.apply(batch)
         }
-        yield* memory.append(kept)
+        yield* memory.blocks.append(kept)
         unstored.push(newest)
         observe(1_071_000_000n, 1000 + 4 * MINUTE)
         const answer = yield* chart()
@@ -80,7 +82,7 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
         store.isUnavailable = true
         assert.strictEqual((yield* chart()).json("meta.supply.applied"), "current")
         store.isUnavailable = false
-        const tape = yield* TradeTape
+        const tape = yield* Tape
         yield* tape.apply({ ...changed(5 * MINUTE, 1n), afterGap: true })
         const broken = yield* chart()
         assert.strictEqual(broken.json("meta.supply.applied"), "current")

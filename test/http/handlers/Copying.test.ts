@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../../src/domain/Address.ts"
 import { addressOf } from "../../callouts/callouts.ts"
-import { copyOf, START } from "../../copying/copies.ts"
+import { copyOf, START } from "../../wallets/copying/copies.ts"
 import { call, running } from "../../support/http.ts"
 import {
   COPY,

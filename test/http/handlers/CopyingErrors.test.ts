@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { writeCursor } from "../../../src/http/middleware/cursor.ts"
-import { readerOver, storeUnavailable } from "../../copying/copyWorld.ts"
+import { readerOver, storeUnavailable } from "../../wallets/copying/copyWorld.ts"
 import { call, running } from "../../support/http.ts"
 import { assertRefused, COPY, copying, idsOf, keys, market, NOW, read, seeded } from "./copyingWorld.ts"
 

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { DiscoveryAnswer } from "../../../src/api/Market.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import type { Launch } from "../../../src/domain/market/Launch.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import type { Launch } from "../../../src/api/schemas/Launch.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { poolOf } from "../../market/tape/decoded.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
@@ -53,7 +53,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
 
   it.effect("finds new tokens, the newest first, with complete figures since an observed launch", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now)
       yield* tape.apply(block(0))
       yield* tape.apply(block(10, { launches: [launched(1, "created"), launched(4, "created", "meteora-dbc")] }))
@@ -110,7 +110,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
 
   it.effect("finds what more and more wallets trade", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const many = [1, 2, 3, 4, 5].map((n) => at(now, { mint: mintOf(3), wallet: walletOf(n), index: n }))
       const steady = [0, 1].map((n) => at(now, { mint: mintOf(2), wallet: walletOf(n), index: 10 + n }))
       yield* tape.apply(block(now, { trades: [...many, ...steady] }))
@@ -129,7 +129,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
 
   it.effect("turns pages of one snapshot, until it is gone", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const first = yield* discovery({ limit: "3" }, "b")
       yield* tape.apply(block(now, { launches: [launched(5, "created")] }))
       const cursor = String(first.json("nextCursor"))
@@ -154,7 +154,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
 
   it.effect("puts nothing on a curve that curves are paid with", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       books.pools.set(SOL, books.pools.get(mintOf(1)) ?? [])
       const paid = [1, 2, 3, 4, 5, 6].map((n) => at(now + 64, { mint: SOL, wallet: walletOf(n), index: 20 + n }))
       yield* setSecond(now + 64)
@@ -167,7 +167,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
 
   it.effect("is unavailable without a launch feed, except for trending tokens", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 62)
       yield* tape.apply(block(now + 62, { launches: null }))
       for (const stage of ["new", "graduating", "graduated"]) {

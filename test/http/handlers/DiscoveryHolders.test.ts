@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { known } from "../../../src/domain/Scalar.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { HolderReader, unknownFigures } from "../../../src/tokens/HolderReader.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { call } from "../../support/http.ts"
@@ -37,7 +37,7 @@ layer(reading({ books, world: { keys } }).pipe(Layer.provide(holders)))("holders
   it.effect("filters by the number of holders where it is known, and follows the others", () =>
     Effect.gen(function* () {
       yield* setSecond(NOW)
-      const { apply } = yield* TradeTape
+      const { apply } = yield* Tape
       const launches = [1, 2, 3, 4].map((n) => ({
         event: "created" as const,
         mint: mintOf(n),

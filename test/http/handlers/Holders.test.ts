@@ -1,14 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { TokenHoldersAnswer } from "../../../src/api/market/Holders.ts"
+import { TokenHoldersAnswer } from "../../../src/api/Tokens.ts"
 import { type Address, addressToBytes } from "../../../src/domain/Address.ts"
-import * as FollowHolders from "../../../src/market/holders/followHolders.ts"
-import { BURN_ADDRESSES } from "../../../src/market/holders/ownerKinds.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/math/tokenAccount.ts"
-import { AccountScan } from "../../../src/solana/accounts/AccountScan.ts"
-import { ChainUnavailable } from "../../../src/solana/accounts/ChainFeed.ts"
+import * as FollowHolders from "../../../src/market/reads/followHolders.ts"
+import { BURN_ADDRESSES } from "../../../src/market/reads/ownerKinds.ts"
+import { Market } from "../../../src/market/tape/Market.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
+import { AccountScan } from "../../../src/chain/rpc/AccountScan.ts"
+import { ChainUnavailable } from "../../../src/chain/ChainUnavailable.ts"
 import { walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call, running } from "../../support/http.ts"
 import { block } from "../../support/reads.ts"
@@ -54,7 +55,7 @@ const scan = Layer.succeed(
 )
 
 const world = makeTokenWorld()
-const tape = TradeTape.layerManual()
+const tape = Market.layerManual()
 const config = ConfigProvider.layer(ConfigProvider.fromUnknown({ HOLDERS_OWNERS: "60" }))
 const followed = FollowHolders.layer.pipe(
   Layer.provide([scan, tape, toyPoolBook(world.pools)]),
@@ -70,7 +71,7 @@ layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders"
   it.effect("reads the accounts while requests are answered, then follows the blocks", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(block(NOW).timeMs)
-      const { apply } = yield* TradeTape
+      const { apply } = yield* Tape
       yield* apply(block(NOW, { holdings: { mints: [], changes: [] } }))
       // Two accounts of the first wallet; half of everything is in a pool or burnt.
       node.accounts.set(TOKEN, [
@@ -118,7 +119,7 @@ layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders"
 
   it.effect("keeps the figures after missing blocks, marked, until the accounts are read again", () =>
     Effect.gen(function* () {
-      const { apply } = yield* TradeTape
+      const { apply } = yield* Tape
       node.failure = new ChainUnavailable({ reason: "timeout", detail: "slow" })
       yield* apply(block(NOW + 5, { afterGap: true, holdings: { mints: [], changes: [] } }))
       const marked = yield* eventually(holders(TOKEN), (each) => each.json("data.holders.status") === "partial")

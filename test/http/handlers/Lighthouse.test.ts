@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { LighthouseAnswer, OverviewAnswer } from "../../../src/api/Market.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, reading, setSecond } from "../../support/reads.ts"
@@ -36,7 +36,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
 
   it.effect("is shown venue by venue, by what was traded in a day, and null where nothing was observed", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       priceAll(books, [])
       yield* setSecond(now)
       yield* tape.apply(block(0))
@@ -148,7 +148,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
 
   it.effect("leaves out trades without a price", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 1)
       yield* tape.apply(block(now + 1, { trades: [at(now + 1, { volumeUsdNanos: null, priceUsd: null })] }))
       const overview = yield* read("overview?window=5m", "b")
@@ -166,7 +166,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
 
   it.effect("names launchpads as discovery does, and venues of their name otherwise", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 2)
       const curve = { dex: "meteora-dbc", launchpad: "meteora-dbc" }
       yield* tape.apply(
@@ -190,7 +190,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
 
   it.effect("reports that no launch feed is configured", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 3)
       yield* tape.apply(block(now + 3, { launches: null }))
       const overview = yield* read("overview?window=5m", "b")
@@ -202,7 +202,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
 
   it.effect("has values of what was seen while the chain is silent, as movement and /freshness report it", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 34)
       const silent = yield* read("lighthouse", "b")
       assert.strictEqual(silent.json("meta.status"), "partial")
@@ -233,7 +233,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
 
   it.effect("has values of what was seen while old blocks are read, and none when too little was", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 600)
       yield* tape.apply(block(now + 569))
       const overview = yield* read("overview?window=5m", "c")
@@ -262,7 +262,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
 
   it.effect("rounds a change to the nearest hundredth of a percent", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 700)
       yield* tape.apply(traded(now + 700, 3, 5n))
       yield* setSecond(now + 1000)

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
-import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { LimiterUnavailable } from "../../../src/api/schemas/Budget.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf } from "../../market/tape/tape.ts"
 import { call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, reading, setSecond } from "../../support/reads.ts"
@@ -62,7 +62,7 @@ layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
   for (const path of naming) {
     it.effect(`${nameOf(path)} answers 500 when a reader has a bug`, () =>
       Effect.gen(function* () {
-        const tape = yield* TradeTape
+        const tape = yield* Tape
         yield* setSecond(1000)
         yield* tape.apply(block(0))
         yield* tape.apply(block(1000, { trades: [at(1000)] }))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { MovementAnswer } from "../../../src/api/Market.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
@@ -46,7 +46,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
 
   it.effect("ranks gainers by an exact change, with everything that is known of them", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now)
       yield* tape.apply(block(0))
       yield* tape.apply(
@@ -94,7 +94,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
 
   it.effect("turns pages of one snapshot while the market moves on, and neither misses nor repeats a row", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const first = yield* movement({ limit: "4", rank: "volume" })
       yield* tape.apply(
         block(now, { trades: [at(now, { mint: mintOf(1), index: 7000, volumeUsdNanos: 10n ** 15n, priceUsd: 50 })] })
@@ -139,7 +139,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
 
   it.effect("ends a cursor after a minute, or when it is another's", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const first = yield* movement({ limit: "1", rank: "trades" }, "c")
       const cursor = String(first.json("nextCursor"))
       assert.strictEqual(code(yield* movement({ limit: "2", rank: "trades", cursor }, "c")), "400 invalid_cursor")
@@ -171,7 +171,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
 
   it.effect("answers null for a value once it has expired", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       // A block that is half a minute old when it is read: its numbers expire half a minute before the page does.
       yield* setSecond(now + 150)
       yield* tape.apply(block(now + 120))
@@ -191,7 +191,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
 
   it.effect("ranks by the numbers that it shows, though trades have come since the second began", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const late = now + 300
       const traded = (mint: number, index: number, dollars: bigint) =>
         at(late, { mint: mintOf(mint), index, volumeUsdNanos: dollars * 10n ** 9n })

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { PoolAnswer } from "../../../src/api/market/Trades.ts"
+import { PoolAnswer } from "../../../src/api/Pools.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { address, mintOf } from "../../market/tape/tape.ts"
 import { poolOf } from "../../market/tape/decoded.ts"
 import { call, running } from "../../support/http.ts"
@@ -51,7 +51,7 @@ const trades = (of: string, query: Record<string, string> = {}) =>
 layer(reading({ books, world: { keys } }))("GET /api/v1/pools/{address}/trades", (it) => {
   it.effect("gives the trades of that pool alone, of two tokens from either side, page by page", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(10)
       yield* tape.apply(block(0))
       yield* tape.apply(

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
-import { SpotQuote } from "../../../src/domain/quotes/Quote.ts"
+import { SpotQuote } from "../../../src/api/schemas/Quote.ts"
 import { type Answer, call, keyOf, running, secretOf } from "../../support/http.ts"
 import { COLD, DEEP_POOL, engineOver, LONELY, makeMarket, THIN_POOL, TOKEN, UNSEARCHED } from "../../support/market.ts"
 

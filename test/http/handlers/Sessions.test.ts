@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { CallerLimits, TooOften } from "../../../src/access/CallerLimits.ts"
-import { AccountStore } from "../../../src/accounts/AccountStore.ts"
-import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
-import { Listening } from "../../../src/http/NodeServer.ts"
+import { AccountStore } from "../../../src/access/accounts/AccountStore.ts"
+import { LimiterUnavailable } from "../../../src/api/schemas/Budget.ts"
+import { Listening } from "../../../src/http/server/NodeServer.ts"
 import { type Answer, call, running } from "../../support/http.ts"
 
 const JSON_BODY = { "content-type": "application/json" }

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
-import { SpotQuote } from "../../../src/domain/quotes/Quote.ts"
+import { SpotQuote } from "../../../src/api/schemas/Quote.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
 import {
   COLD,

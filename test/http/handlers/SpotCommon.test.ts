@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
+import { LimiterUnavailable } from "../../../src/api/schemas/Budget.ts"
 import { call, keyOf, running } from "../../support/http.ts"
 import { engineOver, makeMarket, TOKEN } from "../../support/market.ts"
 

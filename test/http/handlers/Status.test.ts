@@ -3,8 +3,8 @@ import bs58 from "bs58"
 import { Duration, Effect, Layer } from "effect"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
 import { response, rpcError, type Script, scriptedNode } from "../../support/scriptedNode.ts"
-import { facts, knowing, portTo, signature, status, statuses } from "../../solana/rpc/statusNode.ts"
-import { TransactionStatus } from "../../../src/solana/rpc/TransactionStatus.ts"
+import { facts, knowing, portTo, signature, status, statuses } from "../../chain/rpc/statusNode.ts"
+import { TransactionStatus } from "../../../src/chain/rpc/TransactionStatus.ts"
 
 const path = `/api/v1/status/${signature}`
 

@@ -1,16 +1,17 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { TokenStatsAnswer } from "../../../src/api/market/Stats.ts"
+import { TokenStatsAnswer } from "../../../src/api/Market.ts"
 import { USDC } from "../../../src/domain/Address.ts"
-import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
-import { makeMemoryTrades } from "../../../src/market/store/memoryTrades.ts"
-import type { LargestFound } from "../../../src/market/store/TradesRequest.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
+import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
+import type { LargestFound } from "../../../src/market/model/TradesRequest.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
 import { at, DOLLAR } from "../../support/views.ts"
 import { assertInvalid, assertRefused, keys } from "./tokenCalls.ts"
+import { replaced } from "../../support/marketStores.ts"
 
 const TOKEN = mintOf(1)
 const UNKNOWN = mintOf(2)
@@ -53,7 +54,7 @@ const largestOf = (answer: Answer, place: number) => {
 layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}/stats", (it) => {
   it.effect("sums each window to the nano-dollar, both sides apart", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(NOW)
       // A day of blocks, so that every window is covered.
       yield* tape.apply(block(NOW - 90_000, { slot: 1 }))
@@ -119,7 +120,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
 
   it.effect("knows no sides of a window whose trades have no value, and counts nothing for USDC itself", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* tape.apply(block(NOW + 1, { trades: [at(NOW + 1, { mint: mintOf(9), volumeUsdNanos: null })] }))
       books.tokens.set(mintOf(9), minted(1n, 6))
       const unvalued = yield* stats({}, mintOf(9))
@@ -145,24 +146,24 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
   )
 })
 
-const memory = makeMemoryTrades()
+const memory = makeMemoryStores()
 const store: { found: LargestFound | null } = { found: { trades: [], clippedAtMs: null } }
-const stored = {
-  ...memory,
-  keptSeconds: () => Number.POSITIVE_INFINITY,
-  largestOf: () =>
-    Effect.suspend(() =>
-      store.found === null
-        ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
-        : Effect.succeed(store.found)
-    )
-}
+const stored = replaced(memory, {
+  trades: {
+    largestOf: () =>
+      Effect.suspend(() =>
+        store.found === null
+          ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+          : Effect.succeed(store.found)
+      )
+  }
+})
 
 layer(reading({ books, stored, world: { keys } }))("the largest trade with a store", (it) => {
   it.effect("is that of the store or of memory, and null with the reason while trades of its window are missing", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
-      yield* memory.open({ genesis: "stats", isSandbox: false })
+      const tape = yield* Tape
+      yield* memory.blocks.open({ genesis: "stats", isSandbox: false })
       yield* setSecond(NOW)
       yield* tape.apply(block(NOW - 90_000, { slot: 1 }))
       const old = at(NOW - 7200, { volumeUsdNanos: 5n * DOLLAR, signature: "stored", side: "sell" })
@@ -183,7 +184,7 @@ layer(reading({ books, stored, world: { keys } }))("the largest trade with a sto
 
   it.effect("is shown as far as values are known, and unknown where blocks are missing", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       store.found = { trades: [], clippedAtMs: null }
       yield* tape.apply(block(NOW, { slot: 50_000, trades: [at(NOW, { volumeUsdNanos: null, slot: 50_000 })] }))
       assert.strictEqual((yield* stats()).json("data.windows.0.largestTrade.status"), "partial")

@@ -1,15 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { TokenTradesAnswer } from "../../../src/api/market/Trades.ts"
+import { TokenTradesAnswer } from "../../../src/api/Trades.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
-import { makeMemoryTrades } from "../../../src/market/store/memoryTrades.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
+import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { address, mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
 import { at, DOLLAR } from "../../support/views.ts"
+import { replaced } from "../../support/marketStores.ts"
 
 const TOKEN = mintOf(1)
 const UNKNOWN = mintOf(2)
@@ -21,23 +22,19 @@ const books = makeBooks()
 books.tokens.set(TOKEN, minted(1_000_000n, 6))
 books.tokens.set(UNKNOWN, { _tag: "NoToken", observation: { slot: 1, observedAtMs: 1000 } })
 
-const memory = makeMemoryTrades()
+const memory = makeMemoryStores()
 const store = { isUnavailable: false, asked: 0 }
-const stored = {
-  bars: memory.bars,
-  prints: memory.prints,
-  supplyOf: memory.supplyOf,
-  keptSeconds: () => Number.POSITIVE_INFINITY,
-  largestOf: memory.largestOf,
-  ofWallet: memory.ofWallet,
-  swapsOf: (request: Parameters<typeof memory.swapsOf>[0]) =>
-    Effect.suspend(() => {
-      store.asked++
-      return store.isUnavailable
-        ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
-        : memory.swapsOf(request)
-    })
-}
+const stored = replaced(memory, {
+  trades: {
+    swapsOf: (request) =>
+      Effect.suspend(() => {
+        store.asked++
+        return store.isUnavailable
+          ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+          : memory.trades.swapsOf(request)
+      })
+  }
+})
 
 const keys = [keyOf("a")]
 type Query = Record<string, string>
@@ -60,16 +57,16 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/tokens/{chain}/{
 
   it.effect("gives everything that a trade knows, newest first", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(NOW)
-      yield* memory.open({ genesis: "one", isSandbox: false })
+      yield* memory.blocks.open({ genesis: "one", isSandbox: false })
       // Ten blocks of a process before this one, which are in the store alone.
       for (let second = 0; second < 10; second++) {
-        yield* memory.append([swap(second)])
+        yield* memory.blocks.append([swap(second)])
       }
       for (const second of [10, 20, 30]) {
         yield* tape.apply(swap(second))
-        yield* memory.append([swap(second)])
+        yield* memory.blocks.append([swap(second)])
       }
       // Not stored yet: a leg of a route, its net result, and a sale against dollars.
       yield* tape.apply(
@@ -140,11 +137,11 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/tokens/{chain}/{
 
   it.effect("joins memory and the store without a hole or a double, and new trades change no later page", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const { apply } = yield* Tape
       const found: Array<number> = []
       let answer = yield* trades({ limit: "2" })
       found.push(...seconds(answer))
-      yield* tape.apply(swap(NOW + 1))
+      yield* apply(swap(NOW + 1))
       while (answer.json("nextCursor") !== null) {
         answer = yield* trades({ limit: "2", cursor: cursorOf(answer) })
         found.push(...seconds(answer))
@@ -158,15 +155,15 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/tokens/{chain}/{
 
   it.effect("reads blocks of a gap from the store once they are repaired there", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(NOW + 30)
       yield* tape.apply({ ...swap(NOW + 20), afterGap: true })
       yield* tape.apply(swap(NOW + 21))
-      yield* memory.append([swap(NOW + 1), swap(NOW + 20), swap(NOW + 21)])
+      yield* memory.blocks.append([swap(NOW + 1), swap(NOW + 20), swap(NOW + 21)])
       assert.deepStrictEqual(seconds(yield* trades({ limit: "3" })), [NOW + 21, NOW + 20, NOW + 1])
       const gapped = yield* trades({ limit: "3" })
       assert.deepStrictEqual(gapped.json("meta.coverage"), { complete: false, reason: "source_gap" })
-      yield* memory.append([swap(NOW + 10)])
+      yield* memory.blocks.append([swap(NOW + 10)])
       assert.deepStrictEqual(seconds(yield* trades({ limit: "3" })), [NOW + 21, NOW + 20, NOW + 10])
     })
   )

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TopTradersAnswer } from "../../../src/api/TopTraders.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, reading, setSecond } from "../../support/reads.ts"
@@ -40,7 +40,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
 
   it.effect("ranks wallets by what they were seen to trade, exactly", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now)
       yield* tape.apply(block(0))
       yield* tape.apply(
@@ -146,7 +146,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
 
   it.effect("turns pages of one moment, for 30 seconds", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 5)
       const first = yield* traders({ limit: "2" }, "b")
       const cursor = String(first.json("pagination.nextCursor"))
@@ -190,7 +190,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
 
   it.effect("knows all of a token whose launch it saw, and nothing of one that never traded", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       yield* setSecond(now + 600)
       const fresh = mintOf(2)
       const launch = { event: "created", mint: fresh, launchpad: "pump-fun", pool: null } as const

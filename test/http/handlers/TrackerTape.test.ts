@@ -2,12 +2,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
-import * as KeepActivity from "../../../src/tracker/keepActivity.ts"
-import { Tickets } from "../../../src/tracker/tickets/Tickets.ts"
-import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
+import * as KeepActivity from "../../../src/wallets/tracker/keepActivity.ts"
+import { Tickets } from "../../../src/wallets/tracker/Tickets.ts"
+import { TrackerStore } from "../../../src/wallets/tracker/TrackerStore.ts"
 import { call, running } from "../../support/http.ts"
-import { blockOf, feedOver, timeOf, walletOf } from "../../tracker/liveScene.ts"
+import { blockOf, feedOver, timeOf, walletOf } from "../../wallets/tracker/liveScene.ts"
 import { keys, listed, SNAPSHOT, track, TRADES } from "./trackerCalls.ts"
 
 const BEGIN = 1000
@@ -25,7 +25,7 @@ const served = Layer.unwrap(
 
 /** Applies the block of a slot in which the wallets bought, and lets its time pass. */
 const bought = Effect.fnUntraced(function* (slot: number, wallets: ReadonlyArray<typeof early>) {
-  const tape = yield* TradeTape
+  const tape = yield* Tape
   yield* TestClock.setTime(timeOf(slot))
   yield* tape.apply(
     blockOf(

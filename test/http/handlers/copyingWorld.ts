@@ -3,10 +3,10 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { CopyFills, CopyFollows, CopyPnlAnswer } from "../../../src/api/Copying.ts"
-import { FollowStore } from "../../../src/copying/FollowStore.ts"
+import { FollowStore } from "../../../src/wallets/copying/FollowStore.ts"
 import { addressOf } from "../../callouts/callouts.ts"
-import { copyOf, followOf, START } from "../../copying/copies.ts"
-import { readerOver } from "../../copying/copyWorld.ts"
+import { copyOf, followOf, START } from "../../wallets/copying/copies.ts"
+import { readerOver } from "../../wallets/copying/copyWorld.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
 
 /** The moment of every read. */

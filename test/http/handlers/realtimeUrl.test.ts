@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpServerRequest } from "effect/http"
-import { realtimeUrl } from "../../../src/http/handlers/realtimeUrl.ts"
+import { realtimeUrl } from "../../../src/http/handlers/Tracker.ts"
 import { addressOf } from "../../callouts/callouts.ts"
 
 const request = HttpServerRequest.fromWeb(new Request("http://localhost/"))

@@ -4,10 +4,10 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { Effect } from "effect"
 import { SOL } from "../../../src/domain/Address.ts"
 import { mcpLimits } from "../../../src/http/mcp/guardSessions.ts"
-import { Listening } from "../../../src/http/NodeServer.ts"
+import { Listening } from "../../../src/http/server/NodeServer.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
-import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { mintOf } from "../../market/tape/tape.ts"
 import { call, keyOf, secretOf } from "../../support/http.ts"
 import { engineOver, makeMarket, TOKEN } from "../../support/market.ts"
@@ -129,7 +129,7 @@ layer(world)("/mcp", (it) => {
 
   it.effect("answers a chart by pages of at most 4 kB, which join to the chart of the endpoint", () =>
     Effect.gen(function* () {
-      const tape = yield* TradeTape
+      const tape = yield* Tape
       const minutes = Array.from({ length: 100 }, (_, minute) => minute)
       yield* setSecond(6000)
       const traded = minutes.map((minute) => at(minute * 60, { mint: CHARTED, priceUsd: 1 + minute }))
@@ -208,7 +208,7 @@ layer(world)("/mcp", (it) => {
       assert.match(yield* said("a", { ...quote, amount: "-1" }), /^400 .*amount/u)
       const limiter = yield* RateLimiter
       yield* Effect.orDie(limiter.admit({ key: { id: "key_e", plan: DEFAULT_PLAN }, budget: "quote", cost: 300 }))
-      assert.match(yield* said("e", quote), /^429 rate_limited: .*Ask again in \d+ s\.$/u)
+      assert.match(yield* said("e", quote), /^429 rate_limited: .*Try again in \d+ s\.$/u)
     })
   )
 

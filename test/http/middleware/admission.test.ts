@@ -2,11 +2,12 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
-import { KeyStoreUnavailable } from "../../../src/domain/ApiKey.ts"
-import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
+import { KeyStoreUnavailable } from "../../../src/api/schemas/ApiKey.ts"
+import { LimiterUnavailable } from "../../../src/api/schemas/Budget.ts"
 import { clientAddress } from "../../../src/http/middleware/clientAddress.ts"
 import { type Answer, call, keyOf, secretOf } from "../../support/http.ts"
 import { probing } from "../../support/probe.ts"
+import * as MemoryKeys from "../../support/memoryKeys.ts"
 
 const assertRefused = (answer: Answer, status: number, code: string) => {
   assert.strictEqual(answer.status, status, answer.text)
@@ -128,7 +129,7 @@ const keyStoreThat = (authenticate: Keys["authenticate"]) =>
   Layer.effect(
     KeyStore,
     Effect.map(KeyStore, (store) => KeyStore.of({ ...store, authenticate }))
-  ).pipe(Layer.provide(KeyStore.layerMemory({ keys })))
+  ).pipe(Layer.provide(MemoryKeys.layer({ keys })))
 
 const limiterThat = (methods: Partial<Limiter>) =>
   Layer.effect(

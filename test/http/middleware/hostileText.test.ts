@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { csrfTokenOf } from "../../../src/accounts/secrets.ts"
+import { csrfTokenOf } from "../../../src/access/accounts/secrets.ts"
 import { addressOf } from "../../callouts/callouts.ts"
 import { type Answer, call, running } from "../../support/http.ts"
 import * as MemoryAccounts from "../../support/memoryAccounts.ts"

@@ -2,11 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
-import { CalloutStoreUnavailable, type NewCallout } from "../../../src/domain/wallets/Callout.ts"
+import { CalloutStoreUnavailable, type NewCallout } from "../../../src/api/schemas/Callout.ts"
 import { calloutOf, START, tradeOf } from "../../callouts/callouts.ts"
 import { type Answer, call, exchange, running } from "../../support/http.ts"
 import { type Markup, readMarkup } from "./markup.ts"
 import { meta, namesOf } from "./sharedCallout.ts"
+import * as MemoryCallouts from "../../support/memoryCallouts.ts"
 
 const assertPage = (answer: Answer, status: number): Markup => {
   assert.strictEqual(answer.status, status, answer.text)
@@ -38,7 +39,7 @@ const now = TestClock.setTime(START + 1000)
 const post = (id: string, other: Partial<NewCallout> = {}) =>
   Effect.flatMap(CalloutStore, (store) => store.post(calloutOf(id, other)))
 
-layer(running({ callouts: CalloutStore.layerMemory, settings: { trustedHops: 1 } }))("GET /c/{id}", (it) => {
+layer(running({ callouts: MemoryCallouts.layer, settings: { trustedHops: 1 } }))("GET /c/{id}", (it) => {
   it.effect("shows an active callout without a key, under a strict policy", () =>
     Effect.gen(function* () {
       yield* now
@@ -182,7 +183,7 @@ const down = () => new CalloutStoreUnavailable({ cause: new Error("secret") })
 const deaf = Layer.effect(
   CalloutStore,
   Effect.map(CalloutStore, (store) => CalloutStore.of({ ...store, recordClick: down }))
-).pipe(Layer.provide(CalloutStore.layerMemory))
+).pipe(Layer.provide(MemoryCallouts.layer))
 
 layer(running({ callouts: deaf }))("when clicks cannot be written", (it) => {
   it.effect("GET /c/{id} shows the page all the same", () =>

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Listening } from "../../../src/http/NodeServer.ts"
+import { Listening } from "../../../src/http/server/NodeServer.ts"
 import { call, running } from "../../support/http.ts"
 import { buildPages } from "../../support/pages.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Callout } from "../../../src/domain/wallets/Callout.ts"
+import type { Callout } from "../../../src/api/schemas/Callout.ts"
 import { calloutPage } from "../../../src/http/pages/sharePages.ts"
 import { attacks, badUrls, slyUrls } from "../middleware/attacks.ts"
 import { readMarkup } from "./markup.ts"

@@ -1,5 +1,5 @@
 /** Callouts for pages, and what pages say. */
-import type { Callout, NewCallout } from "../../../src/domain/wallets/Callout.ts"
+import type { Callout, NewCallout } from "../../../src/api/schemas/Callout.ts"
 import { calloutOf } from "../../callouts/callouts.ts"
 import type { Markup } from "./markup.ts"
 

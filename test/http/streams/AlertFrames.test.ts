@@ -2,17 +2,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
-import { KeyStoreUnavailable } from "../../../src/domain/ApiKey.ts"
+import { KeyStoreUnavailable } from "../../../src/api/schemas/ApiKey.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { createClient } from "../../../src/client/createClient.ts"
 import type { TrackerEvent } from "../../../src/client/TrackerMemory.ts"
 import { watchTracker } from "../../../src/client/watchTracker.ts"
-import { Listening } from "../../../src/http/NodeServer.ts"
+import { Listening } from "../../../src/http/server/NodeServer.ts"
 import { alertOf, ofWallet, START, tradeOf } from "../../alerts/alerts.ts"
 import { call, keyOf, secretOf } from "../../support/http.ts"
 import { happen, heard, liveService, opened, trackAll } from "../../support/live.ts"
 import { until } from "../../support/sse.ts"
-import { blockOf, walletOf } from "../../tracker/liveScene.ts"
+import { blockOf, walletOf } from "../../wallets/tracker/liveScene.ts"
+import * as MemoryKeys from "../../support/memoryKeys.ts"
 
 const A = walletOf(1)
 const able = { scopes: ["tracker.read", "alerts.read"] } as const
@@ -120,7 +121,7 @@ const failingKeys = Layer.effect(
         )
     })
   )
-).pipe(Layer.provide(KeyStore.layerMemory({ keys })))
+).pipe(Layer.provide(MemoryKeys.layer({ keys })))
 
 layer(liveService({ keyStore: failingKeys }))("a firing while keys cannot be checked", (it) => {
   it.effect("is a gap of the stream of its account, and firings go on after it", () =>

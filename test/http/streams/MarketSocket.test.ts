@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
-import { MarketControlFrame, MarketDataFrame } from "../../../src/domain/market/MarketFrame.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { MarketControlFrame, MarketDataFrame } from "../../../src/api/schemas/MarketFrame.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { address, mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { call, keyOf } from "../../support/http.ts"
 import { type Arrived, closing, connectTo, type LiveClient } from "../../support/live.ts"
@@ -50,7 +50,7 @@ const subscribe = Effect.fnUntraced(function* (client: LiveClient, id: string, t
 const apply = (second: number, ...trades: ReadonlyArray<Parameters<typeof at>[1]>) =>
   Effect.andThen(
     setSecond(second),
-    TradeTape.use((tape) =>
+    Tape.use((tape) =>
       tape.apply(block(second, { trades: trades.map((given, index) => at(second, { mint: TOKEN, index, ...given })) }))
     )
   )
@@ -148,7 +148,7 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
       yield* setSecond(140)
       const launch = { mint: OTHER, launchpad: "pump", pool: POOL }
       const launches = [{ event: "created", ...launch } as const, { event: "migrated", ...launch } as const]
-      yield* TradeTape.use((tape) => tape.apply(block(140, { launches, trades: [at(140, { mint: OTHER })] })))
+      yield* Tape.use((tape) => tape.apply(block(140, { launches, trades: [at(140, { mint: OTHER })] })))
       yield* Effect.forEach(["l", "g"], (id) => heard(client, id, 2))
       yield* TestClock.adjust("6 seconds")
       yield* Effect.forEach(["m", "f"], (id) => heard(client, id, 2))
@@ -165,7 +165,7 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
       const client = yield* opened("c")
       yield* subscribe(client, "t", { channel: "trades", mint: TOKEN })
       yield* setSecond(150)
-      yield* TradeTape.use((tape) => tape.apply(block(150, { afterGap: true, trades: [at(150, { mint: TOKEN })] })))
+      yield* Tape.use((tape) => tape.apply(block(150, { afterGap: true, trades: [at(150, { mint: TOKEN })] })))
       yield* heard(client, "t", 3)
       assert.deepStrictEqual(types(of(client, "t")), ["snapshot", "gap", "trade"])
       assert.deepInclude(of(client, "t")[1]?.["data"], { reason: "source_gap", toMs: (MONDAY + 150) * 1000 })

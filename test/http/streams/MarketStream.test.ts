@@ -4,11 +4,11 @@ import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { connect } from "node:net"
 import { createClient } from "../../../src/client/createClient.ts"
-import { CandlesEvent, TradesEvent } from "../../../src/api/market/Streams.ts"
+import { CandlesEvent, TradesEvent } from "../../../src/api/MarketStreams.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
-import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
-import { Listening } from "../../../src/http/NodeServer.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
+import { Listening } from "../../../src/http/server/NodeServer.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
 import { address, mintOf } from "../../market/tape/tape.ts"
 import { call, keyOf, secretOf } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
@@ -59,7 +59,7 @@ const bearer = (letter: string, more: object = {}) => ({ authorization: `Bearer 
 const apply = (second: number, ...trades: ReadonlyArray<Parameters<typeof at>[1]>) =>
   Effect.andThen(
     setSecond(second),
-    TradeTape.use((tape) =>
+    Tape.use((tape) =>
       tape.apply(block(second, { trades: trades.map((given, index) => at(second, { mint: TOKEN, index, ...given })) }))
     )
   )
@@ -242,9 +242,7 @@ layer(reading({ books, world: { keys } }))("event streams of the market", (it) =
       // More than the buffers of both ends hold, in slots of one second: no time passes for the reader.
       for (let slot = 2000; slot < 2060; slot++) {
         const before = bytes
-        yield* TradeTape.use((tape) =>
-          tape.apply(block(400, { slot, trades: trades.map((trade) => ({ ...trade, slot })) }))
-        )
+        yield* Tape.use((tape) => tape.apply(block(400, { slot, trades: trades.map((trade) => ({ ...trade, slot })) })))
         yield* until("the frames of a block", () => bytes > before)
       }
       stopped.on("data", (chunk) => (text += String(chunk)))

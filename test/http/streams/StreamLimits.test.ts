@@ -1,15 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { CallerLimits } from "../../../src/access/CallerLimits.ts"
-import { KeyStore } from "../../../src/access/KeyStore.ts"
-import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
-import * as Readings from "../../../src/health/Readings.ts"
+import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
+import * as Readings from "../../../src/operations/Readings.ts"
 import { Drain } from "../../../src/http/Drain.ts"
 import { StreamLimits } from "../../../src/http/streams/StreamLimits.ts"
 import * as MemoryAccounts from "../../support/memoryAccounts.ts"
+import * as MemoryKeys from "../../support/memoryKeys.ts"
 
 const limits = StreamLimits.layer.pipe(
-  Layer.provide([KeyStore.layerMemory(), CallerLimits.layerMemory, MemoryAccounts.layer, Drain.layer]),
+  Layer.provide([MemoryKeys.layer(), CallerLimits.layerMemory, MemoryAccounts.layer, Drain.layer]),
   Layer.provideMerge(Readings.layer)
 )
 

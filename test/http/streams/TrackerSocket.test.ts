@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
-import { DataFrame } from "../../../src/domain/wallets/LiveFrame.ts"
-import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
+import { DataFrame } from "../../../src/api/schemas/LiveFrame.ts"
+import { TrackerStore } from "../../../src/wallets/tracker/TrackerStore.ts"
 import { exchange, keyOf } from "../../support/http.ts"
 import {
   closing,
@@ -18,7 +18,7 @@ import {
   wsUrl
 } from "../../support/live.ts"
 import { until } from "../../support/sse.ts"
-import { blockOf, mintOf, walletOf } from "../../tracker/liveScene.ts"
+import { blockOf, mintOf, walletOf } from "../../wallets/tracker/liveScene.ts"
 
 const [A, B] = [walletOf(1), walletOf(2)]
 

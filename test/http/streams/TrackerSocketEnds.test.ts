@@ -1,16 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
+import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
-import type { ApiScope } from "../../../src/domain/ApiKey.ts"
-import { LiveSessions } from "../../../src/tracker/LiveSessions.ts"
+import type { ApiScope } from "../../../src/api/schemas/ApiKey.ts"
+import { LiveSessions } from "../../../src/wallets/tracker/LiveSessions.ts"
 import { TicketsUnavailable } from "../../../src/live/tickets.ts"
-import { Tickets } from "../../../src/tracker/tickets/Tickets.ts"
+import { Tickets } from "../../../src/wallets/tracker/Tickets.ts"
 import { keyOf } from "../../support/http.ts"
 import { closing, connectTo, happen, heard, liveService, opened, sessionOf, trackAll } from "../../support/live.ts"
 import { until } from "../../support/sse.ts"
-import { blockOf, walletOf } from "../../tracker/liveScene.ts"
+import { blockOf, walletOf } from "../../wallets/tracker/liveScene.ts"
+import * as MemoryKeys from "../../support/memoryKeys.ts"
 
 const A = walletOf(1)
 
@@ -95,7 +96,7 @@ const silentKeys = (scopes: { current: ReadonlyArray<ApiScope> }) =>
           Effect.map(store.list(accountId), (keys) => keys.map((key) => ({ ...key, scopes: scopes.current })))
       })
     )
-  ).pipe(Layer.provide(KeyStore.layerMemory({ keys: [keyOf("a"), keyOf("b", { accountId: "b" })] })))
+  ).pipe(Layer.provide(MemoryKeys.layer({ keys: [keyOf("a"), keyOf("b", { accountId: "b" })] })))
 
 describe("a key that changed unheard", () => {
   it.effect("ends its connections within 15 seconds, whether it lost its scope or was revoked", () => {

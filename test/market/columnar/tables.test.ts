@@ -19,7 +19,7 @@ const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 
 const Whole = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** 80n }))
 
 describe("wide numbers", () => {
-  it.prop("add and subtract as bigints do", [Schema.Array(Whole)], ([values]) => {
+  it.prop("add and subtract like bigints", [Schema.Array(Whole)], ([values]) => {
     const cells = new Float64Array(2)
     for (const value of values) {
       addWide(cells, 0, highOf(value), lowOf(value, highOf(value)))
@@ -45,7 +45,7 @@ describe("wide numbers", () => {
   })
 })
 
-it("a set of pairs distinguishes members by both hashes and by their owner, however often it grows or is emptied", () => {
+it("a set of pairs tells members apart by both hashes and by their owner, however often it grows or is emptied", () => {
   const set = new PairSet()
   for (const most of [5000, 10, 10, 10, 300]) {
     const members = Array.from({ length: most }, (_, each) => [1 + (each % 7), each % 11, each] as const)
@@ -57,7 +57,7 @@ it("a set of pairs distinguishes members by both hashes and by their owner, howe
 })
 
 describe("tables", () => {
-  it.prop("of addresses hold and forget as a map does", [Seed], ([seed]) => {
+  it.prop("of addresses hold and forget like a map", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
     const addresses = new Addresses()
     const known = new Map<string, number>()
@@ -105,7 +105,7 @@ describe("tables", () => {
     }
   })
 
-  it.prop("of pairs hold and forget as a map does", [Seed], ([seed]) => {
+  it.prop("of pairs hold and forget like a map", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
     const pairs = new PairTable()
     const known = new Map<string, number>()
@@ -128,7 +128,7 @@ describe("tables", () => {
 })
 
 describe("Ranking", () => {
-  it.prop("gives the places of a sort, in whatever order they are asked for", [Seed], ([seed]) => {
+  it.prop("gives the places of a sort, in whatever order they are read", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
     const size = Math.floor(roll() * 60)
     const ids = Uint32Array.from({ length: size }, (_, n) => n + 10)
@@ -148,7 +148,7 @@ describe("Ranking", () => {
 })
 
 describe("a group", () => {
-  it.prop("of addresses and of pairs is found as each of them is", [Seed], ([seed]) => {
+  it.prop("of addresses and of pairs is found like each of its members", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
     const [addresses, pairs] = [new Addresses(), new PairTable()]
     const some = () => 1 + Math.floor(roll() * 2000)

@@ -1,15 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { makeBatches } from "../../../src/market/tape/blockBatches.ts"
-import type { BlockEvent } from "../../../src/solana/blocks/BlockFeed.ts"
-import type { TradeBlock } from "../../../src/trades/blocks/TradeBlock.ts"
+import type { BlockEvent } from "../../../src/chain/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../../src/chain/decoding/TradeBlock.ts"
 
 const block = (slot: number, blockTimeMs: number | null): BlockEvent<TradeBlock> => ({
   _tag: "Block",
   block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], launches: [], supply: [], malformed: 0 }
 })
 
-it.effect("a block without a time has the time before it, and a gap is reported with the next block", () =>
+it.effect("a block without a time gets the time of the previous block, and a gap is reported with the next block", () =>
   Effect.gen(function* () {
     const events: ReadonlyArray<BlockEvent<TradeBlock>> = [
       block(1, null),

@@ -1,8 +1,8 @@
-/** Decoded trades for tests, from what a decoder gives. */
+/** Decoded trades for tests, as a decoder yields them. */
 import { type Address, SOL } from "../../../src/domain/Address.ts"
 import { Signature } from "../../../src/domain/Signature.ts"
-import type { Leg, NetTrade } from "../../../src/domain/market/Trade.ts"
-import type { BlockTransaction } from "../../../src/trades/blocks/TradeBlock.ts"
+import type { Leg, NetTrade } from "../../../src/api/schemas/Trade.ts"
+import type { BlockTransaction } from "../../../src/chain/decoding/TradeBlock.ts"
 import bs58 from "bs58"
 import { address, mintOf, walletOf } from "./tape.ts"
 

@@ -1,9 +1,9 @@
-/** Windows and rankings when trades come hours late, tokens are forgotten, and time makes long pauses. */
+/** Windows and rankings when trades come hours late, tokens are forgotten, and nothing happens for long. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { MarketState, type MarketLimits } from "../../../src/market/tape/MarketState.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { windowFrom, windowNames } from "../../../src/market/windows/windows.ts"
+import { MarketState, type MarketLimits } from "../../../src/market/memory/MarketState.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { windowFrom, windowNames } from "../../../src/market/model/windows.ts"
 import { marketSums, secondOf, tokenWindow, topTraders } from "./naive.ts"
 import { makeTape, mintOf, MONDAY, seededRandom, shuffledWithin, trade, walletOf } from "./tape.ts"
 
@@ -21,11 +21,14 @@ const at = (second: number, given: Partial<TapeTrade>) =>
 const rowsOf = (tape: MarketState, token: number, window: "1h" | "24h" | "all", nowMs: number) =>
   tape.topTraders({ mint: mintOf(token), window, limit: 100, pin: null, nowMs })?.rows ?? assert.fail("ended")
 
-/** Everything but costs, which are unknown once trades came out of order. */
+/** Everything but costs, which are unknown after trades came out of order. */
 const withoutCosts = (rows: ReadonlyArray<object>) =>
   rows.map((row) => ({ ...row, realizedUsdNanos: null, costUsdNanos: null, realizedLamports: null }))
 
-/** Compares windows, rankings and markets with a recomputation. `lost` trades were older than every window when they came. */
+/**
+ * Compares windows, rankings and markets with a recomputation. `lost` trades were too old for every window when they
+ * came.
+ */
 const agree = (tape: MarketState, trades: ReadonlyArray<TapeTrade>, lookAtMs: number) => {
   for (let token = 0; token < TOKENS; token++) {
     const own = ofToken(trades, token)
@@ -64,7 +67,7 @@ describe("windows", () => {
       }
       apply(all.filter((each) => !late.includes(each)))
       tape.advance(end * 1000)
-      // Older trades than every window are refused.
+      // Trades older than every window are refused.
       apply(shuffledWithin(late, 60, seed).filter((each) => secondOf(each) >= windowFrom(3, end)))
       let lookAtMs = 0
       for (const seconds of [0, 100, 1000, 4000, 30_000, 50_000, 90_000]) {
@@ -100,33 +103,6 @@ describe("windows", () => {
     few
   )
 
-  it.prop(
-    "equal a recomputation after a token was corrected among others",
-    [Seed],
-    ([seed]) => {
-      const trades = makeTape({ seed, trades: 120, tokens: TOKENS, wallets: 5, paceSeconds: 300 })
-      const tape = new MarketState(roomy, "here")
-      tape.apply(
-        trades.filter((_, place) => place % 3 > 0),
-        FAR_MS
-      )
-      tape.advance((trades.at(-1) ?? trade()).timeMs)
-      for (let token = 0; token < TOKENS; token++) {
-        tape.correct(mintOf(token), trades, FAR_MS)
-      }
-      for (let token = 0; token < TOKENS; token++) {
-        const own = ofToken(trades, token)
-        for (const window of windowNames) {
-          assert.deepStrictEqual(tape.window(mintOf(token), window), tokenWindow(own, tape.now, window))
-        }
-        for (const window of ["1h", "24h", "all"] as const) {
-          assert.deepStrictEqual(rowsOf(tape, token, window, 10_000), topTraders(own, tape.now, window), window)
-        }
-      }
-    },
-    few
-  )
-
   it("free the buckets of tokens and wallets that are in no window", () => {
     const tape = new MarketState(roomy, "here")
     tape.apply(makeTape({ seed: 4, trades: 3000, tokens: 50, wallets: 40, paceSeconds: 20 }), FAR_MS)
@@ -136,7 +112,7 @@ describe("windows", () => {
     tape.advance((tape.now + 7200) * 1000)
     assert.isBelow(tape.usedBytes.windowBuckets, full.windowBuckets)
     tape.advance((tape.now + 86_400) * 1000)
-    // One record of each is kept for the next trade.
+    // Each keeps one record for the next trade.
     assert.deepInclude(tape.usedBytes, { windowBuckets: 56, traderBuckets: 64 })
   })
 
@@ -169,7 +145,7 @@ describe("windows", () => {
     }
   })
 
-  it("keep room by forgetting the wallet and the token that have not traded for longest", () => {
+  it("make room by forgetting the wallet and the token that traded longest ago", () => {
     const tape = new MarketState({ ...roomy, traders: 2, tokens: 2 }, "here")
     tape.apply([at(0, { wallet: walletOf(1) }), at(700, { wallet: walletOf(2) })], FAR_MS)
     assert.strictEqual(tape.heldFrom, MONDAY + 700 - 86_400 + 500)

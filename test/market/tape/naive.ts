@@ -1,9 +1,9 @@
-/** The same answers as the tape's, recomputed from the list of trades with nothing but loops and bigints. */
+/** The answers of the tape, recomputed from a list of trades with loops and bigints only. */
 import type { Address } from "../../../src/domain/Address.ts"
-import { orderKey } from "../../../src/market/tape/TradeRecord.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { rankingFrom, type TraderRow, type TraderWindow } from "../../../src/market/windows/Traders.ts"
-import { windowFrom, type WindowName, windowIndex, windowSeconds } from "../../../src/market/windows/windows.ts"
+import { orderKey } from "../../../src/market/model/TradeRecord.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { rankingFrom, type TraderRow, type TraderWindow } from "../../../src/market/memory/Traders.ts"
+import { windowFrom, type WindowName, windowIndex, windowSeconds } from "../../../src/market/model/windows.ts"
 
 export const secondOf = ({ timeMs }: TapeTrade): number => Math.floor(timeMs / 1000)
 
@@ -21,7 +21,7 @@ const lastPrice = (trades: ReadonlyArray<TapeTrade>): number | null =>
     .toSorted((a, b) => orderKey(a.slot, a.index) - orderKey(b.slot, b.index))
     .at(-1)?.priceUsd ?? null
 
-/** One window of the token that all of the trades are of. */
+/** One window of a token. All trades are of that token. */
 export const tokenWindow = (trades: ReadonlyArray<TapeTrade>, now: number, window: WindowName) => {
   const from = windowFrom(windowIndex[window], now)
   const inside = trades.filter((trade) => secondOf(trade) >= from)
@@ -39,8 +39,8 @@ export const tokenWindow = (trades: ReadonlyArray<TapeTrade>, now: number, windo
 }
 
 /**
- * A window of a market, distinct wallets apart. It moves in 300 steps: `now` ends with the running one, `after` with the
- * newest whole one, and `before` directly before `after`.
+ * A window of a market, without distinct wallets. It moves in 300 steps: `now` ends with the running step, `after` with
+ * the newest whole step, and `before` directly before `after`.
  */
 export const marketSums = (
   trades: ReadonlyArray<TapeTrade>,
@@ -139,7 +139,7 @@ const rowOf = (wallet: Address, all: ReadonlyArray<TapeTrade>, inside: ReadonlyA
 
 const volume = (row: TraderRow) => row.boughtUsdNanos + row.soldUsdNanos
 
-/** The wallets of the token that all of the trades are of, by volume. */
+/** The wallets of a token by volume. All trades are of that token. */
 export const topTraders = (trades: ReadonlyArray<TapeTrade>, now: number, window: TraderWindow) => {
   const from = rankingFrom(window, now) ?? 0
   const inside = trades.filter((trade) => secondOf(trade) >= from)

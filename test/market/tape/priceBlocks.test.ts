@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
-import type { Leg } from "../../../src/domain/market/Trade.ts"
+import type { Leg } from "../../../src/api/schemas/Trade.ts"
 import { makeBlockPricing } from "../../../src/market/tape/priceBlocks.ts"
-import { TRADED_MS } from "../../../src/market/tape/SolPrice.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { MOST_MONEY_SWAPS } from "../../../src/market/tape/TokenPrices.ts"
+import { TRADED_MS } from "../../../src/market/model/SolPrice.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import { MOST_MONEY_SWAPS } from "../../../src/market/model/TokenPrices.ts"
 import type { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { leg, netOf, transactionOf } from "./decoded.ts"
 import { mintOf } from "./tape.ts"
@@ -13,7 +13,7 @@ import { mintOf } from "./tape.ts"
 const [TOKEN, HUB] = [mintOf(1), mintOf(9)]
 const NOW = 1_791_158_400_000
 
-/** Pools that are worth whatever one asks: recorded prices are not theirs. */
+/** Pools with any price at any time: no recorded price comes from them. */
 const book: PriceBook["Service"] = {
   at: (nowMs) => ({
     of: () => ({ sol: null, usd: { numerator: BigInt(nowMs) + 1n, denominator: 1n }, evidence: null }) as never,
@@ -25,7 +25,7 @@ const book: PriceBook["Service"] = {
   warm: () => Effect.void
 }
 
-/** A swap of these units for these lamports or micro-dollars, or for units of another token. */
+/** A swap of these units for lamports, for micro-dollars or for units of another token. */
 const swap = (mint: Mint, units: bigint, quote: Mint, paid: bigint): Leg =>
   leg({
     token: { mint, amount: units, decimals: 6 },
@@ -34,7 +34,9 @@ const swap = (mint: Mint, units: bigint, quote: Mint, paid: bigint): Leg =>
 
 const ofTwo = swap(TOKEN, 1000n, HUB, 50n)
 
-/** The trades of a block of these swaps, a transaction each, with the net trades of their wallet when `isRouted`. */
+/**
+ * The trades of a block with these swaps, one in each transaction. With `isRouted`, the net trades of their wallet too.
+ */
 const blockOf = (slot: number, timeMs: number, swaps: ReadonlyArray<Leg>, isRouted = false) => ({
   slot,
   timeMs,
@@ -51,21 +53,21 @@ const valuesOf = (trades: ReadonlyArray<TapeTrade>) =>
     otherToken === undefined ? [] : [[volumeUsdNanos, priceUsd]]
   )
 
-/** The value and price of the swap of two tokens after these swaps, all in one block. */
+/** Value and price of the swap between two tokens, after the other swaps of the same block. */
 const valueAfter = (...swaps: ReadonlyArray<Leg>) =>
   Effect.map(makeBlockPricing(book).price(blockOf(1, NOW, [...swaps, ofTwo])), ({ trades }) => valuesOf(trades)[0])
 
-/** A swap for ten dollars times a number. */
+/** A swap for `n` times ten dollars. */
 const dollarsAt = (number: number) => swap(HUB, 10_000_000n, USDC, BigInt(number) * 10_000_000n)
 
 describe("the pricing of blocks", () => {
-  it.effect("values a swap of two tokens by the one that was swapped for more dollars, as recorded", () =>
+  it.effect("values a swap between two tokens by the token that traded for more dollars, as recorded", () =>
     Effect.gen(function* () {
-      // Three dollars for a whole one, ten of them traded, and seven with eleven traded.
+      // One at three dollars, with ten of them traded; one at seven, with eleven traded.
       const hub = swap(HUB, 10_000_000n, USDC, 30_000_000n)
       const token = swap(TOKEN, 11_000_000n, USDC, 77_000_000n)
       assert.deepStrictEqual(yield* valueAfter(hub), [150_000n, 0.15])
-      // A price that only the token itself has does not price it.
+      // A price that only the token itself gives does not price the token.
       assert.deepStrictEqual(yield* valueAfter(token), [7_000_000n, null])
       assert.deepStrictEqual(yield* valueAfter(hub, token), [7_000_000n, null])
       assert.deepStrictEqual(yield* valueAfter(hub, token, hub, hub), [150_000n, 0.15])
@@ -73,7 +75,7 @@ describe("the pricing of blocks", () => {
     })
   )
 
-  it.effect("values it by lamports at the SOL price of its block", () =>
+  it.effect("values it in lamports at the SOL price of its block", () =>
     Effect.gen(function* () {
       const hub = swap(HUB, 10_000_000n, SOL, 200_000_000n)
       const sol = swap(SOL, 1_000_000_000n, USDC, 150_000_000n)
@@ -82,7 +84,7 @@ describe("the pricing of blocks", () => {
     })
   )
 
-  it.effect("leaves it without a value by swaps of less than ten dollars, or by older ones", () =>
+  it.effect("leaves it without a value when there are only older swaps, or swaps of less than ten dollars", () =>
     Effect.gen(function* () {
       const [little, more] = [swap(HUB, 3_333_333n, USDC, 9_999_999n), swap(HUB, 10_000_000n, USDC, 30_000_000n)]
       assert.deepStrictEqual(yield* valueAfter(little), [null, null])
@@ -95,7 +97,7 @@ describe("the pricing of blocks", () => {
     })
   )
 
-  it.effect("takes the median of the newest swaps, in whatever order they become known", () =>
+  it.effect("takes the median of the newest swaps, in whatever order they arrive", () =>
     Effect.gen(function* () {
       const numbers = Array.from({ length: MOST_MONEY_SWAPS + 1 }, (_, i) => i + 1)
       const priced = yield* makeBlockPricing(book).price(blockOf(1, NOW, numbers.map(dollarsAt)))
@@ -112,7 +114,7 @@ describe("the pricing of blocks", () => {
     })
   )
 
-  it.effect("finds the earlier swaps of tokens once they are needed, and values stored swaps anew", () =>
+  it.effect("looks up the earlier swaps of tokens when they are needed, and values stored swaps again", () =>
     Effect.gen(function* () {
       const [before, after] = [swap(HUB, 10_000_000n, USDC, 30_000_000n), swap(HUB, 10_000_000n, USDC, 90_000_000n)]
       const { trades } = yield* makeBlockPricing(book).price(blockOf(1, NOW, [before]))

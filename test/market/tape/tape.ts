@@ -1,7 +1,7 @@
-/** Trades for tests: a seeded, plausible tape, and small ways to write one trade down. */
+/** Trades for tests: a plausible tape from a seed, and short ways to write one trade. */
 import { type Address, addressFromBytes } from "../../../src/domain/Address.ts"
-import { TradeRecord } from "../../../src/market/tape/TradeRecord.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import { TradeRecord } from "../../../src/market/model/TradeRecord.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 
 /** A Monday, in seconds since the Unix epoch: 2026-10-05 00:00 UTC. */
 export const MONDAY = 1_791_158_400
@@ -71,7 +71,7 @@ export interface TapeShape {
 
 const dexes = ["Raydium", "Whirlpool", "Meteora"]
 
-/** Trades in the order of the chain: prices that wander, a few of them unknown, volumes from dust to whales. */
+/** Trades in the order of the chain: wandering prices, a few of them unknown, and volumes from dust to whales. */
 export const makeTape = (shape: TapeShape): ReadonlyArray<TapeTrade> => {
   const roll = seededRandom(shape.seed)
   const prices = new Map<number, number>()

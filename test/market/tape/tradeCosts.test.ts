@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SOL } from "../../../src/domain/Address.ts"
-import type { Leg } from "../../../src/domain/market/Trade.ts"
-import { tapeTradesOf } from "../../../src/market/tape/tapeTrades.ts"
+import type { Leg } from "../../../src/api/schemas/Trade.ts"
+import { tapeTradesOf } from "../../../src/market/model/tapeTrades.ts"
 import { leg, netOf, poolOf } from "./decoded.ts"
 import { mintOf } from "./tape.ts"
 
@@ -28,12 +28,12 @@ const costsOf = (swap: Leg, priorityLamports: bigint | null) =>
   ).map((trade) => [trade.role, trade.side, trade.priorityLamports, trade.tipLamports])
 
 describe("the priority fee and the tips of a wallet", () => {
-  it("are with its trade, and unknown together", () => {
+  it("belong to its trade, and are unknown together", () => {
     assert.deepStrictEqual(costsOf(leg(), 7n), [["both", "buy", 7n, 55n]])
     assert.deepStrictEqual(costsOf(leg(), null), [["both", "buy", undefined, undefined]])
   })
 
-  it("are with the purchase of a swap of two tokens, and zero with its sale", () => {
+  it("belong to the purchase in a swap between two tokens, and are zero for the sale", () => {
     const swap = leg({ quote: { mint: mintOf(2), amount: 700n, decimals: 6 } })
     assert.deepStrictEqual(costsOf(swap, 7n), [
       ["pool", "buy", undefined, undefined],

@@ -43,7 +43,7 @@ describe("a fee that follows volatility", () => {
     assert.strictEqual(adaptiveRate(3000n, volatility, 0n), 3000n)
   })
 
-  it("never goes beyond ten percent", () => {
+  it("never exceeds ten percent", () => {
     assert.strictEqual(adaptiveRate(3000n, { ...volatility, control: 99_999n }, 350_000n), 100_000n)
   })
 
@@ -78,13 +78,13 @@ describe("the time that a Whirlpool's oracle knows", () => {
     assert.strictEqual(whirlpoolRegime(oracle, 4600), "reset")
   })
 
-  it("resets a reference older than an hour however recent the last major swap is", () => {
+  it("resets a reference older than an hour, however recent the last major swap", () => {
     const busy = { ...oracle, majorSwapAt: 4590 }
     assert.strictEqual(whirlpoolRegime(busy, 4600), "kept")
     assert.strictEqual(whirlpoolRegime(busy, 4601), "reset")
   })
 
-  it("takes a clock behind its own last write for that write", () => {
+  it("takes a clock behind its own last write as the time of that write", () => {
     assert.strictEqual(whirlpoolRegime(oracle, 3000), "kept")
   })
 })
@@ -104,7 +104,7 @@ type MakeFee = (
   down: boolean
 ) => () => FeeSchedule
 
-/** A swap path through a few ticks with liquidity everywhere, and any setting of the fee. */
+/** A swap path through a few ticks, with liquidity everywhere and any fee settings. */
 const settingOf = (seed: number, down: boolean, whirlpool: boolean): Setting => {
   const random = randomFrom(seed)
   const spacing = [1, 4, 64][Math.floor(random() * 3)] ?? 1
@@ -150,7 +150,7 @@ const families: ReadonlyArray<readonly [string, boolean, MakeFee]> = [
 
 for (const [name, whirlpool, makeFee] of families) {
   describe(`a ${name} swap under a fee that follows volatility`, () => {
-    it.prop("is priced by the table as by the step loop", [Seed, Schema.Boolean], ([seed, down]) => {
+    it.prop("costs the same by the table as by the step loop", [Seed, Schema.Boolean], ([seed, down]) => {
       const { swapPath } = settingOf(seed, down, whirlpool)
       const { quote } = makePriceTable(swapPath)
       const random = randomFrom(seed)
@@ -162,7 +162,7 @@ for (const [name, whirlpool, makeFee] of families) {
       }
     })
 
-    it.prop("costs what swaps through one group after the other cost", [Seed, Schema.Boolean], ([seed, down]) => {
+    it.prop("costs the same as swaps through one group after the other", [Seed, Schema.Boolean], ([seed, down]) => {
       const setting = settingOf(seed, down, whirlpool)
       const open = { ...setting.volatility, maxAccumulator: 10n ** 9n }
       const { sqrtPrice, tick } = setting.swapPath
@@ -188,7 +188,7 @@ for (const [name, whirlpool, makeFee] of families) {
       assert.deepStrictEqual([whole.amountIn, whole.amountOut], [spent, paid], `seed ${seed} from ${sqrtPrice}`)
     })
 
-    it("finds its group again behind a stretch without liquidity", () => {
+    it("finds its group again after a stretch without liquidity", () => {
       const reference: Reference = { group: 0, volatility: 0n }
       const { sqrtPriceAt } = whirlpool ? whirlpoolGrid : raydiumGrid
       const rateBehind = (from: number, to: number) => {

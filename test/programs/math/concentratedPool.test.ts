@@ -3,10 +3,10 @@ import { Schema } from "effect"
 import { makeConcentratedPool } from "../../../src/programs/math/concentratedPool.ts"
 import { type SwapPath, staticFee } from "../../../src/programs/math/swapPath.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
-import { isUnpriceable, type Program } from "../../../src/programs/Program.ts"
+import { isUnpriceable, type Program } from "../../../src/programs/interface/Program.ts"
 import { raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
 import { raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
-import type { TransferFees } from "../../../src/programs/math/transferFee.ts"
+import type { TransferFees } from "../../../src/programs/layout/tokenAccount.ts"
 import { whirlpool } from "../../../src/programs/orca/whirlpool.ts"
 import { whirlpoolGrid, whirlpoolSqrtPriceAt } from "../../../src/programs/orca/whirlpoolTicks.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
@@ -34,7 +34,8 @@ const swapPath = (down: boolean): SwapPath => ({
   cuts: []
 })
 
-const plain = { down: makePriceTable(swapPath(true)), up: makePriceTable(swapPath(false)) }
+const paths = { down: swapPath(true), up: swapPath(false) }
+const plain = { down: makePriceTable(paths.down), up: makePriceTable(paths.up) }
 
 /** One percent of a transfer, at most 5000 units; two percent from epoch 701 on. */
 const onePercent: TransferFees = {
@@ -42,18 +43,10 @@ const onePercent: TransferFees = {
   newer: { epoch: 701n, maximum: 5000n, bps: 200n }
 }
 
-const pool = makeConcentratedPool({
-  address: SOL,
-  dex: "test",
-  mintA: SOL,
-  mintB: USDC,
-  slot: 1,
-  feesA: { fees: onePercent, slot: 9 },
-  feesB: { fees: null, slot: 2 },
-  tables: () => plain,
-  refusesZeroOutput: true,
-  paths: () => ({ down: swapPath(true), up: swapPath(false) })
-})
+const pool = makeConcentratedPool(
+  { address: SOL, dex: "test", mintA: SOL, mintB: USDC, slot: 1, refusesZeroOutput: true, paths: () => paths },
+  { a: onePercent, b: null, slot: 9 }
+)
 
 describe("a pool of a mint with transfer fees", () => {
   it("swaps what arrives of the input", () => {
@@ -67,7 +60,7 @@ describe("a pool of a mint with transfer fees", () => {
     assert.deepStrictEqual(pool.swap(false, 100_000n, clock), { ...inner, amountOut: arrives })
   })
 
-  it("charges what the mint charges in the epoch", () => {
+  it("charges the mint's fee of the epoch", () => {
     const later = { ...clock, epoch: 701 }
     assert.deepStrictEqual(pool.swap(true, 100_000n, later).amountOut, plain.down.quote(98_000n).amountOut)
   })
@@ -88,7 +81,7 @@ describe("a pool of a mint with transfer fees", () => {
     assert.isTrue(pool.swap(true, (sold?.amountIn ?? 0n) - 2n, clock).amountOut < 50_000n)
   })
 
-  it("starts at the pool's rate less its fee and the transfer's", () => {
+  it("starts at the pool's rate less its own fee and the transfer fee", () => {
     const { denominator, numerator } = pool.marginalRate(true, clock)
     // A price of one, 0.3 % and 1 %.
     assert.strictEqual((numerator * 1_000_000n) / denominator, 987_030n)
@@ -101,7 +94,7 @@ describe("a pool of a mint with transfer fees", () => {
 
 const Seed = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 }))
 
-/** Overwrites a few bytes of the pool, and now and then of what it is priced from. */
+/** Overwrites a few bytes of the pool, and sometimes of the accounts that it is priced from. */
 const damaged = ({ accounts, pool }: SyntheticPool, seed: number): SyntheticPool => {
   const random = randomFrom(seed)
   const damage = (data: Uint8Array, chance: number) => {

@@ -35,7 +35,7 @@ describe("limit orders at a tick", () => {
     assert.strictEqual(ordersIn(false, ordersPrice(false, raydiumSqrtPriceAt(6932)), 1000n), 2001n)
   })
 
-  it("fill a part and leave the price on the tick, not across it", () => {
+  it("fill in part and leave the price on the tick", () => {
     // 500 in, 1 % fee: 495 for the orders at a price of one.
     const end = swapSteps(swapPath(), 500n)
     assert.strictEqual(end.ending, "filled")
@@ -45,29 +45,29 @@ describe("limit orders at a tick", () => {
     assert.deepStrictEqual([...end.ordersTaken], [[0, 495n]])
   })
 
-  it("are passed when more than all of them is wanted, and the tick is crossed then", () => {
+  it("are passed only when more than all of them is wanted, and then the tick is crossed", () => {
     const end = swapSteps(swapPath(), 2000n)
     assert.strictEqual(end.ending, "filled")
     assert.deepStrictEqual([...end.ordersTaken], [[0, 1000n]])
     assert.strictEqual(end.liquidity, 1_000_000n)
     assert.isBelow(end.tick, 0)
-    // All the orders cost 1000 and a fee of ceil(1000·1/99).
+    // All orders together cost 1000 and a fee of ceil(1000·1/99).
     assert.strictEqual(swapSteps(swapPath({ ticks: swapPath().ticks.slice(0, 1) }), 2000n).amountIn, 1011n)
   })
 
-  it("take an input whole that buys all of them and nothing more", () => {
+  it("take an input whole when it buys all of them and nothing more", () => {
     const quote = makePriceTable(swapPath({ ticks: swapPath().ticks.slice(0, 1) })).quote
     assert.deepStrictEqual(quote(1011n), { ending: "filled", amountIn: 1011n, amountOut: 1000n })
     assert.deepStrictEqual(quote(1012n), { ending: "exhausted", amountIn: 1011n, amountOut: 1000n })
     assert.deepStrictEqual(quote(1010n), { ending: "filled", amountIn: 1010n, amountOut: 999n })
   })
 
-  it("pay their fee from the output where the pool collects it there", () => {
+  it("pay their fee from the output when the pool collects it there", () => {
     const quote = makePriceTable(swapPath({ feeOnInput: false })).quote
     assert.deepStrictEqual(quote(500n), { ending: "filled", amountIn: 500n, amountOut: 495n })
   })
 
-  it("are priced by the table as by the step loop for every amount around them", () => {
+  it("cost the same by the table as by the step loop, for every amount around them", () => {
     for (const feeOnInput of [true, false]) {
       for (const price of [0, 6932, -6932]) {
         const ticks = swapPath().ticks.map((tick) => ({ ...tick, index: tick.index + price }))

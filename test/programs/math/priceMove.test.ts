@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Pool, Rate, Unpriceable } from "../../../src/programs/Program.ts"
-import { isUnpriceable } from "../../../src/programs/Program.ts"
+import type { Pool, Rate, Unpriceable } from "../../../src/programs/interface/Program.ts"
+import { isUnpriceable } from "../../../src/programs/interface/Program.ts"
 import { productInputFor, productInputTo, pathInputTo, sqrtPriceTo } from "../../../src/programs/math/priceMove.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
-import { isFailure } from "../../../src/programs/math/unpriceable.ts"
+import { isFailure } from "../../../src/programs/layout/unpriceable.ts"
 import { dlmmWith } from "../meteora/meteoraPools.ts"
 import { meteoraDlmm } from "../../../src/programs/meteora/dlmm.ts"
 import { whirlpoolSwapPaths } from "../../../src/programs/orca/whirlpool.ts"
@@ -27,7 +27,7 @@ const pathsOf = (seed: number) => {
 }
 
 describe("the input that moves a concentrated pool by 2 %", () => {
-  it("ends at the price and not beyond it, and a little more goes beyond", () => {
+  it("ends at the price and not beyond it; a little more goes beyond", () => {
     let moved = 0
     for (let seed = 1; seed <= 150; seed++) {
       for (const swapPath of pathsOf(seed)) {
@@ -54,7 +54,7 @@ describe("the input that moves a concentrated pool by 2 %", () => {
 })
 
 describe("the input that moves a constant product", () => {
-  it("leaves at least the share of the price, and one unit more does not", () => {
+  it("keeps at least the share of the price; one unit more does not", () => {
     const [reserveIn, reserveOut] = [1_000_000_000n, 7_000_000_000n]
     const price = (net: bigint) => reserveIn * reserveIn * 100n - (reserveIn + net) * (reserveIn + net) * 98n
     const net = productInputTo(reserveIn, SHARE)
@@ -71,7 +71,7 @@ const pairOf = (bins: Parameters<typeof dlmmWith>[0]): Pool => {
 }
 
 describe("the input that moves a DLMM pair", () => {
-  it("empties the bins within 2 %, and is complete where no others lie beyond", () => {
+  it("empties the bins within 2 %, and is complete when no others lie beyond", () => {
     const pair = pairOf([
       { id: 0, y: 1_000_000n },
       { id: -1, y: 2_000_000n },

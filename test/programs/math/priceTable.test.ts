@@ -5,7 +5,7 @@ import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
 import { clmmSwapPaths } from "../../../src/programs/raydium/clmm.ts"
 import { raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
-import { isFailure } from "../../../src/programs/math/unpriceable.ts"
+import { isFailure } from "../../../src/programs/layout/unpriceable.ts"
 import { whirlpoolSwapPaths } from "../../../src/programs/orca/whirlpool.ts"
 import { whirlpoolSqrtPriceAt } from "../../../src/programs/orca/whirlpoolTicks.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
@@ -29,7 +29,7 @@ const clmmOf = (seed: number, feeOn = 0): ReadonlyArray<SwapPath> => {
   return sides === null ? [] : [sides.down, sides.up]
 }
 
-/** Amounts of every size, and those at which one tick more is crossed, with their neighbours. */
+/** Amounts of every size, and the amounts at which one more tick is crossed, with their neighbours. */
 const amountsFor = (swapPath: SwapPath, seed: number): ReadonlyArray<bigint> => {
   const random = randomFrom(seed)
   const sizes = Array.from({ length: 12 }, () => 1n + randomBits(random, 63))
@@ -57,7 +57,7 @@ const families: ReadonlyArray<readonly [string, (seed: number) => ReadonlyArray<
 ]
 
 describe("a price table", () => {
-  it("refuses an output that outgrows 64 bits before the fee comes off it", () => {
+  it("refuses an output that exceeds 64 bits before the fee is taken off", () => {
     const seed = 1_390_820_516
     const [, up] = clmmOf(seed, 1)
     assert.isDefined(up)
@@ -87,7 +87,7 @@ for (const [name, swapPathsOf] of families) {
       }
     })
 
-    it.prop("answers the same whatever was asked before", [Seed], ([seed]) => {
+    it.prop("gives the same answer whatever was asked before", [Seed], ([seed]) => {
       for (const swapPath of swapPathsOf(seed)) {
         const used = makePriceTable(swapPath)
         used.quote(MAX_U64)
@@ -105,7 +105,7 @@ for (const [name, swapPathsOf] of families) {
       for (const amount of amountsFor(down, seed)) {
         const there = swapSteps(down, amount)
         const { liquidity, sqrtPrice, tick } = there
-        // Ticks that the first leg crossed lie ahead of the second.
+        // Ticks that the first leg crossed lie ahead of the second leg.
         const passed = down.ticks.filter(({ index }) => index > tick).toReversed()
         const back = { ...up, liquidity, sqrtPrice, tick, ticks: [...passed, ...up.ticks] }
         if (there.ending !== "refused" && there.amountOut > 0n) {

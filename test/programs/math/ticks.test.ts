@@ -16,7 +16,7 @@ for (const [name, priceAt, tickAt] of grids) {
   describe(`the tick grid of ${name}`, () => {
     it.prop("rises with every tick", [AnyTick], ([tick]) => priceAt(tick) < priceAt(tick + 1))
 
-    it.prop("finds the tick of every price from it up to the next", [AnyTick, Share], ([tick, share]) => {
+    it.prop("finds the tick of every price from that tick up to the next", [AnyTick, Share], ([tick, share]) => {
       const low = priceAt(tick)
       const inside = ((priceAt(tick + 1) - low) * BigInt(share)) / 1000n
       return tickAt(low + inside) === tick && tickAt(priceAt(tick + 1) - 1n) === tick
@@ -28,9 +28,9 @@ for (const [name, priceAt, tickAt] of grids) {
   })
 }
 
-// The last prices of each program's own source, and one tick whose price the two disagree about.
+// The last prices of each program's own source, and one tick where the two ladders differ.
 describe("the ends of the grids", () => {
-  it("are those the programs declare", () => {
+  it("are the ones that the programs declare", () => {
     assert.strictEqual(raydiumSqrtPriceAt(MIN_TICK), 4295048016n)
     assert.strictEqual(raydiumSqrtPriceAt(MAX_TICK), 79226673521066979257578248091n)
     assert.strictEqual(whirlpoolSqrtPriceAt(MIN_TICK), 4295048016n)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { afterTransfer, keptBps, takesFee, type TransferFees } from "../../../src/programs/math/transferFee.ts"
+import { afterTransfer, keptBps, takesFee } from "../../../src/programs/math/transferFee.ts"
+import type { TransferFees } from "../../../src/programs/layout/tokenAccount.ts"
 
 const fees: TransferFees = {
   older: { epoch: 600n, bps: 100n, maximum: 5_000n },
@@ -8,7 +9,7 @@ const fees: TransferFees = {
 }
 
 describe("afterTransfer", () => {
-  it("lets everything arrive of a mint without fee", () => {
+  it("lets everything arrive for a mint without a fee", () => {
     assert.strictEqual(afterTransfer(null, 12_345n, 700), 12_345n)
   })
 
@@ -29,12 +30,16 @@ describe("afterTransfer", () => {
 
   const U64 = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** 64n - 1n }))
   const Bps = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10_000n }))
-  it.prop("takes between nothing and everything, and more of more", [U64, U64, Bps, U64], ([a, b, bps, maximum]) => {
-    const either = { epoch: 0n, bps, maximum }
-    const arrived = afterTransfer({ older: either, newer: either }, a, 1)
-    assert.isTrue(arrived >= 0n && arrived <= a)
-    assert.isTrue(afterTransfer({ older: either, newer: either }, a + b, 1) >= arrived)
-  })
+  it.prop(
+    "withholds between nothing and everything, and more of more",
+    [U64, U64, Bps, U64],
+    ([a, b, bps, maximum]) => {
+      const either = { epoch: 0n, bps, maximum }
+      const arrived = afterTransfer({ older: either, newer: either }, a, 1)
+      assert.isTrue(arrived >= 0n && arrived <= a)
+      assert.isTrue(afterTransfer({ older: either, newer: either }, a + b, 1) >= arrived)
+    }
+  )
 })
 
 describe("keptBps", () => {
@@ -49,11 +54,11 @@ describe("keptBps", () => {
 describe("takesFee", () => {
   const nothing = { epoch: 0n, bps: 0n, maximum: 0n }
 
-  it("counts a fee that is yet to begin", () => {
+  it("counts a fee that has not started yet", () => {
     assert.isTrue(takesFee({ older: nothing, newer: fees.newer }))
   })
 
-  it("is false of a mint that may charge and does not", () => {
+  it("is false for a mint that could charge and does not", () => {
     assert.isFalse(takesFee(null))
     assert.isFalse(takesFee({ older: nothing, newer: { ...nothing, bps: 300n } }))
   })

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { check } from "../../../scripts/exactness/check.ts"
-import type { Field } from "../../../src/proofs/exactness/stateAccounts.ts"
+import type { Field } from "../../../src/quotes/execution/makeAccount.ts"
 import { dammV2At, readDammV2 } from "../../../src/programs/meteora/dammV2State.ts"
 import { dammV2After, fillDammV2 } from "../../../src/programs/meteora/dammV2Swap.ts"
 import { meteoraDammV2 } from "../../../src/programs/meteora/dammV2.ts"
 import { writeDammV2 } from "../../../src/programs/meteora/writes.ts"
-import { isFailure } from "../../../src/programs/math/unpriceable.ts"
+import { isFailure } from "../../../src/programs/layout/unpriceable.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { dammV2With } from "./meteoraPools.ts"
@@ -32,7 +32,7 @@ const stateOf = (data: Uint8Array) => {
   return state
 }
 
-// Without volatility and with liquidity for a price of one: outputs are inputs less fees and a unit of rounding.
+// Without volatility and with liquidity at a price of one: an output is the input less fees and a unit of rounding.
 const flat: ReadonlyArray<Field> = [
   [dammV2At.volatilityOn, 0n, 1],
   [dammV2At.liquidity, (1n << 127n) - 1n, 16],
@@ -46,7 +46,7 @@ const scheduled = (mode: bigint, reduction: bigint): ReadonlyArray<Field> => [
   [dammV2At.cliffRate, 500_000_000n],
   [dammV2At.baseFeeMode, mode, 1],
   [dammV2At.periods, 10n, 2],
-  // Three periods have passed and a bit.
+  // A little more than three periods have passed.
   [dammV2At.secondFactor, BigInt(Math.floor(SECONDS_OPEN / 3.5))],
   [dammV2At.reduction, reduction]
 ]
@@ -87,7 +87,7 @@ describe("meteoraDammV2", () => {
     assert.deepStrictEqual(priced(decode()).swap(false, 1n, clock), filled(1n, 0n))
   })
 
-  it("takes what carries the price to the end of its range, and no more", () => {
+  it("takes the input that moves the price to the end of its range, and no more", () => {
     const pool = priced(decode())
     const whole = pool.swap(false, 2_000_000_000_003n, clock)
     assert.strictEqual(whole.ending, "exhausted")
@@ -139,7 +139,7 @@ describe("meteoraDammV2", () => {
     assert.strictEqual(outOf(limited(BigInt(SECONDS_OPEN)), true, 10_000n), 9899n)
   })
 
-  it("adds the fee of the volatility it has stored, up to the cap of its version", () => {
+  it("adds the fee of its stored volatility, up to the cap of its version", () => {
     const volatile: ReadonlyArray<Field> = [
       ...flat,
       [dammV2At.volatilityOn, 1n, 1],
@@ -154,15 +154,15 @@ describe("meteoraDammV2", () => {
     assert.strictEqual(outOf([...volatile, wild, [dammV2At.feeVersion, 1n, 1]], true, 10_000n), 9999n - 9900n)
   })
 
-  it("takes the transfer fee of the input first and that of the output last", () => {
+  it("takes the transfer fee of the input first and of the output last", () => {
     const mint = mintWithFee(SOL, [0n, MAX_U64, 1000n], [0n, MAX_U64, 1000n])
     const pool = priced(decode([...flat, [dammV2At.cliffRate, 0n], [dammV2At.tokenFlagA, 1n, 1]], [mint]))
-    // 900 arrive, 899 come out; 999 come out, of which ceil(99.9) are withheld.
+    // 900 arrive, 899 come out. In the other case 999 come out and ceil(99.9) are withheld.
     assert.deepStrictEqual(pool.swap(true, 1000n, clock), filled(1000n, 899n))
     assert.deepStrictEqual(pool.swap(false, 1000n, clock), filled(1000n, 899n))
   })
 
-  it("refuses before activation, by slot or by second", () => {
+  it("refuses swaps before activation, by slot or by second", () => {
     const later: Field = [dammV2At.activationPoint, BigInt(clock.unixTimestamp + 1)]
     const bySlot: Field = [dammV2At.activationType, 0n, 1]
     assert.strictEqual(priced(decode([later])).swap(true, 1000n, clock).ending, "refused")
@@ -171,7 +171,7 @@ describe("meteoraDammV2", () => {
     assert.strictEqual(priced(decode([opened, bySlot])).swap(true, 1000n, clock).ending, "filled")
   })
 
-  it("does not price what it does not know", () => {
+  it("does not price unknown modes", () => {
     assert.strictEqual(failing(decode([[dammV2At.status, 1n, 1]])).reason, "closed")
     assert.strictEqual(failing(decode([[dammV2At.sqrtPrice, 0n, 16]])).reason, "malformed")
     assert.strictEqual(failing(decode([[dammV2At.collectFeeMode, 2n, 1]])).reason, "malformed")
@@ -185,7 +185,7 @@ describe("meteoraDammV2", () => {
     }
   })
 
-  it("refuses, as the program fails, while there is no price to compare the swap's with", () => {
+  it("refuses, as the program does, while there is no price to compare with", () => {
     const recent: ReadonlyArray<Field> = [
       [dammV2At.sqrtPriceReference, 0n, 16],
       [dammV2At.volatilityUpdatedAt, BigInt(clock.unixTimestamp - 5)]
@@ -213,7 +213,7 @@ describe("meteoraDammV2", () => {
       }
       assert.deepStrictEqual(stateOf(writeDammV2(pool.data, after)), after)
       assert.isTrue(after.sqrtPrice > before.sqrtPrice)
-      // 0.25 % of the input, rounded up, a fifth of it the protocol's.
+      // 0.25 % of the input, rounded up. A fifth of it goes to the protocol.
       assert.strictEqual(fill.fee, 25_000_001n)
       assert.strictEqual(after.protocolFeeB, 5_000_000n)
       assert.strictEqual(after.volatility.updatedAt, BigInt(clock.unixTimestamp))
@@ -238,11 +238,11 @@ describe("meteoraDammV2", () => {
 describe.skipIf(!hasRecordings)("recorded DAMM v2 swaps", () => {
   const sets = recordings("meteora-dammv2-")
 
-  it("are there", () => {
+  it("exist", () => {
     assert.isAbove(sets.length, 0)
   })
 
-  it.each(sets)("of $name are priced to the unit", ({ fixture }) => {
+  it.each(sets)("of $name are quoted to the unit", ({ fixture }) => {
     const notes: Array<string> = []
     const { cases, errorsWrong, exact } = check(fixture, (line) => notes.push(line))
     assert.strictEqual(exact, cases, notes.join("\n"))

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { NO_ADDRESS } from "../../../src/programs/pump/fees.ts"
 import { Schema } from "effect"
 import { check } from "../../../scripts/exactness/check.ts"
-import type { Field } from "../../../src/proofs/exactness/stateAccounts.ts"
+import type { Field } from "../../../src/quotes/execution/makeAccount.ts"
 import { dbcConfigAt, dbcPoolAt, readDbc } from "../../../src/programs/meteora/dbcState.ts"
 import { dbcAfter, fillDbc } from "../../../src/programs/meteora/dbcSwap.ts"
 import { meteoraDbc } from "../../../src/programs/meteora/dbc.ts"
 import { writeDbc } from "../../../src/programs/meteora/writes.ts"
-import { isFailure } from "../../../src/programs/math/unpriceable.ts"
+import { isFailure } from "../../../src/programs/layout/unpriceable.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { dbcWith } from "./meteoraPools.ts"
@@ -23,7 +23,8 @@ const decode = (pool: ReadonlyArray<Field> = [], config: ReadonlyArray<Field> = 
   return meteoraDbc.decode(made.pool, made.accounts, derive)
 }
 
-// One stretch around a price of one: outputs are inputs less fees and a unit of rounding. Quote for 2^40 more is missing.
+// One stretch around a price of one: an output is the input less fees and a unit of rounding. 2^40 units of quote are
+// missing.
 const flatPool: ReadonlyArray<Field> = [
   [dbcPoolAt.sqrtPrice, 1n << 64n, 16],
   [dbcPoolAt.baseReserve, 1n << 60n],
@@ -82,7 +83,7 @@ describe("meteoraDbc", () => {
     assert.deepStrictEqual(pool.swap(false, 20_000_000_003n, clock), filled(20_000_000_003n, 309_167_048_959_949n))
   })
 
-  it("shows the way to its migration: the quote that it holds of the quote that ends it", () => {
+  it("shows how far it is from its migration: its quote as a share of the quote that ends it", () => {
     const halfway: ReadonlyArray<Field> = [[dbcPoolAt.quoteReserve, 1n << 60n]]
     const { graduation } = priced(decode([...flatPool, ...halfway], flatConfig))
     assert.deepStrictEqual(graduation, { numerator: 1n << 60n, denominator: 1n << 61n })
@@ -92,7 +93,7 @@ describe("meteoraDbc", () => {
     assert.deepStrictEqual(priced(decode()).swap(true, 1009n, clock), filled(1009n, 0n))
   })
 
-  it("takes what ends the curve and no more", () => {
+  it("takes what completes the curve and no more", () => {
     const pool = priced(decode())
     const whole = pool.swap(false, 1_000_000_000_000n, clock)
     assert.strictEqual(whole.ending, "exhausted")
@@ -120,7 +121,7 @@ describe("meteoraDbc", () => {
     assert.strictEqual(outOf([rate, output], true, 1001n), 900n)
   })
 
-  it("walks over the points of its curve in both directions", () => {
+  it("follows the points of its curve in both directions", () => {
     // Twice the liquidity above the price of one, from where the pool stands.
     const points: ReadonlyArray<Field> = [
       [dbcConfigAt.migrationSqrtPrice, 1n << 66n, 16],
@@ -142,13 +143,13 @@ describe("meteoraDbc", () => {
     const activated: Field = [dbcPoolAt.activationPoint, BigInt(clock.slot - 350)]
     assert.strictEqual(outOf(scheduled(0n, 40_000_000n), true, 10_001n, [activated]), 10_000n - 3800n)
     assert.strictEqual(outOf(scheduled(1n, 5000n), true, 10_001n, [activated]), 10_000n - 625n)
-    // 10 + 20 + 30 + 40 of the first four thousands.
+    // 10 + 20 + 30 + 40 for the first four thousands.
     assert.strictEqual(outOf(limited(350n), false, 4000n, [activated]), 3899n)
     assert.strictEqual(outOf(limited(349n), false, 4000n, [activated]), 3959n)
     assert.strictEqual(outOf(limited(350n), true, 4001n, [activated]), 3960n)
   })
 
-  it("adds the fee of the volatility it has stored", () => {
+  it("adds the fee of its stored volatility", () => {
     const config: ReadonlyArray<Field> = [
       [dbcConfigAt.cliffRate, 100_000_000n],
       [dbcConfigAt.volatilityOn, 1n, 1],
@@ -166,12 +167,12 @@ describe("meteoraDbc", () => {
       [dbcConfigAt.quoteTokenFlag, 1n, 1]
     ]
     const pool = priced(decode(flatPool, config, [tenPercentOf(SOL), tenPercentOf(USDC)]))
-    // 900 arrive, 899 come out, of which 90 are withheld.
+    // 900 arrive, 899 come out, 90 of them are withheld.
     assert.deepStrictEqual(pool.swap(true, 1000n, clock), filled(1000n, 809n))
     assert.deepStrictEqual(pool.swap(false, 1000n, clock), filled(1000n, 809n))
   })
 
-  it("does not price what has ended or what it does not know", () => {
+  it("does not price a completed curve or unknown modes", () => {
     assert.strictEqual(failing(decode([[dbcPoolAt.isMigrated, 1n, 1]])).reason, "closed")
     assert.strictEqual(failing(decode([[dbcPoolAt.sqrtPrice, 0n, 16]])).reason, "malformed")
     assert.strictEqual(failing(decode([[dbcPoolAt.quoteReserve, 87_945_796_097n]])).reason, "closed")
@@ -183,7 +184,7 @@ describe("meteoraDbc", () => {
     assert.strictEqual(failing(meteoraDbc.decode(pool, () => null, derive)).reason, "malformed")
   })
 
-  it("refuses, as the program fails, while there is no price to compare the swap's with", () => {
+  it("refuses, as the program does, while there is no price to compare with", () => {
     const recent: ReadonlyArray<Field> = [[dbcPoolAt.volatilityUpdatedAt, BigInt(clock.unixTimestamp - 5)]]
     const rules: ReadonlyArray<Field> = [
       [dbcConfigAt.volatilityOn, 1n, 1],
@@ -196,7 +197,7 @@ describe("meteoraDbc", () => {
     assert.strictEqual(priced(decode(recent, rules)).swap(false, 1_000_000n, later).ending, "filled")
   })
 
-  it("asks for its config first and for the quote mint once that is read", () => {
+  it("needs its config first, and the quote mint once the config is read", () => {
     const { accounts, pool } = dbcWith()
     assert.strictEqual(meteoraDbc.needs(pool, () => undefined, derive).length, 4)
     const vaults = [NO_ADDRESS, NO_ADDRESS]
@@ -221,7 +222,7 @@ describe("meteoraDbc", () => {
       const data = writeDbc(made.pool.data, after, false, fill)
       assert.deepStrictEqual(read(data), after)
       assert.strictEqual(after.quoteReserve - before.quoteReserve, 990_000_000n)
-      // 1 %: a fifth of it the protocol's, the rest shared by partner and creator.
+      // 1 %. A fifth of it goes to the protocol, the rest to partner and creator.
       const view = new DataView(data.buffer)
       const fees = [dbcPoolAt.protocolQuoteFee, dbcPoolAt.partnerQuoteFee, dbcPoolAt.creatorQuoteFee]
       assert.deepStrictEqual(
@@ -254,11 +255,11 @@ describe("meteoraDbc", () => {
 describe.skipIf(!hasRecordings)("recorded bonding-curve swaps", () => {
   const sets = recordings("meteora-dbc-")
 
-  it("are there", () => {
+  it("exist", () => {
     assert.isAbove(sets.length, 0)
   })
 
-  it.each(sets)("of $name are priced to the unit", ({ fixture }) => {
+  it.each(sets)("of $name are quoted to the unit", ({ fixture }) => {
     const notes: Array<string> = []
     const { cases, errorsWrong, exact } = check(fixture, (line) => notes.push(line))
     assert.strictEqual(exact, cases, notes.join("\n"))

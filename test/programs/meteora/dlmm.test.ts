@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { check } from "../../../scripts/exactness/check.ts"
-import { bigintOf, textOf } from "../../../src/proofs/exactness/fixture.ts"
-import type { Field } from "../../../src/proofs/exactness/stateAccounts.ts"
-import { lookup } from "../../../src/proofs/exactness/world.ts"
+import { bigintOf, textOf } from "../../../src/quotes/execution/poolFixture.ts"
+import type { Field } from "../../../src/quotes/execution/makeAccount.ts"
+import { lookup } from "../../../src/quotes/execution/decodeFixture.ts"
 import { dlmmBinArrayAt, dlmmBinAt } from "../../../src/programs/meteora/dlmmBins.ts"
 import { dlmmRate, dlmmReference } from "../../../src/programs/meteora/dlmmFees.ts"
 import { dlmmPairAt } from "../../../src/programs/meteora/dlmmPair.ts"
@@ -17,7 +17,7 @@ import { clock, derive, failing, filled, mintWithFee, priced } from "../stateAcc
 
 const decode = ({ accounts, pool }: SyntheticPool) => meteoraDlmm.decode(pool, accounts, derive)
 
-// Nothing below bin 0 and above bin 1 matters to most tests: prices are 1 and 1.001.
+// Most tests use only bins 0 and 1: prices are 1 and 1.001.
 const near: ReadonlyArray<PlannedBin> = [
   { id: 0, y: 1_000_000n },
   { id: 1, x: 1_000_000n }
@@ -28,7 +28,7 @@ const reason = (offset: number, value: bigint) => failing(decode(dlmmWith(near, 
 
 const at = (unixTimestamp: number) => ({ ...clock, unixTimestamp })
 
-/** Endings of a swap 9, 10, 119 and 120 seconds after the last one; the filter period is 10 s, the decay period 120 s. */
+/** Swaps 9, 10, 119 and 120 seconds after the last one. The filter period is 10 s, the decay period 120 s. */
 const endingsWith = (accumulator: bigint) => {
   const fields: ReadonlyArray<Field> = [
     [dlmmPairAt.volatilityAccumulator, accumulator, 4],
@@ -61,11 +61,11 @@ describe("meteoraDlmm", () => {
     assert.deepStrictEqual(pool.swap(false, 30_000_000_001n, clock), filled(30_000_000_001n, 29_670_179_820n))
   })
 
-  it("refuses to pay nothing", () => {
+  it("refuses a payout of zero", () => {
     assert.strictEqual(priced(decode(dlmmWith(near))).swap(false, 1n, clock).ending, "refused")
   })
 
-  it("empties bins one after the other, the fee on top of each", () => {
+  it("empties bins one after the other, with the fee on top of each", () => {
     const pool = priced(
       decode(
         dlmmWith([
@@ -86,7 +86,7 @@ describe("meteoraDlmm", () => {
     })
   })
 
-  it("takes its fee in Y whichever way the swap goes in mode 1, else from the input", () => {
+  it("takes its fee in Y in both directions in mode 1, else from the input", () => {
     const inY: Field = [dlmmPairAt.collectFeeMode, 1n, 1]
     const selling = (...fields: ReadonlyArray<Field>) =>
       priced(decode(dlmmWith(near, fields))).swap(true, 101n, clock).amountOut
@@ -118,7 +118,7 @@ describe("meteoraDlmm", () => {
     assert.strictEqual(dlmmRate(pair, { index: 0, volatility: 0 }, 900), 100_000_000n)
   })
 
-  it("prices every clock by its own reference", () => {
+  it("prices every clock with its own reference", () => {
     const volatile: ReadonlyArray<Field> = [
       [dlmmPairAt.variableFeeControl, 1_000_000n, 4],
       [dlmmPairAt.volatilityAccumulator, 100_000n, 4],
@@ -127,24 +127,24 @@ describe("meteoraDlmm", () => {
     ]
     const pool = priced(decode(dlmmWith(near, volatile)))
     const outAt = (unixTimestamp: number) => pool.swap(true, 100_000n, { ...clock, unixTimestamp }).amountOut
-    // 1 % and 0.04 %, 0.25 %, nothing; in turns, so that no answer is another's.
+    // 1 % and 0.04 %, 0.25 %, nothing. In turns, so that no answer is taken from another clock.
     const turns = [1009, 1010, 1120, 1009, 1010, 1120]
     assert.deepStrictEqual(turns.map(outAt), [98_960n, 98_750n, 99_000n, 98_960n, 98_750n, 99_000n])
   })
 
   it("refuses every swap while the program's product of accumulator and reduction does not fit 32 bits", () => {
-    // 858,993 · 5000 = 2^32 - 2296, and one more of the accumulator is 2704 past it.
+    // 858,993 · 5000 = 2^32 - 2296. One more in the accumulator is 2704 beyond.
     assert.deepStrictEqual(endingsWith(858_993n), ["filled", "filled", "filled", "filled"])
     assert.deepStrictEqual(endingsWith(858_994n), ["filled", "refused", "refused", "filled"])
   })
 
-  it("fills orders behind provided liquidity, those partly filled first", () => {
+  it("fills orders after provided liquidity, partly filled orders first", () => {
     const bin: PlannedBin = { id: 0, y: 100n, processed: 50n, open: 30n }
     const whole = (fields: ReadonlyArray<Field>, bins: ReadonlyArray<PlannedBin> = [bin]) =>
       priced(decode(dlmmWith(bins, [rateOf(0n), ...fields]))).swap(true, 1000n, clock).amountOut
     assert.strictEqual(whole([[dlmmPairAt.functionType, 2n, 1]]), 180n)
     assert.strictEqual(whole([]), 180n)
-    // A pair for liquidity mining takes none, nor does an undetermined one with a reward set up.
+    // A pair for liquidity mining takes no orders, nor does an undetermined pair with a reward.
     assert.strictEqual(whole([[dlmmPairAt.functionType, 1n, 1]]), 100n)
     assert.strictEqual(whole([[dlmmPairAt.rewards + 144, 1n]]), 100n)
     // Orders that sell X do not fill a sale of X.
@@ -153,7 +153,7 @@ describe("meteoraDlmm", () => {
     assert.strictEqual(buying.swap(false, 150n, clock).amountOut, 150n)
   })
 
-  it("takes the transfer fee of the input first and that of the output last", () => {
+  it("takes the transfer fee of the input first and of the output last", () => {
     const mint = mintWithFee(SOL, [0n, MAX_U64, 1000n], [0n, MAX_U64, 1000n])
     const bins: ReadonlyArray<PlannedBin> = [{ id: 0, x: 2000n, y: 2000n }]
     const pool = priced(decode(dlmmWith(bins, [rateOf(0n), [dlmmPairAt.tokenFlagX, 1n, 1]], [mint])))
@@ -179,7 +179,7 @@ describe("meteoraDlmm", () => {
     assert.strictEqual(priced(decode(dlmmWith([]))).marginalRate(true, clock).numerator, 0n)
   })
 
-  it("waits for activation where its kind asks for it", () => {
+  it("waits for activation when its kind requires it", () => {
     const later: Field = [dlmmPairAt.activationPoint, 2n]
     const ending = (...fields: ReadonlyArray<Field>) =>
       priced(decode(dlmmWith(near, [later, ...fields]))).swap(true, 1000n, clock).ending
@@ -190,7 +190,7 @@ describe("meteoraDlmm", () => {
     assert.strictEqual(ending([dlmmPairAt.pairType, 2n, 1], [dlmmPairAt.activationType, 1n, 1]), "filled")
   })
 
-  it("does not price what it does not know", () => {
+  it("does not price unknown modes", () => {
     assert.strictEqual(reason(dlmmPairAt.status, 1n), "closed")
     assert.strictEqual(reason(dlmmPairAt.pairType, 4n), "unsupported")
     assert.strictEqual(reason(dlmmPairAt.functionType, 3n), "unsupported")
@@ -233,25 +233,25 @@ describe("a DLMM pair after a swap", () => {
 describe.skipIf(!hasRecordings)("recorded DLMM swaps", () => {
   const sets = recordings("meteora-dlmm-")
 
-  it("are there", () => {
+  it("exist", () => {
     assert.isAbove(sets.length, 0)
   })
 
-  it.each(sets)("of $name are priced to the unit", ({ fixture }) => {
+  it.each(sets)("of $name are quoted to the unit", ({ fixture }) => {
     const notes: Array<string> = []
     const { cases, exact } = check(fixture, (line) => notes.push(line))
     assert.strictEqual(exact, cases, notes.join("\n"))
   })
 
-  // The recorder passed the arrays of two pairs in ascending order only, so swaps that cross downwards found none behind the
-  // first: the transaction lacked accounts, which is no property of the pool.
+  // The recorder passed the arrays of two pairs in ascending order only. Swaps that cross downwards then lacked
+  // accounts, which is no property of the pool.
   it.each(sets)("of $name are not filled where the program refused", ({ fixture }) => {
     const errors = fixture.errors.filter((entry) => textOf(entry, "programError") !== "AccountNotEnoughKeys")
     const notes: Array<string> = []
     assert.strictEqual(check({ ...fixture, errors }, (line) => notes.push(line)).errorsWrong, 0, notes.join("\n"))
   })
 
-  it.each(sets)("of $name leave the pair at the bin the program left it at", ({ fixture }) => {
+  it.each(sets)("of $name leave the pair at the same bin as the program", ({ fixture }) => {
     const pool = [...fixture.accounts.values()].find(meteoraDlmm.isPool)
     assert.isDefined(pool)
     if (pool !== undefined) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NO_ADDRESS } from "../../../src/programs/pump/fees.ts"
 import { Schema } from "effect"
-import { discriminator, makeAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
+import { discriminator, makeAccount } from "../../../src/quotes/execution/makeAccount.ts"
 import { type Bin, binPrice, dlmmBinArrayAt } from "../../../src/programs/meteora/dlmmBins.ts"
 import { binArraysAhead } from "../../../src/programs/meteora/dlmmBitmap.ts"
 import { dlmmReference } from "../../../src/programs/meteora/dlmmFees.ts"
@@ -9,7 +9,7 @@ import { type DlmmPair, dlmmPairAt } from "../../../src/programs/meteora/dlmmPai
 import { fillDlmm } from "../../../src/programs/meteora/dlmmSwap.ts"
 import { makeLadder, makeTable } from "../../../src/programs/meteora/dlmmTable.ts"
 import { meteoraDlmm } from "../../../src/programs/meteora/dlmm.ts"
-import type { Accounts } from "../../../src/programs/Program.ts"
+import type { Accounts } from "../../../src/programs/interface/Program.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import {
@@ -39,7 +39,7 @@ describe("the bin arrays of a DLMM pair", () => {
     (address) =>
       address === missing ? answer : accounts(address)
 
-  it("are asked for with both mints, both vaults and the bitmap extension, which may name more", () => {
+  it("are needed with both mints, both vaults and the bitmap extension, which may name more", () => {
     assert.deepStrictEqual(
       new Set(meteoraDlmm.needs(pool, accounts, derive)),
       new Set([
@@ -55,7 +55,7 @@ describe("the bin arrays of a DLMM pair", () => {
     )
   })
 
-  it("are asked for four deep in each direction", () => {
+  it("are needed four deep in each direction", () => {
     const many = Array.from({ length: 11 }, (_, i) => ({ id: (i - 5) * 70, x: 1n }))
     const made = dlmmWith(many)
     const needed = meteoraDlmm.needs(made.pool, made.accounts, derive)
@@ -63,7 +63,7 @@ describe("the bin arrays of a DLMM pair", () => {
     assert.deepStrictEqual(new Set(needed), new Set([SOL, USDC, NO_ADDRESS, ...arrays]))
   })
 
-  it("are waited for until they have been read", () => {
+  it("are incomplete until they have been read", () => {
     for (const missing of [binArrayAt(-2), binArrayAt(2), bitmapExtensionAt()]) {
       assert.strictEqual(failing(meteoraDlmm.decode(pool, without(missing, undefined), derive)).reason, "incomplete")
     }
@@ -75,7 +75,7 @@ describe("the bin arrays of a DLMM pair", () => {
     assert.deepStrictEqual(whole, { ending: "exhausted", amountIn: 1011n, amountOut: 1000n })
   })
 
-  it("are not believed when they are another pair's or another index's", () => {
+  it("are rejected when they belong to another pair or index", () => {
     const wrong = binArrayWith(-1, [])
     const moved = { ...wrong, data: wrong.data.with(dlmmBinArrayAt.index, 9) }
     const others = { ...wrong, data: wrong.data.with(dlmmBinArrayAt.pair, 9) }
@@ -142,7 +142,7 @@ const planned = (plan: typeof Plan.Type): SyntheticPool =>
     ]
   )
 
-/** Amounts of every size, and those at which one bin more is passed, with their neighbours. */
+/** Amounts of every size, and the amounts at which one more bin is passed, with their neighbours. */
 const amountsFor = (pair: DlmmPair, bins: ReadonlyArray<Bin>, sellsX: boolean, elapsed: number) => {
   const reference = dlmmReference(pair, elapsed)
   const edges = bins.map((_, i) => fillDlmm(pair, reference, sellsX, bins.slice(0, i + 1), MAX_U64).amountIn)
@@ -153,7 +153,7 @@ const amountsFor = (pair: DlmmPair, bins: ReadonlyArray<Bin>, sellsX: boolean, e
 }
 
 describe("the price table of a DLMM pair", () => {
-  it.prop("pays what the loop over its bins pays", [Plan], ([plan]) => {
+  it.prop("pays the same as the loop over its bins", [Plan], ([plan]) => {
     const { accounts, pool } = planned(plan)
     const pair = dlmmPairOf(pool.data)
     const bins = dlmmBinsOf(pool, accounts, plan.sellsX)

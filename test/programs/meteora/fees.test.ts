@@ -13,7 +13,8 @@ import {
 import { beforeTransfer } from "../../../src/programs/math/transferFee.ts"
 import { volatilityAfter, type VolatilityRules } from "../../../src/programs/meteora/volatility.ts"
 import { powerQ64 } from "../../../src/programs/math/powerQ64.ts"
-import { afterTransfer, type TransferFees } from "../../../src/programs/math/transferFee.ts"
+import { afterTransfer } from "../../../src/programs/math/transferFee.ts"
+import type { TransferFees } from "../../../src/programs/layout/tokenAccount.ts"
 
 const ONE = 1n << 64n
 const stepOf = (bps: bigint) => ONE + (bps << 64n) / 10_000n
@@ -21,7 +22,7 @@ const stepOf = (bps: bigint) => ONE + (bps << 64n) / 10_000n
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 describe("powers in Q64.64", () => {
-  it("are the prices that the program has written into bins", () => {
+  it("equal the prices that the program has written into bins", () => {
     // Bins of the pairs B5Eia4cE… (10 basis points) and EtAdVRLF… (250 basis points) on mainnet.
     assert.strictEqual(powerQ64(stepOf(10n), 1), 18_465_190_817_783_261_167n)
     assert.strictEqual(powerQ64(stepOf(10n), -30), 17_901_828_741_379_573_416n)
@@ -30,7 +31,7 @@ describe("powers in Q64.64", () => {
     assert.strictEqual(powerQ64(stepOf(250n), 0), ONE)
   })
 
-  it("end where the program fails", () => {
+  it("fail where the program fails", () => {
     assert.isNull(powerQ64(stepOf(1n), 0x80000))
     assert.isNull(powerQ64(ONE / 2n, 65))
     assert.isNull(powerQ64(0n, 1))
@@ -56,16 +57,16 @@ describe("square roots", () => {
 describe("scheduled fee rates", () => {
   const schedule = { cliff: 500_000_000n, periods: 100n, reduction: 4_000_000n, exponential: false }
 
-  it("fall by a step a period and stop at the last period", () => {
+  it("fall by a step in each period and stop at the last period", () => {
     assert.strictEqual(scheduledRate(schedule, 0n), 500_000_000n)
     assert.strictEqual(scheduledRate(schedule, 7n), 472_000_000n)
     assert.strictEqual(scheduledRate(schedule, 1000n), 100_000_000n)
   })
 
-  it("fall by a share a period, rounded down", () => {
+  it("fall by a share in each period, rounded down", () => {
     const halving = { ...schedule, reduction: 5000n, exponential: true }
     assert.strictEqual(scheduledRate(halving, 3n), 62_500_000n)
-    // 0.97 in Q64.64, squared and truncated, times 5e8, is short of 470450000.
+    // 0.97 in Q64.64, squared and truncated, times 5e8 is a little less than 470450000.
     assert.strictEqual(scheduledRate({ ...halving, reduction: 300n }, 2n), 470_450_000n)
     assert.strictEqual(scheduledRate({ ...halving, reduction: 0n }, 50n), 500_000_000n)
   })
@@ -85,10 +86,10 @@ describe("the variable fee rate", () => {
 })
 
 describe("the rate limiter", () => {
-  // 1 % on the first thousand, 1 % more on every further one, 5 % at most.
+  // 1 % on the first thousand, 1 % more on every further thousand, at most 5 %.
   const limiter: RateLimiter = { cliff: 10_000_000n, increment: 10_000_000n, reference: 1000n, maximum: 50_000_000n }
 
-  /** The fee as a sum over the references that an amount goes through. */
+  /** The fee as a sum over the references in an amount. */
   const feeByLoop = (amount: bigint): bigint => {
     let fee = 0n
     let rate = limiter.cliff
@@ -109,7 +110,7 @@ describe("the rate limiter", () => {
     assert.strictEqual(limitedRate(limiter, 10_000n), 40_000_000n)
   })
 
-  it("finds the rate again from the remainder", () => {
+  it("finds the same rate from the net amount", () => {
     assert.strictEqual(limitedRateOfNet(limiter, 990n), 10_000_000n)
     assert.strictEqual(limitedRateOfNet(limiter, 1970n), 15_000_000n)
     assert.strictEqual(limitedRateOfNet(limiter, 9600n), 40_000_000n)
@@ -121,7 +122,7 @@ describe("the rate limiter", () => {
   })
 
   it.prop(
-    "charges the sum over its references, and a unit at most for rounding the rate",
+    "charges the sum over its references, and at most one unit more for rounding the rate",
     [between(1, 2 ** 20)],
     ([n]) => {
       const amount = BigInt(n)
@@ -130,7 +131,7 @@ describe("the rate limiter", () => {
     }
   )
 
-  it.prop("finds a rate that leaves what it was asked for, to a unit or two", [between(1, 2 ** 20)], ([n]) => {
+  it.prop("finds a rate that leaves the wanted amount, to a unit or two", [between(1, 2 ** 20)], ([n]) => {
     const net = BigInt(n)
     const rate = limitedRateOfNet(limiter, net) ?? 0n
     const again = withoutFee(withFee(net, rate), limitedRate(limiter, withFee(net, rate)) ?? 0n)
@@ -177,7 +178,7 @@ describe("volatility", () => {
     reduction: 5000n
   }
   const quiet = { updatedAt: 1000n, sqrtPriceReference: ONE, accumulator: 40_000n, reference: 0n }
-  // A square-root price 1 % higher is 100 steps of a basis point, and the price itself twice as many.
+  // A square-root price 1 % higher is 100 steps of a basis point, and the price itself moves twice as many.
   const higher = ONE + ONE / 100n
 
   it("remembers half of past movement between filter and decay period", () => {

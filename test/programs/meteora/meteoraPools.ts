@@ -1,6 +1,6 @@
-/** Meteora pools written as account bytes, at the offsets the decoders read. */
-import { plainMint } from "../../../src/programs/math/plainMint.ts"
-import { discriminator, type Field, makeAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
+/** Meteora pools as account bytes, at the offsets that the decoders read. */
+import { plainMint } from "../../../src/programs/layout/tokenAccount.ts"
+import { discriminator, type Field, makeAccount } from "../../../src/quotes/execution/makeAccount.ts"
 import { dammV2At } from "../../../src/programs/meteora/dammV2State.ts"
 import { dbcConfigAt, dbcPoolAt } from "../../../src/programs/meteora/dbcState.ts"
 import {
@@ -17,13 +17,13 @@ import { type DlmmPair, dlmmPairAt, readDlmmPair } from "../../../src/programs/m
 import { meteoraDammV2 } from "../../../src/programs/meteora/dammV2.ts"
 import { meteoraDbc } from "../../../src/programs/meteora/dbc.ts"
 import { dlmmBins, meteoraDlmm } from "../../../src/programs/meteora/dlmm.ts"
-import type { Accounts } from "../../../src/programs/Program.ts"
-import { isFailure } from "../../../src/programs/math/unpriceable.ts"
+import type { Accounts } from "../../../src/programs/interface/Program.ts"
+import { isFailure } from "../../../src/programs/layout/unpriceable.ts"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, SOL, USDC } from "../../../src/domain/Address.ts"
 import { derive } from "../stateAccounts.ts"
 
-/** A pool and everything it is priced from. Every other account does not exist. */
+/** A pool and everything it is priced from. No other account exists. */
 export interface SyntheticPool {
   readonly pool: OnChainAccount
   readonly accounts: Accounts
@@ -37,7 +37,7 @@ const holding = (...given: ReadonlyArray<OnChainAccount>): Accounts => {
   return (address) => known.get(address) ?? null
 }
 
-/** The SOL-USDC pool CGPxT5d1… as it stood on mainnet in August 2025, with fields changed. */
+/** The SOL-USDC pool CGPxT5d1… as on mainnet in August 2025, with fields changed. */
 export const dammV2With = (
   fields: ReadonlyArray<Field> = [],
   mints: ReadonlyArray<OnChainAccount> = []
@@ -70,7 +70,7 @@ export const dammV2With = (
   accounts: holding(...mints)
 })
 
-/** A bonding curve of two stretches, which is those of the pool 64Vqtn4q… in June 2025, with fields changed. */
+/** A bonding curve of two stretches, as the pool 64Vqtn4q… in June 2025, with fields changed. */
 export const dbcWith = (
   poolFields: ReadonlyArray<Field> = [],
   configFields: ReadonlyArray<Field> = [],
@@ -102,7 +102,7 @@ export const dbcWith = (
   return { pool, accounts: holding(config, ...mints) }
 }
 
-/** One bin's amounts; orders rest on the side that `ordersSellX` names. */
+/** Amounts of one bin. Orders are on the side that `ordersSellX` names. */
 export interface PlannedBin {
   readonly id: number
   readonly x?: bigint
@@ -110,7 +110,7 @@ export interface PlannedBin {
   readonly processed?: bigint
   readonly open?: bigint
   readonly ordersSellX?: boolean
-  /** That of the bin at 10 basis points a bin when absent. */
+  /** The price of the bin at 10 basis points a bin when absent. */
   readonly price?: bigint
 }
 
@@ -154,7 +154,10 @@ const bitmapFields = (indexes: ReadonlyArray<number>): ReadonlyArray<Field> => {
   return [[dlmmPairAt.bitmap, bits, 128]]
 }
 
-/** A pair at bin 0 with a base fee of 1 %, 10 basis points a bin, its arrays marked in its bitmap, and fields changed. */
+/**
+ * A pair at bin 0 with a base fee of 1 % and 10 basis points a bin, its arrays marked in its bitmap, and fields
+ * changed.
+ */
 export const dlmmWith = (
   bins: ReadonlyArray<PlannedBin>,
   fields: ReadonlyArray<Field> = [],

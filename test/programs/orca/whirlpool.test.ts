@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bigintOf, type Entry, textOf } from "../../../src/proofs/exactness/fixture.ts"
-import { isUnpriceable, type Pool } from "../../../src/programs/Program.ts"
-import { readAddress } from "../../../src/programs/math/bytes.ts"
+import { bigintOf, type Entry, textOf } from "../../../src/quotes/execution/poolFixture.ts"
+import { isUnpriceable, type Pool } from "../../../src/programs/interface/Program.ts"
+import { readAddress } from "../../../src/programs/layout/bytes.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
-import { isFailure } from "../../../src/programs/math/unpriceable.ts"
+import { isFailure } from "../../../src/programs/layout/unpriceable.ts"
 import { whirlpool, whirlpoolSwapPaths } from "../../../src/programs/orca/whirlpool.ts"
 import {
   arraySequence,
@@ -50,11 +50,11 @@ describe.skipIf(!hasRecordings)("recorded Whirlpool swaps", () => {
     return { account: account ?? synthetic, accounts, fixture }
   }
 
-  it("are there", () => {
+  it("exist", () => {
     assert.isAbove(sets.length, 0)
   })
 
-  it.each(sets)("of $name leave the pool at the tick the program left it at", (set) => {
+  it.each(sets)("of $name leave the pool at the same tick as the program", (set) => {
     const { account, accounts, fixture } = setUp(set)
     const swapPaths = whirlpoolSwapPaths(account, accounts, derive)
     assert.isFalse(isFailure(swapPaths))
@@ -69,7 +69,7 @@ describe.skipIf(!hasRecordings)("recorded Whirlpool swaps", () => {
     }
   })
 
-  it.each(sets)("of $name are quoted to the unit, and refused ones are not filled", (set) => {
+  it.each(sets)("of $name are quoted to the unit, and refused swaps are not filled", (set) => {
     const { account, accounts, fixture } = setUp(set)
     const pool = priced(whirlpool.decode(account, accounts, derive))
     const swap = (entry: Entry) =>
@@ -84,7 +84,7 @@ describe.skipIf(!hasRecordings)("recorded Whirlpool swaps", () => {
   })
 })
 
-/** The pool of a vector: three tick arrays that do not exist, in either direction. */
+/** The pool of a vector. Three tick arrays in each direction do not exist. */
 const courseOfVector = (entry: Entry) => {
   const tick = Number(textOf(entry, "currTickIndex"))
   const tickSpacing = Number(textOf(entry, "tickSpacing"))
@@ -140,7 +140,7 @@ describe("a Whirlpool pool", () => {
     )
   })
 
-  it("is distinguished from other accounts by owner, length and discriminator", () => {
+  it("is told from other accounts by owner, length and discriminator", () => {
     const { pool } = whirlpoolFrom(plan)
     assert.isTrue(whirlpool.isPool(pool))
     assert.isFalse(whirlpool.isPool({ ...pool, owner: SOL }))
@@ -148,7 +148,7 @@ describe("a Whirlpool pool", () => {
     assert.isFalse(whirlpool.isPool({ ...pool, data: new Uint8Array(pool.data.length) }))
   })
 
-  it("is priced from its mints, its vaults and the three arrays of each direction", () => {
+  it("needs its mints, its vaults and the three arrays of each direction", () => {
     const { accounts, pool } = whirlpoolFrom(plan)
     const array = (start: number) => whirlpoolArrayAddress(derive, pool.address, start)
     const starts = [-33_792, -39_424, -45_056, -28_160, -22_528]
@@ -156,7 +156,7 @@ describe("a Whirlpool pool", () => {
     assert.sameMembers([...whirlpool.needs(pool, accounts, derive)], [SOL, USDC, ...vaults, ...starts.map(array)])
   })
 
-  it("waits for the array at its price, and quotes as far as it knows when a farther one is missing", () => {
+  it("is incomplete without the array at its price, and quotes as far as it knows when a farther one is missing", () => {
     const { accounts, pool } = whirlpoolFrom(plan)
     const without = (start: number) => {
       const missing = whirlpoolArrayAddress(derive, pool.address, start)
@@ -181,7 +181,7 @@ describe("a Whirlpool pool", () => {
     assert.strictEqual(pool.swap(true, end.amountIn + 1n, clock).ending, "exhausted")
   })
 
-  it("pays out nothing for a unit that buys less than one, as the program does", () => {
+  it("pays nothing for a unit that buys less than one, as the program does", () => {
     assert.deepStrictEqual(decode(whirlpoolFrom(plan)).swap(true, 1n, clock), {
       ending: "filled",
       amountIn: 1n,
@@ -189,11 +189,11 @@ describe("a Whirlpool pool", () => {
     })
   })
 
-  it("refuses nothing at all", () => {
+  it("refuses an amount of zero", () => {
     assert.strictEqual(decode(whirlpoolFrom(plan)).swap(true, 0n, clock).ending, "refused")
   })
 
-  it("asks for an exact output at least what the same input would have bought", () => {
+  it("charges at least the input that would buy an exact output", () => {
     const pool = decode(whirlpoolFrom(plan))
     const bought = pool.swap(false, 5_000_000n, clock)
     const sold = pool.swapExactOut?.(false, bought.amountOut, clock)
@@ -215,7 +215,7 @@ describe("a Whirlpool pool", () => {
     }
   })
 
-  it("is malformed when a tick array is cut short or begins elsewhere", () => {
+  it("is malformed when a tick array is cut short or starts elsewhere", () => {
     const { accounts, pool } = whirlpoolFrom(plan)
     const address = whirlpoolArrayAddress(derive, pool.address, -33_792)
     const withArray = (data: Uint8Array) => {
@@ -234,8 +234,8 @@ describe("a Whirlpool pool", () => {
   })
 })
 
-describe("the arrays a swap is given", () => {
-  it("begin with the next one upwards when no usable tick is left in this one", () => {
+describe("the arrays of a swap", () => {
+  it("start with the next array upwards when no usable tick is left in this one", () => {
     assert.deepStrictEqual(arraySequence(5631, 64, false), [5632, 11_264, 16_896])
     assert.deepStrictEqual(arraySequence(5567, 64, false), [0, 5632, 11_264])
     assert.deepStrictEqual(arraySequence(5631, 64, true), [0, -5632, -11_264])

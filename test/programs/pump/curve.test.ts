@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { discriminator, makeAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
-import { plainMint } from "../../../src/programs/math/plainMint.ts"
-import type { Accounts } from "../../../src/programs/Program.ts"
+import { discriminator, makeAccount } from "../../../src/quotes/execution/makeAccount.ts"
+import { plainMint } from "../../../src/programs/layout/tokenAccount.ts"
+import type { Accounts } from "../../../src/programs/interface/Program.ts"
 import { pumpCurve } from "../../../src/programs/pump/curve.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import { feeConfig } from "./pumpAccounts.ts"
 import { at, clock, derive, failing, filled, priced, reading } from "../stateAccounts.ts"
 
-// A real pair: the address of the second is derived from the first.
+// A real pair: the second address is derived from the first.
 const COIN = Address.make("9BB6NFEcjBCtnNLFko2FqVQBq8HHM13kCyYcdQbgpump")
 const CURVE = Address.make("TBHe5tJnuT4CQbHorJ1uVdfUoaYGPKgfCpiv2jgesVN")
 // As published for mainnet.
@@ -28,7 +28,7 @@ interface Change {
   readonly length?: number
 }
 
-/** Reserves as every SOL curve starts with them, unless changed. */
+/** Reserves as at the start of every SOL curve, with fields changed. */
 const curveAccount = (change: Change = {}) => {
   const whole = makeAccount(CURVE, pumpCurve.programId, 151, [
     [0, discriminator("17b7f83760d8ac60")],
@@ -66,7 +66,7 @@ const schedule = feeConfig(FEE_CONFIG, {
 const today = (globalAccount = global(1087)): Accounts =>
   reading(globalAccount, schedule, plainMint(COIN), plainMint(SOL), plainMint(USDC))
 
-/** A program version without the fee program: its FeeConfig has been looked for and is not there. */
+/** A program version before the fee program: its FeeConfig was read and does not exist. */
 const before = (globalLength: number): Accounts => {
   const read = reading(global(globalLength), plainMint(COIN), plainMint(SOL))
   return (address) => (address === FEE_CONFIG ? null : read(address))
@@ -81,7 +81,7 @@ const bpsOf = (change: Change, accounts = today()): bigint => {
   return denominator / (change.virtualQuote ?? 30_000_000_000n) - 10_000n
 }
 
-/** A curve of which so many tokens have been sold, fees aside. */
+/** A curve that has sold this many tokens, without fees. */
 const curveAfter = (sold: bigint): Change => {
   const virtualTokens = 1_073_000_000_000_000n - sold
   const virtualQuote = (1_073_000_000_000_000n * 30_000_000_000n) / virtualTokens
@@ -100,7 +100,7 @@ describe("pumpCurve", () => {
     assert.deepStrictEqual(priced(decode()).swap(false, 3_000_000_000n, clock).amountOut, 96_449_438_144_093n)
   })
 
-  it("shows the way to its migration: the share sold of the tokens that common curves have", () => {
+  it("shows how far it is from its migration: the sold share of the tokens that common curves have", () => {
     const [start, quarter] = [0n, 198_275_000_000_000n].map((sold) => priced(decode(curveAfter(sold))).graduation)
     assert.deepStrictEqual(start, { numerator: 0n, denominator: 793_100_000_000_000n })
     assert.deepStrictEqual(quarter, { numerator: 198_275_000_000_000n, denominator: 793_100_000_000_000n })
@@ -108,7 +108,7 @@ describe("pumpCurve", () => {
     assert.isUndefined(priced(decode(change)).graduation, "a curve that began with more")
   })
 
-  it("prices the program of January 2025 from its flat fee, rounded down", () => {
+  it("prices the program of January 2025 with its flat fee, rounded down", () => {
     const change = {
       virtualTokens: 451_887_348_418_477n,
       virtualQuote: 71_234_567_891n,
@@ -125,18 +125,18 @@ describe("pumpCurve", () => {
     )
     assert.deepStrictEqual(pool.swap(true, 1000n, clock), filled(1000n, 0n))
     assert.deepStrictEqual(pool.swap(true, 35_000_000_007n, clock), filled(35_000_000_007n, 5_461_730n))
-    // It sold exact amounts of tokens only.
+    // It sold only exact amounts of tokens.
     assert.strictEqual(pool.swap(false, 1_000_000_000n, clock).ending, "refused")
   })
 
-  it("prices versions between from Global's two flat rates, rounded up", () => {
+  it("prices later versions with Global's two flat rates, rounded up", () => {
     const pool = priced(decode({}, before(1045)))
     // floor(1e6·3e10/(1.073e15 - 1e6)) + 1 = 28; ceil(0.28) and ceil(0.014) on top.
     assert.deepStrictEqual(pool.swapExactOut?.(false, 1_000_000n, clock), filled(30n, 1_000_000n))
   })
 
-  it("never lets Global decide where there is a FeeConfig", () => {
-    // 27 + 1 to the curve; ceil(0.266) and ceil(0.084) by the schedule.
+  it("ignores the rates of Global when there is a FeeConfig", () => {
+    // 27 + 1 to the curve, ceil(0.266) and ceil(0.084) by the schedule.
     const bought = priced(decode()).swapExactOut?.(false, 1_000_003n, clock)
     assert.deepStrictEqual(bought, filled(30n, 1_000_003n))
     assert.strictEqual(failing(decode({}, reading(global(1087), plainMint(COIN), plainMint(SOL)))).reason, "incomplete")
@@ -150,13 +150,13 @@ describe("pumpCurve", () => {
     assert.strictEqual(bpsOf({ quoteMint: USDC }), 90n)
   })
 
-  it("ranks mayhem curves by the mint's supply and all others by the common one", () => {
+  it("uses the mint's supply for mayhem curves and the common supply for all others", () => {
     const minted = reading(global(1087), schedule, plainMint(COIN, 2_146_000_000_000_000n), plainMint(SOL))
     assert.strictEqual(bpsOf({}, minted), 125n)
     assert.strictEqual(bpsOf({ mayhem: true }, minted), 110n)
   })
 
-  it("lets a coin's own creator rate replace the schedule's only while the program allows it", () => {
+  it("uses a coin's own creator rate only while the program allows it", () => {
     assert.strictEqual(bpsOf({ creatorFeeBps: 200n }), 125n)
     assert.strictEqual(bpsOf({ creatorFeeBps: 200n }, today(global(1087, 1n))), 295n)
   })
@@ -188,7 +188,7 @@ describe("pumpCurve", () => {
     assert.strictEqual(failing(decode({ virtualTokens: 0n })).reason, "closed")
   })
 
-  it("is found by the coin, which its account does not name", () => {
+  it("is found through its coin, which its account does not name", () => {
     assert.deepStrictEqual(pumpCurve.poolAddressesOf?.(COIN, derive), [CURVE])
     assert.strictEqual(failing(pumpCurve.decode(curveAccount(), today(), derive)).reason, "incomplete")
     assert.strictEqual(failing(pumpCurve.decode(curveAccount(), today(), derive, at(3))).reason, "malformed")
@@ -196,7 +196,7 @@ describe("pumpCurve", () => {
     assert.deepStrictEqual([pool.mintA, pool.mintB], [COIN, SOL])
   })
 
-  it("needs both mints and both fee accounts, which are where mainnet keeps them", () => {
+  it("needs both mints and both fee accounts, at their mainnet addresses", () => {
     assert.sameMembers([...pumpCurve.needs(curveAccount(), reading(), derive, COIN)], [COIN, SOL, GLOBAL, FEE_CONFIG])
     assert.deepStrictEqual(pumpCurve.needs(curveAccount(), reading(), derive), [])
   })

@@ -1,5 +1,5 @@
 /** The fee program's FeeConfig as bytes. */
-import { discriminator, type Field, makeAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
+import { discriminator, type Field, makeAccount } from "../../../src/quotes/execution/makeAccount.ts"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { Address } from "../../../src/domain/Address.ts"
 

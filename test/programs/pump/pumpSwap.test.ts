@@ -1,7 +1,7 @@
-import { plainMint } from "../../../src/programs/math/plainMint.ts"
+import { plainMint } from "../../../src/programs/layout/tokenAccount.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { discriminator, makeAccount, tokenAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
+import { discriminator, makeAccount, tokenAccount } from "../../../src/quotes/execution/makeAccount.ts"
 import { pumpSwap } from "../../../src/programs/pump/pumpSwap.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import { feeConfig, type Tier } from "./pumpAccounts.ts"
@@ -83,10 +83,10 @@ const decode = (change: Change, { base, quote, supply }: Reserves, config = glob
   return pumpSwap.decode(poolAccount(change), accounts, derive)
 }
 
-/** Near the first tier's end: a market cap of 824.9 SOL at the full supply. */
+/** Near the end of the first tier: a market cap of 824.9 SOL at the full supply. */
 const reserves = { base: 147_932_989_042_582n, quote: 122_031_730_722n }
 
-/** The share of a purchase that the pool keeps: 10000/(10000 + bps). */
+/** Share of a purchase that reaches the pool: 10000/(10000 + bps). */
 const bpsOf = (change: Change, at = reserves, config = globalConfig(), fees = schedule): bigint => {
   const pool = priced(decode(change, at, config, fees))
   const { denominator } = pool.marginalRate(false, clock)
@@ -94,7 +94,7 @@ const bpsOf = (change: Change, at = reserves, config = globalConfig(), fees = sc
 }
 
 describe("pumpSwap", () => {
-  it("has the LP tokens that the pool counts, where it has issued any", () => {
+  it("has LP tokens as counted by the pool, if any are issued", () => {
     assert.deepStrictEqual(priced(decode({ lp: 4_193_388_362_450n }, reserves)).lp, {
       mint: LP,
       issued: 4_193_388_362_450n
@@ -102,7 +102,7 @@ describe("pumpSwap", () => {
     assert.isUndefined(priced(decode({}, reserves)).lp)
   })
 
-  it("pays as the SDK computes it", () => {
+  it("pays what the SDK computes", () => {
     // @pump-fun/pump-swap-sdk 1.20.0 on these reserves with the mainnet schedule.
     const created = priced(decode({ creator: true }, reserves))
     assert.deepStrictEqual(created.swap(false, 1_000_003n, clock), filled(1_000_003n, 1_197_865_629n))
@@ -120,18 +120,18 @@ describe("pumpSwap", () => {
     assert.strictEqual(bpsOf({ creator: true }, { base, quote: 98_240_000_000_000n }), 30n)
   })
 
-  it("ranks by the mint's supply, mayhem pools by a fixed one", () => {
+  it("uses the mint's supply, and a fixed supply for mayhem pools", () => {
     const at = { base: 10n ** 15n, quote: 420_000_000_000n, supply: 10n ** 15n - 1n }
     assert.strictEqual(bpsOf({ creator: true }, at), 125n)
     assert.strictEqual(bpsOf({ creator: true, mayhem: true }, at), 120n)
   })
 
-  it("charges flat fees where no curve launched the coin, and no creator fee without a creator", () => {
+  it("charges flat fees when no curve launched the coin, and no creator fee without a creator", () => {
     assert.strictEqual(bpsOf({ canonical: false, creator: true }), 30n)
     assert.strictEqual(bpsOf({}), 25n)
   })
 
-  it("has tiers of its own for USDC, and flat fees for other quotes until they have a rate", () => {
+  it("has its own tiers for USDC, and flat fees for other quotes until they have a rate", () => {
     const quote = { base: 10n ** 15n, quote: 59_000_000_000n }
     assert.strictEqual(bpsOf({ creator: true, quoteMint: USDC }, quote), 120n)
     assert.strictEqual(bpsOf({ creator: true }, quote), 125n)
@@ -146,7 +146,7 @@ describe("pumpSwap", () => {
     assert.strictEqual(bpsOf({ quoteMint: at(9) }, reserves, globalConfig(), older), 30n)
   })
 
-  it("lets a pool's own creator rate replace the schedule's only while the program allows it", () => {
+  it("uses a pool's own creator rate only while the program allows it", () => {
     const change = { creator: true, creatorFeeBps: 300n }
     assert.strictEqual(bpsOf(change), 120n)
     assert.strictEqual(bpsOf(change, reserves, globalConfig(0n, 1n)), 325n)
@@ -165,7 +165,7 @@ describe("pumpSwap", () => {
     assert.deepStrictEqual(withFeesWaiting.swap(true, 1000n, clock), filled(1000n, 496n))
   })
 
-  it("sells exact amounts of the base, fees on top", () => {
+  it("sells exact amounts of the base, with fees on top", () => {
     const pool = priced(decode({ canonical: false }, { base: 1_000_000n, quote: 1_000_000n }))
     // ceil(1e6·1000/999000) = 1002; ceil(2.505) and ceil(0.501) on top.
     assert.deepStrictEqual(pool.swapExactOut?.(false, 1000n, clock), filled(1006n, 1000n))
@@ -173,13 +173,13 @@ describe("pumpSwap", () => {
     assert.strictEqual(pool.swapExactOut?.(true, 1000n, clock).ending, "refused")
   })
 
-  it("refuses what pays nothing", () => {
+  it("refuses a payout of zero", () => {
     const pool = priced(decode({ creator: true }, reserves))
     assert.strictEqual(pool.swap(false, 1n, clock).ending, "refused")
     assert.strictEqual(pool.swap(true, 1n, clock).ending, "refused")
   })
 
-  it("refuses the direction that the program has switched off", () => {
+  it("refuses a direction that the program has switched off", () => {
     const noBuys = priced(decode({}, reserves, globalConfig(0b1000n)))
     assert.strictEqual(noBuys.swap(false, 1_000_000n, clock).ending, "refused")
     assert.strictEqual(noBuys.swap(true, 1_000_000_000n, clock).ending, "filled")
@@ -187,7 +187,7 @@ describe("pumpSwap", () => {
     assert.strictEqual(noSells.swap(true, 1_000_000_000n, clock).ending, "refused")
   })
 
-  it("reads fields that an older, shorter account lacks as zero", () => {
+  it("reads missing fields of an older, shorter account as zero", () => {
     assert.strictEqual(bpsOf({ creator: true, length: 243 }), 120n)
     assert.strictEqual(bpsOf({ creator: true, length: 211 }), 25n)
     assert.strictEqual(failing(decode({ length: 210 }, reserves)).reason, "malformed")
@@ -207,7 +207,7 @@ describe("pumpSwap", () => {
     assert.include(failed.detail, BASE)
   })
 
-  it("waits for everything it needs, which is where mainnet keeps it", () => {
+  it("is incomplete until it has every account, at its mainnet address", () => {
     const needed = pumpSwap.needs(poolAccount(), reading(), derive)
     assert.sameMembers([...needed], [BASE_VAULT, QUOTE_VAULT, BASE, SOL, FEE_CONFIG, GLOBAL_CONFIG])
     assert.strictEqual(failing(pumpSwap.decode(poolAccount(), reading(), derive)).reason, "incomplete")
@@ -223,16 +223,12 @@ describe("pumpSwap", () => {
     }
   })
 
-  it.prop(
-    "asks for no less than an exact-input buy would need",
-    [Reserve, Reserve, Reserve],
-    ([base, quote, amount]) => {
-      const pool = priced(decode({ creator: true }, { base, quote }))
-      const bought = pool.swap(false, amount, clock)
-      if (bought.ending === "filled") {
-        const cost = pool.swapExactOut?.(false, bought.amountOut, clock).amountIn ?? 0n
-        assert.isTrue(cost <= amount)
-      }
+  it.prop("costs at least what an exact-input buy would need", [Reserve, Reserve, Reserve], ([base, quote, amount]) => {
+    const pool = priced(decode({ creator: true }, { base, quote }))
+    const bought = pool.swap(false, amount, clock)
+    if (bought.ending === "filled") {
+      const cost = pool.swapExactOut?.(false, bought.amountOut, clock).amountIn ?? 0n
+      assert.isTrue(cost <= amount)
     }
-  )
+  })
 })

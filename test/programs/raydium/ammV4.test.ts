@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeAccount, tokenAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
+import { makeAccount, tokenAccount } from "../../../src/quotes/execution/makeAccount.ts"
 import { raydiumAmmV4 } from "../../../src/programs/raydium/ammV4.ts"
 import { addressToBytes } from "../../../src/domain/Address.ts"
 import { at, clock, derive, failing, filled, priced, reading } from "../stateAccounts.ts"
@@ -32,7 +32,7 @@ const decode = (pool = poolAccount(), accounts = vaults(1_000_000n, 2_000_000n))
   raydiumAmmV4.decode(pool, accounts, derive)
 
 describe("raydiumAmmV4", () => {
-  it("has the LP tokens that the pool counts, where it has issued any", () => {
+  it("has LP tokens as counted by the pool, if any are issued", () => {
     assert.deepStrictEqual(priced(decode(poolAccount({ lp: 123_456_789_012n }))).lp, {
       mint: LP,
       issued: 123_456_789_012n
@@ -59,13 +59,13 @@ describe("raydiumAmmV4", () => {
     assert.strictEqual(solUsdc.swap(false, 1n, clock).ending, "refused")
   })
 
-  it("takes the fee from the account", () => {
+  it("takes the fee rate from the account", () => {
     const free = priced(decode(poolAccount({ fee: 0n })))
     // floor(2e6·1000/1001000)
     assert.strictEqual(free.swap(true, 1000n, clock).amountOut, 1998n)
   })
 
-  it("leaves the profit set aside for the protocol out of the reserves", () => {
+  it("leaves the protocol's profit out of the reserves", () => {
     const { denominator, numerator } = priced(decode(poolAccount({ fee: 0n, pnl: [500_000n, 0n] }))).marginalRate(
       true,
       clock
@@ -73,7 +73,7 @@ describe("raydiumAmmV4", () => {
     assert.strictEqual(numerator, denominator * 4n)
   })
 
-  it("prices pools that still have a market, from their vaults alone", () => {
+  it("prices pools that still have a market from their vaults alone", () => {
     const open = priced(decode(poolAccount({ status: 1n })))
     assert.deepStrictEqual(open.swap(true, 1000n, clock), priced(decode()).swap(true, 1000n, clock))
   })
@@ -89,7 +89,7 @@ describe("raydiumAmmV4", () => {
     assert.strictEqual(failing(decode(poolAccount({ status: 8n }))).reason, "malformed")
   })
 
-  it("waits for its vaults, and is closed when they hold only profit", () => {
+  it("is incomplete without its vaults, and closed when they hold only profit", () => {
     assert.strictEqual(failing(decode(poolAccount(), reading())).reason, "incomplete")
     assert.strictEqual(failing(decode(poolAccount({ pnl: [1_000_000n, 0n] }))).reason, "closed")
   })

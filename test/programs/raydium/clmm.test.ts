@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bigintOf, type Entry, textOf } from "../../../src/proofs/exactness/fixture.ts"
-import { isUnpriceable, type Pool } from "../../../src/programs/Program.ts"
+import { bigintOf, type Entry, textOf } from "../../../src/quotes/execution/poolFixture.ts"
+import { isUnpriceable, type Pool } from "../../../src/programs/interface/Program.ts"
 import { initializedArrays } from "../../../src/programs/raydium/clmmBitmap.ts"
 import { clmmSwapPaths, raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
 import {
@@ -10,7 +10,7 @@ import {
   clmmPoolOffsets
 } from "../../../src/programs/raydium/clmmLayout.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
-import { isFailure } from "../../../src/programs/math/unpriceable.ts"
+import { isFailure } from "../../../src/programs/layout/unpriceable.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { hasRecordings, recordings } from "../recorded.ts"
@@ -48,11 +48,11 @@ describe.skipIf(!hasRecordings)("recorded Raydium CLMM swaps", () => {
     return { account: account ?? synthetic, accounts, fixture }
   }
 
-  it("are there", () => {
+  it("exist", () => {
     assert.isAbove(sets.length, 0)
   })
 
-  it.each(sets)("of $name leave the pool at the tick the program left it at", (set) => {
+  it.each(sets)("of $name leave the pool at the same tick as the program", (set) => {
     const { account, accounts, fixture } = setUp(set)
     const swapPaths = clmmSwapPaths(account, accounts, derive)
     assert.isFalse(isFailure(swapPaths))
@@ -68,7 +68,7 @@ describe.skipIf(!hasRecordings)("recorded Raydium CLMM swaps", () => {
     }
   })
 
-  it.each(sets)("of $name are quoted to the unit, and refused ones are not filled", (set) => {
+  it.each(sets)("of $name are quoted to the unit, and refused swaps are not filled", (set) => {
     const { account, accounts, fixture } = setUp(set)
     const pool = priced(raydiumClmm.decode(account, accounts, derive))
     const swap = (entry: Entry) =>
@@ -85,14 +85,14 @@ describe.skipIf(!hasRecordings)("recorded Raydium CLMM swaps", () => {
 })
 
 describe("a Raydium CLMM pool", () => {
-  it("is distinguished from a CPMM pool, which begins with the same bytes, by its owner", () => {
+  it("is told from a CPMM pool, which starts with the same bytes, by its owner", () => {
     const { pool } = clmmFrom(plan)
     assert.isTrue(raydiumClmm.isPool(pool))
     assert.isFalse(raydiumClmm.isPool({ ...pool, owner: SOL }))
     assert.isFalse(raydiumClmm.isPool({ ...pool, data: pool.data.slice(0, 637) }))
   })
 
-  it("is priced from its configuration, mints, vaults, bitmap extension and the arrays that hold ticks", () => {
+  it("needs its configuration, mints, vaults, bitmap extension and the arrays that hold ticks", () => {
     const { accounts, pool } = clmmFrom(plan)
     const arrays = [-24_960, -24_480, -23_940].map((tick) => clmmArrayAddress(derive, pool.address, tick))
     const needed = raydiumClmm.needs(pool, accounts, derive)
@@ -122,11 +122,11 @@ describe("a Raydium CLMM pool", () => {
     assert.strictEqual(pool.swap(true, 1_000_000n, later).ending, "filled")
   })
 
-  it("refuses a swap that pays nothing", () => {
+  it("refuses a payout of zero", () => {
     assert.strictEqual(priced(decode(clmmFrom(plan))).swap(true, 2n, clock).ending, "refused")
   })
 
-  it("waits for the array at its price and ends where a farther one is missing", () => {
+  it("is incomplete without the array at its price, and ends where a farther one is missing", () => {
     const { accounts, pool } = clmmFrom(plan)
     const without = (start: number, answer: null | undefined) => {
       const missing = clmmArrayAddress(derive, pool.address, start)
@@ -144,14 +144,14 @@ describe("a Raydium CLMM pool", () => {
     }
   })
 
-  it("takes its fee from the output when that is the token it collects fees in", () => {
+  it("takes its fee from the output when it collects fees in that token", () => {
     const both = (feeOn: number) =>
       priced(decode(clmmFrom(plan, (pool) => pool.setUint8(clmmPoolOffsets.feeOn, feeOn))))
     const [onInput, onToken0, onToken1] = [both(0), both(1), both(2)]
     const amount = 1_000_003n
     assert.deepStrictEqual(onToken0.swap(true, amount, clock), onInput.swap(true, amount, clock))
     assert.deepStrictEqual(onToken1.swap(false, amount, clock), onInput.swap(false, amount, clock))
-    // Gross output of a price of 0.0865 at this size, less ceil(gross·400/10^6).
+    // Gross output at a price of 0.0865 and this size, less ceil(gross·400/10^6).
     const free = priced(decode(clmmFrom({ ...plan, feeRate: 0 }))).swap(true, amount, clock).amountOut
     assert.strictEqual(onToken1.swap(true, amount, clock).amountOut, free - (free * 400n + 999_999n) / 1_000_000n)
   })

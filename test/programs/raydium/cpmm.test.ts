@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { discriminator, makeAccount, tokenAccount } from "../../../src/proofs/exactness/stateAccounts.ts"
-import { plainMint } from "../../../src/programs/math/plainMint.ts"
+import { discriminator, makeAccount, tokenAccount } from "../../../src/quotes/execution/makeAccount.ts"
+import { plainMint } from "../../../src/programs/layout/tokenAccount.ts"
 import { raydiumCpmm } from "../../../src/programs/raydium/cpmm.ts"
 import { addressToBytes } from "../../../src/domain/Address.ts"
 import { at, clock, derive, failing, filled, mintWithFee, priced, reading } from "../stateAccounts.ts"
@@ -14,7 +14,7 @@ interface Change {
   readonly fundFees?: readonly [bigint, bigint]
   readonly creatorFees?: readonly [bigint, bigint]
   readonly opensAt?: bigint
-  /** `creator_fee_on` of a pool that charges one. */
+  /** `creator_fee_on` of a pool with a creator fee. */
   readonly creatorFeeOn?: bigint
   readonly reserved?: bigint
   readonly lp?: bigint
@@ -57,7 +57,7 @@ const decode = (pool = poolAccount(), accounts = state(1_000_000n, 2_000_000n)) 
   raydiumCpmm.decode(pool, accounts, derive)
 
 describe("raydiumCpmm", () => {
-  it("has the LP tokens that the pool counts, where it has issued any", () => {
+  it("has LP tokens as counted by the pool, if any are issued", () => {
     assert.deepStrictEqual(priced(decode(poolAccount({ lp: 123_456_789_012n }))).lp, {
       mint: LP,
       issued: 123_456_789_012n
@@ -79,7 +79,7 @@ describe("raydiumCpmm", () => {
     assert.strictEqual(pool.swap(false, 1n, clock).ending, "refused")
   })
 
-  it("adds a creator fee on the input to the trade fee before it rounds", () => {
+  it("adds a creator fee on the input to the trade fee before rounding", () => {
     const both = priced(decode(poolAccount({ creatorFeeOn: 0n })))
     // ceil(1001·12500/1e6) = 13, where ceil(2.5025) + ceil(10.01) would be 14; floor(2e6·988/1000988).
     assert.strictEqual(both.swap(true, 1001n, clock).amountOut, 1974n)
@@ -98,7 +98,7 @@ describe("raydiumCpmm", () => {
     assert.strictEqual(onToken1.swap(false, 1000n, clock).amountOut, 493n)
   })
 
-  it("charges no creator fee where the pool has none, whatever the rate of the config", () => {
+  it("charges no creator fee when the pool has none, whatever the config's rate", () => {
     // ceil(2.5) = 3, floor(2e6·997/1000997).
     assert.strictEqual(priced(decode()).swap(true, 1000n, clock).amountOut, 1992n)
   })
@@ -111,7 +111,7 @@ describe("raydiumCpmm", () => {
     assert.strictEqual(numerator * 10_000n, denominator * 4n * 9975n)
   })
 
-  it("charges transfer fees of Token-2022 mints by the epoch", () => {
+  it("charges the transfer fees of Token-2022 mints by epoch", () => {
     const mints = [mintWithFee(MINT0, [0n, 10n ** 9n, 1000n], [701n, 0n, 0n]), plainMint(MINT1)]
     const pool = priced(decode(poolAccount(), state(1_000_000n, 2_000_000n, mints)))
     // 900 arrive, ceil(2.25) = 3, floor(2e6·897/1000897).
@@ -127,18 +127,18 @@ describe("raydiumCpmm", () => {
     assert.strictEqual(pool.swap(true, 1000n, { ...clock, unixTimestamp: 1_800_000_001 }).ending, "filled")
   })
 
-  it("is closed when swaps are off, open when only deposits are", () => {
+  it("is closed when swaps are off, and open when only deposits are off", () => {
     assert.strictEqual(failing(decode(poolAccount({ status: 0b100n }))).reason, "closed")
     assert.strictEqual(priced(decode(poolAccount({ status: 0b011n }))).dex, "raydium-cpmm")
   })
 
-  it("names what it does not know", () => {
+  it("names unknown modes", () => {
     assert.strictEqual(failing(decode(poolAccount({ status: 0b1000n }))).detail, "status 8")
     assert.strictEqual(failing(decode(poolAccount({ creatorFeeOn: 3n }))).detail, "creator_fee_on 3")
     assert.strictEqual(failing(decode(poolAccount({ reserved: 1n }))).reason, "unsupported")
   })
 
-  it("waits for its config, vaults and mints", () => {
+  it("is incomplete until its config, vaults and mints are read", () => {
     const accounts = [
       config(2500n, 0n),
       tokenAccount(VAULT0, MINT0, 10n),
@@ -156,7 +156,7 @@ describe("raydiumCpmm", () => {
     )
   })
 
-  it("is not mistaken for a pool of the program that shares its discriminator", () => {
+  it("is told from a pool of the program with the same discriminator", () => {
     assert.isTrue(raydiumCpmm.isPool(poolAccount()))
     assert.isFalse(raydiumCpmm.isPool({ ...poolAccount(), owner: at(9) }))
   })

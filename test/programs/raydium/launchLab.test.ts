@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { writeAddress, writeU64, newAccountData } from "../../../src/programs/math/writeBytes.ts"
+import { writeAddress, writeU64, newAccountData } from "../../../src/programs/layout/bytes.ts"
 import { raydiumLaunchLab } from "../../../src/programs/raydium/launchLab.ts"
 import {
   LAUNCHLAB_DISCRIMINATOR,
@@ -11,13 +11,13 @@ import {
 import { followedPrograms } from "../../../src/programs/registry.ts"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import { POOL, settle, TOKEN, VAULT_A, VAULT_B, withBook } from "../../pools/bookScene.ts"
+import { POOL, settle, TOKEN, VAULT_A, VAULT_B, withBook } from "../../quotes/pools/bookScene.ts"
 import { ToyChain } from "../../quotes/toyChain.ts"
 import { derive, failing } from "../stateAccounts.ts"
 
 const FOR_SALE = 793_100_000_000_000n
 
-/** A curve of which so much is sold, in a status of the program. */
+/** A curve that has sold this much, in this status. */
 const curveWith = (sold: bigint, status = 0): OnChainAccount => {
   const data = newAccountData(LAUNCHLAB_SIZE, LAUNCHLAB_DISCRIMINATOR)
   data[at.status] = status
@@ -33,7 +33,7 @@ const curveWith = (sold: bigint, status = 0): OnChainAccount => {
 const decode = (account: OnChainAccount) => failing(raydiumLaunchLab.decode(account, () => undefined, derive))
 
 describe("a curve of LaunchLab", () => {
-  it("states the share of its tokens that is sold, and is refused by name", () => {
+  it("states the sold share of its tokens, and is refused by name", () => {
     assert.deepStrictEqual(decode(curveWith(79_310_000_000_000n)), {
       reason: "unsupported",
       detail: "prices of Raydium LaunchLab are not proven against the program",
@@ -44,14 +44,14 @@ describe("a curve of LaunchLab", () => {
     assert.deepInclude(decode(curveWith(FOR_SALE, 2)), { reason: "closed", detail: "moved to a pool" })
   })
 
-  it("states nothing of amounts that no curve has, and is no other account", () => {
+  it("states nothing for amounts that no curve has, and matches no other account", () => {
     assert.notProperty(decode(curveWith(FOR_SALE + 1n)), "graduation")
     const other = { ...curveWith(0n), owner: SOL }
     assert.isFalse(raydiumLaunchLab.isPool(other))
     assert.strictEqual(decode(other).reason, "malformed")
   })
 
-  it.effect("is found for the token that it sells, and is known on its way without a price", () => {
+  it.effect("is found through the token that it sells, and shows its progress without a price", () => {
     const chain = new ToyChain().put(curveWith(0n))
     return withBook(
       chain,

@@ -1,5 +1,5 @@
-/** Small simulated chains, and checks that tests share. */
-import { isUnpriceable, type Pool, type Program, type Unpriceable } from "../../../src/programs/Program.ts"
+/** Small simulated chains, and checks that several tests use. */
+import { isUnpriceable, type Pool, type Program, type Unpriceable } from "../../../src/programs/interface/Program.ts"
 import { meteoraDammV2 } from "../../../src/programs/meteora/dammV2.ts"
 import { meteoraDbc } from "../../../src/programs/meteora/dbc.ts"
 import { meteoraDlmm } from "../../../src/programs/meteora/dlmm.ts"
@@ -9,7 +9,7 @@ import { raydiumAmmV4 } from "../../../src/programs/raydium/ammV4.ts"
 import { raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
 import { raydiumLaunchLab } from "../../../src/programs/raydium/launchLab.ts"
 import { raydiumCpmm } from "../../../src/programs/raydium/cpmm.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/math/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
 import { whirlpool } from "../../../src/programs/orca/whirlpool.ts"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { type Address, SOL } from "../../../src/domain/Address.ts"
@@ -17,7 +17,7 @@ import { type Bank, makeBank } from "../../../src/simulator/chain/Bank.ts"
 import { makeMarket } from "../../../src/simulator/traders/Market.ts"
 import type { SimPool } from "../../../src/simulator/chain/SimPool.ts"
 import { balanceOf, heldBackIn, mintOf, supplyOf } from "../../../src/simulator/chain/tokens.ts"
-import { makeDeriveAddress } from "../../../src/solana/programAddress.ts"
+import { makeDeriveAddress } from "../../../src/chain/programAddress.ts"
 
 const derive = makeDeriveAddress()
 
@@ -51,7 +51,7 @@ const programOf = (dex: string): Program => {
   return program
 }
 
-/** The pool as the engine decodes it, given only the accounts that it needs. */
+/** The pool as the engine decodes it from only the accounts it needs. */
 export const decode = (bank: Bank, { address, dex, mintA }: SimPool): Pool | Unpriceable => {
   const program = programOf(dex)
   const pool = bank.must(address)
@@ -75,7 +75,7 @@ export const decoded = (bank: Bank, pool: SimPool): Pool => {
 const isTokenAccount = ({ owner, data }: OnChainAccount): boolean =>
   (owner === TOKEN_PROGRAM && data.length === 165) || (owner === TOKEN_2022_PROGRAM && data[165] === 2)
 
-/** Balances of every mint in excess of its supply; all zero when money is conserved. */
+/** For every mint, balances minus supply. All are zero when money is conserved. */
 export const discrepancies = (bank: Bank): ReadonlyMap<Address, bigint> => {
   const sums = new Map<Address, bigint>()
   for (const account of bank.accounts()) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeDeriveAddress } from "../../../src/solana/programAddress.ts"
+import { makeDeriveAddress } from "../../../src/chain/programAddress.ts"
 import { metaplexAddress, readMetaplex } from "../../../src/tokens/metadata.ts"
 import { readMintAccount } from "../../../src/tokens/mintAccount.ts"
 import { uriOf } from "../../../src/simulator/chain/metadata.ts"
@@ -10,7 +10,7 @@ const derive = makeDeriveAddress()
 describe("the names of simulated mints", () => {
   const { bank, market } = newMarket("names")
 
-  it("are at their addresses on chain, for every mint, launched ones included", () => {
+  it("are at their addresses on chain for every mint, including launched ones", () => {
     const homes = { mint: 0, metaplex: 0 }
     for (const { address, decimals, name, symbol } of market.mints()) {
       const read = readMintAccount(bank.must(address))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { amountOfA, amountOfB } from "../../../src/programs/math/concentrated.ts"
-import { readAddress, readI32, readU128, readU16, readU64 } from "../../../src/programs/math/bytes.ts"
+import { readAddress, readI32, readU128, readU16, readU64 } from "../../../src/programs/layout/bytes.ts"
 import { decodeClmmArray } from "../../../src/programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
 import { decodeWhirlpoolArray } from "../../../src/programs/orca/whirlpoolLayout.ts"
@@ -12,7 +12,7 @@ import type { SimPool } from "../../../src/simulator/chain/SimPool.ts"
 import { balanceOf, rentExempt } from "../../../src/simulator/chain/tokens.ts"
 import { newMarket } from "./chains.ts"
 
-/** Reserves of a pool beyond the fees of protocol, fund and creator, and the least that it owes providers. */
+/** Reserves of a pool beyond the fees of protocol, fund and creator, and the least that the pool owes its providers. */
 interface Sheet {
   readonly held: readonly [bigint, bigint]
   readonly owed: readonly [bigint, bigint]
@@ -26,7 +26,7 @@ const vault = (bank: Bank, pool: OnChainAccount, offset: number): bigint =>
 const counters = ({ data }: OnChainAccount, offsets: ReadonlyArray<number>): bigint =>
   offsets.reduce((sum, offset) => sum + readU64(data, offset), 0n)
 
-/** Everything that positions could withdraw at the price, walking the ticks from the lowest up. */
+/** Everything that positions could withdraw at the current price, walking the ticks upwards from the lowest. */
 const claims = (
   ticks: ReadonlyArray<{ readonly index: number; readonly liquidityNet: bigint }>,
   sqrtPrice: bigint,
@@ -127,7 +127,7 @@ const sheetOf = (bank: Bank, { address, dex }: SimPool): Sheet => {
   return read === undefined ? assert.fail(`no sheet for ${dex}`) : read(bank, bank.must(address))
 }
 
-/** Reserves that a constant product prices with. */
+/** The reserves that a constant product prices with. */
 const invariants: Readonly<Record<string, (bank: Bank, pool: SimPool) => bigint>> = {
   "raydium-amm-v4": (bank, pool) => sheetOf(bank, pool).held[0] * sheetOf(bank, pool).held[1],
   "raydium-cpmm": (bank, pool) => sheetOf(bank, pool).held[0] * sheetOf(bank, pool).held[1],
@@ -154,7 +154,7 @@ describe("pools after thousands of swaps", () => {
     }
   }
 
-  it("never lose value to a swap where a product is kept", () => {
+  it("keep or increase their product with every swap", () => {
     for (let swaps = 0; swaps < 4_000;) {
       swaps += market.advance().transactions.reduce((sum, transaction) => sum + transaction.swaps.length, 0)
       remember()
@@ -170,7 +170,7 @@ describe("pools after thousands of swaps", () => {
     }
   })
 
-  it("have counted the fees they owe to others", () => {
+  it("account for the fees they owe to others", () => {
     assert.isTrue(total(bank, market, "raydium-cpmm", [341, 349]) > 0n)
     assert.isTrue(total(bank, market, "raydium-cpmm", [397, 405]) > 0n)
     assert.isTrue(total(bank, market, "raydium-clmm", [1064, 1072]) > 0n)

@@ -8,8 +8,8 @@ import { isWritable } from "../../../src/programs/transactions/message.ts"
 import { balanceOf } from "../../../src/simulator/chain/tokens.ts"
 import { getBlock } from "../../../src/simulator/node/blockMethods.ts"
 import { CLOCK_SYSVAR } from "../../../src/simulator/chain/addresses.ts"
-import { decodeTrades } from "../../../src/trades/decode.ts"
-import { readBlock } from "../../../src/trades/transaction.ts"
+import { decodeTrades } from "../../../src/chain/decoding/decodeTrades.ts"
+import { readBlock } from "../../../src/chain/decoding/transaction.ts"
 import { newMarket, venues } from "./chains.ts"
 
 const SLOTS = 150
@@ -42,7 +42,7 @@ const amounts = (list: ReadonlyArray<{ readonly index: number; readonly amount: 
 describe("the transactions of a simulated block", () => {
   const { bank, validator, blocks, all } = lived("transactions")
 
-  it("begin with the balances that the ones before left, and end with the bank's, to the unit", () => {
+  it("start with the balances that earlier transactions left, and end with the bank's balances, to the unit", () => {
     const known = new Map<Address, readonly [lamports: bigint, tokens: bigint]>()
     for (const { receipt } of all) {
       const { message, lamports, tokens } = receipt
@@ -64,7 +64,7 @@ describe("the transactions of a simulated block", () => {
     }
   })
 
-  it("name every account that was written as writable, and pay their fee and nothing else", () => {
+  it("list every written account as writable, and pay their fee and nothing else", () => {
     for (const { accounts, transactions } of blocks) {
       const writable = new Set(transactions.flatMap(writableKeys))
       for (const { address } of accounts) {
@@ -77,7 +77,7 @@ describe("the transactions of a simulated block", () => {
     }
   })
 
-  it("hold all that happens on the chain: direct and routed swaps, failures, transfers, legacy and versioned messages", () => {
+  it("cover everything that happens on the chain: direct and routed swaps, failures, transfers, legacy and versioned messages", () => {
     assert.isAbove(
       counted(all, ({ kind }) => kind === "failed"),
       10
@@ -110,7 +110,7 @@ describe("the transactions of a simulated block", () => {
     assert.deepStrictEqual(new Set(legs.map(({ dex }) => dex)), new Set(venues))
   })
 
-  it("change nothing but the payer's lamports when they fail", () => {
+  it("change only the payer's lamports when they fail", () => {
     for (const { receipt, fee, wallet } of all.filter(({ kind }) => kind === "failed")) {
       const { lamports, message, tokens, error } = receipt
       assert.isNotNull(error)
@@ -122,7 +122,7 @@ describe("the transactions of a simulated block", () => {
     }
   })
 
-  it("decode to exactly the swaps that the ledger has", () => {
+  it("decode to exactly the swaps in the ledger", () => {
     let decoded = 0
     for (const block of blocks) {
       const { transactions } = decodedBlock(bank, block)
@@ -161,7 +161,7 @@ describe("the transactions of a simulated block", () => {
     assert.isAbove(decoded, 2_000)
   })
 
-  it("of launches account for every lamport, and are no trades", () => {
+  it("of launches account for every lamport, and are not trades", () => {
     const launches = Array.from(bank.blocks()).flatMap(({ transactions }) =>
       transactions.filter(({ kind }) => kind === "launch")
     )
@@ -175,7 +175,7 @@ describe("the transactions of a simulated block", () => {
     }
   })
 
-  it("are removed after a while, signatures included", () => {
+  it("are removed after a while, together with their signatures", () => {
     const { bank: young, market } = newMarket("forgetful", 2)
     const { transactions } = market.advance()
     for (let slot = 0; slot < BLOCKS_KEPT + 5; slot++) {

@@ -15,7 +15,7 @@ const dataOf = (account: unknown) => String(at(account, "data", 0))
 
 layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000 }))("Faults", (it) => {
   const cured = Effect.flatMap(Simulator, ({ faults }) => faults.clear)
-  /** A socket that follows the clock, with everything put right afterwards. */
+  /** A socket that follows the clock. All faults are cleared afterwards. */
   const following = Effect.gen(function* () {
     const simulator = yield* Simulator
     yield* Effect.addFinalizer(() => simulator.faults.clear)
@@ -82,7 +82,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
       const waiting = yield* Effect.forkChild(postText(rpcUrl, health))
       yield* advance(3)
       yield* faults.clear
-      // The first thing heard is what happened after the thaw.
+      // The first thing the socket hears happened after the thaw.
       yield* advance(1)
       const slot = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
       assert.strictEqual(slotOf(yield* next), slot)
@@ -92,7 +92,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     })
   )
 
-  it.effect("lag: answers and notifications come late, and in order", () =>
+  it.effect("lag: answers and notifications come late, but in order", () =>
     Effect.gen(function* () {
       const { rpcUrl, wsUrl, faults, advance, next, pending } = yield* following
       const other = yield* connect(wsUrl)
@@ -100,7 +100,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
       const answer = yield* Effect.forkChild(postText(rpcUrl, health))
       yield* advance(2)
       yield* faults.clear
-      // A whole round trip on another connection: had the frames been sent, they would be here.
+      // This waits for a whole round trip on another connection. Frames that had been sent would have arrived by now.
       yield* other.ask("slotSubscribe")
       assert.strictEqual(yield* pending, 0)
       yield* TestClock.adjust("6 seconds")
@@ -129,7 +129,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     })
   )
 
-  it.effect("drop: sockets end without a closing handshake, and may come back", () =>
+  it.effect("drop: sockets end without a closing handshake, and clients may reconnect", () =>
     Effect.gen(function* () {
       const { wsUrl, faults, closed } = yield* following
       yield* faults.dropSockets
@@ -153,7 +153,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     })
   )
 
-  it.effect("malformed accounts: half the data, or data in no known encoding", () =>
+  it.effect("malformed accounts: half the data, or data in an unknown encoding", () =>
     Effect.gen(function* () {
       const { rpcUrl, faults } = yield* Simulator
       const data = Effect.map(call(rpcUrl, "getAccountInfo", CLOCK, { encoding: "base64" }), (answer) =>
@@ -168,7 +168,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     }).pipe(Effect.ensuring(cured))
   )
 
-  it.effect("fail a share of the reads of blocks, and answer some with half their text", () =>
+  it.effect("fail a share of block reads, and cut some answers in half", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance, faults } = yield* Simulator
       yield* advance(1)
@@ -193,7 +193,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     }).pipe(Effect.ensuring(cured))
   )
 
-  it.effect("prune the blocks before a slot, at one node of several", () =>
+  it.effect("prune the blocks before a slot, on one node of several", () =>
     Effect.gen(function* () {
       const { rpcUrl, addNode, advance } = yield* Simulator
       yield* advance(5)
@@ -208,7 +208,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     })
   )
 
-  it.effect("halt the chain: the node answers, and slots pass without a block", () =>
+  it.effect("halt the chain: the node answers, and slots pass without blocks", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance, faults } = yield* Simulator
       const slot = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
@@ -232,7 +232,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     })
   )
 
-  it.effect("reset the ledger: another genesis at a low slot, and sockets are cut", () =>
+  it.effect("reset the ledger: another genesis hash at a low slot, and sockets are cut", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance, closed, faults } = yield* following
       const genesis = at(yield* call(rpcUrl, "getGenesisHash"), "result")
@@ -248,13 +248,13 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
 const read = (env: Record<string, string>) => ailmentConfig.parse(ConfigProvider.fromEnv({ env }))
 
 describe("ailmentConfig", () => {
-  it.effect("is good health when nothing is set", () =>
+  it.effect("has no faults when nothing is set", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* read({}), healthy)
     })
   )
 
-  it.effect("names each fault, and refuses one it does not know", () =>
+  it.effect("has a setting for each fault, and rejects unknown values", () =>
     Effect.gen(function* () {
       const ailment = yield* read({
         SIMULATOR_FAULTS_HTTP: "429",

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAddress, readI64, readU64 } from "../../../src/programs/math/bytes.ts"
+import { readAddress, readI64, readU64 } from "../../../src/programs/layout/bytes.ts"
 import { Address, SOL, USDC } from "../../../src/domain/Address.ts"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
 import { at, call, postText } from "./client.ts"
@@ -25,12 +25,12 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
       const { rpcUrl } = yield* Simulator
       const response = yield* Effect.promise(() => fetch(`${rpcUrl}/health`))
       yield* Effect.promise(() => response.text())
-      // A server with a limit states it in this header.
+      // A server with a time limit states it in this header.
       assert.isNull(response.headers.get("keep-alive"))
     })
   )
 
-  it.effect("answers a read with the slot it was read at", () =>
+  it.effect("answers a read with the slot at which it was read", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       const answer = yield* call(rpcUrl, "getAccountInfo", SOL, { encoding: "base64", commitment: "confirmed" })
@@ -48,7 +48,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("returns null for an account that does not exist, in its place among others", () =>
+  it.effect("returns null in place of an account that does not exist", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       const missing = "Vote111111111111111111111111111111111111111"
@@ -61,7 +61,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("refuses more than a hundred accounts, bad keys and unknown methods with the validator's codes", () =>
+  it.effect("rejects more than a hundred accounts, bad keys and unknown methods with the validator's codes", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       const codes = [
@@ -89,7 +89,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("refuses base58 for data that is long, as a validator does", () =>
+  it.effect("refuses base58 for long data, as a validator does", () =>
     Effect.gen(function* () {
       const { rpcUrl, pools } = yield* Simulator
       const pool = pools().find(({ dex }) => dex === "raydium-amm-v4")
@@ -130,7 +130,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("keeps the clock sysvar true to the slot and to getEpochInfo", () =>
+  it.effect("keeps the clock sysvar in step with the slot and with getEpochInfo", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance } = yield* Simulator
       yield* advance(7)
@@ -146,7 +146,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("states the balance of a vault, in whole tokens too, and refuses what is no token account", () =>
+  it.effect("returns the balance of a vault, also in whole tokens, and rejects anything but a token account", () =>
     Effect.gen(function* () {
       const { rpcUrl, pools } = yield* Simulator
       const pool = pools().find(({ dex, mintB }) => dex === "raydium-amm-v4" && mintB === USDC)
@@ -174,7 +174,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("rejects bodies that are no JSON or an empty batch, and other content types", () =>
+  it.effect("rejects bodies that are not JSON, empty batches, and other content types", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       assert.strictEqual(at((yield* postText(rpcUrl, "{")).json, "error", "code"), -32700)

@@ -41,7 +41,7 @@ layer(Simulator.layer({ seed: "block methods", speed: 0, swapsPerSecond: 60, sta
       })
     )
 
-    it.effect("are refused to clients that do not state their versions", () =>
+    it.effect("are refused to clients that do not state the versions they support", () =>
       Effect.gen(function* () {
         const { rpcUrl } = yield* Simulator
         const slot = yield* newest(rpcUrl)
@@ -53,7 +53,7 @@ layer(Simulator.layer({ seed: "block methods", speed: 0, swapsPerSecond: 60, sta
       })
     )
 
-    it.effect("are missing with the validator's codes: skipped, not yet there, cleaned up", () =>
+    it.effect("are missing with the validator's codes: skipped, not there yet, cleaned up", () =>
       Effect.gen(function* () {
         const { rpcUrl, advance, faults } = yield* Simulator
         yield* faults.skipSlots(2)
@@ -79,7 +79,7 @@ layer(Simulator.layer({ seed: "block methods", speed: 0, swapsPerSecond: 60, sta
       })
     )
 
-    it.effect("hold transactions that can be asked for alone, in every encoding and with their status", () =>
+    it.effect("contain transactions that can be read one by one, in every encoding and with their status", () =>
       Effect.gen(function* () {
         const { rpcUrl } = yield* Simulator
         const slot = yield* newest(rpcUrl)
@@ -111,7 +111,7 @@ layer(Simulator.layer({ seed: "block methods", speed: 0, swapsPerSecond: 60, sta
       })
     )
 
-    it.effect("are found by the addresses that they name, newest first and page by page", () =>
+    it.effect("are found by the addresses they name, newest first and page by page", () =>
       Effect.gen(function* () {
         const { rpcUrl, pools, advance } = yield* Simulator
         yield* advance(40)

@@ -1,4 +1,4 @@
-/** A JSON-RPC client on the platform alone: an independent judge of the node. */
+/** A JSON-RPC client that uses the platform alone, so that it judges the node independently. */
 import { Effect, Queue } from "effect"
 
 export interface Answer {
@@ -23,18 +23,18 @@ export const postText = (url: string, body: string, contentType = "application/j
     return { status: response.status, text, json: parsed(text) }
   })
 
-/** One call, and the whole answer. */
+/** Makes one call and returns the whole answer. */
 export const call = (url: string, method: string, ...params: ReadonlyArray<unknown>) =>
   Effect.map(postText(url, JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })), ({ json }) => json)
 
-/** The value at a path of member names, `undefined` when there is none. */
+/** The value at a path of member names; `undefined` when there is none. */
 export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unknown =>
   path.reduce<unknown>(
     (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined),
     value
   )
 
-/** An open WebSocket with what it has received, as JSON, and how it ended. */
+/** An open WebSocket with everything it received, as JSON, and how it ended. */
 export const connect = (url: string) =>
   Effect.gen(function* () {
     const received = yield* Queue.unbounded<unknown>()

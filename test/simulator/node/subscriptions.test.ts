@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAddress } from "../../../src/programs/math/bytes.ts"
+import { readAddress } from "../../../src/programs/layout/bytes.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
 import { at, call, connect } from "./client.ts"
@@ -10,7 +10,7 @@ const AMM_V4 = "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8"
 
 const bytesOf = (account: unknown): Uint8Array => Buffer.from(String(at(account, "data", 0)), "base64")
 
-/** Frames up to the one that announces a slot. */
+/** Frames up to the frame that announces a slot. */
 const untilSlot = (next: Effect.Effect<unknown>) =>
   Effect.gen(function* () {
     const frames: Array<unknown> = []

@@ -4,17 +4,19 @@ import { MessageChannel } from "node:worker_threads"
 import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
-import { FollowStore } from "../../../src/copying/FollowStore.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { FollowStore } from "../../../src/wallets/copying/FollowStore.ts"
+import { Market } from "../../../src/market/tape/Market.ts"
 import { coins } from "../../../src/simulator/chain/catalog.ts"
 import * as Seed from "../../../src/simulator/seed/Seed.ts"
 import { SimulatorThread } from "../../../src/simulator/SimulatorThread.ts"
 import { castOf } from "../../../src/simulator/traders/cast.ts"
-import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
+import { TrackerStore } from "../../../src/wallets/tracker/TrackerStore.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
 import { addressOf } from "../../callouts/callouts.ts"
-import { followOf } from "../../copying/copies.ts"
+import { followOf } from "../../wallets/copying/copies.ts"
 import { memoryTracker } from "../../support/tracker.ts"
+import * as MemoryFollows from "../../support/memoryFollows.ts"
+import * as MemoryCallouts from "../../support/memoryCallouts.ts"
 
 const accountId = "welcome"
 const { wallets } = castOf("a seed")
@@ -41,14 +43,14 @@ const thread = Layer.effect(
 
 const stores = Layer.mergeAll(
   MemoryAlerts.layer,
-  CalloutStore.layerMemory,
-  FollowStore.layerMemory,
+  MemoryCallouts.layer,
+  MemoryFollows.layer,
   IdentityStore.layerMemory,
   memoryTracker,
-  TradeTape.layerManual()
+  Market.layerManual()
 )
 
-/** Sizes of the demo data: tracked wallets, alerts, callouts, follows, wallets with an identity. */
+/** How much demo data there is: tracked wallets, alerts, callouts, follows, wallets with an identity. */
 const sizes = Effect.gen(function* () {
   const overview = yield* TrackerStore.use((store) => store.overview({ accountId, groupId: null }))
   const alerts = yield* AlertStore.use((store) =>
@@ -64,7 +66,7 @@ const sizes = Effect.gen(function* () {
 
 const DEMO = [6, 2, 18, 1, 11]
 
-it.live("writes demo data through the ports in the background, once over two starts", () =>
+it.live("writes demo data through the ports in the background, and only once in two starts", () =>
   Effect.gen(function* () {
     const written = sizes.pipe(
       Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (found) => `${found}` === `${DEMO}` }),

@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
-import { AlertStoreUnavailable } from "../../../src/domain/wallets/Alert.ts"
+import { AlertStoreUnavailable } from "../../../src/api/schemas/Alert.ts"
 import { coins } from "../../../src/simulator/chain/catalog.ts"
 import { alertsOf, seedAlerts } from "../../../src/simulator/seed/alerts.ts"
 import { mintOf } from "../../market/tape/tape.ts"
@@ -15,7 +15,7 @@ const demo = alertsOf([{ address: mintOf(3), symbol: coins[0]?.symbol ?? "", nam
 const alertsIn = (accountId: string) => AlertStore.use((store) => store.page(accountId, ALL))
 
 describe("demo alerts", () => {
-  it.effect("are created once, for an account that has none", () =>
+  it.effect("are created once, for an account without alerts", () =>
     Effect.gen(function* () {
       yield* seedAlerts(demo)
       const { rows } = yield* alertsIn("welcome")
@@ -29,7 +29,7 @@ describe("demo alerts", () => {
     }).pipe(Effect.provide(MemoryAlerts.layer))
   )
 
-  it.effect("are created once when the store fails after it has written one", () =>
+  it.effect("are created once when the store fails after writing one", () =>
     Effect.gen(function* () {
       const store = yield* AlertStore
       let failures = 2
@@ -47,7 +47,7 @@ describe("demo alerts", () => {
     }).pipe(Effect.provide(MemoryAlerts.layer))
   )
 
-  it.effect("fail after two minutes with a store that stays unavailable", () => {
+  it.effect("fail after two minutes when the store stays unavailable", () => {
     const unavailable = Layer.effect(
       AlertStore,
       Effect.map(AlertStore, (store) =>

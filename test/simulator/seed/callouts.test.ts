@@ -2,11 +2,12 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
-import { CalloutStoreUnavailable, NewCallout } from "../../../src/domain/wallets/Callout.ts"
+import { CalloutStoreUnavailable, NewCallout } from "../../../src/api/schemas/Callout.ts"
 import { calloutsOf, seedCallouts } from "../../../src/simulator/seed/callouts.ts"
 import { coins } from "../../../src/simulator/chain/catalog.ts"
 import { at } from "../../support/clock.ts"
 import { addressOf, START } from "../../callouts/callouts.ts"
+import * as MemoryCallouts from "../../support/memoryCallouts.ts"
 
 const mints = coins.map(({ decimals, name, symbol }, i) => ({ symbol, name, decimals, address: addressOf(i + 1) }))
 const wallets = [1, 2, 3].map((n) => ({ label: `wallet ${n}`, address: addressOf(1000 + n) }))
@@ -15,7 +16,7 @@ const DAY = 86_400_000
 const demo = calloutsOf({ nowMs: START, mints, wallets })
 const isCallout = Schema.is(NewCallout)
 
-it("makes callouts that could have been posted, all before and none expired", () => {
+it("makes plausible callouts, all written before the day and none expired", () => {
   assert.isAtLeast(demo.length, 10)
   assert.strictEqual(new Set(demo.map(({ callout }) => callout.id)).size, demo.length)
   for (const { callout, clicks, trades } of demo) {
@@ -27,7 +28,7 @@ it("makes callouts that could have been posted, all before and none expired", ()
   }
 })
 
-it("makes the same ones all day, and others the next day or in another market", () => {
+it("makes the same callouts all day, and others on the next day or in another market", () => {
   const ids = (nowMs: number, market = mints) =>
     calloutsOf({ nowMs, mints: market, wallets }).map(({ callout }) => callout.id)
   assert.deepStrictEqual(calloutsOf({ nowMs: START + 3_600_000, mints, wallets }), demo)
@@ -48,15 +49,15 @@ const checkPosted = Effect.gen(function* () {
   }
 })
 
-it.effect("posts each with its visits and trades, once, however often the service starts", () =>
+it.effect("posts each callout with its visits and trades once, however often the service starts", () =>
   Effect.gen(function* () {
     yield* seedCallouts(demo)
     yield* seedCallouts(demo)
     yield* checkPosted
-  }).pipe(at(START), Effect.provide(CalloutStore.layerMemory))
+  }).pipe(at(START), Effect.provide(MemoryCallouts.layer))
 )
 
-it.effect("completes a run that broke off between a callout and its trades", () =>
+it.effect("completes a run that was interrupted between a callout and its trades", () =>
   Effect.gen(function* () {
     const store = yield* CalloutStore
     let writes = 0
@@ -67,7 +68,7 @@ it.effect("completes a run that broke off between a callout and its trades", () 
     yield* seedCallouts(demo).pipe(Effect.provideService(CalloutStore, broken), Effect.exit)
     yield* seedCallouts(demo)
     yield* checkPosted
-  }).pipe(at(START), Effect.provide(CalloutStore.layerMemory))
+  }).pipe(at(START), Effect.provide(MemoryCallouts.layer))
 )
 
 it.effect("repeats what an unavailable store refused, and counts nothing twice", () =>
@@ -89,5 +90,5 @@ it.effect("repeats what an unavailable store refused, and counts nothing twice",
     yield* TestClock.adjust("2 minutes")
     yield* Fiber.join(seeding)
     yield* at(START)(checkPosted)
-  }).pipe(Effect.provide(CalloutStore.layerMemory))
+  }).pipe(Effect.provide(MemoryCallouts.layer))
 )

@@ -8,7 +8,7 @@ import { FULL } from "../../wallets/identities.ts"
 const demo = identitiesOf({ nowMs: 1_800_000_000_000, wallets: castOf("a seed").wallets })
 const demoWallets = demo.map(({ wallet }) => wallet)
 
-it.live("writes the same records at every start, and removes only them once the market is another", () =>
+it.live("writes the same records at every start, and removes only those when the market changes", () =>
   Effect.gen(function* () {
     const store = yield* IdentityStore
     yield* store.replace("reviewed", [FULL])

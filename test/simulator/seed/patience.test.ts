@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { AlertStoreUnavailable, TooManyAlerts } from "../../../src/domain/wallets/Alert.ts"
+import { AlertStoreUnavailable, TooManyAlerts } from "../../../src/api/schemas/Alert.ts"
 import { orWarn, patiently } from "../../../src/simulator/seed/patience.ts"
 
 const attempts = <E extends { readonly _tag: string }>(error: E) => {
@@ -13,7 +13,7 @@ const attempts = <E extends { readonly _tag: string }>(error: E) => {
   return { made, request: patiently(request) }
 }
 
-it.effect("repeats a request of an unavailable store for two minutes, then gives up without failing", () =>
+it.effect("repeats a request to an unavailable store for two minutes, then gives up without failing", () =>
   Effect.gen(function* () {
     const { made, request } = attempts(new AlertStoreUnavailable({ cause: "down" }))
     const fiber = yield* request.pipe(orWarn("given up"), Effect.forkChild)
@@ -23,7 +23,7 @@ it.effect("repeats a request of an unavailable store for two minutes, then gives
   })
 )
 
-it.effect("does not repeat a request that the store has refused", () =>
+it.effect("does not repeat a request that the store has rejected", () =>
   Effect.gen(function* () {
     const { made, request } = attempts(new TooManyAlerts())
     yield* request.pipe(orWarn("given up"))

@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { TrackerStoreUnavailable } from "../../../src/domain/wallets/Tracker.ts"
+import { TrackerStoreUnavailable } from "../../../src/api/schemas/Tracker.ts"
 import { castOf } from "../../../src/simulator/traders/cast.ts"
 import { seedTracker, trackedWalletsOf } from "../../../src/simulator/seed/tracker.ts"
-import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
+import { TrackerStore } from "../../../src/wallets/tracker/TrackerStore.ts"
 import { memoryTracker } from "../../support/tracker.ts"
 
 const { wallets } = castOf("a seed")
@@ -18,7 +18,7 @@ it("picks wallets that trade in the market, each once", () => {
   assert.deepStrictEqual(trackedWalletsOf([]), [])
 })
 
-it.effect("tracks them in their groups, once, however often the service starts", () =>
+it.effect("tracks the wallets in their groups once, however often the service starts", () =>
   Effect.gen(function* () {
     const store = yield* TrackerStore
     yield* seedTracker(demo)
@@ -50,7 +50,7 @@ it.effect("leaves a list alone that its owner has changed", () =>
   }).pipe(Effect.provide(memoryTracker))
 )
 
-it.effect("makes each group once when the store fails after it has written it", () =>
+it.effect("creates each group once when the store fails after writing it", () =>
   Effect.gen(function* () {
     const store = yield* TrackerStore
     let failures = 1

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isUnpriceable } from "../../../src/programs/Program.ts"
+import { isUnpriceable } from "../../../src/programs/interface/Program.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { castOf, fundCast } from "../../../src/simulator/traders/cast.ts"
 import { makeLaunches, type Launched } from "../../../src/simulator/traders/Launches.ts"
@@ -42,7 +42,7 @@ describe.each(["pump-fun", "meteora", "launchlab"] as const)("a coin launched on
     return deeds
   })
 
-  it("begins on a curve that the engine prices where it can, and that grows dearer as it sells", () => {
+  it("starts on a curve that the engine can price, and gets more expensive as it sells", () => {
     const { curve } = coin()
     const read = decode(bank, curve)
     const before = curve.price()
@@ -76,11 +76,11 @@ describe.each(["pump-fun", "meteora", "launchlab"] as const)("a coin launched on
     }
   })
 
-  it("graduates to a pool at about the curve's last price, with all of its SOL", () => {
+  it("graduates to a pool at about the last price of the curve, with all of its SOL", () => {
     const { curve } = coin()
     const { tokens, lamports: raised } = curve.remains()
     const last = curve.price()
-    // The swaps above are of no transaction.
+    // The swaps above belong to no transaction.
     bank.takeJournal()
     const { transactions } = bank.produce(() => launches.graduate())
     assert.isAbove(transactions.length, 0)
@@ -101,7 +101,7 @@ describe.each(["pump-fun", "meteora", "launchlab"] as const)("a coin launched on
     assert.deepStrictEqual(launches.graduate(), [])
   })
 
-  it("makes and loses no money on the way", () => {
+  it("neither creates nor loses money on the way", () => {
     assert.strictEqual(totalLamports(bank), lamports)
     assert.isTrue(Array.from(discrepancies(bank).values()).every((difference) => difference === 0n))
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isUnpriceable } from "../../../src/programs/Program.ts"
+import { isUnpriceable } from "../../../src/programs/interface/Program.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { digestOf } from "../../../src/simulator/chain/Bank.ts"
 import { makeRandom } from "../../../src/simulator/traders/Random.ts"
@@ -15,7 +15,7 @@ describe("a new market", () => {
     assert.isAbove(withSol.length / pools.length, 0.5)
   })
 
-  it("is decoded by the engine from the accounts that it asks for, and refused where it must be", () => {
+  it("is decoded by the engine from the accounts it asks for, and rejected where it must be", () => {
     for (const pool of market.pools()) {
       const read = decode(bank, pool)
       assert.strictEqual(
@@ -56,7 +56,7 @@ describe("a market that has traded for a while", () => {
     }
   }
 
-  it("traded at about the rate that was asked for, in every open pool and in no other", () => {
+  it("has traded at about the requested rate, in every open pool and in no other", () => {
     assert.isAbove(trades.swaps, 0.7 * 90 * 160)
     assert.isBelow(trades.swaps, 1.4 * 90 * 160)
     assert.isAbove(trades.arbitrages, 20)
@@ -88,7 +88,7 @@ describe("a market that has traded for a while", () => {
     }
   })
 
-  it("has neither made nor lost money", () => {
+  it("has neither created nor lost money", () => {
     for (const [mint, difference] of discrepancies(bank)) {
       assert.strictEqual(difference, 0n, mint)
     }

@@ -4,7 +4,7 @@ import { makeMarket } from "../../../src/simulator/traders/Market.ts"
 import { newBank } from "../chain/chains.ts"
 
 describe("the wallets of a simulated market", () => {
-  it("are those of the seed, with as many retail wallets as are set", () => {
+  it("derive from the seed, with as many retail wallets as are set", () => {
     const [usual, more] = [castOf("cast"), castOf("cast", 200)]
     assert.lengthOf(usual.cast.retail, RETAIL_WALLETS)
     assert.lengthOf(more.cast.retail, 200)
@@ -12,7 +12,7 @@ describe("the wallets of a simulated market", () => {
     assert.deepStrictEqual({ ...more.cast, retail: [] }, { ...usual.cast, retail: [] })
   })
 
-  it("trade, more than 200 of them where as many are set", () => {
+  it("trade, more than 200 of them when as many are set", () => {
     const bank = newBank("cast")
     const market = makeMarket({ seed: "cast", bank, swapsPerSecond: 60, retailWallets: 200 })
     const traders = new Set<string>()

@@ -31,7 +31,7 @@ describe("wallets with habits", () => {
   const allOf = (kind: string) =>
     Array.from(deeds).flatMap(([label, list]) => (label.startsWith(`${kind} `) ? [{ label, list }] : []))
 
-  it("snipe only coins that were launched, once each, and sell what they bought", () => {
+  it("snipe only launched coins, once each, and sell what they bought", () => {
     const snipers = allOf("sniper")
     const bought = snipers.flatMap(({ list }) => list.filter(isBuy).map(coinOf))
     assert.isAbove(bought.length, 8)
@@ -40,7 +40,7 @@ describe("wallets with habits", () => {
     assert.isAbove(snipers.flatMap(({ list }) => list.filter((deed) => !isBuy(deed))).length, 3)
   })
 
-  it("scalp one coin each, in and out by turns", () => {
+  it("scalp one coin each, buying and selling in turn", () => {
     const scalpers = allOf("scalper")
     assert.lengthOf(scalpers, 3)
     for (const { label, list } of scalpers) {
@@ -59,7 +59,7 @@ describe("wallets with habits", () => {
     }
   })
 
-  it("carry a coin from its curve to a pool now and then", () => {
+  it("move a coin from its curve to a pool now and then", () => {
     assert.isAbove(graduated.count, 0)
   })
 

@@ -54,7 +54,7 @@ describe("the simulated funding service", () => {
     assert.isAbove(Math.max(...assets.map(({ decimals }) => decimals)), 18)
   })
 
-  it.effect("is the same for the same seed, and another for another", () =>
+  it.effect("is the same for the same seed, and different for another", () =>
     Effect.gen(function* () {
       const [one, again, other] = [yield* registry("a"), yield* registry("a"), yield* registry("b")]
       assert.deepStrictEqual(one, again)
@@ -62,7 +62,7 @@ describe("the simulated funding service", () => {
     })
   )
 
-  it.effect("gives every wallet an address of its own, and shares one only where there are memos", () =>
+  it.effect("gives every wallet its own address, and shares one only on networks with memos", () =>
     Effect.gen(function* () {
       const client = yield* FundingClient
       const { wallets } = yield* client.wallets(WELCOME)
@@ -77,7 +77,7 @@ describe("the simulated funding service", () => {
     }).pipe(Effect.provide(seeded("fathom")))
   )
 
-  it.effect("answers no request without its credential, and nothing off its paths", () =>
+  it.effect("answers nothing without its credential or off its paths", () =>
     Effect.gen(function* () {
       const { token, url } = yield* FundingService
       assert.strictEqual((yield* get(`${url}/v1/catalog`)).status, 401)

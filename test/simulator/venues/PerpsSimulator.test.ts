@@ -1,7 +1,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, layer, describe, it as plain } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, Layer, Result } from "effect"
-import { PerpsVenue } from "../../../src/domain/Perps.ts"
+import { PerpsVenue } from "../../../src/api/schemas/Perps.ts"
 import { compare } from "../../../src/perps/compare.ts"
 import { aprPct } from "../../../src/perps/fundingRates.ts"
 import { fixedNumber, parseFixed, roundAt } from "../../../src/perps/exact.ts"
@@ -21,7 +21,7 @@ const venuesOf = <E>(simulator: Layer.Layer<PerpsSimulator, E>) =>
 
 const read = (symbol: string) => PerpsVenues.use((port) => port.read(symbol, venues))
 
-/** The outcome of the read of each venue. */
+/** The outcome of reading each venue. */
 const outcomes = (symbol: string) =>
   Effect.map(read(symbol), (readings) =>
     Object.fromEntries(
@@ -32,7 +32,7 @@ const outcomes = (symbol: string) =>
     )
   )
 
-/** As long as a read may take at all, so that a busy machine is not a fault of a venue. */
+/** As long as a read may take at all, so that a busy machine does not look like a fault of a venue. */
 const patient = ConfigProvider.layer(ConfigProvider.fromUnknown({ PERPS_DEADLINE: "5 seconds" }))
 
 layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })).pipe(Layer.provide(patient)), { excludeTestServices: true })(
@@ -66,13 +66,15 @@ layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })).pipe(Layer.provide(pati
         for (const { outcome, venue } of readings) {
           const market = Result.isSuccess(outcome) ? outcome.success : assert.fail(venue)
           if (venue === "jupiter") {
-            // The curve of its borrow rate at a use of a half: 10 % and five eighths of the way to 35 %, up to a basis point.
+            // The curve of the borrow rate at half use: 10 %, and five eighths of the way to 35 %, within a basis
+            // point.
             assert.strictEqual(fixedNumber(roundAt(aprPct(market.funding), 2), 2), 25.63)
             continue
           }
           // Velocity reports the rate settled last, at the full hour.
           const atMs = venue === "velocity" ? Math.floor(nowMs / 3_600_000) * 3_600_000 : nowMs
-          // The rate moves while the venue is asked and answers: any moment of the last half minute may be the one it sent.
+          // The rate moves while the venue is asked and answers. It may have sent the rate of any moment in the last
+          // half minute.
           const told = Array.from({ length: 120 }, (_, i) => atMs - (venue === "velocity" ? 0 : i * 250)).map((ms) =>
             btc === undefined ? 0 : (Number(world.rate8h(venue, btc, ms)) / 1e12) * 3 * 365 * 100
           )
@@ -97,11 +99,11 @@ layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })).pipe(Layer.provide(pati
 )
 
 /** The readings of a new client of these venues. */
-const firstHeard = <A, E>(health: Partial<Health>, program: Effect.Effect<A, E, PerpsVenues>) =>
+const firstReadings = <A, E>(health: Partial<Health>, program: Effect.Effect<A, E, PerpsVenues>) =>
   program.pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer({ health })))))
 
-describe("the simulated venues, when they fail,", () => {
-  plain.live("do so each in its own way, and within the deadline", () =>
+describe("simulated venues with faults", () => {
+  plain.live("fail in different ways, all within the deadline", () =>
     Effect.gen(function* () {
       const ailing: Health = {
         hl: "malformed",
@@ -112,8 +114,8 @@ describe("the simulated venues, when they fail,", () => {
         aster: "malformed",
         jupiter: "malformed"
       }
-      const heard = yield* firstHeard(ailing, outcomes("SOL"))
-      assert.deepStrictEqual(heard, {
+      const outcome = yield* firstReadings(ailing, outcomes("SOL"))
+      assert.deepStrictEqual(outcome, {
         hl: "malformed",
         velocity: "late",
         dydx: "down",
@@ -125,7 +127,7 @@ describe("the simulated venues, when they fail,", () => {
     })
   )
 
-  plain.live("are slow, or behind", () =>
+  plain.live("are slow or stale", () =>
     Effect.gen(function* () {
       const ailing: Health = {
         hl: "stale",
@@ -136,9 +138,9 @@ describe("the simulated venues, when they fail,", () => {
         aster: "stale",
         jupiter: "stale"
       }
-      const heard = yield* firstHeard(ailing, outcomes("ETH"))
+      const outcome = yield* firstReadings(ailing, outcomes("ETH"))
       const stale = "StaleBook"
-      assert.deepStrictEqual(heard, {
+      assert.deepStrictEqual(outcome, {
         hl: stale,
         velocity: stale,
         dydx: stale,
@@ -150,7 +152,7 @@ describe("the simulated venues, when they fail,", () => {
     })
   )
 
-  plain.live("have next to nothing in their books", () =>
+  plain.live("have almost empty books", () =>
     Effect.gen(function* () {
       const ailing: Health = {
         hl: "thin",
@@ -162,7 +164,7 @@ describe("the simulated venues, when they fail,", () => {
         jupiter: "thin"
       }
       const order = { symbol: "DOGE", side: "sell", size: parseFixed("50000") ?? 0n, holdHours: 0n } as const
-      const { bestPick, perVenue } = compare(order, yield* firstHeard(ailing, read("DOGE")), 0n)
+      const { bestPick, perVenue } = compare(order, yield* firstReadings(ailing, read("DOGE")), 0n)
       assert.isNull(bestPick)
       const listing = perVenue.filter(({ venue }) => venue !== "jupiter")
       assert.isTrue(listing.every(({ filledPct, reason }) => reason === "thin_book" && (filledPct ?? 100) < 100))
@@ -191,7 +193,7 @@ describe("a world", () => {
     assert.notStrictEqual(book("a", 1000).bids[0]?.ticks, book("a", 600_000).bids[0]?.ticks)
   })
 
-  plain("never crosses itself, whatever the tick", () => {
+  plain("never has a bid at or above an ask, whatever the tick", () => {
     const world = makePerpsWorld("a")
     for (const perp of perps) {
       for (const venue of perp.venues) {
@@ -227,7 +229,7 @@ describe("settings", () => {
     })
   )
 
-  plain.live("move one venue, and the others stay", () =>
+  plain.live("change the address of one venue and leave the others", () =>
     Effect.gen(function* () {
       const { urls } = yield* PerpsSimulator
       const reading = yield* PerpsVenues.use(({ ourBps, read }) =>
@@ -243,7 +245,7 @@ describe("settings", () => {
     }).pipe(Effect.provide(PerpsSimulator.layer()))
   )
 
-  plain.effect("refuse an address that is none", () =>
+  plain.effect("reject an invalid address", () =>
     Effect.gen(function* () {
       const layer = PerpsVenuesHttp.layer().pipe(
         Layer.provide([NodeHttpClient.layerUndici, settings({ PERPS_HL_URL: "ftp://venue" })])

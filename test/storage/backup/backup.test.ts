@@ -13,6 +13,7 @@ import * as Database from "../../../src/storage/Database.ts"
 import { migrations } from "../../../src/storage/migrations.ts"
 import { appliedMigrations, migrateTo } from "../../../src/storage/schema.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
+import { recordAs, STEPS } from "../schemaSteps.ts"
 import { contents, definitions, fill } from "./filled.ts"
 
 const folder = Effect.acquireRelease(
@@ -30,7 +31,7 @@ const isUntouched = Effect.gen(function* () {
   assert.lengthOf(yield* sql`select 1 from pg_class where relnamespace = 'public'::regnamespace`, 0)
 })
 
-/** A file of two rows a table, and its database's contents. */
+/** A file with two rows per table, and the contents of its database. */
 const saved = Effect.gen(function* () {
   const file = join(yield* folder, "saved")
   yield* fill(2)
@@ -38,7 +39,7 @@ const saved = Effect.gen(function* () {
   return { file, before: yield* contents }
 }).pipe(Effect.provide(TestDatabase.layer))
 
-/** Rewrites the lines of a backup, hashes untouched. */
+/** Rewrites the lines of a backup, but not its hashes. */
 const rewrite = (file: string, change: (lines: ReadonlyArray<string>) => ReadonlyArray<string>) => {
   const lines = zstdDecompressSync(readFileSync(file)).toString("utf8").split("\n")
   writeFileSync(file, zstdCompressSync(change(lines).join("\n")))
@@ -72,7 +73,7 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
     })
   )
 
-  it.live("is of one moment, and lets a service beside it write and add days", () =>
+  it.live("shows one moment, and lets a service beside it write and add days", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "moment")
       const database = yield* TestDatabase.create
@@ -81,7 +82,7 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
       yield* Effect.gen(function* () {
         yield* fill(1)
         const before = yield* contents
-        // Between two tables another process writes and makes a partition, which must not wait for the backup.
+        // Between two tables another process writes and makes a partition. It must not wait for the backup.
         const meanwhile = Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           yield* sql`insert into trade_names (name) values ('late')`
@@ -104,13 +105,13 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
     })
   )
 
-  it.live("of an older schema is restored as it was and then brought up to date", () =>
+  it.live("of a database at migration 0059 is restored and then brought up to date", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "older")
-      const older = Object.keys(migrations).slice(0, -2)
       const before = yield* Effect.gen(function* () {
-        yield* migrateTo(older)
+        yield* migrateTo({ "0060_schema": migrations["0060_schema"] })
         yield* fill(2)
+        yield* recordAs(STEPS)
         yield* save(file)
         return yield* contents
       }).pipe(Effect.provide(empty))
@@ -118,8 +119,23 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
         yield* load(file)
         assert.deepStrictEqual(yield* appliedMigrations, Object.keys(migrations))
         const { rows } = yield* contents
-        assert.deepStrictEqual(rows["callouts"], before.rows["callouts"])
-      }).pipe(Effect.provide(Layer.fresh(empty)))
+        for (const [table, kept] of Object.entries(before.rows)) {
+          assert.deepStrictEqual(table === "schema_migrations" ? kept : rows[table], kept, table)
+        }
+      }).pipe(Effect.provide(empty))
+    })
+  )
+
+  it.live("of an older schema is refused, with the version that can restore it", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "oldest")
+      yield* Effect.andThen(recordAs(STEPS.slice(0, -1)), save(file)).pipe(Effect.provide(TestDatabase.layer))
+      yield* Effect.gen(function* () {
+        const error = yield* Effect.flip(load(file))
+        assert.strictEqual(error._tag, "SchemaTooOld")
+        assert.include(error.message, "the file is older")
+        yield* isUntouched
+      }).pipe(Effect.provide(empty))
     })
   )
 
@@ -149,7 +165,7 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
     })
   )
 
-  it.live("of a newer schema is refused by the names of its migrations", () =>
+  it.live("of a newer schema is refused with the names of its migrations", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "newer")
       yield* Effect.gen(function* () {
@@ -209,7 +225,7 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
     })
   )
 
-  it.live("replaces no file, and copies no empty database", () =>
+  it.live("replaces no file, and does not copy an empty database", () =>
     Effect.gen(function* () {
       const path = yield* folder
       writeFileSync(join(path, "there"), "kept")
@@ -224,7 +240,7 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
 })
 
 describe("tables", () => {
-  it("come after those that their foreign keys name", () => {
+  it("come after the tables that their foreign keys name", () => {
     const links = [
       { table: "a", target: "c" },
       { table: "c", target: "b" },

@@ -6,7 +6,7 @@ import { readCatalogue } from "../../../src/storage/backup/readCatalogue.ts"
 const Texts = Schema.Array(Schema.Struct({ row: Schema.String }))
 const texts = Schema.decodeUnknownEffect(Texts)
 
-/** Every table with its rows as text, in order of text. */
+/** Every table with its rows as text, ordered by text. */
 export const contents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { sequences, tables } = yield* readCatalogue
@@ -18,7 +18,7 @@ export const contents = Effect.gen(function* () {
   return { rows, sequences }
 }).pipe(Effect.orDie)
 
-/** Definitions of all relations, indexes and constraints, without ids. */
+/** Definitions of all relations, columns, indexes, constraints and views, without ids. */
 export const definitions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`
@@ -28,16 +28,19 @@ export const definitions = Effect.gen(function* () {
     union all select 'index ' || indexdef from pg_indexes where schemaname = 'public'
     union all select 'constraint ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
       where connamespace = 'public'::regnamespace
-    union all select 'column ' || attrelid::regclass || ' ' || attname || ' ' || atttypid::regtype
-      from pg_attribute join pg_class c on c.oid = attrelid
-      where relnamespace = 'public'::regnamespace and attnum > 0 and c.relkind in ('r', 'p', 'v')
+    union all select 'column ' || attrelid::regclass || ' ' || attname || ' ' || format_type(atttypid, atttypmod)
+      || ' ' || attstorage::text || attidentity::text || ' ' || attcollation::regcollation
+      || ' ' || coalesce(pg_get_expr(adbin, adrelid), '')
+      from pg_attribute join pg_class c on c.oid = attrelid left join pg_attrdef on adrelid = c.oid and adnum = attnum
+      where relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped and c.relkind in ('r', 'p', 'v')
+    union all select 'view ' || viewname || ' ' || definition from pg_views where schemaname = 'public'
     order by 1
   `.pipe(Effect.flatMap(texts))
 }).pipe(Effect.orDie)
 
 const AWKWARD = `tab\\t "quote" 'single' (paren), comma \\\\ back\nline ✓ é 🦊`
 
-/** A value of a type, the `n`th. Numbers stay below 1,000, times on one day. */
+/** The `n`th value of a type. Numbers stay below 1,000, times on one day. */
 const valueOf = (type: string, n: number): string => {
   const text = `'${AWKWARD.replaceAll("'", "''")} ${n}'`
   if (type.startsWith("timestamp")) {
@@ -73,7 +76,7 @@ const valueOf = (type: string, n: number): string => {
   }
 }
 
-/** Columns whose values other rules bind: partition keys and checks. */
+/** Columns whose values must follow other rules: partition keys and checks. */
 const BOUND: Readonly<Record<string, string>> = { "bars.width": "60" }
 
 const insertInto = (table: string, columns: ReadonlyArray<string>, n: number) => {
@@ -88,7 +91,7 @@ const insertInto = (table: string, columns: ReadonlyArray<string>, n: number) =>
     values (${values.join(", ")})`
 }
 
-/** Adds partitions of a day, and rows to every table but those of the schema itself. */
+/** Adds partitions of a day, and rows to every table except the record of migrations. */
 export const fill = (rowsEach: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

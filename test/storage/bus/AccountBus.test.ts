@@ -1,18 +1,18 @@
 import { describe } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
-import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
+import * as SourceMonitor from "../../../src/operations/SourceMonitor.ts"
 import * as AccountBusValkey from "../../../src/storage/valkey/AccountBusValkey.ts"
 import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
 import { client, emptied, isAvailable, sharedServer } from "../../support/valkey.ts"
+import * as MemoryAccountBus from "../../support/memoryAccountBus.ts"
 import { accountBusContract } from "./accountBusContract.ts"
 
-accountBusContract("AccountBus.layerMemory", AccountBus.layerMemory, (ms) => TestClock.adjust(Duration.millis(ms)))
+accountBusContract("an account bus in memory", MemoryAccountBus.layer, (ms) => TestClock.adjust(Duration.millis(ms)))
 
 describe.runIf(isAvailable)("AccountBusValkey", () => {
   const shared = sharedServer()
-  /** Leases end by the clock of the server: their ends are moved towards it. */
+  /** Leases end by the server's clock, so their ends are moved closer. */
   const pass = (ms: number) =>
     Effect.gen(function* () {
       const valkey = yield* Valkey

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Schedule, Stream } from "effect"
-import { BlockBus } from "../../../src/storage/bus/BlockBus.ts"
+import { BlockBus, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
 import * as BlockBusValkey from "../../../src/storage/valkey/BlockBusValkey.ts"
-import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
+import * as SourceMonitor from "../../../src/operations/SourceMonitor.ts"
 import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
 import { emptied, isAvailable, server, sharedServer } from "../../support/valkey.ts"
 import { block, blockBusContract, entries } from "./blockBusContract.ts"
 
-blockBusContract("BlockBus.layerMemory", (kept) => BlockBus.layerMemory(kept))
+blockBusContract("makeMemoryBlocks", (kept) => Layer.sync(BlockBus, () => makeMemoryBlocks(kept)))
 
 describe.runIf(isAvailable)("BlockBusValkey", () => {
   const shared = sharedServer()
@@ -24,7 +24,7 @@ describe.runIf(isAvailable)("BlockBusValkey", () => {
 const patiently = { schedule: Schedule.spaced("20 millis"), times: 500 }
 
 describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
-  /** A bus, and a reader that notes the slots that it has. */
+  /** A bus, and a reader that notes its slots. */
   const watched = Effect.gen(function* () {
     const own = yield* server
     const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
@@ -40,7 +40,7 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
     return { own, bus, slots, reach }
   })
 
-  it.live("makes a connection anew that has ended while it carried nothing", () =>
+  it.live("reconnects after an idle connection has ended", () =>
     Effect.gen(function* () {
       const own = yield* server
       const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
@@ -51,7 +51,7 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails to append, reads on once it is back, and has a gap where it lost blocks", () =>
+  it.live("fails to append, reads on when the server is back, and has a gap when it lost blocks", () =>
     Effect.gen(function* () {
       const { bus, own, reach, slots } = yield* watched
       yield* bus.append("a", block(0, 1))
@@ -84,7 +84,7 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
         const late = yield* Effect.forkChild(Effect.exit(bus.append("a", block(1, 2))))
         assert.strictEqual((yield* Fiber.join(late))._tag, "Failure")
         yield* own.thaw
-        // The command may have been carried out: the newest block decides.
+        // The server may have carried the command out: its newest block decides.
         const newest = yield* Effect.retry(bus.newest("a"), patiently)
         yield* newest === 1 ? Effect.ignore(bus.append("a", block(1, 2))) : Effect.void
         yield* bus.append("a", block(2, 3))
@@ -102,7 +102,7 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
     30_000
   )
 
-  it.live("is built while there is no server, and reads once there is one", () =>
+  it.live("can be built without a server, and reads when there is one", () =>
     Effect.gen(function* () {
       const own = yield* server
       yield* own.kill

@@ -1,4 +1,4 @@
-/** Behaviour that every bus of account writes has. */
+/** Behaviour of every bus of account writes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Stream } from "effect"
 import { ACCOUNT_BOUNDS, AccountBus, type AccountBusBounds } from "../../../src/storage/bus/AccountBus.ts"
@@ -6,7 +6,7 @@ import { ACCOUNT_BOUNDS, AccountBus, type AccountBusBounds } from "../../../src/
 const entry = (after: number, place: number, size = 1) => ({
   after,
   place,
-  bytes: new Uint8Array(size).fill(place % 256)
+  body: new Uint8Array(size).fill(place % 256)
 })
 
 /** The first entries after a place. */
@@ -15,7 +15,7 @@ const entries = (bus: AccountBus["Service"], after: number, count: number) =>
     Stream.flatMap((page) => Stream.fromIterable(page.entries)),
     Stream.take(count),
     Stream.runCollect,
-    Effect.map((found) => found.map(({ bytes, isAfterGap, place }) => [place, isAfterGap, bytes.length]))
+    Effect.map((found) => found.map(({ body, isAfterGap, place }) => [place, isAfterGap, body.length]))
   )
 
 const lease = (owner: string, revision: number, ...bytes: ReadonlyArray<number>) => ({
@@ -35,7 +35,7 @@ const onBus = <E>(
   bounds: Partial<AccountBusBounds> = {}
 ) => AccountBus.use(body).pipe(Effect.provide(busOf({ ...ACCOUNT_BOUNDS, ...bounds })))
 
-/** Tests of a bus on a server without entries and leases. `pass` lets the time of leases pass. */
+/** Tests of a bus on an empty server. `pass` lets the time of leases pass. */
 export const accountBusContract = (
   name: string,
   busOf: (bounds: AccountBusBounds) => Layer.Layer<AccountBus>,
@@ -82,7 +82,7 @@ export const accountBusContract = (
       )
     )
 
-    it.effect("lists leases, without accounts that are known, and the last of an owner", () =>
+    it.effect("lists the last lease of each owner, without accounts that are known", () =>
       onBus(
         busOf,
         Effect.fnUntraced(function* (bus) {
@@ -111,7 +111,7 @@ export const accountBusContract = (
       )
     )
 
-    it.effect("ends a lease that is not renewed, and renews none that has ended or has another revision", () =>
+    it.effect("ends a lease that is not renewed, and does not renew an ended one or another revision", () =>
       onBus(
         busOf,
         Effect.fnUntraced(function* (bus) {

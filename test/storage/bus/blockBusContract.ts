@@ -1,12 +1,12 @@
-/** Behaviour that every bus of blocks has. */
+/** Behaviour of every bus of blocks. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, type Layer, Stream } from "effect"
 import { BlockBus, type BusEntry } from "../../../src/storage/bus/BlockBus.ts"
 
 /** A block of one byte after another. */
-export const block = (after: number, slot: number) => ({ after, slot, bytes: Uint8Array.of(slot % 256) })
+export const block = (after: number, slot: number) => ({ after, slot, body: Uint8Array.of(slot % 256) })
 
-const partsOf = ({ bytes, isAfterGap, slot }: BusEntry) => [slot, isAfterGap, ...bytes]
+const partsOf = ({ body, isAfterGap, slot }: BusEntry) => [slot, isAfterGap, ...body]
 
 /** The first entries after a slot. */
 export const entries = (bus: BlockBus["Service"], after: number, count: number, chain = "a") =>
@@ -16,10 +16,10 @@ export const entries = (bus: BlockBus["Service"], after: number, count: number, 
     Effect.map((found) => Array.from(found, partsOf))
   )
 
-/** Tests of a bus on a server without blocks, whose blocks are kept for the given time. */
+/** Tests of a bus on an empty server that keeps blocks for the given time. */
 export const blockBusContract = (name: string, busOf: (kept: Duration.Duration) => Layer.Layer<BlockBus>) =>
   describe(`${name}`, () => {
-    it.live("has no newest block at first, and then the last one", () =>
+    it.live("has no newest block at first, and later the last one", () =>
       Effect.gen(function* () {
         const bus = yield* BlockBus
         assert.isNull(yield* bus.newest("a"))
@@ -30,7 +30,7 @@ export const blockBusContract = (name: string, busOf: (kept: Duration.Duration) 
       }).pipe(Effect.provide(busOf(Duration.hours(1))))
     )
 
-    it.live("refuses a writer that another has overtaken, and a block that is there", () =>
+    it.live("refuses a writer that another has overtaken, and a block that is already there", () =>
       Effect.gen(function* () {
         const bus = yield* BlockBus
         yield* bus.append("a", block(0, 7))
@@ -56,7 +56,7 @@ export const blockBusContract = (name: string, busOf: (kept: Duration.Duration) 
       }).pipe(Effect.provide(busOf(Duration.hours(1))))
     )
 
-    it.live("gives a reader the blocks after its slot, and those that come, without a gap", () =>
+    it.live("gives a reader the blocks after its slot, and each new one, without a gap", () =>
       Effect.gen(function* () {
         const bus = yield* BlockBus
         yield* bus.append("a", block(0, 7))
@@ -88,12 +88,12 @@ export const blockBusContract = (name: string, busOf: (kept: Duration.Duration) 
       }).pipe(Effect.provide(busOf(Duration.hours(1))))
     )
 
-    it.live("takes the block of a writer that has more than a bus that lost blocks, with a gap for its readers", () =>
+    it.live("takes a block from a writer that is ahead of a bus that lost blocks, with a gap for its readers", () =>
       Effect.gen(function* () {
         const bus = yield* BlockBus
         yield* bus.append("a", block(40, 41))
         yield* bus.append("a", block(45, 46))
-        // The reader has 44, of the four that are lost.
+        // The reader has 44 of the four lost ones.
         assert.deepStrictEqual(yield* entries(bus, 44, 1), [[46, true, 46]])
         assert.deepStrictEqual(yield* entries(bus, 45, 1), [[46, false, 46]])
         assert.deepStrictEqual(yield* entries(bus, 0, 2), [
@@ -103,7 +103,7 @@ export const blockBusContract = (name: string, busOf: (kept: Duration.Duration) 
       }).pipe(Effect.provide(busOf(Duration.hours(1))))
     )
 
-    it.live("removes blocks that are too old, and a reader that has not reached them has a gap", () =>
+    it.live("removes blocks that are too old, with a gap for a reader that has not reached them", () =>
       Effect.gen(function* () {
         const bus = yield* BlockBus
         for (const slot of [1, 2, 3, 4]) {
@@ -112,7 +112,7 @@ export const blockBusContract = (name: string, busOf: (kept: Duration.Duration) 
         assert.strictEqual(yield* bus.newest("a"), 4)
         assert.deepStrictEqual(yield* entries(bus, 1, 1), [[4, true, 4]])
         assert.deepStrictEqual(yield* entries(bus, 3, 1), [[4, false, 4]])
-        // Kept for less than no time: the newest alone.
+        // Kept for less than no time, so only the newest stays.
       }).pipe(Effect.provide(busOf(Duration.millis(-1))))
     )
   })

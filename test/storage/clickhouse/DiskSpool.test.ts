@@ -10,7 +10,7 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true }))
 )
 
-/** An entry of so many bytes on disk. */
+/** An entry with this many bytes on disk. */
 const entry = (value: number, size = 100) => ({
   head: Uint8Array.of(value, value + 100),
   body: new Uint8Array(size - 6).fill(value)
@@ -25,7 +25,7 @@ const valuesOf = ({ body, head, listed }: DiskSpool) =>
   )
 
 describe("a spool on disk", () => {
-  it.effect("returns entries in order, also to the process after this one", () =>
+  it.effect("returns entries in order, even to the next process", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const scope = yield* Scope.make()
@@ -38,7 +38,7 @@ describe("a spool on disk", () => {
       assert.include(taken.message, `process ${process.pid} uses it`)
       yield* before.remove(before.listed()[0]?.id ?? 0)
       yield* Scope.close(scope, Exit.void)
-      // The rest of a write that was cut off.
+      // What is left of a write that was cut off.
       writeFileSync(join(path, "4.part"), "half")
       const after = yield* openSpool(path, 1000)
       yield* after.add(entry(4))
@@ -52,7 +52,7 @@ describe("a spool on disk", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("drops the oldest entries for room and marks the one after them, also over a restart", () =>
+  it.effect("drops the oldest entries for room and marks the entry after them, even across a restart", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const scope = yield* Scope.make()

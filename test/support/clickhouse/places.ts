@@ -1,10 +1,11 @@
 /** Stores of a test on the engine of ClickHouse, each with a chain, a database and a spool. */
-import { ConfigProvider, Context, Effect, Layer, type Scope, Stream } from "effect"
-import * as TradeStoreClickHouse from "../../../src/market/clickhouse/TradeStoreClickHouse.ts"
-import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { ConfigProvider, Effect, Layer, type Scope, Stream } from "effect"
+import * as MarketStoresClickHouse from "../../../src/market/history/MarketStoresClickHouse.ts"
 import * as ClickHouseHttp from "../../../src/storage/clickhouse/ClickHouseHttp.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 import { ask, type TestEngine } from "./engineProcess.ts"
+import { type MarketStores } from "../../../src/market/model/MarketStores.ts"
+import { storesFrom } from "../marketStores.ts"
 
 /** A chain of a test, with the engine, a database and a spool. */
 export interface Place {
@@ -34,15 +35,15 @@ export const storeOf = (
       ...given
     })
   )
-  const layer = TradeStoreClickHouse.layer.pipe(
+  const layer = MarketStoresClickHouse.layer.pipe(
     Layer.provide([TestDatabase.connect(address), ClickHouseHttp.layer(url), settings])
   )
-  return Effect.map(Layer.buildWithScope(layer, scope), (context) => Context.get(context, TradeStore))
+  return Effect.map(Layer.buildWithScope(layer, scope), storesFrom)
 }
 
 /** Every stored block with trades or launches. */
-export const stored = ({ since }: TradeStore["Service"]) =>
-  Effect.map(Stream.runCollect(since({ second: 0, after: 0, most: 1_000_000 })), (blocks) => Array.from(blocks))
+export const stored = ({ blocks }: MarketStores) =>
+  Effect.map(Stream.runCollect(blocks.since({ second: 0, after: 0, most: 1_000_000 })), (found) => Array.from(found))
 
 /** The answer once nothing waits any more. */
 export const eventually = <A, E>(effect: Effect.Effect<A, E>) =>

@@ -1,7 +1,7 @@
 /** The tables of trades in memory: inserts with their tokens, and the questions that the writer of blocks asks. */
 import { Effect, Stream } from "effect"
-import { readTrade } from "../../../src/market/clickhouse/tradeColumns.ts"
-import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import { readTrade } from "../../../src/market/history/tradeColumns.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 import { ClickHouse, ClickHouseUnavailable } from "../../../src/storage/clickhouse/ClickHouse.ts"
 import { readRows, RowWriter } from "../../../src/storage/clickhouse/RowBinary.ts"
 
@@ -20,7 +20,7 @@ const lost = Effect.fail(new ClickHouseUnavailable({ cause: new Error("no answer
 export const makeTables = () => {
   const tables = {
     mood: "answers" as Mood,
-    /** Statements that were asked, but for inserts. */
+    /** Statements that were run, without inserts. */
     asked: new Array<string>(),
     /** Tables and tokens of the inserts that were sent. */
     sent: new Array<string>(),

@@ -13,7 +13,7 @@ const READ = { _tag: "Read", document: content } as const
 const FAILED = { _tag: "Failed", reason: "unreachable" } as const
 
 describe("documents in memory", () => {
-  it("are read once, and again when they have expired and are asked for", () => {
+  it("are read once, and again when they are requested after they expired", () => {
     const cache = new DocumentCache(10, times)
     assert.deepInclude(cache.use("a", null, 0), { state: "waiting", reason: "waiting", document: null })
     cache.use("a", null, 0)
@@ -28,7 +28,7 @@ describe("documents in memory", () => {
     assert.strictEqual(cache.begin(), "a")
   })
 
-  it("remember failures, each for twice as long up to the life of a document", () => {
+  it("remember failures, each for twice as long, up to the life of a document", () => {
     const cache = new DocumentCache(10, times)
     const waits = [100, 200, 400, 800, 1000, 1000]
     let nowMs = 0
@@ -54,7 +54,7 @@ describe("documents in memory", () => {
     assert.strictEqual(cache.use("a", null, nowMs + 1099).expiresAtMs, nowMs + 1100)
   })
 
-  it("are bounded, the least recently used dropped first, and with them their place in the queue", () => {
+  it("are bounded: the least recently used is dropped first, with its place in the queue", () => {
     const cache = new DocumentCache(2, times)
     cache.use("a", null, 0)
     cache.use("b", null, 0)
@@ -70,7 +70,7 @@ describe("documents in memory", () => {
     assert.isNull(cache.peek("a"))
   })
 
-  it("are read in turns of those that ask for them, of whom none has more than 64 waiting", () => {
+  it("are read by requesters in turn, and no requester has more than 64 waiting", () => {
     const cache = new DocumentCache(1000, times)
     const asked = Array.from({ length: 100 }, (_, place) => `uri${place}`)
     asked.forEach((uri) => assert.strictEqual(cache.use(uri, "key_a", 0).state, "waiting"))

@@ -101,11 +101,11 @@ describe("the URL of a document", () => {
     [`ipfs://${CID}/a%20b?c`, null],
     [`ipfs://${CID}/a%20b`, `http://127.0.0.1:8080/ipfs/${CID}/a%20b`],
     [`ar://${ID}`, `https://arweave.example/${ID}`]
-  ])("is behind a gateway for %s", (uri, url) => {
+  ])("leads to a gateway for %s", (uri, url) => {
     assert.deepStrictEqual(documentUrl(uri, gateways), url === null ? null : { url, isGateway: true })
   })
 
-  it("is that of the token for https, whose host is not trusted", () => {
+  it("is the token's own URL for https, whose host is not trusted", () => {
     const uri = "https://127.0.0.1:8080/ipfs/"
     assert.deepStrictEqual(documentUrl(uri, gateways), { url: uri, isGateway: false })
   })

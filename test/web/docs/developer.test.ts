@@ -30,7 +30,7 @@ const row = (more: Partial<UsageRow>): UsageRow => ({
 })
 
 describe("a key on the page", () => {
-  it("is revoked before expired, and expired from the time of its expiry on", () => {
+  it("is revoked rather than expired, and expired from the moment of its expiry", () => {
     assert.strictEqual(stateOf(key, 5), "active")
     assert.strictEqual(stateOf({ ...key, disabledAtMs: 1 }, 5), "disabled")
     assert.strictEqual(stateOf({ ...key, expiresAtMs: 5 }, 5), "expired")
@@ -38,14 +38,14 @@ describe("a key on the page", () => {
     assert.strictEqual(stateOf({ ...key, expiresAtMs: 1, revokedAtMs: 1 }, 5), "revoked")
   })
 
-  it("allows every address without a block, and each block once", () => {
+  it("allows all addresses without a block, and lists each block once", () => {
     assert.isNull(ipPolicyOf(" \n, "))
     assert.deepStrictEqual(ipPolicyOf("10.0.0.1\n10.0.0.0/8, 10.0.0.1"), ["10.0.0.1", "10.0.0.0/8"])
   })
 })
 
 describe("usage on the page", () => {
-  it("is summed by operation, the most used first", () => {
+  it("is summed by operation, most used first", () => {
     const rows = [row({}), row({ operation: "market.chart", requests: 5 }), row({ keyId: "key_2", errors: 1 })]
     assert.deepStrictEqual(
       byOperation(rows).map(({ errors, operation, requests }) => [operation, requests, errors]),
@@ -56,7 +56,7 @@ describe("usage on the page", () => {
     )
   })
 
-  it("has a place for each day in UTC, used or not", () => {
+  it("has a row for every UTC day, used or not", () => {
     const days = byDay([row({ day: "2026-11-21", requests: 3 })], 3, Date.parse("2026-11-22T23:59:59Z"))
     assert.deepStrictEqual(
       days.map(({ day, requests }) => [day, requests]),
@@ -68,7 +68,7 @@ describe("usage on the page", () => {
     )
   })
 
-  it("writes bytes with their unit", () => {
+  it("shows bytes with their unit", () => {
     assert.deepStrictEqual([0, 999, 1500, 12_345_678].map(bytesText), ["0 B", "999 B", "1.5 kB", "12 MB"])
   })
 })

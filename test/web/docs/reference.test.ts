@@ -37,7 +37,7 @@ const requestOf = (id: string) => {
 const validator = new Ajv2020({ strict: false, validateFormats: false })
 validator.addSchema({ $id: "document", components: document.components })
 
-/** Faults of a value of a schema of the document. */
+/** What is wrong with a value of a schema of the document. */
 const faultsOf = (schema: object, value: unknown): ReadonlyArray<unknown> => {
   const placed: unknown = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components'))
   const validate = validator.compile(placed as object)
@@ -54,7 +54,7 @@ describe("the reference", () => {
     )
   })
 
-  it("gives every error a code with a meaning of its own", () => {
+  it("gives every error code its own meaning", () => {
     for (const operation of reference.operations) {
       for (const { code, meaning } of errorsOf(schemas, operation)) {
         assert.notStrictEqual(meaning, "", `${operation.operationId} ${code}`)
@@ -63,7 +63,7 @@ describe("the reference", () => {
     }
   })
 
-  it("leaves scope and cost out of the prose, which have fields of their own", () => {
+  it("leaves scope and cost out of the prose, because the page shows them as fields", () => {
     for (const operation of reference.operations) {
       assert.notMatch(proseOf(operation), /Scope:|Costs \d|Any key\./u, operation.operationId)
     }
@@ -99,7 +99,7 @@ describe("a sample", () => {
     assert.deepStrictEqual(faultsOf(media.schema, sampleOf(schemas, media, living, false)), [])
   })
 
-  it("is the example of the document where there is one", () => {
+  it("is the example of the document when there is one", () => {
     const schema = { type: "object" }
     assert.deepStrictEqual(sampleOf(schemas, { schema, example: { a: 1 } }, living, true), { a: 1 })
     assert.deepStrictEqual(sampleOf(schemas, { schema, examples: { one: { value: 2 } } }, living, true), 2)
@@ -108,7 +108,7 @@ describe("a sample", () => {
 })
 
 describe("the code of a request", () => {
-  it("is a line for a shell with the secret from $KEY", () => {
+  it("is a shell command that takes the secret from $KEY", () => {
     assert.strictEqual(
       curlOf(requestOf("spot.quote")),
       `curl "http://127.0.0.1:3000/api/v1/spot/quote?inputMint=So11111111111111111111111111111111111111112&outputMint=${MINT}&amount=1000000000" \\\n  -H "Authorization: Bearer $KEY"`
@@ -118,13 +118,13 @@ describe("the code of a request", () => {
     assert.notInclude(curlOf(requestOf("system.live")), "Authorization")
   })
 
-  it("quotes a body for the shell, whatever is in it", () => {
+  it("quotes any body for the shell", () => {
     const request = requestOf("tracker.createGroup")
     assert.include(curlOf({ ...request, body: `{"name":"it's"}` }), String.raw`-d '{"name":"it'\''s"}'`)
     assert.include(curlOf({ ...request, body: "{broken" }), "-d '{broken'")
   })
 
-  it("has amounts of units as bigint, numbers and flags as such in TypeScript", () => {
+  it("has units as bigint, numbers and flags in TypeScript", () => {
     const request = requestOf("spot.quote")
     const values = { ...request.values, slippageBps: "50", directOnly: "true", venues: "orca,raydium" }
     const text = typescriptOf({ ...request, values })
@@ -136,7 +136,7 @@ describe("the code of a request", () => {
     assert.include(typescriptOf(requestOf("tokens.facts")), `params: {\n    chain: "solana",`)
   })
 
-  it("has JSON as Python has it", () => {
+  it("has JSON as Python literals", () => {
     const request = requestOf("spot.exitCheck")
     const text = pythonOf({ ...request, body: `{"a":true,"b":null,"c":[1]}` })
     assert.include(text, `"a": True,`)
@@ -149,7 +149,7 @@ describe("the search", () => {
   const index = indexOf(reference)
   const top = (query: string) => find(index, query)[0]
 
-  it("finds operations by path and words, fields and parameters by name, codes by code", () => {
+  it("finds operations by path and words, fields and parameters by name, errors by code", () => {
     assert.strictEqual(top("spot/quote")?.kind, "operation")
     assert.deepInclude(top("outAmount"), { kind: "field", name: "outAmount" })
     assert.deepInclude(top("slippagebps"), { kind: "parameter", name: "slippageBps" })
@@ -158,7 +158,7 @@ describe("the search", () => {
     assert.strictEqual(top("chart")?.operation, "market.chart")
   })
 
-  it("needs every word, and finds nothing for none", () => {
+  it("requires every word, and finds nothing for an empty query", () => {
     assert.deepStrictEqual(find(index, "outAmount nonsense"), [])
     assert.deepStrictEqual(find(index, "  "), [])
     assert.isAtMost(find(index, "a").length, 12)

@@ -1,0 +1,66 @@
+/** Admission of a request by its key: from the cache while that may be trusted, otherwise from the store. */
+import { Clock, Duration, Effect, type Redacted, Result } from "effect"
+import { type ApiKey, type KeyStoreUnavailable, UnknownKey } from "../api/schemas/ApiKey.ts"
+import type { ChangeChannel } from "../storage/ChangeChannel.ts"
+import type { KeyCache } from "./KeyCache.ts"
+import * as Format from "./keyFormat.ts"
+import type { Peppers } from "./keyPeppers.ts"
+import * as Rules from "./keyRules.ts"
+import type { LastUsedLog } from "./LastUsedLog.ts"
+
+/** What a cached key is trusted by. */
+export interface Trust {
+  readonly cache: KeyCache
+  readonly channel: Pick<ChangeChannel["Service"], "isProven" | "sinceProvenMs">
+  /** Time for which a cached key is trusted after the last proof of the channel. */
+  readonly trustedFor: Duration.Duration
+}
+
+/** Returns a cached key while it may be trusted. That a hash is unknown is trusted only while the channel is proven. */
+export const trustedKeys =
+  ({ cache, channel, trustedFor }: Trust) =>
+  (hash: string, nowMs: number): ApiKey | null | undefined => {
+    if (channel.isProven()) {
+      return cache.get(hash, nowMs)
+    }
+    const isTrusted = channel.sinceProvenMs() < Duration.toMillis(trustedFor)
+    return isTrusted ? (cache.get(hash, nowMs) ?? undefined) : undefined
+  }
+
+/** Parts of an admission. */
+export interface AdmissionParts {
+  readonly cache: KeyCache
+  readonly lastUsed: LastUsedLog
+  readonly peppers: Peppers
+  readonly cached: ReturnType<typeof trustedKeys>
+  /** Reads a key from the store by its hash, or by a hash under an earlier pepper. */
+  readonly read: (hash: string, earlier: ReadonlyArray<string>) => Effect.Effect<ApiKey | null, KeyStoreUnavailable>
+}
+
+/** Returns the admission, and marks admitted keys as used. */
+export const makeAdmission = ({ cache, cached, lastUsed, peppers, read }: AdmissionParts) => {
+  const admit = (hash: string, known: ApiKey | null, nowMs: number): ReturnType<typeof Rules.admitted> =>
+    Result.map(Rules.admitted(known, nowMs), (key) => {
+      const marked = lastUsed.mark(key, nowMs)
+      if (marked !== known) {
+        cache.refresh(hash, marked)
+      }
+      return marked
+    })
+
+  // Plain functions, because every request passes here.
+  return (secret: Redacted.Redacted) =>
+    Clock.clockWith((clock) => {
+      if (!Format.isWellFormed(secret)) {
+        return Effect.fail(new UnknownKey())
+      }
+      const nowMs = clock.currentTimeMillisUnsafe()
+      const hash = peppers.hash(secret)
+      const known = cached(hash, nowMs)
+      return known === undefined
+        ? Effect.flatMap(read(hash, peppers.earlierHashes(secret)), (found) =>
+            Effect.fromResult(admit(hash, found, nowMs))
+          )
+        : Effect.fromResult(admit(hash, known, nowMs))
+    })
+}

@@ -1,0 +1,14 @@
+/** Launch or graduation of a token on a launchpad. */
+import type { Address, Mint } from "../../domain/Address.ts"
+
+/** A token was put on a curve, or left it for a pool. */
+export interface Launch {
+  readonly event: "created" | "migrated"
+  readonly mint: Mint
+  /** Key of the launchpad. */
+  readonly launchpad: string
+  /** The curve of a created token, the pool of a migrated one; null when the instruction does not say. */
+  readonly pool: Address | null
+  /** The wallet that the launchpad names as creator; missing where none is named, as in a migration. */
+  readonly creator?: Address | undefined
+}

@@ -1,0 +1,97 @@
+import { Schema } from "effect"
+import { field } from "../../domain/field.ts"
+
+/** Venues by their keys: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter, Aster and Jupiter Perps. */
+export const PerpsVenue = Schema.Literals([
+  "hl",
+  "velocity",
+  "dydx",
+  "paradex",
+  "lighter",
+  "aster",
+  "jupiter"
+]).annotate({
+  identifier: "PerpsVenue",
+  description: "A venue: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter, Aster or Jupiter Perps."
+})
+export type PerpsVenue = typeof PerpsVenue.Type
+
+/** Why this order should not be traded on a venue. */
+export const PerpsReason = Schema.Literals([
+  "stale_book",
+  "no_market",
+  "thin_book",
+  "timeout",
+  "unsupported_size"
+]).annotate({
+  identifier: "PerpsReason",
+  description:
+    "stale_book: no fresh, readable book. no_market: the venue does not trade the symbol. thin_book: the visible book " +
+    "is smaller than the size. timeout: no answer in time, or none at all. unsupported_size: the venue does not take this size."
+})
+export type PerpsReason = typeof PerpsReason.Type
+
+const Bps = Schema.NullOr(Schema.Finite)
+const noted = <S extends Schema.Top>(schema: S, description: string) => schema.annotate({ description })
+
+export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
+  Schema.Struct({
+    venue: PerpsVenue,
+    symbol: field(Schema.String, "Symbol of the market at this venue."),
+    venueSymbol: noted(Schema.String, "The base of the market at the venue, such as kPEPE or 1000PEPE."),
+    coinsPerUnit: noted(Schema.Int, "Coins of the symbol in one unit of the venue. Prices here are for one coin."),
+    unreadableMarkets: noted(
+      Schema.NullOr(Schema.Int),
+      "Markets that the venue lists in an unknown form and that are left out; null before its first answer."
+    ),
+    takerBps: noted(Bps, "Taker fee of an account without volume, in basis points."),
+    makerBps: noted(Bps, "Maker fee, for information; negative is a rebate."),
+    ourBps: noted(Schema.Finite, "Fee of this service."),
+    impactBps: noted(
+      Bps,
+      "Volume-weighted fill against the middle, half the spread included; for jupiter also the price impact fee. Null when the order cannot be filled."
+    ),
+    fundingAprPct: noted(
+      Bps,
+      "Funding of a year in percentage points, uncompounded; positive when longs pay. For jupiter, the borrow rate of the side."
+    ),
+    fundingBps: noted(Bps, "Funding over the hold; negative when the holder receives it."),
+    fundingIntervalHours: noted(Bps, "The venue's own funding interval."),
+    reliability: noted(Bps, "Share of fresh reads in the last hour, 0 to 1; null before the first read."),
+    allInBps: noted(Bps, "takerBps + ourBps + impactBps + fundingBps."),
+    bid: field(Schema.NullOr(Schema.Finite), "Best bid price, in USD; null when the book has none."),
+    ask: field(Schema.NullOr(Schema.Finite), "Best ask price, in USD; null when the book has none."),
+    mid: field(Schema.NullOr(Schema.Finite), "Middle of bid and ask, in USD; null without either."),
+    filledPct: noted(Bps, "Share of the size that the visible book can absorb, rounded down."),
+    healthy: field(Schema.Boolean, "True when the venue answered with a book that is fresh enough to compare."),
+    asOfMs: noted(Schema.NullOr(Schema.Int), "When the book had this state."),
+    reason: Schema.NullOr(PerpsReason)
+  }).annotate({ identifier: "PerpsEntry", description: "What one venue would charge for the order." })
+) {}
+
+export class PerpsPickCost extends Schema.Opaque<PerpsPickCost>()(
+  Schema.Struct({
+    takerBps: field(Schema.Finite, "Taker fee of the venue, in basis points of the size."),
+    ourBps: field(Schema.Finite, "Fee of this service, in basis points of the size."),
+    impactBps: field(Schema.Finite, "Price impact of the size against the middle, in basis points."),
+    fundingBps: field(
+      Schema.Finite,
+      "Funding over the hold, in basis points of the size; negative when it is received."
+    ),
+    totalBps: field(Schema.Finite, "Sum of the costs, in basis points of the size."),
+    vsNextBps: noted(Bps, "How much more the next eligible venue costs; null when there is none.")
+  }).annotate({ identifier: "PerpsPickCost", description: "The parts of the best pick's cost, in basis points." })
+) {}
+
+/** Venues compared for one order. */
+export class PerpsComparison extends Schema.Opaque<PerpsComparison>()(
+  Schema.Struct({
+    perVenue: noted(Schema.Array(PerpsEntry), "Cheapest first, unhealthy ones last."),
+    bestPick: noted(
+      Schema.NullOr(PerpsEntry),
+      "The first venue that is healthy and can fill the whole order; null when none can."
+    ),
+    reasonBps: field(Schema.NullOr(PerpsPickCost), "Costs behind the pick, in basis points; null without a pick."),
+    asOfMs: noted(Schema.NullOr(Schema.Int), "Time of the newest book; null without any book.")
+  })
+) {}

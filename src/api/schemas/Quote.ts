@@ -1,0 +1,137 @@
+import { Schema } from "effect"
+import { Address, type Mint } from "../../domain/Address.ts"
+import { Atomic, atomic, SlippageBps } from "../../domain/Amount.ts"
+import { field } from "../../domain/field.ts"
+import { inputMint, outputMint } from "./fields.ts"
+
+/** A quote request, exact input only. */
+export interface QuoteRequest {
+  readonly inputMint: Mint
+  readonly outputMint: Mint
+  /** Units of the input mint to sell; positive. */
+  readonly amount: bigint
+  readonly slippageBps: number
+  /** When given, the quote also carries whole-token amounts. */
+  readonly outputDecimals?: number | undefined
+  /** Only pools of these venues, by label. */
+  readonly venues?: ReadonlyArray<string> | undefined
+  /** Only these pools. */
+  readonly pools?: ReadonlyArray<Address> | undefined
+  readonly maxHops?: number | undefined
+  readonly directOnly?: boolean | undefined
+}
+
+/** Percentage points: 1.5 is 1.5 %. */
+const Pct = Schema.Finite
+
+const Payout = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "Payout",
+    description: "Payout of the program in atomic units, before any fee of the service."
+  })
+)
+
+const OutAmount = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "OutAmount",
+    description:
+      "Output of the trade in atomic units. With feeBasis `net` the service's fee is subtracted: 100 basis points unless the deployment sets PLATFORM_FEE_BPS. route[].amountOut is the payout of the program."
+  })
+)
+
+export class Hop extends Schema.Opaque<Hop>()(
+  Schema.Struct({
+    dex: field(Schema.String, "Key of the venue, such as raydium-cpmm."),
+    inputMint,
+    outputMint,
+    pool: field(Address, "Address of the pool."),
+    percent: field(Schema.Finite, "Share of the route's input that takes this hop."),
+    amountIn: atomic("Input of the swap in atomic units of its inputMint."),
+    amountOut: Payout,
+    priceImpactPct: field(
+      Schema.NullOr(Pct),
+      "Percentage points by which the fill of this swap is worse than the marginal rate; null when not measurable."
+    ),
+    provenAtSlot: field(
+      Schema.NullOr(Schema.Int),
+      "Slot of the newest state at which the venue's deployed program was shown to pay what is quoted; null where this deployment was not proven."
+    )
+  }).annotate({ identifier: "Hop", description: "One swap of the route." })
+) {}
+
+export class SpotQuote extends Schema.Opaque<SpotQuote>()(
+  Schema.Struct({
+    inputMint,
+    outputMint,
+    inAmount: atomic("Input of the trade in atomic units of inputMint."),
+    outAmount: OutAmount,
+    minOutAmount: atomic("The least output after slippage, in atomic units of outputMint, rounded down."),
+    outUiAmount: field(
+      Schema.optionalKey(Schema.Finite),
+      "`outAmount` in whole tokens, as the nearest number; present when the decimals are known."
+    ),
+    minOutUiAmount: field(
+      Schema.optionalKey(Schema.Finite),
+      "`minOutAmount` in whole tokens, as the nearest number; present when the decimals are known."
+    ),
+    slippageBps: SlippageBps,
+    impactMeasurable: field(Schema.Boolean, "False when the impact is within the noise of 0.1 %."),
+    clamped: field(
+      Schema.Boolean,
+      "True when liquidity ends before the whole amount is sold. The quote is then not for the whole amount."
+    ),
+    route: field(Schema.Array(Hop), "Swaps in the order of execution."),
+    venues: field(Schema.Array(Schema.String), "Keys of the venues of the route."),
+    engine: field(Schema.String, "The engine that priced the trade."),
+    priceImpactPct: field(Schema.NullOr(Pct), "Percentage points; null when not measurable or clamped."),
+    contextSlot: field(Schema.Int, "Newest slot that the feed has seen."),
+    engineTimeMs: field(Schema.Finite, "Time that pricing took, in milliseconds."),
+    swapUsdValue: field(
+      Schema.NullOr(Schema.Finite),
+      "Value of the trade in USD, as the nearest number; null without a price."
+    ),
+    requestId: field(Schema.String, "Id of this quote."),
+    quotedAtMs: field(Schema.Int, "Time of the quote, in milliseconds since the Unix epoch."),
+    stateSlot: field(Schema.Int, "Slot of the oldest pool state used."),
+    stateAgeMs: field(Schema.Int, "Milliseconds since the last message of the chain."),
+    feeBasis: field(
+      Schema.optionalKey(Schema.Literals(["net", "principal"])),
+      "`net`: the SOL fee is taken from the proceeds. `principal`: it is charged on top of the input. Absent: no fee."
+    )
+  }).annotate({ identifier: "SpotQuote", description: "A priced trade." })
+) {}
+
+/** No loaded pool trades this pair at this size. */
+export class NoRoute extends Schema.TaggedError<NoRoute>()("NoRoute", { inputMint: Address, outputMint: Address }) {}
+
+/** The pools of this mint are not in memory yet. The request has queued them. */
+export class StateCold extends Schema.TaggedError<StateCold>()("StateCold", {
+  mint: Address,
+  /** Time until they are probably loaded; missing when unknown. */
+  readyInMs: Schema.optionalKey(Schema.Int)
+}) {}
+
+/** The pools of this mint are neither in memory nor queued, because the key has too many mints pending. */
+export class TooManyColdMints extends Schema.TaggedError<TooManyColdMints>()("TooManyColdMints", {
+  mint: Address,
+  /** Time until one of them is probably loaded. */
+  fitsInMs: Schema.Int
+}) {}
+
+/** No pool in memory trades this pair at this size, and the node refused to search for more pools of the mint. */
+export class PoolsNotSearched extends Schema.TaggedError<PoolsNotSearched>()("PoolsNotSearched", { mint: Address }) {}
+
+/** The chain has been silent for too long to quote from the state in memory. */
+export class StateStale extends Schema.TaggedError<StateStale>()("StateStale", {
+  lastSlot: Schema.Int,
+  /** Null before the first slot was heard. */
+  silentMs: Schema.NullOr(Schema.Int)
+}) {}
+
+/** The engine does not serve this kind of route; `detail` is the reason. */
+export class RouteNotSupported extends Schema.TaggedError<RouteNotSupported>()("RouteNotSupported", {
+  detail: Schema.String
+}) {}
+
+/** Every reason why a quote cannot be given. */
+export type QuoteRefusal = NoRoute | StateCold | TooManyColdMints | PoolsNotSearched | StateStale | RouteNotSupported

@@ -1,0 +1,28 @@
+/** The reading of a wallet's transactions from the chain. */
+import { Schema } from "effect"
+import { CoverageReason } from "../../domain/Scalar.ts"
+import { field } from "../../domain/field.ts"
+
+const time = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
+
+export class WalletBackfill extends Schema.Opaque<WalletBackfill>()(
+  Schema.Struct({
+    status: field(
+      Schema.Literals(["running", "done", "failed", "unavailable"]),
+      "State of the reading. `unavailable` when it was requested but cannot start."
+    ),
+    reason: field(
+      Schema.NullOr(CoverageReason),
+      "`backfill_running` while transactions are read; null once the wallet's whole history has been read."
+    ),
+    transactions: field(Schema.Int, "Transactions of the wallet that were read."),
+    missing: field(Schema.Int, "Transactions among them that the node could not provide."),
+    fromMs: time("Beginning of the span that was read without a gap."),
+    throughMs: time("End of that span."),
+    whole: field(Schema.Boolean, "True when the span begins with the wallet's first transaction."),
+    error: field(Schema.NullOr(Schema.String), "The node's answer that ended the reading.")
+  }).annotate({
+    identifier: "WalletBackfill",
+    description: "How far a wallet's transactions were read from the chain."
+  })
+) {}

@@ -1,0 +1,83 @@
+/** Positions of one wallet, and its profit by day. Unknown values are null. */
+import { Schema } from "effect"
+import { Atomic } from "../../domain/Amount.ts"
+import { Decimal } from "../../domain/Scalar.ts"
+import { KnownPositionPnl, PositionQuantities } from "./KnownPnl.ts"
+import { WalletBackfill } from "./WalletBackfill.ts"
+import { WalletSummary } from "./WalletSummary.ts"
+import { field } from "../../domain/field.ts"
+import { decimals, mint, wallet } from "./fields.ts"
+
+const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
+const time = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
+
+const state = {
+  wallet,
+  status: field(
+    Schema.Literals(["partial", "unavailable"]),
+    "`unavailable` when no data of the wallet is held, or it could not be read in time."
+  ),
+  summary: field(Schema.NullOr(WalletSummary), "Sums of the wallet with their coverage."),
+  backfill: field(
+    Schema.NullOr(WalletBackfill),
+    "How far the wallet's transactions were read from the chain; null when that was never requested."
+  )
+}
+
+export class WalletPosition extends Schema.Opaque<WalletPosition>()(
+  Schema.Struct({
+    mint,
+    decimals,
+    realized: usd("Proceeds minus average cost of what was sold; null once any part is unknown."),
+    unrealized: usd("Value minus cost of the holdings."),
+    total: usd("Realized and unrealized profit."),
+    roiPct: usd("The total in percent of costUsd."),
+    costUsd: usd("Cost of all purchases, front-end fees included, whether sold since or not."),
+    proceedsUsd: usd("Proceeds of all sales, minus front-end fees."),
+    avgCostUsd: usd("Average cost of one whole token held; null while the cost of any held unit is unknown."),
+    valueUsd: usd("Value of the holdings at the current price."),
+    holding: field(
+      Schema.NullOr(Atomic),
+      "Balance over all token accounts of the wallet after the last observed trade; null until the accounts have been read, or when unknown."
+    ),
+    quantities: PositionQuantities,
+    known: KnownPositionPnl,
+    markUsd: usd("Price of one whole token."),
+    buys: field(Schema.Int, "Number of purchases."),
+    sells: field(Schema.Int, "Number of sales."),
+    open: field(Schema.Boolean, "False only when it is certain that nothing is held."),
+    firstAtMs: time("Time of the first observed trade."),
+    lastAtMs: time("Time of the last observed trade.")
+  }).annotate({ identifier: "WalletPosition", description: "Profit of a wallet in one mint." })
+) {}
+
+export class WalletPositions extends Schema.Opaque<WalletPositions>()(
+  Schema.Struct({
+    ...state,
+    positions: field(Schema.Array(WalletPosition), "Most recently traded first."),
+    truncated: field(Schema.Boolean, "True when positions beyond the limit were left out.")
+  }).annotate({ identifier: "WalletPositions", description: "Positions of one wallet." })
+) {}
+
+export class WalletDay extends Schema.Opaque<WalletDay>()(
+  Schema.Struct({
+    day: field(Schema.String, "The UTC day, as 2026-11-22."),
+    fromMs: field(Schema.Int, "Beginning of the UTC day, in milliseconds since the Unix epoch."),
+    throughMs: field(Schema.Int, "The last millisecond of the day, or now."),
+    realized: usd("Proceeds minus average cost of the day's sales; null when any part is unknown."),
+    knownRealized: field(Decimal, "The same over the units of known cost and price."),
+    costUsd: usd("Cost of the day's purchases, front-end fees included."),
+    proceedsUsd: usd("Proceeds of the day's sales, minus front-end fees."),
+    trades: field(Schema.Int, "Number of swaps."),
+    valueUsd: usd(
+      "Value of all units held at the end of the day, at each mint's last daily candle up to then; today at the current price."
+    )
+  }).annotate({ identifier: "WalletDay", description: "Profit of a wallet on one UTC day." })
+) {}
+
+export class WalletPnlHistory extends Schema.Opaque<WalletPnlHistory>()(
+  Schema.Struct({
+    ...state,
+    days: field(Schema.Array(WalletDay), "Oldest first, from the first observed trade through today, without gaps.")
+  }).annotate({ identifier: "WalletPnlHistory", description: "Profit of a wallet by day." })
+) {}

@@ -1,0 +1,54 @@
+/** Properties that many schemas have, each with its description. */
+import { Schema } from "effect"
+import { Address } from "../../domain/Address.ts"
+import { atomic } from "../../domain/Amount.ts"
+import { field } from "../../domain/field.ts"
+import { Coverage, Scalar, Status } from "../../domain/Scalar.ts"
+
+export const requestId = field(Schema.String, "Id of this answer, as in X-Request-Id.")
+
+export const chain = field(Schema.Literal("solana"), "The chain of the values.")
+
+export const executionAuthority = field(
+  Schema.Literal("none"),
+  "Always `none`: nothing here signs, sends or moves anything."
+)
+
+export const methodVersion = <const Version extends string>(version: Version) =>
+  field(
+    Schema.Literal(version),
+    "Version of the method that made the answer. Another version may count in another way."
+  )
+
+/** The first properties in the meta of an answer about the market. */
+export const metaOf = <const Version extends string>(version: Version) => ({
+  requestId,
+  methodVersion: methodVersion(version),
+  chain
+})
+
+/** When an answer was observed, and how well it is known. */
+export const knowledgeOf = (observedAt: string) => ({
+  observedAtMs: field(Schema.NullOr(Schema.Int), observedAt),
+  status: Status,
+  coverage: Coverage
+})
+
+export const mint = field(Address, "Mint of the token: base58 of 32 bytes.")
+export const wallet = field(Address, "The wallet: base58 of 32 bytes.")
+export const inputMint = field(Address, "Mint of the token that is given.")
+export const outputMint = field(Address, "Mint of the token that is received.")
+export const amount = atomic("Atomic units of the mint, as decimal digits.")
+export const decimals = field(
+  Schema.NullOr(Schema.Int),
+  "Digits after the decimal point of one whole token; null when unknown."
+)
+export const slot = field(Schema.Int, "Slot of the block.")
+export const sentAtMs = field(Schema.Int, "When the frame was sent, in milliseconds since the Unix epoch.")
+export const nextCursor = field(Schema.Null, "Always null: the answer has one page.")
+
+export const priceUsd = field(Scalar, "Price of one whole token, in USD.")
+export const marketCapUsd = field(Scalar, "Price times supply, in USD.")
+export const liquidityUsd = field(Scalar, "Liquidity of the token's pools, in USD.")
+export const trades = field(Scalar, "Number of swaps.")
+export const traders = field(Scalar, "Number of different wallets that traded.")

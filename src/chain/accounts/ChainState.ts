@@ -1,0 +1,385 @@
+import { type Clock, Latch } from "effect"
+import type { ChainClock } from "../../domain/OnChainAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import type { AccountState } from "../AccountState.ts"
+import type { ChainEvent, Freshness } from "../ChainFeed.ts"
+import { CLOCK } from "../clockSysvar.ts"
+import { FeedFaults } from "./FeedFaults.ts"
+import { KnownClock } from "./KnownClock.ts"
+import { HeardSlots } from "./HeardSlots.ts"
+import type { Outbox } from "./outbox.ts"
+import type { Relay } from "./AccountRelay.ts"
+import type { AccountBuffer } from "./AccountBuffer.ts"
+import type { Commitment } from "../Commitment.ts"
+import { StreamReplay } from "./StreamReplay.ts"
+import type { Listener, SlotInfo, Subscriptions } from "./subscriptions.ts"
+
+/** With more waiting writes than this, for this process and for others, slow connections no longer hold up a slot. */
+const MOST_WAITING = 32_768
+/** The clock is read after this long without a write of it, because not every node sends writes of sysvars. */
+const CLOCK_PATIENCE_MS = 2000
+
+/** Accounts are read over HTTP after this long without a connection, or after loading for this long. */
+const MOST_AWAY_MS = 1000
+const MOST_LOADING_MS = 3000
+
+/** The state of a feed. The fibers of the connection write it; its consumers read it synchronously. */
+export class ChainState implements Listener {
+  /** Opened when there are accounts to follow, unfollow or read. */
+  readonly changed: Latch.Latch = Latch.makeUnsafe(true)
+  /** Opened when a write waits for the end of its slot. */
+  readonly arrived: Latch.Latch = Latch.makeUnsafe(false)
+  /** Opened when the chain's clock has arrived on this connection. */
+  readonly clockHeard: Latch.Latch = Latch.makeUnsafe(false)
+  /** The newest slot received, and silences. */
+  readonly heard: HeardSlots
+  /** Counts writes and responses that wait for the end of a slot. */
+  arrivals = 0
+  /** The newest slot received at the feed's commitment. Reads must not be older. */
+  committedSlot = 0
+  /** Faults that did not end the connection. */
+  readonly faults = new FeedFaults()
+  /** Hosts of the nodes in use. */
+  nodes: Pick<Freshness, "node" | "readNode"> = {}
+  readonly #buffer: AccountBuffer
+  readonly #outbox: Outbox
+  readonly #wanted: Set<Address>
+  readonly #commitment: Commitment
+  readonly #reportsSlots: boolean
+  readonly #relay: Relay | undefined
+  #connected = false
+  /** True while writes are known to wait at the source. */
+  #isBehind = false
+  readonly #replay = new StreamReplay()
+  // Durations are measured with the monotonic clock.
+  #followedAt: number
+  #connectedAt: number
+  /** The newest slot at which every account was read without a connection, and when that slot was first seen. */
+  #polled: { readonly slot: number; readonly atMs: number } | null = null
+  #wasLive = false
+  /** When the clock last arrived, was last asked for, or began to be waited for. */
+  #clockAt = 0
+  #hasClockWrites = false
+  #clock = new KnownClock()
+
+  constructor(options: {
+    readonly buffer: AccountBuffer
+    readonly outbox: Outbox
+    readonly wanted: Set<Address>
+    readonly commitment: Commitment
+    readonly time: Clock.Clock
+    /** True when the source reports every slot at the commitment. A pause then does not end a slot. */
+    readonly reportsSlots?: boolean
+    /** Follows accounts of other processes. */
+    readonly relay?: Relay | undefined
+  }) {
+    this.#buffer = options.buffer
+    this.#outbox = options.outbox
+    this.#wanted = options.wanted
+    this.#commitment = options.commitment
+    this.#reportsSlots = options.reportsSlots ?? false
+    this.#relay = options.relay
+    this.#relay?.onChange(() => this.changed.openUnsafe())
+    this.heard = new HeardSlots(options.time)
+    this.#followedAt = this.heard.nowMs()
+    this.#connectedAt = this.#followedAt
+    this.#buffer.follow(CLOCK)
+  }
+
+  freshness(): Freshness {
+    const isLive = this.#isFollowing && !this.#outbox.isLagging()
+    if (this.#polled !== null && !isLive && !this.heard.isSilent) {
+      return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", ...this.nodes }
+    }
+    const state = this.heard.isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
+    return { slot: this.heard.complete.slot, heardAtMs: this.heard.complete.atMs, state, ...this.nodes }
+  }
+
+  get #isFollowing(): boolean {
+    return this.#connected && this.#clock.isKnown && !this.#buffer.isBehind && !this.#isBehind
+  }
+
+  /** True once the accounts have not been followed for so long that polling is better. */
+  needsPolling(): boolean {
+    const awayMs = this.heard.nowMs() - this.#followedAt
+    return !this.#isFollowing && awayMs >= (this.#connected && this.#polled === null ? MOST_LOADING_MS : MOST_AWAY_MS)
+  }
+
+  /** True when the account was emitted before. */
+  isKnown(address: Address): boolean {
+    return this.#buffer.state(address) !== undefined
+  }
+
+  clock(): ChainClock {
+    return this.#clock.at(this.heard.slot)
+  }
+
+  /** True when the feed has been live since the last call. */
+  takeWasLive(): boolean {
+    const wasLive = this.#wasLive
+    this.#wasLive = false
+    return wasLive
+  }
+
+  /** Milliseconds since a new slot arrived, or since the connection began if later. Ignores the wall clock. */
+  silentMs(): number {
+    return this.heard.nowMs() - Math.max(this.#connectedAt, this.heard.advancedAt)
+  }
+
+  isFollowed(address: Address): boolean {
+    return address === CLOCK || this.#wanted.has(address) || this.#relay?.follows(address) === true
+  }
+
+  /** Every account of this feed. The clock is always one of them. */
+  own(): ReadonlyArray<Address> {
+    return Array.from(new Set([CLOCK, ...this.#wanted]))
+  }
+
+  /** Every account to follow: the accounts of this feed and of other processes. */
+  followed(): ReadonlyArray<Address> {
+    return this.#relay === undefined ? this.own() : Array.from(new Set([...this.own(), ...this.#relay.followed()]))
+  }
+
+  /** The accounts are now followed as far as the source follows them. */
+  hasFollowed(isFollowed: (address: Address) => boolean): void {
+    this.#relay?.hasFollowed(isFollowed, this.#endedSlot)
+  }
+
+  watch(addresses: Iterable<Address>): void {
+    for (const address of addresses) {
+      if (!this.#wanted.has(address)) {
+        this.#wanted.add(address)
+        this.#buffer.follow(address)
+        if (address === CLOCK) {
+          // Its state is known, but was never emitted.
+          this.#buffer.doubt(address, { missed: false })
+        }
+      }
+    }
+    this.changed.openUnsafe()
+  }
+
+  unwatch(addresses: Iterable<Address>): void {
+    for (const address of addresses) {
+      if (this.#wanted.delete(address) && address !== CLOCK) {
+        this.#buffer.forget(address)
+      }
+    }
+    this.changed.openUnsafe()
+  }
+
+  /** The slot from which a stream must repeat writes so that none is missed; null when nothing is known yet. */
+  get replayFrom(): number | null {
+    return this.#clock.isKnown ? this.#replay.fromOf(this.heard.slot) : null
+  }
+
+  /** A new connection. Every account is read again, unless the stream repeats its writes from `replayFrom` on. */
+  connect({ isReplayed = false, spread }: Partial<Pick<Subscriptions, "isReplayed" | "spread">> = {}): void {
+    this.#connected = true
+    this.heard.connect(spread)
+    this.#isBehind = false
+    this.#relay?.connect()
+    this.#replay.begin(isReplayed ? this.heard.slot : null)
+    if (isReplayed) {
+      this.#buffer.resume()
+    } else {
+      this.#buffer.doubtAll()
+    }
+    this.#connectedAt = this.heard.nowMs()
+    this.#clockAt = this.#connectedAt
+    this.#hasClockWrites = false
+    this.clockHeard.closeUnsafe()
+    this.changed.openUnsafe()
+  }
+
+  disconnect(): void {
+    this.#connected = false
+    this.heard.connect(undefined)
+    this.#relay?.disconnect()
+    this.#buffer.dropWaiting()
+  }
+
+  /** The nodes serve another chain: nothing that is known of the old chain holds. */
+  startAnew(): void {
+    this.#buffer.startAnew()
+    this.heard.startAnew()
+    this.committedSlot = 0
+    this.#polled = null
+    this.#clock = new KnownClock()
+    this.changed.openUnsafe()
+  }
+
+  /** Takes accounts that were all read at this slot. False when something newer is known already. */
+  adopt(slot: number, states: ReadonlyMap<Address, AccountState>): boolean {
+    if (slot < this.committedSlot || this.#isFollowing) {
+      return false
+    }
+    const isNew = slot > this.committedSlot
+    this.committedSlot = slot
+    this.#offer(this.#buffer.adopt(states))
+    this.#readClock()
+    if (isNew) {
+      this.heard.endSilence()
+    }
+    if (slot > (this.#polled?.slot ?? 0)) {
+      // A slot that was known before the outage keeps the time of its receipt.
+      this.#polled = { slot, atMs: (isNew ? null : this.heard.atMs) ?? this.heard.wallMs() }
+    }
+    this.heard.take(slot)
+    return true
+  }
+
+  unread(): ReadonlyMap<Address, object> {
+    return this.#buffer.unread()
+  }
+
+  answer(requested: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>, malformed: number): void {
+    this.faults.malformed += malformed
+    this.#buffer.answer(requested, states)
+    this.#hasArrived()
+  }
+
+  onSlot({ slot, parent, root }: SlotInfo): void {
+    this.heard.take(slot)
+    this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.heard.reached - 1))
+    const now = this.heard.nowMs()
+    if (now - this.#clockAt > CLOCK_PATIENCE_MS) {
+      this.#clockAt = now
+      this.#doubt(CLOCK, false)
+    }
+  }
+
+  onCommitted(slot: number): void {
+    this.#checkOverlap(slot)
+    this.committedSlot = Math.max(this.committedSlot, slot)
+    if (!this.#reportsSlots && this.#buffer.size > 0) {
+      // After a pause this slot counts as ended too. A Geyser may have no pause between slots.
+      this.#hasArrived()
+    }
+    // Its own writes may still follow.
+    this.onSlot({ slot, parent: slot - 1, root: slot - 1 })
+  }
+
+  onWrite(address: Address, state: AccountState): void {
+    this.#checkOverlap(state.slot)
+    this.heard.take(state.slot)
+    this.committedSlot = Math.max(this.committedSlot, state.slot)
+    if (address === CLOCK) {
+      this.#hasClockWrites = true
+      this.clockHeard.openUnsafe()
+    }
+    const isRelayed = this.#relay?.take(address, state) === true
+    const outcome = this.#buffer.write(address, state)
+    if (outcome === "kept" || isRelayed) {
+      this.#hasArrived()
+      this.#settleBefore(state.slot)
+    }
+    if (outcome === "older" && state.writeVersion === undefined) {
+      // The write is dropped, but the account is read: the node may have reported a wrong slot.
+      this.#doubt(address, false)
+    }
+  }
+
+  onLost(addresses: ReadonlyArray<Address>): void {
+    this.#relay?.lose(addresses)
+    addresses.forEach((address) => this.#doubt(address, true))
+  }
+
+  /** True while writes are known to wait at the source. Set to false when they have arrived. */
+  set isBehind(isBehind: boolean) {
+    if (this.#isBehind && !isBehind) {
+      this.#outbox.markLagging()
+    }
+    this.#isBehind = isBehind
+  }
+
+  onMalformed(address: Address | null): void {
+    this.faults.malformed++
+    if (address !== null) {
+      this.onLost([address])
+    }
+    this.changed.openUnsafe()
+  }
+
+  /** No write has arrived for a moment: emits the writes that have. */
+  settleQuiet(): void {
+    if (this.#buffer.isReplaying && this.#replay.isPast(this.heard.slot)) {
+      // Repeated writes come without a pause.
+      this.#buffer.endReplay()
+      this.#outbox.markLagging()
+    }
+    this.settle(Math.min(this.#reportsSlots ? this.heard.slot : Infinity, this.heard.reached))
+  }
+
+  /** Emits the slots before this one that every connection has come to. Drops connections that hold up too much. */
+  #settleBefore(slot: number): void {
+    const isFull = () => this.#buffer.size + (this.#relay?.waiting ?? 0) > MOST_WAITING
+    do {
+      this.settle(Math.min(slot, this.heard.reached) - 1)
+    } while (isFull() && this.heard.loseSlowest())
+    if (isFull()) {
+      // All slots count as ended. Other processes wait for the rest of this slot.
+      this.settle(Infinity, slot - 1)
+    }
+  }
+
+  /** Every slot up to and including this one has ended: emits its writes. All writes up to slot `sent` have arrived. */
+  settle(slot: number, sent = this.#endedSlot): void {
+    this.#relay?.end(slot, Math.min(slot, sent))
+    const wasBehind = this.#buffer.isBehind
+    const events = this.#buffer.end(slot)
+    this.#offer(events)
+    if (wasBehind && !this.#buffer.isBehind) {
+      // The gap closes when the reader has received what it missed.
+      this.#outbox.markLagging()
+    }
+    this.#readClock()
+    if (this.#isFollowing) {
+      this.#followedAt = this.heard.nowMs()
+    }
+    if (events.length > 0 || this.#isFollowing) {
+      // Readers now hold newer states than the polled ones.
+      this.#polled = null
+    }
+    this.#wasLive = this.#wasLive || this.freshness().state === "live"
+  }
+
+  #offer(events: ReadonlyArray<ChainEvent>): void {
+    for (const event of events) {
+      this.faults.overflows += this.#outbox.offer(event) ? 1 : 0
+    }
+  }
+
+  #readClock(): void {
+    if (this.#clock.read(this.#buffer.state(CLOCK))) {
+      this.#clockAt = this.heard.nowMs()
+    }
+  }
+
+  /**
+   * The newest slot whose writes have all arrived, including writes that still wait. Determined by the clock where the
+   * node sends its writes.
+   */
+  get #endedSlot(): number {
+    const isClockLate = !this.#hasClockWrites && this.heard.nowMs() - this.#connectedAt > CLOCK_PATIENCE_MS
+    return isClockLate && !this.#reportsSlots ? this.heard.slot : this.committedSlot
+  }
+
+  /** A stream that should have repeated slots, but begins after the known ones, may lack writes. */
+  #checkOverlap(slot: number): void {
+    if (this.#replay.beginsLate(slot)) {
+      this.#buffer.doubtAll()
+      this.changed.openUnsafe()
+    }
+  }
+
+  #hasArrived(): void {
+    this.arrivals++
+    this.arrived.openUnsafe()
+  }
+
+  #doubt(address: Address, missed: boolean): void {
+    this.#buffer.doubt(address, { missed })
+    this.changed.openUnsafe()
+  }
+}

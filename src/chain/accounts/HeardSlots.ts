@@ -1,0 +1,111 @@
+import { type Clock, Latch } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
+import type { ReachedSlot, SpreadConnections } from "./subscriptions.ts"
+
+const ONE_CONNECTION: SpreadConnections = {
+  reached: () => ({ slot: Number.POSITIVE_INFINITY, atMs: null }),
+  loseSlowest: () => false
+}
+
+/** The newest slot of a feed, when it was received, and the silences between slots. */
+export class HeardSlots {
+  /** Opened when slots arrive again after a silence. */
+  readonly resumed: Latch.Latch = Latch.makeUnsafe(false)
+  readonly #time: Clock.Clock
+  #slot = 0
+  #atMs: number | null = null
+  #advancedAt = Number.NEGATIVE_INFINITY
+  #isSilent = false
+  #spread: SpreadConnections = ONE_CONNECTION
+  #complete: ReachedSlot = { slot: 0, atMs: null }
+
+  constructor(time: Clock.Clock) {
+    this.#time = time
+  }
+
+  /** 0 before the first. */
+  get slot(): number {
+    return this.#slot
+  }
+
+  /** In milliseconds since the Unix epoch; null before the first. */
+  get atMs(): number | null {
+    return this.#atMs
+  }
+
+  /** When that slot was received, by the monotonic clock in milliseconds. */
+  get advancedAt(): number {
+    return this.#advancedAt
+  }
+
+  /**
+   * The newest slot that every connection has come to, and when the first connection came to it. States of accounts are
+   * not newer. Where no connection holds up the others, the newest slot of all.
+   */
+  get complete(): ReachedSlot {
+    return this.#complete
+  }
+
+  /** True from the start of a silence until a new slot arrives. A connection alone does not end a silence. */
+  get isSilent(): boolean {
+    return this.#isSilent
+  }
+
+  /** The monotonic clock, in milliseconds. */
+  nowMs(): number {
+    return monotonicMs(this.#time)
+  }
+
+  /** The wall clock, in milliseconds. */
+  wallMs(): number {
+    return this.#time.currentTimeMillisUnsafe()
+  }
+
+  /** The slot that every connection has come to; Infinity where none holds up the others. */
+  get reached(): number {
+    return this.#spread.reached().slot
+  }
+
+  /** Drops the connection that holds up the others; false where none does. */
+  loseSlowest(): boolean {
+    return this.#spread.loseSlowest()
+  }
+
+  /** Sets the connections that deliver slots from now on; undefined for a single connection or none. */
+  connect(spread: SpreadConnections | undefined): void {
+    this.#spread = spread ?? ONE_CONNECTION
+  }
+
+  take(slot: number): void {
+    if (slot > this.#slot) {
+      this.#slot = slot
+      this.#atMs = this.wallMs()
+      this.#advancedAt = this.nowMs()
+      this.endSilence()
+    }
+    const reached = this.#spread.reached()
+    if (Math.min(reached.slot, this.#slot) > this.#complete.slot) {
+      this.#complete = reached.slot < this.#slot ? reached : { slot: this.#slot, atMs: this.#atMs }
+    }
+  }
+
+  fallSilent(): void {
+    this.#isSilent = true
+    this.resumed.closeUnsafe()
+  }
+
+  endSilence(): void {
+    if (this.#isSilent) {
+      this.#isSilent = false
+      this.resumed.openUnsafe()
+    }
+  }
+
+  /** The nodes serve another chain. */
+  startAnew(): void {
+    this.#slot = 0
+    this.#atMs = null
+    this.#complete = { slot: 0, atMs: null }
+    this.endSilence()
+  }
+}

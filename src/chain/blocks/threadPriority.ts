@@ -1,0 +1,19 @@
+import { constants, getPriority, setPriority } from "node:os"
+
+/**
+ * How much lower the priority of a decoding thread is than that of the process, as a nice value. Linux divides a core
+ * by weights, here 335 to 1024 (`sched_prio_to_weight`), so the decoder gets a third of the processor time of a request
+ * thread that wants the same core.
+ */
+const BEHIND_REQUESTS = 5
+
+/**
+ * Makes the calling thread yield its core to the threads that answer requests. Only Linux has priorities for single
+ * threads. Elsewhere the call would lower the priority of the whole process, so it does nothing.
+ */
+export const lowerThreadPriority = (): void => {
+  if (process.platform === "linux") {
+    // Never a higher priority than the process has: only a privileged process may ask for that.
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + BEHIND_REQUESTS))
+  }
+}

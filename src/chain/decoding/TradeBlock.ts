@@ -1,0 +1,34 @@
+import type { Launch } from "../../api/schemas/Launch.ts"
+import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
+import type { BalanceChange, Leg, NetTrade, Transfer } from "../../api/schemas/Trade.ts"
+import type { Signature } from "../../domain/Signature.ts"
+import type { BlockHoldings } from "./holdings.ts"
+import type { BlockHead } from "../blocks/BlockFeed.ts"
+
+/** What was decoded from a transaction. A failed transaction has only its fee. */
+export interface BlockTransaction {
+  readonly signature: Signature
+  /** Position in the block, from 0. */
+  readonly index: number
+  readonly legs: ReadonlyArray<Leg>
+  readonly nets: ReadonlyArray<NetTrade>
+  readonly transfers: ReadonlyArray<Transfer>
+  readonly changes: ReadonlyArray<BalanceChange>
+  /** Changes of wallets in a mint that they did not trade, without SOL and dollars. */
+  readonly moves: ReadonlyArray<BalanceChange>
+  /** How many swap instructions have an unknown side. */
+  readonly unresolved: number
+}
+
+/** A block with its trades, transfers, balance changes, launches and changes of supply. */
+export interface TradeBlock extends BlockHead {
+  /** In the order of the block. May be packed, so that each iteration decodes again: use `visitInParts` once. */
+  readonly transactions: Iterable<BlockTransaction>
+  readonly launches: ReadonlyArray<Launch>
+  /** Mints whose supply the block changed. */
+  readonly supply: ReadonlyArray<SupplyChange>
+  /** Changes of token holdings; absent when a transaction could not be decoded. */
+  readonly holdings?: BlockHoldings | undefined
+  /** How many transactions could not be decoded. */
+  readonly malformed: number
+}

@@ -1,0 +1,63 @@
+/** Changes of token holdings in a block, summed by mint and owner. */
+import type { Address, Mint } from "../../domain/Address.ts"
+import { isMoney } from "../../domain/stables.ts"
+import type { Transaction } from "./transaction.ts"
+
+/**
+ * What owners of tokens gained and lost in a block. The changes of a mint are one text. So the changes of thousands of
+ * owners pass between threads as one value, and only the mints that are followed are ever parsed.
+ */
+export interface BlockHoldings {
+  /** In the order of their first change. Without SOL and dollars. */
+  readonly mints: ReadonlyArray<Mint>
+  /** One text for each mint. `readHoldings` reads it. */
+  readonly changes: ReadonlyArray<string>
+}
+
+/** Sums the changes of holdings over the transactions that are added. */
+export const makeHoldings = () => {
+  const sums = new Map<Mint, Map<Address, bigint>>()
+  const add = (mint: Mint, owner: Address, delta: bigint): void => {
+    const owners = sums.get(mint) ?? new Map<Address, bigint>()
+    sums.set(mint, owners)
+    owners.set(owner, (owners.get(owner) ?? 0n) + delta)
+  }
+  return {
+    /** Adds the balances of a transaction. An account with a new owner moves from the old owner to the new one. */
+    add: ({ tokenAccounts }: Pick<Transaction, "tokenAccounts">): void => {
+      for (const { after, before, mint, owner, ownerAfter } of tokenAccounts.values()) {
+        if (owner === null || isMoney(mint)) {
+          continue
+        }
+        if (ownerAfter !== undefined) {
+          add(mint, owner, -before)
+          add(mint, ownerAfter, after)
+        } else if (before !== after) {
+          add(mint, owner, after - before)
+        }
+      }
+    },
+    /** The mints of which an owner holds a different amount than before. */
+    all: (): BlockHoldings => {
+      const mints: Array<Mint> = []
+      const changes: Array<string> = []
+      for (const [mint, owners] of sums) {
+        const list = Array.from(owners).filter(([, delta]) => delta !== 0n)
+        if (list.length > 0) {
+          mints.push(mint)
+          changes.push(list.map(([owner, delta]) => `${owner} ${delta}`).join(","))
+        }
+      }
+      return { mints, changes }
+    }
+  }
+}
+
+/** Visits each owner of one mint with its gain, which is negative for a loss. */
+export const readHoldings = (changes: string, visit: (owner: Address, delta: bigint) => void): void => {
+  for (const change of changes.split(",")) {
+    const space = change.indexOf(" ")
+    // Written by `makeHoldings`, from addresses.
+    visit(change.slice(0, space) as Address, BigInt(change.slice(space + 1)))
+  }
+}

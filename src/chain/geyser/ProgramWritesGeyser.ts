@@ -1,0 +1,118 @@
+import { Clock, type Config, Effect, Layer } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
+import type { ProgramQuery } from "../ChainFeed.ts"
+import { ChainUnavailable } from "../ChainUnavailable.ts"
+import { rpcSettings } from "../rpc/rpcSettings.ts"
+import type { GeyserAccountFeedOptions } from "./ChainFeedGeyser.ts"
+import { geyserCommitment } from "./geyserCommitment.ts"
+import { geyserEndpoints, targetAt } from "./geyserSettings.ts"
+import { countOf, type GeyserAccountFilter, type GeyserUpdate } from "./geyserUpdates.ts"
+import { type ProgramListener, ProgramWrites, ReplayUnavailable, STREAM_SILENCE_MS } from "./ProgramWrites.ts"
+
+/** How often to check whether the stream is silent. */
+const LOOK_EVERY = "1 second"
+
+const filterOf = ({ dataSize, matches, programId }: ProgramQuery): GeyserAccountFilter => ({
+  account: [],
+  owner: [programId],
+  filters: [
+    ...(dataSize === undefined ? [] : [{ datasize: String(dataSize) }]),
+    ...matches.map(({ bytes, offset }) => ({ memcmp: { offset: String(offset), bytes } }))
+  ]
+})
+
+const take = (
+  { account, filters, slot }: GeyserUpdate,
+  places: ReadonlyMap<string, number>,
+  commitment: number,
+  listener: ProgramListener
+): void => {
+  const written = account?.account
+  if (written?.pubkey?.length === 32) {
+    for (const name of filters) {
+      const query = places.get(name)
+      if (query !== undefined) {
+        listener.onWrite({
+          query,
+          slot: countOf(account?.slot),
+          address: written.pubkey,
+          lamports: BigInt(written.lamports ?? 0),
+          data: written.data ?? new Uint8Array(0)
+        })
+      }
+    }
+  } else if (slot?.status === commitment) {
+    listener.onSlot(countOf(slot.slot))
+  }
+}
+
+/** Wraps a listener so that it notes new slots. `silent` returns once none has come for STREAM_SILENCE_MS. */
+const watched = (listener: ProgramListener, clock: Clock.Clock) => {
+  const nowMs = () => monotonicMs(clock)
+  let newest = 0
+  let heardAtMs = nowMs()
+  const silent = Effect.sync(() => nowMs() - heardAtMs > STREAM_SILENCE_MS).pipe(
+    Effect.delay(LOOK_EVERY),
+    Effect.repeat({ until: (isSilent) => isSilent }),
+    Effect.as({ reason: "silence" as const, detail: `no slot for ${STREAM_SILENCE_MS} ms` })
+  )
+  const onSlot = (slot: number) => {
+    if (slot > newest) {
+      newest = slot
+      heardAtMs = nowMs()
+    }
+    listener.onSlot(slot)
+  }
+  return { listener: { ...listener, onSlot }, silent }
+}
+
+const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountFeedOptions) {
+  const endpoints = yield* geyserEndpoints(geyser)
+  const commitment = geyserCommitment((yield* rpcSettings(options)).commitment)
+  const { connect, stream } = yield* Effect.promise(() => import("./geyserStream.ts"))
+  let place = 0
+
+  const follow = Effect.fnUntraced(function* (
+    queries: ReadonlyArray<ProgramQuery>,
+    from: number | null,
+    listener: ProgramListener
+  ) {
+    const target = targetAt(endpoints, place)
+    const places = new Map(queries.map((_, index) => [`p${index}`, index]))
+    const accounts = Object.fromEntries(queries.map((query, index) => [`p${index}`, filterOf(query)]))
+    const client = yield* connect(target)
+    const { listener: noting, silent } = watched(listener, yield* Clock.Clock)
+    const onUpdate = (update: GeyserUpdate) => take(update, places, commitment, noting)
+    const streamed = stream(
+      client,
+      target,
+      { from, commitment },
+      { onStart: () => undefined, onUpdate },
+      {
+        accounts,
+        slots: { slots: { filterByCommitment: true } },
+        commitment,
+        ...(from !== null && { fromSlot: String(from) })
+      }
+    )
+    const { detail, reason } = yield* Effect.raceFirst(streamed, silent)
+    if (reason === "range") {
+      return yield* new ReplayUnavailable({ detail })
+    }
+    place += 1
+    return yield* new ChainUnavailable({
+      reason: reason === "silence" ? "timeout" : "unreachable",
+      detail: `${target.host}: the stream of pools ended: ${detail}`,
+      ...(reason === "refused" && { isRefused: true })
+    })
+  }, Effect.scoped)
+
+  return { follow }
+})
+
+/**
+ * The program writes that Geyser endpoints stream, one endpoint at a time: the endpoints at `GEYSER_URL`, or those of
+ * the options. At `confirmed`, or `finalized` where `SOLANA_COMMITMENT` is.
+ */
+export const layer = (options: GeyserAccountFeedOptions = {}): Layer.Layer<never, Config.ConfigError> =>
+  Layer.effect(ProgramWrites, make(options))

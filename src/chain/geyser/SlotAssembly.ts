@@ -1,0 +1,121 @@
+/** The head of a slot. `executed` counts its transactions, including votes. */
+export interface SlotHead {
+  readonly slot: number
+  readonly parentSlot: number
+  /** Seconds since the Unix epoch; null when it is not known. */
+  readonly blockTime: number | null
+  readonly executed: number
+}
+
+/** A part of a slot. A null transaction is a vote, which is counted but not kept. */
+export type SlotPart<Transaction> =
+  | {
+      readonly _tag: "transaction"
+      readonly slot: number
+      readonly index: number
+      readonly transaction: Transaction | null
+    }
+  | { readonly _tag: "head"; readonly head: SlotHead }
+
+/** A slot with all its transactions except votes, in order. */
+export interface WholeSlot<Transaction> {
+  readonly head: SlotHead
+  readonly transactions: ReadonlyArray<readonly [index: number, transaction: Transaction]>
+}
+
+interface OpenSlot<Transaction> {
+  head: SlotHead | null
+  readonly parts: Map<number, Transaction | null>
+}
+
+/** How many open slots are kept. The lowest slots are forgotten first. */
+const MOST_OPEN = 256
+
+const isWhole = ({ executed }: SlotHead, parts: ReadonlyMap<number, unknown>): boolean => {
+  if (parts.size !== executed) {
+    return false
+  }
+  // The places are complete when there are as many as were executed, each below that number.
+  for (const index of parts.keys()) {
+    if (index >= executed) {
+      return false
+    }
+  }
+  return true
+}
+
+/**
+ * Assembles slots from parts that arrive in any order, some of them twice. A slot is returned once, when it is whole:
+ * its head has arrived, and transactions at as many different places as the head counts. Knows no clock and no stream.
+ */
+export class SlotAssembly<Transaction> {
+  readonly #open = new Map<number, OpenSlot<Transaction>>()
+  readonly #whole = new Set<number>()
+  #below = 0
+  #next: number | null = null
+
+  /** Adds a part. Returns the slot when this part made it whole, else null. */
+  add(part: SlotPart<Transaction>): WholeSlot<Transaction> | null {
+    const slot = part._tag === "head" ? part.head.slot : part.slot
+    if (slot < this.#below || this.#whole.has(slot)) {
+      return null
+    }
+    const open = this.#openAt(slot)
+    if (part._tag === "head") {
+      open.head = part.head
+    } else if (!open.parts.has(part.index)) {
+      open.parts.set(part.index, part.transaction)
+    }
+    return open.head !== null && isWhole(open.head, open.parts) ? this.#close(open.head, open.parts) : null
+  }
+
+  /** Slots before this one are no longer wanted. */
+  forgetBefore(slot: number): void {
+    this.#below = Math.max(this.#below, slot)
+    for (const slots of [this.#open, this.#whole]) {
+      for (const known of slots.keys()) {
+        if (known < slot) {
+          slots.delete(known)
+        }
+      }
+    }
+  }
+
+  /** The slot at which a new stream must begin so that none is missed; null before the first part. */
+  get resumeAt(): number | null {
+    const lowest = this.#open.size === 0 ? null : Math.min(...this.#open.keys())
+    const next = this.#next === null ? lowest : Math.min(this.#next, lowest ?? this.#next)
+    return next === null ? null : Math.max(next, this.#below)
+  }
+
+  /** How many whole slots are still wanted. */
+  get kept(): number {
+    return this.#whole.size
+  }
+
+  #openAt(slot: number): OpenSlot<Transaction> {
+    const known = this.#open.get(slot)
+    if (known !== undefined) {
+      return known
+    }
+    const open: OpenSlot<Transaction> = { head: null, parts: new Map() }
+    this.#open.set(slot, open)
+    if (this.#open.size > MOST_OPEN) {
+      this.#open.delete(Math.min(...this.#open.keys()))
+    }
+    return open
+  }
+
+  #close(head: SlotHead, parts: ReadonlyMap<number, Transaction | null>): WholeSlot<Transaction> {
+    this.#open.delete(head.slot)
+    this.#whole.add(head.slot)
+    this.#next = Math.max(this.#next ?? 0, head.slot + 1)
+    const transactions: Array<readonly [number, Transaction]> = []
+    for (const [index, transaction] of parts) {
+      if (transaction !== null) {
+        transactions.push([index, transaction])
+      }
+    }
+    return { head, transactions: transactions.toSorted(([a], [b]) => a - b) }
+  }
+}

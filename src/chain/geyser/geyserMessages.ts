@@ -1,0 +1,39 @@
+/** Messages between the main thread and the thread that reads a Geyser. Plain data: they are copied. */
+
+/** An endpoint as plain data. */
+export interface GeyserTarget {
+  readonly host: string
+  readonly url: string
+  readonly token: string | null
+}
+
+/** Settings of the thread. */
+export interface GeyserWorkerSettings {
+  readonly targets: ReadonlyArray<GeyserTarget>
+  /** A stream without an update for this long counts as dead. */
+  readonly silenceMs: number
+  /** The number of the commitment of slots and blocks. */
+  readonly commitment: number
+}
+
+/**
+ * `follow` begins at this slot, or with the newest slot when it is null. `taken`: slots below this one are no longer
+ * wanted. `leave` goes on with the next endpoint.
+ */
+export type GeyserCommand =
+  | { readonly _tag: "follow"; readonly run: number; readonly from: number | null }
+  | { readonly _tag: "taken"; readonly below: number }
+  | { readonly _tag: "leave" }
+
+/**
+ * `began`: the stream has every slot from this one on. `slot`: a slot was confirmed on top of its parent. `block`: a
+ * whole slot, packed. `unreadable`: a whole slot that cannot be decoded. `ended`: a stream ended, and another one is
+ * tried.
+ */
+export type GeyserEvent<Message> = { readonly run: number } & (
+  | { readonly _tag: "began"; readonly from: number; readonly host: string }
+  | { readonly _tag: "slot"; readonly slot: number; readonly parentSlot: number | null }
+  | { readonly _tag: "block"; readonly slot: number; readonly message: Message }
+  | { readonly _tag: "unreadable"; readonly slot: number }
+  | { readonly _tag: "ended"; readonly host: string; readonly detail: string }
+)

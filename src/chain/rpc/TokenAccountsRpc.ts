@@ -1,0 +1,47 @@
+import { type Config, Effect, Layer, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import { Address } from "../../domain/Address.ts"
+import { blockCommitment } from "../Commitment.ts"
+import { NodeChoice } from "./NodeChoice.ts"
+import { decodeAnswer, makeRpcCall, unexpected } from "./rpcHttp.ts"
+import { type RpcOptions, rpcSettings } from "./rpcSettings.ts"
+import { failingOver } from "./SolanaRpcHttp.ts"
+import { type OwnedRequest, TokenAccounts } from "./TokenAccounts.ts"
+
+const METHOD = "getTokenAccountsByOwner"
+
+const decode = decodeAnswer(
+  METHOD,
+  Schema.Struct({
+    context: Schema.Struct({ slot: Schema.Int }),
+    value: Schema.Array(
+      Schema.Struct({
+        pubkey: Address,
+        account: Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) })
+      })
+    )
+  })
+)
+
+const make = Effect.fnUntraced(function* (options: RpcOptions) {
+  const settings = yield* rpcSettings(options)
+  const call = yield* makeRpcCall(settings, failingOver(new NodeChoice(settings.nodes)))
+  const commitment = blockCommitment(settings.commitment)
+
+  const ofOwner = Effect.fn("TokenAccounts.ofOwner")(function* ({ length, owner, program }: OwnedRequest) {
+    const config = { commitment, encoding: "base64", dataSlice: { offset: 0, length } }
+    const { context, value } = yield* Effect.flatMap(call(METHOD, [owner, { programId: program }, config]), decode)
+    const accounts = value.map(({ account }) => new Uint8Array(Buffer.from(account.data[0], "base64")))
+    const isWhole = accounts.every((data) => data.length === length)
+    return isWhole && new Set(value.map(({ pubkey }) => pubkey)).size === value.length
+      ? { slot: context.slot, accounts }
+      : yield* unexpected(METHOD, "accounts that are cut off or listed twice")
+  })
+
+  return TokenAccounts.of({ ofOwner })
+})
+
+/** Reads from the nodes at `SOLANA_RPC_URL`, or of the options: the first, and the next one whenever it fails. */
+export const layer = (
+  options: RpcOptions = {}
+): Layer.Layer<TokenAccounts, Config.ConfigError, HttpClient.HttpClient> => Layer.effect(TokenAccounts, make(options))

@@ -1,2 +1,0 @@
-/** Transient statuses. */
-export const TRANSIENT: ReadonlySet<number> = new Set([429, 502, 503, 504])

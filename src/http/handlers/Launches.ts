@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../api/Api.ts"
+import { LaunchNotFound } from "../../api/errors/problems.ts"
+import { defaultLaunches, type LaunchesQuery } from "../../api/Launches.ts"
+import { Address, isAddress } from "../../domain/Address.ts"
+import type { LaunchPlace } from "../../market/reads/launchPage.ts"
+import { MarketReader } from "../../market/reads/MarketReader.ts"
+import type { OrderKey } from "../middleware/cursor.ts"
+import { unavailable } from "../problems.ts"
+import { marketUnavailable } from "./marketProblems.ts"
+import { metaWith } from "./metaWith.ts"
+import { nextOf, sealedBy, startOf } from "./paging.ts"
+
+const WHOLE = /^(?:0|[1-9][0-9]{0,15})$/u
+
+const placeOf = ([timeMs = "", mint = "", ...more]: OrderKey): LaunchPlace | null =>
+  more.length === 0 && WHOLE.test(timeMs) && isAddress(mint)
+    ? { timeMs: Number(timeMs), mint: Address.make(mint) }
+    : null
+
+const toMs = (second: number | undefined): number | null => (second === undefined ? null : second * 1000)
+
+const filterOf = ({ creator, from, graduated, launchpad, to }: typeof LaunchesQuery.Type) => ({
+  launchpads: launchpad ?? null,
+  creator: creator ?? null,
+  graduated: graduated ?? null,
+  fromMs: toMs(from),
+  toMs: toMs(to)
+})
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "launches",
+  Effect.fnUntraced(function* (handlers) {
+    const reader = yield* MarketReader
+
+    const list = Effect.fnUntraced(function* ({ query }: { readonly query: typeof LaunchesQuery.Type }) {
+      const { cursor, limit = defaultLaunches } = query
+      const filter = filterOf(query)
+      const sealed = sealedBy("launches.list", filter, limit)
+      const after = yield* startOf(cursor, sealed, placeOf)
+      const page = yield* Effect.mapError(reader.launches({ ...filter, after, limit }), marketUnavailable)
+      const { data, next, ...knowledge } = page
+      return {
+        data,
+        nextCursor: yield* nextOf(next === null ? null : [String(next.timeMs), next.mint], sealed),
+        meta: yield* metaWith({ methodVersion: "public-launches-v1", chain: "solana", ...knowledge })
+      }
+    })
+
+    const one = Effect.fnUntraced(function* ({ params }: { readonly params: { readonly mint: Address } }) {
+      const { data, ...knowledge } = yield* Effect.mapError(reader.launchOf(params.mint), (refusal) =>
+        refusal._tag === "LaunchUnknown" ? new LaunchNotFound() : unavailable(refusal.detail)
+      )
+      return { data, meta: yield* metaWith({ methodVersion: "public-launches-v1", chain: "solana", ...knowledge }) }
+    })
+
+    return handlers.handleAll({ list, one })
+  })
+)

@@ -1,0 +1,39 @@
+/** The state of every source, including the chain, as answers show it. */
+import { Clock, Effect, Layer } from "effect"
+import type { PartState } from "../../api/System.ts"
+import { ChainFeed } from "../../chain/ChainFeed.ts"
+import { allSources, CHAIN, chainState } from "../../chain/sourceFreshness.ts"
+import { keepRunning } from "../../operations/keepRunning.ts"
+import { SourceMonitor } from "../../operations/SourceMonitor.ts"
+
+/** How often changes of state are recorded. */
+const NOTED_EVERY = "1 second"
+
+type Feed = Pick<ChainFeed["Service"], "freshness">
+
+/** Every source with the time of its last change of state and its last error. Records the states. */
+export const partsOf = (feed: Feed, monitor: SourceMonitor, nowMs: number): ReadonlyArray<PartState> =>
+  allSources(feed, monitor, nowMs).map(({ programs, source, status }) => ({
+    part: source,
+    status,
+    ...(programs !== undefined && { programs }),
+    ...monitor.history(source, status, nowMs)
+  }))
+
+/**
+ * Reports the chain to metrics. Records the states every second, so that the times of changes do not depend on
+ * requests.
+ */
+export const noteStates: Layer.Layer<never, never, ChainFeed> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const feed = yield* ChainFeed
+    const monitor = yield* SourceMonitor
+    yield* monitor.report(CHAIN, () => chainState(feed.freshness()))
+    yield* Effect.map(Clock.currentTimeMillis, (nowMs) => partsOf(feed, monitor, nowMs)).pipe(
+      Effect.andThen(Effect.sleep(NOTED_EVERY)),
+      Effect.forever,
+      keepRunning("Noting the states of sources"),
+      Effect.forkScoped
+    )
+  })
+)

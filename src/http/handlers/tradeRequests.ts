@@ -1,0 +1,32 @@
+/** Filters of trade queries, and the places in their cursors. */
+import type { TokenTradesQuery } from "../../api/Trades.ts"
+import { fractionOf } from "../../domain/rational.ts"
+import { NANOS_PER_USD } from "../../domain/units.ts"
+import type { TradeFilter, TradePlace } from "../../market/model/TradesRequest.ts"
+import type { OrderKey } from "../middleware/cursor.ts"
+
+const WHOLE = /^(?:0|[1-9][0-9]{0,15})$/u
+
+const toMs = (second: number | undefined): number | null => (second === undefined ? null : second * 1000)
+
+/**
+ * Nano-dollars of decimal text, rounded up. A whole number of nano-dollars is at least the text exactly when it is at
+ * least this.
+ */
+const nanosOf = (text: string): bigint => {
+  const { denominator, numerator } = fractionOf(text)
+  return (numerator * NANOS_PER_USD + denominator - 1n) / denominator
+}
+
+export const tradeFilter = ({ from, minUsd, pool, side, to, wallet }: typeof TokenTradesQuery.Type): TradeFilter => ({
+  side: side ?? null,
+  wallet: wallet ?? null,
+  pool: pool ?? null,
+  minUsdNanos: minUsd === undefined ? null : nanosOf(minUsd),
+  fromMs: toMs(from),
+  toMs: toMs(to)
+})
+
+/** The place in a cursor's key; null when it is malformed. */
+export const placeOfKey = ([slot = "", index = "", ...more]: OrderKey): TradePlace | null =>
+  more.length === 0 && WHOLE.test(slot) && WHOLE.test(index) ? { slot: Number(slot), index: Number(index) } : null

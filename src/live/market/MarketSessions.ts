@@ -1,0 +1,269 @@
+import { Clock, Config, Context, Duration, Effect, Latch, Layer, Queue, Stream } from "effect"
+import type { KeyStore } from "../../access/KeyStore.ts"
+import { RateLimiter } from "../../access/RateLimiter.ts"
+import { UsageStore } from "../../access/usage/UsageStore.ts"
+import type { SessionStore } from "../../access/accounts/SessionStore.ts"
+import { countSetting } from "../../domain/countSetting.ts"
+import type { SubscribeMessage } from "../../api/schemas/MarketFrame.ts"
+import type { LiveGap } from "../../api/schemas/LiveFrame.ts"
+import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
+import { SourceMonitor } from "../../operations/SourceMonitor.ts"
+import { makeSessions, round, type SessionBook } from "../liveSessions.ts"
+import type { CountedBatch } from "../../market/model/TradeBatch.ts"
+import { MarketReader } from "../../market/reads/MarketReader.ts"
+import type { QuoteTicks } from "../../quotes/QuoteTicks.ts"
+import { monotonicMs } from "../../domain/loopTime.ts"
+import { ChainFeed } from "../../chain/ChainFeed.ts"
+import { allSources } from "../../chain/sourceFreshness.ts"
+import { blockFrames, TopicFrames } from "./blockFrames.ts"
+import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
+import { jsonOf } from "./jsonOf.ts"
+import { LiveCandles } from "./LiveCandles.ts"
+import { type LiveQuotes, makeLiveQuotes } from "./LiveQuotes.ts"
+import { MarketFeed } from "./MarketFeed.ts"
+import { MarketHub } from "./MarketHub.ts"
+import { type MarketGrant, MarketTickets } from "./MarketTickets.ts"
+import { readMovers, snapshotOf, type SnapshotSources } from "./snapshots.ts"
+import type { Ending, Opening, Topic } from "./Topic.ts"
+
+/** The connections, and what an event stream calls instead of sending messages. */
+interface MarketBook extends SessionBook<MarketGrant> {
+  /** Subscribes a stream of `enter`. The wire gets its frames, or its end. */
+  subscribe(streamId: string, message: SubscribeMessage, nowMs: number): void
+}
+
+/** Live connections of the market in this process. */
+export class MarketSessions extends Context.Service<MarketSessions, MarketBook>()("fathom/live/market/MarketSessions") {
+  /**
+   * Settings: `MARKET_SOCKETS` (10,000) limits the connections of this process, `MARKET_REPLAY_BYTES` (256 MiB) the frames
+   * kept for resume.
+   */
+  static readonly layer: Layer.Layer<
+    MarketSessions,
+    Config.ConfigError,
+    | ChainFeed
+    | KeyStore
+    | MarketFeed
+    | MarketReader
+    | MarketTickets
+    | QuoteTicks
+    | RateLimiter
+    | SessionStore
+    | UsageStore
+  > = Layer.effect(
+    MarketSessions,
+    Effect.gen(function* () {
+      const feed = yield* MarketFeed
+      const chain = yield* ChainFeed
+      const monitor = yield* SourceMonitor
+      const progress: Progress = { slot: feed.newestSlot(), timeMs: null, isBroken: false }
+      const sources: SnapshotSources = {
+        feed,
+        reader: yield* MarketReader,
+        freshness: (nowMs) => allSources(chain, monitor, nowMs),
+        publishedSlot: () => progress.slot
+      }
+      const openings = yield* Queue.unbounded<Opening>()
+      const hub = new MarketHub(
+        {
+          health: feed.health,
+          opening: (opening) => Queue.offerUnsafe(openings, opening),
+          released: (topic) => {
+            candles.forget(topic)
+            quotes.stop(topic)
+          },
+          detached: (stream) => quotes.detached(stream)
+        },
+        yield* limits
+      )
+      const parts = { hub, limiter: yield* RateLimiter, usage: yield* UsageStore }
+      const candles = new LiveCandles(hub, sources, yield* Effect.scope)
+      const quotes = yield* makeLiveQuotes(parts)
+      const isWaiting = yield* Latch.make()
+      const live: LiveParts = { ...parts, candles, isWaiting, progress, quotes, sources }
+
+      yield* followBlocks(live)
+      yield* Stream.fromQueue(openings).pipe(
+        Stream.mapEffect((opening) => keepGoing("Opening a subscription")(openOne(live, opening)), {
+          concurrency: OPENINGS,
+          unordered: true
+        }),
+        Stream.runDrain,
+        keepRunning("Opening subscriptions"),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      const book = yield* makeSessions({
+        prefix: "fathom_market",
+        name: "market socket",
+        tickets: yield* MarketTickets,
+        hub,
+        hasScope: ({ scopes }) => scopes.includes("md.read"),
+        open: (grant, wire) => Effect.succeed((nowMs) => hub.open(grant, wire, nowMs)),
+        everySecond: pollViews(live)
+      })
+      return MarketSessions.of({
+        ...book,
+        subscribe: (streamId, message, nowMs) => void hub.subscribe(streamId, message, nowMs)
+      })
+    })
+  )
+}
+
+/** Subscriptions that are opened at the same time. */
+const OPENINGS = 64
+/** Pause between two looks at topics that wait for their next frame. */
+const WAIT = Duration.millis(50)
+/** Pause between two frames of an unchanged freshness, and between two rankings, in milliseconds. */
+const FRESHNESS_MS = 5000
+const MOVERS_MS = 2000
+const MIB = 1024 * 1024
+
+/** `MARKET_SOCKETS` (10,000) and `MARKET_REPLAY_BYTES` (256 MiB). */
+export const limits = Config.all({
+  sockets: countSetting("MARKET_SOCKETS", 10_000),
+  replayBytes: countSetting("MARKET_REPLAY_BYTES", 256 * MIB)
+})
+
+/** The blocks whose frames have been published. Times in milliseconds; null before the first. */
+interface Progress {
+  slot: number
+  timeMs: number | null
+  isBroken: boolean
+}
+
+interface LiveParts extends ChargeParts {
+  readonly candles: LiveCandles
+  readonly isWaiting: Latch.Latch
+  readonly progress: Progress
+  readonly quotes: LiveQuotes
+  readonly sources: SnapshotSources
+}
+
+const NOT_OPENED: Ending = { code: "data_unavailable", message: "The subscription could not be opened: try again." }
+
+/** Charges the first minute of a subscription and sends its snapshot, or ends it. */
+const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) {
+  const { candles, hub, isWaiting, quotes, sources } = live
+  const { subscription } = opening
+  const { topic } = subscription
+  yield* Effect.gen(function* () {
+    if (!hub.isWanted(subscription)) {
+      return
+    }
+    if (topic.terms.channel === "quote") {
+      return yield* quotes.open(opening)
+    }
+    if (subscription.paidUntilMs <= (yield* Clock.currentTimeMillis)) {
+      yield* Effect.catch(charge(live, [subscription]), (error) =>
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.fail(endingOf(error, nowMs)))
+      )
+    }
+    const data = yield* snapshotOf(sources, topic.terms)
+    const nowMs = yield* Clock.currentTimeMillis
+    // One step: no block can come between the data and the number of its snapshot.
+    hub.opened(opening, data(nowMs), nowMs)
+    if (topic.terms.channel === "candles") {
+      candles.begin(topic)
+      isWaiting.openUnsafe()
+    }
+  }).pipe(
+    Effect.as(null),
+    Effect.catch((ending) => Effect.succeed(ending)),
+    // Without an end, its reader would wait forever.
+    Effect.catchCause((cause) => Effect.as(Effect.logError("A subscription could not be opened", cause), NOT_OPENED)),
+    Effect.flatMap((ending) =>
+      ending === null
+        ? Effect.void
+        : Effect.map(Clock.currentTimeMillis, (nowMs) => hub.end(subscription, ending, nowMs))
+    )
+  )
+})
+
+const gapBefore = ({ batch, isAnew, missed }: CountedBatch, { isBroken, timeMs }: Progress): LiveGap | null => {
+  const isSource = batch.afterGap || isAnew
+  return timeMs === null || !(isSource || missed > 0 || isBroken)
+    ? null
+    : { fromMs: timeMs, toMs: batch.timeMs, reason: isSource ? "source_gap" : "behind" }
+}
+
+/** Publishes the frames of blocks, candles and prices until the scope closes. */
+const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, progress, sources }: LiveParts) {
+  const take = (counted: CountedBatch) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const { batch } = counted
+      const gap = gapBefore(counted, progress)
+      progress.isBroken = true
+      hub.publish(blockFrames(hub, batch, gap), nowMs)
+      candles.note(batch)
+      progress.slot = batch.slot
+      progress.timeMs = batch.timeMs
+      sources.feed.published(nowMs)
+      progress.isBroken = false
+      if (candles.isWaiting) {
+        isWaiting.openUnsafe()
+      }
+    })
+  yield* sources.feed.blocks.pipe(
+    Stream.runForEach((counted) => keepGoing("Publishing a block to the market socket")(take(counted))),
+    keepRunning("Publishing blocks to the market socket"),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  const sendWaiting = Effect.gen(function* () {
+    yield* isWaiting.await
+    isWaiting.closeUnsafe()
+    yield* candles.send
+    while (candles.isWaiting) {
+      yield* Effect.sleep(WAIT)
+      yield* candles.send
+    }
+  })
+  yield* Effect.forever(round("sending candles and prices", sendWaiting)).pipe(
+    Effect.forkScoped({ startImmediately: true })
+  )
+})
+
+const statesOf = (all: ReturnType<SnapshotSources["freshness"]>): string =>
+  jsonOf(all.map(({ reason, source, status }) => [source, status, reason]))
+
+/** Publishes due rankings and freshness, and charges subscriptions whose minute has ended. */
+const pollViews = (live: LiveParts): Effect.Effect<void> => {
+  const { hub, sources } = live
+  // The monotonic clock measures it.
+  const sent = new WeakMap<Topic, { readonly text: string; readonly atMs: number }>()
+  const sinceSent = (topic: Topic, clock: Clock.Clock): number =>
+    monotonicMs(clock) - (sent.get(topic)?.atMs ?? Number.NEGATIVE_INFINITY)
+  const publish = (topic: Topic, type: string, text: string, data: unknown, clock: Clock.Clock) => {
+    sent.set(topic, { text, atMs: monotonicMs(clock) })
+    const frames = new TopicFrames()
+    frames.add([topic], type, () => data)
+    hub.publish(frames.batches, clock.currentTimeMillisUnsafe())
+  }
+  const movers = Effect.fnUntraced(function* (topic: Topic, clock: Clock.Clock) {
+    const { terms } = topic
+    if (terms.channel !== "movers" || sinceSent(topic, clock) < MOVERS_MS) {
+      return
+    }
+    const data = yield* readMovers(sources, terms)
+    const text = jsonOf(data)
+    if (text !== sent.get(topic)?.text) {
+      publish(topic, "movers", text, data, clock)
+    }
+  })
+  const freshness = (topic: Topic, clock: Clock.Clock) => {
+    const all = sources.freshness(clock.currentTimeMillisUnsafe())
+    const text = statesOf(all)
+    if (text !== sent.get(topic)?.text || sinceSent(topic, clock) >= FRESHNESS_MS) {
+      publish(topic, "freshness", text, { sources: all }, clock)
+    }
+  }
+  return Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    for (const topic of Array.from(hub.topicsOf("freshness"))) {
+      freshness(topic, clock)
+    }
+    for (const topic of Array.from(hub.topicsOf("movers"))) {
+      yield* Effect.ignore(movers(topic, clock))
+    }
+    yield* chargeDue(live)
+  })
+}

@@ -1,0 +1,114 @@
+/** The frames that a block adds to the topics of a hub. */
+import { toAtomic } from "../../domain/decimal.ts"
+import type { LiveLaunch, LivePrice } from "../../api/schemas/MarketFrame.ts"
+import type { LiveGap } from "../../api/schemas/LiveFrame.ts"
+import { FrameEncoder, type SharedFrame } from "../frames.ts"
+import type { TapeTrade } from "../../market/model/TapeTrade.ts"
+import type { PricedBatch } from "../../market/model/TradeBatch.ts"
+import { priceSolOf } from "../../market/model/solWorth.ts"
+import { priceText, tokenTrade } from "../../market/reads/tokenTrade.ts"
+import { jsonOf } from "./jsonOf.ts"
+import type { MarketHub } from "./MarketHub.ts"
+import type { Terms, Topic } from "./Topic.ts"
+
+/** Frames by topic. */
+export type Batches = Map<Topic, ReadonlyArray<SharedFrame>>
+
+type TradeTerms = Extract<Terms, { readonly channel: "trades" }>
+
+const USD_DECIMALS = 9
+
+/** Least value of a topic's trades in nano-dollars; null without one. */
+const leastOf = ({ minUsd }: TradeTerms): bigint | null => {
+  const nanos = minUsd === undefined ? null : toAtomic(minUsd, USD_DECIMALS)
+  return typeof nanos === "bigint" ? nanos : null
+}
+
+/** True for a pool swap that a topic of trades shows. */
+export const passesTerms = (terms: TradeTerms): ((trade: TapeTrade) => boolean) => {
+  const least = leastOf(terms)
+  const { mint, pool, wallet } = terms
+  return (trade) =>
+    (trade.role === "pool" || trade.role === "both") &&
+    (mint === undefined || trade.mint === mint) &&
+    (pool === undefined || trade.pool === pool) &&
+    (wallet === undefined || trade.wallet === wallet) &&
+    (least === null || (trade.volumeUsdNanos !== null && trade.volumeUsdNanos >= least))
+}
+
+/** The price of a token at its last swap. */
+export const livePrice = (trade: TapeTrade): LivePrice => ({
+  mint: trade.mint,
+  priceUsd: priceText(trade.priceUsd),
+  priceSol: priceText(priceSolOf(trade)),
+  slot: trade.slot,
+  timeMs: trade.timeMs
+})
+
+/** Frames of one block by topic. Each is encoded once. */
+export class TopicFrames {
+  readonly #encoder = new FrameEncoder()
+  readonly #frames = new Map<Topic, Array<SharedFrame>>()
+
+  /** Adds a frame for these topics. Its body is made only when there is a topic. */
+  add(topics: Iterable<Topic>, type: string, data: () => unknown): void {
+    const all = Array.from(topics)
+    if (all.length === 0) {
+      return
+    }
+    const frame = this.#encoder.encode({ type, json: `{"data":${jsonOf(data())}}` })
+    for (const topic of all) {
+      const frames = this.#frames.get(topic) ?? []
+      this.#frames.set(topic, frames)
+      frames.push(frame)
+    }
+  }
+
+  get batches(): Batches {
+    return this.#frames
+  }
+}
+
+/** Topics with their tests, made once for each topic. */
+const tests = new WeakMap<Topic, (trade: TapeTrade) => boolean>()
+
+const shows = (topic: Topic, trade: TapeTrade): boolean => {
+  const { terms } = topic
+  if (terms.channel !== "trades") {
+    return false
+  }
+  const test = tests.get(topic) ?? passesTerms(terms)
+  tests.set(topic, test)
+  return test(trade)
+}
+
+/** Topics of trades that show a trade. */
+function* topicsOfTrade(hub: MarketHub, trade: TapeTrade): Iterable<Topic> {
+  for (const name of [trade.mint, trade.pool, trade.wallet, ""]) {
+    for (const topic of name === null ? [] : hub.topicsOf(`trades:${name}`)) {
+      if (shows(topic, trade)) {
+        yield topic
+      }
+    }
+  }
+}
+
+const CHAIN_FED = new Set(["trades", "candles", "price", "launches", "graduations"])
+
+/** Frames of trades, launches and graduations of a block, after the gap before it. */
+export const blockFrames = (hub: MarketHub, batch: PricedBatch, gap: LiveGap | null): Batches => {
+  const frames = new TopicFrames()
+  if (gap !== null) {
+    const fed = Array.from(hub.topics).filter(({ terms }) => CHAIN_FED.has(terms.channel))
+    frames.add(fed, "gap", () => gap)
+  }
+  for (const trade of hub.hasTopics ? batch.trades : []) {
+    frames.add(topicsOfTrade(hub, trade), "trade", () => tokenTrade(trade))
+  }
+  for (const { event, launchpad, mint, pool } of batch.launches ?? []) {
+    const [index, type] =
+      event === "created" ? (["launches", "launch"] as const) : (["graduations", "graduation"] as const)
+    frames.add(hub.topicsOf(index), type, (): LiveLaunch => ({ mint, launchpad, pool, timeMs: batch.timeMs }))
+  }
+  return frames.batches
+}

@@ -1,0 +1,303 @@
+/** The market stores in PostgreSQL. Every query has a deadline. */
+import { Clock, Config, Duration, Effect, Layer, Schedule, Semaphore, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { durationSetting } from "../../domain/countSetting.ts"
+import { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
+import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
+import { bounded, type Broken } from "../../storage/deadline.ts"
+import { transaction } from "../../storage/transaction.ts"
+import { closedAfter, closedBefore } from "../memory/barSpans.ts"
+import { makeBarTable } from "./barTable.ts"
+import { makeChainTable, type StoredChain } from "./chainTable.ts"
+import { keepSnapshotIn, makeSnapshotTable } from "./snapshotTable.ts"
+import type { SnapshotContent } from "../model/StoredSnapshot.ts"
+import { restoreBlocks } from "./restoreBlocks.ts"
+import { makePartitions } from "./tradePartitions.ts"
+import { joinProgress, type Repair, repairedProgress } from "../model/TradeProgress.ts"
+import type { StoreAccess } from "../model/BlockStore.ts"
+import { contextOf, type MarketStorePorts } from "../model/MarketStores.ts"
+import type { ChainIdentity } from "../model/ChainIdentity.ts"
+import { readTo, type StoredBarsRequest } from "../model/StoredBars.ts"
+import type { RestoreRequest, StoredBatch } from "../model/StoredBatch.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
+import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
+import { makeSupplyTable } from "./supplyTable.ts"
+import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
+import { makeTradeNames } from "./tradeNames.ts"
+import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
+import { makeTradeTable } from "./tradeTable.ts"
+import { LATE_SECONDS } from "../model/windows.ts"
+
+/** On the path of a request. */
+const READ_DEADLINE = Duration.seconds(2)
+const WRITE_DEADLINE = Duration.seconds(20)
+/** Dropping partitions waits for readers, and deleting a chain takes a while. */
+const TIDY_DEADLINE = Duration.minutes(10)
+/** A sandbox that has not been written to for this long has ended. */
+const ABANDONED_MS = 120_000
+/** Trades are kept at least this long: the windows of a day need it, and the data restored for them. */
+const LEAST_KEPT = Duration.days(2)
+const DAY_MS = 86_400_000
+
+const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
+
+/** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days). Hours and days are kept for good. */
+export const settings = Config.all({
+  trades: durationSetting("TRADES_KEPT").pipe(Config.withDefault(Duration.days(7))),
+  minutes: minuteBarsKept
+}).pipe(
+  Config.map(({ minutes, trades }) => ({
+    trades: Duration.max(trades, LEAST_KEPT),
+    minutes: Duration.max(minutes, trades)
+  }))
+)
+
+/** The open chain and its stored progress. */
+interface Open {
+  readonly id: number
+  /** True when other processes write, so that progress must be read. */
+  readonly isRead: boolean
+  /** The number of the term in which this process is the only writer; null when it is not the only one. */
+  readonly term: number | null
+  /** From this second on changes of supply are stored. */
+  readonly supplyFrom: number
+  stored: StoredChain | null
+}
+
+const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
+  batches
+    .flatMap(({ timeMs, trades }) => [timeMs, ...trades.map((trade) => trade.timeMs)])
+    .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY)
+
+/** The stored state of a chain after these blocks. */
+const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
+  const progress = joinProgress(known?.progress ?? null, batches)
+  const second = Math.floor(firstMsOf(batches) / 1000)
+  return progress === null ? null : { progress, closed: known?.closed ?? closedBefore(second) }
+}
+
+const quietly = keepGoing("Cleaning up the trade store")
+
+const make = Effect.fnUntraced(function* (cleansUp: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  const kept = yield* settings
+  const scope = yield* Effect.scope
+  const names = makeTradeNames(sql)
+  const trades = makeTradeTable(sql, names)
+  const pageOf = makeTradePages(sql, trades)
+  const largest = makeLargest(sql, trades)
+  const tokenSwaps = makeTokenSwaps(sql, trades)
+  // The writer and repairs take turns: each continues from the state that the other has stored.
+  const turns = yield* Semaphore.make(1)
+  const bars = makeBarTable(sql)
+  const chains = makeChainTable(sql)
+  const supply = makeSupplyTable(sql)
+  const snapshots = makeSnapshotTable(sql)
+  const partitions = makePartitions(sql)
+  const state: { open: Open | null } = { open: null }
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
+  const tidying = bounded(TIDY_DEADLINE, unavailable)
+
+  const opened = Effect.suspend(() =>
+    state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
+  )
+
+  /** The open chain with its progress as it is now. */
+  const current = Effect.flatMap(opened, (open) =>
+    open.isRead ? Effect.map(read(chains.read(open.id)), (stored): Open => ({ ...open, stored })) : Effect.succeed(open)
+  )
+
+  /** Makes a method of a port from a query of the open chain. */
+  const query = <Args extends ReadonlyArray<unknown>, A>(
+    name: string,
+    bound: typeof read,
+    run: (chain: number, ...args: Args) => Effect.Effect<A, Broken>
+  ) => Effect.fn(name)((...args: Args) => Effect.flatMap(opened, ({ id }) => bound(run(id, ...args))))
+
+  const writable = Effect.flatMap(opened, (open) =>
+    open.isRead ? Effect.fail(unavailable(new Error("the chain is open for reading"))) : Effect.succeed(open)
+  )
+
+  /** Runs an effect in a transaction of the chain's writer. */
+  const writing = <A, E>({ id, term }: Open, effect: Effect.Effect<A, E>) =>
+    transaction(
+      sql,
+      Effect.gen(function* () {
+        if (term !== null && !(yield* chains.holdTerm(id, term))) {
+          return yield* unavailable(new Error("another process writes the chain"))
+        }
+        return yield* effect
+      })
+    )
+
+  /** Stores blocks together with the state that they lead to. Closed candles that they change are made again. */
+  const store = Effect.fnUntraced(function* (
+    open: Open,
+    batches: ReadonlyArray<StoredBatch>,
+    stored: StoredChain,
+    repriced: ReadonlyArray<TapeTrade> = []
+  ) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const rows = batches.flatMap((batch) => batch.trades)
+    yield* write(partitions.ensure([...rows, ...batches].map(({ timeMs }) => timeMs)))
+    const { fresh, repairs } = yield* write(
+      writing(
+        open,
+        Effect.gen(function* () {
+          const all = [...rows, ...batches.flatMap(({ transfers = [] }) => transfers)]
+          const fresh = all.length > 0 ? yield* trades.insertTrades(open.id, all) : []
+          yield* repriced.length > 0 ? trades.reprice(open.id, repriced) : Effect.void
+          const touched = [...rows, ...repriced]
+          yield* touched.length > 0 ? bars.rewrite(open.id, stored.closed, touched) : Effect.void
+          yield* trades.insertLaunches(open.id, batches)
+          yield* supply.insert(open.id, batches)
+          yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
+          const made = stored.progress.repairs - (open.stored?.progress.repairs ?? 0)
+          return { fresh, repairs: yield* chains.save(open.id, stored, nowMs, made) }
+        })
+      )
+    )
+    names.keep(fresh)
+    open.stored = { ...stored, progress: { ...stored.progress, repairs } }
+  })
+
+  const append = Effect.fn("BlockStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
+    const open = yield* writable
+    const stored = advanced(open.stored, batches)
+    if (stored !== null) {
+      yield* store(open, batches, stored)
+    }
+  }, turns.withPermit)
+
+  const repair = Effect.fn("BlockStore.repair")(function* (given: Repair) {
+    const open = yield* writable
+    const { batches } = given
+    if (open.stored === null) {
+      return
+    }
+    const { closed, progress } = open.stored
+    yield* store(open, batches, { closed, progress: repairedProgress(progress, given) }, given.repriced)
+  }, turns.withPermit)
+
+  // The writer closes after every append, so there is never much to close.
+  const closeBars = Effect.gen(function* () {
+    const open = yield* writable
+    const { stored } = open
+    if (stored === null) {
+      return
+    }
+    const closed = closedAfter(stored.closed, Math.floor(stored.progress.timeMs / 1000) - LATE_SECONDS)
+    if (closed.minutes === stored.closed.minutes) {
+      return
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    yield* write(
+      writing(
+        open,
+        Effect.andThen(bars.close(open.id, stored.closed, closed), chains.save(open.id, { ...stored, closed }, nowMs))
+      )
+    )
+    open.stored = { ...stored, closed }
+  }).pipe(turns.withPermit)
+
+  /** Deletes sandboxes that have ended. */
+  const sweep = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs - ABANDONED_MS)
+    yield* Effect.forEach(gone, chains.remove, { discard: true })
+  })
+
+  const tidy = Effect.fnUntraced(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    yield* partitions.ensure([nowMs, nowMs + DAY_MS, nowMs + 2 * DAY_MS])
+    yield* partitions.dropBefore("trade_rows", nowMs - Duration.toMillis(kept.trades))
+    yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
+    yield* supply.dropBefore(nowMs - Duration.toMillis(kept.minutes))
+    yield* sweep
+  })
+
+  if (cleansUp) {
+    yield* quietly(tidying(tidy())).pipe(
+      Effect.repeat(Schedule.spaced("5 minutes")),
+      keepRunning("Cleaning up the trade store"),
+      Effect.forkScoped
+    )
+  }
+
+  return contextOf({
+    blocks: {
+      open: Effect.fn("BlockStore.open")(function* (chain: ChainIdentity, access: StoreAccess = "shared") {
+        const nowMs = yield* Clock.currentTimeMillis
+        const { id } = yield* write(chains.find(chain, nowMs))
+        // Claimed before the progress is read: no other process makes any from then on.
+        const term = access === "sole" ? yield* write(chains.claim(id)) : null
+        const found = { ...(yield* write(chains.find(chain, nowMs))), isRead: access === "read", term }
+        state.open = found
+        yield* cleansUp ? Effect.forkIn(quietly(tidying(sweep)), scope) : Effect.void
+        return found.stored?.progress ?? null
+      }, turns.withPermit),
+      append,
+      repair,
+      repairable: Effect.asVoid(writable),
+      progress: Effect.map(current, ({ stored }) => stored?.progress ?? null),
+      since: (request: RestoreRequest) =>
+        Stream.unwrap(
+          Effect.map(current, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, request, write))
+        ),
+      launchesBefore: query("BlockStore.launchesBefore", write, (id, second: number, most: number) =>
+        trades.launchesBefore(id, second * 1000, most)
+      ),
+      closeBars
+    },
+    trades: {
+      solSwaps: query("TradeHistory.solSwaps", write, trades.solSwaps),
+      moneySwaps: query("TradeHistory.moneySwaps", write, tokenSwaps.all),
+      moneySwapsOf: query("TradeHistory.moneySwapsOf", write, tokenSwaps.of),
+      tokenSwapsAfter: query("TradeHistory.tokenSwapsAfter", write, tokenSwaps.after),
+      ofWallet: query("TradeHistory.ofWallet", read, trades.ofWallet),
+      swapsOf: query("TradeHistory.swapsOf", read, pageOf),
+      largestOf: query("TradeHistory.largestOf", read, largest),
+      supplyOf: Effect.fn("TradeHistory.supplyOf")(function* (request: SupplyRequest) {
+        const { id, stored, supplyFrom } = yield* current
+        const keptFrom = (yield* Clock.currentTimeMillis) / 1000 - Duration.toSeconds(kept.minutes)
+        const changes = yield* read(supply.of(id, request))
+        return {
+          ...newestChanges(changes, request.most, Math.max(supplyFrom, keptFrom)),
+          toSlot: stored?.progress.slot ?? 0
+        }
+      })
+    },
+    candles: {
+      bars: Effect.fn("CandleHistory.bars")(function* (request: StoredBarsRequest) {
+        const { id, stored } = yield* current
+        const closed = stored?.closed ?? closedBefore(0)
+        // Blocks may be stored while this reads, so trades are cut to the slot that is returned with them.
+        const progress = stored?.progress ?? null
+        const found = yield* read(bars.read(id, closed, { ...request, toSlot: progress?.slot ?? 0 }))
+        return readTo(found, progress)
+      }),
+      prints: query("CandleHistory.prints", read, bars.prints),
+      revised: query("CandleHistory.revised", write, bars.revised),
+      keptSeconds: keptSecondsOf(kept)
+    },
+    snapshots: {
+      newest: Effect.flatMap(opened, ({ id }) => read(snapshots.of(id))),
+      part: query("SnapshotStore.part", write, snapshots.part),
+      keep: Effect.fn("SnapshotStore.keep")(function* (content: SnapshotContent) {
+        const open = yield* writable
+        // Only the last step is a turn of the writer: blocks are stored while the parts are.
+        const replace = (step: ReturnType<typeof snapshots.use>) => turns.withPermit(write(writing(open, step)))
+        return yield* keepSnapshotIn(snapshots, open.id, content, write, replace)
+      })
+    }
+  })
+})
+
+type StoresLayer = Layer.Layer<MarketStorePorts, Config.ConfigError, SqlClient.SqlClient>
+
+/** Trades in the tables `trade_rows`, `launches` and `bars`. */
+export const layer: StoresLayer = Layer.effectContext(make(true))
+
+/** The same layer for processes beside one that makes partitions ahead and drops old ones. */
+export const layerWithoutCleanup: StoresLayer = Layer.effectContext(make(false))

@@ -1,0 +1,151 @@
+/**
+ * What PostgreSQL stores of a chain whose trades are in ClickHouse: progress, gaps, terms of writers, launches and
+ * changes of supply.
+ */
+import { Clock, Duration, Effect, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
+import { bounded } from "../../storage/deadline.ts"
+import { transaction } from "../../storage/transaction.ts"
+import { makeChainTable } from "./chainTable.ts"
+import type { ChainIdentity } from "../model/ChainIdentity.ts"
+import { keepSnapshotIn, makeSnapshotTable } from "./snapshotTable.ts"
+import type { SnapshotContent } from "../model/StoredSnapshot.ts"
+import type { StoredBatch } from "../model/StoredBatch.ts"
+import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
+import { makeSupplyTable } from "./supplyTable.ts"
+import type { TradeProgress } from "../model/TradeProgress.ts"
+import type { StoreAccess } from "../model/BlockStore.ts"
+import { makeTradeNames } from "./tradeNames.ts"
+import { makeTradeTable } from "./tradeTable.ts"
+import { closedAt } from "./storeBlocks.ts"
+import type { Span } from "./tradeQueries.ts"
+
+/** On the path of a request. */
+const READ_DEADLINE = Duration.seconds(2)
+const WRITE_DEADLINE = Duration.seconds(20)
+/** Deleting a chain takes a while. */
+const TIDY_DEADLINE = Duration.minutes(10)
+/** A sandbox that has not been written to for this long has ended. */
+const ABANDONED_MS = 120_000
+/** Tells the record of a chain apart from the record of the same chain with its trades in PostgreSQL. */
+const PREFIX = "clickhouse:"
+
+const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
+
+/** A chain as it was opened. */
+export interface ChainRecord {
+  readonly id: number
+  readonly genesis: string
+  /** The number of the term in which this process is the only writer; null when it is not the only one. */
+  readonly term: number | null
+  readonly stored: TradeProgress | null
+}
+
+/** The records of chains. */
+export const makeChainRecords = (sql: SqlClient.SqlClient) => {
+  const chains = makeChainTable(sql)
+  const launches = makeTradeTable(sql, makeTradeNames(sql))
+  const supply = makeSupplyTable(sql)
+  const snapshots = makeSnapshotTable(sql)
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
+
+  const over = unavailable(new Error("another process writes the chain"))
+
+  /** Fails once the term has ended. */
+  const holdTerm = ({ id, term }: Pick<ChainRecord, "id" | "term">) =>
+    term === null
+      ? Effect.void
+      : Effect.flatMap(chains.holdTerm(id, term), (isHeld) => (isHeld ? Effect.void : Effect.fail(over)))
+
+  /** A transaction of a writer of a chain. Fails once its term has ended. */
+  const writing = <A, E>(record: Pick<ChainRecord, "id" | "term">, effect: Effect.Effect<A, E>) =>
+    transaction(sql, Effect.andThen(holdTerm(record), effect))
+
+  const named = SqlSchema.findAll({
+    Request: Schema.Number,
+    Result: Schema.Struct({ genesis: Schema.String }),
+    execute: (id) => sql`select genesis from chains where id = ${id}`
+  })
+
+  return {
+    /**
+     * Fails once the term has ended. Trades in ClickHouse take part in no transaction, so a writer asks before it
+     * inserts any.
+     */
+    checkTerm: (record: Pick<ChainRecord, "id" | "term">) =>
+      record.term === null ? Effect.void : write(transaction(sql, holdTerm(record))),
+
+    /** Opens a chain and inserts it when it is new. `sole` begins a term. */
+    open: Effect.fnUntraced(function* (chain: ChainIdentity, access: StoreAccess) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const own = { ...chain, genesis: `${PREFIX}${chain.genesis}` }
+      const { id } = yield* write(chains.find(own, nowMs))
+      // Claimed before the progress is read: no other process makes any from then on.
+      const term = access === "sole" ? yield* write(chains.claim(id)) : null
+      const { stored } = yield* write(chains.find(own, nowMs))
+      return { id, genesis: chain.genesis, term, stored: stored?.progress ?? null } satisfies ChainRecord
+    }),
+
+    /** The progress as it is now. */
+    progress: (id: number) => Effect.map(read(chains.read(id)), (stored) => stored?.progress ?? null),
+
+    /**
+     * Stores the launches and changes of supply of blocks with the progress they make. Returns the progress with the
+     * repairs of other writers. Fails once the term has ended.
+     */
+    commit: Effect.fnUntraced(function* (
+      { id, stored, term }: ChainRecord,
+      batches: ReadonlyArray<StoredBatch>,
+      progress: TradeProgress
+    ) {
+      const nowMs = yield* Clock.currentTimeMillis
+      return yield* write(
+        writing(
+          { id, term },
+          Effect.gen(function* () {
+            yield* launches.insertLaunches(id, batches)
+            yield* supply.insert(id, batches)
+            yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
+            const made = progress.repairs - (stored?.repairs ?? 0)
+            const repairs = yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, made)
+            return { ...progress, repairs }
+          })
+        )
+      )
+    }),
+
+    /** The snapshot of memory, its parts, and its replacement by another. */
+    snapshot: (id: number) => read(snapshots.of(id)),
+    snapshotPart: (id: number, snapshot: string, number: number) => write(snapshots.part(id, snapshot, number)),
+    keepSnapshot: (record: ChainRecord, content: SnapshotContent) =>
+      keepSnapshotIn(snapshots, record.id, content, write, (step) => write(writing(record, step))),
+
+    launchesWithin: (id: number, span: Span) => write(launches.launchesWithin({ chain: id, ...span })),
+
+    launchesBefore: (id: number, second: number, most: number) =>
+      write(launches.launchesBefore(id, second * 1000, most)),
+
+    /** Changes of supply. Only the last `keptSeconds` seconds are kept. */
+    supplyOf: Effect.fnUntraced(function* (id: number, request: SupplyRequest, keptSeconds: number) {
+      const keptFrom = (yield* Clock.currentTimeMillis) / 1000 - keptSeconds
+      const stored = yield* read(chains.read(id))
+      const changes = yield* read(supply.of(id, request))
+      return { ...newestChanges(changes, request.most, keptFrom), toSlot: stored?.progress.slot ?? 0 }
+    }),
+
+    /** Deletes old changes of supply, and sandboxes that have ended. `remove` deletes the trades of a sandbox first. */
+    tidy: <E>(id: number, keptSeconds: number, remove: (genesis: string) => Effect.Effect<void, E>) =>
+      Effect.gen(function* () {
+        const nowMs = yield* Clock.currentTimeMillis
+        yield* write(supply.dropBefore(nowMs - keptSeconds * 1000))
+        const gone = yield* write(chains.abandoned(id, nowMs - ABANDONED_MS))
+        for (const each of gone) {
+          const [row] = yield* write(named(each))
+          yield* row?.genesis.startsWith(PREFIX) === true ? remove(row.genesis.slice(PREFIX.length)) : Effect.void
+          yield* bounded(TIDY_DEADLINE, unavailable)(chains.remove(each))
+        }
+      })
+  }
+}

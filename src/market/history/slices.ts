@@ -1,0 +1,27 @@
+/** Runs long work in slices, so that the event loop turns between them. */
+import { Clock, Effect } from "effect"
+import type { ImageSteps } from "../columnar/StateImage.ts"
+
+/** A slice ends with the step during which this time has passed. */
+const SLICE_NANOS = 3_000_000n
+
+/** Runs the steps in slices. `before` runs ahead of each step. */
+export const inSlices = Effect.fnUntraced(function* <E = never, R = never>(
+  steps: ImageSteps,
+  before: Effect.Effect<void, E, R> | null = null
+) {
+  const clock = yield* Clock.Clock
+  let begunAt = clock.monotonicTimeNanosUnsafe()
+  while (true) {
+    if (before !== null) {
+      yield* before
+    }
+    if (steps.next().done === true) {
+      return
+    }
+    if (clock.monotonicTimeNanosUnsafe() - begunAt > SLICE_NANOS) {
+      yield* Effect.yieldNow
+      begunAt = clock.monotonicTimeNanosUnsafe()
+    }
+  }
+})

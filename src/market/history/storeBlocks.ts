@@ -1,0 +1,150 @@
+/** Stores blocks: their trades in ClickHouse, then their launches, changes of supply and progress in PostgreSQL. */
+import { Clock, Duration, Effect } from "effect"
+import { crc32 } from "node:zlib"
+import type { ClickHouse } from "../../storage/clickhouse/ClickHouse.ts"
+import { closedAfter, closedBefore, type ClosedTo } from "../memory/barSpans.ts"
+import type { StoredBatch } from "../model/StoredBatch.ts"
+import { joinProgress, type Repair, repairedProgress, type TradeProgress } from "../model/TradeProgress.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
+import { LATE_SECONDS } from "../model/windows.ts"
+import type { makeBarQueries } from "./barQueries.ts"
+import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
+import type { makeTradeQueries, Span } from "./tradeQueries.ts"
+
+const INSERT_DEADLINE = Duration.seconds(10)
+/** Trades are looked for this far around their blocks, and without stored progress this far before the newest block. */
+const UNCERTAIN_MS = 86_400_000
+
+/** The candles that only a repair can still change. */
+export const closedAt = (progress: TradeProgress | null): ClosedTo =>
+  progress === null ? closedBefore(0) : closedAfter(closedBefore(0), Math.floor(progress.timeMs / 1000) - LATE_SECONDS)
+
+/** The chain that is written. */
+export interface WrittenChain {
+  readonly genesis: string
+  /** The progress in PostgreSQL. */
+  stored: TradeProgress | null
+  /** The newest slot with a trade in ClickHouse; null before it is known. */
+  found: number | null
+  /** An insert without an answer; null when there is none. It may have been carried out, in part or later. */
+  unanswered: UnansweredInsert | null
+}
+
+/** Trades of an insert, and the candles that were closed then. */
+interface UnansweredInsert {
+  readonly fresh: ReadonlyArray<TapeTrade>
+  readonly closed: ClosedTo
+}
+
+/** Commits blocks and progress to PostgreSQL. Returns the progress with the repairs of other writers. */
+export type Commit<E> = (
+  batches: ReadonlyArray<StoredBatch>,
+  progress: TradeProgress
+) => Effect.Effect<TradeProgress, E>
+
+interface Tables {
+  readonly clickHouse: Pick<ClickHouse["Service"], "insert">
+  readonly trades: ReturnType<typeof makeTradeQueries>
+  readonly bars: ReturnType<typeof makeBarQueries>
+}
+
+const rowsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<TapeTrade> =>
+  batches.flatMap(({ trades, transfers = [] }) => [...trades, ...transfers])
+
+/** The token of an insert. The same rows have the same token in any process. */
+const tokenOf = (chain: string, rows: Uint8Array, slots: string): string => `${chain} ${slots} ${crc32(rows)}`
+
+const least = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.min(a, b), Infinity)
+const most = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.max(a, b), 0)
+
+/** The span of these trades. A block may have been stored with another time. */
+const spanOf = (rows: ReadonlyArray<TapeTrade>): Span => {
+  const [slots, times] = [rows.map(({ slot }) => slot), rows.map(({ timeMs }) => timeMs)]
+  return {
+    after: least(slots) - 1,
+    to: most(slots),
+    fromMs: least(times) - UNCERTAIN_MS,
+    untilMs: most(times) + UNCERTAIN_MS
+  }
+}
+
+/** Makes the writer of blocks. Every step may be repeated after a failure. */
+export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
+  /** The trades that are not stored yet. Places are only looked up in slots that may be stored. */
+  const freshOf = Effect.fnUntraced(function* (chain: WrittenChain, rows: ReadonlyArray<TapeTrade>) {
+    chain.found ??= yield* trades.newestSlot(chain.genesis, Math.max(0, (chain.stored?.timeMs ?? 0) - UNCERTAIN_MS))
+    const known = Math.max(chain.stored?.slot ?? 0, chain.found)
+    const old = rows.filter(({ slot }) => slot <= known)
+    if (old.length === 0) {
+      return rows
+    }
+    const there = yield* trades.placesOf(chain.genesis, new Set(old.map(({ mint }) => mint)), spanOf(old))
+    return rows.filter(({ index, slot }) => !there.has(`${slot}.${index}`))
+  })
+
+  const insert = Effect.fnUntraced(function* (chain: string, rows: ReadonlyArray<TapeTrade>, version: bigint) {
+    const written = writeTrades(rows, { chain, version })
+    const { after, to } = spanOf(rows)
+    const token = tokenOf(chain, written, `${after + 1}-${to}`)
+    yield* clickHouse.insert({ table: "trades", columns: INSERT_COLUMNS, rows: written, token }, INSERT_DEADLINE)
+    return token
+  })
+
+  const insertNoted = Effect.fnUntraced(function* (chain: WrittenChain, noted: UnansweredInsert) {
+    const { closed, fresh } = noted
+    chain.unanswered = noted
+    const token = yield* insert(chain.genesis, fresh, 0n)
+    yield* bars.revise(chain.genesis, closed, { fresh, repriced: [], token })
+    chain.unanswered = null
+    chain.found = Math.max(chain.found ?? 0, spanOf(fresh).to)
+  })
+
+  /**
+   * Inserts the trades that are not stored yet. An insert without an answer is repeated first, with the same rows and
+   * so with the same token. If trades were compared by place alone, rows missing from views would stay missing; in
+   * other groups the insert would count twice.
+   */
+  const insertFresh = Effect.fnUntraced(function* (chain: WrittenChain, batches: ReadonlyArray<StoredBatch>) {
+    yield* chain.unanswered === null ? Effect.void : insertNoted(chain, chain.unanswered)
+    const fresh = yield* freshOf(chain, rowsOf(batches))
+    yield* fresh.length === 0 ? Effect.void : insertNoted(chain, { fresh, closed: closedAt(chain.stored) })
+  })
+
+  /** A version above the versions of the stored trades: the time, unless the clock has stepped back. */
+  const nextVersion = Effect.fnUntraced(function* (chain: string, repriced: ReadonlyArray<TapeTrade>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const latest = yield* trades.latestVersion(chain, new Set(repriced.map(({ mint }) => mint)), spanOf(repriced))
+    return latest < BigInt(nowMs) ? BigInt(nowMs) : latest + 1n
+  })
+
+  return {
+    append: <E>(chain: WrittenChain, batches: ReadonlyArray<StoredBatch>, commit: Commit<E>) =>
+      Effect.gen(function* () {
+        const progress = joinProgress(chain.stored, batches)
+        if (progress !== null) {
+          yield* insertFresh(chain, batches)
+          chain.stored = yield* commit(batches, progress)
+        }
+      }),
+
+    repair: <E>(chain: WrittenChain, repair: Repair, commit: Commit<E>) =>
+      Effect.gen(function* () {
+        if (chain.stored === null) {
+          return
+        }
+        const { batches, repriced } = repair
+        yield* insertFresh(chain, batches)
+        if (repriced.length > 0) {
+          const token = yield* insert(chain.genesis, repriced, yield* nextVersion(chain.genesis, repriced))
+          yield* bars.rewrite(chain.genesis, repriced)
+          yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh: [], repriced, token })
+        }
+        const progress = repairedProgress(chain.stored, repair)
+        chain.stored = yield* commit(batches, progress)
+      }),
+
+    /** Makes the candles of a repair's trades again from what is stored. */
+    remakeBars: ({ genesis }: WrittenChain, { batches, repriced }: Repair) =>
+      bars.rewrite(genesis, [...rowsOf(batches), ...repriced])
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Queries of the table `trade_names`: the numbers that stand for mints, pools, venues and launchpads in `trade_rows`.
+ */
+import { Effect, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import { integerArray, textArray } from "./arrays.ts"
+
+/** Names in memory. Above this number all are forgotten and looked up again. */
+const MOST = 500_000
+
+const Row = Schema.Struct({ id: Schema.Number, name: Schema.String })
+
+type NamedRow = typeof Row.Type
+
+/** Names and their numbers. A number stands for the same name for good. */
+export const makeTradeNames = (sql: SqlClient.SqlClient) => {
+  const ids = new Map<string, number>()
+  const names = new Map<number, string>()
+
+  const find = SqlSchema.findAll({
+    Request: Schema.Array(Schema.String),
+    Result: Row,
+    execute: (wanted) => sql`select id, name from trade_names where name = any(${textArray(wanted)})`.withoutTransform
+  })
+
+  const findById = SqlSchema.findAll({
+    Request: Schema.Array(Schema.Number),
+    Result: Row,
+    execute: (wanted) => sql`select id, name from trade_names where id = any(${integerArray(wanted)})`.withoutTransform
+  })
+
+  // In one order, so that two writers wait for each other instead of deadlocking.
+  const insert = (wanted: ReadonlyArray<string>) => sql`
+    insert into trade_names (name)
+    select name from unnest(${textArray(wanted)}) as given (name) order by name
+    on conflict do nothing
+  `
+
+  const findOrInsert = Effect.fnUntraced(function* (unknown: ReadonlyArray<string>) {
+    const found = yield* find(unknown)
+    const have = new Set(found.map(({ name }) => name))
+    const missing = unknown.filter((name) => !have.has(name))
+    if (missing.length === 0) {
+      return found
+    }
+    yield* insert(missing)
+    // Another writer may have inserted some of them meanwhile.
+    return [...found, ...(yield* find(missing))]
+  })
+
+  /** Keeps names in memory. Only committed names may be kept. */
+  const keep = (rows: Iterable<NamedRow>): void => {
+    if (ids.size > MOST) {
+      ids.clear()
+      names.clear()
+    }
+    for (const { id, name } of rows) {
+      ids.set(name, id)
+      names.set(id, name)
+    }
+  }
+
+  /**
+   * Gives numbers to new names, in the transaction of the caller. Returns the numbers of all names, and the rows that
+   * are not in memory. Keep those once the transaction is committed.
+   */
+  const number = Effect.fnUntraced(function* (given: Iterable<string>) {
+    const numbers = new Map<string, number>()
+    const unknown: Array<string> = []
+    const wanted = new Set(given)
+    for (const name of wanted) {
+      const id = ids.get(name)
+      if (id === undefined) {
+        unknown.push(name)
+      } else {
+        numbers.set(name, id)
+      }
+    }
+    const fresh = unknown.length === 0 ? [] : yield* findOrInsert(unknown)
+    fresh.forEach(({ id, name }) => numbers.set(name, id))
+    // No row of names is ever deleted.
+    return numbers.size < wanted.size
+      ? yield* Effect.die(new Error("a name of a trade has no number"))
+      : { numbers, fresh }
+  })
+
+  /** Reads the names of numbers that are not in memory. */
+  const load = Effect.fnUntraced(function* (unknown: ReadonlySet<number>) {
+    if (unknown.size > 0) {
+      keep(yield* findById(Array.from(unknown)))
+    }
+  })
+
+  return {
+    keep,
+    number,
+    load,
+
+    /** The name of a number; undefined when it is not in memory. */
+    nameOf: (id: number): string | undefined => names.get(id)
+  }
+}
+
+/** See `makeTradeNames`. */
+export type TradeNames = ReturnType<typeof makeTradeNames>

@@ -1,0 +1,299 @@
+/** Queries of the tables `trade_rows`, `wallet_history` and `launches`. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
+import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
+import { columnsOf } from "./arrays.ts"
+import type { TradeNames } from "./tradeNames.ts"
+import { packSignature, packWallet, readTrade, roleNumber, ROW_COLUMNS, unknownNames } from "./tradeRows.ts"
+
+const StoredAddress = Schema.String.pipe(Schema.refine((text): text is Address => text.length > 0))
+
+const LaunchRow = Schema.Struct({
+  slot: Schema.Number,
+  at: Schema.Date,
+  event: Schema.Literals(["created", "migrated"]),
+  mint: StoredAddress,
+  launchpad: Schema.String,
+  pool: Schema.NullOr(StoredAddress),
+  creator: Schema.NullOr(StoredAddress)
+})
+
+/** Blocks of a chain in `(after, to]` from a time on. */
+export interface SlotSpan {
+  readonly chain: number
+  readonly after: number
+  readonly to: number
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+const SpanRow = Schema.Struct({
+  chain: Schema.Number,
+  after: Schema.Number,
+  to: Schema.Number,
+  fromMs: Schema.Number,
+  untilMs: Schema.Number
+})
+
+/** A position in the order of the chain. */
+export interface Place {
+  readonly slot: number
+  readonly place: number
+}
+
+const launchOf = ({ at, creator, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
+  slot,
+  timeMs: at.getTime(),
+  launch: creator === null ? launch : { ...launch, creator }
+})
+
+const broken = (cause: unknown) =>
+  new SqlError.SqlError({
+    reason: new SqlError.UnknownError({ cause, message: "a stored trade is malformed", operation: "decode" })
+  })
+
+/** Attempts to get all names of a page of rows into memory. */
+const NAME_TRIES = 5
+
+/** The names of a trade that have a number in the database. */
+const namesOf = ({ dex, launchpad, mint, otherToken, pool }: TapeTrade): ReadonlyArray<string> =>
+  [mint, pool, dex, launchpad, otherToken?.mint ?? null].filter((name) => name !== null)
+
+/** A table of trades: trades of blocks, or trades of single wallets. */
+export type TradeRows = "trade_rows" | "wallet_history"
+
+export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, table: TradeRows = "trade_rows") => {
+  const columns = sql.literal(ROW_COLUMNS)
+
+  /** Reads the trades of rows with their names. A name that was forgotten meanwhile is looked up again. */
+  const readTrades = Effect.fnUntraced(function* (rows: ReadonlyArray<ReadonlyArray<unknown>>) {
+    let unknown = unknownNames(rows, names.nameOf)
+    for (let tries = 0; unknown.size > 0 && tries < NAME_TRIES; tries++) {
+      yield* names.load(unknown)
+      unknown = unknownNames(rows, names.nameOf)
+    }
+    return yield* Effect.try({ try: () => rows.map((row) => readTrade(row, names.nameOf)), catch: broken })
+  })
+
+  const launchesWithin = SqlSchema.findAll({
+    Request: SpanRow,
+    Result: LaunchRow,
+    execute: ({ after, chain, fromMs, to, untilMs }) => sql`
+      select slot, at, event, mint, launchpad, pool, creator from launches
+      where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
+        and at <= ${PgTypes.timestamptz(untilMs)}
+      order by slot, place
+    `
+  })
+
+  const newestLaunches = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, toMs: Schema.Number, limit: Schema.Number }),
+    Result: LaunchRow,
+    execute: ({ chain, limit, toMs }) => sql`
+      select slot, at, event, mint, launchpad, pool, creator from launches
+      where chain = ${chain} and at < ${PgTypes.timestamptz(toMs)}
+      order by slot desc, place desc limit ${limit}
+    `
+  })
+
+  const slotOf = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number, toMs: Schema.Number }),
+    Result: Schema.Struct({ slot: Schema.NullOr(Schema.Number) }),
+    // The sum keeps the planner from walking the index by slot until it meets the time.
+    execute: ({ chain, fromMs, toMs }) => sql`
+      select min(slot + 0) as slot from trade_rows
+      where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
+    `
+  })
+
+  const newestSlots = SqlSchema.findAll({
+    Request: Schema.Struct({ ...SpanRow.fields, most: Schema.Number }),
+    Result: Schema.Struct({ slot: Schema.Number }),
+    execute: ({ after, chain, fromMs, most, to, untilMs }) => sql`
+      select slot from trade_rows
+      where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
+        and at <= ${PgTypes.timestamptz(untilMs)} and role <> ${roleNumber("transfer")}
+      order by slot desc offset ${PgTypes.int8(BigInt(most - 1))} limit 1
+    `
+  })
+
+  const insertRows = (chain: number, trades: ReadonlyArray<TapeTrade>, known: ReadonlyMap<string, number>) => {
+    const given = columnsOf(trades)
+    const numbers = (name: (trade: TapeTrade) => string | null) =>
+      given.integers((trade) => {
+        const text = name(trade)
+        return text === null ? null : (known.get(text) ?? null)
+      })
+    return sql`
+      insert into ${sql(table)} (
+        chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
+        pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, fee_lamports, held_before,
+        held_after, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals
+      )
+      select ${chain}::int, * from unnest(
+        ${given.integers(({ slot }) => slot)},
+        ${given.integers(({ index }) => index)},
+        ${given.times(({ timeMs }) => timeMs)},
+        ${given.shorts(({ role }) => roleNumber(role))},
+        ${given.booleans(({ side }) => side === "buy")},
+        ${given.shorts(({ decimals }) => decimals)},
+        ${given.units(({ amount }) => amount)},
+        ${given.units(({ lamports }) => lamports)},
+        ${given.floats(({ priceUsd }) => priceUsd)},
+        ${given.units(({ volumeUsdNanos }) => volumeUsdNanos)},
+        ${given.units(({ solUsdNanos }) => solUsdNanos)},
+        ${numbers(({ mint }) => mint)},
+        ${numbers(({ pool }) => pool)},
+        ${numbers(({ dex }) => dex)},
+        ${numbers(({ launchpad }) => launchpad)},
+        ${given.binaries(({ wallet }) => packWallet(wallet))},
+        ${given.binaries(({ signature }) => packSignature(signature))},
+        ${given.units(({ feeUsdNanos }) => feeUsdNanos ?? null)},
+        ${given.booleans(({ feeUsdNanos }) => feeUsdNanos === null)},
+        ${given.units(({ feeLamports }) => feeLamports ?? null)},
+        ${given.units(({ held }) => held?.before ?? null)},
+        ${given.units(({ held }) => held?.after ?? null)},
+        ${given.units(({ priorityLamports }) => priorityLamports ?? null)},
+        ${given.units(({ tipLamports }) => tipLamports ?? null)},
+        ${numbers(({ otherToken }) => otherToken?.mint ?? null)},
+        ${given.units(({ otherToken }) => otherToken?.amount ?? null)},
+        ${given.shorts(({ otherToken }) => otherToken?.decimals ?? null)}
+      )
+      on conflict do nothing
+    `
+  }
+
+  const insertLaunches = (chain: number, batches: ReadonlyArray<StoredBatch>) => {
+    const all = batches.flatMap(({ launches, slot, timeMs }) =>
+      (launches ?? []).map((launch, place) => ({ slot, timeMs, place, launch }))
+    )
+    const given = columnsOf(all)
+    return all.length === 0
+      ? Effect.void
+      : sql`
+          insert into launches (chain, slot, place, at, event, mint, launchpad, pool, creator)
+          select ${chain}::int, slot, place, at, event, mint, launchpad, pool, creator
+          from unnest(
+            ${given.integers(({ slot }) => slot)},
+            ${given.integers(({ place }) => place)},
+            ${given.times(({ timeMs }) => timeMs)},
+            ${given.texts(({ launch }) => launch.event)},
+            ${given.texts(({ launch }) => launch.mint)},
+            ${given.texts(({ launch }) => launch.launchpad)},
+            ${given.texts(({ launch }) => launch.pool)},
+            ${given.texts(({ launch }) => launch.creator ?? null)}
+          ) as given (slot, place, at, event, mint, launchpad, pool, creator)
+          on conflict do nothing
+        `
+  }
+
+  return {
+    readTrades,
+
+    /**
+     * Inserts trades that are not stored yet, in the transaction of the caller. Returns the names to keep once it is
+     * committed.
+     */
+    insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
+      const { fresh, numbers } = yield* names.number(trades.flatMap(namesOf))
+      yield* insertRows(chain, trades, numbers)
+      return fresh
+    }),
+
+    insertLaunches,
+
+    /** Replaces the prices of stored trades. */
+    reprice: (chain: number, trades: ReadonlyArray<TapeTrade>) => {
+      const given = columnsOf(trades)
+      return sql`
+      update trade_rows set
+        price_usd = given.price_usd, volume_usd_nanos = given.volume_usd_nanos, sol_usd_nanos = given.sol_usd_nanos,
+        fee_usd_nanos = given.fee_usd_nanos, fee_unknown = given.fee_unknown
+      from unnest(
+        ${given.integers(({ slot }) => slot)},
+        ${given.integers(({ index }) => index)},
+        ${given.times(({ timeMs }) => timeMs)},
+        ${given.floats(({ priceUsd }) => priceUsd)},
+        ${given.units(({ volumeUsdNanos }) => volumeUsdNanos)},
+        ${given.units(({ solUsdNanos }) => solUsdNanos)},
+        ${given.units(({ feeUsdNanos }) => feeUsdNanos ?? null)},
+        ${given.booleans(({ feeUsdNanos }) => feeUsdNanos === null)}
+      ) as given (slot, place, at, price_usd, volume_usd_nanos, sol_usd_nanos, fee_usd_nanos, fee_unknown)
+      where trade_rows.chain = ${chain} and trade_rows.slot = given.slot and trade_rows.place = given.place
+        and trade_rows.at = given.at
+    `
+    },
+
+    /** The newest swaps of SOL up to a slot, at most so many, oldest first. */
+    solSwaps: (chain: number, slot: number, limit: number) =>
+      Effect.map(
+        Effect.flatMap(
+          sql`
+            select ${columns} from trade_rows
+            where mint = (select id from trade_names where name = ${SOL}) and chain = ${chain} and slot <= ${slot}
+              and role <> ${roleNumber("wallet")} and volume_usd_nanos is not null
+            order by slot desc, place desc limit ${limit}
+          `.values,
+          readTrades
+        ),
+        (trades) => trades.toReversed()
+      ),
+
+    /** The first slot with trades in `[fromMs, toMs)`; null when there is none. */
+    firstSlot: (chain: number, fromMs: number, toMs: number) =>
+      Effect.map(slotOf({ chain, fromMs, toMs }), ([row]) => row?.slot ?? null),
+
+    /** The slot of the `most`-newest trade; null when there are fewer. */
+    newestSlot: (span: SlotSpan, most: number) =>
+      Effect.map(newestSlots({ ...span, most }), ([row]) => row?.slot ?? null),
+
+    /** The next trades after a place, at most so many, in the order of the chain. */
+    next: ({ chain, fromMs, to, untilMs }: SlotSpan, after: Place, limit: number) =>
+      Effect.flatMap(
+        sql`
+          select ${columns} from trade_rows
+          where chain = ${chain} and (slot, place) > (${after.slot}::int, ${after.place}::int) and slot <= ${to}
+            and at >= ${PgTypes.timestamptz(fromMs)} and at <= ${PgTypes.timestamptz(untilMs)}
+            and role <> ${roleNumber("transfer")}
+          order by slot, place limit ${limit}
+        `.values,
+        readTrades
+      ),
+
+    /** Launches of these blocks, in the order of the chain. */
+    launchesWithin: (span: SlotSpan) => Effect.map(launchesWithin(span), (rows) => rows.map(launchOf)),
+
+    /** The newest launches from before a time, oldest first. */
+    launchesBefore: (chain: number, toMs: number, limit: number) =>
+      Effect.map(newestLaunches({ chain, toMs, limit }), (rows) => rows.map(launchOf).toReversed()),
+
+    /** The newest swaps of a mint in pools within `(after, to]`, newest first, at most so many. */
+    swapsOf: ({ after, chain, to }: Omit<SlotSpan, "fromMs" | "untilMs">, mint: Mint, limit: number) =>
+      Effect.flatMap(
+        sql`
+          select ${columns} from ${sql(table)}
+          where mint = (select id from trade_names where name = ${mint}) and chain = ${chain}
+            and slot > ${after}::int and slot <= ${to}::int
+            and role not in (${roleNumber("wallet")}, ${roleNumber("transfer")})
+          order by slot desc, place desc limit ${limit}
+        `.values,
+        readTrades
+      ),
+
+    /** The newest trades and transfers of a wallet, newest first, without the trades of single pools of a route. */
+    ofWallet: (chain: number, wallet: Address, limit: number) => {
+      const packed = PgTypes.bytea(packWallet(wallet))
+      return Effect.flatMap(
+        sql`
+          select ${columns} from ${sql(table)}
+          where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and chain = ${chain} and role <> 0
+          order by slot desc, place desc limit ${limit}
+        `.values,
+        readTrades
+      )
+    }
+  }
+}

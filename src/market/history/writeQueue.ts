@@ -1,0 +1,210 @@
+/** The order of writes: straight to ClickHouse, or to disk while it is away and until what waits there is stored. */
+import { Effect, Scope } from "effect"
+import type { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
+import * as Readings from "../../operations/Readings.ts"
+import { noteFailure, SourceMonitor } from "../../operations/SourceMonitor.ts"
+import { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
+import type { StoredBatch } from "../model/StoredBatch.ts"
+import { joinProgress, type Repair, type TradeProgress } from "../model/TradeProgress.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
+import { type BlockSpool, type NotedRepair, openBlockSpool, type Waiting } from "./BlockSpool.ts"
+import type { ChainRecord, makeChainRecords } from "./chainRecords.ts"
+import { asUnavailable, type makeContact } from "./contact.ts"
+import type { makeBlockWriter, WrittenChain } from "./storeBlocks.ts"
+
+interface Parts {
+  readonly folder: string
+  /** Bytes of blocks that may wait. */
+  readonly limit: number
+  readonly records: ReturnType<typeof makeChainRecords>
+  readonly writer: ReturnType<typeof makeBlockWriter>
+  readonly contact: Effect.Success<ReturnType<typeof makeContact>>
+}
+
+/** The writer of one chain. Its methods take turns by the caller, but for `drain`, which takes them itself. */
+export interface WriteQueue {
+  /** Stores blocks, on disk where ClickHouse does not take them. */
+  append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
+  /** Fails while blocks wait, as a repair does. */
+  readonly repairable: Effect.Effect<void, TradeStoreUnavailable>
+  /** A repair that is cut off is carried out once ClickHouse is back. */
+  repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
+  /** Stores what waits on disk, in order. */
+  drain(turn: <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>): Effect.Effect<void, TradeStoreUnavailable>
+  readonly isWaiting: () => boolean
+  /** Progress with what waits, and the part of it that is stored. */
+  readonly progress: () => TradeProgress | null
+  readonly stored: () => TradeProgress | null
+  /** Passes the trades that wait on disk to `take`, the newest first and some blocks at a time, until it returns false. */
+  backwards(take: (trades: ReadonlyArray<TapeTrade>) => boolean): Effect.Effect<void, TradeStoreUnavailable>
+}
+
+/** Trades of the spool that are stored together. */
+const AT_ONCE = 20_000
+
+const SOURCE = "spool"
+
+const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnavailable
+
+/** The number of trades that were refused because the spool was full, and the spool of the open chain. */
+interface Fill {
+  dropped: number
+  spool: BlockSpool | null
+  /** Waiting blocks cannot be stored, for another reason than that ClickHouse is away. */
+  isStuck: boolean
+}
+
+const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
+  const readings = yield* Readings.Readings
+  const gauge = (name: string, help: string, read: () => number) => readings.report({ name, help, kind: "gauge" }, read)
+  yield* gauge("fathom_clickhouse_spool_bytes", "Bytes of blocks on disk that wait for ClickHouse.", () =>
+    fill.spool === null ? 0 : fill.spool.bytes()
+  )
+  yield* gauge("fathom_clickhouse_spool_limit_bytes", "Bytes of blocks that may wait for ClickHouse.", () => limit)
+  yield* readings.report(
+    {
+      name: "fathom_clickhouse_spool_dropped_trades_total",
+      help: "Trades that were dropped because the spool was full.",
+      kind: "counter"
+    },
+    () => fill.dropped
+  )
+  const monitor = yield* SourceMonitor
+  yield* monitor.report(SOURCE, (nowMs) => {
+    const bytes = fill.spool === null ? 0 : fill.spool.bytes()
+    const isEmpty = fill.spool === null || fill.spool.isEmpty()
+    const status = isEmpty ? "known" : fill.isStuck ? "stale" : "partial"
+    return { observedAtMs: nowMs, status, fill: Math.min(1, bytes / limit) }
+  })
+})
+
+/** Opens the writer of a chain, until the scope of the store closes. */
+export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, limit, records, writer }: Parts) {
+  const scope = yield* Effect.scope
+  const spools = new Map<string, BlockSpool>()
+  const fill: Fill = { dropped: 0, spool: null, isStuck: false }
+  yield* reportFill(fill, limit)
+
+  const spoolOf = Effect.fnUntraced(function* (genesis: string) {
+    const known = spools.get(genesis)
+    const spool = known ?? (yield* Scope.provide(openBlockSpool(folder, genesis, limit), scope))
+    spools.set(genesis, spool)
+    fill.spool = spool
+    return spool
+  })
+
+  return Effect.fnUntraced(function* (record: ChainRecord): Effect.fn.Return<WriteQueue, TradeStoreUnavailable> {
+    const spool = yield* Effect.mapError(spoolOf(record.genesis), asUnavailable)
+    const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null, unanswered: null }
+    let progress = spool.progressAfter(record.stored)
+    // The same blocks are tried until they are stored or dropped.
+    let tried: Waiting | null = null
+
+    const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
+      records.commit({ ...record, stored: chain.stored }, batches, next)
+
+    const write = <A, E>(call: Effect.Effect<A, E>) => contact.write(Effect.andThen(records.checkTerm(record), call))
+
+    const keep = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
+      const dropped = yield* Effect.mapError(spool.add(batches), asUnavailable)
+      if (dropped === null) {
+        progress = joinProgress(progress, batches)
+        return
+      }
+      fill.dropped += dropped.trades
+      tried = null
+      chain.unanswered = null
+      progress = spool.progressAfter(chain.stored)
+      yield* Effect.logError("The spool is full: its oldest trades are dropped, and their blocks are a gap", dropped)
+    })
+
+    const append = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
+      if (batches.length === 0) {
+        return
+      }
+      if (!spool.isEmpty() || contact.isAway()) {
+        return yield* keep(batches)
+      }
+      yield* write(writer.append(chain, batches, commit)).pipe(
+        Effect.andThen(Effect.sync(() => (progress = chain.stored))),
+        Effect.catch((failure) => (isAway(failure) ? keep(batches) : Effect.fail(asUnavailable(failure))))
+      )
+    })
+
+    /** Of a repair of another term, which knows nothing of what was written since, the candles alone are made anew. */
+    const carryOut = (id: number, { repair, term }: NotedRepair) =>
+      write(term === record.term ? writer.repair(chain, repair, commit) : writer.remakeBars(chain, repair)).pipe(
+        Effect.andThen(spool.removeRepair(id)),
+        Effect.andThen(Effect.sync(() => (progress = chain.stored))),
+        Effect.mapError(asUnavailable)
+      )
+
+    const repairable = Effect.suspend(() =>
+      spool.isEmpty() && !contact.isAway()
+        ? Effect.void
+        : Effect.fail(asUnavailable(new Error("trades wait on disk to be stored")))
+    )
+
+    const repair = Effect.fnUntraced(function* (given: Repair) {
+      yield* repairable
+      yield* Effect.mapError(spool.addRepair({ term: record.term, repair: given }), asUnavailable)
+      const noted = yield* Effect.mapError(spool.firstRepair, asUnavailable)
+      yield* noted === null ? Effect.void : carryOut(noted.id, noted)
+    })
+
+    /** Stores the oldest blocks; false when none wait. */
+    const step = Effect.gen(function* () {
+      const noted = yield* spool.firstRepair
+      if (noted !== null) {
+        yield* carryOut(noted.id, noted)
+        return true
+      }
+      tried ??= yield* spool.oldest(AT_ONCE)
+      if (tried === null) {
+        return false
+      }
+      yield* write(writer.append(chain, tried.batches, commit))
+      yield* spool.remove(tried)
+      tried = null
+      return true
+    }).pipe(Effect.mapError(asUnavailable))
+
+    /** Notes a failure that the contact has not noted; the log has the first of them. */
+    const noteStuck = Effect.fnUntraced(function* (failure: TradeStoreUnavailable) {
+      if (isAway(failure.cause)) {
+        return
+      }
+      yield* noteFailure(SOURCE, failure.cause)
+      yield* fill.isStuck ? Effect.void : Effect.logError("Trades that wait on disk cannot be stored", failure)
+      fill.isStuck = true
+    })
+
+    const drain: WriteQueue["drain"] = (turn) =>
+      Effect.gen(function* () {
+        let count = 0
+        while (yield* turn(Effect.tapError(step, noteStuck))) {
+          count += 1
+          fill.isStuck = false
+        }
+        if (count > 0) {
+          progress = spool.progressAfter(chain.stored)
+          yield* Effect.logInfo("Trades that waited on disk are stored", { slot: chain.stored?.slot ?? null })
+        }
+      })
+
+    return {
+      append,
+      repairable,
+      repair,
+      drain,
+      isWaiting: () => !spool.isEmpty(),
+      progress: () => progress,
+      stored: () => chain.stored,
+      backwards: (take) =>
+        Effect.mapError(
+          spool.backwards((batches) => take(batches.flatMap(({ trades }) => trades))),
+          asUnavailable
+        )
+    }
+  })
+})

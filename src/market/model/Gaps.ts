@@ -1,0 +1,83 @@
+/** Stretches of the chain whose blocks were not read. */
+
+/**
+ * Slots that were not read, and the seconds that their blocks may have; both ends are included. Some of the slots may
+ * have been skipped by the chain. The block in the slot after `toSlot` was read.
+ */
+export interface MissingBlocks {
+  readonly fromSlot: number
+  readonly toSlot: number
+  readonly fromSecond: number
+  readonly toSecond: number
+  /** `unavailable` once the node no longer has the blocks. */
+  readonly state: "open" | "unavailable"
+  /** Failed attempts to read the blocks again. */
+  readonly tries: number
+  /** No attempt is made before this time, in milliseconds since the Unix epoch. */
+  readonly nextTryAtMs: number
+}
+
+/** Gaps in the order of the chain. No gap overlaps another. */
+export type Gaps = ReadonlyArray<MissingBlocks>
+
+/** Above this number of gaps, the two oldest are joined. */
+export const MOST_GAPS = 1000
+
+/** The slot and time of a block. */
+export interface BlockPlace {
+  readonly slot: number
+  readonly timeMs: number
+}
+
+/** The whole second counts as missing, because the blocks on either side may share it. */
+const secondOf = ({ timeMs }: BlockPlace): number => Math.floor(timeMs / 1000)
+
+/** The gap between two blocks; null when no slot lies between them. */
+export const gapBetween = (before: BlockPlace, after: BlockPlace): MissingBlocks | null =>
+  after.slot <= before.slot + 1
+    ? null
+    : {
+        fromSlot: before.slot + 1,
+        toSlot: after.slot - 1,
+        fromSecond: Math.min(secondOf(before), secondOf(after)),
+        toSecond: Math.max(secondOf(before), secondOf(after)),
+        state: "open",
+        tries: 0,
+        nextTryAtMs: 0
+      }
+
+const joined = (a: MissingBlocks, b: MissingBlocks): MissingBlocks => ({
+  ...b,
+  fromSlot: a.fromSlot,
+  fromSecond: Math.min(a.fromSecond, b.fromSecond),
+  toSecond: Math.max(a.toSecond, b.toSecond)
+})
+
+/** Adds a newer gap. With too many gaps the two oldest become one, together with everything between them. */
+export const withGap = (gaps: Gaps, found: MissingBlocks | null): Gaps => {
+  if (found === null) {
+    return gaps
+  }
+  const all = [...gaps, found]
+  const [first, second, ...rest] = all
+  return all.length > MOST_GAPS && first !== undefined && second !== undefined ? [joined(first, second), ...rest] : all
+}
+
+/** Replaces the gap that begins at `fromSlot` with the parts of it that are still missing. */
+export const withoutGap = (gaps: Gaps, fromSlot: number, left: Gaps): Gaps =>
+  gaps.flatMap((gap) => (gap.fromSlot === fromSlot ? left : gap)).toSorted((a, b) => a.fromSlot - b.fromSlot)
+
+/** The number of seconds in `[from, to]` in which a block may be missing. */
+export const missingSeconds = (gaps: Gaps, from: number, to: number): number => {
+  let sum = 0
+  let counted = from
+  for (const { fromSecond, toSecond } of gaps) {
+    const begin = Math.max(counted, fromSecond)
+    const end = Math.min(to, toSecond)
+    if (begin <= end) {
+      sum += end - begin + 1
+      counted = end + 1
+    }
+  }
+  return sum
+}

@@ -1,0 +1,149 @@
+/** Prices of tokens at the time of a block, from their recorded swaps. */
+import { MAX_U64 } from "../../domain/Amount.ts"
+import type { Mint } from "../../domain/Address.ts"
+import { type Leg, type Quantity } from "../../api/schemas/Trade.ts"
+import { medianPrice, type Weighted } from "../../tokens/poolPrice.ts"
+import { isDollar, isMoney } from "../../domain/stables.ts"
+import { TRADED_MS } from "./SolPrice.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+import { type MintValue, NANOS_PER_MICRO, placeOf, SOL_NANOS_PER_MICRO } from "./tapeTrades.ts"
+import { orderKey } from "./TradeRecord.ts"
+
+/** The most swaps of a token that price it; the newest count. */
+export const MOST_MONEY_SWAPS = 16
+/** Swaps worth less than ten dollars together give no price. In micro-dollars. */
+const LEAST_MICRO = 10_000_000n
+/** Swaps are kept for longer than they price blocks, because the times of blocks may be out of order. */
+const KEPT_MS = 2 * TRADED_MS
+/** Tokens without a recent swap are forgotten this often, in milliseconds of the chain. */
+const FORGET_MS = 60_000
+
+/** True for a pool swap of a token for SOL or a dollar. */
+export const isMoneySwap = ({ lamports, mint, otherToken, role, volumeUsdNanos }: TapeTrade): boolean =>
+  (role === "pool" || role === "both") &&
+  otherToken === undefined &&
+  (lamports !== null || volumeUsdNanos !== null) &&
+  !isMoney(mint)
+
+/** A swap of a token for SOL or a dollar. */
+interface MoneySwap {
+  /** Position in the order of the chain. */
+  readonly order: number
+  readonly timeMs: number
+  readonly units: bigint
+  /** Lamports or micro-dollars. */
+  readonly money: bigint
+  readonly isSol: boolean
+}
+
+/** The time at which tokens are priced, and the nano-dollars of a SOL then; null when unknown. */
+export interface PricedAt {
+  readonly timeMs: number
+  readonly solNanos: bigint | null
+}
+
+const weighted = ({ isSol, money, units }: MoneySwap, solNanos: bigint | null): ReadonlyArray<Weighted> => {
+  if (!isSol) {
+    return [{ weight: money, price: { numerator: money, denominator: units } }]
+  }
+  return solNanos === null
+    ? []
+    : [
+        {
+          weight: (money * solNanos) / SOL_NANOS_PER_MICRO,
+          price: { numerator: money * solNanos, denominator: units * SOL_NANOS_PER_MICRO }
+        }
+      ]
+}
+
+/**
+ * Micro-dollars for the smallest unit of a token at the time of a block: the median of the token's newest swaps for SOL
+ * or a dollar, weighted by their dollars. Swaps for SOL count at the block's SOL price. It depends on the recorded
+ * chain alone.
+ */
+export class TokenPrices {
+  /** The swaps of each token, in the order of the chain. */
+  readonly #swaps = new Map<Mint, Array<MoneySwap>>()
+  #newestMs = 0
+  #forgotMs = 0
+
+  /** Adds the swaps of a block. Swaps of two tokens are ignored. */
+  observe(legs: ReadonlyArray<Leg>, timeMs: number): void {
+    this.#newestMs = Math.max(this.#newestMs, timeMs)
+    for (const leg of legs) {
+      if (isMoney(leg.quote.mint) && !isMoney(leg.token.mint)) {
+        this.#add(leg.token, {
+          order: orderKey(leg.slot, placeOf(leg)),
+          timeMs,
+          money: leg.quote.amount,
+          isSol: !isDollar(leg.quote.mint)
+        })
+      }
+    }
+    this.#forget()
+  }
+
+  /** Adds trades that were priced before, in any order. Each trade counts once. */
+  recall(trades: ReadonlyArray<TapeTrade>): void {
+    for (const trade of trades) {
+      if (isMoneySwap(trade)) {
+        const { index, lamports, slot, timeMs, volumeUsdNanos } = trade
+        const money = lamports ?? (volumeUsdNanos ?? 0n) / NANOS_PER_MICRO
+        this.#add(trade, { order: orderKey(slot, index), timeMs, money, isSol: lamports !== null })
+      }
+    }
+  }
+
+  #add({ amount, mint }: Pick<Quantity, "amount" | "mint">, swap: Omit<MoneySwap, "units">): void {
+    const most = swap.isSol ? MAX_U64 : MAX_U64 / NANOS_PER_MICRO
+    if (amount <= 0n || swap.money <= 0n || swap.money > most || swap.timeMs < this.#newestMs - KEPT_MS) {
+      return
+    }
+    const known = this.#swaps.get(mint)
+    if (known === undefined) {
+      this.#swaps.set(mint, [{ ...swap, units: amount }])
+      return
+    }
+    const at = known.findLastIndex(({ order }) => order <= swap.order)
+    if (known[at]?.order === swap.order) {
+      return
+    }
+    known.splice(at + 1, 0, { ...swap, units: amount })
+    if (known.length > MOST_MONEY_SWAPS) {
+      known.shift()
+    }
+  }
+
+  #forget(): void {
+    if (this.#newestMs < this.#forgotMs + FORGET_MS) {
+      return
+    }
+    this.#forgotMs = this.#newestMs
+    for (const [mint, swaps] of this.#swaps) {
+      if ((swaps.at(-1)?.timeMs ?? 0) < this.#newestMs - KEPT_MS) {
+        this.#swaps.delete(mint)
+      }
+    }
+  }
+
+  /**
+   * The price of whichever of two tokens was swapped for more dollars, the same in either order; null when neither has
+   * a price.
+   */
+  betterOf(a: Mint, b: Mint, at: PricedAt): MintValue | null {
+    const [first, second] = a < b ? [a, b] : [b, a]
+    const [one, other] = [this.#of(first, at), this.#of(second, at)]
+    const better = one === null || (other !== null && other.weight > one.weight) ? other : one
+    return better === null ? null : { mint: better === one ? first : second, price: better.price }
+  }
+
+  /** The price of a token, and the dollars of the swaps behind it. */
+  #of(mint: Mint, { solNanos, timeMs }: PricedAt): Weighted | null {
+    const recent = (this.#swaps.get(mint) ?? [])
+      .filter((swap) => Math.abs(timeMs - swap.timeMs) <= TRADED_MS)
+      .flatMap((swap) => weighted(swap, solNanos))
+    const weight = recent.reduce((sum, each) => sum + each.weight, 0n)
+    const median = weight < LEAST_MICRO ? null : medianPrice(recent)
+    return median === null ? null : { weight, price: median.price }
+  }
+}

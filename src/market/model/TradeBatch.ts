@@ -1,0 +1,60 @@
+import { Stream } from "effect"
+import type { Launch } from "../../api/schemas/Launch.ts"
+import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
+import type { BlockHoldings } from "../../chain/decoding/holdings.ts"
+import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+
+/** The decoded transactions and launches of one block. */
+export interface TradeBatch {
+  readonly slot: number
+  /** Block time, in milliseconds since the Unix epoch. */
+  readonly timeMs: number
+  /** True when the time is an estimate from the clock sysvar. */
+  readonly timeEstimated?: boolean | undefined
+  /** In the order of the chain. They may be packed: read them with `visitInParts`. */
+  readonly transactions: Iterable<BlockTransaction>
+  /** Null when the feed does not report launches. */
+  readonly launches: ReadonlyArray<Launch> | null
+  /** Mints whose supply the block changed; absent for none. */
+  readonly supply?: ReadonlyArray<SupplyChange> | undefined
+  /** Changes of token holdings; absent when the feed does not report them, or not for the whole block. */
+  readonly holdings?: BlockHoldings | undefined
+  /** True when blocks between this one and the previous one were not read. */
+  readonly afterGap: boolean
+}
+
+/** A block with its trades priced. */
+export interface PricedBatch extends TradeBatch {
+  /** In the order of the chain: by slot, then by index. */
+  readonly trades: ReadonlyArray<TapeTrade>
+  /** Units that came to wallets or left them in another way, in the order of the chain. Their role is `transfer`. */
+  readonly transfers?: ReadonlyArray<TapeTrade> | undefined
+}
+
+/** A batch, and the number of batches that its subscriber missed before it. */
+export interface CountedBatch {
+  readonly batch: PricedBatch
+  readonly missed: number
+  /** True for the first batch of another chain: slots begin anew. */
+  readonly isAnew: boolean
+}
+
+/** A batch on its way to subscribers. */
+export interface NumberedBatch {
+  readonly batch: PricedBatch
+  readonly number: number
+  /** Counts the chains that were followed. A rebuild of the same chain does not change it. */
+  readonly chain: number
+}
+
+/** Counts the batches that a subscriber has missed. */
+export const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
+  Stream.mapAccum(
+    numbered,
+    (): NumberedBatch | null => null,
+    (last, next) => {
+      const missed = last === null ? 0 : next.number - last.number - 1
+      return [next, [{ batch: next.batch, missed, isAnew: last !== null && last.chain !== next.chain }]] as const
+    }
+  )

@@ -1,0 +1,188 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Mint } from "../../domain/Address.ts"
+import type { ChartRefusal, ChartRequest, KnownChart } from "../../api/schemas/Chart.ts"
+import {
+  type DiscoveryRow,
+  type Lighthouse,
+  type MarketKnowledge,
+  MarketUnavailable,
+  type MovementRow,
+  type Overview,
+  type ViewExpired,
+  type WindowCoverage
+} from "../../api/schemas/MarketViews.ts"
+import type { LaunchUnknown } from "../../api/schemas/LaunchView.ts"
+import type { PriceAt, PriceMoment } from "../../api/schemas/PriceAt.ts"
+import type { TokenStats } from "../../api/schemas/TokenStats.ts"
+import type { Coverage } from "../../domain/Scalar.ts"
+import { PoolBook } from "../../quotes/pools/PoolBook.ts"
+import { HolderReader } from "../../tokens/HolderReader.ts"
+import { PriceBook } from "../../tokens/PriceBook.ts"
+import { TokenBook } from "../../tokens/TokenBook.ts"
+import { EvmCandles, type EvmInterval } from "./EvmCandles.ts"
+import type { EvmToken } from "./evmChart.ts"
+import { makeCharts } from "./makeCharts.ts"
+import { lackingNow } from "../tape/freshness.ts"
+import { Market } from "../tape/Market.ts"
+import type { WindowName } from "../model/windows.ts"
+import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
+import { type KnownLaunch, type LaunchList, makeLaunchReads } from "./makeLaunchReads.ts"
+import type { LaunchPageRequest } from "./launchPage.ts"
+import { makePricesAt } from "./pricesAt.ts"
+import { makeMarketViews } from "./makeMarketViews.ts"
+import { type MovementSelectors, movementView } from "./movement.ts"
+import { coverageOf } from "./tokenMeasures.ts"
+import { largestTrades } from "./largestTrades.ts"
+import { largestWindows, rangeRequest, tokenStats as statsOf, withLargest } from "./tokenStats.ts"
+import { discoveryRow, movementRow, type RankedPage, statusOf } from "./pages.ts"
+import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
+
+/** Data with its status, coverage and observation time. */
+export interface MarketAnswer<A> extends MarketKnowledge {
+  readonly data: A
+}
+
+/**
+ * The state of a page as of now. Blocks may have stopped since its view was taken; every other read reports that at
+ * once.
+ */
+const stateNow = (
+  page: MarketKnowledge,
+  now: Coverage,
+  lacking: ReturnType<typeof lackingNow>
+): Pick<MarketKnowledge, "coverage" | "status"> =>
+  lacking === "source_gap" && page.status !== "stale" ? { coverage: now, status: statusOf(now) } : page
+
+/** Reads of the market from memory. Charts of EVM tokens come from the service that keeps their candles. */
+export class MarketReader extends Context.Service<
+  MarketReader,
+  {
+    /** Candles of a Solana token. An unknown token is queued, and is not ready until it has been read. */
+    chart(mint: Mint, request: ChartRequest): Effect.Effect<KnownChart, ChartRefusal>
+    /** Candles of an EVM token, folded from candles of an interval that its source has. */
+    evmChart(token: EvmToken, interval: EvmInterval, request: ChartRequest): Effect.Effect<KnownChart, ChartRefusal>
+    /** Windows of a token, and the range of its price since a second. Null means since the beginning of the record. */
+    tokenStats(mint: Mint, from: number | null): Effect.Effect<MarketAnswer<TokenStats>, ChartRefusal>
+    /** The price of a token at a second that is not later than now. */
+    priceAt(moment: PriceMoment): Effect.Effect<MarketAnswer<PriceAt>, ChartRefusal>
+    /**
+     * Prices of tokens at seconds, in the given order, without a value where none is known. Fails while none of them
+     * can be read.
+     */
+    pricesAt(
+      moments: ReadonlyArray<PriceMoment>
+    ): Effect.Effect<MarketAnswer<ReadonlyArray<PriceAt>>, MarketUnavailable>
+    /** Launches of tokens, newest first. */
+    launches(request: LaunchPageRequest): Effect.Effect<LaunchList, MarketUnavailable>
+    /** The launch of one token, with its first buyers. */
+    launchOf(mint: Mint): Effect.Effect<KnownLaunch, LaunchUnknown | MarketUnavailable>
+    /** Every market in every window. */
+    readonly lighthouse: Effect.Effect<
+      MarketAnswer<Lighthouse> & { readonly windowCoverage: WindowCoverage },
+      MarketUnavailable
+    >
+    /** The whole market in one window. */
+    overview(window: WindowName): Effect.Effect<MarketAnswer<Overview>, MarketUnavailable>
+    /** Tokens ranked by their activity in a window. */
+    movement(
+      selectors: MovementSelectors,
+      page: PageRequest
+    ): Effect.Effect<RankedPage<MovementRow>, MarketUnavailable | ViewExpired>
+    /** The same ranking of what is in memory, without waiting for a restore: for work that repeats it. */
+    movementNow(
+      selectors: MovementSelectors,
+      page: PageRequest
+    ): Effect.Effect<RankedPage<MovementRow>, MarketUnavailable | ViewExpired>
+    /** Tokens by the stage of their launch. */
+    discovery(
+      selectors: DiscoverySelectors,
+      page: PageRequest
+    ): Effect.Effect<RankedPage<DiscoveryRow>, MarketUnavailable | ViewExpired>
+  }
+>()("fathom/market/reads/MarketReader") {
+  static readonly layer: Layer.Layer<MarketReader, never, Market | TokenBook | PriceBook | PoolBook | EvmCandles> =
+    Layer.effect(
+      MarketReader,
+      Effect.gen(function* () {
+        const tape = yield* Market
+        const tokens = yield* TokenBook
+        const prices = yield* PriceBook
+        const pools = yield* PoolBook
+        const holders = yield* HolderReader
+        const sources = { tape, tokens, prices, pools, holders }
+        const views = makeMarketViews(sources)
+
+        /** Loads tokens with incomplete rows, so that later rows are complete. */
+        const warm = (mints: ReadonlyArray<Mint>) =>
+          Effect.forEach(mints, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), { discard: true })
+        const movements = yield* makeRankedPages<MovementRow>(warm)
+        const discoveries = yield* makeRankedPages<DiscoveryRow>(warm)
+
+        const nowAtOnce = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+          tape.heardAtMs() === null
+            ? Effect.fail(new MarketUnavailable({ detail: "No block has been read yet." }))
+            : Effect.succeed(nowMs)
+        )
+        const now = Effect.andThen(tape.restored, nowAtOnce)
+
+        const movementNow = Effect.fnUntraced(function* (selectors: MovementSelectors, request: PageRequest) {
+          const nowMs = yield* nowAtOnce
+          const { window } = selectors
+          const make = Effect.suspend(() =>
+            movementView(
+              sources,
+              views.ranking(window),
+              selectors,
+              views.contextAt(nowMs),
+              views.coverage(window, nowMs)
+            )
+          )
+          const page = yield* movements(selectors, request, nowMs, make)
+          const data = page.data.map((row) => movementRow(row, nowMs))
+          return { ...page, ...stateNow(page, views.coverage(window, nowMs), lackingNow(tape, nowMs)), data }
+        })
+
+        const discovery = Effect.fnUntraced(function* (selectors: DiscoverySelectors, request: PageRequest) {
+          if (selectors.stage !== "trending" && !tape.reportsLaunches()) {
+            return yield* new MarketUnavailable({ detail: "The trade feed does not report launches." })
+          }
+          const nowMs = yield* now
+          const make = Effect.suspend(() =>
+            discoveryView(sources, selectors, views.contextAt(nowMs), views.coverage(selectors.window, nowMs))
+          )
+          const page = yield* discoveries(selectors, request, nowMs, make)
+          const data = page.data.map((row) => discoveryRow(row, nowMs))
+          return { ...page, ...stateNow(page, views.coverage(selectors.window, nowMs), lackingNow(tape, nowMs)), data }
+        })
+
+        const { chartWith, ...charts } = makeCharts(tape, tokens, yield* EvmCandles)
+
+        const tokenStats = Effect.fnUntraced(function* (mint: Mint, from: number | null) {
+          yield* tape.restored
+          const nowMs = yield* Clock.currentTimeMillis
+          const { value } = yield* chartWith(mint, rangeRequest(from, nowMs), (chart) => {
+            const { life } = views.contextAt(nowMs)
+            const sums = statsOf(sources, mint, chart, { life, nowMs })
+            const coverage = coverageOf(tape, mint, "24h", nowMs)
+            return { life, sums, coverage, largest: largestTrades(tape, mint, largestWindows(tape, mint, sums), nowMs) }
+          })
+          const { coverage, life, sums } = value
+          const largest = yield* value.largest
+          const data = withLargest(sums, largest)
+          return { data, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
+        })
+
+        return MarketReader.of({
+          ...charts,
+          tokenStats,
+          ...makePricesAt(tape, charts.chart),
+          ...makeLaunchReads(sources, views.contextAt, warm),
+          lighthouse: Effect.map(now, views.lighthouse),
+          overview: (window) => Effect.map(now, (nowMs) => views.overview(window, nowMs)),
+          movement: (selectors, request) => Effect.andThen(tape.restored, movementNow(selectors, request)),
+          movementNow,
+          discovery
+        })
+      })
+    )
+}

@@ -1,0 +1,258 @@
+import type { Mint } from "../../domain/Address.ts"
+import type { TokenMatch } from "../../api/schemas/TokenSearch.ts"
+import { plainText, skeletonOf, wordsOf } from "./matchingText.ts"
+import { allTrigrams, type IndexedToken, LEAST_ADDRESS, Needle, type TokenNames } from "./Needle.ts"
+
+/** A mint that a text matches. */
+export interface FoundToken {
+  readonly token: IndexedToken
+  readonly match: TokenMatch
+}
+
+/** Matches, the best first. */
+const RANKS: Readonly<Record<TokenMatch, number>> = {
+  address: 0,
+  symbol: 1,
+  name: 2,
+  confusable: 3,
+  symbol_prefix: 4,
+  address_prefix: 5,
+  name_prefix: 6,
+  part: 7,
+  typo: 8
+}
+
+/** The rank of a kind of match. */
+export const rankOf = (match: TokenMatch): number => RANKS[match]
+
+/**
+ * Mints by symbol, name and address. Texts are found by their trigrams and then compared, so a posting that is out of
+ * date only costs time. Bounded: the mint that was added first and has no volume makes room, or else the first mint.
+ */
+export class SearchIndex {
+  readonly #most: number
+  readonly #numbers = new Map<Mint, number>()
+  readonly #tokens: Array<IndexedToken | undefined> = []
+  readonly #free: Array<number> = []
+  #postings = new Map<string, Array<number>>()
+  readonly #byAddress = new Map<string, Set<number>>()
+  readonly #bySkeleton = new Map<string, Set<number>>()
+  /** How often a token was met, and the search that counted it. */
+  #hits = new Uint8Array(1024)
+  #outdated = 0
+  #names = 0
+
+  constructor(most: number) {
+    this.#most = Math.max(1, most)
+  }
+
+  /** The number of mints. */
+  get size(): number {
+    return this.#numbers.size
+  }
+
+  /** The number of mints whose name and symbol are known, or known to be missing. */
+  get named(): number {
+    return this.#names
+  }
+
+  /** The mint; null when the index does not have it. */
+  of(mint: Mint): IndexedToken | null {
+    return this.#tokens[this.#numbers.get(mint) ?? -1] ?? null
+  }
+
+  /** Adds a mint. Its names may become known later. */
+  see(mint: Mint, volume?: number): void {
+    const number = this.#numberOf(mint)
+    const token = this.#tokens[number]
+    if (token !== undefined && volume !== undefined) {
+      token.volume = volume
+    }
+  }
+
+  /** Sets the names of a mint, and adds the mint when it is missing. */
+  put(mint: Mint, names: TokenNames): void {
+    const number = this.#numberOf(mint)
+    const before = this.#tokens[number]
+    if (before?.names !== null && before?.names.symbol === names.symbol && before.names.name === names.name) {
+      return
+    }
+    this.#unlink(number)
+    const [symbol, name] = [names.symbol ?? "", names.name ?? ""]
+    const [symbolSkeleton, nameSkeleton] = [skeletonOf(symbol), skeletonOf(name)]
+    const words = Array.from(new Set([...wordsOf(symbolSkeleton), ...wordsOf(nameSkeleton)]))
+    this.#tokens[number] = {
+      mint,
+      names,
+      symbol: plainText(symbol),
+      name: plainText(name),
+      symbolSkeleton,
+      nameSkeleton,
+      words,
+      volume: before?.volume ?? 0
+    }
+    this.#names++
+    this.#link(number)
+  }
+
+  /** Mints whose symbol looks like a text. */
+  alike(symbolSkeleton: string): ReadonlyArray<IndexedToken> {
+    return Array.from(this.#bySkeleton.get(symbolSkeleton) ?? []).flatMap((number) => this.#tokens[number] ?? [])
+  }
+
+  /**
+   * The best `most` matches of a text, by their kind, then by volume, then by address. `isCut` says that there are
+   * more.
+   */
+  find(text: string, most: number): { readonly found: ReadonlyArray<FoundToken>; readonly isCut: boolean } {
+    const needle = new Needle(text)
+    const byRank: Array<Array<FoundToken>> = Object.keys(RANKS).map(() => [])
+    for (const [number, shared] of this.#candidates(needle)) {
+      const token = this.#tokens[number]
+      const match = token === undefined ? null : needle.matchOf(token, shared)
+      if (token !== undefined && match !== null) {
+        byRank[RANKS[match]]?.push({ token, match })
+      }
+    }
+    const found: Array<FoundToken> = []
+    for (const group of byRank) {
+      if (found.length <= most) {
+        group.sort((a, b) => b.token.volume - a.token.volume || (a.token.mint < b.token.mint ? -1 : 1))
+        found.push(...group.slice(0, most + 1))
+      }
+    }
+    return { found: found.slice(0, most), isCut: found.length > most }
+  }
+
+  /** Tokens that may match, each with the least number of trigrams that it shares with the text. */
+  #candidates(needle: Needle): ReadonlyMap<number, number> {
+    const met: Array<number> = []
+    for (const trigram of needle.sought) {
+      for (const number of this.#postings.get(trigram) ?? []) {
+        const hits = this.#hits[number] ?? 0
+        if (hits === 0) {
+          met.push(number)
+        }
+        this.#hits[number] = Math.min(255, hits + 1)
+      }
+    }
+    const candidates = new Map<number, number>()
+    for (const number of met) {
+      const hits = this.#hits[number] ?? 0
+      this.#hits[number] = 0
+      if (hits >= needle.least) {
+        candidates.set(number, hits)
+      }
+    }
+    for (const trigram of needle.swapped) {
+      this.#postings.get(trigram)?.forEach((number) => candidates.set(number, candidates.get(number) ?? 0))
+    }
+    if (needle.isAddress) {
+      this.#byAddress
+        .get(needle.text.slice(0, LEAST_ADDRESS))
+        ?.forEach((number) => candidates.set(number, candidates.get(number) ?? 0))
+    }
+    return candidates
+  }
+
+  #numberOf(mint: Mint): number {
+    const known = this.#numbers.get(mint)
+    if (known !== undefined) {
+      return known
+    }
+    if (this.#numbers.size >= this.#most) {
+      this.#dropOne()
+    }
+    const number = this.#free.pop() ?? this.#tokens.length
+    this.#tokens[number] = {
+      mint,
+      names: null,
+      symbol: "",
+      name: "",
+      symbolSkeleton: "",
+      nameSkeleton: "",
+      words: [],
+      volume: 0
+    }
+    this.#numbers.set(mint, number)
+    if (number >= this.#hits.length) {
+      this.#hits = new Uint8Array(2 * this.#hits.length)
+    }
+    addTo(this.#byAddress, mint.slice(0, LEAST_ADDRESS), number)
+    return number
+  }
+
+  #dropOne(): void {
+    const quiet = this.#numbers
+      .values()
+      .take(MOST_LOOKED_AT)
+      .find((number) => this.#tokens[number]?.volume === 0)
+    const number = quiet ?? this.#numbers.values().next().value
+    const token = number === undefined ? undefined : this.#tokens[number]
+    if (number !== undefined && token !== undefined) {
+      this.#unlink(number)
+      removeFrom(this.#byAddress, token.mint.slice(0, LEAST_ADDRESS), number)
+      this.#numbers.delete(token.mint)
+      this.#tokens[number] = undefined
+      this.#free.push(number)
+    }
+  }
+
+  #link(number: number): void {
+    const token = this.#tokens[number]
+    if (token === undefined) {
+      return
+    }
+    for (const trigram of allTrigrams(token.words)) {
+      const posting = this.#postings.get(trigram)
+      if (posting === undefined) {
+        this.#postings.set(trigram, [number])
+      } else {
+        posting.push(number)
+      }
+    }
+    if (token.symbolSkeleton !== "") {
+      addTo(this.#bySkeleton, token.symbolSkeleton, number)
+    }
+  }
+
+  /** Removes a named token from the texts. Its postings stay until there are as many of them as tokens. */
+  #unlink(number: number): void {
+    const token = this.#tokens[number]
+    if (token === undefined || token.names === null) {
+      return
+    }
+    this.#names--
+    removeFrom(this.#bySkeleton, token.symbolSkeleton, number)
+    this.#outdated++
+    if (this.#outdated > this.#most) {
+      this.#outdated = 0
+      this.#postings = new Map()
+      for (const [other, each] of this.#tokens.entries()) {
+        if (other !== number && each !== undefined && each.names !== null) {
+          this.#link(other)
+        }
+      }
+    }
+  }
+}
+
+/** The number of mints that are checked to find one without volume. */
+const MOST_LOOKED_AT = 64
+
+const addTo = (groups: Map<string, Set<number>>, key: string, number: number): void => {
+  const group = groups.get(key)
+  if (group === undefined) {
+    groups.set(key, new Set([number]))
+  } else {
+    group.add(number)
+  }
+}
+
+const removeFrom = (groups: Map<string, Set<number>>, key: string, number: number): void => {
+  const group = groups.get(key)
+  group?.delete(number)
+  if (group?.size === 0) {
+    groups.delete(key)
+  }
+}

@@ -1,0 +1,172 @@
+import { Clock, type Config, Context, Effect, Layer, Stream } from "effect"
+import { type Mint, SOL } from "../../domain/Address.ts"
+import { countSetting } from "../../domain/countSetting.ts"
+import { MarketUnavailable, type ViewExpired } from "../../api/schemas/MarketViews.ts"
+import type { FoundRow } from "../../api/schemas/TokenSearch.ts"
+import { asOf } from "../../domain/Scalar.ts"
+import { DOLLARS } from "../../domain/stables.ts"
+import { keepRunning } from "../../operations/keepRunning.ts"
+import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
+import { PoolBook } from "../../quotes/pools/PoolBook.ts"
+import { PriceBook } from "../../tokens/PriceBook.ts"
+import { TokenBook } from "../../tokens/TokenBook.ts"
+import { Market } from "../tape/Market.ts"
+import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
+import type { RankedPage } from "./pages.ts"
+import { lifeNow } from "./tokenMeasures.ts"
+import { SearchIndex } from "./SearchIndex.ts"
+import { type SearchSelectors, searchView } from "./searchView.ts"
+
+/** A page of a search, and the mints that it was made over. */
+export interface SearchPage extends RankedPage<FoundRow> {
+  readonly index: { readonly mints: number; readonly named: number }
+}
+
+/** Searches tokens by symbol, name and address, in memory, over every mint that was traded, launched or asked for. */
+export class TokenSearch extends Context.Service<
+  TokenSearch,
+  {
+    search(selectors: SearchSelectors, page: PageRequest): Effect.Effect<SearchPage, MarketUnavailable | ViewExpired>
+  }
+>()("fathom/market/reads/TokenSearch") {
+  /**
+   * `SEARCH_TOKENS` (100,000) bounds the mints of the index. Names come from the accounts that the token book reads.
+   * Every 10 s it gets the 20 most traded mints whose names are still unknown.
+   */
+  static readonly layer: Layer.Layer<TokenSearch, Config.ConfigError, Market | TokenBook | PriceBook | PoolBook> =
+    Layer.effect(
+      TokenSearch,
+      Effect.gen(function* () {
+        const tape = yield* Market
+        const tokens = yield* TokenBook
+        const prices = yield* PriceBook
+        const pools = yield* PoolBook
+        const index = new SearchIndex(yield* searchTokens)
+        const sources = { tape, tokens, prices, pools, index }
+        const refresh = makeRefresh(sources)
+
+        yield* (yield* SourceMonitor).report(SOURCE, (nowMs) =>
+          stateByAge(refresh.atMs() || null, INDEX_STALE_MS, nowMs)
+        )
+        // With each block, because only blocks bring mints.
+        yield* Stream.runForEach(tape.applied, () => refresh.run).pipe(
+          keepRunning("Reading the names of tokens", SOURCE),
+          Effect.forkScoped({ startImmediately: true })
+        )
+
+        const warm = (mints: ReadonlyArray<Mint>) =>
+          Effect.forEach(mints, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), { discard: true })
+        const pages = yield* makeRankedPages<FoundRow>(warm)
+
+        const search = Effect.fn("TokenSearch.search")(function* (selectors: SearchSelectors, request: PageRequest) {
+          if (tape.heardAtMs() === null) {
+            return yield* new MarketUnavailable({ detail: "No block has been read yet." })
+          }
+          const nowMs = yield* Clock.currentTimeMillis
+          const make = Effect.andThen(
+            refresh.run,
+            Effect.suspend(() =>
+              searchView(sources, selectors, { nowMs, prices: prices.at(nowMs), life: lifeNow(tape, nowMs) })
+            )
+          )
+          const page = yield* pages(selectors, request, nowMs, make)
+          return {
+            ...page,
+            data: page.data.map((row) => rowAsOf(row, nowMs)),
+            index: { mints: index.size, named: index.named }
+          }
+        })
+
+        return TokenSearch.of({ search })
+      })
+    )
+}
+
+/** `SEARCH_TOKENS` (100,000). */
+export const searchTokens = countSetting("SEARCH_TOKENS", 100_000)
+
+const SOURCE = "search"
+/** Time between two looks at the names of the token book, and between two looks at the market. */
+const NAMES_EVERY_MS = 2000
+const MARKET_EVERY_MS = 10_000
+/** The index is stale once it was not renewed for this long. */
+const INDEX_STALE_MS = 30_000
+
+/** How many mints are read after a look at the market, and after which time a mint is read again. */
+const MOST_READ = 20
+const READ_AGAIN_MS = 600_000
+/** SOL and dollars always have their names, because look-alikes are compared with them. */
+const MONEY: ReadonlyArray<Mint> = [SOL, ...DOLLARS]
+
+interface RefreshSources {
+  readonly index: SearchIndex
+  readonly tape: Market["Service"]
+  readonly tokens: TokenBook["Service"]
+}
+
+/** Takes up the mints of the windows. Returns the mints without a name, most traded first. */
+const seeMarket = ({ index, tape }: RefreshSources): ReadonlyArray<Mint> => {
+  const unnamed: Array<{ readonly mint: Mint; readonly volume: number }> = []
+  const see = (mint: Mint, volume?: number) => {
+    index.see(mint, volume)
+    const token = index.of(mint)
+    if (token?.names === null) {
+      unnamed.push({ mint, volume: token.volume })
+    }
+  }
+  MONEY.forEach((mint) => see(mint))
+  tape.state.scan("24h", (token, { volume }) => see(tape.state.mintOfToken(token), volume))
+  for (const { mint } of tape.launches.all()) {
+    see(mint)
+  }
+  return unnamed.toSorted((a, b) => b.volume - a.volume).map(({ mint }) => mint)
+}
+
+/** Takes up names and mints when it is time to, and queues some of the mints without a name for reading. */
+const makeRefresh = (sources: RefreshSources) => {
+  const { index, tokens } = sources
+  const read = new Map<Mint, number>()
+  const done = { names: 0, market: 0 }
+
+  const seeNames = (): void => {
+    for (const [mint, names] of tokens.named()) {
+      // Metadata may be read later than its mint.
+      if (names !== null || (index.of(mint)?.names ?? null) === null) {
+        index.put(mint, names ?? NAMELESS)
+      }
+    }
+  }
+
+  const run = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+    if (nowMs - done.names < NAMES_EVERY_MS) {
+      return Effect.void
+    }
+    seeNames()
+    done.names = nowMs
+    if (nowMs - done.market < MARKET_EVERY_MS) {
+      return Effect.void
+    }
+    done.market = nowMs
+    read.forEach((atMs, mint) => nowMs - atMs > READ_AGAIN_MS && read.delete(mint))
+    const next = seeMarket(sources)
+      .filter((mint) => !read.has(mint))
+      .slice(0, MOST_READ)
+    next.forEach((mint) => read.set(mint, nowMs))
+    return Effect.forEach(next, tokens.warm, { discard: true })
+  })
+
+  return { run, atMs: () => done.names }
+}
+
+const NAMELESS = { name: null, symbol: null }
+
+/** A row as of now: values that have expired are left out. */
+const rowAsOf = (row: FoundRow, nowMs: number): FoundRow => ({
+  ...row,
+  priceUsd: asOf(row.priceUsd, nowMs),
+  marketCapUsd: asOf(row.marketCapUsd, nowMs),
+  liquidityUsd: asOf(row.liquidityUsd, nowMs),
+  volumeUsd: asOf(row.volumeUsd, nowMs),
+  trades: asOf(row.trades, nowMs),
+  traders: asOf(row.traders, nowMs)
+})

@@ -1,0 +1,213 @@
+/**
+ * Reads missing blocks again, and earlier blocks backwards, beside the newest ones. At most `REPAIR_RATE` blocks a
+ * second.
+ */
+import { countSetting, durationSetting } from "../../domain/countSetting.ts"
+import { Clock, Config, Duration, Effect } from "effect"
+import { monotonicMs } from "../../domain/loopTime.ts"
+import { SourceMonitor, type SourceState } from "../../operations/SourceMonitor.ts"
+import type { TradeProgress } from "../model/TradeProgress.ts"
+import { priceAgain, type PricingParts } from "./priceAgain.ts"
+import { makeSnapshots, type SnapshotSettings } from "./takeSnapshots.ts"
+import { snapshotState } from "./snapshotState.ts"
+import type { StoredBatch } from "../model/StoredBatch.ts"
+import type { TradeFeed } from "./TradeFeed.ts"
+import { type ReadBack, readBack } from "./readBack.ts"
+import { lacksRepairs, type RebuildParts, rebuildTape } from "./rebuildTape.ts"
+import { lacksHistory, nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
+import type { Tape } from "./Tape.ts"
+
+export interface RepairSettings {
+  /** Blocks a second. */
+  readonly rate: number
+  /** How far back earlier blocks are read; null for not at all. */
+  readonly history: Duration.Duration | null
+  readonly snapshots: SnapshotSettings
+}
+
+export interface RepairParts extends PricingParts, Pick<RebuildParts, "limits"> {
+  readonly feed: TradeFeed["Service"]
+  readonly tape: RebuildParts["tape"] & Pick<Tape["Service"], "backfilling" | "capture" | "missing" | "snapshots">
+  /** The blocks that are not stored yet. */
+  readonly unstored: () => ReadonlyArray<StoredBatch>
+}
+
+/** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, otherwise none). */
+export const repairSettings = Config.all({
+  rate: countSetting("REPAIR_RATE", 10),
+  history: Config.option(durationSetting("HISTORY"))
+})
+
+const IDLE = Duration.seconds(1)
+/** Memory is rebuilt at most every 30 seconds, and for at most a tenth of the time. */
+const REBUILD_MS = 30_000
+const REBUILD_SHARE = 10
+const LOGGED_MS = 30_000
+
+/** The pause after a rebuild, in milliseconds. */
+export const rebuildPauseMs = (took: Duration.Duration): number =>
+  Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
+
+/** The state of a worker. Times come from the monotonic clock, in milliseconds. */
+interface Work {
+  nextRebuildMs: number
+  nextLogMs: number
+  /** True while memory may lack what this worker has read. */
+  hasRead: boolean
+  history: { tries: number; nextTryAtMs: number; isGone: boolean }
+  progress: TradeProgress | null
+  blocks: number
+}
+
+const historyFrom = ({ history }: Pick<RepairSettings, "history">, nowMs: number): number | null =>
+  history === null || Duration.toMillis(history) <= 0 ? null : nowMs - Duration.toMillis(history)
+
+/**
+ * The share of the history that was read, from 0 to 1. It is 1 without a history, and once the first block of the chain
+ * was read.
+ */
+export const historyShare = (progress: TradeProgress, fromMs: number | null, nowMs: number): number =>
+  fromMs === null || !lacksHistory(progress, fromMs)
+    ? 1
+    : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - fromMs)))
+
+/** True while blocks of the history are still to be read, or nothing was read yet. */
+const isHistoryOpen = ({ history }: Work, progress: TradeProgress | null, fromMs: number | null): boolean =>
+  fromMs !== null && !history.isGone && (progress === null || lacksHistory(progress, fromMs))
+
+const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, hadRead: boolean, nowMs: number): void => {
+  work.blocks += blocks.length
+  work.hasRead = hadRead || blocks.length > 0 || end !== "failed"
+  if (job._tag === "History") {
+    const tries = end === "failed" && blocks.length === 0 ? work.history.tries + 1 : 0
+    const isGone = end === "gone"
+    work.history = { tries, isGone, nextTryAtMs: isGone || tries > 0 ? nowMs + pauseMs(isGone ? 20 : tries) : nowMs }
+  }
+}
+
+/**
+ * Makes one step of the worker. A step reads at most one stretch of blocks and returns how long to wait before the
+ * next.
+ */
+export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, settings: RepairSettings) {
+  const { feed, stores, tape } = parts
+  const { blocks } = stores
+  const rate = Math.max(1, settings.rate)
+  const clock = yield* Clock.Clock
+  const work: Work = {
+    nextRebuildMs: Number.NEGATIVE_INFINITY,
+    nextLogMs: Number.NEGATIVE_INFINITY,
+    hasRead: true,
+    history: { tries: 0, nextTryAtMs: Number.NEGATIVE_INFINITY, isGone: false },
+    progress: null,
+    blocks: 0
+  }
+
+  tape.backfilling(historyFrom(settings, yield* Clock.currentTimeMillis))
+  yield* Effect.addFinalizer(() => Effect.sync(() => tape.backfilling(null)))
+  const flush = Effect.suspend(() => blocks.append(parts.unstored()))
+  const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
+  /**
+   * Compares anew each time: the store may still carry out a repair that seemed to fail, and another process may have
+   * repaired.
+   */
+  const isBehind = Effect.map(
+    blocks.progress,
+    (progress) => progress !== null && lacksRepairs(tape.missing(), progress)
+  )
+  // Runs at the end, when no step is in progress any more.
+  yield* Effect.addFinalizer(() =>
+    Effect.flatMap(
+      Effect.orElseSucceed(isBehind, () => true),
+      (lacks) => (lacks ? Effect.void : snapshots.atStop)
+    )
+  )
+  const { every } = settings.snapshots
+  if (every !== null) {
+    const pace = { every, sinceMs: yield* Clock.currentTimeMillis }
+    yield* (yield* SourceMonitor).report("snapshot", (nowMs) => snapshotState(tape.snapshots(), nowMs, pace))
+  }
+
+  const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {
+    // Without a store that takes them, blocks are not worth reading.
+    yield* blocks.repairable
+    const hadRead = work.hasRead
+    // A repair that fails here may still be carried out by the store.
+    work.hasRead = true
+    const found = yield* readBack(feed, requestOf(job, historyFrom(settings, nowMs), 2 * rate))
+    const priced = yield* priceAgain(parts, found.blocks, nowMs)
+    yield* blocks.repair(repairOf(job, found, priced, nowMs))
+    noted(work, job, found, hadRead, monotonicMs(clock))
+    return found
+  })
+
+  const log = (progress: TradeProgress, job: RepairJob, nowMs: number) => {
+    if (monotonicMs(clock) < work.nextLogMs) {
+      return Effect.void
+    }
+    work.nextLogMs = monotonicMs(clock) + LOGGED_MS
+    const open = progress.gaps.filter(({ state }) => state === "open").length
+    const share = historyShare(progress, historyFrom(settings, nowMs), nowMs)
+    const annotations = { blocks: work.blocks, gapsOpen: open, historyShare: Math.floor(share * 10_000) / 10_000 }
+    return Effect.logInfo(job._tag === "Gap" ? "Missing blocks are read again" : "Earlier blocks are read", annotations)
+  }
+
+  /**
+   * Rebuilds memory when the store has repairs that memory lacks: once nothing is left to read, and now and then
+   * before, also for the repairs of other processes.
+   */
+  const refresh = Effect.fnUntraced(function* (isIdle: boolean) {
+    const isLast = isIdle && work.hasRead
+    if (!isLast && monotonicMs(clock) < work.nextRebuildMs) {
+      return
+    }
+    if (yield* isBehind) {
+      const [took] = yield* Effect.timed(rebuildTape(parts))
+      work.nextRebuildMs = monotonicMs(clock) + rebuildPauseMs(took)
+      yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })
+    }
+    work.hasRead = work.hasRead && !isIdle
+  })
+
+  const step = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const progress = yield* blocks.progress
+    work.progress = progress
+    const fromMs = historyFrom(settings, nowMs)
+    // Until memory has the blocks that were read, too.
+    const lacks = progress !== null && lacksRepairs(tape.missing(), progress)
+    const isComing = lacks || isHistoryOpen(work, progress, fromMs)
+    tape.backfilling(isComing ? fromMs : null)
+    const begunMs = monotonicMs(clock)
+    const isDue = work.history.nextTryAtMs <= begunMs
+    const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, isDue })
+    if (job === null || progress === null) {
+      yield* refresh(true)
+      yield* snapshots.ifDue(nowMs)
+      return IDLE
+    }
+    yield* log(progress, job, nowMs)
+    const found = yield* read(job, nowMs)
+    yield* refresh(false)
+    const spentMs = monotonicMs(clock) - begunMs
+    return Duration.millis(Math.max(0, (found.reads / rate) * 1000 - spentMs))
+  })
+
+  const backfill = (nowMs: number): SourceState => {
+    const { history, progress } = work
+    if (progress === null) {
+      return { observedAtMs: null, status: "unavailable" }
+    }
+    const share = historyShare(progress, historyFrom(settings, nowMs), nowMs)
+    const isDone = share === 1 || history.isGone
+    return {
+      observedAtMs: nowMs,
+      status: isDone ? "known" : history.tries > 0 ? "stale" : "partial",
+      // The node no longer has the rest.
+      ...(share < 1 && { reason: history.isGone ? ("not_captured" as const) : ("backfill_running" as const) }),
+      share: Math.floor(share * 10_000) / 10_000
+    }
+  }
+  yield* (yield* SourceMonitor).report("backfill", backfill)
+  return step
+})

@@ -1,0 +1,114 @@
+/**
+ * A priced block as bytes: a version, then compressed lines of JSON. The first line is the block with its priced
+ * trades, so that every process has the same prices. Then come two lines for each part of its transactions: trades and
+ * movements.
+ */
+import { Schema } from "effect"
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { packedParts, type PackedPart, PackedTransactions } from "../../chain/decoding/PackedTransactions.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
+import type { PricedBatch } from "../model/TradeBatch.ts"
+
+/**
+ * Version of the encoding, the first byte of a message. Two versions meet during a deploy: readers are deployed before
+ * writers, and also read the version of the release before. No release has written version 1.
+ */
+export const VERSION = 2
+
+/** The bytes are not a block, or they have a version that this process cannot read. */
+export class UnreadableBlock extends Schema.TaggedError<UnreadableBlock>()("UnreadableBlock", {
+  /** The version of the message; null when it has none. */
+  version: Schema.NullOr(Schema.Int),
+  cause: Schema.Defect()
+}) {}
+
+const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/** The type with text in place of amounts. */
+type Text<A> = A extends bigint
+  ? string
+  : A extends string
+    ? A
+    : A extends object
+      ? { readonly [K in keyof A]: Text<A[K]> }
+      : A
+type Head = Text<Omit<PricedBatch, "transactions">>
+
+const NEWLINE = 10
+
+export const encodeBlock = ({ transactions, ...head }: PricedBatch): Uint8Array => {
+  const first = JSON.stringify(head, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value))
+  const pieces = packedParts(transactions).flatMap(({ movements, trading }) => [trading, movements])
+  const lines = [Buffer.from(first), ...pieces].flatMap((line) => [line, Buffer.of(NEWLINE)])
+  return Buffer.concat([Buffer.of(VERSION), zstdCompressSync(Buffer.concat(lines), fast)])
+}
+
+const amountOf = (text: string | null): bigint | null => (text === null ? null : BigInt(text))
+
+const tradeOf = (row: Text<TapeTrade>): TapeTrade => {
+  const { feeLamports, feeUsdNanos, held, otherToken, priorityLamports, tipLamports, ...rest } = row
+  return {
+    ...rest,
+    amount: BigInt(row.amount),
+    lamports: amountOf(row.lamports),
+    solUsdNanos: amountOf(row.solUsdNanos),
+    volumeUsdNanos: amountOf(row.volumeUsdNanos),
+    // A field that is left out stays so.
+    ...(otherToken !== undefined && { otherToken: { ...otherToken, amount: BigInt(otherToken.amount) } }),
+    ...(feeUsdNanos !== undefined && { feeUsdNanos: amountOf(feeUsdNanos) }),
+    ...(feeLamports !== undefined && { feeLamports: BigInt(feeLamports) }),
+    ...(priorityLamports !== undefined && { priorityLamports: BigInt(priorityLamports) }),
+    ...(tipLamports !== undefined && { tipLamports: BigInt(tipLamports) }),
+    ...(held !== undefined && { held: { before: BigInt(held.before), after: BigInt(held.after) } })
+  }
+}
+
+const headOf = (line: string): Omit<PricedBatch, "transactions"> => {
+  const { supply, trades, transfers, ...rest }: Head = JSON.parse(line)
+  return {
+    ...rest,
+    trades: trades.map(tradeOf),
+    ...(transfers !== undefined && { transfers: transfers.map(tradeOf) }),
+    ...(supply !== undefined && { supply: supply.map(({ change, mint }) => ({ mint, change: BigInt(change) })) })
+  }
+}
+
+/** The lines, without copying their bytes. Throws when the last line has no end. */
+const linesOf = (bytes: Buffer<ArrayBuffer>): ReadonlyArray<Buffer<ArrayBuffer>> => {
+  const lines: Array<Buffer<ArrayBuffer>> = []
+  for (let from = 0; from < bytes.length;) {
+    const end = bytes.indexOf(NEWLINE, from)
+    if (end < 0) {
+      throw new Error("the last line has no end")
+    }
+    lines.push(bytes.subarray(from, end))
+    from = end + 1
+  }
+  return lines
+}
+
+const decodeSecond = (body: Uint8Array): PricedBatch => {
+  const [first = Buffer.of(), ...pieces] = linesOf(zstdDecompressSync(body))
+  const parts = pieces.flatMap((trading, place): ReadonlyArray<PackedPart> => {
+    const movements = pieces[place + 1]
+    return place % 2 === 0 && movements !== undefined ? [{ trading, movements }] : []
+  })
+  return { ...headOf(first.toString()), transactions: new PackedTransactions(parts) }
+}
+
+/** The versions that this process reads. */
+const decoders: Readonly<Record<number, (body: Uint8Array) => PricedBatch>> = { 2: decodeSecond }
+
+/** Decodes a message. Throws `UnreadableBlock`. */
+export const decodeBlock = (bytes: Uint8Array): PricedBatch => {
+  const [version = null] = bytes
+  const decode = version === null ? undefined : decoders[version]
+  if (decode === undefined) {
+    throw new UnreadableBlock({ version, cause: new Error(`version ${version ?? "none"} of a block is unknown`) })
+  }
+  try {
+    return decode(bytes.subarray(1))
+  } catch (cause) {
+    throw new UnreadableBlock({ version, cause })
+  }
+}

@@ -1,0 +1,235 @@
+/** A market in memory: what readers see of it, and the writes that fill it. */
+import { Clock, Config, Duration, Effect, PubSub, Semaphore, Stream } from "effect"
+import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
+import { covering, incomplete } from "../../domain/Scalar.ts"
+import type { MarketLimits } from "../memory/MarketState.ts"
+import { captureOf, makeMemory, makeRestoreWait, rememberMissing } from "../memory/tapeContent.ts"
+import {
+  addBlock,
+  coverageOf,
+  emptyChain,
+  recordedCoverage,
+  resumeChain,
+  shownFrom,
+  type TapedChain
+} from "../memory/TapedChain.ts"
+import { countMissed, type NumberedBatch, type PricedBatch } from "../model/TradeBatch.ts"
+import { lackingNow } from "./freshness.ts"
+import type { MarketReads } from "./MarketReads.ts"
+import { type FillMemory, type SnapshotNotes, Tape } from "./Tape.ts"
+import { reportTape } from "./tapeReadings.ts"
+
+export const defaultLimits: MarketLimits = { tokens: 60_000, bars: 800_000, trades: 4_000_000, traders: 1_000_000 }
+
+/** Bounds of the market in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_WALLETS`, and for a restore `TAPE_TRADES`. */
+export const limits = Config.all({
+  tokens: countSetting("TAPE_TOKENS", defaultLimits.tokens),
+  bars: countSetting("TAPE_BARS", defaultLimits.bars),
+  trades: countSetting("TAPE_TRADES", defaultLimits.trades),
+  traders: countSetting("TAPE_WALLETS", defaultLimits.traders)
+})
+
+const LEAST_COVERAGE = 0.5
+
+/** `MIN_COVERAGE` (0.5): a window shows values once this share of it was seen. */
+export const leastCoverage = amountSetting("MIN_COVERAGE", LEAST_COVERAGE)
+
+const RESTORE_PATIENCE = Duration.seconds(5)
+
+/** `RESTORE_PATIENCE` (5 s): reads of windows wait so long for a restore, from its beginning. */
+export const restorePatience = durationSetting("RESTORE_PATIENCE").pipe(Config.withDefault(RESTORE_PATIENCE))
+
+/**
+ * Blocks that a rebuild applies in one step. More than arrive meanwhile, so that the rebuild ends even while the tape
+ * catches up.
+ */
+const MOST_AT_ONCE = 8
+
+/** Blocks that a subscriber may be behind before it loses the oldest. */
+export const SUBSCRIBER_BUFFER = 1024
+
+/** What the reads and the writes of one market share. */
+interface Held {
+  chain: TapedChain
+  /** The blocks since a rebuild began; null while there is none. */
+  tail: Array<PricedBatch> | null
+  snapshots: SnapshotNotes
+  reportsLaunches: boolean
+  readonly published: PubSub.PubSub<NumberedBatch>
+  readonly restoring: ReturnType<typeof makeRestoreWait>
+}
+
+const readsOf = (held: Held, least: number): MarketReads => {
+  const shown = shownFrom(least)
+  const reads: MarketReads = {
+    get state() {
+      return held.chain.state
+    },
+    get launches() {
+      return held.chain.launches
+    },
+    get recent() {
+      return held.chain.recent
+    },
+    reportsLaunches: () => held.reportsLaunches,
+    decimalsOf: (mint) => held.chain.decimals.of(mint),
+    heardAtMs: () => held.chain.heardAtMs,
+    aliveAtMs: () => {
+      const { heardAtMs, resumedAtMs } = held.chain
+      return heardAtMs === null ? resumedAtMs : Math.max(heardAtMs, resumedAtMs ?? heardAtMs)
+    },
+    isRestoring: () => held.chain.isRestoring,
+    restored: held.restoring.wait,
+    since: () => Math.max(held.chain.continuity.since, held.chain.heldFrom),
+    readFrom: (second, to = held.chain.state.now) => shown(coverageOf(held.chain, second, to, held.chain.heldFrom)),
+    recordedSince: () => held.chain.continuity.since,
+    recordedFrom: (second, to = held.chain.state.now) => recordedCoverage(held.chain, second, to),
+    newestSlot: () => held.chain.continuity.newestSlot,
+    gaps: () => held.chain.continuity.gaps,
+    heldSince: (mint, resolution) => Math.max(held.chain.state.heldSince(mint, resolution), held.chain.heldFrom),
+    firstRead: () => held.chain.continuity.firstRead,
+    stored: () => held.chain.stored,
+    unstored: () => held.chain.unstored(),
+    coverageFrom: (second, nowMs) => {
+      const { chain } = held
+      const lacking = lackingNow(reads, nowMs)
+      const [to, heldFrom] = [chain.state.now, Math.max(chain.state.heldFrom, chain.heldFrom)]
+      if (lacking === null) {
+        return shown(coverageOf(chain, second, to, heldFrom))
+      }
+      if (lacking === "not_captured") {
+        return incomplete(lacking)
+      }
+      // The window ends now, later than the newest block.
+      const begin = second + Math.floor(nowMs / 1000) - to
+      const seen = chain.continuity.seen(Math.max(begin, heldFrom), to)
+      return shown(covering(lacking, seen / Math.max(1, to - second + 1)))
+    },
+    applied: Stream.mapEffect(Stream.fromPubSub(held.published), ({ batch }) => Effect.as(ownTurn, batch)),
+    appliedCounted: countMissed(Stream.fromPubSub(held.published))
+  }
+  return reads
+}
+
+/** Replaces the content of the market by what `stored` reads, then by the blocks that were applied meanwhile. */
+const rebuild = Effect.fnUntraced(function* <E>(held: Held, bounds: MarketLimits, stored: FillMemory<E>) {
+  const since: Array<PricedBatch> = []
+  held.tail = since
+  const { newest, newestSlot: slot } = held.chain.continuity
+  const { memory, content } = makeMemory(slot, () => ({
+    ...emptyChain(bounds),
+    stored: held.chain.stored,
+    unstored: held.chain.unstored
+  }))
+  const { from, progress } = yield* stored(memory)
+  const next = content()
+  const gaps = progress.gaps.filter(({ fromSlot }) => fromSlot <= slot)
+  resumeChain(next, { ...progress, ...newest, gaps }, from)
+  const nowMs = yield* Clock.currentTimeMillis
+  const add = (batch: PricedBatch): void => {
+    next.continuity.read(batch)
+    addBlock(next, batch, nowMs)
+  }
+  let done = 0
+  while (since.length - done > MOST_AT_ONCE) {
+    since.slice(done, done + MOST_AT_ONCE).forEach(add)
+    done += MOST_AT_ONCE
+    yield* Effect.yieldNow
+  }
+  // In one step: no block can come between the last of these and the exchange.
+  since.slice(done).forEach(add)
+  next.heardAtMs = held.chain.heardAtMs
+  next.resumedAtMs = held.chain.resumedAtMs
+  next.backfillFromMs = held.chain.backfillFromMs
+  held.chain = next
+  held.restoring.end()
+})
+
+const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) {
+  const sent = { number: 0, chain: 0 }
+  const counts = { blocks: 0, trades: 0 }
+  const rebuilding = yield* Semaphore.make(1)
+  const applying = yield* Semaphore.make(1)
+  const isMissing = rememberMissing()
+  yield* reportTape(counts, () => held.chain.continuity.newestSlot)
+
+  return Tape.of({
+    apply: Effect.fnUntraced(function* (batch) {
+      yield* ownTurn
+      const nowMs = yield* Clock.currentTimeMillis
+      // No yield from here on: a rebuild may replace the chain at any other moment.
+      const { chain } = held
+      chain.continuity.read(batch)
+      const applied = addBlock(chain, batch, nowMs)
+      counts.blocks++
+      counts.trades += applied.applied
+      held.tail?.push(batch)
+      held.reportsLaunches = batch.launches !== null
+      chain.heardAtMs = nowMs
+      yield* PubSub.publish(held.published, { batch, number: sent.number++, chain: sent.chain })
+      return applied
+    }, applying.withPermit),
+    revise: (bars) => bars.forEach((bar) => held.chain.state.revise(bar)),
+    keep: (stored) => {
+      held.chain.stored = stored
+    },
+    keepUnstored: (unstored) => {
+      held.chain.unstored = unstored
+    },
+    resume: (progress, launches, nowMs) => {
+      const { chain } = held
+      // The next blocks may share their second with the last stored one.
+      resumeChain(chain, progress, Math.floor(progress.timeMs / 1000) + 1)
+      launches.forEach(({ launch, timeMs }) => chain.launches.add(launch, timeMs))
+      chain.resumedAtMs = nowMs
+      chain.isRestoring = true
+      held.restoring.begin()
+    },
+    backfilling: (fromMs) => {
+      held.chain.backfillFromMs = fromMs
+    },
+    isTrader: (trade) => {
+      const { backfillFromMs, continuity, isRestoring, state } = held.chain
+      return isRestoring || backfillFromMs !== null || isMissing(continuity.gaps) || state.isTrader(trade)
+    },
+    newest: () => held.chain.continuity.newestSlot,
+    missing: () => {
+      const { continuity, repairs } = held.chain
+      return { gaps: continuity.gaps, readFrom: continuity.firstRead, repairs }
+    },
+    capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(held.chain, write))),
+    noteSnapshot: (notes) => {
+      held.snapshots = { ...held.snapshots, ...notes }
+    },
+    snapshots: () => held.snapshots,
+    startAnew: () => {
+      sent.chain++
+      held.snapshots = { loaded: null, kept: null }
+      held.chain = emptyChain(bounds)
+      held.restoring.end()
+    },
+    rebuild: (stored) =>
+      rebuild(held, bounds, stored).pipe(Effect.ensuring(Effect.sync(() => (held.tail = null))), rebuilding.withPermit)
+  })
+})
+
+/**
+ * An empty market. A window shows values once the share `least` of it was seen. Reads of windows wait for a restore for
+ * `patience`.
+ */
+export const makeMarket = Effect.fnUntraced(function* (
+  bounds: MarketLimits = defaultLimits,
+  least = LEAST_COVERAGE,
+  patience = RESTORE_PATIENCE
+) {
+  const held: Held = {
+    chain: emptyChain(bounds),
+    tail: null,
+    snapshots: { loaded: null, kept: null },
+    reportsLaunches: false,
+    published: yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER),
+    restoring: makeRestoreWait(yield* Clock.Clock, patience)
+  }
+  return { market: readsOf(held, least), tape: yield* writesOf(held, bounds) }
+})

@@ -1,0 +1,102 @@
+/** Decides which missing blocks to read next, and how reading them changes the progress. */
+import type { Repair, TradeProgress } from "../model/TradeProgress.ts"
+import type { Gaps, MissingBlocks } from "../model/Gaps.ts"
+import type { ReadBack, ReadBackRequest } from "./readBack.ts"
+
+/** A gap to fill, or the blocks before the oldest stored one. */
+export type RepairJob =
+  | { readonly _tag: "Gap"; readonly gap: MissingBlocks }
+  | { readonly _tag: "History"; readonly slot: number; readonly second: number }
+
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 600_000
+
+/** The pause after so many failures in a row: one second, doubling up to ten minutes. */
+export const pauseMs = (tries: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20))
+
+/** True while blocks since `fromMs` are still to be read. No chain has a block before block 0. */
+export const lacksHistory = (
+  { firstSlot, readFrom }: Pick<TradeProgress, "firstSlot" | "readFrom">,
+  fromMs: number | null
+): boolean => fromMs !== null && firstSlot > 0 && readFrom * 1000 > fromMs
+
+/** An attempt is due at its time. When the clock was set back by more than the pause, it is due at once. */
+const isGapDue = ({ nextTryAtMs, state, tries }: MissingBlocks, nowMs: number): boolean =>
+  state === "open" && (nextTryAtMs <= nowMs || nextTryAtMs - nowMs > pauseMs(tries))
+
+/**
+ * What to read next: the newest gap that is due, else the history if it is due; null for nothing. `fromMs` is null
+ * without a history.
+ */
+export const nextJob = (
+  progress: TradeProgress,
+  nowMs: number,
+  history: { readonly fromMs: number | null; readonly isDue: boolean }
+): RepairJob | null => {
+  const gap = progress.gaps.findLast((each) => isGapDue(each, nowMs))
+  if (gap !== undefined) {
+    return { _tag: "Gap", gap }
+  }
+  const { firstSlot, readFrom } = progress
+  return history.isDue && lacksHistory(progress, history.fromMs)
+    ? { _tag: "History", slot: firstSlot, second: readFrom }
+    : null
+}
+
+export const requestOf = (job: RepairJob, fromMs: number | null, most: number): ReadBackRequest =>
+  job._tag === "Gap"
+    ? {
+        above: { slot: job.gap.toSlot + 1, timeMs: job.gap.toSecond * 1000 },
+        fromSlot: job.gap.fromSlot,
+        fromMs: 0,
+        most
+      }
+    : { above: { slot: job.slot, timeMs: job.second * 1000 }, fromSlot: 0, fromMs: fromMs ?? 0, most }
+
+/** What is left of a gap, below the oldest block that was read. */
+const rest = (gap: MissingBlocks, { blocks, end }: ReadBack, nowMs: number): Gaps => {
+  if (end === "done") {
+    return []
+  }
+  const [oldest] = blocks
+  const left =
+    oldest === undefined
+      ? gap
+      : {
+          ...gap,
+          toSlot: oldest.slot - 1,
+          toSecond: Math.max(gap.fromSecond, Math.floor(oldest.timeMs / 1000)),
+          tries: 0
+        }
+  if (left.toSlot < left.fromSlot) {
+    return []
+  }
+  switch (end) {
+    case "more":
+      return [left]
+    case "gone":
+      return [{ ...left, state: "unavailable" }]
+    case "failed":
+      return [{ ...left, tries: left.tries + 1, nextTryAtMs: nowMs + pauseMs(left.tries) }]
+  }
+}
+
+const delayed = (holes: Gaps, tries: number, nowMs: number): Gaps =>
+  holes.map((hole) => ({ ...hole, tries: tries + 1, nextTryAtMs: nowMs + pauseMs(tries) }))
+
+/** How reading a stretch changes what is stored. */
+export const repairOf = (
+  job: RepairJob,
+  read: ReadBack,
+  { batches, repriced }: Pick<Repair, "batches" | "repriced">,
+  nowMs: number
+): Repair => {
+  if (job._tag === "Gap") {
+    const { fromSlot, tries } = job.gap
+    const left = [...rest(job.gap, read, nowMs), ...delayed(read.holes, tries, nowMs)]
+    return { batches, repriced, gap: { fromSlot, left }, first: null, found: [] }
+  }
+  const [oldest] = batches
+  const first = oldest === undefined ? null : { slot: oldest.slot, second: Math.floor(oldest.timeMs / 1000) + 1 }
+  return { batches, repriced, gap: null, first, found: delayed(read.holes, 0, nowMs) }
+}

@@ -1,0 +1,54 @@
+/** The server for operators: `GET /metrics`, on a port of its own. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Config, Effect, Layer, Option, Schema } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { createServer } from "node:http"
+import { processReadings } from "./processReadings.ts"
+import { prometheusText } from "./prometheus.ts"
+import { sourceReadings } from "./sourceReadings.ts"
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+const Port = Schema.NumberFromString.pipe(
+  Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })))
+)
+
+/** From `ADMIN_PORT` (without it, there is no server; 0 takes a free port) and `ADMIN_HOST` (loopback). */
+export const settings = Config.all({
+  port: Config.option(Config.schema(Port, "ADMIN_PORT")),
+  host: Config.String("ADMIN_HOST").pipe(Config.withDefault("127.0.0.1"))
+})
+
+const routes = HttpRouter.add(
+  "GET",
+  "/metrics",
+  Effect.map(prometheusText, (text) => HttpServerResponse.text(text, { contentType: CONTENT_TYPE }))
+)
+
+/** Address of the server. */
+interface Listener {
+  readonly host: string
+  readonly port: number
+}
+
+/** Serves metrics at this address until the scope closes. */
+export const serve = ({ host, port }: Listener) =>
+  HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(Layer.effectDiscard(Effect.all([processReadings, sourceReadings]))),
+    Layer.provideMerge(
+      Layer.effectDiscard(
+        HttpServer.addressFormattedWith((url) => Effect.logInfo("Metrics are served", { url: `${url}/metrics` }))
+      )
+    ),
+    Layer.provideMerge(NodeHttpServer.layer(createServer, { host, port }))
+  )
+
+/** Serves metrics when `ADMIN_PORT` is set. */
+export const layer = Layer.unwrap(
+  Effect.map(settings, ({ host, port }) =>
+    Option.match(port, {
+      onNone: () => Layer.empty,
+      onSome: (given) => Layer.effectDiscard(Layer.build(serve({ host, port: given })))
+    })
+  )
+)

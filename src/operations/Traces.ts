@@ -1,0 +1,57 @@
+/** Spans exported to an OpenTelemetry collector. */
+import { Config, ConfigProvider, Effect, Layer, Option, Random, Schema, Tracer } from "effect"
+import { OtlpSerialization, OtlpTracer } from "effect/observability"
+
+const Ratio = Schema.NumberFromString.pipe(
+  Schema.decodeTo(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+)
+
+/** Share of exported traces when `OTEL_TRACES_SAMPLER_ARG` is not set. */
+const RATIO = 0.05
+
+const endpoint = (name: string) => Config.option(Config.URL(name))
+
+/**
+ * From `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` (without either, nothing is exported), and
+ * `OTEL_TRACES_SAMPLER_ARG`, the share of traces from 0 to 1.
+ */
+export const settings = Config.all({
+  all: endpoint("OTEL_EXPORTER_OTLP_ENDPOINT"),
+  traces: endpoint("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+  ratio: Config.schema(Ratio, "OTEL_TRACES_SAMPLER_ARG").pipe(Config.withDefault(RATIO))
+})
+
+/** A tracer that keeps a share of the traces. A root is chosen at random, and its children follow it. */
+const sampling = (inner: Tracer.Tracer, ratio: number, next: () => number): Tracer.Tracer =>
+  Tracer.make({
+    span: (options) =>
+      inner.span(Option.isNone(options.parent) ? { ...options, sampled: options.sampled && next() < ratio } : options),
+    ...(inner.context !== undefined && { context: inner.context })
+  })
+
+const sampled = (ratio: number) =>
+  Layer.effect(
+    Tracer.Tracer,
+    Effect.gen(function* () {
+      const random = yield* Random.Random
+      return sampling(yield* Effect.tracer, ratio, () => random.nextDoubleUnsafe())
+    })
+  )
+
+/** Without `OTEL_TRACES_EXPORTER`, an endpoint alone turns the export on. */
+const exporter = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ OTEL_TRACES_EXPORTER: "otlp" }))
+
+/**
+ * Exports spans over OTLP/HTTP in JSON when an endpoint is set. The other standard variables work too. Spans carry the
+ * URLs of requests, but none of their headers.
+ */
+export const layer = Layer.unwrap(
+  Effect.map(settings, ({ all, ratio, traces }) =>
+    Option.isNone(all) && Option.isNone(traces)
+      ? Layer.empty
+      : sampled(ratio).pipe(
+          Layer.provide(OtlpTracer.layerFromConfig({ resource: { serviceName: "fathom" } })),
+          Layer.provide([OtlpSerialization.layerJson, exporter])
+        )
+  )
+)

@@ -1,0 +1,37 @@
+import { Effect, Result, Schema, Stream } from "effect"
+
+/** A body that is too long or not UTF-8. `detail` says which. */
+export class UnusableText extends Schema.TaggedError<UnusableText>()("UnusableText", { detail: Schema.String }) {}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const joined = (chunks: ReadonlyArray<Uint8Array>, size: number): Result.Result<string, UnusableText> => {
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return Result.try({
+    try: () => utf8.decode(whole),
+    catch: () => new UnusableText({ detail: "an answer that is no text" })
+  })
+}
+
+/** Reads bytes as UTF-8 text, at most `maxBytes` of them. The HTTP client itself has no limit. */
+export const boundedText = <E, R>(
+  bytes: Stream.Stream<Uint8Array, E, R>,
+  maxBytes: number
+): Effect.Effect<string, E | UnusableText, R> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    const read = Stream.runForEach(bytes, (chunk) => {
+      chunks.push(chunk)
+      size += chunk.length
+      return size > maxBytes
+        ? Effect.fail(new UnusableText({ detail: `an answer of more than ${maxBytes} bytes` }))
+        : Effect.void
+    })
+    return Effect.flatMap(read, () => Effect.fromResult(joined(chunks, size)))
+  })

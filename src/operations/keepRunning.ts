@@ -1,0 +1,69 @@
+/**
+ * Background loops that end only with their scope. A loop is wrapped in `keepRunning`; a step inside it in `keepTrying` when the
+ * step must not be lost, or in `keepGoing` when the loop may go on without it.
+ */
+import { Cause, Clock, type Duration, Effect } from "effect"
+import { monotonicMs } from "../domain/loopTime.ts"
+import { noteFailure } from "./SourceMonitor.ts"
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+/** A loop that ran this long starts again with the first pause. */
+const STEADY_MS = 60_000
+
+/**
+ * Restarts a background loop whenever it fails, dies or is interrupted from inside, and logs the cause. The pause
+ * before a restart doubles from 250 ms to 30 s, and is short again after a minute without a failure. Returns when the
+ * loop ends by itself. Interrupting the fiber ends it for good. The failure is noted for `source`, if the loop keeps
+ * one up to date.
+ */
+export const keepRunning =
+  (name: string, source?: string) =>
+  <A, E, R>(loop: Effect.Effect<A, E, R>): Effect.Effect<A, never, R> =>
+    Effect.flatMap(Clock.Clock, (clock) => {
+      let pauseMs = FIRST_PAUSE_MS / 2
+      const run: Effect.Effect<A, never, R> = Effect.suspend(() => {
+        const startedMs = monotonicMs(clock)
+        return Effect.catchCause(loop, (cause) => {
+          pauseMs =
+            monotonicMs(clock) - startedMs >= STEADY_MS ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+          return Effect.logError(`${name} stopped and restarts`, { pauseMs }, cause).pipe(
+            Effect.andThen(source === undefined ? Effect.void : noteFailure(source, Cause.squash(cause))),
+            Effect.andThen(Effect.sleep(pauseMs)),
+            Effect.andThen(run)
+          )
+        })
+      })
+      return run
+    })
+
+/**
+ * Repeats a step that a background loop must not leave out, until it succeeds. Every failure, whatever its cause, is noted as
+ * the failure of `source`. The first failure is logged as a warning, the following ones as debug lines, and the success after
+ * them as information. The next attempt follows after `every`, a second unless given. The rest of the loop waits.
+ */
+export const keepTrying =
+  (name: string, { every = "1 second", source }: { readonly every?: Duration.Input; readonly source?: string } = {}) =>
+  <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, never, R> => {
+    const attempt = (failures: number): Effect.Effect<A, never, R> =>
+      step.pipe(
+        Effect.tap(() => (failures === 0 ? Effect.void : Effect.logInfo(`${name} succeeds again`, { failures }))),
+        Effect.catchCause((cause) =>
+          (failures === 0
+            ? Effect.logWarning(`${name} failed and is tried again`, cause)
+            : Effect.logDebug(`${name} failed again`, { failures: failures + 1 }, cause)
+          ).pipe(
+            Effect.andThen(source === undefined ? Effect.void : noteFailure(source, Cause.squash(cause))),
+            Effect.andThen(Effect.sleep(every)),
+            Effect.andThen(attempt(failures + 1))
+          )
+        )
+      )
+    return Effect.suspend(() => attempt(0))
+  }
+
+/** Runs one step of a background loop. A failure of any cause is logged, and the loop goes on with its next step. */
+export const keepGoing =
+  (name: string) =>
+  <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A | void, never, R> =>
+    Effect.catchCause(step, (cause) => Effect.logError(`${name} failed and is skipped`, cause))

@@ -1,0 +1,56 @@
+/** Memory, processor time and event-loop delay of this process. */
+import { Effect } from "effect"
+import { monitorEventLoopDelay, performance } from "node:perf_hooks"
+import { Readings } from "./Readings.ts"
+
+/** Sampling interval of the event loop's delay, in milliseconds. This is also its resolution. */
+const RESOLUTION_MS = 10
+const NANOS = 1e9
+
+/** The delay in seconds, without the resolution that the timer itself waits. */
+const seconds = (nanos: number) => Math.max(0, nanos / NANOS - RESOLUTION_MS / 1000)
+
+/** Delay of the event loop since the last collection. The first covers the time since the start. */
+const loopDelay = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+      histogram.enable()
+      return histogram
+    }),
+    (histogram) => Effect.sync(() => histogram.disable())
+  ),
+  (histogram) => () => {
+    const statistics = { p50: histogram.percentile(50), p99: histogram.percentile(99), max: histogram.max }
+    histogram.reset()
+    return Object.entries(statistics).map(([statistic, nanos]) => ({ value: seconds(nanos), labels: { statistic } }))
+  }
+)
+
+/** Reports memory, processor time, event-loop delay and start time until the scope closes. */
+export const processReadings = Effect.gen(function* () {
+  const readings = yield* Readings
+  const delay = yield* loopDelay
+  const gauge = (name: string, help: string, read: Parameters<typeof readings.report>[1]) =>
+    readings.report({ name, help, kind: "gauge" }, read)
+
+  yield* gauge("process_start_time_seconds", "Start of the process, seconds since the Unix epoch.", () =>
+    Math.round(performance.timeOrigin / 1000)
+  )
+  yield* readings.report(
+    { name: "process_cpu_seconds_total", help: "Processor time of user and system, all threads.", kind: "counter" },
+    () => {
+      const { system, user } = process.cpuUsage()
+      return (system + user) / 1e6
+    }
+  )
+  yield* gauge("process_resident_memory_bytes", "Resident memory, worker threads included.", () =>
+    process.memoryUsage.rss()
+  )
+  yield* gauge("nodejs_heap_bytes", "Heap of the main thread by state, and memory outside it.", () => {
+    const { arrayBuffers, external, heapTotal, heapUsed } = process.memoryUsage()
+    const states = { used: heapUsed, total: heapTotal, external, array_buffers: arrayBuffers }
+    return Object.entries(states).map(([state, value]) => ({ value, labels: { state } }))
+  })
+  yield* gauge("nodejs_eventloop_delay_seconds", "Delay of the event loop since the last collection.", delay)
+})

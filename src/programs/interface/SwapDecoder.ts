@@ -1,0 +1,56 @@
+/**
+ * The interface of a swap decoder: which instructions swap, through which pools, and the amounts in the program's
+ * events.
+ */
+import type { Address } from "../../domain/Address.ts"
+
+/** One pool that a swap instruction goes through. */
+export interface Hop {
+  readonly pool: Address
+  /**
+   * The pool's two token accounts. If the quote side is lamports, the first holds the tokens and the second nothing.
+   * Null when only the token movements tell: the trader pays first.
+   */
+  readonly vaults: readonly [Address, Address] | null
+  /**
+   * Set when the quote side is lamports: the balances of trader and fee recipient then change without an instruction.
+   */
+  readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
+  /** Account of a referrer who gets a share of the pool's fee; absent when the instruction names none. */
+  readonly referral?: Address
+  /** True when the accounts alone do not prove the hop. It then counts only if tokens moved through it. */
+  readonly perhaps?: boolean
+}
+
+/**
+ * Amounts of one hop in the program's event. `amountIn` is what the pool received, after a transfer fee unless
+ * `reportsSent`. `amountOut` is what the pool paid, before a transfer fee.
+ */
+export interface SwapReport {
+  readonly amountIn: bigint
+  readonly amountOut: bigint
+  /** Lamports that the trader paid or received, all fees included; null when the event does not state them. */
+  readonly traderLamports: bigint | null
+}
+
+/** One swap program. All members are pure. */
+export interface SwapDecoder {
+  /** Venue label of its pools, as quotes have it. */
+  readonly dex: string
+  readonly programId: Address
+  /** False for a program that is charted and never quoted. True when absent. */
+  readonly quotable?: boolean
+  /** The pools that this instruction swaps through, in order; empty when it is no swap. */
+  readonly hops: (data: Uint8Array, accounts: ReadonlyArray<Address>) => ReadonlyArray<Hop>
+  /**
+   * Reads an event that the program sends to itself; null when it is no swap. `body` starts after the two
+   * discriminators.
+   */
+  readonly selfCall?: (event: bigint, body: Uint8Array) => SwapReport | null
+  /** Reads the base64 payload of a log line; null when it is no swap. */
+  readonly logged?: (payload: Uint8Array) => SwapReport | null
+  /** True when the event's input is what the trader sent, before a transfer fee. */
+  readonly reportsSent?: boolean
+  /** True when the event's amounts are the trade, because token movements include fees. Otherwise they only confirm it. */
+  readonly reportDecides?: boolean
+}

@@ -1,0 +1,182 @@
+/** Token accounts and mints of the Token program and of Token-2022, with the extensions that matter for prices. */
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { Address, type Mint } from "../../domain/Address.ts"
+import { readAddress, readU16, readU64, writeU64 } from "./bytes.ts"
+import type { Accounts, Unpriceable } from "../interface/Program.ts"
+import { accountAt, closed, isFailure, malformed, unsupported } from "./unpriceable.ts"
+
+/** The classic Token program: its mints have no extensions. */
+export const TOKEN_PROGRAM = Address.make("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
+
+/** Token-2022, the Token Extensions program. */
+export const TOKEN_2022_PROGRAM = Address.make("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
+
+/** A pool's balance of one mint. */
+export interface Vault {
+  readonly amount: bigint
+  readonly slot: number
+}
+
+/** One fee setting of a mint. */
+export interface TransferFee {
+  /** First epoch in which it may apply. */
+  readonly epoch: bigint
+  /** The most that is withheld from one transfer, in units of the mint. */
+  readonly maximum: bigint
+  readonly bps: bigint
+}
+
+/** The fee settings of a mint: `newer` applies from its epoch on, `older` before. */
+export interface TransferFees {
+  readonly older: TransferFee
+  readonly newer: TransferFee
+}
+
+/** Fields of a mint that swaps depend on. */
+export interface TokenMint {
+  readonly supply: bigint
+  readonly decimals: number
+  readonly transferFees: TransferFees | null
+  readonly slot: number
+}
+
+const ACCOUNT_LENGTH = 165
+const MINT_LENGTH = 82
+// Extensions of a mint begin at the same offset as in a token account, after one byte that tells the two apart.
+const EXTENSIONS_AT = ACCOUNT_LENGTH + 1
+const FROZEN = 2
+const mintAt = { supply: 36, decimals: 44, isInitialized: 45 }
+
+const ofTokenProgram = ({ owner }: OnChainAccount): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
+
+/** Reads a vault's balance. A vault of another mint is malformed; a frozen vault is closed. */
+export const readVault = (accounts: Accounts, address: Address, mint: Mint): Vault | Unpriceable => {
+  const account = accountAt(accounts, address, "vault")
+  if (isFailure(account)) {
+    return account
+  }
+  const { data, slot } = account
+  if (!ofTokenProgram(account) || data.length < ACCOUNT_LENGTH) {
+    return malformed(`vault ${address} is not a token account`)
+  }
+  if (readAddress(data, 0) !== mint) {
+    return malformed(`vault ${address} does not hold ${mint}`)
+  }
+  return data[108] === FROZEN ? closed(`vault ${address} is frozen`) : { amount: readU64(data, 64), slot }
+}
+
+/**
+ * A vault in a pool account: the offset of its address, and the offsets of the fees in it that do not belong to the
+ * pool.
+ */
+export interface VaultAt {
+  readonly mint: Mint
+  readonly vault: number
+  readonly owed: ReadonlyArray<number>
+}
+
+/** The vault's balance less what is owed from it, at least zero. Null while the vault is not readable. */
+const reserveAt = (accounts: Accounts, data: Uint8Array, { mint, owed, vault }: VaultAt): bigint | null => {
+  const read = readVault(accounts, readAddress(data, vault), mint)
+  if (isFailure(read)) {
+    return null
+  }
+  const reserve = owed.reduce((left, offset) => left - readU64(data, offset), read.amount)
+  return reserve > 0n ? reserve : 0n
+}
+
+/** The reserves of a pool account, as a field of a pool. No field while a vault is not readable. */
+export const reservesAt = (
+  accounts: Accounts,
+  data: Uint8Array,
+  a: VaultAt,
+  b: VaultAt
+): { readonly reserves?: readonly [bigint, bigint] } => {
+  const [inA, inB] = [reserveAt(accounts, data, a), reserveAt(accounts, data, b)]
+  return inA === null || inB === null ? {} : { reserves: [inA, inB] }
+}
+
+const transferFeeAt = (data: Uint8Array, offset: number): TransferFee => ({
+  epoch: readU64(data, offset),
+  maximum: readU64(data, offset + 8),
+  bps: BigInt(readU16(data, offset + 16))
+})
+
+/** Extensions that affect whether, or how much of, a transfer arrives. Other extensions do not change amounts. */
+const extension = { transferFeeConfig: 1, nonTransferable: 9, pausable: 26 }
+
+const readTransferFees = ({ address, data }: OnChainAccount): { readonly fees: TransferFees | null } | Unpriceable => {
+  let fees: TransferFees | null = null
+  for (let at = EXTENSIONS_AT; at + 4 <= data.length;) {
+    const type = readU16(data, at)
+    const value = at + 4
+    const next = value + readU16(data, at + 2)
+    if (type === 0) {
+      break
+    }
+    if (next > data.length || (type === extension.transferFeeConfig && next - value < 108)) {
+      return malformed(`mint ${address} has a broken extension of type ${type}`)
+    }
+    if (type === extension.transferFeeConfig) {
+      fees = { older: transferFeeAt(data, value + 72), newer: transferFeeAt(data, value + 90) }
+    } else if (type === extension.nonTransferable) {
+      return unsupported(`mint ${address} is not transferable`)
+    } else if (type === extension.pausable && data[value + 32] === 1) {
+      return closed(`mint ${address} is paused`)
+    }
+    at = next
+  }
+  return { fees }
+}
+
+/** The mint's supply, decimals and transfer fees. */
+export const readMint = (accounts: Accounts, address: Mint): TokenMint | Unpriceable => {
+  const account = accountAt(accounts, address, "mint")
+  if (isFailure(account)) {
+    return account
+  }
+  const { data, slot } = account
+  if (!ofTokenProgram(account) || data.length < MINT_LENGTH || data[mintAt.isInitialized] !== 1) {
+    return malformed(`${address} is not a mint`)
+  }
+  const read = account.owner === TOKEN_2022_PROGRAM ? readTransferFees(account) : { fees: null }
+  return isFailure(read)
+    ? read
+    : { supply: readU64(data, mintAt.supply), decimals: data[mintAt.decimals] ?? 0, transferFees: read.fees, slot }
+}
+
+/** Transfer fees of a pool's two mints, and the newest slot they were read at. Null for a mint that charges none. */
+export interface PairFees {
+  readonly a: TransferFees | null
+  readonly b: TransferFees | null
+  readonly slot: number
+}
+
+const WITHOUT_FEES = { transferFees: null, slot: 0 }
+
+/**
+ * Reads the transfer fees of two mints.
+ *
+ * @param isToken2022 false for a mint of the classic Token program: it charges none, so it need not have been read
+ */
+export const readPairFees = (
+  accounts: Accounts,
+  [mintA, mintB]: readonly [Mint, Mint],
+  [isA2022, isB2022]: readonly [boolean, boolean] = [true, true]
+): PairFees | Unpriceable => {
+  const a = isA2022 ? readMint(accounts, mintA) : WITHOUT_FEES
+  if (isFailure(a)) {
+    return a
+  }
+  const b = isB2022 ? readMint(accounts, mintB) : WITHOUT_FEES
+  return isFailure(b) ? b : { a: a.transferFees, b: b.transferFees, slot: Math.max(a.slot, b.slot) }
+}
+
+/** A mint of the classic Token program as an account: no extensions, so no transfer fee. Supply in atomic units. */
+export const plainMint = (address: Mint, supply = 1_000_000_000_000_000n, decimals = 6): OnChainAccount => {
+  const data = new Uint8Array(MINT_LENGTH)
+  writeU64(data, mintAt.supply, supply)
+  data[mintAt.decimals] = decimals
+  data[mintAt.isInitialized] = 1
+  return { address, owner: TOKEN_PROGRAM, lamports: 1_461_600n, data, slot: 0 }
+}

@@ -1,0 +1,62 @@
+/** Decodes the pools of a fixture from its own accounts, with stand-ins for the few that dumps leave out. */
+import { plainMint } from "../../programs/layout/tokenAccount.ts"
+import { mintsNamedBy } from "../../programs/layout/poolFields.ts"
+import type { Accounts, Pool, Program, Unpriceable } from "../../programs/interface/Program.ts"
+import { programs } from "../../programs/registry.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { Address, type Mint, SOL } from "../../domain/Address.ts"
+import { makeDeriveAddress } from "../../chain/programAddress.ts"
+import { addressOf, type Fixture } from "./poolFixture.ts"
+import { discriminator, makeAccount } from "./makeAccount.ts"
+
+/** One derivation cache for the whole run. */
+export const derive = makeDeriveAddress()
+
+const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
+const PUMP_GLOBAL = Address.make("4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf")
+const PUMP_FEE_CONFIG = Address.make("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVwTt")
+const PUMP_SWAP = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
+const PUMP_SWAP_GLOBAL = Address.make("ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw")
+
+/** Stand-ins for the settings of the pump programs: everything is on, no creator sets a rate. */
+const standIns = (accounts: ReadonlyMap<string, OnChainAccount>): ReadonlyArray<OnChainAccount> => [
+  makeAccount(PUMP_SWAP_GLOBAL, PUMP_SWAP, 949, [[0, discriminator("95089ccaa0fcb0d9")]]),
+  // Only beside a FeeConfig. Without one, Global would be read as the fees.
+  ...(accounts.has(PUMP_FEE_CONFIG)
+    ? [makeAccount(PUMP_GLOBAL, PUMP, 1087, [[0, discriminator("a7e8e8b1c86c727f")]])]
+    : [])
+]
+
+interface Candidate {
+  readonly program: Program
+  readonly account: OnChainAccount
+}
+
+const candidatesOf = ({ accounts }: Fixture): ReadonlyArray<Candidate> =>
+  [...accounts.values()].flatMap((account) =>
+    programs.filter((program) => program.isPool(account)).map((program) => ({ program, account }))
+  )
+
+const mintsOf = (fixture: Fixture, candidates: ReadonlyArray<Candidate>): ReadonlySet<Mint> =>
+  new Set([
+    SOL,
+    ...[...fixture.cases, ...fixture.errors].flatMap((entry) => addressOf(entry, "inputMint") ?? []),
+    ...candidates.flatMap(({ account: { data }, program }) => mintsNamedBy(program, data))
+  ])
+
+/** Looks accounts up: first the given ones, then stand-ins, then plain mints. Any other account does not exist. */
+export const lookup = (given: ReadonlyMap<string, OnChainAccount>, mints: ReadonlySet<Mint>): Accounts => {
+  const spare = new Map(standIns(given).map((account) => [account.address, account]))
+  return (address) => given.get(address) ?? spare.get(address) ?? (mints.has(address) ? plainMint(address) : null)
+}
+
+/** Every pool in the fixture, decoded by the engine's own programs. */
+export const decodePools = (fixture: Fixture): ReadonlyArray<Pool | Unpriceable> => {
+  const candidates = candidatesOf(fixture)
+  const mints = mintsOf(fixture, candidates)
+  const accounts = lookup(fixture.accounts, mints)
+  return candidates.map(({ account, program }) => {
+    const foundBy = [...mints].find((mint) => program.poolAddressesOf?.(mint, derive).includes(account.address))
+    return program.decode(account, accounts, derive, foundBy)
+  })
+}

@@ -1,0 +1,58 @@
+/** Reads a pool with every account of its price and its swaps, all at one slot. */
+import { Effect } from "effect"
+import type { Address } from "../../domain/Address.ts"
+import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { CLOCK, readClock } from "../../chain/clockSysvar.ts"
+import { derive } from "./decodeFixture.ts"
+import type { Venue } from "./swapVenues.ts"
+
+/** A pool with every account of its price and its swaps, all from one slot. */
+export interface PoolSnapshot {
+  readonly pool: OnChainAccount
+  readonly accounts: ReadonlyMap<string, OnChainAccount>
+  readonly clock: ChainClock
+}
+
+/** Most accounts of one `getMultipleAccounts`. Its response is of one slot. */
+export const AT_ONCE = 100
+/** Most rounds of reading until the pool names no further account. */
+const ROUNDS = 5
+
+/** Reads accounts at one slot; null for accounts that do not exist. */
+type ReadTogether<E> = (
+  addresses: ReadonlyArray<Address>
+) => Effect.Effect<ReadonlyMap<Address, OnChainAccount | null>, E>
+
+/**
+ * Reads the pool at an address with one response. Null when there is no pool, or when it needs more accounts than one
+ * response holds.
+ */
+export const readSnapshot = Effect.fnUntraced(function* <E>(
+  venue: Venue,
+  address: Address,
+  read: ReadTogether<E>
+): Effect.fn.Return<PoolSnapshot | null, E> {
+  let wanted: ReadonlySet<Address> = new Set([CLOCK, address])
+  for (let round = 0; round < ROUNDS && wanted.size <= AT_ONCE; round++) {
+    const found = yield* read([...wanted])
+    const pool = found.get(address)
+    const clock = readClock(found.get(CLOCK)?.data ?? new Uint8Array(0))
+    if (!pool || clock === null) {
+      return null
+    }
+    const needed = [
+      ...Object.values(venue.sides(pool)),
+      ...venue.program.needs(pool, (one) => found.get(one), derive),
+      ...venue.swapNeeds(pool, derive)
+    ]
+    const missing = needed.filter((one) => !wanted.has(one))
+    if (missing.length === 0) {
+      const existing = [...found].flatMap(([key, account]) =>
+        account === null || key === CLOCK ? [] : [[key, account] as const]
+      )
+      return { pool, accounts: new Map(existing), clock }
+    }
+    wanted = new Set([...wanted, ...missing])
+  }
+  return null
+})

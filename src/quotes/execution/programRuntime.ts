@@ -1,0 +1,108 @@
+/** A Solana runtime in this process that executes one call at a time: LiteSVM, an optional package. */
+import { createRequire } from "node:module"
+import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import type { Call } from "../../programs/transactions/Call.ts"
+import { compileMessage } from "../../programs/transactions/message.ts"
+import { wireOf } from "../../programs/transactions/wire.ts"
+
+/** Outcome of one call: the accounts after it, or the program's error. */
+export type Execution =
+  | { readonly after: (address: Address) => Uint8Array | undefined }
+  | { readonly error: string; readonly logs: ReadonlyArray<string> }
+
+/** A chain of its own, with accounts and programs. */
+export interface Runtime {
+  /** Deploys a program. Throws when the runtime does not accept the bytes. */
+  readonly deploy: (programId: Address, elf: Uint8Array) => void
+  readonly setAccount: (account: OnChainAccount) => void
+  readonly setClock: (clock: ChainClock) => void
+  /** Executes the call in a transaction signed by `payer`. Keeps none of its effects. */
+  readonly simulate: (payer: Address, call: Call) => Execution
+}
+
+interface Meta {
+  logs(): ReadonlyArray<string>
+}
+
+/** The part of LiteSVM that is used. Declared here because the package may be absent. */
+interface Svm {
+  withSigverify(on: boolean): Svm
+  withBlockhashCheck(on: boolean): Svm
+  withComputeBudget(budget: object): Svm
+  withTransactionHistory(capacity: bigint): Svm
+  latestBlockhash(): string
+  addProgram(programId: string, elf: Uint8Array): void
+  setAccount(account: object): void
+  setClock(clock: object): void
+  simulateTransaction(
+    transaction: object
+  ):
+    | { postAccounts(): ReadonlyArray<{ readonly address: string; readonly data: Uint8Array }>; meta(): Meta }
+    | { err(): unknown; meta(): Meta; toString(): string }
+}
+
+interface Package {
+  readonly LiteSVM: new () => Svm
+  readonly Clock: new (slot: bigint, epochStart: bigint, epoch: bigint, leaderEpoch: bigint, time: bigint) => object
+  readonly ComputeBudget: new () => { computeUnitLimit: bigint }
+}
+
+/** Most compute units of a transaction. */
+const COMPUTE_LIMIT = 1_400_000n
+
+const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
+  const budget = new ComputeBudget()
+  budget.computeUnitLimit = COMPUTE_LIMIT
+  const svm = new LiteSVM()
+    .withSigverify(false)
+    .withBlockhashCheck(false)
+    .withTransactionHistory(0n)
+    .withComputeBudget(budget)
+  const blockhash = svm.latestBlockhash()
+
+  return {
+    deploy: (programId, elf) => svm.addProgram(programId, elf),
+    setAccount: ({ address, data, lamports, owner }) =>
+      svm.setAccount({ address, data, lamports, programAddress: owner, executable: false, space: BigInt(data.length) }),
+    setClock: ({ epoch, slot, unixTimestamp }) => {
+      const [at, inEpoch, time] = [BigInt(slot), BigInt(epoch), BigInt(unixTimestamp)]
+      svm.setClock(new Clock(at, time, inEpoch, inEpoch + 1n, time))
+    },
+    simulate: (payer, call) => {
+      const message = compileMessage(payer, [call], { version: "legacy", tables: null })
+      // The first byte is the number of signatures, which are not part of the message.
+      const messageBytes = wireOf({ message, calls: [call], blockhash }, []).subarray(1)
+      const result = svm.simulateTransaction({ messageBytes, signatures: { [payer]: null } })
+      if ("err" in result) {
+        return { error: errorIn(result.meta().logs()) ?? String(result.err()), logs: result.meta().logs() }
+      }
+      const accounts = new Map(result.postAccounts().map(({ address, data }) => [address, data]))
+      return { after: (address) => accounts.get(address) }
+    }
+  }
+}
+
+/** The name of an Anchor error, or the reason in the runtime's log. */
+const errorIn = (logs: ReadonlyArray<string>): string | undefined => {
+  const text = logs.join("\n")
+  return (
+    /Error Code: (?<name>\w+)/u.exec(text)?.groups?.["name"] ??
+    /Program \w+ failed: (?<reason>[^\n]+)/u.exec(text)?.groups?.["reason"]
+  )
+}
+
+/** Loads LiteSVM. Returns a maker of fresh runtimes, or the reason why this machine has none. */
+export const loadRuntime = (
+  load: () => unknown = () => createRequire(import.meta.url)("litesvm")
+): (() => Runtime) | { readonly reason: string } => {
+  try {
+    const loaded = load() as Package
+    return () => runtimeOf(loaded)
+  } catch (error) {
+    const [detail = ""] = String(error instanceof Error ? error.message : error).split("\n")
+    return {
+      reason: `The package litesvm cannot be loaded (npm install --no-save litesvm@1.5.0; it exists for Linux and macOS): ${detail}`
+    }
+  }
+}

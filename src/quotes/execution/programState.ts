@@ -1,0 +1,85 @@
+/** Decides the state of a program from its deployment and its stored record. Pure. */
+import type { ProgramState } from "../../api/schemas/ProgramState.ts"
+import type { Deployment, NotDeployed } from "./deployment.ts"
+import type { ProofOutcome, ProofRecord } from "./ProofStore.ts"
+
+/** A program with its deployment and its record. */
+export interface KnownProgram {
+  readonly dex: string
+  /** As the node reports it; null before the first read. */
+  readonly deployment: Deployment | NotDeployed | null
+  /** Null before the store was read. */
+  readonly record: ProofRecord | null
+  /** Slot of the deployment that the operator accepts without proof; null for none. */
+  readonly acceptedSlot: number | null
+  /** The reason why the deployment cannot be proven here; null when it can, or when proofs are off. */
+  readonly obstacle: string | null
+}
+
+const joined = (...parts: ReadonlyArray<string | null>): string | null =>
+  parts.filter((part) => part !== null).join("; ") || null
+
+/** Slot of the deployment. A node that is behind reports an older slot than the known one, which then wins. */
+export const deploymentSlot = ({ slot }: Deployment, { knownSlot }: ProofRecord): number | null =>
+  slot === null || knownSlot === null ? slot : Math.max(slot, knownSlot)
+
+/** True when the state needs the operator. */
+export const isAmiss = ({ state, upgraded }: ProgramState): boolean =>
+  state === "wrong" || (state === "unproven" && upgraded === true)
+
+/** A proof needs this many exact swaps, out of up to 160. With fewer, too little was compared. */
+export const LEAST_EXACT = 16
+
+/** The reason why a proof without a wrong swap proves nothing; null when it does prove something. */
+export const shortfall = (exact: number): string | null =>
+  exact < LEAST_EXACT ? `${exact} executed swaps were compared, and ${LEAST_EXACT} are needed` : null
+
+const mismatch = ({ exact, pools, slot, wrong }: ProofOutcome): string =>
+  `${wrong} of ${wrong + exact} executed swaps differ from their quotes, on ${pools} pools at slot ${slot}`
+
+/**
+ * The reason why the prices of a program count as wrong; null when they do not. The last proof decides, even after an
+ * upgrade and while the deployment cannot be read, until the operator accepts the slot of the upgrade.
+ */
+export const wrongness = ({ acceptedSlot, deployment, record }: KnownProgram): string | null => {
+  if (record === null || record.proof === null || record.proof.wrong === 0) {
+    return null
+  }
+  const slot = deployment === null || "reason" in deployment ? null : deploymentSlot(deployment, record)
+  const isAccepted = slot !== null && slot !== record.knownSlot && slot === acceptedSlot
+  return isAccepted ? null : `its prices were found wrong: ${mismatch(record.proof)}`
+}
+
+/** See `ProgramState`. */
+export const programState = ({ acceptedSlot, deployment, dex, obstacle, record }: KnownProgram): ProgramState => {
+  const unknown = { dex, upgraded: null, upgradeable: null, deployedAtSlot: null, provenAtSlot: null }
+  if (deployment !== null && "reason" in deployment) {
+    return { ...unknown, state: "unknown", detail: deployment.reason }
+  }
+  if (deployment === null || record === null) {
+    return { ...unknown, state: "unknown", detail: null }
+  }
+  const { knownSlot, proof } = record
+  const deployedAtSlot = deploymentSlot(deployment, record)
+  const upgraded = deployedAtSlot !== knownSlot
+  const known = { dex, upgraded, upgradeable: !deployment.isImmutable, deployedAtSlot, provenAtSlot: null }
+  if (upgraded && acceptedSlot !== null && acceptedSlot === deployedAtSlot) {
+    return { ...known, upgraded: false, state: "unchanged", detail: "upgraded; accepted by PROGRAMS_ACCEPTED" }
+  }
+  if (upgraded) {
+    const since = `upgraded at slot ${deployedAtSlot ?? "unknown"}, known at slot ${knownSlot ?? "unknown"}`
+    const before = proof !== null && proof.wrong > 0 ? `before, its prices were found wrong: ${mismatch(proof)}` : null
+    return { ...known, state: "unproven", detail: joined(since, before, obstacle) }
+  }
+  if (proof === null) {
+    return { ...known, state: obstacle === null ? "unchanged" : "unproven", detail: obstacle }
+  }
+  if (proof.wrong > 0) {
+    return { ...known, state: "wrong", detail: mismatch(proof) }
+  }
+  const lacking = shortfall(proof.exact)
+  if (lacking !== null) {
+    return { ...known, state: "unproven", detail: joined(lacking, obstacle) }
+  }
+  return { ...known, state: "proven", provenAtSlot: proof.slot, detail: null }
+}

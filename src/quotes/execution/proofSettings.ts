@@ -1,0 +1,53 @@
+/** Settings for the watch of deployments and for proofs. */
+import { Config, Duration, Schema } from "effect"
+import { durationSetting } from "../../domain/countSetting.ts"
+import { programs } from "../../programs/registry.ts"
+
+const ENTRY = /^(?<dex>[a-z0-9-]+)@(?<slot>\d{1,9})$/u
+
+const entriesOf = (list: string): ReadonlyArray<string> => list.split(",").flatMap((part) => part.trim() || [])
+
+const AcceptedList = Schema.String.check(
+  Schema.makeFilter(
+    (list) =>
+      entriesOf(list).every((entry) => {
+        const dex = ENTRY.exec(entry)?.groups?.["dex"]
+        return programs.some((program) => program.dex === dex)
+      }) || "must be venues with the slot of a deployment, such as meteora-dlmm@312345678, with commas between"
+  )
+)
+
+/** `PROGRAMS_ACCEPTED`: slots of deployments that the operator accepts without proof, by venue. */
+export const accepted: Config.Config<ReadonlyMap<string, number>> = Config.schema(
+  AcceptedList,
+  "PROGRAMS_ACCEPTED"
+).pipe(
+  Config.map((list) => new Map(entriesOf(list).map((entry) => entry.split("@") as [string, string]))),
+  Config.map((slots) => new Map(Array.from(slots, ([dex, slot]) => [dex, Number(slot)]))),
+  Config.withDefault(new Map<string, number>())
+)
+
+/** `PROGRAM_REFRESH` (60 s, at least 1 s): interval between two reads of the deployments. */
+export const refresh: Config.Config<Duration.Duration> = durationSetting("PROGRAM_REFRESH").pipe(
+  Config.withDefault(Duration.seconds(60)),
+  Config.map((interval) => Duration.max(interval, Duration.seconds(1)))
+)
+
+/**
+ * `PROVE_POLICY` (refuse): what happens to a venue whose executed swaps differ from their quotes. `refuse` stops
+ * quoting it; `warn` quotes it and shows it as wrong.
+ */
+export const policy: Config.Config<"refuse" | "warn"> = Config.Literals(["refuse", "warn"], "PROVE_POLICY").pipe(
+  Config.withDefault("refuse" as const)
+)
+
+/** `PROVE_BUDGET` (60 s): most processor time of proofs in an hour. */
+export const budget: Config.Config<Duration.Duration> = durationSetting("PROVE_BUDGET").pipe(
+  Config.withDefault(Duration.seconds(60))
+)
+
+/** `PROVE` (off): proves deployments in the background. A `PROVE_BUDGET` of 0 also turns it off. */
+export const isProving: Config.Config<boolean> = Config.all({
+  setting: Config.Literals(["on", "off"], "PROVE").pipe(Config.withDefault("off" as const)),
+  budget
+}).pipe(Config.map((given) => given.setting === "on" && Duration.toMillis(given.budget) > 0))

@@ -1,0 +1,88 @@
+/** Token accounts of the trader that swaps are executed for. */
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { Address, addressToBytes, SOL } from "../../domain/Address.ts"
+import { readAddress, readU16, readU64 } from "../../programs/layout/bytes.ts"
+import { pack, u16, u32, u64, u8, utf8 } from "../../programs/layout/pack.ts"
+import type { DeriveAddress } from "../../programs/interface/Program.ts"
+import { TOKEN_2022_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+
+/** The trader. It signs every swap and owns no other account. */
+export const TRADER = Address.make("Trader1111111111111111111111111111111111111")
+
+const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
+
+/** The trader's wallet, with SOL for transaction fees. */
+export const traderWallet: OnChainAccount = {
+  address: TRADER,
+  owner: SYSTEM_PROGRAM,
+  lamports: 1_000_000_000_000n,
+  data: new Uint8Array(0),
+  slot: 0
+}
+
+/** Lamports that are enough for an account of any size. */
+export const RENT = 1_000_000_000n
+const EXTENSIONS_AT = 166
+/** By extension of a mint: the extension that a token account then needs, and its size in bytes. */
+const accountExtensions: ReadonlyMap<number, readonly [type: number, size: number]> = new Map([
+  [1, [2, 8]],
+  [14, [15, 1]],
+  [26, [27, 0]]
+])
+
+/** Types of a Token-2022 mint's extensions, with the offsets of their values. */
+const extensionsOf = ({
+  data,
+  owner
+}: OnChainAccount): ReadonlyArray<{ readonly type: number; readonly at: number }> => {
+  const found: Array<{ readonly type: number; readonly at: number }> = []
+  if (owner !== TOKEN_2022_PROGRAM) {
+    return found
+  }
+  for (let at = EXTENSIONS_AT; at + 4 <= data.length;) {
+    const type = readU16(data, at)
+    if (type === 0) {
+      break
+    }
+    found.push({ type, at: at + 4 })
+    at += 4 + readU16(data, at + 2)
+  }
+  return found
+}
+
+const TRANSFER_HOOK = 14
+
+/** True when transfers of the mint call another program, whose accounts a swap would have to name. */
+export const hasTransferHook = (mint: OnChainAccount): boolean =>
+  extensionsOf(mint).some(
+    ({ type, at }) => type === TRANSFER_HOOK && readAddress(mint.data, at + 32) !== SYSTEM_PROGRAM
+  )
+
+const optionalRent = (mint: OnChainAccount): Uint8Array =>
+  mint.address === SOL ? pack(u32(1), u64(RENT)) : new Uint8Array(12)
+
+/** The trader's account of a mint, with this balance. For SOL the balance is also in the account's lamports. */
+export const traderAccount = (derive: DeriveAddress, mint: OnChainAccount, amount: bigint): OnChainAccount => {
+  const extensions = extensionsOf(mint).flatMap(({ type }) => {
+    const wanted = accountExtensions.get(type)
+    return wanted === undefined ? [] : [pack(u16(wanted[0]), u16(wanted[1]), new Uint8Array(wanted[1]))]
+  })
+  const base = pack(
+    addressToBytes(mint.address),
+    addressToBytes(TRADER),
+    u64(amount),
+    new Uint8Array(36),
+    u8(1),
+    optionalRent(mint),
+    new Uint8Array(8 + 36)
+  )
+  return {
+    address: derive(mint.owner, [utf8("trader"), addressToBytes(mint.address)]),
+    owner: mint.owner,
+    lamports: mint.address === SOL ? amount + RENT : RENT,
+    data: extensions.length === 0 ? base : pack(base, u8(2), ...extensions),
+    slot: 0
+  }
+}
+
+export const balanceIn = (data: Uint8Array): bigint => readU64(data, 64)

@@ -1,0 +1,383 @@
+import {
+  type DeriveAddress,
+  isUnpriceable,
+  type Pool,
+  type Program,
+  type Unpriceable
+} from "../../programs/interface/Program.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import type { ChainEvent } from "../../chain/ChainFeed.ts"
+import { AccountWatchSet, type WatchChanges } from "./AccountWatchSet.ts"
+import { decodePool, type FoundPool, mayTrade, needsOf, NOT_READ } from "./foundPool.ts"
+import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
+import type { MintPools } from "./MintPools.ts"
+
+/** A pool account that its own program cannot decode. */
+export interface DecodeFault {
+  readonly address: Address
+  readonly dex: string
+  readonly detail: string
+}
+
+interface CachedPool extends FoundPool, Indexed {
+  /** Mints whose search found the pool. The pool is dropped when none is left. */
+  readonly wantedFor: Set<Mint>
+  needs: ReadonlySet<Address>
+  decoded: Pool | Unpriceable
+  /** Null until the first decoding. Until then the raw account narrows down what the pool may trade. */
+  mints: readonly [Mint, Mint] | null
+}
+
+interface WarmMint {
+  entries: ReadonlyArray<CachedPool>
+  /** True once every pool has been read, so that readers may rely on the list. */
+  ready: boolean
+  /** True once a reader used a loaded pair of the mint. */
+  used: boolean
+  lastUse: number
+  /** Number of pools that the last search found and that are not kept. */
+  leftOut: number
+  /** Further pools that are not kept: named by trades since, or of a program that could not be searched. */
+  readonly unlisted: Map<Address, Program>
+  /** True when the last search got no answer for some program. */
+  isPartial: boolean
+}
+
+/** The outcome of a search, apart from the pools that are kept. */
+export interface SearchOutcome {
+  /** Pools that were found and are not kept. */
+  readonly leftOut: ReadonlyArray<FoundPool>
+  /** Programs whose search was refused. */
+  readonly unsearched: ReadonlySet<Program>
+}
+
+const WHOLE: SearchOutcome = { leftOut: [], unsearched: new Set() }
+
+const NOTHING: ReadonlySet<Address> = new Set()
+/** Most left-out pools of one mint that are counted: anybody can make more pools for a mint. */
+const MOST_UNLISTED = 5000
+const UNUSED_SHARE = 8
+
+/**
+ * The pools in memory. One fiber writes them, every request reads them synchronously. A pool that changed is decoded by
+ * the next read or by `refreshNext`, whichever comes first.
+ */
+export class PoolCache {
+  readonly #derive: DeriveAddress
+  readonly #watched = new AccountWatchSet<CachedPool>()
+  readonly #entries = new Map<Address, CachedPool>()
+  readonly #wanted = new Map<Mint, WarmMint>()
+  readonly #dirty = new Set<CachedPool>()
+  readonly #index = new PairIndex<CachedPool, MintPools>()
+  #faults: Array<DecodeFault> = []
+  #uses = 0
+
+  constructor(derive: DeriveAddress) {
+    this.#derive = derive
+  }
+
+  /** Number of mints and of pools in memory. */
+  get size(): { readonly mints: number; readonly pools: number } {
+    return { mints: this.#wanted.size, pools: this.#entries.size }
+  }
+
+  /** Mints in memory, ready or not, least recently used first. */
+  wanted(): ReadonlyArray<Mint> {
+    return Array.from(this.#wanted)
+      .toSorted(([, a], [, b]) => a.lastUse - b.lastUse)
+      .map(([mint]) => mint)
+  }
+
+  /**
+   * The mint to forget when there are more than `capacity`; undefined when there are not. Mints that were never used
+   * after loading may take an eighth of the capacity. Beyond that the oldest of them goes, so that they cannot push out
+   * mints in use.
+   */
+  evictable(capacity: number): Mint | undefined {
+    if (this.#wanted.size <= capacity) {
+      return undefined
+    }
+    const [newest] = this.wanted().slice(-1)
+    const oldest = this.wanted().filter((mint) => mint !== newest)
+    const unused = oldest.filter((mint) => this.#wanted.get(mint)?.used === false)
+    return unused.length >= Math.max(1, Math.floor(capacity / UNUSED_SHARE))
+      ? unused[0]
+      : (oldest.find((mint) => !unused.includes(mint)) ?? oldest[0])
+  }
+
+  /**
+   * True when the mint has no pool: none was found, or there is no account at any address that follows from the mint.
+   */
+  isEmpty(mint: Mint): boolean {
+    const entries = this.#wanted.get(mint)?.entries ?? []
+    return entries.every(({ decoded }) => isUnpriceable(decoded) && decoded.reason === "closed")
+  }
+
+  /** True once the pools of the mint have been read and may be quoted from. */
+  isReady(mint: Mint): boolean {
+    return this.#wanted.get(mint)?.ready === true
+  }
+
+  /** Number of known pools of the mint that are left out. */
+  leftOut(mint: Mint): number {
+    const wanted = this.#wanted.get(mint)
+    return wanted === undefined ? 0 : wanted.leftOut + wanted.unlisted.size
+  }
+
+  /** True when the last search of the mint was refused for some program, so that pools may be missing. */
+  isPartial(mint: Mint): boolean {
+    return this.#wanted.get(mint)?.isPartial === true
+  }
+
+  /** The pools of the mint as a search found them. */
+  foundOf(mint: Mint): ReadonlyArray<FoundPool> {
+    return this.#wanted.get(mint)?.entries ?? []
+  }
+
+  /** Replaces the mint's list of pools with the result of a search. */
+  setPools(mint: Mint, found: ReadonlyArray<FoundPool>, { leftOut, unsearched }: SearchOutcome = WHOLE): void {
+    const wanted = this.#wanted.get(mint) ?? {
+      entries: [],
+      ready: false,
+      used: false,
+      lastUse: ++this.#uses,
+      leftOut: 0,
+      unlisted: new Map(),
+      isPartial: false
+    }
+    this.#wanted.set(mint, wanted)
+    wanted.isPartial = unsearched.size > 0
+    // The next search of a program lists its pools again. Pools of programs that were not searched are known here
+    // alone.
+    wanted.unlisted.forEach((program, pool) => !unsearched.has(program) && wanted.unlisted.delete(pool))
+    found.forEach(({ address }) => wanted.unlisted.delete(address))
+    const unlisted = leftOut.filter(({ program }) => unsearched.has(program))
+    unlisted.forEach(({ address, program }) => noteUnlisted(wanted, address, program))
+    wanted.leftOut = leftOut.length - unlisted.length
+    const before = new Set(wanted.entries)
+    wanted.entries = found.map((pool) => this.#entryOf(pool))
+    for (const entry of wanted.entries) {
+      before.delete(entry)
+      entry.wantedFor.add(mint)
+    }
+    this.#release(mint, before)
+  }
+
+  /** True when the mint's pools have been read and this pool is not among them. */
+  lacks(mint: Mint, pool: Address): boolean {
+    return this.isReady(mint) && this.#entries.get(pool)?.wantedFor.has(mint) !== true
+  }
+
+  /**
+   * Adds a pool to a mint. Returns false when the mint is not in memory, or has so many pools that this one is left
+   * out.
+   */
+  addPool(mint: Mint, found: FoundPool, most: number): boolean {
+    const wanted = this.#wanted.get(mint)
+    if (wanted === undefined) {
+      return false
+    }
+    if (wanted.entries.length >= most) {
+      noteUnlisted(wanted, found.address, found.program)
+      return false
+    }
+    const entry = this.#entryOf(found)
+    if (!entry.wantedFor.has(mint)) {
+      entry.wantedFor.add(mint)
+      wanted.entries = [...wanted.entries, entry]
+    }
+    return true
+  }
+
+  /** Makes the pools of the mint visible to readers. */
+  setReady(mint: Mint): void {
+    const wanted = this.#wanted.get(mint)
+    if (wanted !== undefined) {
+      wanted.ready = true
+    }
+  }
+
+  /** True when every pool of the mint can be priced or is refused for a lasting reason. */
+  isSettled(mint: Mint): boolean {
+    const entries = this.#wanted.get(mint)?.entries ?? []
+    return entries.every(
+      (entry) => !this.#dirty.has(entry) && (!isUnpriceable(entry.decoded) || entry.decoded.reason !== "incomplete")
+    )
+  }
+
+  /** Drops the mint's pools, except pools that other mints need too. */
+  forget(mint: Mint): void {
+    const entries = this.#wanted.get(mint)?.entries ?? []
+    this.#wanted.delete(mint)
+    this.#release(mint, entries)
+  }
+
+  /** Applies account writes. Cheap: pools are only marked as changed, not decoded. */
+  apply(event: ChainEvent): void {
+    const { accounts } = event._tag === "Writes" ? event : event.snapshot
+    for (const [address, account] of accounts) {
+      this.#write(address, account)
+    }
+  }
+
+  /** Decodes one changed pool. Returns false when there is none left. */
+  refreshNext(): boolean {
+    for (const entry of this.#dirty) {
+      this.#refresh(entry)
+      return true
+    }
+    return false
+  }
+
+  /** Accounts to watch and to unwatch since the last call. */
+  takeChanges(): WatchChanges {
+    return this.#watched.takeChanges()
+  }
+
+  /** Pools that turned out malformed since the last call. */
+  takeFaults(): ReadonlyArray<DecodeFault> {
+    const faults = this.#faults
+    this.#faults = []
+    return faults
+  }
+
+  /** Pools that trade both mints; null while neither side's pools are ready. */
+  between(a: Mint, b: Mint): MintPools | null {
+    const sides = [this.#wanted.get(a), this.#wanted.get(b)].filter((side) => side?.ready === true)
+    for (const side of sides) {
+      if (side !== undefined) {
+        side.used = true
+        side.lastUse = ++this.#uses
+      }
+    }
+    return sides.length === 0 ? null : this.#read(a, b)
+  }
+
+  /** Mints that share a decoded pool with this one. */
+  partnersOf(mint: Mint): Iterable<Mint> {
+    return this.#index.partnersOf(mint)
+  }
+
+  /** Every pool in memory that trades both mints, whichever mint it was loaded for. */
+  pairOf(a: Mint, b: Mint): MintPools {
+    return this.#read(a, b)
+  }
+
+  /** Every pool in memory that trades the mint. */
+  poolsOf(mint: Mint): MintPools {
+    return this.#read(mint, null)
+  }
+
+  /** The priced pool at an address; null while it is not in memory or cannot be priced. */
+  poolAt(address: Address): Pool | null {
+    const entry = this.#entries.get(address)
+    if (entry === undefined) {
+      return null
+    }
+    if (this.#dirty.has(entry)) {
+      this.#refresh(entry)
+    }
+    return isUnpriceable(entry.decoded) ? null : entry.decoded
+  }
+
+  #read(a: Mint, b: Mint | null): MintPools {
+    const view = this.#index.view(a, b)
+    if (view.value !== null) {
+      return view.value
+    }
+    for (const entry of view.entries) {
+      if (this.#dirty.has(entry)) {
+        this.#refresh(entry)
+      }
+    }
+    // The first decoding may have moved a pool to another pair.
+    return this.#index.view(a, b) === view ? assemble(view) : this.#read(a, b)
+  }
+
+  #entryOf(found: FoundPool): CachedPool {
+    const known = this.#entries.get(found.address)
+    if (known !== undefined) {
+      return known
+    }
+    const entry: CachedPool = {
+      ...found,
+      wantedFor: new Set(),
+      needs: NOTHING,
+      decoded: NOT_READ,
+      mints: null,
+      mayTrade: (a, b) => mayTrade(found, a, b)
+    }
+    this.#entries.set(entry.address, entry)
+    this.#index.add(entry)
+    this.#dirty.add(entry)
+    return entry
+  }
+
+  #release(mint: Mint, entries: Iterable<CachedPool>): void {
+    for (const entry of entries) {
+      entry.wantedFor.delete(mint)
+      if (entry.wantedFor.size === 0) {
+        this.#watched.retarget(entry, entry.needs, NOTHING)
+        this.#dirty.delete(entry)
+        this.#index.remove(entry)
+        this.#entries.delete(entry.address)
+      }
+    }
+  }
+
+  #write(address: Address, account: OnChainAccount | null): void {
+    for (const entry of this.#watched.write(address, account)) {
+      this.#dirty.add(entry)
+      this.#index.touch(entry)
+    }
+  }
+
+  #refresh(entry: CachedPool): void {
+    this.#dirty.delete(entry)
+    const before = entry.decoded
+    const account = this.#watched.read(entry.address)
+    const needs = new Set([entry.address, ...needsOf(entry, account, this.#watched.read, this.#derive)])
+    this.#watched.retarget(entry, entry.needs, needs)
+    entry.needs = needs
+    entry.decoded = decodePool(entry, account, this.#watched.read, this.#derive)
+    if (isUnpriceable(entry.decoded)) {
+      this.#reportMalformed(entry, before, entry.decoded)
+    }
+    const mints = mintsOf(entry.decoded)
+    if (entry.mints === null && mints !== null) {
+      entry.mints = mints
+      this.#index.place(entry)
+    }
+  }
+
+  #reportMalformed({ address, program }: CachedPool, before: Pool | Unpriceable, now: Unpriceable): void {
+    const known = isUnpriceable(before) && before.reason === "malformed"
+    if (now.reason === "malformed" && !known) {
+      this.#faults.push({ address, dex: program.dex, detail: now.detail })
+    }
+  }
+}
+
+const noteUnlisted = ({ unlisted }: WarmMint, pool: Address, program: Program): void => {
+  if (unlisted.size < MOST_UNLISTED) {
+    unlisted.set(pool, program)
+  }
+}
+
+const mintsOf = (decoded: Pool | Unpriceable): readonly [Mint, Mint] | null =>
+  isUnpriceable(decoded) ? (decoded.mints ?? null) : [decoded.mintA, decoded.mintB]
+
+const assemble = (view: View<CachedPool, MintPools>): MintPools => {
+  const pools: Array<Pool> = []
+  const refused: Array<MintPools["refused"][number]> = []
+  for (const { address, program, decoded } of view.entries) {
+    if (isUnpriceable(decoded)) {
+      refused.push({ address, dex: program.dex, ...decoded })
+    } else {
+      pools.push(decoded)
+    }
+  }
+  view.value = { pools, refused }
+  return view.value
+}

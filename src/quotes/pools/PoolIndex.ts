@@ -1,0 +1,33 @@
+import { Config, Context, type Effect } from "effect"
+import type { Address, Mint } from "../../domain/Address.ts"
+
+/** The pools of a mint in the index. */
+export interface IndexedPools {
+  /** Programs that are indexed completely, so that they need no search. */
+  readonly whole: ReadonlySet<Address>
+  /** Pools of those programs. Some may no longer exist. */
+  readonly pools: ReadonlyArray<{ readonly programId: Address; readonly address: Address }>
+}
+
+/** No program is whole. */
+export const NOT_INDEXED: IndexedPools = { whole: new Set(), pools: [] }
+
+/**
+ * Pools from the index are read one by one up to this number. A mint with more is searched, which takes fewer calls.
+ */
+export const MOST_INDEXED = 2000
+
+/** The index of all pools of whole programs; null where there is none. */
+export const PoolIndex = Context.Reference<{
+  /**
+   * Pools of a mint, as of a slot at most a minute before `slot`. Leaves out programs that are not indexed that far.
+   * Leaves out every program for a mint with more than 2,000 pools and while the store does not answer.
+   */
+  readonly poolsOf: (mint: Mint, slot: number) => Effect.Effect<IndexedPools>
+} | null>("fathom/quotes/pools/PoolIndex", { defaultValue: () => null })
+
+/** `POOL_INDEX` (on): indexes all pools of the programs, if the market has a Geyser. */
+export const isIndexing: Config.Config<boolean> = Config.Literals(["on", "off"], "POOL_INDEX").pipe(
+  Config.withDefault("on" as const),
+  Config.map((setting) => setting === "on")
+)

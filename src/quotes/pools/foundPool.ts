@@ -1,0 +1,74 @@
+/** A discovered pool and its decoding by its own program. Never throws: malformed bytes give a refusal. */
+import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../../programs/interface/Program.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+
+/** A pool as discovery found it. */
+export interface FoundPool {
+  readonly program: Program
+  readonly address: Address
+  /** As the search returned it; null where only the address is known. */
+  readonly account: OnChainAccount | null
+  /** The mint that the address was derived from; undefined when the pool was found in another way. */
+  readonly foundBy: Mint | undefined
+}
+
+export const NOT_READ: Unpriceable = { reason: "incomplete", detail: "the pool account has not been read yet" }
+const GONE: Unpriceable = { reason: "closed", detail: "there is no pool account" }
+const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is not a pool of its program" }
+
+const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
+  data.length >= offset + bytes.length && bytes.every((byte, i) => data[offset + i] === byte)
+
+/** True when the program's search filters match this pool for the mint. */
+export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean =>
+  // A pool of which only the address is known may trade any mint until it is read.
+  account === null ||
+  program
+    .poolsOf(mint)
+    .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
+
+/**
+ * True when the pool may trade `a`, and also `b` unless it is null. A pool found by a derived address has that mint on
+ * one side and any mint on the other.
+ */
+export const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
+  found.foundBy === undefined
+    ? wouldFind(found, a) && (b === null || wouldFind(found, b))
+    : a === found.foundBy || b === found.foundBy
+
+/**
+ * Accounts that the price depends on besides the pool. `read` is the followed pool account, `undefined` before it is
+ * read.
+ */
+export const needsOf = (
+  { account: found, foundBy, program }: FoundPool,
+  read: OnChainAccount | null | undefined,
+  accounts: Accounts,
+  derive: DeriveAddress
+): ReadonlyArray<Address> => {
+  const account = read === undefined ? found : read
+  try {
+    return account === null ? [] : program.needs(account, accounts, derive, foundBy)
+  } catch {
+    // Decoding fails on the same bytes and reports the fault.
+    return []
+  }
+}
+
+/** Decodes the pool from what has been read, or returns the reason why it cannot be priced. */
+export const decodePool = (
+  { foundBy, program }: FoundPool,
+  read: OnChainAccount | null | undefined,
+  accounts: Accounts,
+  derive: DeriveAddress
+): Pool | Unpriceable => {
+  if (read === undefined || read === null) {
+    return read === null ? GONE : NOT_READ
+  }
+  try {
+    return program.isPool(read) ? program.decode(read, accounts, derive, foundBy) : NOT_A_POOL
+  } catch (error) {
+    return { reason: "malformed", detail: error instanceof Error ? error.message : "the program's decoder failed" }
+  }
+}

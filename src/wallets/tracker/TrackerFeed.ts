@@ -1,0 +1,182 @@
+import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, Stream } from "effect"
+import type { Address } from "../../domain/Address.ts"
+import type { TrackerTrade } from "../../api/schemas/Tracker.ts"
+import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
+import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
+import type { CountedBatch } from "../../market/model/TradeBatch.ts"
+import { Market } from "../../market/tape/Market.ts"
+import type { PricedBatch } from "../../market/model/TradeBatch.ts"
+import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
+import { visitInParts } from "../../chain/decoding/PackedTransactions.ts"
+import { PriceBook } from "../../tokens/PriceBook.ts"
+import { TokenBook } from "../../tokens/TokenBook.ts"
+import { WalletAccounts } from "../WalletAccounts.ts"
+import { RestoredWallets } from "./restoredTrades.ts"
+import { makeLedgerRestore, type RestoreParts } from "./restoreLedgers.ts"
+import { TrackerState } from "./TrackerState.ts"
+import type { FeedHealth } from "../../live/FeedHealth.ts"
+import { type LiveFollower, LiveFollowers } from "./LiveFollower.ts"
+import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
+import { WatchList } from "./WatchList.ts"
+
+/**
+ * Trades, balances and profits of tracked wallets: live from blocks, and from stored trades after a restart. History
+ * before the start of tracking is not included.
+ */
+export class TrackerFeed extends Context.Service<
+  TrackerFeed,
+  {
+    /**
+     * The newest trades of all these wallets together, each wallet since its `sinceMs`. About 250 are held per wallet.
+     */
+    tradesOf(wallets: ReadonlyArray<WalletSince>, limit: number): RecentTrades
+    /** Block time of the newest activity since tracking began; null without activity. */
+    lastEventAtMs(wallet: Address): number | null
+    health(nowMs: number): FeedHealth
+    /** The newest trades of these wallets together, newest first, at most `each` per wallet. */
+    newestOf(wallets: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade>
+    /** At most `limit` positions at current marks, from the trades of each wallet since its `sinceMs`, a whole second. */
+    pnlSnapshotOf(wallets: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot
+    /** Active wallets, each once per block, from subscription on. */
+    readonly activity: Stream.Stream<{ readonly wallet: Address; readonly atMs: number }>
+    /** Invokes the follower until the scope closes. */
+    follow(follower: LiveFollower): Effect.Effect<void, never, Scope.Scope>
+  }
+>()("fathom/wallets/tracker/TrackerFeed") {
+  /** From the batches applied to the tape, for the wallets of the watch list. */
+  static readonly layer: Layer.Layer<TrackerFeed, never, Market | PriceBook | TokenBook | WatchList | WalletAccounts> =
+    Layer.suspend(() => Layer.effect(TrackerFeed, make))
+}
+
+const ACTIVITY_HELD = 16_384
+const SEND_DUE_EVERY = Duration.millis(100)
+const FORGET_EVERY = Duration.seconds(30)
+/** Tracking is stale after this long without a block. */
+const SILENT_MS = 30_000
+
+/** The transactions of a block that change balances of followed wallets. */
+const concerning = Effect.fnUntraced(function* ({ transactions }: PricedBatch, watched: WatchList["Service"]) {
+  const found: Array<BlockTransaction> = []
+  if (watched.size() > 0) {
+    yield* visitInParts(transactions, (transaction) => {
+      if (transaction.changes.some(({ owner }) => watched.follows(owner))) {
+        found.push(transaction)
+      }
+    })
+  }
+  return found
+})
+
+/** Applies blocks to the state. A block that cannot be applied leaves a gap before the next one. */
+const makeBlocks = Effect.fnUntraced(function* (
+  { accounts, restored, state, tape, watched }: RestoreParts,
+  followers: LiveFollowers
+) {
+  const prices = yield* PriceBook
+  const tokens = yield* TokenBook
+  const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
+  const ledgers = makeLedgerRestore({ accounts, restored, state, tape, watched })
+  const progress: { newestMs: number | null; appliedAtMs: number | null; isBroken: boolean } = {
+    newestMs: null,
+    appliedAtMs: null,
+    isBroken: false
+  }
+
+  const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
+    const afterGap = batch.afterGap || isBehind
+    const { newestMs } = progress
+    if (afterGap) {
+      ledgers.missed(Array.from(watched.wallets()).filter((wallet) => typeof accounts.of(wallet) === "object"))
+    }
+    ledgers.relink(newestMs)
+    yield* ledgers.restore(batch.slot)
+    const transactions = yield* concerning(batch, watched)
+    const nowMs = yield* Clock.currentTimeMillis
+    const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, followers.wants)
+    if (newestMs !== null && afterGap) {
+      const reason = batch.afterGap ? "source_gap" : "behind"
+      followers.lost({ fromMs: newestMs, toMs: batch.timeMs, reason }, nowMs)
+    }
+    ledgers.missed(state.takeBroken())
+    progress.newestMs = batch.timeMs
+    restored.applied(batch.timeMs)
+    followers.take(events, nowMs)
+    wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
+    const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
+    yield* Effect.forEach(unknown, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), { discard: true })
+  })
+
+  const startAnew = () => {
+    accounts.startAnew()
+    ledgers.startAnew()
+    state.startAnew()
+    restored.startAnew()
+  }
+
+  const takeNext = ({ batch, isAnew, missed }: CountedBatch) =>
+    Effect.sync(() => (isAnew ? startAnew() : undefined)).pipe(
+      Effect.andThen(take({ ...batch, afterGap: batch.afterGap || isAnew }, missed > 0 || progress.isBroken)),
+      Effect.andThen(Clock.currentTimeMillis),
+      Effect.map((nowMs) => {
+        progress.appliedAtMs = nowMs
+        progress.isBroken = false
+      }),
+      Effect.onError(() =>
+        Effect.sync(() => {
+          progress.isBroken = true
+        })
+      ),
+      keepGoing("Applying a block to tracked wallets")
+    )
+
+  return { activity, progress, takeNext }
+})
+
+const make = Effect.gen(function* () {
+  const tape = yield* Market
+  const prices = yield* PriceBook
+  const tokens = yield* TokenBook
+  const watched = yield* WatchList
+  const accounts = yield* WalletAccounts
+  const followers = new LiveFollowers()
+  const needsAccounts = (wallet: Address) => accounts.of(wallet) !== "named"
+  const restored = new RestoredWallets({ ...watched, needsAccounts })
+  const state = new TrackerState({
+    sincesOf: (wallet) => watched.sincesOf(wallet),
+    isRestored: (wallet) => restored.has(wallet),
+    tokenOf: (mint) => tokens.read(mint),
+    pricesAt: (nowMs) => prices.at(nowMs),
+    commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
+  })
+  const { activity, progress, takeNext } = yield* makeBlocks({ accounts, restored, state, tape, watched }, followers)
+
+  yield* tape.appliedCounted.pipe(
+    Stream.runForEach(takeNext),
+    keepRunning("Tracking wallets", "tracker"),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  yield* (yield* SourceMonitor).report("tracker", (nowMs) => stateByAge(progress.appliedAtMs, SILENT_MS, nowMs))
+  yield* Effect.map(Clock.currentTimeMillis, (nowMs) => followers.take(state.due(nowMs, followers.wants), nowMs)).pipe(
+    Effect.repeat(Schedule.spaced(SEND_DUE_EVERY)),
+    keepRunning("Sending due tracker events"),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  yield* Effect.sync(() => state.forget()).pipe(
+    Effect.schedule(Schedule.spaced(FORGET_EVERY)),
+    keepRunning("Forgetting old activity"),
+    Effect.forkScoped
+  )
+
+  return TrackerFeed.of({
+    tradesOf: (wallets, limit) => state.tradesOf(wallets, limit),
+    lastEventAtMs: (wallet) => state.lastEventAtMs(wallet),
+    newestOf: (wallets, each, limit) => state.newestOf(wallets, each, limit),
+    pnlSnapshotOf: (wallets, limit, nowMs) => state.pnlSnapshotOf(wallets, limit, nowMs),
+    health: (nowMs) => ({
+      ingestLagMs: progress.newestMs === null ? null : Math.max(0, nowMs - progress.newestMs),
+      heardAtMs: tape.heardAtMs()
+    }),
+    activity: Stream.fromPubSub(activity),
+    follow: (follower) => followers.follow(follower)
+  })
+})

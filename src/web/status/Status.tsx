@@ -1,0 +1,85 @@
+import { useRead } from "../data/useRead.ts"
+import { When } from "../parts/Links.tsx"
+import { Panel } from "../parts/Panel.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import { ageWords } from "../parts/words.ts"
+import { extrasOf, isUnasked, purposeOf, type SourceJson, stateWords } from "./sources.ts"
+import "../style/market.css"
+
+const EVERY_MS = 3000
+
+const columns: ReadonlyArray<Column<SourceJson>> = [
+  {
+    name: "Source",
+    cell: ({ source }) => (
+      <span class="token">
+        {source}
+        {purposeOf(source) !== null && <span class="soft">{purposeOf(source)}</span>}
+      </span>
+    )
+  },
+  {
+    name: "State",
+    cell: (source) => <span class={isUnasked(source) ? "soft" : `state ${source.status}`}>{stateWords(source)}</span>
+  },
+  {
+    name: "Lag",
+    isNumber: true,
+    cell: ({ lagMs }) => (lagMs === null ? "–" : <span title={`${lagMs} ms`}>{ageWords(lagMs)}</span>)
+  },
+  { name: "Last heard", isNumber: true, cell: ({ observedAtMs }) => <When atMs={observedAtMs} /> },
+  { name: "Node", cell: ({ node }) => node ?? "–" },
+  {
+    name: "Gaps and progress",
+    cell: (source) => {
+      const extras = extrasOf(source)
+      return extras.length === 0 ? "–" : extras.map(([name, value]) => `${name} ${value}`).join(", ")
+    }
+  }
+]
+
+/** Whether the service is ready, in one sentence. */
+const Readiness = () => {
+  const read = useRead("GET /readyz", {}, EVERY_MS)
+  const { answer, failure } = read
+  if (failure !== null) {
+    return (
+      <p class="state unavailable" role="status">
+        Not ready: {failure.message}
+      </p>
+    )
+  }
+  if (answer === null) {
+    return <p class="soft">Checking whether the service is ready.</p>
+  }
+  const behind = answer.lagging.map(({ source }) => source)
+  return (
+    <p class={behind.length === 0 ? "state known" : "state stale"} role="status">
+      {behind.length === 0 ? "Ready: every source is current." : `Ready, but behind with ${behind.join(", ")}.`}
+    </p>
+  )
+}
+
+/** Every source with its state, lag, gaps and progress. */
+export const Status = () => {
+  useTitle("Status")
+  const read = useRead("GET /freshness", {}, EVERY_MS)
+  return (
+    <>
+      <h1>Status</h1>
+      <Readiness />
+      <Panel title="Sources" read={read} everyMs={EVERY_MS} rows={7}>
+        {({ data }) => (
+          <Table
+            caption="A stale source has been silent for longer than it should."
+            columns={columns}
+            rows={data}
+            keyOf={({ source }) => source}
+            empty="No source has reported yet."
+          />
+        )}
+      </Panel>
+    </>
+  )
+}

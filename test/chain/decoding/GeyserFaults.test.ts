@@ -1,0 +1,174 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Duration, Effect, Layer, References, Stream } from "effect"
+import { Simulator } from "../../../src/simulator/Simulator.ts"
+import type { BlockEvent } from "../../../src/chain/blocks/BlockFeed.ts"
+import type { GeyserFeedOptions } from "../../../src/chain/geyser/BlockFeedGeyser.ts"
+import { decodeBlock } from "../../../src/chain/decoding/decodeBlock.ts"
+import type { TradeBlock } from "../../../src/chain/decoding/TradeBlock.ts"
+import { TradeBlocks } from "../../../src/chain/decoding/TradeBlocks.ts"
+import { at, call } from "../../simulator/node/client.ts"
+import { until } from "../accounts/accounts.ts"
+import { movable } from "../../support/clock.ts"
+import { plain } from "./plainTransactions.ts"
+
+const KILLS = 20
+const full = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
+const services = Layer.mergeAll(NodeHttpClient.layerUndici, Layer.succeed(References.MinimumLogLevel, "None"))
+const simulated = Simulator.layer({ seed: "geyser", speed: 0, swapsPerSecond: 20, startUnixMs: 1_790_000_000_000 })
+/** So long that no test waits for it. What is missing until then must arrive over the stream. */
+const patient = Duration.minutes(10)
+
+/** The events after the newest slot, collected as they arrive. */
+const collecting = Effect.fnUntraced(function* (options: Partial<GeyserFeedOptions>) {
+  const { rpcUrl } = yield* Simulator
+  const after = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+  const blocks = { concurrency: 2, poll: Duration.millis(20), tries: 1_000 }
+  const layer = TradeBlocks.layerGeyser({ rpcUrl, retries: 0, blocks, ...options })
+  const feed = Context.get(yield* Layer.build(layer.pipe(Layer.provideMerge(services))), TradeBlocks)
+  const events: Array<BlockEvent<TradeBlock>> = []
+  yield* feed.follow(after).pipe(
+    Stream.runForEach((event) => Effect.sync(() => events.push(event))),
+    Effect.forkScoped
+  )
+  const last = () => {
+    const event = events.at(-1)
+    return event?._tag === "Block" ? event.block.slot : after
+  }
+  return { after, events, feed, last }
+})
+
+/** Compares every block up to the newest with the node's answer. No block is missing and none arrives twice. */
+const isComplete = Effect.fnUntraced(function* (events: ReadonlyArray<BlockEvent<TradeBlock>>, after: number) {
+  const { rpcUrl } = yield* Simulator
+  const listed: unknown = at(yield* call(rpcUrl, "getBlocks", after + 1), "result")
+  assert.deepStrictEqual(
+    events.map((event) => (event._tag === "Block" ? event.block.slot : event)),
+    listed
+  )
+  for (const event of events) {
+    if (event._tag === "Block") {
+      const { block } = event
+      const answer = at(yield* call(rpcUrl, "getBlock", block.slot, full), "result")
+      assert.deepStrictEqual({ ...block, transactions: plain(block.transactions) }, decodeBlock(block.slot, answer))
+    }
+  }
+})
+
+const newestSlot = Effect.gen(function* () {
+  const { rpcUrl } = yield* Simulator
+  return Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+})
+
+describe("blocks of a Geyser", { concurrent: true }, () => {
+  it.live("are complete after 20 kills, without reading a node", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance, faults } = yield* Simulator
+      const geyser = yield* addGeyser({ duplicates: true })
+      const { after, events, last } = yield* collecting({ geyser: { url: geyser.url, patience: patient } })
+      yield* until("the stream is open", () => geyser.opened().length === 1)
+      yield* faults.set({ http: "503" })
+      for (let kill = 1; kill <= KILLS; kill++) {
+        // Within the first slot, after a different number of its updates each time.
+        yield* geyser.kill((kill * 7) % 13)
+        yield* faults.skipSlots(kill % 3)
+        yield* advance(2)
+        yield* until("the stream is opened again", () => geyser.opened().length === kill + 1)
+      }
+      yield* faults.clear
+      const newest = yield* newestSlot
+      yield* until("all is read", () => last() === newest)
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("that are not whole, or out of range, are read from a node", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance } = yield* Simulator
+      const geyser = yield* addGeyser({
+        reorder: true,
+        missingHeadEvery: 3,
+        missingTransactionEvery: 4,
+        replaySlots: 2
+      })
+      const { after, events, last } = yield* collecting({
+        geyser: { url: geyser.url, patience: Duration.millis(200) }
+      })
+      yield* until("the stream is open", () => geyser.opened().length === 1)
+      yield* advance(12)
+      yield* geyser.kill(0)
+      yield* advance(12)
+      const newest = yield* newestSlot
+      yield* until("all is read", () => last() === newest)
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("come from the next endpoint while the first one catches up", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance, faults } = yield* Simulator
+      const [first, second] = [yield* addGeyser({ streams: "catching up" }), yield* addGeyser()]
+      const { after, events, feed, last } = yield* collecting({
+        geyser: { url: `${first.url},${second.url}`, token: ",secret", patience: patient }
+      })
+      yield* until("the second is asked", () => second.opened().length > 0)
+      yield* faults.set({ http: "503" })
+      yield* advance(5)
+      yield* until("all is read", () => last() === after + 5)
+      assert.strictEqual(feed.freshness().node, new URL(second.url).host)
+      yield* faults.clear
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("have the configured commitment", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance, faults } = yield* Simulator
+      const geyser = yield* addGeyser()
+      const { after, events, last } = yield* collecting({
+        commitment: "finalized",
+        geyser: { url: geyser.url, patience: patient }
+      })
+      yield* until("the stream is open", () => geyser.opened().length === 1)
+      assert.deepStrictEqual(geyser.commitments(), [2])
+      yield* faults.set({ http: "503" })
+      yield* advance(3)
+      yield* until("all is read", () => last() === after + 3)
+      yield* faults.clear
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("are read from a node while no update arrives", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance, rpcUrl } = yield* Simulator
+      const geyser = yield* addGeyser({ streams: "silent" })
+      const { after, events, feed, last } = yield* collecting({
+        geyser: { url: geyser.url, patience: Duration.millis(100) }
+      })
+      yield* advance(5)
+      yield* until("all is read", () => last() === after + 5)
+      yield* isComplete(events, after)
+      assert.strictEqual(feed.freshness().node, new URL(rpcUrl).host)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("are read from a node while no update arrives, even after the wall clock was set back", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance } = yield* Simulator
+      const geyser = yield* addGeyser()
+      const clock = yield* movable
+      const { after, events, last } = yield* collecting({
+        geyser: { url: geyser.url, patience: Duration.seconds(1) }
+      }).pipe(Effect.provideService(Clock.Clock, clock))
+      yield* until("the stream is open", () => geyser.opened().length > 0)
+      yield* advance(1)
+      yield* until("the first is read", () => last() === after + 1)
+      yield* geyser.faults.set({ streams: "silent" })
+      clock.shift(-3_600_000)
+      yield* advance(5)
+      yield* until("all is read", () => last() === after + 6)
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+})

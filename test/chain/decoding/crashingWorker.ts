@@ -1,0 +1,18 @@
+/** A thread that ends at the blocks of some slots, like a thread that has run out of memory. */
+import { serveBlocks } from "../../../src/chain/blocks/serveBlocks.ts"
+import { packBlock } from "../../../src/chain/decoding/PackedTransactions.ts"
+
+serveBlocks((slot) => {
+  if (slot % 10 === 3) {
+    process.exit(1)
+  }
+  return packBlock({
+    slot,
+    parentSlot: slot - 1,
+    blockTimeMs: null,
+    transactions: [],
+    launches: [],
+    supply: [],
+    malformed: 0
+  })
+})

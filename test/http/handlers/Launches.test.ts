@@ -1,0 +1,176 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { LaunchAnswer, LaunchesAnswer } from "../../../src/api/Launches.ts"
+import type { Launch } from "../../../src/api/schemas/Launch.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
+import { assertInvalid, assertRefused, keys } from "./tokenCalls.ts"
+import { poolOf } from "../../market/tape/decoded.ts"
+import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
+import { type Answer, call } from "../../support/http.ts"
+import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
+import { at, poolWith, priceAll } from "../../support/views.ts"
+
+const NOW = 4000
+const CREATOR = walletOf(50)
+const books = makeBooks()
+priceAll(books, [mintOf(2)])
+books.tokens.set(mintOf(2), minted(10n ** 15n, 6))
+books.pools.set(mintOf(2), [
+  { ...poolWith(mintOf(2), "meteora-dbc", [1000n, 1000n]), graduation: { numerator: 1n, denominator: 4n } }
+])
+
+const launched = (n: number, event: Launch["event"], given: Partial<Launch> = {}): Launch => ({
+  event,
+  mint: mintOf(n),
+  launchpad: "pump-fun",
+  pool: poolOf(n),
+  ...given
+})
+
+const launches = (query: Record<string, string> = {}, key = "b") =>
+  call(`/api/v1/launches?${new URLSearchParams(query)}`, { key })
+const launch = (n: number) => call(`/api/v1/launches/${mintOf(n)}`, { key: "c" })
+const read = (answer: Answer) => {
+  assert.strictEqual(answer.status, 200, answer.text)
+  return Schema.decodeUnknownSync(Schema.fromJsonString(LaunchesAnswer))(answer.text)
+}
+const numbersOf = (answer: Answer) =>
+  read(answer).data.map(({ token }) => Array.from({ length: 9 }, (_, n) => n).find((n) => mintOf(n) === token.address))
+
+/** Purchases of wallets 1 to 12, each twice and one in the block of the creation, among sales and net trades. */
+const purchases = [
+  at(2000, { mint: mintOf(2), wallet: CREATOR, index: 0 }),
+  at(2000, { mint: mintOf(2), wallet: walletOf(90), index: 1, role: "wallet" }),
+  at(2000, { mint: mintOf(2), wallet: walletOf(91), index: 2, side: "sell" }),
+  ...Array.from({ length: 24 }, (_, i) =>
+    at(2000, { mint: mintOf(2), wallet: walletOf(1 + Math.floor(i / 2)), index: 3 + i })
+  )
+]
+
+layer(reading({ books, world: { keys } }))("launches", (it) => {
+  it.effect("are unavailable before the first block", () =>
+    Effect.gen(function* () {
+      assertRefused(yield* launches(), 503, "data_unavailable")
+      assertRefused(yield* launch(1), 503, "data_unavailable")
+    })
+  )
+
+  it.effect("are listed newest first, with what is known of each", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      yield* setSecond(NOW)
+      yield* tape.apply(block(0))
+      yield* tape.apply(block(10, { launches: [launched(1, "created", { creator: CREATOR })] }))
+      const dbc = { launchpad: "meteora-dbc", creator: CREATOR }
+      yield* tape.apply(block(2000, { launches: [launched(2, "created", dbc)], trades: purchases }))
+      yield* tape.apply(
+        block(3000, { launches: [launched(3, "migrated"), launched(1, "migrated", { pool: poolOf(9) })] })
+      )
+      yield* tape.apply(block(NOW))
+      const { data, meta, nextCursor } = read(yield* launches())
+      assert.deepStrictEqual(numbersOf(yield* launches()), [3, 2, 1])
+      assert.isNull(nextCursor)
+      assert.deepInclude(data[1], {
+        launchpad: "meteora-dbc",
+        creator: CREATOR,
+        curve: poolOf(2),
+        pool: poolOf(2),
+        createdAtMs: (MONDAY + 2000) * 1000,
+        graduatedAtMs: null
+      })
+      assert.strictEqual(data[1]?.curveProgressPct.value, "25")
+      assert.strictEqual(data[1]?.trades.value, "26")
+      assert.deepInclude(data[2], { curve: poolOf(1), pool: poolOf(9), graduatedAtMs: (MONDAY + 3000) * 1000 })
+      assert.strictEqual(data[2]?.curveProgressPct.value, "100")
+      assert.deepInclude(data[0], { creator: null, curve: null, createdAtMs: null })
+      // The list begins with the record.
+      assert.deepStrictEqual(meta.coverage, { complete: false, reason: "not_captured" })
+      const late = yield* launches({ from: String(MONDAY + 1000) })
+      assert.deepStrictEqual(late.json("meta.coverage"), { complete: true, reason: null })
+    })
+  )
+
+  it.effect("are chosen by launchpad, creator, migration and time", () =>
+    Effect.gen(function* () {
+      const of = Effect.fnUntraced(function* (query: Record<string, string>) {
+        return numbersOf(yield* launches(query, "d"))
+      })
+      assert.deepStrictEqual(yield* of({ launchpad: "pump-fun" }), [3, 1])
+      assert.deepStrictEqual(yield* of({ creator: CREATOR }), [2, 1])
+      assert.deepStrictEqual(yield* of({ graduated: "true" }), [3, 1])
+      assert.deepStrictEqual(yield* of({ graduated: "false" }), [2])
+      assert.deepStrictEqual(yield* of({ from: String(MONDAY + 2000) }), [3, 2])
+      assert.deepStrictEqual(yield* of({ to: String(MONDAY + 2000) }), [1])
+    })
+  )
+
+  it.effect("come in pages that new launches do not change", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const first = yield* launches({ limit: "1" })
+      assert.deepStrictEqual(numbersOf(first), [3])
+      yield* tape.apply(block(NOW, { launches: [launched(4, "created")] }))
+      const cursor = String(first.json("nextCursor"))
+      const second = yield* launches({ limit: "1", cursor })
+      assert.deepStrictEqual(numbersOf(second), [2])
+      const third = yield* launches({ limit: "1", cursor: String(second.json("nextCursor")) })
+      assert.deepStrictEqual([numbersOf(third), third.json("nextCursor")], [[1], null])
+      assertRefused(yield* launches({ limit: "2", cursor }), 400, "invalid_cursor")
+      assertRefused(yield* launches({ limit: "1", cursor: "x" }), 400, "invalid_cursor")
+    })
+  )
+
+  it.effect("have the first ten buyers in the order of the chain", () =>
+    Effect.gen(function* () {
+      const answer = yield* launch(2)
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { data } = Schema.decodeUnknownSync(Schema.fromJsonString(LaunchAnswer))(answer.text)
+      const { coverage, rows } = data.firstBuyers
+      assert.deepStrictEqual(
+        rows?.map(({ wallet }) => wallet),
+        [CREATOR, ...Array.from({ length: 9 }, (_, i) => walletOf(i + 1))]
+      )
+      assert.deepStrictEqual(rows?.map(({ trade }) => trade.index).slice(0, 3), [0, 3, 5])
+      assert.deepStrictEqual(rows?.map(({ isCreator }) => isCreator).slice(0, 2), [true, false])
+      assert.strictEqual(rows?.[0]?.afterMs, 0)
+      assert.deepStrictEqual(coverage, { complete: true, reason: null })
+      assert.strictEqual(answer.json("meta.status"), "known")
+      // Nothing of before its migration was seen.
+      const unseen = yield* launch(3)
+      assert.isNull(unseen.json("data.firstBuyers.rows"))
+      assert.strictEqual(unseen.json("data.firstBuyers.coverage.reason"), "not_captured")
+      // Created a moment ago, and not bought yet.
+      assert.deepStrictEqual((yield* launch(4)).json("data.firstBuyers.rows"), [])
+    })
+  )
+
+  it.effect("are refused by name", () =>
+    Effect.gen(function* () {
+      assertRefused(yield* launch(8), 404, "launch_not_found")
+      assertInvalid(yield* call("/api/v1/launches/x", { key: "e" }), "path", "mint", "format")
+      assertInvalid(yield* launches({ graduated: "yes" }, "e"), "query", "graduated", "format")
+      assertInvalid(yield* launches({ from: "5", to: "5" }, "e"), "query", "to", "conflict")
+      assertInvalid(yield* launches({ limit: "101" }, "e"), "query", "limit", "out_of_range")
+    })
+  )
+})
+
+const small = { tokens: 2, bars: 1000, trades: 1000, traders: 1000 }
+layer(reading({ limits: small, world: { keys } }))("launches that were dropped to make room", (it) => {
+  it.effect("make the list incomplete from their time on", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      yield* setSecond(NOW)
+      yield* tape.apply(block(0))
+      for (const n of [1, 2, 3]) {
+        yield* tape.apply(block(n * 1000, { launches: [launched(n, "created")] }))
+      }
+      yield* tape.apply(block(NOW))
+      const coverageFrom = (second: number) =>
+        Effect.map(launches({ from: String(MONDAY + second) }), (answer) => answer.json("meta.coverage.reason"))
+      assert.deepStrictEqual(numbersOf(yield* launches()), [3, 2])
+      assert.strictEqual(yield* coverageFrom(500), "limit_clipped")
+      assert.strictEqual(yield* coverageFrom(1500), null)
+    })
+  )
+})

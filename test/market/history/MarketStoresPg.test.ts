@@ -1,0 +1,266 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
+import { BAR } from "../../../src/market/model/bar.ts"
+import { foldBars, walkStored } from "../../../src/market/memory/foldBars.ts"
+import * as MarketStoresPg from "../../../src/market/history/MarketStoresPg.ts"
+import * as Proxy from "../../support/Proxy.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import { layerPg, storesOf, storesOn } from "../../support/marketStores.ts"
+import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { makeTradeNames } from "../../../src/market/history/tradeNames.ts"
+import { makeLargest, makeTradePages } from "../../../src/market/history/tradePages.ts"
+import { makeTradeTable } from "../../../src/market/history/tradeTable.ts"
+import { marketStoresContract } from "./marketStoresContract.ts"
+import { storedBlock } from "./storedBlock.ts"
+import { ofMint } from "./tradeHistoryContract.ts"
+
+const DAY_MS = 86_400_000
+
+const sqlOf = (address: TestDatabase.TestAddress) =>
+  Effect.map(Layer.build(TestDatabase.connect(address)), (context) => Context.get(context, SqlClient.SqlClient))
+
+const names = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
+const counts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ rows: Schema.Number })))
+
+const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effect.flip(question)
+
+describe.runIf(TestDatabase.isAvailable)("the contract", () => {
+  marketStoresContract("MarketStoresPg.layer", layerPg)
+})
+
+describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurrent: true }, () => {
+  it.live("are searched for a rare one within a bound", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const store = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* store.blocks.open({ genesis: "searched", isSandbox: false })
+      const blocks = Array.from({ length: 10 }, (_, second) =>
+        storedBlock(second, [{ side: second === 1 ? "sell" : "buy" }])
+      )
+      yield* store.blocks.append(blocks)
+      const sql = yield* sqlOf(address)
+      const pageOf = makeTradePages(sql, makeTradeTable(sql, makeTradeNames(sql)), 4)
+      const [chain] = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Schema.Number })))(
+        yield* sql`select id from chains where genesis = ${"searched"}`
+      )
+      const sales = ofMint(1, 5, { side: "sell" })
+      const first = yield* pageOf(chain?.id ?? 0, sales)
+      assert.deepStrictEqual(first, { trades: [], searchedTo: { slot: 1006, index: 0 } })
+      const second = yield* pageOf(chain?.id ?? 0, { ...sales, before: first.searchedTo })
+      assert.deepStrictEqual(second.searchedTo, { slot: 1002, index: 0 })
+      const third = yield* pageOf(chain?.id ?? 0, { ...sales, before: second.searchedTo })
+      assert.deepStrictEqual([third.trades.map(({ slot }) => slot), third.searchedTo], [[1001], null])
+      const largestOf = makeLargest(sql, makeTradeTable(sql, makeTradeNames(sql)), 4)
+      const request = { mint: mintOf(1), startsMs: [blocks[0]?.timeMs ?? 0], toSlot: 2000 }
+      const largest = yield* largestOf(chain?.id ?? 0, request)
+      assert.strictEqual(largest.clippedAtMs, blocks[5]?.timeMs)
+      const whole = yield* largestOf(chain?.id ?? 0, { ...request, toSlot: 1003 })
+      assert.isNull(whole.clippedAtMs)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are there for the next process, including closed candles", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const first = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* first.blocks.open({ genesis: "kept", isSandbox: false })
+      const blocks = [0, 30, 90, 4000, 9000].map((second) => storedBlock(second, [{ priceUsd: second + 1 }]))
+      yield* first.blocks.append(blocks)
+      yield* first.blocks.closeBars
+      const second = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      assert.strictEqual((yield* second.blocks.open({ genesis: "kept", isSandbox: false }))?.slot, 10_000)
+      const all = yield* Stream.runCollect(second.blocks.since({ second: 0, after: 0, most: 10 }))
+      assert.deepStrictEqual(Array.from(all), blocks)
+      const request = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 9001, limit: 10 } as const
+      const before = yield* first.candles.bars(request)
+      assert.strictEqual(before.cells.length, 4 * BAR)
+      assert.deepStrictEqual(yield* second.candles.bars(request), before)
+    })
+  )
+
+  it.live("are visible to a reader while another process writes them; the reader writes nothing", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const chain = { genesis: "followed", isSandbox: false }
+      const writer = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      const reader = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* writer.blocks.open(chain)
+      assert.isNull(yield* reader.blocks.open(chain, "read"))
+      const blocks = [0, 30, 90, 4000].map((second) => storedBlock(second, [{ priceUsd: second + 1 }]))
+      yield* writer.blocks.append(blocks)
+      yield* writer.blocks.closeBars
+      assert.strictEqual((yield* reader.blocks.progress)?.slot, 5000)
+      const request = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 9001, limit: 10 } as const
+      assert.deepStrictEqual(yield* reader.candles.bars(request), yield* writer.candles.bars(request))
+      assert.deepStrictEqual(
+        Array.from(yield* Stream.runCollect(reader.blocks.since({ second: 0, after: 0, most: 10 }))),
+        blocks
+      )
+      assert.include(`${(yield* Effect.flip(reader.blocks.append(blocks))).cause}`, "open for reading")
+      assert.include(`${(yield* Effect.flip(reader.blocks.closeBars)).cause}`, "open for reading")
+    })
+  )
+
+  it.live("are written only by the last process that claimed to be the only writer", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const chain = { genesis: "claimed", isSandbox: false }
+      const first = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      const second = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* first.blocks.open(chain, "sole")
+      yield* first.blocks.append([storedBlock(0, [{}])])
+      assert.strictEqual((yield* second.blocks.open(chain, "sole"))?.slot, 1000)
+      yield* second.blocks.append([storedBlock(30, [{}]), storedBlock(90, [{}])])
+      // Without the term it would set the progress back.
+      assert.include(
+        `${(yield* Effect.flip(first.blocks.append([storedBlock(30, [{}])]))).cause}`,
+        "another process writes"
+      )
+      yield* first.blocks.open(chain, "read")
+      assert.strictEqual((yield* first.blocks.progress)?.slot, 1090)
+      yield* second.blocks.append([storedBlock(120, [{}])])
+      assert.strictEqual((yield* second.blocks.progress)?.slot, 1120)
+    })
+  )
+
+  it.live("that come late enter the closed candles of every width, and only they raise the revision", () =>
+    Effect.gen(function* () {
+      const store = yield* storesOf(storesOn(TestDatabase.connect(yield* TestDatabase.create)))
+      yield* store.blocks.open({ genesis: "late", isSandbox: false })
+      const of = Effect.fnUntraced(function* (resolution: "1m" | "1h" | "1d" | "5m") {
+        const request = { mint: mintOf(1), resolution, from: null, before: MONDAY + 90_000, limit: 9 }
+        const stored = yield* store.candles.bars(request)
+        const { bars } = foldBars(walkStored(stored), { ...request, to: null, denom: "sol" }, false)
+        return bars.map(({ high, revision, traders, trades }) => [trades, revision, high, traders])
+      })
+      const blocks = [0, 30, 200, 90_000].map((second) => storedBlock(second, [{}]))
+      yield* store.blocks.append(blocks)
+      yield* store.blocks.closeBars
+      assert.deepStrictEqual(yield* of("1m"), [
+        [2, 0, 0.01, 1],
+        [1, 0, 0.01, 1]
+      ])
+      yield* store.blocks.append(blocks)
+      assert.deepStrictEqual(yield* of("1d"), [[3, 0, 0.01, null]])
+      const late = storedBlock(31, [{ lamports: 50_000_000n, wallet: walletOf(2) }, { mint: mintOf(2) }])
+      yield* store.blocks.append([late])
+      yield* store.blocks.append([late, storedBlock(90_001, [{}])])
+      yield* store.blocks.closeBars
+      assert.deepStrictEqual(yield* of("1m"), [
+        [3, 1, 0.05, 2],
+        [1, 0, 0.01, 1]
+      ])
+      for (const resolution of ["5m", "1h", "1d"] as const) {
+        assert.deepStrictEqual(yield* of(resolution), [[4, 1, 0.05, null]], resolution)
+      }
+      const marked = (yield* store.candles.revised(MONDAY)).map(({ mint, revision, second, width }) => [
+        mint,
+        width,
+        second,
+        revision
+      ])
+      assert.sameDeepMembers(
+        marked,
+        [60, 3600, 86_400].flatMap((width) => [1, 2].map((n) => [mintOf(n), width, MONDAY, 1]))
+      )
+      assert.deepStrictEqual(yield* store.candles.revised(MONDAY + 1), [])
+      yield* store.blocks.append([storedBlock(100, [{}])])
+      assert.deepStrictEqual((yield* of("1m"))[1], [1, 1, 0.01, 1])
+    })
+  )
+
+  it.live("of a sandbox are deleted once another chain has replaced it; those of a real chain stay", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* sqlOf(address)
+      const store = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      for (const [genesis, isSandbox] of [
+        ["real", false],
+        ["old sandbox", true],
+        ["sandbox", true]
+      ] as const) {
+        yield* store.blocks.open({ genesis, isSandbox })
+        yield* store.blocks.append([storedBlock(1, [{}, {}], { launches: [] })])
+      }
+      yield* sql`update chains set written_at = now() - interval '1 hour'`
+      const later = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* later.blocks.open({ genesis: "sandbox", isSandbox: true })
+      const left = sql`select genesis as name from chains order by 1`.pipe(Effect.flatMap((rows) => names(rows)))
+      yield* Effect.repeat(left, { until: (rows) => rows.length === 2 }).pipe(Effect.timeout("10 seconds"))
+      assert.deepStrictEqual(yield* left, [{ name: "real" }, { name: "sandbox" }])
+      const [trades] = yield* sql`select count(*)::int as rows from trades`.pipe(Effect.flatMap((rows) => counts(rows)))
+      assert.strictEqual(trades?.rows, 4)
+    })
+  )
+
+  it.live("have no change of supply from before the release that began to store them", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* sqlOf(address)
+      const chain = { genesis: "older release", isSandbox: false }
+      const store = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* store.blocks.open(chain)
+      yield* store.blocks.append([storedBlock(1, [], { supply: [{ mint: mintOf(1), change: 5n }] })])
+      const asked = { mint: mintOf(1), from: 0, most: 10 }
+      assert.isBelow((yield* store.trades.supplyOf(asked)).from, MONDAY)
+      // As the migration leaves a chain that has blocks.
+      yield* sql`update chains set supply_from = slot_at + interval '1 second'`
+      const later = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* later.blocks.open(chain)
+      const { changes, from, toSlot } = yield* later.trades.supplyOf(asked)
+      assert.deepStrictEqual(changes, [{ slot: 1001, second: MONDAY + 1, change: 5n }])
+      assert.deepStrictEqual([from, toSlot], [MONDAY + 2, 1001])
+    })
+  )
+
+  it.live("are dropped by the day once they are too old, and days are made ahead", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* sqlOf(address)
+      const nowMs = Date.now()
+      const days = sql`
+        select inhrelid::regclass::text as name from pg_inherits where inhparent = 'trade_rows'::regclass order by 1
+      `.pipe(
+        Effect.flatMap((rows) => names(rows)),
+        Effect.map((rows) => rows.map(({ name }) => name))
+      )
+      const nameAt = (day: number) =>
+        `trade_rows_${new Date(nowMs + day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`
+      const first = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* first.blocks.open({ genesis: "aging", isSandbox: false })
+      for (const [slot, day] of [-9, -5, -1].entries()) {
+        const timeMs = nowMs + day * DAY_MS
+        yield* first.blocks.append([{ ...storedBlock(slot), timeMs, trades: [trade({ slot, timeMs })] }])
+      }
+      assert.includeMembers(yield* days, [-9, -5, -1, 0, 1, 2].map(nameAt))
+      const keeps = ConfigProvider.layer(ConfigProvider.fromUnknown({ TRADES_KEPT: "4 days" }))
+      const second = yield* storesOf(MarketStoresPg.layer.pipe(Layer.provide([TestDatabase.connect(address), keeps])))
+      const kept = [-1, 0, 1, 2].map(nameAt)
+      yield* Effect.repeat(days, { until: (all) => all.length === kept.length }).pipe(Effect.timeout("10 seconds"))
+      assert.deepStrictEqual(yield* days, kept)
+      yield* second.blocks.open({ genesis: "aging", isSandbox: false })
+      const left = yield* Stream.runCollect(second.blocks.since({ second: 0, after: 0, most: 10 }))
+      assert.lengthOf(Array.from(left), 1)
+    })
+  )
+
+  it.live("cannot be read while the database is frozen, and can be once it is back", () =>
+    Effect.gen(function* () {
+      const proxy = yield* Proxy.make(yield* TestDatabase.create)
+      const store = yield* storesOf(storesOn(TestDatabase.connect(proxy.address)))
+      yield* store.blocks.open({ genesis: "frozen", isSandbox: false })
+      yield* store.blocks.append([storedBlock(1, [{}])])
+      yield* proxy.freeze
+      const bars = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 60, limit: 1 } as const
+      const questions = [store.trades.ofWallet(walletOf(1), 1), store.candles.bars(bars)].map(asked).map(Effect.timed)
+      for (const [took, error] of yield* Effect.all(questions, { concurrency: "unbounded" })) {
+        assert.strictEqual(error._tag, "TradeStoreUnavailable")
+        assert.isBelow(Duration.toMillis(took), Proxy.UNANSWERED_MS)
+      }
+      yield* proxy.thaw
+      assert.lengthOf(yield* Effect.eventually(store.trades.ofWallet(walletOf(1), 5)), 1)
+    })
+  )
+})

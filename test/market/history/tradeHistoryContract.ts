@@ -1,0 +1,356 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Stream } from "effect"
+import { MAX_U64 } from "../../../src/domain/Amount.ts"
+import { BlockStore } from "../../../src/market/model/BlockStore.ts"
+import { type MarketStorePorts, marketStores } from "../../../src/market/model/MarketStores.ts"
+import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
+import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
+import type { TradesRequest } from "../../../src/market/model/TradesRequest.ts"
+import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { storedBlock } from "./storedBlock.ts"
+
+const open = (genesis: string) => BlockStore.use((store) => store.open({ genesis, isSandbox: false }))
+const append = (...batches: ReadonlyArray<StoredBatch>) => BlockStore.use((store) => store.append(batches))
+
+const unfiltered = { side: null, wallet: null, pool: null, minUsdNanos: null, fromMs: null, toMs: null, before: null }
+
+/** The newest swaps of a mint. */
+export const ofMint = (mint: number, limit: number, given: Partial<TradesRequest> = {}): TradesRequest => ({
+  ...unfiltered,
+  mint: mintOf(mint),
+  limit,
+  ...given
+})
+
+const [A, B] = [mintOf(1), mintOf(2)]
+/** More than a signed 64-bit number. */
+const MANY = 2n ** 64n - 1n
+
+const changed = (second: number, change: bigint) =>
+  storedBlock(second, [], {
+    supply: [
+      { mint: A, change },
+      { mint: B, change: 7n }
+    ]
+  })
+
+/** Seconds and places of trades. */
+const places = (found: ReadonlyArray<TapeTrade>) => found.map(({ index, slot }) => [slot - 1000, index])
+
+const stored = (most: number) =>
+  BlockStore.use((store) => Stream.runCollect(store.since({ second: MONDAY, after: 0, most })))
+
+/** The contract of every trade history. Each test has its own chain. */
+export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketStorePorts, E>) =>
+  layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
+    it.effect("returns a wallet's own trades, newest first", () =>
+      Effect.gen(function* () {
+        yield* open("wallet")
+        const mine = { wallet: walletOf(7) }
+        yield* append(
+          storedBlock(1, [mine, { ...mine, role: "pool" }, {}]),
+          storedBlock(86_400, [{ ...mine, role: "wallet", mint: mintOf(2) }]),
+          storedBlock(86_401, [
+            { ...mine, mint: mintOf(1) },
+            { ...mine, mint: mintOf(2) }
+          ])
+        )
+        const trades = yield* marketStores
+        const keys = (limit: number) =>
+          Effect.map(trades.trades.ofWallet(walletOf(7), limit), (list) =>
+            list.map(({ index, slot }) => [slot - 1000, index])
+          )
+        assert.deepStrictEqual(yield* keys(10), [
+          [86_401, 1],
+          [86_401, 0],
+          [86_400, 0],
+          [1, 0]
+        ])
+        assert.deepStrictEqual(yield* keys(2), [
+          [86_401, 1],
+          [86_401, 0]
+        ])
+        const [newest] = yield* trades.trades.ofWallet(walletOf(7), 1)
+        assert.deepStrictEqual(newest, storedBlock(86_401, [mine, { ...mine, mint: mintOf(2) }]).trades[1])
+        assert.deepStrictEqual(yield* trades.trades.ofWallet(walletOf(8), 10), [])
+      })
+    )
+
+    it.effect("keeps transfers beside the trades, for their wallets alone", () =>
+      Effect.gen(function* () {
+        const store = yield* marketStores
+        yield* store.blocks.open({ genesis: "transfers", isSandbox: false })
+        const block = storedBlock(1, [{ role: "both", priceUsd: 2 }])
+        const [bought] = block.trades
+        const given = {
+          role: "transfer",
+          index: 255,
+          side: "sell",
+          lamports: null,
+          priceUsd: null,
+          volumeUsdNanos: null,
+          held: { before: 9n, after: 2n },
+          pool: null,
+          dex: null
+        } as const
+        const transfer = trade({ slot: block.slot, timeMs: block.timeMs, ...given })
+        yield* store.blocks.append([
+          { ...block, transfers: [transfer] },
+          storedBlock(2, [{ role: "pool", priceUsd: 3 }])
+        ])
+        assert.deepStrictEqual(Array.from(yield* store.trades.ofWallet(transfer.wallet, 10)), [transfer, bought])
+        const everything = {
+          side: null,
+          wallet: null,
+          pool: null,
+          minUsdNanos: null,
+          fromMs: null,
+          toMs: null,
+          before: null
+        }
+        const swaps = yield* store.trades.swapsOf({ ...everything, mint: transfer.mint, limit: 10 })
+        assert.deepStrictEqual(
+          swaps.trades.map(({ slot }) => slot),
+          [1002, 1001],
+          "transfers are no swaps"
+        )
+        assert.deepStrictEqual(
+          Array.from(yield* stored(100), ({ trades }) => trades.length),
+          [1, 1]
+        )
+        assert.deepStrictEqual(
+          Array.from(yield* stored(2), ({ slot }) => slot),
+          [1001, 1002],
+          "transfers do not count among the newest trades"
+        )
+        const prints = { mint: transfer.mint, denom: "usd", from: MONDAY, before: MONDAY + 60, limit: 10 } as const
+        assert.strictEqual((yield* store.candles.prints(prints)).length, 2)
+      })
+    )
+
+    it.effect("pages through the pool swaps of a mint, newest first", () =>
+      Effect.gen(function* () {
+        yield* open("swaps of a mint")
+        const trades = yield* marketStores
+        const first = storedBlock(1, [{}, { role: "wallet" }, { mint: mintOf(2) }, {}])
+        const second = storedBlock(2, [{ role: "pool" }, {}])
+        yield* append(first, second)
+        const places = (given: Partial<TradesRequest>, limit = 10) =>
+          Effect.map(trades.trades.swapsOf(ofMint(1, limit, given)), ({ searchedTo, trades }) => {
+            assert.isNull(searchedTo)
+            return trades.map(({ index, slot }) => `${slot}.${index}`)
+          })
+        assert.deepStrictEqual(yield* places({}), ["1002.1", "1002.0", "1001.3", "1001.0"])
+        assert.deepStrictEqual(yield* places({}, 2), ["1002.1", "1002.0"])
+        assert.deepStrictEqual(yield* places({ before: { slot: 1002, index: 0 } }), ["1001.3", "1001.0"])
+        assert.deepStrictEqual(yield* places({ fromMs: (MONDAY + 2) * 1000 }), ["1002.1", "1002.0"])
+        assert.deepStrictEqual(yield* places({ toMs: (MONDAY + 2) * 1000 }), ["1001.3", "1001.0"])
+        const { trades: newest } = yield* trades.trades.swapsOf(ofMint(1, 1))
+        assert.deepStrictEqual(newest, second.trades.slice(1))
+        assert.deepStrictEqual((yield* trades.trades.swapsOf(ofMint(7, 1))).trades, [])
+      })
+    )
+
+    it.effect("filters the swaps of a mint by side, wallet, pool and value", () =>
+      Effect.gen(function* () {
+        yield* open("filtered swaps")
+        const trades = yield* marketStores
+        const dollars = [1n, 2n].map((dollar) => dollar * 1_000_000_000n)
+        yield* append(
+          storedBlock(1, [
+            { side: "sell", volumeUsdNanos: dollars[0] ?? null, pool: mintOf(8) },
+            { wallet: walletOf(2), volumeUsdNanos: dollars[1] ?? null, pool: mintOf(9) },
+            { volumeUsdNanos: null },
+            { volumeUsdNanos: 9_250_000_000_000_000_000n }
+          ])
+        )
+        const found = (given: Partial<TradesRequest>) =>
+          Effect.map(trades.trades.swapsOf(ofMint(1, 10, given)), ({ trades }) => trades.map(({ index }) => index))
+        assert.deepStrictEqual(yield* found({ side: "sell" }), [0])
+        assert.deepStrictEqual(yield* found({ side: "buy" }), [3, 2, 1])
+        assert.deepStrictEqual(yield* found({ wallet: walletOf(2) }), [1])
+        assert.deepStrictEqual(yield* found({ pool: mintOf(8) }), [0])
+        assert.deepStrictEqual(yield* found({ pool: mintOf(7) }), [])
+        assert.deepStrictEqual(yield* found({ minUsdNanos: dollars[1] ?? 0n }), [3, 1])
+        // Beyond 2^63 nano-dollars, in the upper half of what a stored integer can hold.
+        assert.deepStrictEqual(yield* found({ minUsdNanos: 9_300_000_000_000_000_000n }), [])
+        assert.deepStrictEqual(yield* found({ minUsdNanos: 9_250_000_000_000_000_000n }), [3])
+      })
+    )
+
+    it.effect("finds the largest pool swap of a mint in each span", () =>
+      Effect.gen(function* () {
+        yield* open("largest swaps")
+        const trades = yield* marketStores
+        const largest = (seconds: ReadonlyArray<number>, toSlot = 2000) =>
+          Effect.map(
+            trades.trades.largestOf({
+              mint: mintOf(1),
+              startsMs: seconds.map((second) => (MONDAY + second) * 1000),
+              toSlot
+            }),
+            (found) => {
+              assert.isNull(found.clippedAtMs)
+              return found.trades.map(({ index, slot }) => `${slot}.${index}`).toSorted()
+            }
+          )
+        yield* append(
+          storedBlock(1, [{ volumeUsdNanos: 90n }, { volumeUsdNanos: 5n }]),
+          storedBlock(2, [{ volumeUsdNanos: 7n }, { volumeUsdNanos: 8n, role: "wallet" }, { volumeUsdNanos: null }]),
+          storedBlock(3, [{ volumeUsdNanos: 7n }, { volumeUsdNanos: 9n, mint: mintOf(2) }]),
+          // Beyond 2^63, in the upper half of what a stored integer can hold.
+          storedBlock(4, [
+            { volumeUsdNanos: 9_250_000_000_000_000_000n },
+            { volumeUsdNanos: 9_000_000_000_000_000_000n }
+          ]),
+          storedBlock(5, [{ volumeUsdNanos: null }])
+        )
+        assert.deepStrictEqual(yield* largest([0]), ["1004.0"])
+        assert.deepStrictEqual(yield* largest([0, 2, 4, 5]), ["1001.0", "1003.0", "1004.0"])
+        assert.deepStrictEqual(yield* largest([2], 1002), ["1002.0"])
+        assert.deepStrictEqual(yield* largest([5]), [])
+        assert.deepStrictEqual(yield* largest([]), [])
+      })
+    )
+
+    it.effect("finds the swaps that price tokens, and the swaps of two tokens that they price", () =>
+      Effect.gen(function* () {
+        const trades = yield* marketStores
+        yield* trades.blocks.open({ genesis: "tokens", isSandbox: false })
+        const [a, b, c] = [mintOf(1), mintOf(2), mintOf(3)]
+        const otherToken = { mint: b, amount: MAX_U64, decimals: null }
+        const dollars = { lamports: null, volumeUsdNanos: 1_000_000n }
+        const ofTwo = { ...dollars, mint: a, otherToken }
+        const [first, second, third, fourth] = [
+          storedBlock(1, [{ mint: a }, { mint: b, ...dollars }, { mint: c, role: "wallet" }]),
+          storedBlock(200, [{ mint: a }, ofTwo, { mint: b, lamports: null, volumeUsdNanos: null }]),
+          storedBlock(300, [
+            { mint: a, role: "both" },
+            { ...ofTwo, role: "wallet", mint: c }
+          ]),
+          storedBlock(400, [{ mint: b }, { ...ofTwo, mint: c, otherToken: { ...otherToken, mint: a, decimals: 9 } }])
+        ]
+        const blocks = [first, second, third, fourth]
+        yield* trades.blocks.append(blocks)
+        const kept = yield* Stream.runCollect(trades.blocks.since({ second: MONDAY, after: 0, most: 100 }))
+        assert.deepStrictEqual(Array.from(kept), blocks)
+        assert.deepStrictEqual(places(yield* trades.trades.moneySwaps(1300, 600_000, 2)), [
+          [1, 1],
+          [200, 0],
+          [300, 0]
+        ])
+        assert.deepStrictEqual(places(yield* trades.trades.moneySwaps(1300, 100_000, 9)), [
+          [200, 0],
+          [300, 0]
+        ])
+        const of = (fromSecond: number, most: number, ...asked: ReadonlyArray<readonly [typeof a, number]>) =>
+          Effect.map(
+            trades.trades.moneySwapsOf({
+              places: asked.map(([mint, slot]) => ({ mint, slot: 1000 + slot })),
+              fromMs: (MONDAY + fromSecond) * 1000,
+              most
+            }),
+            places
+          )
+        assert.deepStrictEqual(yield* of(0, 1, [a, 299], [a, 300], [b, 399], [c, 999], [mintOf(77), 999]), [
+          [1, 1],
+          [200, 0],
+          [300, 0]
+        ])
+        assert.deepStrictEqual(yield* of(2, 9, [a, 400], [b, 399]), [
+          [200, 0],
+          [300, 0]
+        ])
+        const after = (slot: number, toSecond: number, most: number, ...mints: ReadonlyArray<typeof a>) =>
+          Effect.map(
+            trades.trades.tokenSwapsAfter({
+              after: 1000 + slot,
+              fromMs: MONDAY * 1000,
+              toMs: (MONDAY + toSecond) * 1000,
+              mints,
+              most
+            }),
+            places
+          )
+        assert.deepStrictEqual(yield* after(1, 999, 3, a), [
+          [200, 1],
+          [400, 1]
+        ])
+        assert.deepStrictEqual(yield* after(1, 399, 3, a), [[200, 1]])
+        assert.deepStrictEqual(yield* after(200, 999, 1, b), [[300, 1]])
+        assert.deepStrictEqual(yield* after(1, 999, 2, a, b), [
+          [200, 1],
+          [300, 1]
+        ])
+        assert.deepStrictEqual(yield* after(1, 999, 3), [])
+        // More tokens than one statement names.
+        const many = Array.from({ length: 2500 }, (_, n) => mintOf(1000 + n))
+        assert.deepStrictEqual(yield* after(1, 999, 2, a, ...many, b), [
+          [200, 1],
+          [300, 1]
+        ])
+        const asked = [a, ...many, b].map((mint): [typeof a, number] => [mint, mint === a ? 400 : 399])
+        assert.deepStrictEqual(yield* of(2, 9, ...asked), [
+          [200, 0],
+          [300, 0]
+        ])
+      })
+    )
+
+    it.effect("keeps changes of supply by block, each once, including those of blocks that were read late", () =>
+      Effect.gen(function* () {
+        const { blocks, trades } = yield* marketStores
+        yield* open("supplies")
+        yield* append(changed(1, MANY), storedBlock(2), changed(9, -4n))
+        yield* append(changed(9, -4n))
+        yield* blocks.repair({
+          batches: [changed(5, -MANY)],
+          repriced: [],
+          gap: { fromSlot: 1003, left: [] },
+          first: null,
+          found: []
+        })
+        const all = [
+          { slot: 1001, second: MONDAY + 1, change: MANY },
+          { slot: 1005, second: MONDAY + 5, change: -MANY },
+          { slot: 1009, second: MONDAY + 9, change: -4n }
+        ]
+        const found = yield* trades.supplyOf({ mint: A, from: 0, most: 10 })
+        assert.deepStrictEqual(found.changes, all)
+        assert.strictEqual(found.toSlot, 1009)
+        assert.isBelow(found.from, MONDAY)
+        const later = yield* trades.supplyOf({ mint: A, from: MONDAY + 5, most: 10 })
+        assert.deepStrictEqual(later.changes, all.slice(1))
+      })
+    )
+
+    it.effect("returns the newest of many changes of supply, and the second from which they are complete", () =>
+      Effect.gen(function* () {
+        const { trades } = yield* marketStores
+        yield* open("many supplies")
+        yield* append(changed(1, 1n), changed(2, 2n), changed(3, 3n))
+        const { changes, from } = yield* trades.supplyOf({ mint: A, from: 0, most: 2 })
+        assert.deepStrictEqual(
+          changes.map(({ change }) => change),
+          [2n, 3n]
+        )
+        assert.strictEqual(from, MONDAY + 3)
+        assert.deepStrictEqual((yield* trades.supplyOf({ mint: mintOf(3), from: 0, most: 2 })).changes, [])
+      })
+    )
+
+    it.effect("does not mix the changes of supply of two chains", () =>
+      Effect.gen(function* () {
+        const { trades } = yield* marketStores
+        yield* open("one supply")
+        yield* append(changed(1, 1n))
+        yield* open("another supply")
+        yield* append(changed(2, 2n))
+        const { changes } = yield* trades.supplyOf({ mint: A, from: 0, most: 10 })
+        assert.deepStrictEqual(
+          changes.map(({ slot }) => slot),
+          [1002]
+        )
+      })
+    )
+  })

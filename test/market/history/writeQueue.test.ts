@@ -1,0 +1,247 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
+import { makeBarQueries } from "../../../src/market/history/barQueries.ts"
+import type { makeChainRecords } from "../../../src/market/history/chainRecords.ts"
+import { makeContact } from "../../../src/market/history/contact.ts"
+import { makeBlockWriter } from "../../../src/market/history/storeBlocks.ts"
+import { makeTradeQueries } from "../../../src/market/history/tradeQueries.ts"
+import { makeWriteQueue } from "../../../src/market/history/writeQueue.ts"
+import type { Repair, TradeProgress } from "../../../src/market/model/TradeProgress.ts"
+import { SOL } from "../../../src/domain/Address.ts"
+import { searchMoneySwaps, searchSolSwaps } from "../../../src/market/history/waitingSwaps.ts"
+import { newestSolSwaps } from "../../../src/market/model/TradesRequest.ts"
+import { mintOf } from "../tape/tape.ts"
+import { ClickHouse } from "../../../src/storage/clickhouse/ClickHouse.ts"
+import { layer as monitored, SourceMonitor } from "../../../src/operations/SourceMonitor.ts"
+import { makeTables } from "../../support/clickhouse/tables.ts"
+import { storedBlock } from "./storedBlock.ts"
+import { newestMoneySwaps } from "../../../src/testing/MemoryStores.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-queue-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+/** The progress in PostgreSQL, which may be away. */
+const makeRecords = () => {
+  const state = { isAway: false, isOver: false, stored: null as TradeProgress | null }
+  const records = {
+    checkTerm: () =>
+      Effect.suspend(() =>
+        state.isOver
+          ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("another process writes") }))
+          : Effect.void
+      ),
+    commit: (_record: unknown, _batches: unknown, progress: TradeProgress) =>
+      Effect.suspend(() => {
+        if (state.isAway) {
+          return Effect.fail(new TradeStoreUnavailable({ cause: new Error("the database is away") }))
+        }
+        state.stored = progress
+        return Effect.succeed(progress)
+      })
+  } as unknown as ReturnType<typeof makeChainRecords>
+  return { state, records }
+}
+
+/** A writer over tables in memory, as a process has it. */
+const processOf = Effect.fnUntraced(function* (path: string, given = makeTables(), limit = 2 ** 24) {
+  const { client, tables } = given
+  const { records, state } = makeRecords()
+  const contact = yield* Effect.provideService(makeContact(Effect.void), ClickHouse, client)
+  const [trades, bars] = [makeTradeQueries(client), makeBarQueries(client)]
+  const writer = makeBlockWriter({ clickHouse: client, trades, bars })
+  const queueOf = yield* makeWriteQueue({ folder: path, limit, records, writer, contact })
+  const open = (stored: TradeProgress | null = null, term: number | null = null) =>
+    queueOf({ id: 1, genesis: "test", term, stored })
+  return { contact, open, postgres: state, queue: yield* open(), tables }
+})
+
+/** Overwrites the end of every entry on disk except those of the newest blocks. */
+const spoil = (path: string, newest: number) => {
+  const files = join(path, "test", "blocks")
+  const entries = readdirSync(files).filter((name) => name.endsWith(".kept"))
+  for (const name of entries.toSorted().slice(0, -newest)) {
+    const bytes = readFileSync(join(files, name))
+    writeFileSync(join(files, name), bytes.fill(0, bytes.length - 60))
+  }
+}
+
+/** A block with a swap of SOL and one of each of two tokens. */
+const priced = (second: number) => storedBlock(second, [{ mint: SOL, lamports: null }, {}, { mint: mintOf(2) }])
+
+const block = (second: number) => storedBlock(second, [{}, {}])
+
+/** A repair that gives the first trade of a block another price. */
+const repricing = (priceUsd: number): Repair => ({
+  batches: [],
+  repriced: block(1)
+    .trades.slice(0, 1)
+    .map((trade) => ({ ...trade, priceUsd })),
+  gap: null,
+  first: null,
+  found: []
+})
+
+describe("the order of writes", () => {
+  it.effect("counts trades once when the answer to an insert is lost and others come before it is repeated", () =>
+    Effect.gen(function* () {
+      const { queue, tables } = yield* processOf(yield* folder)
+      tables.mood = "loses"
+      yield* queue.append([block(1)])
+      tables.mood = "refuses"
+      yield* queue.append([block(2)])
+      tables.mood = "answers"
+      yield* queue.drain((step) => step)
+      assert.strictEqual(queue.stored()?.slot, 1002)
+      assert.strictEqual(tables.trades.size, 4)
+      assert.strictEqual(tables.counted, 4)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("counts trades once when PostgreSQL was away after an insert and the blocks come in other groups", () =>
+    Effect.gen(function* () {
+      const { postgres, queue, tables } = yield* processOf(yield* folder)
+      postgres.isAway = true
+      assert.strictEqual((yield* Effect.flip(queue.append([block(1), block(2)])))._tag, "TradeStoreUnavailable")
+      postgres.isAway = false
+      yield* queue.append([block(1)])
+      yield* queue.append([block(2), block(3)])
+      assert.strictEqual(queue.stored()?.slot, 1003)
+      assert.strictEqual(tables.counted, 6)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("does not retry blocks that were dropped to make room", () =>
+    Effect.gen(function* () {
+      const { queue, tables } = yield* processOf(yield* folder, makeTables(), 4000)
+      tables.mood = "refuses"
+      const blocks = Array.from({ length: 20 }, (_, at) => block(at))
+      for (const each of blocks) {
+        yield* queue.append([each])
+        yield* Effect.ignore(queue.drain((step) => step))
+      }
+      tables.mood = "answers"
+      yield* queue.drain((step) => step)
+      const first = queue.stored()?.firstSlot ?? 0
+      assert.isAbove(first, 1000)
+      assert.strictEqual(tables.trades.size, 2 * (1020 - first))
+      assert.isFalse(queue.isWaiting())
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("notes the revised candles of an insert whose answer was lost", () =>
+    Effect.gen(function* () {
+      const { queue, tables } = yield* processOf(yield* folder)
+      yield* queue.append([block(90_000)])
+      tables.mood = "loses"
+      // A late block of closed candles.
+      yield* queue.append([block(1)])
+      tables.mood = "answers"
+      yield* queue.drain((step) => step)
+      assert.strictEqual(tables.counted, 4)
+      const revisions = tables.sent.filter((insert: string) => insert.startsWith("bar_revisions"))
+      assert.lengthOf(revisions, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has the prices of the later repair when the clock stepped back between the two", () =>
+    Effect.gen(function* () {
+      const server = makeTables()
+      const { queue, tables } = yield* processOf(yield* folder, server)
+      yield* queue.append([block(1)])
+      yield* TestClock.setTime(5_000_000)
+      yield* queue.repair(repricing(7))
+      yield* TestClock.setTime(1_000_000)
+      // The next process, too.
+      const { queue: next } = yield* processOf(yield* folder, server)
+      yield* next.append([block(1)])
+      yield* next.repair(repricing(8))
+      assert.strictEqual(tables.trades.get("1001.0")?.trade.priceUsd, 8)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("makes the candles of another term's repair again, and nothing else of it", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { open, tables } = yield* processOf(path)
+      const first = yield* open(null, 1)
+      yield* first.append([block(1)])
+      tables.mood = "refuses"
+      yield* Effect.flip(first.repair(repricing(7)))
+      tables.mood = "answers"
+      tables.asked.length = 0
+      const again = yield* open(first.stored(), 3)
+      assert.isTrue(again.isWaiting())
+      yield* again.drain((step) => step)
+      assert.isFalse(again.isWaiting())
+      assert.strictEqual(tables.trades.get("1001.0")?.trade.priceUsd, 1)
+      assert.isNotEmpty(tables.asked.filter((statement: string) => statement.includes("INSERT INTO minute_bars")))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("inserts nothing once another process writes the chain", () =>
+    Effect.gen(function* () {
+      const { postgres, queue, tables } = yield* processOf(yield* folder)
+      tables.mood = "refuses"
+      yield* queue.append([block(1)])
+      tables.mood = "answers"
+      tables.sent.length = 0
+      postgres.isOver = true
+      yield* Effect.flip(queue.drain((step) => step))
+      assert.isEmpty(tables.sent)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("shows that waiting trades cannot be stored when ClickHouse answers", () =>
+    Effect.gen(function* () {
+      const monitor = yield* SourceMonitor
+      const { postgres, queue, tables } = yield* processOf(yield* folder)
+      tables.mood = "refuses"
+      yield* queue.append([block(1)])
+      yield* Effect.flip(queue.drain((step) => step))
+      assert.strictEqual(monitor.stateOf("spool", 0)?.status, "partial")
+      tables.mood = "answers"
+      postgres.isAway = true
+      yield* Effect.flip(queue.drain((step) => step))
+      assert.strictEqual(monitor.stateOf("spool", 0)?.status, "stale")
+      assert.include(monitor.history("spool", "stale", 0).lastError?.detail, "the database is away")
+      postgres.isAway = false
+      yield* queue.drain((step) => step)
+      assert.strictEqual(monitor.stateOf("spool", 0)?.status, "known")
+    }).pipe(Effect.scoped, Effect.provide(monitored))
+  )
+
+  it.effect("reads from the spool of an earlier process the places of blocks, and only the swaps that it needs", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const scope = yield* Scope.make()
+      const { queue, tables } = yield* Scope.provide(processOf(path), scope)
+      tables.mood = "refuses"
+      const blocks = Array.from({ length: 40 }, (_, at) => priced(10 * at))
+      yield* Effect.forEach(blocks, (each) => queue.append([each]), { discard: true })
+      const all = blocks.flatMap(({ trades }) => trades)
+      const progress = queue.progress()
+      yield* Scope.close(scope, Exit.void)
+      spoil(path, 8)
+
+      const { queue: after } = yield* processOf(path)
+      assert.deepStrictEqual(after.progress(), progress)
+      const slot = progress?.slot ?? 0
+      const [sol, money] = [searchSolSwaps(slot, 7), searchMoneySwaps(slot, 60_000, 3)]
+      yield* after.backwards(sol.take)
+      yield* after.backwards(money.take)
+      assert.deepStrictEqual(sol.found(), newestSolSwaps(all, slot, 7))
+      assert.deepStrictEqual(money.found(), newestMoneySwaps(all, slot, 60_000, 3))
+      assert.lengthOf(sol.found(), 7)
+      assert.lengthOf(money.found(), 6)
+      // Older blocks cannot be read any more.
+      assert.strictEqual((yield* Effect.flip(after.backwards(() => true)))._tag, "TradeStoreUnavailable")
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,23 @@
+import { assert, it } from "@effect/vitest"
+import { MarketState } from "../../../src/market/memory/MarketState.ts"
+import { windowNames } from "../../../src/market/model/windows.ts"
+import { makeTape, MONDAY } from "../tape/tape.ts"
+
+it("a scan equals the windows of every token, and visits no token that did not trade in them", () => {
+  const tape = new MarketState({ tokens: 20, bars: 10_000, trades: 500, traders: 1000 }, "here")
+  tape.apply(makeTape({ seed: 3, trades: 800, tokens: 60, wallets: 9, paceSeconds: 20 }), MONDAY * 2000)
+  for (const name of windowNames) {
+    const visited = new Set<string>()
+    tape.scan(name, (token, { lastPrice, startPrice, traders, trades, unpriced, volume }) => {
+      const mint = tape.mintOfToken(token)
+      visited.add(mint)
+      assert.isAbove(trades, 0)
+      const window = tape.window(mint, name)
+      assert.deepInclude(window, { trades, traders, unpriced })
+      assert.strictEqual(volume, Number(window?.volumeUsdNanos))
+      assert.strictEqual(Number.isNaN(startPrice) ? null : startPrice, window?.startPrice)
+      assert.strictEqual(Number.isNaN(lastPrice) ? null : lastPrice, window?.lastPrice)
+    })
+    assert.isAtLeast(visited.size, 2)
+  }
+})

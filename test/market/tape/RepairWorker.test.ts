@@ -1,0 +1,245 @@
+/** The pace of repairs and of rebuilds, and what is left to read. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { historyShare } from "../../../src/market/tape/RepairWorker.ts"
+import { lacksRepairs } from "../../../src/market/tape/rebuildTape.ts"
+import { lacksHistory, nextJob, pauseMs, repairOf } from "../../../src/market/tape/repairPlan.ts"
+import type { TradeProgress } from "../../../src/market/model/TradeProgress.ts"
+import { gapBetween, type MissingBlocks } from "../../../src/market/model/Gaps.ts"
+import { movable } from "../../support/clock.ts"
+import { type Faults, FIRST, process, repairing, slots, timeOf } from "./chain.ts"
+import { memory, replaced } from "../../support/marketStores.ts"
+
+const gapOf = (fromSlot: number, toSlot: number, more: Partial<MissingBlocks> = {}): MissingBlocks => ({
+  ...(gapBetween({ slot: fromSlot - 1, timeMs: 0 }, { slot: toSlot + 1, timeMs: 9000 }) ?? assert.fail("no gap")),
+  ...more
+})
+
+const progressOf = (more: Partial<TradeProgress> = {}): TradeProgress => ({
+  slot: 100,
+  timeMs: 100_000,
+  firstSlot: 5,
+  readFrom: 50,
+  gaps: [],
+  repairs: 0,
+  ...more
+})
+
+describe("lacksRepairs", () => {
+  const stored = progressOf({ gaps: [gapOf(20, 29)], repairs: 3 })
+
+  it("is true where the store counts other repairs", () => {
+    assert.isFalse(lacksRepairs({ gaps: stored.gaps, repairs: 3 }, stored))
+    assert.isTrue(lacksRepairs({ gaps: stored.gaps, repairs: 2 }, stored))
+    assert.isTrue(lacksRepairs({ gaps: stored.gaps, repairs: 4 }, stored))
+  })
+
+  it("is true where the store has settled a gap that is open in memory, but not beyond its newest block", () => {
+    assert.isTrue(lacksRepairs({ gaps: [gapOf(10, 12), ...stored.gaps], repairs: 3 }, stored))
+    assert.isTrue(
+      lacksRepairs({ gaps: stored.gaps, repairs: 3 }, { ...stored, gaps: [gapOf(20, 29, { state: "unavailable" })] })
+    )
+    // Still partly open; settled in memory too; later than what is stored.
+    assert.isFalse(lacksRepairs({ gaps: [gapOf(18, 22)], repairs: 3 }, stored))
+    assert.isFalse(lacksRepairs({ gaps: [gapOf(10, 12, { state: "unavailable" })], repairs: 3 }, stored))
+    assert.isFalse(lacksRepairs({ gaps: [gapOf(100, 104)], repairs: 3 }, stored))
+  })
+})
+
+/** A gap after some failed attempts, the last one at time 0. */
+const triedAtZero = (fromSlot: number, tries: number) =>
+  gapOf(fromSlot, fromSlot + 1, { tries, nextTryAtMs: pauseMs(tries - 1) })
+
+describe("the blocks that are left to read", () => {
+  const none = { fromMs: null, isDue: true }
+
+  it("are those of the newest gap that is due, also once the clock was set back", () => {
+    const gaps = [triedAtZero(10, 1), triedAtZero(20, 5)]
+    const dueAt = (nowMs: number) => {
+      const job = nextJob(progressOf({ gaps }), nowMs, none)
+      return job?._tag === "Gap" ? job.gap.fromSlot : null
+    }
+    assert.deepStrictEqual([0, 1000, 15_999, 16_000].map(dueAt), [null, 10, 10, 20])
+    // No attempt waits longer than twice its pause.
+    assert.deepStrictEqual([-3_600_000, -17_000, -16_000].map(dueAt), [20, 20, 10])
+  })
+
+  it("reach back to the beginning of the history, and to block 0 on a younger chain", () => {
+    const history = { fromMs: 40_000, isDue: true }
+    assert.deepStrictEqual(nextJob(progressOf(), 0, history), { _tag: "History", slot: 5, second: 50 })
+    assert.isNull(nextJob(progressOf(), 0, { ...history, isDue: false }))
+    for (const [left, more] of [
+      [true, {}],
+      [false, { readFrom: 40 }],
+      [false, { firstSlot: 0 }]
+    ] as const) {
+      const progress = progressOf(more)
+      assert.strictEqual(lacksHistory(progress, history.fromMs), left)
+      assert.strictEqual(nextJob(progress, 0, history) !== null, left)
+      assert.strictEqual(historyShare(progress, history.fromMs, 100_000) < 1, left)
+    }
+    assert.isFalse(lacksHistory(progressOf(), null))
+  })
+})
+
+describe("repairOf", () => {
+  it("delays the next attempt at a part that could not be read by the gap's own failures", () => {
+    for (const tries of [0, 3]) {
+      const gap = gapOf(20, 29, { tries })
+      const read = { blocks: [], holes: [gapOf(24, 25)], end: "done", reads: 10 } as const
+      const { left } = repairOf({ _tag: "Gap", gap }, read, { batches: [], repriced: [] }, 7000).gap ?? {}
+      assert.deepStrictEqual(left, [gapOf(24, 25, { tries: tries + 1, nextTryAtMs: 7000 + pauseMs(tries) })])
+    }
+  })
+})
+
+describe("a process whose store counts repairs by another process", () => {
+  const scene = Effect.gen(function* () {
+    yield* TestClock.setTime(timeOf(FIRST))
+    const store = yield* memory
+    const counts = { others: 0, rebuilds: 0 }
+    const through = replaced(store, {
+      blocks: {
+        progress: Effect.map(
+          store.blocks.progress,
+          (found) => found && { ...found, repairs: found.repairs + counts.others }
+        )
+      },
+      candles: {
+        revised: (second) => {
+          counts.rebuilds++
+          return store.candles.revised(second)
+        }
+      }
+    })
+    const clock = yield* movable
+    const life = yield* Effect.provideService(process(through), Clock.Clock, clock)
+    yield* life.read(slots(FIRST, FIRST + 9))
+    const other = Effect.sync(() => void counts.others++)
+    const others = (seconds: number) =>
+      Effect.repeat(Effect.andThen(other, TestClock.adjust("2 seconds")), { times: seconds / 2 - 1 })
+    return { ...life, clock, counts, others }
+  })
+
+  it.effect("rebuilds memory for them at most every 30 s", () =>
+    Effect.gen(function* () {
+      const { counts, end, others } = yield* scene
+      assert.strictEqual(counts.rebuilds, 0)
+      yield* others(60)
+      assert.isAtLeast(counts.rebuilds, 2)
+      assert.isAtMost(counts.rebuilds, 3)
+      yield* others(240)
+      assert.isAtLeast(counts.rebuilds, 8)
+      assert.isAtMost(counts.rebuilds, 11)
+      yield* end
+    })
+  )
+
+  it.effect("rebuilds at once after its own last repair, then at the same pace", () =>
+    Effect.gen(function* () {
+      const { asked, counts, end, others, read, tape } = yield* scene
+      yield* others(20)
+      assert.strictEqual(counts.rebuilds, 1)
+      yield* read(slots(FIRST + 12, FIRST + 18))
+      assert.isNotEmpty(asked)
+      assert.lengthOf(tape.gaps(), 0)
+      assert.isAbove(counts.rebuilds, 1)
+      const before = counts.rebuilds
+      yield* others(60)
+      assert.isAtMost(counts.rebuilds - before, 2)
+      yield* end
+    })
+  )
+
+  it.effect("keeps that pace when the clock is set back by an hour", () =>
+    Effect.gen(function* () {
+      const { clock, counts, end, others } = yield* scene
+      yield* others(60)
+      const before = counts.rebuilds
+      clock.shift(-Duration.toMillis(Duration.hours(1)))
+      yield* others(120)
+      assert.isAtLeast(counts.rebuilds - before, 3)
+      yield* end
+    })
+  )
+})
+
+describe("a process that reads the history", () => {
+  const before = timeOf(FIRST) / 1000 - 600
+  const begun = Effect.fnUntraced(function* (change: Partial<TradeProgress> = {}) {
+    yield* TestClock.setTime(timeOf(FIRST))
+    const store = yield* memory
+    const through = replaced(store, {
+      blocks: { progress: Effect.map(store.blocks.progress, (found) => found && { ...found, ...change }) }
+    })
+    const clock = yield* movable
+    const life = yield* process(through, () => "unreadable", { HISTORY: "1 hour" }).pipe(
+      Effect.provideService(Clock.Clock, clock)
+    )
+    yield* life.read(slots(FIRST, FIRST + 9))
+    return { ...life, clock }
+  })
+
+  it.effect("tries again after a failure, even when the clock is set back by an hour", () =>
+    Effect.gen(function* () {
+      const { asked, clock, end } = yield* begun()
+      yield* TestClock.adjust("1 minute")
+      const tried = asked.length
+      assert.isAbove(tried, 1)
+      clock.shift(-Duration.toMillis(Duration.hours(1)))
+      yield* TestClock.adjust("10 minutes")
+      assert.isAbove(asked.length, tried + 1)
+      yield* end
+    })
+  )
+
+  it.effect("gives the reason backfill_running until it ends, as when it loses the lead", () =>
+    Effect.gen(function* () {
+      const { end, tape } = yield* begun()
+      assert.strictEqual(tape.recordedFrom(before).reason, "backfill_running")
+      yield* end
+      assert.strictEqual(tape.recordedFrom(before).reason, "not_captured")
+    })
+  )
+
+  it.effect("gives another reason, and requests nothing, once it has block 0", () =>
+    Effect.gen(function* () {
+      const { asked, end, tape } = yield* begun({ firstSlot: 0 })
+      yield* TestClock.adjust("1 minute")
+      assert.isEmpty(asked)
+      assert.strictEqual(tape.recordedFrom(before).reason, "not_captured")
+      yield* end
+    })
+  )
+})
+
+describe("a process whose node cannot serve a block", () => {
+  const dead = FIRST + 13
+  const HALF_HOUR = 30
+  /** Pauses of 1, 2, 4 ... 512 seconds, then ten minutes. */
+  const MOST_TRIES = 13
+
+  it.effect.each<readonly [string, Faults, number, Record<string, string>]>([
+    ["of a gap", (slot) => (slot === dead ? "unreadable" : null), dead, {}],
+    ["after a gap, which proves the gap's blocks", (slot) => (slot >= dead ? "unreadable" : null), FIRST + 20, {}],
+    ["of the history", () => "unreadable", FIRST, { HISTORY: "1 day" }]
+  ])("requests a block %s ever more rarely", ([, faults, counted, settings]) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timeOf(FIRST))
+      const { asked, end, read } = yield* process(yield* memory, faults, settings)
+      const tries = () => asked.filter((slot) => slot === counted).length
+      const hasGap = Object.keys(settings).length === 0
+      yield* read(hasGap ? [...slots(FIRST, FIRST + 5), ...slots(FIRST + 20, FIRST + 25)] : slots(FIRST, FIRST + 25))
+      yield* repairing(HALF_HOUR)
+      assert.isAbove(tries(), 5)
+      assert.isAtMost(tries(), MOST_TRIES)
+      const before = tries()
+      yield* repairing(2 * HALF_HOUR)
+      // Pauses are ten minutes at most.
+      assert.isAtLeast(tries() - before, 5)
+      assert.isAtMost(tries() - before, 7)
+      yield* end
+    })
+  )
+})

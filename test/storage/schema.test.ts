@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import { migrations } from "../../src/storage/migrations.ts"
+import { appliedMigrations, migrate, type Migrations, migrateTo } from "../../src/storage/schema.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { contents, definitions, fill } from "./backup/filled.ts"
+import { recordAs, STEPS } from "./schemaSteps.ts"
+
+const empty = Layer.unwrap(Effect.map(TestDatabase.createEmpty, TestDatabase.connect))
+
+/** All rows but the record of the migrations, and the definitions of all tables. */
+const state = Effect.gen(function* () {
+  const { rows, sequences } = yield* contents
+  const { schema_migrations: _record, ...others } = rows
+  return { rows: others, sequences, definitions: yield* definitions }
+})
+
+/** SHA-256 of the definitions that migrations 0001 to 0059 left in PostgreSQL 18. */
+const DEFINITIONS = "7031cfc70b859f25c82c07e02ccae25a803a0b0dc9221feb9c0b5bbf015e6fcd"
+
+const makeTable = (name: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`create table ${sql(name)} (id integer)`))
+
+describe.runIf(TestDatabase.isAvailable)("migrate", () => {
+  it.live("runs once when three processes start at once", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.createEmpty
+      const clients = yield* Effect.forEach([1, 2, 3], () => Layer.build(TestDatabase.connect(address)))
+      yield* Effect.forEach(clients, (client) => Effect.provide(migrate, client), { concurrency: "unbounded" })
+      for (const client of clients) {
+        assert.deepStrictEqual(yield* Effect.provide(appliedMigrations, client), Object.keys(migrations))
+      }
+    })
+  )
+
+  it.live("changes nothing when it has run before", () =>
+    Effect.gen(function* () {
+      const before = { state: yield* state, applied: yield* appliedMigrations }
+      yield* migrate
+      assert.deepStrictEqual({ state: yield* state, applied: yield* appliedMigrations }, before)
+    }).pipe(Effect.provide(TestDatabase.layer))
+  )
+
+  it.live("refuses a database that a later version has migrated, and names the migrations", () =>
+    Effect.gen(function* () {
+      yield* recordAs([...Object.keys(migrations), "9001_later", "9002_latest"])
+      const error = yield* Effect.flip(migrate)
+      assert.strictEqual(error._tag, "SchemaTooNew")
+      assert.include(error.message, "9001_later, 9002_latest")
+    }).pipe(Effect.provide(TestDatabase.layer))
+  )
+
+  it.live("applies a migration whose number is lower than the newest one of the database", () =>
+    Effect.gen(function* () {
+      const early = { ...migrations, "9003_third": makeTable("third") }
+      const all: Migrations = {
+        ...migrations,
+        "9001_first": makeTable("first"),
+        "9002_second": makeTable("second"),
+        "9003_third": makeTable("third"),
+        "9004_fourth": makeTable("fourth")
+      }
+      yield* migrateTo(early)
+      yield* migrateTo(all)
+      assert.deepStrictEqual(yield* appliedMigrations, Object.keys(all))
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`select first.id from first, second, third, fourth`, [])
+    }).pipe(Effect.provide(empty))
+  )
+})
+
+describe.runIf(TestDatabase.isAvailable)("the schema", () => {
+  it.live("is the one that migrations 0001 to 0059 made", () =>
+    Effect.gen(function* () {
+      yield* migrateTo({ "0060_schema": migrations["0060_schema"] })
+      const digest = createHash("sha256")
+        .update(JSON.stringify(yield* definitions))
+        .digest("hex")
+      assert.strictEqual(digest, DEFINITIONS)
+    }).pipe(Effect.provide(empty))
+  )
+
+  it.live("is adopted from a database at migration 0059, which keeps every row", () =>
+    Effect.gen(function* () {
+      yield* migrateTo({ "0060_schema": migrations["0060_schema"] })
+      yield* fill(3)
+      yield* recordAs(STEPS)
+      const before = yield* state
+      const later: Migrations = { "0060_schema": migrations["0060_schema"], "9001_later": makeTable("later") }
+      yield* migrateTo(later)
+      assert.deepStrictEqual(yield* appliedMigrations, Object.keys(later))
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`drop table later`
+      assert.deepStrictEqual(yield* state, before)
+    }).pipe(Effect.provide(empty))
+  )
+
+  it.live.each([
+    ["of an earlier version", STEPS.slice(0, -1)],
+    ["that lacks one of the steps", STEPS.filter((name) => name !== "0041_key_addresses")],
+    ["of the first version", STEPS.slice(0, 1)]
+  ] as const)("refuses a database %s, names the version that upgrades it, and changes nothing", ([, names]) =>
+    Effect.gen(function* () {
+      yield* recordAs(names)
+      const error = yield* Effect.flip(migrate)
+      assert.strictEqual(error._tag, "SchemaTooOld")
+      assert.include(error.message, "start version 0.1.0")
+      assert.deepStrictEqual(yield* appliedMigrations, names)
+    }).pipe(Effect.provide(TestDatabase.layer))
+  )
+
+  it.live("refuses a database whose trades are still being moved out of their first table", () =>
+    Effect.gen(function* () {
+      yield* recordAs(STEPS)
+      yield* makeTable("old_trades")
+      const error = yield* Effect.flip(migrate)
+      assert.strictEqual(error._tag, "TradesUnconverted")
+      assert.include(error.message, "without CLICKHOUSE_URL")
+      assert.deepStrictEqual(yield* appliedMigrations, STEPS)
+    }).pipe(Effect.provide(TestDatabase.layer))
+  )
+})
