@@ -65,6 +65,9 @@ const charge = (send: Send) =>
     { concurrency: 64, discard: true }
   )
 
+/** Rounded to a tenth. */
+const inMib = (bytes: number) => Math.round((10 * bytes) / MIB) / 10
+
 const measure = Effect.gen(function* () {
   const { port } = yield* startValkey
   const url = `redis://127.0.0.1:${port}`
@@ -87,7 +90,6 @@ const measure = Effect.gen(function* () {
   yield* charge(send)
   const tookMs = (yield* Clock.currentTimeMillis) - begunMs
   const budgets = yield* used
-  const inMib = (bytes: number) => Math.round((10 * bytes) / MIB) / 10
   return {
     blocksMib: inMib(blocks - empty),
     accountsMib: inMib(accounts - blocks),

@@ -15,6 +15,10 @@ blockBusContract("makeMemoryBlocks", (bounds) =>
 
 const bounds = blockBounds(1)
 
+/** Appends blocks of 300 bytes. */
+const append = (bus: BlockBus["Service"], slots: ReadonlyArray<number>) =>
+  Effect.forEach(slots, (slot) => bus.append("a", block(slot - 1, slot, 300)))
+
 describe.runIf(isAvailable)("BlockBusValkey", () => {
   const shared = sharedServer()
 
@@ -34,8 +38,6 @@ describe.runIf(isAvailable)("BlockBusValkey", () => {
         yield* Layer.build(BlockBusValkey.layer(shared().url, { ...bounds, mostBytes: 1000 })),
         BlockBus
       )
-      const append = (bus: BlockBus["Service"], slots: ReadonlyArray<number>) =>
-        Effect.forEach(slots, (slot) => bus.append("a", block(slot - 1, slot, 300)))
       const slots = Effect.map(
         Stream.runCollect(Stream.takeUntil(bounded.follow("a", 0), ({ slot }) => slot === 9)),
         (found) => Array.from(found, ({ slot }) => slot)
