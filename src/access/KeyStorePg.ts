@@ -13,6 +13,7 @@ import { bounded } from "../storage/deadline.ts"
 import { cleanUp } from "../storage/purge.ts"
 import { transaction } from "../storage/transaction.ts"
 import { AddressLog } from "./AddressLog.ts"
+import { Ended } from "./Ended.ts"
 import { makeAuditTable } from "./auditTable.ts"
 import { makeAdmission, trustedKeys } from "./keyAdmission.ts"
 import { KeyCache } from "./KeyCache.ts"
@@ -58,13 +59,14 @@ const KEY_ID = /^[\w-]{1,64}$/u
 
 /** The parts of this process that a change of a key concerns. */
 interface Held {
+  readonly ended: Ended
   readonly cache: KeyCache
   readonly closed: PubSub.PubSub<string>
   readonly lastUsed: LastUsedLog
 }
 
 /** Runs changes of keys and plans, each in a transaction, and applies them in this process without waiting for the channel. */
-const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, lastUsed }: Held) => {
+const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, ended, lastUsed }: Held) => {
   /** Runs a change of a key that exists. */
   const apply = Effect.fnUntraced(function* <A, E>(
     id: string,
@@ -76,9 +78,11 @@ const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, lastUsed }: Held)
     }
     const changed = yield* onAdmin(transaction(sql, change))
     cache.drop(id)
-    if (!isActive(keyOf(changed), yield* Clock.currentTimeMillis)) {
+    const key = keyOf(changed)
+    if (!isActive(key, yield* Clock.currentTimeMillis)) {
       yield* PubSub.publish(closed, id)
     }
+    yield* key.revokedAtMs === null ? Effect.void : ended.note({ kind: "key", id, atMs: key.revokedAtMs })
     return changed
   })
   const merged = <E>(id: string, change: Effect.Effect<ApiKey, E>) =>
@@ -97,6 +101,28 @@ const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, lastUsed }: Held)
   return { apply, changePlan, closing, merged }
 }
 
+/** Marks the keys that are known to be revoked, although the database calls them active, and revokes them there again. */
+const makeRefusal =
+  (ended: Ended, revokeAgain: (id: string, atMs: number) => Effect.Effect<void, KeyNotFound | KeyStoreUnavailable>) =>
+  (found: ReadonlyMap<string, ApiKey>) =>
+    Effect.gen(function* () {
+      const active = Array.from(found.values()).filter(({ revokedAtMs }) => revokedAtMs === null)
+      const times = yield* ended.times(active.map(({ id }) => ({ kind: "key", id })))
+      const revokedAt = new Map(active.map(({ id }, i) => [id, times[i] ?? null]))
+      for (const [id, atMs] of revokedAt) {
+        if (atMs !== null) {
+          yield* Effect.logError("The database has forgotten that a key was revoked: it is revoked again", { id })
+          yield* Effect.forkDetach(keepGoing("Revoking a key again")(revokeAgain(id, atMs)))
+        }
+      }
+      return new Map(
+        Array.from(found, ([hash, key]) => [
+          hash,
+          { ...key, revokedAtMs: key.revokedAtMs ?? revokedAt.get(key.id) ?? null }
+        ])
+      )
+    })
+
 const make = Effect.gen(function* () {
   const { auditKept, environment, peppers: given, trustedFor } = yield* settings
   const random = yield* SecretSource
@@ -112,6 +138,10 @@ const make = Effect.gen(function* () {
   const rewrites = new HashRewrites()
   const addresses = new AddressLog()
   const closed = yield* PubSub.unbounded<string>()
+  const ended = yield* Ended
+  /** Every process notes what it hears of: the one that revoked the key may be gone, or know no other store. */
+  const noteRevoked = (id: string) =>
+    Effect.suspend(() => ended.note({ kind: "key", id, atMs: clock.currentTimeMillisUnsafe() }))
 
   yield* (yield* Readings).report(
     {
@@ -132,11 +162,19 @@ const make = Effect.gen(function* () {
       if (state !== "open") {
         PubSub.publishUnsafe(closed, id)
       }
+      if (state === "revoked") {
+        Effect.runFork(noteRevoked(id))
+      }
     },
     onConnected: Effect.fnUntraced(function* (gapMs) {
       cache.clear()
       const missed = gapMs === null ? [] : yield* table.closedWithin(gapMs + LOOK_BACK_MS)
-      yield* PubSub.publishAll(closed, missed)
+      yield* PubSub.publishAll(
+        closed,
+        missed.map(({ id }) => id)
+      )
+      const revoked = missed.filter(({ isRevoked }) => isRevoked)
+      yield* Effect.forEach(revoked, ({ id }) => noteRevoked(id), { discard: true, concurrency: 16 })
     })
   })
 
@@ -166,18 +204,20 @@ const make = Effect.gen(function* () {
     Effect.flatMap(Clock.currentTimeMillis, (nowMs) => audit.purge(nowMs - Duration.toMillis(auditKept), onAdmin))
   )
 
+  const refuseRevoked = makeRefusal(ended, (id, atMs) => onAdmin(transaction(sql, changes.revokeAgain(id, atMs))))
   const cached = trustedKeys({ cache, channel, trustedFor })
   const read = yield* makeKeyLookup({
     cache,
     cached,
     byHashes: (hashes, earlier) =>
-      Effect.map(onRequest(table.byHashes([...hashes, ...earlier.keys()])), (found) =>
-        rewrites.resolve(found, earlier, peppers.id)
+      onRequest(table.byHashes([...hashes, ...earlier.keys()])).pipe(
+        Effect.map((found) => rewrites.resolve(found, earlier, peppers.id)),
+        Effect.flatMap(refuseRevoked)
       )
   })
   yield* countEarlierKeys(peppers, onAdmin(table.countEarlier(peppers.ids)))
 
-  const { apply, changePlan, closing, merged } = makeWrites(sql, { cache, closed, lastUsed })
+  const { apply, changePlan, closing, merged } = makeWrites(sql, { cache, closed, ended, lastUsed })
 
   return KeyStore.of({
     issue: Effect.fn("KeyStore.issue")((request, by) => onAdmin(transaction(sql, changes.issue(request, by)))),

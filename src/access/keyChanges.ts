@@ -30,6 +30,10 @@ interface Change {
   readonly detail?: string
 }
 
+/** What the change channel says of a key. */
+const subjectOf = (key: ApiKey, nowMs: number): string =>
+  `${key.revokedAtMs !== null ? "revoked" : isActive(key, nowMs) ? "open" : "closed"} ${key.id}`
+
 export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel["Service"], mint: KeyMint) => {
   const table = makeKeyTable(sql)
   const plans = makePlanTable(sql)
@@ -64,7 +68,7 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
       yield* audit.add({ key: saved, action, by, atMs: nowMs, detail })
     }
     const key = saved ?? before
-    yield* channel.announce("keys", `${isActive(key, nowMs) ? "open" : "closed"} ${key.id}`)
+    yield* channel.announce("keys", subjectOf(key, nowMs))
     return key
   })
 
@@ -99,6 +103,15 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
       const nowMs = yield* Clock.currentTimeMillis
       const before = yield* hold(id, by)
       return yield* store(before, yield* Effect.fromResult(rule(before, nowMs)), { action, by, nowMs })
+    }),
+
+    /** Revokes a key again that an older copy of the database does not know as revoked. It keeps its first audit entry. */
+    revokeAgain: Effect.fnUntraced(function* (id: string, atMs: number) {
+      const before = yield* table.hold(id)
+      if (before !== null && before.revokedAtMs === null) {
+        yield* table.save(before, { ...before, revokedAtMs: atMs })
+        yield* channel.announce("keys", `revoked ${id}`)
+      }
     }),
 
     edit: Effect.fnUntraced(function* (id: string, changes: Rules.KeyChanges, by: KeyActor) {

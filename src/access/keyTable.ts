@@ -200,14 +200,14 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
       return rows.map(([id]) => String(id))
     }),
 
-    /** Ids of keys that were revoked or disabled in the last `lastMs` milliseconds of the server's clock. */
+    /** Keys that were revoked or disabled in the last `lastMs` milliseconds of the server's clock. */
     closedWithin: Effect.fnUntraced(function* (lastMs: number) {
       const rows = yield* sql`
-        select id from api_keys
+        select id, revoked_at is not null from api_keys
         where changed_at > now() - ${lastMs}::float8 * interval '1 millisecond'
           and (disabled_at is not null or revoked_at is not null)
       `.values
-      return rows.map(([id]) => String(id))
+      return rows.map(([id, isRevoked]) => ({ id: String(id), isRevoked: isRevoked === true }))
     }),
 
     /** Moves the times of last use forward, never back. */

@@ -172,7 +172,7 @@ const access = Layer.mergeAll(
   accountStores,
   OidcClientHttp.layer,
   IdempotencyPg.layer.pipe(Layer.provide(Database.layer))
-).pipe(Layer.provide(roles.cleansUp))
+).pipe(Layer.provide([roles.cleansUp, roles.sharedState]))
 
 const demoData = seed.pipe(Layer.provide([alertStore, calloutStore, followStore, identityStore, trackerStore, tape]))
 

@@ -1,6 +1,7 @@
 /** The layers of a process that shares a Valkey with other processes. Loaded where `VALKEY_URL` is set. */
 import { Config, Effect, Layer } from "effect"
 import * as CallerLimitsValkey from "../access/CallerLimitsValkey.ts"
+import * as EndedValkey from "../access/EndedValkey.ts"
 import * as RateLimiterValkey from "../access/RateLimiterValkey.ts"
 import * as ChainFeedBus from "../chain/bus/ChainFeedBus.ts"
 import * as PublishAccounts from "../chain/bus/publishAccounts.ts"
@@ -14,10 +15,10 @@ import * as BlockBusValkey from "../storage/valkey/BlockBusValkey.ts"
 import * as ValkeyRedis from "../storage/valkey/ValkeyRedis.ts"
 import * as TicketsValkey from "../wallets/tracker/TicketsValkey.ts"
 
-/** Budgets, limits of callers and tickets of sockets. */
+/** Budgets, limits of callers, tickets of sockets, and what has ended. */
 export const sharedState = (url: string) =>
   Layer.merge(TicketsValkey.layer, MarketTicketsValkey.layer).pipe(
-    Layer.provideMerge([RateLimiterValkey.layer, CallerLimitsValkey.layer]),
+    Layer.provideMerge([RateLimiterValkey.layer, CallerLimitsValkey.layer, EndedValkey.layer]),
     Layer.provide(ValkeyRedis.layer(url))
   )
 

@@ -45,7 +45,7 @@ const overValkey = <A, E, R, E2, R2>(
     })
   )
 
-/** Budgets, limits of callers and tickets of sockets. Any role shares them when it has a Valkey. */
+/** Budgets, limits of callers, tickets of sockets, and what has ended. Any role shares them when it has a Valkey. */
 export const sharedState = overValkey(
   (layers, url) => layers.sharedState(url),
   Layer.mergeAll(RateLimiter.layerMemory, CallerLimits.layerMemory, Tickets.layerMemory, MarketTickets.layerMemory)

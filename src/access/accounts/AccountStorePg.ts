@@ -14,9 +14,10 @@ import { randomBase62, SecretSource } from "../../domain/randomText.ts"
 import { ChangeChannel } from "../../storage/ChangeChannel.ts"
 import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
+import { Ended } from "../Ended.ts"
 import { AccountStore, LINK_MINUTES, PENDING_MINUTES } from "./AccountStore.ts"
 import { hashOf, isWellFormed, makeSecret } from "./secrets.ts"
-import { announceClosure } from "./sessionTable.ts"
+import { announceEndOfAll } from "./sessionTable.ts"
 
 const DEADLINE = Duration.seconds(2)
 const LINK_MS = LINK_MINUTES * 60_000
@@ -43,6 +44,15 @@ const make = Effect.gen(function* () {
   const channel = yield* ChangeChannel
   const random = yield* SecretSource
   const columns = sql.literal(COLUMNS)
+  const ended = yield* Ended
+
+  /** Refuses a secret that was used before, although an older copy of the database has forgotten it. */
+  const usedOnce = <A, E>(secret: Redacted.Redacted, use: Effect.Effect<A, E>) =>
+    Effect.flatMap(use, (used) =>
+      Effect.flatMap(Clock.currentTimeMillis, (atMs) => ended.claim({ kind: "link", id: hashOf(secret), atMs })).pipe(
+        Effect.flatMap((isFirst) => (isFirst ? Effect.succeed(used) : Effect.fail(new LinkNotValid())))
+      )
+    )
 
   const accounts = Effect.fnUntraced(function* (statement: Statement.Statement<object>) {
     return yield* decodeRows(yield* statement)
@@ -63,15 +73,13 @@ const make = Effect.gen(function* () {
   const find = (id: string) => first(sql`select ${columns} from accounts where id = ${id}`)
 
   const setDisabled = Effect.fnUntraced(function* (id: string, disabled: boolean) {
-    const at = disabled ? PgTypes.timestamptz(yield* Clock.currentTimeMillis) : null
+    const nowMs = yield* Clock.currentTimeMillis
+    const at = disabled ? PgTypes.timestamptz(nowMs) : null
     const account = yield* first(sql`update accounts set disabled_at = ${at} where id = ${id} returning ${columns}`)
     if (account === null) {
       return yield* new AccountNotFound({ id })
     }
-    if (disabled) {
-      yield* sql`update sessions set ended_at = ${at} where account_id = ${id} and ended_at is null`
-      yield* announceClosure(channel, { accountId: id, session: null })
-    }
+    yield* disabled ? announceEndOfAll({ sql, channel, accountId: id, nowMs }) : Effect.void
     return account
   })
 
@@ -139,9 +147,10 @@ const make = Effect.gen(function* () {
     list: inTime(accounts(sql`select ${columns} from accounts order by accounts.created_at, accounts.id`)),
     setDisabled: (id, disabled) => inTime(transaction(sql, setDisabled(id, disabled))),
     link: (id) => inTime(link(id)),
-    redeem: (token) => (isWellFormed(token) ? inTime(redeem(token)) : Effect.fail(new LinkNotValid())),
+    redeem: (token) => (isWellFormed(token) ? usedOnce(token, inTime(redeem(token))) : Effect.fail(new LinkNotValid())),
     beginSignIn: inTime(beginSignIn),
-    finishSignIn: (secret) => (isWellFormed(secret) ? inTime(finishSignIn(secret)) : Effect.fail(new LinkNotValid())),
+    finishSignIn: (secret) =>
+      isWellFormed(secret) ? usedOnce(secret, inTime(finishSignIn(secret))) : Effect.fail(new LinkNotValid()),
     ofIdentity: (identity, name) => inTime(transaction(sql, ofIdentity(identity, name)))
   })
 })

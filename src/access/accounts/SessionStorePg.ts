@@ -4,6 +4,7 @@
  */
 import { Clock, Config, Duration, Effect, Layer, PubSub, type Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { type End, Ended } from "../Ended.ts"
 import { makeKeyLookup } from "../keyLookup.ts"
 import { AccountStoreUnavailable, SessionEnded } from "../../api/schemas/Account.ts"
 import { type ApiKey, ApiScope, KeyStoreUnavailable } from "../../api/schemas/ApiKey.ts"
@@ -16,7 +17,7 @@ import { cleanUp } from "../../storage/purge.ts"
 import { transaction } from "../../storage/transaction.ts"
 import { hashOf, isWellFormed, makeSecret } from "./secrets.ts"
 import { type SessionClosure, sessionId, SessionStore } from "./SessionStore.ts"
-import { announceClosure, closureOf, makeSessionTable, type SessionRow } from "./sessionTable.ts"
+import { announceClosure, announceEndOfAll, closureOf, makeSessionTable, type SessionRow } from "./sessionTable.ts"
 
 /** Deadline of a request's query. The request itself fails after half a second. */
 const REQUEST_DEADLINE = Duration.millis(400)
@@ -51,6 +52,17 @@ const credentialOf = ({ accountId, createdAtMs, lastUsedAtMs, name }: SessionRow
   revokedAtMs: null
 })
 
+/** The ends of single sessions among these closures. */
+const endsOf = (closures: ReadonlyArray<SessionClosure>, atMs: number): ReadonlyArray<End> =>
+  closures.flatMap(({ session }) => (session === null ? [] : [{ kind: "session", id: session, atMs }]))
+
+/** Leaves out the sessions that are known to have ended, although the database calls them open. */
+const stillOpen = Effect.fnUntraced(function* (rows: ReadonlyArray<SessionRow>) {
+  const { times } = yield* Ended
+  const ends = yield* times(rows.map(({ secretHash }) => ({ kind: "session", id: secretHash })))
+  return rows.filter((_, i) => (ends[i] ?? null) === null)
+})
+
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
@@ -60,18 +72,30 @@ const make = Effect.gen(function* () {
   const changed = bounded(CHANGE_DEADLINE, (cause) => new AccountStoreUnavailable({ cause }))
   const closed = yield* PubSub.unbounded<SessionClosure>()
   const now = Clock.currentTimeMillis
+  const clock = yield* Clock.Clock
+  const ended = yield* Ended
+  /** Every process notes what it hears of: the one that ended a session may be gone, or know no other store. */
+  const noteAll = (closures: ReadonlyArray<SessionClosure>, atMs: number) =>
+    Effect.forEach(endsOf(closures, atMs), ended.note, { discard: true, concurrency: 16 })
+  const openRows = (hashes: ReadonlyArray<string>, nowMs: number) =>
+    Effect.provideService(Effect.flatMap(table.byHashes(hashes, nowMs), stillOpen), Ended, ended)
 
   yield* channel.subscribe("sessions", {
-    onChange: (subject) => void PubSub.publishUnsafe(closed, closureOf(subject)),
+    onChange: (subject) => {
+      const closure = closureOf(subject)
+      PubSub.publishUnsafe(closed, closure)
+      Effect.runFork(noteAll([closure], clock.currentTimeMillisUnsafe()))
+    },
     onConnected: Effect.fnUntraced(function* (gapMs) {
       const missed = gapMs === null ? [] : yield* table.endedWithin(gapMs + LOOK_BACK_MS, yield* now)
       yield* PubSub.publishAll(closed, missed)
+      yield* noteAll(missed, yield* now)
     })
   })
 
   const byHashes = Effect.fnUntraced(function* (hashes: ReadonlyArray<string>) {
     const nowMs = yield* now
-    const rows = yield* table.byHashes(hashes, nowMs)
+    const rows = yield* openRows(hashes, nowMs)
     const stale = rows.filter(({ lastUsedAtMs }) => lastUsedAtMs < nowMs - MARK_EVERY_MS)
     if (stale.length > 0) {
       yield* table.markUsed(
@@ -115,21 +139,21 @@ const make = Effect.gen(function* () {
     return accountId === null ? undefined : yield* announceClosure(channel, { accountId, session })
   })
 
-  const endAll = Effect.fnUntraced(function* (accountId: string) {
-    yield* table.endAll(accountId, yield* now)
-    yield* announceClosure(channel, { accountId, session: null })
-  })
+  const endAll = (accountId: string) =>
+    Effect.flatMap(now, (nowMs) => announceEndOfAll({ sql, channel, accountId, nowMs }))
 
   return SessionStore.of({
     lifetimeSeconds: Math.floor(Duration.toSeconds(lifetime)),
     open,
     authenticate,
-    end: (secret) => changed(transaction(sql, endOne(hashOf(secret)))),
+    end: (secret) =>
+      Effect.andThen(
+        changed(transaction(sql, endOne(hashOf(secret)))),
+        Effect.flatMap(now, (atMs) => ended.note({ kind: "session", id: hashOf(secret), atMs }))
+      ),
     endAll: (accountId) => changed(transaction(sql, endAll(accountId))),
     isOpen: (session) =>
-      changed(Effect.flatMap(now, (nowMs) => table.byHashes([session], nowMs))).pipe(
-        Effect.map((rows) => rows.length > 0)
-      ),
+      changed(Effect.flatMap(now, (nowMs) => openRows([session], nowMs))).pipe(Effect.map((rows) => rows.length > 0)),
     closures: Stream.fromPubSub(closed)
   })
 })

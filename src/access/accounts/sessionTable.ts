@@ -23,6 +23,26 @@ const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 export const announceClosure = (channel: ChangeChannel["Service"], { accountId, session }: SessionClosure) =>
   channel.announce("sessions", session === null ? accountId : `${accountId} ${session}`)
 
+/** Ends every session of an account, and announces each end and the end of all. */
+export const announceEndOfAll = Effect.fnUntraced(function* ({
+  accountId,
+  channel,
+  nowMs,
+  sql
+}: {
+  readonly sql: SqlClient.SqlClient
+  readonly channel: ChangeChannel["Service"]
+  readonly accountId: string
+  readonly nowMs: number
+}) {
+  const ended = yield* sql`
+    update sessions set ended_at = ${PgTypes.timestamptz(nowMs)}
+    where account_id = ${accountId} and ended_at is null returning secret_hash
+  `.values
+  yield* Effect.forEach(ended, ([session]) => announceClosure(channel, { accountId, session: String(session) }))
+  yield* announceClosure(channel, { accountId, session: null })
+})
+
 /** Reads the end that a change channel subject names. */
 export const closureOf = (subject: string): SessionClosure => {
   const [accountId = "", session = null] = subject.split(" ")
@@ -74,10 +94,6 @@ export const makeSessionTable = (sql: SqlClient.SqlClient, idleMs: number) => ({
       `.values,
       ([row]) => (row === undefined ? null : String(row[0]))
     ),
-
-  endAll: (accountId: string, nowMs: number) => sql`
-    update sessions set ended_at = ${PgTypes.timestamptz(nowMs)} where account_id = ${accountId} and ended_at is null
-  `,
 
   /** Sessions that ended within the last `lastMs` milliseconds. */
   endedWithin: (lastMs: number, nowMs: number) =>

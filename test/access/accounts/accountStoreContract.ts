@@ -118,8 +118,10 @@ export const accountStoreContract = <E>(name: string, stores: Layer.Layer<Accoun
       Effect.gen(function* () {
         const [accounts, sessions] = [yield* AccountStore, yield* SessionStore]
         yield* accountOf("announced")
+        /** Sessions that end together. A store may also announce each of them. */
+        const together = new Set<string | null>()
         const heard = yield* sessions.closures.pipe(
-          Stream.filter(({ accountId }) => accountId === "announced"),
+          Stream.filter(({ accountId, session }) => accountId === "announced" && !together.has(session)),
           // A store may announce an end to its own process twice.
           Stream.changesWith((one, other) => one.session === other.session),
           Stream.take(3),
@@ -128,6 +130,7 @@ export const accountStoreContract = <E>(name: string, stores: Layer.Layer<Accoun
         )
         yield* Effect.yieldNow
         const [one, two] = [yield* sessions.open("announced"), yield* sessions.open("announced")]
+        together.add(sessionReference(one)).add(sessionReference(two))
         assert.isTrue(yield* sessions.isOpen(sessionReference(one)))
         yield* accounts.setDisabled("announced", true)
         assert.isFalse(yield* sessions.isOpen(sessionReference(two)))
