@@ -65,6 +65,12 @@ describe("the rules of sources", () => {
     assert.deepStrictEqual(excepted.toSorted(), Array.from(own).toSorted())
   })
 
+  it.skipIf(!hasPromtool)("fire for a market that is late, and do not blame its store", () => {
+    const lag = (seconds: number) => scrape(`fathom_source_lag_seconds{source="blocks"} ${seconds}\n${state("trades", "stale")}`)
+    assert.deepStrictEqual(fired([lag(38)], 300), ["FathomBlocksLag"])
+    assert.deepStrictEqual(fired([lag(1)], 300), ["FathomStoreLags"])
+  })
+
   it.skipIf(!hasPromtool)("fire for a source without a rule of its own", () => {
     assert.deepStrictEqual(fired([scrape(state("token_metadata", "stale"))], 1200), ["FathomSourceStale"])
     assert.deepStrictEqual(fired([scrape(state("block_feed", "unavailable"))], 1200), ["FathomSourceStale"])
