@@ -218,12 +218,37 @@ describe("rows of wallets", () => {
       const { complete, wallets } = yield* Fiber.join(fiber)
       assert.isFalse(complete)
       assert.deepStrictEqual(
-        wallets.map(({ identity, summary }) => [identity?.labels, summary?.wallet.realized]),
+        wallets.map(({ identity, reason, summary }) => [identity?.labels, reason, summary?.wallet.realized]),
         [
-          [["Slow"], undefined],
-          [undefined, "4"]
+          [["Slow"], "unavailable", undefined],
+          [undefined, null, "4"]
         ]
       )
+    })
+  )
+
+  it.effect("tell a wallet without trades from a wallet that was not read in time", () =>
+    Effect.gen(function* () {
+      const index: Findings["index"] = (wallet) => (wallet === OTHER ? Effect.never : Effect.succeed(null))
+      const fiber = yield* Effect.forkChild(rowsOf({ index }, OTHER, WALLET))
+      yield* TestClock.adjust("1500 millis")
+      const { wallets } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        wallets.map(({ reason, status }) => [status, reason]),
+        [
+          ["unavailable", "unavailable"],
+          ["unavailable", "not_captured"]
+        ]
+      )
+    })
+  )
+
+  it.effect("fail when no wallet was read in time, whatever its identity", () =>
+    Effect.gen(function* () {
+      const identities = [recordOf({ wallet: OTHER, labels: ["Slow"] })]
+      const fiber = yield* Effect.forkChild(Effect.flip(rowsOf({ index: () => Effect.never, identities }, OTHER)))
+      yield* TestClock.adjust("1500 millis")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "WalletsUnavailable")
     })
   )
 
