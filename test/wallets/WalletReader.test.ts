@@ -51,6 +51,9 @@ const unavailable = () => Effect.fail(new LedgerUnavailable({ cause: new Error("
 
 const known = { marks: { [MINT]: 3n }, trades: { [WALLET]: traded } }
 
+/** An index that never answers about one wallet, and has nothing of any other. */
+const silentAboutOther: Findings["index"] = (wallet) => (wallet === OTHER ? Effect.never : Effect.succeed(null))
+
 describe("rows of wallets", () => {
   it.effect("come in request order, each with the data of its wallet", () =>
     Effect.gen(function* () {
@@ -229,8 +232,7 @@ describe("rows of wallets", () => {
 
   it.effect("tell a wallet without trades from a wallet that was not read in time", () =>
     Effect.gen(function* () {
-      const index: Findings["index"] = (wallet) => (wallet === OTHER ? Effect.never : Effect.succeed(null))
-      const fiber = yield* Effect.forkChild(rowsOf({ index }, OTHER, WALLET))
+      const fiber = yield* Effect.forkChild(rowsOf({ index: silentAboutOther }, OTHER, WALLET))
       yield* TestClock.adjust("1500 millis")
       const { wallets } = yield* Fiber.join(fiber)
       assert.deepStrictEqual(

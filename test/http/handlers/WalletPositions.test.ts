@@ -10,6 +10,12 @@ import { MINT, OTHER, START, tradeOf, usd, WALLET, walletOf } from "../../wallet
 
 const read = (path: string) => call(`/api/v1/wallets/${path}`, { method: "GET" })
 
+const body = (payload: object) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(payload)
+})
+
 const trades = {
   [WALLET]: [
     tradeOf({ slot: 2, side: "sell", amount: 4_000_000n, volumeUsdNanos: usd(8) }),
@@ -158,11 +164,6 @@ describe("GET /api/v1/wallets/{wallet}", () => {
 
   const reading = Effect.runSync(Queue.unbounded<void>())
   const late = readerOver({ index: () => Effect.andThen(Queue.offer(reading, undefined), Effect.never) })
-  const body = (payload: object) => ({
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(payload)
-  })
 
   layer(running({ wallets: late }))((it) => {
     it.effect.each([
