@@ -109,7 +109,7 @@ export const layer: Layer.Layer<CallerLimits, Config.ConfigError, Valkey> = Laye
     return CallerLimits.of({
       take,
       count: (request) =>
-        logs.admit({ log: `fathom:${nameOf(request)}:starts`, ...request, cost: 1 }).pipe(
+        logs.admit([{ log: `fathom:${nameOf(request)}:starts`, ...request, cost: 1 }]).pipe(
           Effect.flatMap(({ isAdmitted, states: [state] }) =>
             isAdmitted ? Effect.void : Effect.fail(new TooOften({ retryAfterMs: state?.fitsInMs ?? 0 }))
           ),

@@ -10,7 +10,7 @@ import {
   termsOf
 } from "../api/schemas/Budget.ts"
 import { Readings } from "../operations/Readings.ts"
-import { type LogState, sharedLogs } from "../storage/valkey/SharedLogs.ts"
+import { type LateCharge, type LogState, sharedLogs } from "../storage/valkey/SharedLogs.ts"
 import { Valkey, type ValkeyUnavailable, whenDown } from "../storage/valkey/Valkey.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 
@@ -47,9 +47,9 @@ const stateOf = (
 const makeShared = Effect.gen(function* () {
   const logs = yield* sharedLogs
 
-  const admit = Effect.fnUntraced(function* ({ budget, cost, key }: Parameters<Limiter["admit"]>[0]) {
+  const admit = Effect.fnUntraced(function* ({ budget, cost, key }: Parameters<Limiter["admit"]>[0], late: LateCharge) {
     const terms = termsOf(key.plan, budget)
-    const { isAdmitted, seq, states } = yield* logs.admit(requestOf(key.id, budget, terms, cost))
+    const { isAdmitted, seq, states } = yield* logs.admit([requestOf(key.id, budget, terms, cost)], late)
     const atMs = yield* Clock.currentTimeMillis
     const [log = noStates] = states
     const state = stateOf(budget, terms, log, atMs)
@@ -86,10 +86,10 @@ const makeShared = Effect.gen(function* () {
 const away = ({ cause }: ValkeyUnavailable) => Effect.fail(new LimiterUnavailable({ cause }))
 
 /**
- * The shared logs, with one script per admission. While Valkey is away, `BUDGET_STORE_DOWN` decides. `local` admits
- * from an exact log in this process, up to an equal share of each limit. `refuse` fails with `LimiterUnavailable`. The
- * local logs are separate from the shared ones, so a window in which Valkey goes away or comes back may hold up to
- * twice the limit.
+ * The shared logs, with one script per admission. A late answer is waited for. While Valkey is away,
+ * `BUDGET_STORE_DOWN` decides. `local` admits from an exact log in this process, up to an equal share of each limit.
+ * `refuse` fails with `LimiterUnavailable`. The local logs are separate from the shared ones, so a window in which
+ * Valkey goes away or comes back may hold up to twice the limit.
  */
 export const layer: Layer.Layer<RateLimiter, Config.ConfigError, Valkey> = Layer.effect(
   RateLimiter,
@@ -114,16 +114,21 @@ export const layer: Layer.Layer<RateLimiter, Config.ConfigError, Valkey> = Layer
         if (!Number.isSafeInteger(request.cost) || request.cost < 0) {
           return Effect.die(new RangeError(`a cost is a whole number of units, not ${request.cost}`))
         }
-        return Effect.catchTag(shared.admit(request), "ValkeyUnavailable", (error) => {
-          if (!isLocal) {
-            return away(error)
-          }
-          decisions++
-          // Charges of this process have negative numbers.
-          return Effect.map(local.admit({ ...request, key: sharer(request.key, valkey.processes()) }), (charge) => ({
-            ...charge,
-            seq: -charge.seq
-          }))
+        return Effect.suspend(() => {
+          let isAdmittedAlone = false
+          // A charge that the server makes after all counts there too, if this process has admitted the request.
+          const late: LateCharge = { stands: () => isAdmittedAlone }
+          return Effect.catchTag(shared.admit(request, late), "ValkeyUnavailable", (error) => {
+            if (!isLocal) {
+              return away(error)
+            }
+            decisions++
+            return Effect.map(local.admit({ ...request, key: sharer(request.key, valkey.processes()) }), (charge) => {
+              isAdmittedAlone = true
+              // Charges of this process have negative numbers.
+              return { ...charge, seq: -charge.seq }
+            })
+          })
         })
       },
       refund: (charge) =>

@@ -12,9 +12,9 @@ import {
   isLive,
   MAX_EXPIRY_MS
 } from "../api/schemas/Alert.ts"
-import { compare, whole } from "../domain/rational.ts"
+import { compare, fractionOf, whole } from "../domain/rational.ts"
 import { isMoney } from "../domain/stables.ts"
-import { begin, fractionOf, type Observation, resume, triggerOf } from "./evaluate.ts"
+import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
 
 /** Fields to change; fields left out stay. */
 export interface AlertPatch {

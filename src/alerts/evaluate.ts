@@ -1,7 +1,6 @@
 /** Arming and firing of alerts, as pure functions. All comparisons use exact fractions. */
 import type { AlertCondition, Watch } from "../api/schemas/Alert.ts"
-import { tenTo, toAtomic } from "../domain/decimal.ts"
-import { compare, type Rational } from "../domain/rational.ts"
+import { compare, fractionOf, type Rational } from "../domain/rational.ts"
 
 /** A value of a metric at one place of the chain. */
 export interface Observation {
@@ -32,15 +31,6 @@ export interface Rule {
   readonly cooldownMs: number
   /** The second in which the alert was created, in milliseconds. The alert never fires for earlier values. */
   readonly sinceMs: number
-}
-
-const fractionDigits = (text: string): number => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0)
-
-/** Decimal text without a sign as an exact fraction. */
-export const fractionOf = (text: string): Rational => {
-  const digits = fractionDigits(text)
-  const numerator = toAtomic(text, digits)
-  return typeof numerator === "bigint" ? { numerator, denominator: tenTo(digits) } : { numerator: 0n, denominator: 1n }
 }
 
 const negated = ({ denominator, numerator }: Rational): Rational => ({ numerator: -numerator, denominator })

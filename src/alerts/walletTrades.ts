@@ -1,6 +1,6 @@
 /** Trades of wallets as alerts see them, and the firings that they cause, as pure functions. */
 import { fromAtomic, tenTo } from "../domain/decimal.ts"
-import { compare } from "../domain/rational.ts"
+import { compare, fractionOf } from "../domain/rational.ts"
 import {
   type Alert,
   type FiringTrade,
@@ -11,7 +11,6 @@ import {
 import { lamportsOf } from "../market/model/solWorth.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { orderKey } from "../market/model/TradeRecord.ts"
-import { fractionOf } from "./evaluate.ts"
 
 /** Digits of the units in which worth is counted: nano-dollars and lamports. */
 const WORTH_DIGITS = 9

@@ -22,7 +22,7 @@ export const sharedState = (url: string) =>
   )
 
 const marketOf = (mayLead: boolean) => (url: string) =>
-  SharedTape.layer(mayLead).pipe(Layer.provide([BlockBusValkey.layer(url), Database.layer]))
+  SharedTape.layer(mayLead).pipe(Layer.provide([BlockBusValkey.layerSettings(url), Database.layer]))
 
 /** A market that follows the bus. One of the processes with this layer reads the chain and fills the bus. */
 export const leadingMarket = marketOf(true)

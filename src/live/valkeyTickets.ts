@@ -1,12 +1,10 @@
 /** Tickets that any process of a service can redeem, whichever process issued them. */
-import { Clock, Duration, Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { CallerLimits } from "../access/CallerLimits.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { inTime, Valkey, type ValkeyUnavailable } from "../storage/valkey/Valkey.ts"
 import type { LiveGrant } from "./LiveGrant.ts"
 import { countCalls, hashOf, newTicket, type TicketBook, ticketPolicy, TicketsUnavailable } from "./tickets.ts"
-
-const DEADLINE = Duration.millis(300)
 
 const unavailable = ({ cause }: ValkeyUnavailable) => Effect.fail(new TicketsUnavailable({ cause }))
 
@@ -25,11 +23,7 @@ export const makeValkeyTickets = <G extends LiveGrant>(
     const [encode, decode] = [Schema.encodeEffect(stored), Schema.decodeEffect(stored)]
     const keyOf = (hash: string): string => `fathom:ticket:${kind}:${hash}`
     const send = (command: string, ...args: ReadonlyArray<string>) =>
-      Effect.catchTag(
-        inTime(valkey, valkey.send(command, ...args), undefined, DEADLINE),
-        "ValkeyUnavailable",
-        unavailable
-      )
+      Effect.catchTag(inTime(valkey, valkey.send(command, ...args)), "ValkeyUnavailable", unavailable)
 
     const issue = Effect.fnUntraced(function* (grant: G) {
       const { hash, ticket } = newTicket(random)

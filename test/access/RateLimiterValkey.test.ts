@@ -143,7 +143,7 @@ describe.runIf(isAvailable)("RateLimiterValkey while Valkey is away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not wait for a frozen server, and refunds what that server admits later", () =>
+  it.live("gives a frozen server up, and refunds what that server admits later", () =>
     Effect.gen(function* () {
       const { layer, own } = yield* process({ BUDGET_STORE_DOWN: "refuse" })
       yield* Effect.gen(function* () {

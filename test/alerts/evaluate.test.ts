@@ -5,7 +5,6 @@ import {
   beginArmed,
   canMove,
   evaluate,
-  fractionOf,
   isPast,
   type Observation,
   resume,
@@ -14,6 +13,7 @@ import {
   triggerOf
 } from "../../src/alerts/evaluate.ts"
 import type { AlertOperator, Watch } from "../../src/api/schemas/Alert.ts"
+import { fractionOf } from "../../src/domain/rational.ts"
 
 /** A threshold whose hundredth is a whole number, so that the model below needs no fractions. */
 const LEVEL = 1000

@@ -26,6 +26,7 @@ const state = (source: string, name: string) => `fathom_source_state{source="${s
 const requests = (good: number, bad: number) =>
   scrape(`fathom_http_requests_total{status="200"} ${good}\nfathom_http_requests_total{status="503"} ${bad}\n`)
 
+const refused = (appends: number) => scrape(`fathom_bus_failed_appends_total ${appends}`)
 const dropped = (trades: number) => scrape(`fathom_clickhouse_spool_dropped_trades_total ${trades}`)
 
 describe("faults that are provoked", () => {
@@ -34,7 +35,8 @@ describe("faults that are provoked", () => {
     assert.deepStrictEqual([...covered, ...Object.keys(unprovoked)].toSorted(), rulesOf(rules).toSorted())
   })
 
-  const written: Record<keyof typeof unprovoked, string> = {
+  /** A rule on a counter needs two samples, and has a test of its own. */
+  const written: Record<Exclude<keyof typeof unprovoked, "FathomBusRefuses">, string> = {
     FathomAlertsMissed: state("alerts", "partial"),
     FathomProgramUnproven: 'fathom_program_upgraded{dex="a"} 1\nfathom_program_state{dex="a",state="unproven"} 1',
     FathomQuotesWrong: 'fathom_program_state{dex="a",state="wrong"} 1',
@@ -44,6 +46,11 @@ describe("faults that are provoked", () => {
   }
   it.skipIf(!hasPromtool).each(Object.entries(written))("and %s fires on written samples", (rule, text) => {
     assert.deepStrictEqual(fired([scrape(text)], 120), [rule])
+  })
+
+  it.skipIf(!hasPromtool)("and blocks that the bus does not take fire its rule", () => {
+    assert.deepStrictEqual(fired([refused(0), refused(0)], 300), [])
+    assert.deepStrictEqual(fired([refused(0), refused(10)], 300), ["FathomBusRefuses"])
   })
 
   it.skipIf(!hasPromtool)("and dropped trades of the spool fire its rule", () => {

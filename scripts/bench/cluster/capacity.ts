@@ -17,7 +17,7 @@ export const assumed = {
   mainnetCores: 0.2,
   mainnetGb: 2,
   databaseGb: 4,
-  valkeyGb: 1,
+  valkeyGb: 2,
   coreHourUsd: 0.04,
   gbHourUsd: 0.005,
   hoursAMonth: 730

@@ -51,6 +51,7 @@ export const faults: ReadonlyArray<FaultKind> = [
 /** Rules that no fault of this run provokes, and the reason. Each is evaluated on written samples by a test. */
 export const unprovoked = {
   FathomAlertsMissed: "an evaluation that falls behind by more blocks than wait for it",
+  FathomBusRefuses: "a service of several processes with a full Valkey",
   FathomProgramUnproven: "an upgrade of a program while the service runs",
   FathomQuotesWrong: "an upgraded program whose swaps the service executes (PROVE=on)",
   FathomSharedStateLost: "a service of several processes with Valkey",

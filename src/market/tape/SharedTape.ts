@@ -4,7 +4,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { type Config, Deferred, Effect, Exit, type Layer, Schedule } from "effect"
 import { AccountRelay } from "../../chain/accounts/AccountRelay.ts"
-import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
+import { Readings } from "../../operations/Readings.ts"
+import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { BlockBus } from "../../storage/bus/BlockBus.ts"
 import { type LeaderLock, whileLeading } from "../../storage/LeaderLock.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
@@ -27,13 +28,12 @@ import {
 } from "./tapeParts.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import { Market } from "./Market.ts"
+import { watchBus } from "./watchBus.ts"
 import { WatchedWallets } from "./WatchedWallets.ts"
 
 /** The lock of the process that reads the chain. Nobody gets new blocks while it is free, so its silence is short. */
 const LEADER_LOCK: LeaderLock = { key: 7_426_199, silenceMs: 1500 }
 const ELECTION_EVERY = "500 millis"
-/** The bus is stale once it has not answered for this long, in milliseconds. */
-const BUS_STALE_MS = 5000
 
 /**
  * Stands for election again and again. A process that loses the lock, or that another one has overtaken, goes on as a
@@ -49,9 +49,17 @@ const standForElection = <A, E, R>(lead: Effect.Effect<A, E, R>) =>
 
 const drive = (mayLead: boolean) =>
   Effect.fnUntraced(function* (parts: TapeParts, limits: MarketLimits, settings: TapeSettings) {
-    const bus = yield* BlockBus
+    const { bus, failed, state } = yield* watchBus(yield* BlockBus)
     const relay = yield* AccountRelay
     const monitor = yield* SourceMonitor
+    yield* (yield* Readings).report(
+      {
+        name: "fathom_bus_failed_appends_total",
+        help: "Blocks that the bus did not take, because Valkey was full or away. Each is tried again.",
+        kind: "counter"
+      },
+      failed
+    )
     const storable = storableBy(parts.tape, yield* WatchedWallets)
     const line: BlockLine<Uint8Array> = { bus, encode: encodeBlock, decode: decodeBlock, isShared: true }
 
@@ -69,7 +77,7 @@ const drive = (mayLead: boolean) =>
       const begun = yield* resumeStored(parts, chain, limits, "read")
       use.isReading = true
       halves.durable = () => begun?.slot ?? 0
-      yield* monitor.report("bus", (nowMs) => stateByAge(bus.heardAtMs(), BUS_STALE_MS, nowMs))
+      yield* monitor.report("bus", state)
       const note = yield* followStored(parts, chain, limits, halves, use)
       return yield* followChain(parts, line, { name: chain.genesis, begun }, limits, halves, (batch, nowMs) =>
         note(storable(batch, nowMs))

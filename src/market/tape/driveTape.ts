@@ -1,5 +1,5 @@
 /** The market of a process that shares nothing: it leads and follows, over a bus of its own. */
-import { Duration, Effect, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { type Blocks, makeMemoryBlocks } from "../../storage/bus/BlockBus.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
@@ -12,7 +12,7 @@ import { type BlockLine, makeHalves, resumeStored, type TapeParts, type TapeSett
 
 const CHAIN_EVERY = "10 seconds"
 /** Only the newest block stays on the bus. */
-const NOTHING_OLDER = Duration.millis(-1)
+const NOTHING_OLDER = { keptMs: -1 }
 
 /** Waits until the node serves another chain, and returns that chain. */
 export const replaced = (feed: TapeParts["feed"], chain: ChainIdentity | null) =>

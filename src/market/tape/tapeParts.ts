@@ -39,7 +39,7 @@ export interface BlockLine<Body> {
   /** Throws when the block cannot be read. */
   readonly decode: (body: Body) => PricedBatch
   /**
-   * True for a bus that processes share, which keeps blocks for an hour. A bus inside one process keeps only its newest
+   * True for a bus that processes share, which keeps blocks for a while. A bus inside one process keeps only its newest
    * block, so the leader waits until its own process has taken a block before it appends the next.
    */
   readonly isShared: boolean

@@ -1,6 +1,13 @@
 /** One reader of the chain passes blocks to every process of a service, in order and each once. */
 import { Context, Duration, type Effect, Stream } from "effect"
-import { type AppendRefused, type BusLog, type BusUnavailable, entriesAfter, makeMemoryLog } from "./busLog.ts"
+import {
+  type AppendRefused,
+  type BusLog,
+  type BusUnavailable,
+  entriesAfter,
+  type LogBounds,
+  makeMemoryLog
+} from "./busLog.ts"
 
 /** A block to append. */
 export interface BusBlock<Body = Uint8Array> {
@@ -18,8 +25,16 @@ export interface BusEntry<Body = Uint8Array> {
   readonly isAfterGap: boolean
 }
 
-/** How long blocks stay on the bus. */
-export const BLOCKS_KEPT = Duration.hours(1)
+const MIB = 2 ** 20
+
+/** Blocks stay for an hour, and at most this many MiB of them, unless `BUS_MIB` says otherwise. */
+export const BLOCKS_MIB = 512
+
+/** Bounds of the blocks on the bus. `mib` is the most that they hold together. */
+export const blockBounds = (mib: number): Required<LogBounds> => ({
+  keptMs: Duration.toMillis(Duration.hours(1)),
+  mostBytes: mib * MIB
+})
 
 /** Blocks of chains, which are named by their genesis hashes. */
 export interface Blocks<Body> {
@@ -40,7 +55,7 @@ export interface Blocks<Body> {
   readonly heardAtMs: () => number | null
 }
 
-/** The bus that processes share: blocks as bytes, which stay for an hour. */
+/** The bus that processes share: blocks as bytes. */
 export class BlockBus extends Context.Service<BlockBus, Blocks<Uint8Array>>()("fathom/storage/bus/BlockBus") {}
 
 /** The bus over a log whose places are slots. */
@@ -53,5 +68,5 @@ export const makeBlocks = <Body>(log: BusLog<Body>): Blocks<Body> => ({
 })
 
 /** A bus inside this process. Its readers get the objects that were appended. */
-export const makeMemoryBlocks = <Body>(kept: Duration.Duration): Blocks<Body> =>
-  makeBlocks(makeMemoryLog({ keptMs: Duration.toMillis(kept) }))
+export const makeMemoryBlocks = <Body>(bounds: LogBounds, sizeOf?: (body: Body) => number): Blocks<Body> =>
+  makeBlocks(makeMemoryLog(bounds, sizeOf))

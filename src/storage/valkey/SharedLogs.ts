@@ -121,7 +121,17 @@ const statesOf = (answer: ReadonlyArray<number>): ReadonlyArray<LogState> =>
     return { remaining, resetInMs: resetInUs / 1000, fitsInMs: fitsInUs / 1000 }
   })
 
-/** Operations on shared logs. Each is one script with a limit of 50 ms. A charge that is decided later is refunded. */
+/** A charge that was decided after its caller had given up. Whether it stands is asked when the answer has come. */
+export interface LateCharge {
+  readonly stands: () => boolean
+}
+
+const undone: LateCharge = { stands: () => false }
+
+/**
+ * Operations on shared logs. Each is one script, and waits for its answer until the server counts as away. A charge that
+ * is decided later is refunded, unless it stands.
+ */
 export const sharedLogs = Effect.gen(function* () {
   const valkey = yield* Valkey
   const run = valkey.eval(script)
@@ -134,11 +144,14 @@ export const sharedLogs = Effect.gen(function* () {
   }
 
   /** Charges every log or none. A cost of 0 leaves no trace. */
-  const admit = (...requests: ReadonlyArray<LogRequest>): Effect.Effect<LogDecision, ValkeyUnavailable> =>
+  const admit = (
+    requests: ReadonlyArray<LogRequest>,
+    late: LateCharge = undone
+  ): Effect.Effect<LogDecision, ValkeyUnavailable> =>
     Effect.suspend(() => {
       const seq = nextSeq()
       const undo = ([isAdmitted]: ReadonlyArray<number>) =>
-        isAdmitted === 1 ? run("refund", seq, requests) : Effect.void
+        isAdmitted === 1 && !late.stands() ? run("refund", seq, requests) : Effect.void
       return Effect.map(inTime(valkey, run("admit", seq, requests), undo), (answer) => ({
         isAdmitted: answer[0] === 1,
         seq,

@@ -37,8 +37,12 @@ export class Valkey extends Context.Service<
   }
 >()("fathom/storage/valkey/Valkey") {}
 
-/** Limit for a decision about a request, without the delays of a busy event loop. */
-const DECISION_DEADLINE = Duration.millis(50)
+/**
+ * A connected server that has not answered for this long counts as away, without the delays of a busy event loop. An
+ * answer that comes earlier is only late, as on a busy machine: it is waited for, because a process that decides by
+ * itself meanwhile would admit more than the limit. A connection that is lost or refused fails its calls at once.
+ */
+export const LOST_AFTER = Duration.seconds(2)
 
 /** A late answer marks the server as away. It takes a beat until it is asked again. */
 const UNDO_RETRIES = { schedule: Schedule.spaced("250 millis"), times: 20 }
@@ -46,14 +50,13 @@ const UNDO_RETRIES = { schedule: Schedule.spaced("250 millis"), times: 20 }
 const late = new Error("Valkey did not answer in time")
 
 /**
- * The answer to a call, or `ValkeyUnavailable` after 50 ms or the given limit. `undo` reverts a late answer, and an
- * answer whose caller was interrupted.
+ * The answer to a call, or `ValkeyUnavailable` after `LOST_AFTER`. `undo` reverts an answer that comes even later, and
+ * an answer whose caller was interrupted.
  */
 export const inTime = <A, E, R>(
   valkey: Valkey["Service"],
   call: Effect.Effect<A, E, R>,
-  undo: (answer: A) => Effect.Effect<unknown, unknown> = () => Effect.void,
-  limit: Duration.Duration = DECISION_DEADLINE
+  undo: (answer: A) => Effect.Effect<unknown, unknown> = () => Effect.void
 ): Effect.Effect<A, E | ValkeyUnavailable, R> =>
   Effect.flatMap(Effect.forkDetach(call, { startImmediately: true }), (fiber) => {
     const abandon = Effect.sync(() =>
@@ -64,7 +67,7 @@ export const inTime = <A, E, R>(
       })
     )
     return Fiber.await(fiber).pipe(
-      withinTurns(limit, Effect.succeed(null)),
+      withinTurns(LOST_AFTER, Effect.succeed(null)),
       Effect.onInterrupt(() => abandon),
       Effect.flatMap((exit): Effect.Effect<A, E | ValkeyUnavailable> => {
         if (exit !== null) {

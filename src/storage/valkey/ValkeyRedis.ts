@@ -7,10 +7,9 @@ import { keepRunning } from "../../operations/keepRunning.ts"
 import { Readings } from "../../operations/Readings.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { within } from "../deadline.ts"
-import { Valkey, ValkeyUnavailable } from "./Valkey.ts"
+import { LOST_AFTER, Valkey, ValkeyUnavailable } from "./Valkey.ts"
 
 const BEAT_EVERY_MS = 250
-const BEAT_TIMEOUT_MS = 500
 /** The server is stale after this long without an answer, in milliseconds. */
 const ANSWER_STALE_MS = 1500
 /** How long a process counts without a beat. */
@@ -125,7 +124,7 @@ const make = Effect.fnUntraced(function* (url: string) {
     })
 
   const beat = call(({ redis }) => redis.eval(beatScript)(id)).pipe(
-    within(BEAT_TIMEOUT_MS, unavailable),
+    within(LOST_AFTER, unavailable),
     Effect.flatMap(heard),
     Effect.catchTag("ValkeyUnavailable", lost)
   )

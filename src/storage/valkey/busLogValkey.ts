@@ -11,10 +11,12 @@ const PAGE = 16
 /**
  * Appends an entry. The set holds the places of the stream, each with its bytes and its time by the server's clock. At
  * most 16 old entries are removed with each new one. All keys go when no entry has come for as long as entries are
- * kept.
+ * kept. The sum of the bytes is kept with the place that it was counted at. It is counted again when the newest entry
+ * has another place: then a process of a version without this sum has appended.
  */
 const APPEND_LUA = `
-local stream, places, size = KEYS[1], KEYS[2], KEYS[3]
+local stream, places, sum = KEYS[1], KEYS[2], KEYS[3]
+local bytesOf = function(member) return tonumber(string.match(member, ':(%d+):')) or 0 end
 local after, kept, most = tonumber(ARGV[1]), tonumber(ARGV[3]), tonumber(ARGV[5])
 local newest = redis.call('ZREVRANGE', places, 0, 0)[1]
 if newest then
@@ -23,23 +25,28 @@ if newest then
 end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local held = 0
+if most > 0 and newest then
+  local counted = redis.call('GET', sum) or ''
+  held = tonumber(string.match(counted, '^(%d+)@' .. string.format('%.0f', newest) .. '$'))
+  if not held then
+    held = 0
+    for _, member in ipairs(redis.call('ZRANGE', places, 0, -1)) do held = held + bytesOf(member) end
+  end
+end
 redis.call('XADD', stream, ARGV[2] .. '-0', 'a', ARGV[1], 'b', ARGV[4])
 redis.call('ZADD', places, ARGV[2], ARGV[2] .. ':' .. #ARGV[4] .. ':' .. string.format('%.0f', now))
-local held, gone = 0, 0
-if most > 0 then
-  if not newest then redis.call('DEL', size) end
-  held = redis.call('INCRBY', size, #ARGV[4])
-end
+held = held + #ARGV[4]
 local oldest, old = redis.call('ZRANGE', places, 0, 16), 0
 for i = 1, #oldest - 1 do
-  if tonumber(string.match(oldest[i], '%d+$')) >= now - kept and held - gone <= most then break end
-  old, gone = i, gone + tonumber(string.match(oldest[i], ':(%d+):') or '0')
+  if tonumber(string.match(oldest[i], '%d+$')) >= now - kept and (most == 0 or held <= most) then break end
+  old, held = i, held - bytesOf(oldest[i])
 end
 if old > 0 then
   redis.call('ZREMRANGEBYRANK', places, 0, old - 1)
   redis.call('XTRIM', stream, 'MINID', string.match(oldest[old + 1], '^%d+') .. '-0')
-  if most > 0 then redis.call('DECRBY', size, gone) else gone = 0 end
 end
+if most > 0 then redis.call('SET', sum, string.format('%.0f', held) .. '@' .. ARGV[2]) end
 if kept > 0 then
   for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], kept) end
 end
@@ -101,7 +108,7 @@ export const makeValkeyLog = Effect.fnUntraced(function* (
       return member === undefined ? null : Number(member.toString("latin1").split(":")[0])
     }),
     append: Effect.fnUntraced(function* (name, { after, body, place }) {
-      const keys = [streamOf(name), placesOf(name), `${keyOf(kind, name)}:size`]
+      const keys = [streamOf(name), placesOf(name), `${keyOf(kind, name)}:bytes`]
       const values = [`${after}`, `${place}`, `${keptMs}`, bufferOf(body), `${mostBytes}`]
       const answer = Number(heard(yield* send("EVAL", APPEND_LUA, "3", ...keys, ...values)))
       if (answer !== -1) {

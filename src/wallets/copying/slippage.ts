@@ -1,13 +1,6 @@
 import type { FillSide } from "../../api/schemas/Copying.ts"
-import { tenTo } from "../../domain/decimal.ts"
-import { divide, type Rational, decimalText } from "../../domain/rational.ts"
+import { decimalText, divide, fractionOf } from "../../domain/rational.ts"
 import type { Decimal } from "../../domain/Scalar.ts"
-
-/** Decimal text as an exact fraction. */
-const rationalOf = (text: Decimal): Rational => {
-  const [whole = "", fraction = ""] = text.split(".")
-  return { numerator: BigInt(whole + fraction), denominator: tenTo(fraction.length) }
-}
 
 /**
  * Slippage of a copy against its leader, in percent of the leader's price: positive for a dearer purchase or a cheaper
@@ -17,11 +10,11 @@ export const slippageVsLeader = (
   side: FillSide,
   prices: { readonly leader: Decimal; readonly copy: Decimal }
 ): Decimal | null => {
-  const leader = rationalOf(prices.leader)
+  const leader = fractionOf(prices.leader)
   if (leader.numerator === 0n) {
     return null
   }
-  const { denominator, numerator } = divide(rationalOf(prices.copy), leader)
+  const { denominator, numerator } = divide(fractionOf(prices.copy), leader)
   const dearer = numerator - denominator
   return decimalText({ numerator: (side === "buy" ? dearer : -dearer) * 100n, denominator })
 }

@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as SharedTape from "../../../src/market/tape/SharedTape.ts"
 import { encodeBlock } from "../../../src/market/tape/blockMessage.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
-import { BLOCKS_KEPT, BlockBus, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
+import { blockBounds, BLOCKS_MIB, BlockBus, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerOf, replaced, type Replacement, storesFrom, storesOn } from "../../support/marketStores.ts"
 import { becomes, blockOf, Chain, CHAIN, noPrices, slotsTo, storedTrades, tradesOf } from "./growingChain.ts"
@@ -21,7 +21,7 @@ interface Change {
 /** Processes on one database and one bus. */
 const makeWorld = Effect.gen(function* () {
   const address = yield* TestDatabase.create
-  const bus = makeMemoryBlocks<Uint8Array>(BLOCKS_KEPT)
+  const bus = makeMemoryBlocks<Uint8Array>(blockBounds(BLOCKS_MIB))
   const chain = new Chain()
   /**
    * A process: its tape, its store, the slots it applied, and its end. `change` replaces methods of its store and bus.

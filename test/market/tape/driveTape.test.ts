@@ -1,6 +1,6 @@
 /** A market whose process has a bus of its own. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Duration, Effect, Layer, Stream } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Stream } from "effect"
 import type { PricedBatch, TradeBatch } from "../../../src/market/model/TradeBatch.ts"
 import { driveTape } from "../../../src/market/tape/driveTape.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
@@ -37,7 +37,7 @@ interface Faults {
 
 /** A process with its tape, its store and the slots that it applied. */
 const started = Effect.fnUntraced(function* (chain: Chain, faults: Faults = {}) {
-  const bus = makeMemoryBlocks<PricedBatch>(Duration.millis(-1))
+  const bus = makeMemoryBlocks<PricedBatch>({ keptMs: -1 })
   /** The newest slot from the feed. */
   const given = { slot: 0 }
   const readers = Array.from(faults.bus ?? [])

@@ -1,23 +1,67 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Schedule, Stream } from "effect"
-import { BlockBus, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
+import { blockBounds, BlockBus, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
+import type { LogBounds } from "../../../src/storage/bus/busLog.ts"
 import * as BlockBusValkey from "../../../src/storage/valkey/BlockBusValkey.ts"
+import { makeConnection } from "../../../src/storage/valkey/busConnection.ts"
 import * as SourceMonitor from "../../../src/operations/SourceMonitor.ts"
 import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
 import { emptied, isAvailable, server, sharedServer } from "../../support/valkey.ts"
 import { block, blockBusContract, entries } from "./blockBusContract.ts"
 
-blockBusContract("makeMemoryBlocks", (kept) => Layer.sync(BlockBus, () => makeMemoryBlocks(kept)))
+blockBusContract("makeMemoryBlocks", (bounds) =>
+  Layer.sync(BlockBus, () => makeMemoryBlocks(bounds, ({ byteLength }) => byteLength))
+)
+
+const bounds = blockBounds(1)
+
+/** Appends blocks of 300 bytes. */
+const append = (bus: BlockBus["Service"], slots: ReadonlyArray<number>) =>
+  Effect.forEach(slots, (slot) => bus.append("a", block(slot - 1, slot, 300)))
 
 describe.runIf(isAvailable)("BlockBusValkey", () => {
   const shared = sharedServer()
 
-  blockBusContract("BlockBusValkey.layer", (kept) =>
+  const emptyBus = (own: LogBounds) =>
     Layer.unwrap(
-      Effect.map(Valkey, () => BlockBusValkey.layer(shared().url, kept)).pipe(
+      Effect.map(Valkey, () => BlockBusValkey.layer(shared().url, own)).pipe(
         Effect.provide(emptied(shared).pipe(Layer.provide(SourceMonitor.layer)))
       )
     )
+
+  blockBusContract("BlockBusValkey.layer", emptyBus)
+
+  it.live("counts the bytes of blocks that a process without this bound has appended", () =>
+    Effect.gen(function* () {
+      const unbounded = yield* BlockBus
+      const bounded = Context.get(
+        yield* Layer.build(BlockBusValkey.layer(shared().url, { ...bounds, mostBytes: 1000 })),
+        BlockBus
+      )
+      const slots = Effect.map(
+        Stream.runCollect(Stream.takeUntil(bounded.follow("a", 0), ({ slot }) => slot === 9)),
+        (found) => Array.from(found, ({ slot }) => slot)
+      )
+      yield* append(unbounded, [1, 2, 3, 4])
+      yield* append(bounded, [5, 6])
+      yield* append(unbounded, [7, 8])
+      yield* append(bounded, [9])
+      assert.deepStrictEqual(yield* slots, [7, 8, 9])
+    }).pipe(Effect.scoped, Effect.provide(emptyBus({ keptMs: bounds.keptMs })))
+  )
+
+  it.live("refuses blocks in the words of a full server, still reads, and takes them when there is room", () =>
+    Effect.gen(function* () {
+      const bus = yield* BlockBus
+      const send = yield* makeConnection(shared().url)
+      yield* bus.append("a", block(0, 1))
+      yield* send("CONFIG", "SET", "maxmemory", "1")
+      const refusal = yield* Effect.flip(bus.append("a", block(1, 2)))
+      assert.include(String(refusal._tag === "BusUnavailable" && refusal.cause), "OOM")
+      assert.deepStrictEqual(yield* entries(bus, 0, 1), [[1, false, 1]])
+      yield* send("CONFIG", "SET", "maxmemory", "0")
+      yield* bus.append("a", block(1, 2))
+    }).pipe(Effect.scoped, Effect.provide(emptyBus(bounds)))
   )
 })
 
@@ -27,7 +71,7 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
   /** A bus, and a reader that notes its slots. */
   const watched = Effect.gen(function* () {
     const own = yield* server
-    const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
+    const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url, bounds)), BlockBus)
     const slots: Array<readonly [number, boolean]> = []
     yield* bus.follow("a", 0).pipe(
       Stream.runForEach(({ isAfterGap, slot }) => Effect.sync(() => void slots.push([slot, isAfterGap]))),
@@ -43,7 +87,7 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
   it.live("reconnects after an idle connection has ended", () =>
     Effect.gen(function* () {
       const own = yield* server
-      const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
+      const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url, bounds)), BlockBus)
       assert.isNull(yield* bus.newest("a"))
       yield* own.kill
       yield* own.start
@@ -106,7 +150,7 @@ describe.runIf(isAvailable)("BlockBusValkey while its server is away", () => {
     Effect.gen(function* () {
       const own = yield* server
       yield* own.kill
-      const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url)), BlockBus)
+      const bus = Context.get(yield* Layer.build(BlockBusValkey.layer(own.url, bounds)), BlockBus)
       const reading = yield* Effect.forkChild(entries(bus, 0, 1), { startImmediately: true })
       yield* own.start
       yield* Effect.retry(bus.append("a", block(0, 1)), patiently)
