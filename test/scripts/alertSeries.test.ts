@@ -73,7 +73,8 @@ describe("the rules of sources", () => {
   })
 
   it.skipIf(!hasPromtool)("fire for a market that is late, and do not blame its store", () => {
-    const lag = (seconds: number) => scrape(`fathom_source_lag_seconds{source="blocks"} ${seconds}\n${state("trades", "stale")}`)
+    const lag = (seconds: number) =>
+      scrape(`fathom_source_lag_seconds{source="blocks"} ${seconds}\n${state("trades", "stale")}`)
     assert.deepStrictEqual(fired([lag(38)], 300), ["FathomBlocksLag"])
     assert.deepStrictEqual(fired([lag(1)], 300), ["FathomStoreLags"])
   })

@@ -35,7 +35,8 @@ export const blocksState = (market: MarketReads, nowMs: number): SourceState => 
   const reason = lacking ?? (gapsOpen > 0 ? "source_gap" : market.isRestoring() ? "backfill_running" : null)
   return {
     observedAtMs: appliedAtMs(market),
-    status: lacking === "not_captured" ? "unavailable" : lacking !== null ? "stale" : reason === null ? "known" : "partial",
+    status:
+      lacking === "not_captured" ? "unavailable" : lacking !== null ? "stale" : reason === null ? "known" : "partial",
     slot: market.newestSlot(),
     gapsOpen,
     ...(reason !== null && { reason })

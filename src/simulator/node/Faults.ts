@@ -81,10 +81,7 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   sockets: Config.Literals(["ok", "refused"], "SOCKETS").pipe(Config.withDefault(healthy.sockets)),
   blockTimes: Config.Literals(["ok", "1970"], "BLOCK_TIMES").pipe(Config.withDefault(healthy.blockTimes)),
   lag: durationSetting("LAG").pipe(Config.withDefault(healthy.lag)),
-  blockLagMs: durationSetting("BLOCK_LAG").pipe(
-    Config.map(Duration.toMillis),
-    Config.withDefault(healthy.blockLagMs)
-  ),
+  blockLagMs: durationSetting("BLOCK_LAG").pipe(Config.map(Duration.toMillis), Config.withDefault(healthy.blockLagMs)),
   duplicates: Config.Boolean("DUPLICATES").pipe(Config.withDefault(healthy.duplicates)),
   searches: Config.Literals(["ok", "excluded", "too_many", "disabled", "forbidden"], "SEARCHES").pipe(
     Config.withDefault(healthy.searches)

@@ -9,18 +9,17 @@ const FIRST = 1000
 /** Follows a chain with a slot every 400 ms, whose node takes so long for each block. */
 const reading = Effect.fnUntraced(function* (delay: Duration.Input) {
   yield* TestClock.setTime(FIRST * SLOT_MS)
-  const head = Effect.map(Effect.clockWith((clock) => clock.currentTimeMillis), (nowMs) => Math.floor(nowMs / SLOT_MS))
+  const head = Effect.map(
+    Effect.clockWith((clock) => clock.currentTimeMillis),
+    (nowMs) => Math.floor(nowMs / SLOT_MS)
+  )
   const progress = new BlockProgress()
   yield* followBlocks(
     {
       newest: head,
       list: (from, limit) => Effect.succeed(Array.from({ length: limit }, (_, index) => from + index)),
       firstAvailable: Effect.succeed(0),
-      read: (slot) =>
-        Effect.delay(
-          Effect.succeed({ slot, parentSlot: slot - 1, blockTimeMs: slot * SLOT_MS }),
-          delay
-        )
+      read: (slot) => Effect.delay(Effect.succeed({ slot, parentSlot: slot - 1, blockTimeMs: slot * SLOT_MS }), delay)
     },
     progress,
     { concurrency: 2, catchUp: 1500, poll: Duration.millis(400), tries: 4 },
