@@ -58,7 +58,7 @@ it.effect("is as late as its newest block is old, although blocks arrive all the
     yield* at(20)
     yield* apply(batch(20))
     assert.deepStrictEqual(blocksState(market, NOW_MS + 21_000), { ...source, status: "known" })
-    const late = { slot: 30, gapsOpen: 0, observedAtMs: NOW_MS + 30_000, status: "stale" }
+    const late = { slot: 30, gapsOpen: 0, observedAtMs: NOW_MS + 30_000, status: "stale" } as const
     yield* at(125)
     yield* apply(batch(30))
     assert.deepStrictEqual(blocksState(market, NOW_MS + 125_000), { ...late, reason: "backfill_running" })

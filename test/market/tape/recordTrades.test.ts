@@ -90,7 +90,7 @@ describe("a recorder", () => {
       assert.deepStrictEqual(recorder.health(nowMs), { observedAtMs: NOW, status: "stale", slot: 1010 })
       yield* offer(70, 80)
       yield* TestClock.adjust("1 second")
-      const caughtUp = { observedAtMs: NOW + 70_000, status: "known", slot: 1080 }
+      const caughtUp = { observedAtMs: NOW + 70_000, status: "known", slot: 1080 } as const
       assert.deepStrictEqual(recorder.health(yield* Clock.currentTimeMillis), caughtUp)
     })
   )
