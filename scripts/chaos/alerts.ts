@@ -144,6 +144,10 @@ const provoke = Effect.fnUntraced(function* (scene: Scene, { fault }: FaultKind)
       yield* chain.command({ ailing: { truncatedBlocks: { from, to: from + 10 } } })
       return chain.command({ ailing: { truncatedBlocks: null } })
     }
+    case "blocks slower than the chain": {
+      yield* chain.command({ ailing: { blockLagMs: 1500 } })
+      return chain.command({ ailing: { blockLagMs: 0 } })
+    }
     case "node lost": {
       yield* chain.command({ ailing: { http: "503", sockets: "refused" }, dropSockets: true })
       return chain.command({ ailing: { http: "ok", sockets: "ok" } })

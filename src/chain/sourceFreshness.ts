@@ -14,11 +14,15 @@ const statuses = {
 /** Name of the chain feed among the sources. */
 export const CHAIN = "chain"
 
+/** Blocks are stale once the newest of them is older than this by its own time, in milliseconds. */
+export const STALE_BLOCK_MS = 30_000
+
 /** A feed as a source. One that delivered once and is down now is `stale`; one that never did is `unavailable`. */
-export const chainState = ({ heardAtMs, node, state }: Freshness): SourceState => ({
+export const chainState = ({ heardAtMs, node, slot, state }: Freshness): SourceState => ({
   observedAtMs: heardAtMs,
   status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state],
-  node
+  node,
+  ...(slot > 0 && { slot })
 })
 
 /** A source as the API answers it. `lagMs` is the time since its last observation. */

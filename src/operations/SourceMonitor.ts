@@ -4,7 +4,10 @@ import { publicDetail } from "../domain/errorDetail.ts"
 
 /** State of one source at one time. */
 export interface SourceState {
-  /** Time of its last success, in milliseconds since the Unix epoch; null before the first. */
+  /**
+   * Time of its last success, and for blocks the own time of the newest one, in milliseconds since the Unix epoch; null
+   * before the first.
+   */
   readonly observedAtMs: number | null
   /** `partial` while part of its work is missing, `stale` while it lags, `unavailable` before its first success. */
   readonly status: "known" | "partial" | "stale" | "unavailable"
@@ -20,8 +23,11 @@ export interface SourceState {
   readonly reason?: "backfill_running" | "not_captured" | "source_gap" | "source_stale"
   /** The setting that would help, and what is missing without it. */
   readonly advice?: string
-  /** For a feed of blocks: the newest slot, and the gaps that are still being read. */
+  /** For the chain and for blocks: the newest slot. */
   readonly slot?: number
+  /** For a feed of blocks: the newest slot that its node has reported. */
+  readonly head?: number
+  /** For blocks: the gaps that are still being read. */
   readonly gapsOpen?: number
   /** For snapshots of memory: the slot of the snapshot that memory was restored from, and its age at that time. */
   readonly restoredSlot?: number

@@ -5,6 +5,19 @@ import { type MonitoredSource, SourceMonitor, type SourceState } from "./SourceM
 
 const STATES = ["known", "partial", "stale", "unavailable"] as const satisfies ReadonlyArray<SourceState["status"]>
 
+/** The stages of a block, and the source of each. */
+const STAGES = { block_feed: "read", blocks: "applied", trades: "stored" } as const
+
+/** How far each stage is behind the newest slot that any source knows. A stage without a block is left out. */
+const slotsBehind = (sources: ReadonlyArray<MonitoredSource>) => {
+  const newest = Math.max(0, ...sources.map(({ head = 0, slot = 0 }) => Math.max(head, slot)))
+  const slotOf = new Map(sources.map(({ slot, source }) => [source, slot]))
+  return Object.entries(STAGES).flatMap(([source, stage]) => {
+    const slot = slotOf.get(source) ?? 0
+    return slot === 0 ? [] : [{ value: newest - slot, labels: { stage } }]
+  })
+}
+
 /** Reports state, lag, slot, gaps and progress of every source until the scope closes. */
 export const sourceReadings = Effect.gen(function* () {
   const readings = yield* Readings
@@ -29,10 +42,18 @@ export const sourceReadings = Effect.gen(function* () {
   )
   yield* perSource(
     "fathom_source_lag_seconds",
-    "Time since the last message or success of the source; absent before the first.",
+    "Time since the last message or success of the source, or the age of its newest block; absent before the first.",
     ({ observedAtMs }, nowMs) => (observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs) / 1000)
   )
-  yield* perSource("fathom_source_slot", "Newest slot of a feed of blocks.", ({ slot }) => slot ?? null)
+  yield* perSource("fathom_source_slot", "Newest slot of the chain or of blocks.", ({ slot }) => slot ?? null)
+  yield* readings.report(
+    {
+      name: "fathom_slots_behind",
+      help: "Slots from the newest block that was read, applied or stored to the newest slot of the chain.",
+      kind: "gauge"
+    },
+    (nowMs) => slotsBehind(monitor.sources(nowMs))
+  )
   yield* perSource(
     "fathom_source_gaps_open",
     "Stretches of the chain that were missed and are read again.",

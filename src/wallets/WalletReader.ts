@@ -32,10 +32,10 @@ export class WalletReader extends Context.Service<
   {
     /**
      * One row for each of 1 to 100 different wallets, in request order. Parts that cannot be read within 1.5 s are left
-     * out of their row. Fails when nothing can be read.
+     * out of their row. Fails when the trades of no wallet can be read in that time.
      */
     rowsOf(wallets: ReadonlyArray<Address>, options?: WalletReadOptions): Effect.Effect<WalletRows, WalletsUnavailable>
-    /** The most recently traded positions of a wallet, at most `limit`. Same deadline and failure. */
+    /** The most recently traded positions of a wallet, at most `limit`. Fails when they cannot be read within 1.5 s. */
     positionsOf(
       wallet: Address,
       limit: number,
@@ -82,6 +82,7 @@ const make = Effect.gen(function* () {
         return {
           identity: identityOf(wallet, records.get(wallet) ?? [], nowMs),
           summary: held === undefined ? null : walletSummary(held, { marks, nowMs, share }),
+          isRead: held !== undefined,
           backfill: backfillBody(held?.backfill ?? null, held?.history ?? null, options.backfill === true)
         }
       })
@@ -89,20 +90,21 @@ const make = Effect.gen(function* () {
     Effect.mapError((cause) => new WalletsUnavailable({ cause }))
   )
 
-  /** Data held of one wallet, with marks; null when nothing is held or it was not read in time. */
+  /** Data held of one wallet, with marks. Fails when it was not read in time. */
   const stateOf = Effect.fnUntraced(
     function* (wallet: Address, options: WalletReadOptions) {
       yield* begin([wallet], options)
       const share = shareOfBatch(1)
       const found = yield* holdingsOfAll([wallet], share, yield* Clock.currentTimeMillis)
       const nowMs = yield* Clock.currentTimeMillis
-      const holdings = found.get(wallet)
-      const marks = marksOf(prices, holdings === undefined ? [] : [holdings], nowMs, MOST_MARKS_OF_ONE)
-      const summary = holdings === undefined ? null : walletSummary(holdings, { marks, nowMs, share })
-      const { backfill = null, history = null } = holdings ?? {}
+      const holdings = yield* Effect.fromNullishOr(found.get(wallet))
+      const marks = marksOf(prices, [holdings], nowMs, MOST_MARKS_OF_ONE)
+      const summary = walletSummary(holdings, { marks, nowMs, share })
+      const { backfill, history } = holdings
       const state = {
         wallet,
         status: summary === null ? UNAVAILABLE : PARTIAL,
+        reason: summary === null ? NOT_CAPTURED : null,
         summary,
         backfill: backfillBody(backfill, history, options.backfill === true)
       }
@@ -117,7 +119,7 @@ const make = Effect.gen(function* () {
     options: WalletReadOptions = {}
   ) {
     const { holdings, marks, state } = yield* stateOf(wallet, options)
-    const all = holdings === undefined ? [] : positionsThatCount(holdings)
+    const all = positionsThatCount(holdings)
     const positions = all
       .toSorted((a, b) => (b.lastAtMs ?? 0) - (a.lastAtMs ?? 0) || (a.mint < b.mint ? -1 : 1))
       .slice(0, limit)
@@ -134,15 +136,15 @@ const make = Effect.gen(function* () {
     const candles = dailyCloses(tape.state, nowMs, days)
     const priceAt: HistoryRequest["priceAt"] = (position, dayMs) =>
       nowMs - dayMs < DAY_MS ? (marks.get(position.mint) ?? null) : candles(position, dayMs)
-    const { isUnread, units } = holdings?.accounts ?? { isUnread: () => false, units: null }
+    const { isUnread, units } = holdings.accounts
     const unitsOf = (mint: Mint) => units?.get(mint) ?? null
-    return { ...state, days: dailyPnl(holdings?.events ?? [], { days, nowMs, priceAt, isUnread, unitsOf }) }
+    return { ...state, days: dailyPnl(holdings.events, { days, nowMs, priceAt, isUnread, unitsOf }) }
   })
 
   return WalletReader.of({ rowsOf, positionsOf, pnlHistoryOf })
 })
 
-const [PARTIAL, UNAVAILABLE] = ["partial", "unavailable"] as const
+const [PARTIAL, UNAVAILABLE, NOT_CAPTURED] = ["partial", "unavailable", "not_captured"] as const
 const DAY_MS = 86_400_000
 
 /** Prices at the ends of past days: the close of the last daily candle in memory that begins no later. */
@@ -180,12 +182,13 @@ const marksOf = (
 
 const inRows = (
   wallets: ReadonlyArray<Address>,
-  known: (wallet: Address) => Pick<WalletRow, "backfill" | "identity" | "summary">
+  known: (wallet: Address) => Pick<WalletRow, "backfill" | "identity" | "summary"> & { readonly isRead: boolean }
 ): WalletRows => {
   const rows = wallets.map((wallet): WalletRow => {
-    const { backfill, identity, summary } = known(wallet)
-    const status = identity === null && summary === null ? "unavailable" : "partial"
-    return { wallet, status, identity, summary, backfill }
+    const { backfill, identity, isRead, summary } = known(wallet)
+    const status = identity === null && summary === null ? UNAVAILABLE : PARTIAL
+    const reason = summary !== null ? null : isRead ? NOT_CAPTURED : UNAVAILABLE
+    return { wallet, status, reason, identity, summary, backfill }
   })
   return { complete: rows.every(({ summary }) => summary !== null), wallets: rows }
 }

@@ -6,7 +6,7 @@ import { within } from "../storage/deadline.ts"
 import { type AccountedEvents, accountedEvents, accountedPositions } from "./accountedEvents.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 import { joinHistory } from "./joinHistory.ts"
-import { faultOf, LedgerReader } from "./LedgerReader.ts"
+import { faultOf, LedgerReader, type LedgerUnavailable } from "./LedgerReader.ts"
 import { linkedEvents } from "./ownerLinks.ts"
 import { WalletAccounts } from "./WalletAccounts.ts"
 import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
@@ -63,10 +63,6 @@ export const makeHoldings = Effect.gen(function* () {
       otherwise("The wallet ledger is unavailable", null)
     )
 
-  /** The history read from the chain; null when there is none or it cannot be read. */
-  const historyOf = (wallet: Address, limit: number) =>
-    ledger.historyOf(wallet, limit).pipe(otherwise("The history of a wallet is unavailable", null))
-
   /** Starts the backfill that the options request. */
   const begin = (wallets: ReadonlyArray<Address>, { backfill = false }: WalletReadOptions) =>
     backfill
@@ -81,7 +77,7 @@ export const makeHoldings = Effect.gen(function* () {
 
   const historyWith = Effect.fnUntraced(function* (wallet: Address, share: WalletShare) {
     const observed = yield* index.read(wallet, share)
-    const past = yield* historyOf(wallet, share.events)
+    const past = yield* ledger.historyOf(wallet, share.events)
     const history = past === null ? observed : joinHistory(observed, past, share)
     return { history, backfill: past?.progress ?? null }
   })
@@ -106,14 +102,14 @@ export const makeHoldings = Effect.gen(function* () {
     return { projection, history, events, positions, backfill, accounts: own }
   })
 
-  /** Holdings that were read in time. Fails when every read failed; a timeout alone is not a failure. */
+  /** Holdings that were read in time. Fails when none were. A wallet without trades has holdings, without a history. */
   const holdingsOfAll = Effect.fnUntraced(function* (
     wallets: ReadonlyArray<Address>,
     share: WalletShare,
     nowMs: number
   ) {
     const found = new Map<Address, Holdings>()
-    const failures: Array<WalletIndexUnavailable> = []
+    const failures: Array<WalletIndexUnavailable | LedgerUnavailable | DeadlinePassed> = []
     const readOne = (links: ReadonlyMap<Address, ReadonlyArray<Address>>) => (wallet: Address) =>
       Effect.match(holdingsOf(wallet, links.get(wallet) ?? [], share, nowMs), {
         onFailure: (failure) => void failures.push(failure),
@@ -124,14 +120,14 @@ export const makeHoldings = Effect.gen(function* () {
         Effect.forEach(wallets, readOne(links), { concurrency: CONCURRENT_READS, discard: true })
       ),
       within(DEADLINE, () => new DeadlinePassed()),
-      Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries exceeded their deadline"))
+      Effect.catchTag("DeadlinePassed", (late) => Effect.sync(() => void failures.push(late)))
     )
     const [failure] = failures
     if (failure !== undefined && found.size === 0) {
       return yield* failure
     }
     if (failure !== undefined) {
-      yield* Effect.logWarning(`${failures.length} of ${wallets.length} wallets could not be read`, failure.cause)
+      yield* Effect.logWarning(`${wallets.length - found.size} of ${wallets.length} wallets were not read`, failure)
     }
     return new Map(found)
   })

@@ -28,6 +28,8 @@ layer(served)("the admin server", (it) => {
           slot: 77,
           gapsOpen: 2
         }))
+        yield* monitor.report("block_feed", () => ({ observedAtMs: null, status: "stale", slot: 80, head: 175 }))
+        yield* monitor.report("trades", () => ({ observedAtMs: null, status: "unavailable" }))
         yield* monitor.report("alerts", () => ({ observedAtMs: null, status: "unavailable" }))
         const response = yield* HttpClient.get(`${yield* adminUrl}/metrics`)
         assert.strictEqual(response.status, 200)
@@ -39,11 +41,14 @@ layer(served)("the admin server", (it) => {
           'fathom_source_lag_seconds{source="blocks"} 1.5',
           'fathom_source_slot{source="blocks"} 77',
           'fathom_source_gaps_open{source="blocks"} 2',
+          'fathom_slots_behind{stage="read"} 95',
+          'fathom_slots_behind{stage="applied"} 98',
           "# TYPE process_cpu_seconds_total counter"
         ]) {
           assert.include(text.split("\n"), line)
         }
         assert.notInclude(text, 'fathom_source_lag_seconds{source="alerts"}')
+        assert.notInclude(text, 'fathom_slots_behind{stage="stored"}')
         assert.match(text, /^process_resident_memory_bytes \d+$/mu)
         assert.match(text, /^nodejs_eventloop_delay_seconds\{statistic="p99"\} [\d.e-]+$/mu)
       })

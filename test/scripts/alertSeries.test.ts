@@ -29,6 +29,9 @@ const requests = (good: number, bad: number) =>
 const refused = (appends: number) => scrape(`fathom_bus_failed_appends_total ${appends}`)
 const dropped = (trades: number) => scrape(`fathom_clickhouse_spool_dropped_trades_total ${trades}`)
 
+const lateBlocks = (seconds: number) =>
+  scrape(`fathom_source_lag_seconds{source="blocks"} ${seconds}\n${state("trades", "stale")}`)
+
 describe("faults that are provoked", () => {
   it("are enough for every alert rule, except those with a reason", () => {
     const covered = new Set(faults.flatMap(({ fires }) => fires))
@@ -70,6 +73,11 @@ describe("the rules of sources", () => {
     const own = new Set(all.filter((one) => !one.isException && one.isAboutStale).flatMap(({ names }) => names))
     assert.isNotEmpty(excepted)
     assert.deepStrictEqual(excepted.toSorted(), Array.from(own).toSorted())
+  })
+
+  it.skipIf(!hasPromtool)("fire for a market that is late, and do not blame its store", () => {
+    assert.deepStrictEqual(fired([lateBlocks(38)], 300), ["FathomBlocksLag"])
+    assert.deepStrictEqual(fired([lateBlocks(1)], 300), ["FathomStoreLags"])
   })
 
   it.skipIf(!hasPromtool)("fire for a source without a rule of its own", () => {

@@ -51,6 +51,9 @@ const unavailable = () => Effect.fail(new LedgerUnavailable({ cause: new Error("
 
 const known = { marks: { [MINT]: 3n }, trades: { [WALLET]: traded } }
 
+/** An index that never answers about one wallet, and has nothing of any other. */
+const silentAboutOther: Findings["index"] = (wallet) => (wallet === OTHER ? Effect.never : Effect.succeed(null))
+
 describe("rows of wallets", () => {
   it.effect("come in request order, each with the data of its wallet", () =>
     Effect.gen(function* () {
@@ -218,12 +221,36 @@ describe("rows of wallets", () => {
       const { complete, wallets } = yield* Fiber.join(fiber)
       assert.isFalse(complete)
       assert.deepStrictEqual(
-        wallets.map(({ identity, summary }) => [identity?.labels, summary?.wallet.realized]),
+        wallets.map(({ identity, reason, summary }) => [identity?.labels, reason, summary?.wallet.realized]),
         [
-          [["Slow"], undefined],
-          [undefined, "4"]
+          [["Slow"], "unavailable", undefined],
+          [undefined, null, "4"]
         ]
       )
+    })
+  )
+
+  it.effect("tell a wallet without trades from a wallet that was not read in time", () =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(rowsOf({ index: silentAboutOther }, OTHER, WALLET))
+      yield* TestClock.adjust("1500 millis")
+      const { wallets } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        wallets.map(({ reason, status }) => [status, reason]),
+        [
+          ["unavailable", "unavailable"],
+          ["unavailable", "not_captured"]
+        ]
+      )
+    })
+  )
+
+  it.effect("fail when no wallet was read in time, whatever its identity", () =>
+    Effect.gen(function* () {
+      const identities = [recordOf({ wallet: OTHER, labels: ["Slow"] })]
+      const fiber = yield* Effect.forkChild(Effect.flip(rowsOf({ index: () => Effect.never, identities }, OTHER)))
+      yield* TestClock.adjust("1500 millis")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "WalletsUnavailable")
     })
   )
 

@@ -38,13 +38,22 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("show only the observed trades while histories are unavailable", () =>
+  it.effect("show only the observed trades when a history cannot be requested", () =>
     Effect.gen(function* () {
       const sold = tradeOf({ slot: 3, side: "sell", volumeUsdNanos: usd(5), held: { before: 1_000_000n, after: 0n } })
-      const findings = { trades: { [WALLET]: [sold] }, backfill: unavailable, history: unavailable }
+      const findings = { trades: { [WALLET]: [sold] }, backfill: unavailable }
       const row = yield* rowOf(findings, { backfill: true })
       assert.isNull(row?.summary?.wallet.realized)
       assert.strictEqual(row?.backfill?.status, "unavailable")
+    })
+  )
+
+  it.effect("fail while a history that was read before does not come from the store: its trades would be missing", () =>
+    Effect.gen(function* () {
+      const failure = yield* Effect.flip(rowOf({ history: unavailable }))
+      assert.strictEqual(failure._tag, "WalletsUnavailable")
+      const observed = { [WALLET]: [tradeOf({ slot: 3, volumeUsdNanos: usd(5) })] }
+      assert.strictEqual((yield* Effect.flip(rowOf({ trades: observed, history: unavailable })))._tag, failure._tag)
     })
   )
 })

@@ -3,6 +3,7 @@
 /** One fault of a running service. */
 export interface FaultKind {
   readonly fault:
+    | "blocks slower than the chain"
     | "blocks that the node cuts in half"
     | "database that does not answer"
     | "disk of the database full"
@@ -26,6 +27,8 @@ export interface FaultKind {
 export const faults: ReadonlyArray<FaultKind> = [
   { fault: "none", fires: [], seconds: 15 },
   { fault: "blocks that the node cuts in half", fires: ["FathomGapsOpen"], seconds: 30 },
+  // The reader loses a slot in two.
+  { fault: "blocks slower than the chain", fires: ["FathomBlocksLag"], seconds: 90 },
   { fault: "node lost", fires: ["FathomBlocksLag", "FathomChainLost", "FathomSourceStale"], seconds: 45 },
   {
     fault: "database that does not answer",

@@ -8,7 +8,7 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     source: field(Schema.String, "Name of the source."),
     observedAtMs: field(
       Schema.NullOr(Schema.Int),
-      "Time of the source's last message or success; null before the first."
+      "Time of the source's last message or success; null before the first. Of `block_feed`, `blocks` and `trades`: the own time of the newest block that was read, applied, or stored, however late it was processed."
     ),
     lagMs: field(Schema.NullOr(Schema.Int), "Milliseconds since that time."),
     status: field(
@@ -23,7 +23,11 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
       Schema.optionalKey(Schema.Int),
       "Only for `block_feed`: blocks since the start of the service whose time is estimated, because the node's time contradicts the chain's clock."
     ),
-    slot: field(Schema.optionalKey(Schema.Int), "Only for blocks and `snapshot`: the newest slot."),
+    slot: field(
+      Schema.optionalKey(Schema.Int),
+      "Only for the chain, blocks (`block_feed`, `blocks`, `trades`) and `snapshot`: the newest slot."
+    ),
+    head: field(Schema.optionalKey(Schema.Int), "Only for `block_feed`: the newest slot that its node has reported."),
     restoredSlot: field(
       Schema.optionalKey(Schema.Int),
       "Only for `snapshot`: the slot of the snapshot that memory was restored from; absent when it was restored from trades."

@@ -15,7 +15,11 @@ const state = {
   wallet,
   status: field(
     Schema.Literals(["partial", "unavailable"]),
-    "`unavailable` when no data of the wallet is held, or it could not be read in time."
+    "`unavailable` when no data of the wallet is held. A wallet that cannot be read in time is a 503."
+  ),
+  reason: field(
+    Schema.NullOr(Schema.Literal("not_captured")),
+    "`not_captured` when the record has no trade of the wallet, so that nothing is known of it; null with a summary."
   ),
   summary: field(Schema.NullOr(WalletSummary), "Sums of the wallet with their coverage."),
   backfill: field(

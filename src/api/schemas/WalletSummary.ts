@@ -138,6 +138,11 @@ export class WalletRow extends Schema.Opaque<WalletRow>()(
   Schema.Struct({
     wallet,
     status: field(Schema.Literals(["partial", "unavailable"]), "`partial` when there is an identity or a summary."),
+    reason: field(
+      Schema.NullOr(Schema.Literals(["not_captured", "unavailable"])),
+      "Why there is no summary: `not_captured` when the record has no trade of the wallet, `unavailable` when its trades could " +
+        "not be read in time: ask again. Null with a summary."
+    ),
     identity: Schema.NullOr(WalletIdentity),
     summary: Schema.NullOr(WalletSummary),
     backfill: field(

@@ -2,7 +2,6 @@ import { Clock, Config, Duration, Effect, Option, Redacted, Stream } from "effec
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import type { Freshness } from "../ChainFeed.ts"
-import { chainState } from "../sourceFreshness.ts"
 import type { BlockFeed, BlockHead, SlotContent } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
 import { BlockProgress, type BlockSettings, type BlockSource, followBlocks, withoutBlock } from "./followBlocks.ts"
@@ -37,9 +36,14 @@ export const blockSettings: Config.Config<BlockSettings> = Config.all({
 })
 
 /** Reports the newest block, its node, and how many blocks have an estimated time. */
-const reportBlocks = Effect.fnUntraced(function* (freshness: () => Freshness, estimatedTimes: () => number) {
-  yield* (yield* SourceMonitor).report("block_feed", () => ({
-    ...chainState(freshness()),
+const reportBlocks = Effect.fnUntraced(function* (
+  progress: BlockProgress,
+  node: () => string,
+  estimatedTimes: () => number
+) {
+  yield* (yield* SourceMonitor).report("block_feed", (nowMs) => ({
+    ...progress.source(nowMs),
+    node: node(),
     estimatedTimes: estimatedTimes()
   }))
 })
@@ -181,14 +185,15 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
     choice,
     unpack
   )
-  const feedFreshness = (): Freshness => ({ ...progress.freshness(), node: slots?.host() ?? nodes.host })
+  const host = () => slots?.host() ?? nodes.host
+  const feedFreshness = (): Freshness => ({ ...progress.freshness(), node: host() })
   const source: BlockSource<Block> = {
     newest: nodes.newest(),
     list,
     firstAvailable: nodes.call((rpc) => rpc.getFirstAvailableBlock()),
     read
   }
-  yield* reportBlocks(feedFreshness, () => times.estimated)
+  yield* reportBlocks(progress, host, () => times.estimated)
   const rpcUrl = yield* historyUrls(options)
   const history = Option.isNone(rpcUrl)
     ? null

@@ -4,7 +4,7 @@ import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { BlockHead } from "./BlockFeed.ts"
 
 /** The usual time of a slot. */
-const SLOT_MS = 400
+export const SLOT_MS = 400
 /** The most that a block's time may differ from the estimate, plus the slack for each slot to the sysvar's slot. */
 const SLACK_MS = 60_000
 const SLACK_PER_SLOT_MS = 5000

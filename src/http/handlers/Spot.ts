@@ -175,7 +175,7 @@ const makeWalletExit = Effect.gen(function* () {
     return WalletExitCheck.make({
       wallet: body.wallet,
       status: held.status,
-      reason: held.summary?.historyCoverage.solana.reason ?? null,
+      reason: held.reason ?? held.summary?.historyCoverage.solana.reason ?? null,
       quoteMint: terms.quoteMint,
       quoteDecimals: terms.quoteDecimals,
       slippageBps: terms.slippageBps,

@@ -11,6 +11,7 @@ import type { ChainIdentity } from "../model/ChainIdentity.ts"
 import type { Gaps } from "../model/Gaps.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 import type { TradeProgress } from "../model/TradeProgress.ts"
+import { storedState } from "./freshness.ts"
 import { rebuildTape } from "./rebuildTape.ts"
 import { rebuildPauseMs } from "./RepairWorker.ts"
 import { snapshotState } from "./snapshotState.ts"
@@ -80,10 +81,9 @@ export const followStored = Effect.fnUntraced(function* (
   tape.keepUnstored(() => unstored.all)
   const progress: { readAtMs: number | null; stored: TradeProgress | null } = { readAtMs: null, stored: null }
   const monitor = yield* SourceMonitor
-  yield* monitor.report("trades", (nowMs) => ({
-    observedAtMs: progress.readAtMs,
-    status: stateByAge(progress.readAtMs, PROGRESS_STALE_MS, nowMs).status
-  }))
+  yield* monitor.report("trades", (nowMs) =>
+    storedState(progress.stored, stateByAge(progress.readAtMs, PROGRESS_STALE_MS, nowMs).status === "stale", nowMs)
+  )
   yield* monitor.report("snapshot", (nowMs) => snapshotState(tape.snapshots(), nowMs))
 
   const readProgress = Effect.gen(function* () {

@@ -5,6 +5,7 @@ import type { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
 import { keepRunning, keepTrying } from "../../operations/keepRunning.ts"
 import type { SourceState } from "../../operations/SourceMonitor.ts"
 import { clickHouseUrl } from "../../storage/clickhouse/ClickHouse.ts"
+import { storedState } from "./freshness.ts"
 import type { BlockStore } from "../model/BlockStore.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 
@@ -22,9 +23,8 @@ export interface RecordSettings {
 /** Reads the blocks after a slot again, because they were abandoned. */
 export type Reread = (after: number) => Stream.Stream<StoredBatch, TradeStoreUnavailable>
 
-/** The store counts as stale once blocks have waited for this long, or once none was stored for that long. */
+/** The store counts as stale once blocks have waited for this long. */
 const LAGGING_MS = 10_000
-const SILENT_MS = 30_000
 
 /** ClickHouse merges inserts in the background, so few large ones suit it better than many small ones. */
 const CLICKHOUSE_BATCH = { rows: 20_000, gather: Duration.seconds(1) }
@@ -97,8 +97,8 @@ interface Recording {
   /** The blocks that are being written. */
   writing: ReadonlyArray<StoredBatch>
   isUnavailable: boolean
-  /** The time of the last success; null before the first. */
-  storedAtMs: number | null
+  /** The own time of the newest block that this process has stored; null before the first. */
+  storedToMs: number | null
   /** Since when blocks have been waiting; null while none is. */
   behindSinceMs: number | null
 }
@@ -118,7 +118,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
     lost: after,
     writing: [],
     isUnavailable: false,
-    storedAtMs: null,
+    storedToMs: null,
     behindSinceMs: null
   }
   const [arrived, room] = [Latch.makeUnsafe(false), Latch.makeUnsafe(true)]
@@ -128,9 +128,10 @@ export const makeRecorder = Effect.fnUntraced(function* (
   }
 
   const reportSuccess = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
-    state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
-    state.storedAtMs = yield* Clock.currentTimeMillis
-    state.behindSinceMs = waiting.isEmpty && state.lost <= state.durable ? null : state.storedAtMs
+    const newest = batches.at(-1)
+    state.durable = Math.max(state.durable, newest?.slot ?? 0)
+    state.storedToMs = Math.max(state.storedToMs ?? 0, newest?.timeMs ?? 0)
+    state.behindSinceMs = waiting.isEmpty && state.lost <= state.durable ? null : yield* Clock.currentTimeMillis
     if (state.isUnavailable) {
       yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
     }
@@ -193,13 +194,11 @@ export const makeRecorder = Effect.fnUntraced(function* (
     }
   })
 
-  /** Stale while blocks cannot be stored, have waited for more than 10 s, or have not come for 30 s. */
+  /** Stale while blocks cannot be stored, have waited for more than 10 s, or are old: see `storedState`. */
   const health = (nowMs: number): SourceState => {
-    const { behindSinceMs, isUnavailable, storedAtMs } = state
+    const { behindSinceMs, durable, isUnavailable, storedToMs } = state
     const lags = isUnavailable || (behindSinceMs !== null && nowMs - behindSinceMs > LAGGING_MS)
-    const isSilent = storedAtMs !== null && nowMs - storedAtMs > SILENT_MS
-    const status = storedAtMs === null ? "unavailable" : lags || isSilent ? "stale" : "known"
-    return { observedAtMs: storedAtMs, status }
+    return storedState(storedToMs === null ? null : { slot: durable, timeMs: storedToMs }, lags, nowMs)
   }
 
   /** The blocks that are not stored yet, oldest first; none while some were abandoned. */

@@ -15,6 +15,8 @@ export interface Ailment {
   readonly blockTimes: "ok" | "1970"
   /** Delay of every answer and notification. */
   readonly lag: Duration.Duration
+  /** Delay of every answer to `getBlock`, in milliseconds. */
+  readonly blockLagMs: number
   /** Every notification is sent twice. */
   readonly duplicates: boolean
   /**
@@ -52,6 +54,7 @@ export const healthy: Ailment = {
   sockets: "ok",
   blockTimes: "ok",
   lag: Duration.zero,
+  blockLagMs: 0,
   duplicates: false,
   searches: "ok",
   reorder: false,
@@ -78,6 +81,7 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   sockets: Config.Literals(["ok", "refused"], "SOCKETS").pipe(Config.withDefault(healthy.sockets)),
   blockTimes: Config.Literals(["ok", "1970"], "BLOCK_TIMES").pipe(Config.withDefault(healthy.blockTimes)),
   lag: durationSetting("LAG").pipe(Config.withDefault(healthy.lag)),
+  blockLagMs: durationSetting("BLOCK_LAG").pipe(Config.map(Duration.toMillis), Config.withDefault(healthy.blockLagMs)),
   duplicates: Config.Boolean("DUPLICATES").pipe(Config.withDefault(healthy.duplicates)),
   searches: Config.Literals(["ok", "excluded", "too_many", "disabled", "forbidden"], "SEARCHES").pipe(
     Config.withDefault(healthy.searches)

@@ -101,6 +101,10 @@ const post = Effect.fnUntraced(function* (
     return HttpServerResponse.text(text, { status: 415 })
   }
   const body = yield* request.text
+  const { blockLagMs } = faults.current()
+  if (blockLagMs > 0 && body.includes('"getBlock"')) {
+    yield* Effect.sleep(blockLagMs)
+  }
   return searchRefusal(faults.current(), body) ?? json(answerBody(state, body))
 })
 

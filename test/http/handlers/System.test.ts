@@ -74,6 +74,7 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
           assert.strictEqual(answer.status, 200, answer.text)
           const expected = {
             source: "chain",
+            slot: 1,
             observedAtMs: isHeard ? heardAtMs : null,
             lagMs: isHeard ? 400 : null,
             status

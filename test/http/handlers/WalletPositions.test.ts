@@ -1,5 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { WalletPnlHistoryAnswer, WalletPositionsAnswer } from "../../../src/api/Wallets.ts"
 import { WalletIndexUnavailable } from "../../../src/wallets/WalletIndex.ts"
@@ -9,6 +9,12 @@ import { readerOver } from "../../wallets/readers.ts"
 import { MINT, OTHER, START, tradeOf, usd, WALLET, walletOf } from "../../wallets/trades.ts"
 
 const read = (path: string) => call(`/api/v1/wallets/${path}`, { method: "GET" })
+
+const body = (payload: object) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(payload)
+})
 
 const trades = {
   [WALLET]: [
@@ -125,9 +131,15 @@ describe("GET /api/v1/wallets/{wallet}", () => {
     it.effect("has neither for a wallet of which nothing is held, and names a bad field", () =>
       Effect.gen(function* () {
         const positions = yield* decodePositions((yield* read(`${UNKNOWN_WALLET}/positions`)).text)
-        assert.deepInclude(positions.data, { status: "unavailable", summary: null, positions: [], truncated: false })
+        assert.deepInclude(positions.data, {
+          status: "unavailable",
+          reason: "not_captured",
+          summary: null,
+          positions: [],
+          truncated: false
+        })
         const history = yield* decodeHistory((yield* read(`${UNKNOWN_WALLET}/pnl/history`)).text)
-        assert.deepInclude(history.data, { status: "unavailable", summary: null, days: [] })
+        assert.deepInclude(history.data, { status: "unavailable", reason: "not_captured", summary: null, days: [] })
         for (const [path, field] of [
           ["nonsense/positions", "wallet"],
           [`${WALLET}/positions?limit=0`, "limit"],
@@ -146,6 +158,28 @@ describe("GET /api/v1/wallets/{wallet}", () => {
         for (const path of ["positions", "pnl/history"]) {
           assert.strictEqual((yield* read(`${WALLET}/${path}`)).status, 503, path)
         }
+      })
+    )
+  })
+
+  const reading = Effect.runSync(Queue.unbounded<void>())
+  const late = readerOver({ index: () => Effect.andThen(Queue.offer(reading, undefined), Effect.never) })
+
+  layer(running({ wallets: late }))((it) => {
+    it.effect.each([
+      ["/api/v1/wallets/summary", body({ wallets: [WALLET] })],
+      [`/api/v1/wallets/${WALLET}/positions`, { method: "GET" }],
+      [`/api/v1/wallets/${WALLET}/positions?backfill=true`, { method: "GET" }],
+      [`/api/v1/wallets/${WALLET}/pnl/history`, { method: "GET" }],
+      ["/api/v1/spot/exit-check", body({ wallet: WALLET })]
+    ] as const)("is a 503 with Retry-After while the database is late: %s", ([path, request]) =>
+      Effect.gen(function* () {
+        const asked = yield* Effect.forkChild(call(path, request))
+        yield* Queue.take(reading)
+        yield* TestClock.adjust("1500 millis")
+        const answer = yield* Fiber.join(asked)
+        assert.deepStrictEqual([answer.status, answer.json("error.code")], [503, "data_unavailable"])
+        assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
       })
     )
   })

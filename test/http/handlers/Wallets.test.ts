@@ -83,6 +83,7 @@ describe("POST /api/v1/wallets/summary", () => {
         assert.deepStrictEqual(Object.keys(Object(answer.json("data.wallets.0"))), [
           "wallet",
           "status",
+          "reason",
           "identity",
           "summary",
           "backfill"

@@ -5,6 +5,7 @@ import { SOL } from "../../../src/domain/Address.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import type { TradeBatch } from "../../../src/market/model/TradeBatch.ts"
 import { SUBSCRIBER_BUFFER } from "../../../src/market/tape/makeMarket.ts"
+import { blocksState } from "../../../src/market/tape/freshness.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import type { PricedBatch } from "../../../src/market/model/TradeBatch.ts"
@@ -45,6 +46,23 @@ it.effect("reports the coverage of every second, with the reason of a gap", () =
     assert.strictEqual(coverage(10, 30), "not_captured")
     assert.strictEqual(coverage(31, 40), null)
     assert.strictEqual(coverage(31, 41), "source_gap")
+  }).pipe(Effect.provide(Market.layerManual()))
+)
+
+it.effect("is as late as its newest block is old, although blocks arrive all the time", () =>
+  Effect.gen(function* () {
+    const market = yield* Market
+    const { apply } = yield* Tape
+    assert.strictEqual(blocksState(market, NOW_MS).status, "unavailable")
+    const source = { slot: 20, gapsOpen: 0, observedAtMs: NOW_MS + 20_000 }
+    yield* at(20)
+    yield* apply(batch(20))
+    assert.deepStrictEqual(blocksState(market, NOW_MS + 21_000), { ...source, status: "known" })
+    const late = { slot: 30, gapsOpen: 0, observedAtMs: NOW_MS + 30_000, status: "stale" } as const
+    yield* at(125)
+    yield* apply(batch(30))
+    assert.deepStrictEqual(blocksState(market, NOW_MS + 125_000), { ...late, reason: "backfill_running" })
+    assert.deepStrictEqual(blocksState(market, NOW_MS + 156_000), { ...late, reason: "source_gap" })
   }).pipe(Effect.provide(Market.layerManual()))
 )
 

@@ -6,6 +6,7 @@ import { makeRecorder } from "../../../src/market/tape/recordTrades.ts"
 import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
 import { storedBlock } from "../history/storedBlock.ts"
 import * as MemoryStores from "../../../src/testing/MemoryStores.ts"
+import { MONDAY } from "./tape.ts"
 import { BlockStore } from "../../../src/market/model/BlockStore.ts"
 
 const settings = { rows: 40, gather: Duration.millis(200), waiting: 100, roomTimeout: Duration.seconds(2) }
@@ -48,7 +49,8 @@ const scene = Effect.gen(function* () {
   return { state, recorder, stored, offer }
 }).pipe(Effect.provide(MemoryStores.layer))
 
-const NOW = 1_800_000_000_000
+/** The time of the tenth block. */
+const NOW = (MONDAY + 10) * 1000
 
 describe("a recorder", () => {
   for (const defect of [new Error("the store is broken"), "interrupted"]) {
@@ -77,6 +79,21 @@ describe("a recorder", () => {
         })
     )
   }
+
+  it.effect("is as late as the newest stored block is old, whenever the block was stored", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(NOW + 95_000)
+      const { offer, recorder } = yield* scene
+      yield* offer(0, 10)
+      yield* TestClock.adjust("1 second")
+      const nowMs = yield* Clock.currentTimeMillis
+      assert.deepStrictEqual(recorder.health(nowMs), { observedAtMs: NOW, status: "stale", slot: 1010 })
+      yield* offer(70, 80)
+      yield* TestClock.adjust("1 second")
+      const caughtUp = { observedAtMs: NOW + 70_000, status: "known", slot: 1080 } as const
+      assert.deepStrictEqual(recorder.health(yield* Clock.currentTimeMillis), caughtUp)
+    })
+  )
 
   it.effect("gathers blocks for 200 ms, up to a number of trades", () =>
     Effect.gen(function* () {

@@ -259,6 +259,7 @@ describe("ailmentConfig", () => {
       const ailment = yield* read({
         SIMULATOR_FAULTS_HTTP: "429",
         SIMULATOR_FAULTS_LAG: "250 millis",
+        SIMULATOR_FAULTS_BLOCK_LAG: "1500 millis",
         SIMULATOR_FAULTS_DUPLICATES: "true",
         SIMULATOR_FAULTS_ACCOUNTS: "truncated",
         SIMULATOR_FAULTS_BLOCK_FAILURES: "0.05",
@@ -270,6 +271,7 @@ describe("ailmentConfig", () => {
         ...healthy,
         http: "429",
         lag: Duration.millis(250),
+        blockLagMs: 1500,
         duplicates: true,
         accounts: "truncated",
         blockFailures: 0.05,
