@@ -31,6 +31,7 @@ import { geyserPatience } from "../chain/geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../chain/geyser/geyserSettings.ts"
 import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../chain/rpc/rpcSettings.ts"
 import { statusTimeout } from "../chain/rpc/TransactionStatusRpc.ts"
+import { busMib } from "../storage/bus/BlockBus.ts"
 import { clickHouseSettings, clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
 import * as Database from "../storage/Database.ts"
 import { valkeyUrl, whenDown } from "../storage/valkey/Valkey.ts"
@@ -54,6 +55,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   role,
   valkeyUrl,
   whenDown,
+  busMib,
   clickHouseUrl,
   clickHouseSettings,
   KeyStorePg.settings,

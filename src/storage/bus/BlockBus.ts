@@ -1,5 +1,6 @@
 /** One reader of the chain passes blocks to every process of a service, in order and each once. */
 import { Context, Duration, type Effect, Stream } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
 import {
   type AppendRefused,
   type BusLog,
@@ -29,6 +30,12 @@ const MIB = 2 ** 20
 
 /** Blocks stay for an hour, and at most this many MiB of them, unless `BUS_MIB` says otherwise. */
 export const BLOCKS_MIB = 512
+
+/** One block of any size fits. */
+const LEAST_MIB = 16
+
+/** `BUS_MIB` (512): the most MiB of blocks on the bus. A block of a busy slot takes about half of one. */
+export const busMib = countSetting("BUS_MIB", BLOCKS_MIB, LEAST_MIB)
 
 /** Bounds of the blocks on the bus. `mib` is the most that they hold together. */
 export const blockBounds = (mib: number): Required<LogBounds> => ({
