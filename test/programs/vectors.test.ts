@@ -21,14 +21,17 @@ describe("pools executed by the real programs", () => {
     assert.strictEqual(tally.errorsWrong, 0)
   })
 
-  it("cover every fee mode of the three programs", () => {
+  it("cover every fee mode of Whirlpool, DLMM and DAMM v2, and dust sold at the start of a DBC curve", () => {
     const modes = new Set(files.map(modeOf))
     const dammV2 = ["00", "01", "02", "12", "20", "21", "22", "30", "31", "32", "40", "42"].map(
       (mode) => `dammv2-m${mode}`
     )
     const dlmm = ["00", "01", "10", "11", "20", "21"].map((mode) => `dlmm-ft${mode}`)
     assert.deepStrictEqual(Array.from(modes).toSorted(), [
+      "cpmm",
       ...dammV2,
+      "dbc-m10",
+      "dbc-m21d",
       ...dlmm,
       "dlmm-unpriced",
       "whirlpool-adaptive",

@@ -53,7 +53,8 @@ const descend = ({ curve, sqrtPrice: start, sqrtStartPrice }: DbcState, net: big
   for (let i = curve.length - 1; i >= 0 && left > 0n; i--) {
     const liquidity = curve[i]?.liquidity ?? 0n
     const target = curve[i - 1]?.sqrtPrice ?? sqrtStartPrice
-    if (target < sqrtPrice) {
+    // The program tries the first segment even at its start: the price rounds back to it after a sale of dust.
+    if (i === 0 || target < sqrtPrice) {
       const whole = amountA(target, sqrtPrice, liquidity, true)
       const reached = priceAfterA(sqrtPrice, liquidity, left)
       // Between points the program compares amounts. At the start of the curve it compares prices.
