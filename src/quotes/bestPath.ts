@@ -104,9 +104,9 @@ class Search {
     this.#stops = [new Map([[inputMint, start]])]
   }
 
-  /** The richest way to hold the mint after exactly `hops` hops; null when there is none. */
-  richest(mint: Mint, hops: number): Step | null {
-    return this.#way(this.#stop(mint, hops), hops, 0)
+  /** The way of this rank to hold the mint after exactly `hops` hops, richest first; null when there are no more. */
+  way(mint: Mint, hops: number, rank: number): Step | null {
+    return this.#way(this.#stop(mint, hops), hops, rank)
   }
 
   #stop(mint: Mint, hops: number): Stop {
@@ -185,20 +185,37 @@ class Search {
   }
 }
 
-const search = (graph: PoolGraph, trade: Trade, clock: ChainClock, mayExhaust: boolean): Step | null => {
+/** Up to `most` paths for each number of hops, richest first. At equal output, fewer hops come first. */
+const search = (graph: PoolGraph, trade: Trade, clock: ChainClock, most: number, mayExhaust: boolean) => {
   const paths = new Search(graph, trade, clock, mayExhaust)
-  let best: Step | null = null
+  const found: Array<Step> = []
   for (let hops = 1; hops <= trade.maxHops; hops++) {
-    const step = paths.richest(trade.outputMint, hops)
-    // At equal output, fewer hops win.
-    best = step !== null && (best === null || step.amount > best.amount) ? step : best
+    for (let rank = 0, step = paths.way(trade.outputMint, hops, 0); step !== null; ) {
+      found.push(step)
+      rank++
+      step = rank < most ? paths.way(trade.outputMint, hops, rank) : null
+    }
   }
-  return best
+  return found.toSorted((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1))
 }
 
+/** The last steps of the paths whose pools take the whole amount: up to `most` for each number of hops, richest first. */
+export const fillingPaths = (
+  graph: PoolGraph,
+  trade: Trade,
+  clock: ChainClock,
+  most: number
+): ReadonlyArray<Step> => search(graph, trade, clock, most, false)
+
 /**
- * Returns the last step of the best path. Paths whose pools can take the whole amount win over paths that run out of
- * liquidity, whatever they pay. Null when no path leads there or every pool refuses.
+ * Returns the last steps of the best path and of the next best ones. Paths whose pools can take the whole amount win
+ * over paths that run out of liquidity, whatever they pay. Empty when no path leads there or every pool refuses.
  */
+export const bestPaths = (graph: PoolGraph, trade: Trade, clock: ChainClock, most: number): ReadonlyArray<Step> => {
+  const filling = fillingPaths(graph, trade, clock, most)
+  return filling.length > 0 ? filling : search(graph, trade, clock, 1, true)
+}
+
+/** The last step of the best path; null when there is none. */
 export const bestPath = (graph: PoolGraph, trade: Trade, clock: ChainClock): Step | null =>
-  search(graph, trade, clock, false) ?? search(graph, trade, clock, true)
+  bestPaths(graph, trade, clock, 1)[0] ?? null

@@ -5,9 +5,10 @@ import type { Mint } from "../domain/Address.ts"
 import type { QuoteRequest } from "../api/schemas/Quote.ts"
 import { impactAgainst, impactPct, rateOf } from "./bestDirect.ts"
 import type { PoolGraph } from "./pools/PoolGraph.ts"
-import { bestPath, MAX_HOPS } from "./bestPath.ts"
+import { MAX_HOPS, type Trade } from "./bestPath.ts"
 import type { PricedRoute, RouteSwap } from "./spotQuote.ts"
-import { type Leg, splitRoute } from "./splitRoute.ts"
+import type { Share } from "./splitRoute.ts"
+import { spreadRoute } from "./spreadRoute.ts"
 
 export const ROUTER_ENGINE = "svc_router"
 /** Most hops of a route when the request does not say. */
@@ -23,7 +24,7 @@ export const filtered = (graph: PoolGraph, { venues, pools }: QuoteRequest): Poo
   return { ...graph, poolsBetween: (a, b) => graph.poolsBetween(a, b).filter(passes) }
 }
 
-const hopsOf = ({ shares }: Leg, clock: ChainClock): ReadonlyArray<RouteSwap> =>
+const hopsOf = (shares: ReadonlyArray<Share>, clock: ChainClock): ReadonlyArray<RouteSwap> =>
   shares.map(({ pool, inputMint, outputMint, percent, swap }) => ({
     dex: pool.dex,
     inputMint,
@@ -35,49 +36,48 @@ const hopsOf = ({ shares }: Leg, clock: ChainClock): ReadonlyArray<RouteSwap> =>
     priceImpactPct: impactPct({ pool, swap }, inputMint, clock)
   }))
 
-/** The best rate among this hop's pools for a vanishingly small trade. */
-const rateOfLeg = ({ shares }: Leg, clock: ChainClock): Rate =>
-  shares
-    .map(({ pool, inputMint }) => rateOf(pool, inputMint, clock))
-    .reduce((best, rate) => (rate.numerator * best.denominator > best.numerator * rate.denominator ? rate : best))
+const ONE: Rate = { numerator: 1n, denominator: 1n }
 
-/** Shortfall of the whole route against its marginal rate. Null in the same cases as for a single swap. */
-const routeImpact = (legs: ReadonlyArray<Leg>, amount: bigint, out: bigint, clock: ChainClock): number | null => {
-  const rate = legs
-    .map((leg) => rateOfLeg(leg, clock))
-    .reduce((all, { numerator, denominator }) => ({
-      numerator: all.numerator * numerator,
-      denominator: all.denominator * denominator
-    }))
-  return impactAgainst(rate, amount, out)
+/** The best rate along the route's pools for a vanishingly small trade, by mint. The shares are in execution order. */
+const ratesOf = (shares: ReadonlyArray<Share>, clock: ChainClock): ReadonlyMap<Mint, Rate> => {
+  const rates = new Map<Mint, Rate>()
+  for (const { pool, inputMint, outputMint } of shares) {
+    const before = rates.get(inputMint) ?? ONE
+    const own = rateOf(pool, inputMint, clock)
+    const rate = {
+      numerator: before.numerator * own.numerator,
+      denominator: before.denominator * own.denominator
+    }
+    const known = rates.get(outputMint)
+    if (known === undefined || rate.numerator * known.denominator > known.numerator * rate.denominator) {
+      rates.set(outputMint, rate)
+    }
+  }
+  return rates
 }
 
-const slotsOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<number> =>
-  legs.flatMap(({ shares }) => shares.map(({ pool }) => pool.slot))
-
-/** The route that pays most, with hops divided where that pays more; null when there is none. */
+/** The route that pays most, spread over several pools and paths where that pays more; null when there is none. */
 export const pricedRoute = (graph: PoolGraph, request: QuoteRequest, clock: ChainClock): PricedRoute | null => {
   const { inputMint, outputMint, amount, directOnly, maxHops = DEFAULT_HOPS } = request
-  const trade: { inputMint: Mint; outputMint: Mint; amount: bigint; maxHops: number } = {
+  const trade: Trade = {
     inputMint,
     outputMint,
     amount,
     maxHops: directOnly === true ? 1 : Math.min(maxHops, MAX_HOPS)
   }
-  const usable = filtered(graph, request)
-  const last = bestPath(usable, trade, clock)
-  if (last === null) {
+  const spread = spreadRoute(filtered(graph, request), trade, clock)
+  if (spread === null) {
     return null
   }
-  const legs = splitRoute(usable, last, amount, clock)
-  const outAmount = legs.at(-1)?.amountOut ?? 0n
+  const { shares, amountOut, isExhausted } = spread
+  const rate = isExhausted ? undefined : ratesOf(shares, clock).get(outputMint)
   return {
     engine: ROUTER_ENGINE,
-    route: legs.flatMap((leg) => hopsOf(leg, clock)),
-    outAmount,
-    priceImpactPct: last.exhausted ? null : routeImpact(legs, amount, outAmount, clock),
-    clamped: last.exhausted,
-    stateSlot: Math.min(...slotsOf(legs)),
+    route: hopsOf(shares, clock),
+    outAmount: amountOut,
+    priceImpactPct: rate === undefined ? null : impactAgainst(rate, amount, amountOut),
+    clamped: isExhausted,
+    stateSlot: Math.min(...shares.map(({ pool }) => pool.slot)),
     feeBasis: undefined
   }
 }

@@ -16,7 +16,7 @@ export interface Share {
   readonly pool: Pool
   readonly inputMint: Mint
   readonly outputMint: Mint
-  /** Whole percent of the hop's input. The shares of a hop add up to 100. */
+  /** Percent of all that the route holds of the input mint, to two decimals. Shares of one mint add up to 100. */
   readonly percent: number
   readonly swap: Swap
 }

@@ -6,6 +6,8 @@ import type { PoolGraph } from "../../src/quotes/pools/PoolGraph.ts"
 import { bestPath, type Trade } from "../../src/quotes/bestPath.ts"
 import { pricedRoute } from "../../src/quotes/routedQuote.ts"
 import { splitRoute } from "../../src/quotes/splitRoute.ts"
+import { spreadRoute } from "../../src/quotes/spreadRoute.ts"
+import { routeLoss } from "../../scripts/bench/routeLoss.ts"
 import { exhaustive } from "./exhaustive.ts"
 import { at, constantProduct } from "./toyChain.ts"
 
@@ -117,6 +119,80 @@ describe("splitRoute", () => {
       [50, 50]
     )
     assert.strictEqual(leg?.amountOut, 666_666n)
+  })
+})
+
+describe("spreadRoute", () => {
+  const spread = (pools: ReadonlyArray<Pool>, trade: Trade) => spreadRoute(graphOf(pools), trade, clock)
+
+  it.effect.prop("never pays less than the divided path, and never chains more pools than asked", [Market, Amount, Hops], (drawn) =>
+    Effect.sync(() => {
+      const [edges, amount, hops] = drawn
+      const graph = graphOf(poolsOf(edges))
+      const last = bestPath(graph, tradeOf(amount, hops), clock)
+      const found = spreadRoute(graph, tradeOf(amount, hops), clock)
+      if (last === null || last.exhausted || found === null) {
+        assert.strictEqual(found?.isExhausted, last?.exhausted)
+        return
+      }
+      const { shares, amountOut } = found
+      assert.isAtLeast(Number(amountOut - (splitRoute(graph, last, amount, clock).at(-1)?.amountOut ?? 0n)), 0)
+      const depths = new Map<Mint, number>()
+      for (const { inputMint, outputMint } of shares) {
+        depths.set(outputMint, Math.max(depths.get(outputMint) ?? 0, (depths.get(inputMint) ?? 0) + 1))
+      }
+      assert.isAtMost(Math.max(...depths.values()), hops)
+      assert.strictEqual(new Set(shares.map(({ pool }) => pool.address)).size, shares.length)
+      for (const mint of new Set(shares.map(({ inputMint }) => inputMint))) {
+        const leaving = shares.filter(({ inputMint }) => inputMint === mint)
+        assert.closeTo(leaving.reduce((sum, { percent }) => sum + percent, 0), 100, 1e-9)
+      }
+    })
+  )
+
+  it("goes through a shared pool once when two paths lead into it", () => {
+    const pools = [
+      constantProduct(at(100), at(1), at(3), [1_000_000n, 1_000_000n]),
+      constantProduct(at(101), at(1), at(4), [1_000_000n, 1_000_000n]),
+      constantProduct(at(102), at(4), at(3), [9_000_000n, 9_000_000n]),
+      constantProduct(at(103), at(3), at(2), [9_000_000n, 9_000_000n])
+    ]
+    const found = spread(pools, tradeOf(500_000n, 4))
+    assert.deepStrictEqual(
+      found?.shares.map(({ pool }) => pool.address),
+      [at(100), at(101), at(102), at(103)]
+    )
+    // Undivided it pays 333,333 and then 321,428.
+    assert.isAbove(Number(found?.amountOut), 370_000)
+  })
+
+  it("never uses a pool in both directions or goes in a circle", () => {
+    // One path goes from 3 to 4, the other from 4 to 3.
+    const pools = [
+      constantProduct(at(100), at(1), at(3), [1_000_000n, 1_000_000n]),
+      constantProduct(at(101), at(1), at(4), [1_000_000n, 1_000_000n]),
+      constantProduct(at(102), at(3), at(4), [1_000_000n, 1_000_000n]),
+      constantProduct(at(103), at(3), at(2), [1_000_000n, 1_000_000n]),
+      constantProduct(at(104), at(4), at(2), [1_000_000n, 1_000_000n])
+    ]
+    const found = spread(pools, tradeOf(500_000n, 3))
+    assert.deepStrictEqual(
+      found?.shares.map(({ pool, percent }) => [pool.address, percent]),
+      [
+        [at(100), 50],
+        [at(101), 50],
+        [at(103), 100],
+        [at(104), 100]
+      ]
+    )
+  })
+
+  it("pays within five basis points of the best flow over all paths, on the unit when executed", () => {
+    for (const measured of Object.values(routeLoss(100))) {
+      assert.isAtMost(measured.lossBps.p99 ?? 100, 5)
+      assert.strictEqual(measured.replayedExactly, measured.routes)
+      assert.deepInclude(measured, { worseThanDivided: 0, tooManyHops: 0 })
+    }
   })
 })
 

@@ -45,7 +45,10 @@ export class Hop extends Schema.Opaque<Hop>()(
     inputMint,
     outputMint,
     pool: field(Address, "Address of the pool."),
-    percent: field(Schema.Finite, "Share of the route's input that takes this hop."),
+    percent: field(
+      Schema.Finite,
+      "Percent of all the units of inputMint that the route holds which takes this hop, to two decimals. The hops that leave one mint add up to 100."
+    ),
     amountIn: atomic("Input of the swap in atomic units of its inputMint."),
     amountOut: Payout,
     priceImpactPct: field(
