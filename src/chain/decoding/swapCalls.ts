@@ -14,9 +14,27 @@ export interface SwapCall {
   readonly end: number
 }
 
-/** What an event reports, with the venue of its program. */
+/** What the events of one hop report, with the venue of their program. */
 export interface CallReport extends SwapReport {
   readonly dex: string
+  /** The parts of a swap that several events report. The report itself is their sum. Absent for a single event. */
+  readonly parts?: ReadonlyArray<SwapReport>
+}
+
+const sumOf = (a: SwapReport, b: SwapReport): SwapReport => ({
+  amountIn: a.amountIn + b.amountIn,
+  amountOut: a.amountOut + b.amountOut,
+  traderLamports: a.traderLamports === null || b.traderLamports === null ? null : a.traderLamports + b.traderLamports
+})
+
+/** Adds a report to the list. A report that continues a swap is joined with the report before it. */
+export const addReport = (reports: Array<CallReport>, report: CallReport): void => {
+  const before = report.continues === true ? reports.pop() : undefined
+  if (before !== undefined) {
+    reports.push({ ...sumOf(before, report), dex: before.dex, parts: [...(before.parts ?? [before]), report] })
+  } else if (report.continues !== true) {
+    reports.push(report)
+  }
 }
 
 /** An event names only the event authority. No swap has a single account. */
@@ -81,7 +99,7 @@ export const reportsIn = ({ instructions }: Transaction, { at, end }: SwapCall):
   for (const instruction of instructions.slice(at + 1, end)) {
     const report = selfReport(instruction)
     if (report !== null) {
-      reports.push(report)
+      addReport(reports, report)
     }
   }
   return reports
