@@ -68,13 +68,19 @@ export const swapCallsOf = ({ instructions }: Transaction): ReadonlyArray<SwapCa
   return starts.map((start, i) => ({ ...start, end: endOf(instructions, start.at, starts[i + 1]?.at) }))
 }
 
-/** The token transfers inside a call, in order. */
-export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<TokenPayment> => {
+/** The token transfers inside a call, in order. Tokens that a pool burned went to their mint. */
+export const transfersIn = (
+  { instructions }: Transaction,
+  { at, end, hops }: SwapCall
+): ReadonlyArray<TokenPayment> => {
   const transfers: Array<TokenPayment> = []
   for (let i = at + 1; i < end; i++) {
     for (const transfer of instructions[i]?.transfers ?? []) {
       if (transfer.kind === "transfer") {
         transfers.push(transfer)
+      } else if (transfer.kind === "burn" && hops.some(({ vaults }) => vaults?.includes(transfer.account))) {
+        const { account: source, mint: destination, mint, amount } = transfer
+        transfers.push({ kind: "transfer", source, destination, authority: null, mint, amount })
       }
     }
   }

@@ -212,11 +212,7 @@ const reportOf = (body: Uint8Array): SwapReport | null => {
 }
 
 const reportIn = (event: bigint, body: Uint8Array): SwapReport | null =>
-  event === curveTradeEvent.tag
-    ? reportOf(body)
-    : event === curvePostCompleteEvent.tag
-      ? postCompleteOf(body)
-      : null
+  event === curveTradeEvent.tag ? reportOf(body) : event === curvePostCompleteEvent.tag ? postCompleteOf(body) : null
 
 /** Trades on Pump.fun's curves. Lamports move without an instruction, so only the event states their amount. */
 export const pumpCurveSwaps: SwapDecoder = {

@@ -165,25 +165,28 @@ describe("Pump.fun's curve", () => {
   it.each([
     { title: "one transfer", tag: "e1f7501ed5b38488", transfers: [toTrader(80n)] },
     { title: "two transfers", tag: "07051dc4f5176550", transfers: [toTrader(50n), toTrader(30n)] }
-  ])("completing purchase with $title: two legs at their own prices, and one net trade of both", ({ tag, transfers }) => {
-    const { legs, nets } = decodeCurve(
-      curveCall(tag, thirdAccounts(SOL), [...transfers, ...completing]),
-      tokenHoldings(80n)
-    )
-    assert.deepStrictEqual(
-      legs.map(({ token, quote, confirmed, pool, dex }) => [token.amount, quote.amount, confirmed, pool, dex]),
-      [
-        [50n, 1000n, true, POOL, "pump-fun-curve"],
-        [30n, 700n, true, POOL, "pump-fun-curve"]
-      ]
-    )
-    assert.strictEqual(nets.length, 1)
-    assert.strictEqual(nets[0]?.token.amount, 80n)
-    assert.strictEqual(nets[0]?.quote.amount, 1720n)
-    assert.deepStrictEqual(nets[0]?.legs, [0, 1])
-    assert.strictEqual(nets[0]?.pool, POOL)
-    assert.strictEqual(nets[0]?.dex, "pump-fun-curve")
-  })
+  ])(
+    "completing purchase with $title: two legs at their own prices, and one net trade of both",
+    ({ tag, transfers }) => {
+      const { legs, nets } = decodeCurve(
+        curveCall(tag, thirdAccounts(SOL), [...transfers, ...completing]),
+        tokenHoldings(80n)
+      )
+      assert.deepStrictEqual(
+        legs.map(({ token, quote, confirmed, pool, dex }) => [token.amount, quote.amount, confirmed, pool, dex]),
+        [
+          [50n, 1000n, true, POOL, "pump-fun-curve"],
+          [30n, 700n, true, POOL, "pump-fun-curve"]
+        ]
+      )
+      assert.strictEqual(nets.length, 1)
+      assert.strictEqual(nets[0]?.token.amount, 80n)
+      assert.strictEqual(nets[0]?.quote.amount, 1720n)
+      assert.deepStrictEqual(nets[0]?.legs, [0, 1])
+      assert.strictEqual(nets[0]?.pool, POOL)
+      assert.strictEqual(nets[0]?.dex, "pump-fun-curve")
+    }
+  )
 
   it("completing purchase for another token: the net trade is what the buyer's account paid, fees included", () => {
     const events = [
