@@ -62,6 +62,13 @@ const decodeCurve = (
   lamports = new Map<Address, readonly [number, number]>()
 ) => decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings, lamports }))
 
+const completing = [
+  event(CURVE, TRADE_EVENT, tradeEvent({ sol: 1000n, tokens: 50n, isBuy: true, fees: [9n, 3n] })),
+  event(CURVE, COMPLETE_EVENT, zeros(136)),
+  event(CURVE, POST_COMPLETE_EVENT, postCompleteEvent(30n, 700n, [6n, 2n]))
+]
+const toTrader = (amount: bigint) => transfer(named("curve token"), named("trader token"), POOL, amount)
+
 describe("Pump.fun's curve", () => {
   const forLamports = [
     { title: "buy", tag: "66063d1201daebea", accounts: legacyAccounts },
@@ -154,13 +161,6 @@ describe("Pump.fun's curve", () => {
     assert.strictEqual(legs[0]?.confirmed, false)
     assert.deepStrictEqual(nets, [])
   })
-
-  const completing = [
-    event(CURVE, TRADE_EVENT, tradeEvent({ sol: 1000n, tokens: 50n, isBuy: true, fees: [9n, 3n] })),
-    event(CURVE, COMPLETE_EVENT, zeros(136)),
-    event(CURVE, POST_COMPLETE_EVENT, postCompleteEvent(30n, 700n, [6n, 2n]))
-  ]
-  const toTrader = (amount: bigint) => transfer(named("curve token"), named("trader token"), POOL, amount)
 
   it.each([
     { title: "one transfer", tag: "e1f7501ed5b38488", transfers: [toTrader(80n)] },

@@ -93,6 +93,27 @@ const curveAfter = (sold: bigint): Change => {
   return { virtualTokens, virtualQuote, realTokens: 793_100_000_000_000n - sold, realQuote: virtualQuote }
 }
 
+/** A curve that sold all but this many tokens, as a SOL curve with the quote that was paid in. */
+const nearEnd = (realTokens: bigint): Change => {
+  const virtualTokens = 279_900_000_000_000n + realTokens
+  const virtualQuote = (1_073_000_000_000_000n * 30_000_000_000n) / virtualTokens
+  return { virtualTokens, virtualQuote, realTokens, realQuote: virtualQuote - 30_000_000_000n }
+}
+const reservesOf = ({ realQuote = 0n, realTokens = 0n, virtualQuote = 0n, virtualTokens = 0n }: Change) => ({
+  realQuote,
+  realTokens,
+  cost: (realTokens * virtualQuote) / (virtualTokens - realTokens) + 1n
+})
+const ceil = (a: bigint, b: bigint) => (a + b - 1n) / b
+// Near its end the curve's market cap is in the second tier.
+const feesOn = (amount: bigint, bps = [90n, 20n]) => bps.reduce((sum, rate) => sum + ceil(amount * rate, 10_000n), 0n)
+/** The curve's own token account, with tokens beyond those for sale. */
+const holding = (change: Change, tokens: bigint) => {
+  const vault = associatedAddress(derive, CURVE, COIN, TOKEN_PROGRAM)
+  const account = tokenAccount(vault, COIN, (change.realTokens ?? 0n) + tokens)
+  return (address: Address) => (address === vault ? account : today()(address))
+}
+
 describe("pumpCurve", () => {
   it("pays what the program paid for an exact input", () => {
     // TradeEvent "buy_exact_sol_in" of 2026-04-09: 16849381 to the curve, fees 160070 + 50549, so 0.01706 SOL in all.
@@ -165,27 +186,6 @@ describe("pumpCurve", () => {
     assert.strictEqual(bpsOf({ creatorFeeBps: 200n }), 125n)
     assert.strictEqual(bpsOf({ creatorFeeBps: 200n }, today(global(1087, 1n))), 295n)
   })
-
-  /** A curve that sold all but this many tokens, as a SOL curve with the quote that was paid in. */
-  const nearEnd = (realTokens: bigint): Change => {
-    const virtualTokens = 279_900_000_000_000n + realTokens
-    const virtualQuote = (1_073_000_000_000_000n * 30_000_000_000n) / virtualTokens
-    return { virtualTokens, virtualQuote, realTokens, realQuote: virtualQuote - 30_000_000_000n }
-  }
-  const reservesOf = ({ realQuote = 0n, realTokens = 0n, virtualQuote = 0n, virtualTokens = 0n }: Change) => ({
-    realQuote,
-    realTokens,
-    cost: (realTokens * virtualQuote) / (virtualTokens - realTokens) + 1n
-  })
-  const ceil = (a: bigint, b: bigint) => (a + b - 1n) / b
-  // Near its end the curve's market cap is in the second tier.
-  const feesOn = (amount: bigint, bps = [90n, 20n]) => bps.reduce((sum, rate) => sum + ceil(amount * rate, 10_000n), 0n)
-  /** The curve's own token account, with tokens beyond those for sale. */
-  const holding = (change: Change, tokens: bigint) => {
-    const vault = associatedAddress(derive, CURVE, COIN, TOKEN_PROGRAM)
-    const account = tokenAccount(vault, COIN, (change.realTokens ?? 0n) + tokens)
-    return (address: Address) => (address === vault ? account : today()(address))
-  }
 
   it.each([0n, 1_234_567_890n])(
     "goes on in the pool to come, at its price and the curve's fees, with %s tokens given to the curve",
