@@ -1,5 +1,5 @@
 /** Reads the instructions of a transaction, outer and inner, in the order in which they ran. */
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { Address } from "../../domain/Address.ts"
 import { fromBase58 } from "../../domain/base58.ts"
 import { type Fields, isAddresses, isCount, isFields, looksLikeAddress } from "./jsonFields.ts"
@@ -7,7 +7,6 @@ import { type TokenTransfer, NO_TRANSFERS, systemTransfers, tokenTransfers } fro
 import { parsedTransfer } from "./parsedTransfers.ts"
 
 export const SYSTEM_PROGRAM: Address = Address.make("11111111111111111111111111111111")
-export const ASSOCIATED_TOKEN_PROGRAM: Address = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 
 /** Top-level programs that move a wallet's tokens or lamports without trading them. */
 export const plainPrograms: ReadonlySet<Address> = new Set([

@@ -105,14 +105,18 @@ const signerGroups = (
   return groups
 }
 
-/** The leg that is the whole swap; undefined when there are several legs, or pools that are not decoded. */
+/**
+ * The first leg of a swap that went through one pool; undefined when it went through several, or through pools that are
+ * not decoded.
+ */
 const onlyLeg = (
   indexes: ReadonlyArray<number>,
   legs: ReadonlyArray<Leg>,
   { token, quote }: Pick<Leg, "token" | "quote">
 ): Leg | undefined => {
-  const leg = indexes.length === 1 ? legs[indexes[0] ?? 0] : undefined
-  return leg?.token.mint === token.mint && leg.quote.mint === quote.mint ? leg : undefined
+  const leg = legs[indexes[0] ?? -1]
+  const isOne = indexes.every((index) => legs[index]?.pool === leg?.pool)
+  return isOne && leg?.token.mint === token.mint && leg.quote.mint === quote.mint ? leg : undefined
 }
 
 /** What the wallet's accounts hold of the mint; null for SOL and dollars, and without such an account. */

@@ -213,6 +213,24 @@ const agrees = (report: CallReport, taken: bigint, paid: bigint, paysBase: boole
 const reportOf = (reports: ReadonlyArray<CallReport>, hops: number, hop: number): CallReport | null =>
   hops === 1 ? (reports.at(-1) ?? null) : reports.length === hops ? (reports[hop] ?? null) : null
 
+/** The parts of a swap, each at its own price, as their events report them. */
+const partsOf = (swap: PoolSwap, report: CallReport | null): ReadonlyArray<PoolSwap> =>
+  report?.parts?.flatMap((part) =>
+    part.amountIn === 0n || part.amountOut === 0n
+      ? []
+      : [
+          {
+            ...swap,
+            amountIn: part.amountIn,
+            amountOut: part.amountOut,
+            native:
+              swap.native === null
+                ? null
+                : { ...swap.native, lamports: swap.native.lamports === null ? null : part.traderLamports }
+          }
+        ]
+  ) ?? [swap]
+
 /** Hands a program's log events out to its calls, provided there are as many events as hops. */
 const makeDealer = (transaction: Transaction, calls: ReadonlyArray<SwapCall>) => {
   const needed = calls.some(({ program }) => program.logged !== undefined)
@@ -259,7 +277,7 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
       const report = reportOf(reports, call.hops.length, i)
       const swap = swapOf(transaction, call, hop, transfers, report, alone)
       if (swap !== null) {
-        swaps.push(swap)
+        swaps.push(...partsOf(swap, report))
       } else if (hop.perhaps !== true) {
         unresolved += 1
       }

@@ -1,6 +1,6 @@
 /** Finds the events that programs write into the log as base64, and the program of each. */
 import type { Address } from "../../domain/Address.ts"
-import type { CallReport } from "./swapCalls.ts"
+import { addReport, type CallReport } from "./swapCalls.ts"
 import { swapDecoderOf } from "../../programs/registry.ts"
 
 const DATA = "Program data: "
@@ -43,7 +43,7 @@ export const loggedReports = (logs: ReadonlyArray<string>): ReadonlyMap<Address,
     const report = program?.logged?.(payload) ?? null
     if (program !== undefined && report !== null) {
       const known = reports.get(program.programId) ?? []
-      known.push({ ...report, dex: program.dex })
+      addReport(known, { ...report, dex: program.dex })
       reports.set(program.programId, known)
     }
   }

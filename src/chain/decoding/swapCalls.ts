@@ -14,9 +14,27 @@ export interface SwapCall {
   readonly end: number
 }
 
-/** What an event reports, with the venue of its program. */
+/** What the events of one hop report, with the venue of their program. */
 export interface CallReport extends SwapReport {
   readonly dex: string
+  /** The parts of a swap that several events report. The report itself is their sum. Absent for a single event. */
+  readonly parts?: ReadonlyArray<SwapReport>
+}
+
+const sumOf = (a: SwapReport, b: SwapReport): SwapReport => ({
+  amountIn: a.amountIn + b.amountIn,
+  amountOut: a.amountOut + b.amountOut,
+  traderLamports: a.traderLamports === null || b.traderLamports === null ? null : a.traderLamports + b.traderLamports
+})
+
+/** Adds a report to the list. A report that continues a swap is joined with the report before it. */
+export const addReport = (reports: Array<CallReport>, report: CallReport): void => {
+  const before = report.continues === true ? reports.pop() : undefined
+  if (before !== undefined) {
+    reports.push({ ...sumOf(before, report), dex: before.dex, parts: [...(before.parts ?? [before]), report] })
+  } else if (report.continues !== true) {
+    reports.push(report)
+  }
 }
 
 /** An event names only the event authority. No swap has a single account. */
@@ -50,13 +68,19 @@ export const swapCallsOf = ({ instructions }: Transaction): ReadonlyArray<SwapCa
   return starts.map((start, i) => ({ ...start, end: endOf(instructions, start.at, starts[i + 1]?.at) }))
 }
 
-/** The token transfers inside a call, in order. */
-export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<TokenPayment> => {
+/** The token transfers inside a call, in order. Tokens that a pool burned went to their mint. */
+export const transfersIn = (
+  { instructions }: Transaction,
+  { at, end, hops }: SwapCall
+): ReadonlyArray<TokenPayment> => {
   const transfers: Array<TokenPayment> = []
   for (let i = at + 1; i < end; i++) {
     for (const transfer of instructions[i]?.transfers ?? []) {
       if (transfer.kind === "transfer") {
         transfers.push(transfer)
+      } else if (transfer.kind === "burn" && hops.some(({ vaults }) => vaults?.includes(transfer.account))) {
+        const { account: source, mint: destination, mint, amount } = transfer
+        transfers.push({ kind: "transfer", source, destination, authority: null, mint, amount })
       }
     }
   }
@@ -81,7 +105,7 @@ export const reportsIn = ({ instructions }: Transaction, { at, end }: SwapCall):
   for (const instruction of instructions.slice(at + 1, end)) {
     const report = selfReport(instruction)
     if (report !== null) {
-      reports.push(report)
+      addReport(reports, report)
     }
   }
   return reports

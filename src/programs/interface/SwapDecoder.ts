@@ -31,6 +31,8 @@ export interface SwapReport {
   readonly amountOut: bigint
   /** Lamports that the trader paid or received, all fees included; null when the event does not state them. */
   readonly traderLamports: bigint | null
+  /** True for a further part of the swap that the event before it reports, at another price. */
+  readonly continues?: true
 }
 
 /** One swap program. All members are pure. */

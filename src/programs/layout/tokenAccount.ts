@@ -1,8 +1,8 @@
 /** Token accounts and mints of the Token program and of Token-2022, with the extensions that matter for prices. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { Address, type Mint } from "../../domain/Address.ts"
+import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64, writeU64 } from "./bytes.ts"
-import type { Accounts, Unpriceable } from "../interface/Program.ts"
+import type { Accounts, DeriveAddress, Unpriceable } from "../interface/Program.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "./unpriceable.ts"
 
 /** The classic Token program: its mints have no extensions. */
@@ -10,6 +10,13 @@ export const TOKEN_PROGRAM = Address.make("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss62
 
 /** Token-2022, the Token Extensions program. */
 export const TOKEN_2022_PROGRAM = Address.make("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
+
+/** The program that derives the default token account of an owner and a mint. */
+export const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
+
+/** The associated token account: the default account of an owner's tokens of a mint. */
+export const associatedAddress = (derive: DeriveAddress, owner: Address, mint: Mint, tokenProgram: Address): Address =>
+  derive(ASSOCIATED_TOKEN_PROGRAM, [owner, tokenProgram, mint].map(addressToBytes))
 
 /** A pool's balance of one mint. */
 export interface Vault {

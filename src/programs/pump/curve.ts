@@ -4,8 +4,9 @@ import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Addre
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../layout/bytes.ts"
 import { utf8 } from "../layout/pack.ts"
+import { associatedAddress, readVault } from "../layout/tokenAccount.ts"
 import { outputFor } from "../math/constantProduct.ts"
-import { minBigInt } from "../math/integers.ts"
+import { ceilDiv, minBigInt } from "../math/integers.ts"
 import { productInputFor, productInputTo } from "../math/priceMove.ts"
 import {
   type Accounts,
@@ -43,6 +44,7 @@ export const curveAt = {
   complete: 48,
   creator: 49,
   mayhem: 81,
+  cashback: 82,
   quoteMint: 83,
   creatorFeeBps: 115
 } as const
@@ -54,6 +56,14 @@ interface Curve {
   readonly realTokens: bigint
   readonly realQuote: bigint
   readonly fees: CurveFees
+  /** What the migration puts into the pool beside the curve's quote. Null when no purchase may go beyond the curve. */
+  readonly beyond: Beyond | null
+}
+
+/** The tokens that are not for sale on the curve, and the quote that the migration keeps back. */
+interface Beyond {
+  readonly base: bigint
+  readonly migrationFee: bigint
 }
 
 const isCurve = ({ data, owner }: OnChainAccount): boolean =>
@@ -68,26 +78,70 @@ const quoteMintOf = (data: Uint8Array): Mint => {
   return stored === NO_ADDRESS ? SOL : stored
 }
 
+/** The curve's token account. Empty until the mint has been read, because the mint's program decides the address. */
+const tokensOf = (
+  { address }: OnChainAccount,
+  mint: Mint,
+  accounts: Accounts,
+  derive: DeriveAddress
+): ReadonlyArray<Address> => {
+  const tokenProgram = accounts(mint)?.owner
+  return tokenProgram === undefined ? [] : [associatedAddress(derive, address, mint, tokenProgram)]
+}
+
 const needs = (
   pool: OnChainAccount,
-  _accounts: Accounts,
+  accounts: Accounts,
   derive: DeriveAddress,
   foundBy?: Mint
 ): ReadonlyArray<Address> =>
-  isCurve(pool) && foundBy !== undefined ? [foundBy, quoteMintOf(pool.data), ...curveFeeAccounts(derive)] : []
+  isCurve(pool) && foundBy !== undefined
+    ? [foundBy, quoteMintOf(pool.data), ...curveFeeAccounts(derive), ...tokensOf(pool, foundBy, accounts, derive)]
+    : []
 
 /** Units of quote that `tokens` cost on the curve before fees. */
 const costOf = ({ virtualQuote, virtualTokens }: Curve, tokens: bigint): bigint =>
   (tokens * virtualQuote) / (virtualTokens - tokens) + 1n
 
+/**
+ * The reserves that the migration would put into the pool right after the curve's last token is sold for `cost`. Null
+ * when the program sells nothing beyond the curve.
+ */
+const poolToCome = ({ beyond, realQuote }: Curve, cost: bigint) => {
+  const quote = beyond === null ? 0n : realQuote + cost - beyond.migrationFee
+  return beyond === null || quote <= 0n ? null : { base: beyond.base, quote }
+}
+
+/** Sells exact tokens. What the curve lacks comes from the pool to come, at the pool's price and the curve's fees. */
 const buyExactly = (curve: Curve, tokens: bigint): Swap => {
-  const amountOut = tokens < curve.realTokens ? tokens : curve.realTokens
-  const cost = costOf(curve, amountOut)
-  return {
-    ending: tokens > curve.realTokens ? "exhausted" : "filled",
-    amountIn: cost + curve.fees.on(cost),
-    amountOut
+  const { fees, realTokens } = curve
+  const cost = costOf(curve, minBigInt(tokens, realTokens))
+  const amountIn = cost + fees.on(cost)
+  if (tokens <= realTokens) {
+    return { ending: "filled", amountIn, amountOut: tokens }
   }
+  const pool = poolToCome(curve, cost)
+  const extra = tokens - realTokens
+  if (pool === null) {
+    return { ending: "exhausted", amountIn, amountOut: realTokens }
+  }
+  if (extra >= pool.base) {
+    return refused
+  }
+  const more = ceilDiv(pool.quote * extra, pool.base - extra)
+  return { ending: "filled", amountIn: amountIn + more + fees.on(more), amountOut: tokens }
+}
+
+/** Empties the curve and spends the rest of the input in the pool to come. The rest stays with the trader if it buys nothing. */
+const buyBeyond = (curve: Curve, amountIn: bigint): Swap => {
+  const cost = costOf(curve, curve.realTokens)
+  const paid = cost + curve.fees.on(cost)
+  const pool = poolToCome(curve, cost)
+  const net = pool === null || amountIn <= paid ? 0n : curve.fees.netOf(amountIn - paid)
+  const extra = pool === null || net <= 0n ? 0n : outputFor(net, pool.quote, pool.base)
+  return extra === 0n
+    ? { ending: "exhausted", amountIn: paid, amountOut: curve.realTokens }
+    : { ending: "filled", amountIn, amountOut: curve.realTokens + extra }
 }
 
 const buy = (curve: Curve, amountIn: bigint): Swap => {
@@ -96,7 +150,7 @@ const buy = (curve: Curve, amountIn: bigint): Swap => {
   if (amountOut === 0n) {
     return refused
   }
-  return amountOut > curve.realTokens ? buyExactly(curve, amountOut) : { ending: "filled", amountIn, amountOut }
+  return amountOut > curve.realTokens ? buyBeyond(curve, amountIn) : { ending: "filled", amountIn, amountOut }
 }
 
 /** Sells tokens. The program accepts a payout of zero: it takes the tokens for nothing. */
@@ -111,7 +165,7 @@ const marginalRate = ({ fees, virtualQuote, virtualTokens }: Curve, aToB: boolea
     ? { numerator: virtualQuote * (BPS - totalBps(fees.rates)), denominator: virtualTokens * BPS }
     : { numerator: virtualTokens * BPS, denominator: virtualQuote * (BPS + totalBps(fees.rates)) }
 
-/** Limited to what the curve still has: tokens for sale, and quote that was paid in. */
+/** A sale is limited to the quote that was paid in. A purchase goes on in the pool to come, if the program allows it. */
 const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
   const { fees, realQuote, realTokens, virtualQuote, virtualTokens } = curve
   if (aToB) {
@@ -119,8 +173,38 @@ const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
     const most = realQuote < virtualQuote ? productInputFor(realQuote, virtualTokens, virtualQuote) : amountIn
     return { amountIn: minBigInt(amountIn, most), complete: true }
   }
-  const net = minBigInt(productInputTo(virtualQuote, share), costOf(curve, realTokens))
-  return { amountIn: net + fees.on(net), complete: true }
+  const net = productInputTo(virtualQuote, share)
+  const cost = costOf(curve, realTokens)
+  const part = minBigInt(net, cost)
+  const pool = net > cost ? poolToCome(curve, cost) : null
+  // The share of the price at the end of the curve, which is where the pool begins.
+  const rest = {
+    numerator: share.numerator * virtualTokens * (virtualQuote + cost),
+    denominator: share.denominator * virtualQuote * (virtualTokens - realTokens)
+  }
+  const more = pool === null || rest.numerator >= rest.denominator ? 0n : productInputTo(pool.quote, rest)
+  return { amountIn: part + fees.on(part) + more + fees.on(more), complete: true }
+}
+
+/**
+ * What a purchase finds beyond the curve (pump-public-docs, docs/SYNTHETIC_MIGRATION.md). Null for mayhem coins, and for
+ * cashback coins, which only the older instructions trade. A curve's token account that has not been read counts as the
+ * supply without the tokens for sale: curves hold no more than this unless somebody gives them tokens.
+ */
+const beyondOf = (
+  { data }: OnChainAccount,
+  { poolMigrationFee }: CurveFees,
+  realTokens: bigint,
+  held: bigint | null,
+  isSol: boolean
+): Beyond | null => {
+  const isOld = data.length > curveAt.cashback && (data[curveAt.mayhem] === 1 || data[curveAt.cashback] === 1)
+  if (poolMigrationFee === null || isOld) {
+    return null
+  }
+  const supply = readU64(data, curveAt.supply)
+  const base = held === null ? (supply === COMMON_SUPPLY ? supply - FOR_SALE : 0n) : held - realTokens
+  return base > 0n ? { base, migrationFee: isSol ? poolMigrationFee : 0n } : null
 }
 
 const decode = (
@@ -163,12 +247,19 @@ const decode = (
   if (isFailure(fees)) {
     return fees
   }
+  const [tokens] = tokensOf(pool, foundBy, accounts, derive)
+  const held = tokens === undefined || !accounts(tokens) ? null : readVault(accounts, tokens, foundBy)
+  if (held !== null && isFailure(held)) {
+    return held
+  }
+  const realTokens = readU64(data, curveAt.realTokens)
   const curve = {
     virtualTokens,
     virtualQuote,
-    realTokens: readU64(data, curveAt.realTokens),
+    realTokens,
     realQuote: readU64(data, curveAt.realQuote),
-    fees
+    fees,
+    beyond: beyondOf(pool, fees, realTokens, held?.amount ?? null, quoteMint === SOL)
   }
   if (curve.realTokens >= virtualTokens) {
     return malformed(`${curve.realTokens} tokens left of ${virtualTokens} virtual ones`)
@@ -178,7 +269,7 @@ const decode = (
     dex,
     mintA: foundBy,
     mintB: quoteMint,
-    slot: Math.max(pool.slot, coin.slot, quote.slot, fees.slot),
+    slot: Math.max(pool.slot, coin.slot, quote.slot, fees.slot, held?.slot ?? 0),
     reserves: [curve.realTokens, curve.realQuote],
     ...(curve.realTokens <= FOR_SALE && {
       graduation: { numerator: FOR_SALE - curve.realTokens, denominator: FOR_SALE }

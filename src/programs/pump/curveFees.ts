@@ -9,7 +9,13 @@ import { accountAt, isFailure, malformed } from "../layout/unpriceable.ts"
 
 /** Discriminator of the Global account, and its offsets. */
 export const GLOBAL_DISCRIMINATOR = "a7e8e8b1c86c727f"
-export const globalAt = { initialized: 8, feeBps: 105, creatorFeeBps: 154, creatorFeeConfigurable: 1045 } as const
+export const globalAt = {
+  initialized: 8,
+  feeBps: 105,
+  poolMigrationFee: 146,
+  creatorFeeBps: 154,
+  creatorFeeConfigurable: 1045
+} as const
 /** Length without a creator fee: the program of January 2025, which rounds its only fee down. */
 const FIRST_LENGTH = 113
 
@@ -20,6 +26,8 @@ export interface CurveFees {
   readonly on: (amount: bigint) => bigint
   /** The part of an exact input that reaches the curve; zero or negative when nothing does. */
   readonly netOf: (spend: bigint) => bigint
+  /** Quote that the migration of a SOL curve keeps back. Null for programs that sell nothing beyond the curve. */
+  readonly poolMigrationFee: bigint | null
   readonly slot: number
 }
 
@@ -41,8 +49,9 @@ export const curveFeeAccounts = (derive: DeriveAddress): ReadonlyArray<Address> 
   feeConfigOf(PUMP_PROGRAM, derive)
 ]
 
-const rising = (rates: FeeRates, slot: number): CurveFees => ({
+const rising = (rates: FeeRates, slot: number, poolMigrationFee: bigint | null = null): CurveFees => ({
   rates,
+  poolMigrationFee,
   on: (amount) => feesOn(amount, rates),
   netOf: (spend) => netOf(spend, rates),
   slot
@@ -59,6 +68,7 @@ const flatFees = ({ data, slot }: OnChainAccount, { hasCreator }: CurveListing):
     on: (amount) => (amount * protocol) / 10_000n,
     // That program sold only exact amounts of tokens.
     netOf: () => 0n,
+    poolMigrationFee: null,
     slot
   }
 }
@@ -80,7 +90,14 @@ const tieredFees = (
       mayOwn: global.data[globalAt.creatorFeeConfigurable] === 1
     }
   )
-  return isFailure(rates) ? rates : rising(rates, Math.max(global.slot, feeConfig.slot))
+  const hasFee = global.data.length >= globalAt.creatorFeeBps
+  return isFailure(rates)
+    ? rates
+    : rising(
+        rates,
+        Math.max(global.slot, feeConfig.slot),
+        hasFee ? readU64(global.data, globalAt.poolMigrationFee) : null
+      )
 }
 
 /** The curve's fees: from the FeeConfig, or from Global when there is no FeeConfig. */

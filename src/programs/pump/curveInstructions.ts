@@ -121,6 +121,47 @@ export const curveTradeEvent = eventLayout("bddb7fd34ee661ee", [
   ["lastUpdateTimestamp", "i64"]
 ])
 
+/**
+ * Event `PostCompleteBuyEvent`: the part of a completing purchase that is paid from the tokens of the pool to come. It
+ * follows the `TradeEvent` of the curve's part and `CompleteEvent`.
+ */
+export const curvePostCompleteEvent = eventLayout("6fb06d8b316cd5fb", [
+  ["user", "address"],
+  ["mint", "address"],
+  ["bondingCurve", "address"],
+  ["quoteMint", "address"],
+  ["timestamp", "i64"],
+  ["baseOut", "u64"],
+  ["quoteIn", "u64"],
+  ["feeBasisPoints", "u64"],
+  ["fee", "u64"],
+  ["creatorFeeBasisPoints", "u64"],
+  ["creatorFee", "u64"],
+  ["buybackFee", "u64"],
+  ["poolBaseReservesBefore", "u64"],
+  ["poolQuoteReservesBefore", "u64"],
+  ["poolBaseReservesAfter", "u64"],
+  ["poolQuoteReservesAfter", "u64"]
+])
+
+const postAt = {
+  baseOut: curvePostCompleteEvent.offsetOf("baseOut"),
+  quoteIn: curvePostCompleteEvent.offsetOf("quoteIn"),
+  fee: curvePostCompleteEvent.offsetOf("fee"),
+  creatorFee: curvePostCompleteEvent.offsetOf("creatorFee")
+}
+const SHORTEST_POST_COMPLETE = curvePostCompleteEvent.endOf("creatorFee")
+
+/** `buyback_fee` is a share of `fee`, as in `TradeEvent`. */
+const postCompleteOf = (body: Uint8Array): SwapReport | null => {
+  if (body.length < SHORTEST_POST_COMPLETE) {
+    return null
+  }
+  const amountIn = readU64(body, postAt.quoteIn)
+  const fees = readU64(body, postAt.fee) + readU64(body, postAt.creatorFee)
+  return { amountIn, amountOut: readU64(body, postAt.baseOut), traderLamports: amountIn + fees, continues: true }
+}
+
 const at = {
   lamports: curveTradeEvent.offsetOf("solAmount"),
   tokens: curveTradeEvent.offsetOf("tokenAmount"),
@@ -170,6 +211,9 @@ const reportOf = (body: Uint8Array): SwapReport | null => {
     : { amountIn: tokens, amountOut: quote, traderLamports }
 }
 
+const reportIn = (event: bigint, body: Uint8Array): SwapReport | null =>
+  event === curveTradeEvent.tag ? reportOf(body) : event === curvePostCompleteEvent.tag ? postCompleteOf(body) : null
+
 /** Trades on Pump.fun's curves. Lamports move without an instruction, so only the event states their amount. */
 export const pumpCurveSwaps: SwapDecoder = {
   dex: pumpCurve.dex,
@@ -179,7 +223,7 @@ export const pumpCurveSwaps: SwapDecoder = {
     const hop = layout === undefined ? null : hopOf(layout, accounts)
     return hop === null ? [] : [hop]
   },
-  selfCall: (event, body) => (event === curveTradeEvent.tag ? reportOf(body) : null),
-  logged: (payload) => (tagAt(payload, 0) === curveTradeEvent.tag ? reportOf(payload.subarray(8)) : null),
+  selfCall: reportIn,
+  logged: (payload) => reportIn(tagAt(payload, 0) ?? 0n, payload.subarray(8)),
   reportDecides: true
 }

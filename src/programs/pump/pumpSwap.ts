@@ -59,7 +59,9 @@ export const pumpSwapPoolAt = {
   coinCreator: 211,
   mayhem: 243,
   virtualQuote: 245,
-  creatorFeeBps: 261
+  creatorFeeBps: 261,
+  protocolFees: 271,
+  creatorFees: 279
 } as const
 const configAt = { disableFlags: 56, creatorFeeConfigurable: 940 }
 const disabled = { buy: 0b1000, sell: 0b10000 }
@@ -69,8 +71,8 @@ interface State {
   readonly base: bigint
   /** Reserve that prices are computed from: the vault's balance plus the signed virtual reserves. */
   readonly quote: bigint
-  /** The vault's balance, the most that can be paid out. */
-  readonly quoteVault: bigint
+  /** The vault's balance without waiting fees, the most that can be paid out. */
+  readonly payable: bigint
   readonly rates: FeeRates
   readonly mayBuy: boolean
   readonly maySell: boolean
@@ -118,7 +120,12 @@ const fieldsOf = (data: Uint8Array) => ({
   hasCreator: data.length >= pumpSwapPoolAt.mayhem && readAddress(data, pumpSwapPoolAt.coinCreator) !== NO_ADDRESS,
   mayhem: data.length > pumpSwapPoolAt.mayhem && data[pumpSwapPoolAt.mayhem] === 1,
   virtualQuote: data.length >= pumpSwapPoolAt.creatorFeeBps ? readI128(data, pumpSwapPoolAt.virtualQuote) : 0n,
-  creatorFeeBps: data.length >= pumpSwapPoolAt.creatorFeeBps + 8 ? readU64(data, pumpSwapPoolAt.creatorFeeBps) : 0n
+  creatorFeeBps: data.length >= pumpSwapPoolAt.creatorFeeBps + 8 ? readU64(data, pumpSwapPoolAt.creatorFeeBps) : 0n,
+  // Fees that v2 swaps keep in the quote vault until somebody sweeps them.
+  waitingFees: [pumpSwapPoolAt.protocolFees, pumpSwapPoolAt.creatorFees].reduce(
+    (sum, at) => sum + (data.length >= at + 8 ? readU64(data, at) : 0n),
+    0n
+  )
 })
 
 /** The address that owns a creator's share of the fees. */
@@ -172,12 +179,12 @@ const buyExactly = ({ base, mayBuy, quote, rates }: State, amountOut: bigint): S
   return { ending: "filled", amountIn: cost + feesOn(cost, rates), amountOut }
 }
 
-const sell = ({ base, maySell, quote, quoteVault, rates }: State, amountIn: bigint): Swap => {
+const sell = ({ base, maySell, payable, quote, rates }: State, amountIn: bigint): Swap => {
   const gross = outputFor(amountIn, base, quote)
   const amountOut = gross - feesOn(gross, rates)
   // Virtual reserves set the price but cannot be paid out.
-  const payable = gross - lpFeeOn(gross, rates) <= quoteVault
-  return amountOut > 0n && payable && maySell ? { ending: "filled", amountIn, amountOut } : refused
+  const mayPay = gross - lpFeeOn(gross, rates) <= payable
+  return amountOut > 0n && mayPay && maySell ? { ending: "filled", amountIn, amountOut } : refused
 }
 
 const marginalRate = ({ base, quote, rates }: State, aToB: boolean): Rate =>
@@ -186,13 +193,13 @@ const marginalRate = ({ base, quote, rates }: State, aToB: boolean): Rate =>
     : { numerator: base * BPS, denominator: quote * (BPS + totalBps(rates)) }
 
 /** A sale is limited to what the vault can pay: virtual reserves set the price and cannot be paid out. */
-const inputTo = ({ base, quote, quoteVault, rates }: State, aToB: boolean, share: Rate): PriceMove => {
+const inputTo = ({ base, payable, quote, rates }: State, aToB: boolean, share: Rate): PriceMove => {
   if (!aToB) {
     const net = productInputTo(quote, share)
     return { amountIn: net + feesOn(net, rates), complete: true }
   }
   const amountIn = productInputTo(base, share)
-  const most = quoteVault < quote ? productInputFor(quoteVault, base, quote) : amountIn
+  const most = payable < quote ? productInputFor(payable, base, quote) : amountIn
   return { amountIn: minBigInt(amountIn, most), complete: true }
 }
 
@@ -219,7 +226,8 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return feeConfig
   }
   const quoteReserve = quote.amount + fields.virtualQuote
-  if (base.amount === 0n || quote.amount === 0n || quoteReserve <= 0n) {
+  const payable = quote.amount - fields.waitingFees
+  if (base.amount === 0n || payable <= 0n || quoteReserve <= 0n) {
     return closed("no liquidity")
   }
   const schedule = readFeeRates(feeConfig, {
@@ -239,14 +247,14 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return rates
   }
   const { mayBuy, maySell } = config
-  const state = { base: base.amount, quote: quoteReserve, quoteVault: quote.amount, rates, mayBuy, maySell }
+  const state = { base: base.amount, quote: quoteReserve, payable, rates, mayBuy, maySell }
   return {
     address,
     dex,
     mintA: fields.baseMint,
     mintB: fields.quoteMint,
     slot: Math.max(pool.slot, base.slot, quote.slot, config.slot, feeConfig.slot),
-    reserves: [base.amount, quote.amount],
+    reserves: [base.amount, payable],
     ...lpTokensAt(pool.data, pumpSwapPoolAt.lpMint, pumpSwapPoolAt.lpSupply),
     swap: (aToB, amountIn) => (aToB ? sell(state, amountIn) : buy(state, amountIn)),
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(state, amountOut)),

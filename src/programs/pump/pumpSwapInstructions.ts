@@ -47,7 +47,14 @@ export const encodePumpSwapBuy = (quote: bigint, minimumBase: bigint): Uint8Arra
   encodeBuyExactIn(BUY_EXACT_QUOTE_IN, quote, minimumBase)
 
 const hops = [hopLayout(untilCreator, "pool", "poolBaseTokenAccount", "poolQuoteTokenAccount")]
-const single = taggedHops([[BUY, SELL, BUY_EXACT_QUOTE_IN, BUY_V2, SELL_V2, BUY_EXACT_QUOTE_IN_V2], hops])
+/** The program spends its boost vault in a pool, and burns what the pool pays. */
+const BOOST_BUY_AND_BURN = tagOf("694406af000723a2")
+const boostHops = [{ pool: 0, vaultA: 5, vaultB: 6 }]
+
+const single = taggedHops(
+  [[BUY, SELL, BUY_EXACT_QUOTE_IN, BUY_V2, SELL_V2, BUY_EXACT_QUOTE_IN_V2], hops],
+  [[BOOST_BUY_AND_BURN], boostHops]
+)
 
 const MULTI_HOP_SWAP = tagOf("2b644913e9f66f94")
 const FIXED_ACCOUNTS = 16

@@ -1,9 +1,8 @@
 /** Addresses of the simulated chain: the well-known ones of mainnet, and others derived from a seed. */
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
-import { Address, addressFromBytes, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { Address, addressFromBytes, addressToBytes } from "../../domain/Address.ts"
 
 export const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
-export const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 export const UPGRADEABLE_LOADER = Address.make("BPFLoaderUpgradeab1e11111111111111111111111")
 export const SYSVAR_OWNER = Address.make("Sysvar1111111111111111111111111111111111111")
 export const CLOCK_SYSVAR = Address.make("SysvarC1ock11111111111111111111111111111111")
@@ -33,11 +32,3 @@ export const seededAddress = (base: Address, seed: string, owner: Address): Addr
   addressFromBytes(
     createHash("sha256").update(addressToBytes(base)).update(seed).update(addressToBytes(owner)).digest()
   )
-
-/** The associated token account: the default account of an owner's tokens of a mint. */
-export const associatedAddress = (
-  derive: (programId: Address, seeds: ReadonlyArray<Uint8Array>) => Address,
-  owner: Address,
-  mint: Mint,
-  tokenProgram: Address
-): Address => derive(ASSOCIATED_TOKEN_PROGRAM, [owner, tokenProgram, mint].map(addressToBytes))

@@ -1,7 +1,7 @@
 /** Instructions of the programs that every transaction uses: compute budget, system, tokens, associated accounts. */
 import { Address, type Mint, SOL } from "../../domain/Address.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./addresses.ts"
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { SYSTEM_PROGRAM } from "./addresses.ts"
 import { type AccountRef, type Call, pays, reads, programLog, signs, writes } from "../../programs/transactions/Call.ts"
 import { key, pack, u32, u64, u8 } from "../../programs/layout/pack.ts"
 import { rentExempt } from "./tokens.ts"

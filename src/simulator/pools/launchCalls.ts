@@ -29,9 +29,9 @@ import {
   encodeLaunchLabMigration
 } from "../../programs/raydium/launchLabLaunches.ts"
 import { LAUNCHLAB_PROGRAM, launchLabAt, launchLabAuthority } from "../../programs/raydium/launchLabLayout.ts"
-import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
-import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import { inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import {
   type AccountRef,
   type Call,

@@ -19,9 +19,9 @@ import {
   pumpSwapSellAccounts,
   pumpSwapSellEvent
 } from "../../programs/pump/pumpSwapInstructions.ts"
-import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
-import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import { inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { pays, reads, writes } from "../../programs/transactions/Call.ts"
 import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
 import { pack, text } from "../../programs/layout/pack.ts"

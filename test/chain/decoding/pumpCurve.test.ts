@@ -1,7 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Address, SOL, USDC } from "../../../src/domain/Address.ts"
 import { decodeTrades } from "../../../src/chain/decoding/decodeTrades.ts"
-import { bought, CURVE, sold, tokenHoldings, TRADE_EVENT, tradeEvent } from "./pumpEvents.ts"
+import {
+  bought,
+  COMPLETE_EVENT,
+  CURVE,
+  POST_COMPLETE_EVENT,
+  postCompleteEvent,
+  sold,
+  tokenHoldings,
+  TRADE_EVENT,
+  tradeEvent,
+  zeros
+} from "./pumpEvents.ts"
 import {
   accountsAt,
   bytesOf,
@@ -50,6 +61,13 @@ const decodeCurve = (
   holdings: ReadonlyArray<Holding>,
   lamports = new Map<Address, readonly [number, number]>()
 ) => decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings, lamports }))
+
+const completing = [
+  event(CURVE, TRADE_EVENT, tradeEvent({ sol: 1000n, tokens: 50n, isBuy: true, fees: [9n, 3n] })),
+  event(CURVE, COMPLETE_EVENT, zeros(136)),
+  event(CURVE, POST_COMPLETE_EVENT, postCompleteEvent(30n, 700n, [6n, 2n]))
+]
+const toTrader = (amount: bigint) => transfer(named("curve token"), named("trader token"), POOL, amount)
 
 describe("Pump.fun's curve", () => {
   const forLamports = [
@@ -141,6 +159,76 @@ describe("Pump.fun's curve", () => {
     const call = curveCall("66063d1201daebea", legacyAccounts, [bought, event(CURVE, TRADE_EVENT, sent)])
     const { legs, nets } = decodeCurve(call, tokenHoldings(50n))
     assert.strictEqual(legs[0]?.confirmed, false)
+    assert.deepStrictEqual(nets, [])
+  })
+
+  it.each([
+    { title: "one transfer", tag: "e1f7501ed5b38488", transfers: [toTrader(80n)] },
+    { title: "two transfers", tag: "07051dc4f5176550", transfers: [toTrader(50n), toTrader(30n)] }
+  ])(
+    "completing purchase with $title: two legs at their own prices, and one net trade of both",
+    ({ tag, transfers }) => {
+      const { legs, nets } = decodeCurve(
+        curveCall(tag, thirdAccounts(SOL), [...transfers, ...completing]),
+        tokenHoldings(80n)
+      )
+      assert.deepStrictEqual(
+        legs.map(({ token, quote, confirmed, pool, dex }) => [token.amount, quote.amount, confirmed, pool, dex]),
+        [
+          [50n, 1000n, true, POOL, "pump-fun-curve"],
+          [30n, 700n, true, POOL, "pump-fun-curve"]
+        ]
+      )
+      assert.strictEqual(nets.length, 1)
+      assert.strictEqual(nets[0]?.token.amount, 80n)
+      assert.strictEqual(nets[0]?.quote.amount, 1720n)
+      assert.deepStrictEqual(nets[0]?.legs, [0, 1])
+      assert.strictEqual(nets[0]?.pool, POOL)
+      assert.strictEqual(nets[0]?.dex, "pump-fun-curve")
+    }
+  )
+
+  it("completing purchase for another token: the net trade is what the buyer's account paid, fees included", () => {
+    const events = [
+      event(CURVE, TRADE_EVENT, tradeEvent({ sol: 0n, tokens: 50n, isBuy: true, fees: [9n, 3n], quoteAmount: 1000n })),
+      ...completing.slice(1)
+    ]
+    const paid = transfer(named("trader quote"), named("curve quote"), TRADER, 1720n)
+    const quoteHoldings = [
+      { address: named("curve quote"), mint: USDC, owner: POOL, decimals: 6, before: 0n, after: 1720n },
+      { address: named("trader quote"), mint: USDC, owner: TRADER, decimals: 6, before: 2000n, after: 280n }
+    ]
+    const { legs, nets } = decodeCurve(
+      curveCall("e1f7501ed5b38488", thirdAccounts(USDC), [paid, toTrader(80n), ...events]),
+      [...tokenHoldings(80n), ...quoteHoldings]
+    )
+    assert.deepStrictEqual(
+      legs.map(({ token, quote, confirmed }) => [token.amount, quote.amount, confirmed]),
+      [
+        [50n, 1000n, true],
+        [30n, 700n, true]
+      ]
+    )
+    assert.deepStrictEqual([nets[0]?.token.amount, nets[0]?.quote.amount], [80n, 1720n])
+  })
+
+  it("completing purchase without a part beyond the curve has one leg", () => {
+    const { legs, nets } = decodeCurve(
+      curveCall("e1f7501ed5b38488", thirdAccounts(SOL), [bought, ...completing.slice(0, 2)]),
+      tokenHoldings(50n)
+    )
+    assert.deepStrictEqual([legs.length, legs[0]?.confirmed, nets[0]?.quote.amount], [1, true, 1012n])
+  })
+
+  it("completing purchase whose transfers contradict its events has no net trade", () => {
+    const { legs, nets } = decodeCurve(
+      curveCall("e1f7501ed5b38488", thirdAccounts(SOL), [toTrader(79n), ...completing]),
+      tokenHoldings(79n)
+    )
+    assert.deepStrictEqual(
+      legs.map(({ confirmed }) => confirmed),
+      [false, false]
+    )
     assert.deepStrictEqual(nets, [])
   })
 

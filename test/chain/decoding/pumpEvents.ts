@@ -54,6 +54,26 @@ export const tradeEvent = ({
   )
 }
 
+export const COMPLETE_EVENT = "5f72619cd42e9808"
+export const POST_COMPLETE_EVENT = "6fb06d8b316cd5fb"
+
+/** The part of a completing purchase beyond the curve. Its layout: user, mint, curve, quote mint, time, then amounts. */
+export const postCompleteEvent = (
+  base: bigint,
+  quote: bigint,
+  [protocol, creator]: readonly [bigint, bigint]
+): Uint8Array =>
+  bytesOf(
+    zeros(128 + 8),
+    little(base, 8),
+    little(quote, 8),
+    little(95n, 8),
+    little(protocol, 8),
+    little(30n, 8),
+    little(creator, 8),
+    zeros(40)
+  )
+
 export const tokenHoldings = (delta: bigint): ReadonlyArray<Holding> => [
   { address: named("curve token"), mint: TOKEN, owner: POOL, decimals: 6, before: 900n, after: 900n - delta },
   { address: named("trader token"), mint: TOKEN, owner: TRADER, decimals: 6, before: 100n, after: 100n + delta }

@@ -1,7 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SOL } from "../../../src/domain/Address.ts"
 import { decodeTrades } from "../../../src/chain/decoding/decodeTrades.ts"
-import { CURVE, PUMP_SWAP, sold, tokenHoldings, TRADE_EVENT, tradeEvent, zeros } from "./pumpEvents.ts"
+import { TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
+import {
+  COMPLETE_EVENT,
+  CURVE,
+  POST_COMPLETE_EVENT,
+  postCompleteEvent,
+  PUMP_SWAP,
+  sold,
+  tokenHoldings,
+  TRADE_EVENT,
+  tradeEvent,
+  zeros
+} from "./pumpEvents.ts"
 import {
   accountsAt,
   bytesOf,
@@ -83,6 +95,90 @@ describe("PumpSwap", () => {
       nets.map(({ quote, token, legs: parts }) => [quote.mint, quote.amount, token.mint, token.amount, parts]),
       [[SOL, 1000n, TOKEN, 50n, [0, 1]]]
     )
+  })
+
+  it("goes on beyond a curve that a hop completes, with a leg for each price and one net trade", () => {
+    const call = {
+      program: PUMP_SWAP,
+      accounts: [...accountsAt(16, { 0: TRADER }), TOKEN, SOL, POOL, named("curve token"), named("unused")],
+      data: bytesOf("2b644913e9f66f94", zeros(16)),
+      calls: [
+        {
+          program: CURVE,
+          accounts: [TRADER, POOL],
+          data: bytesOf("e19a7516d756f667", zeros(16)),
+          calls: [
+            transfer(named("curve token"), named("trader token"), POOL, 80n),
+            event(CURVE, TRADE_EVENT, tradeEvent({ sol: 1000n, tokens: 50n, isBuy: true, fees: [9n, 3n] })),
+            event(CURVE, COMPLETE_EVENT, zeros(136)),
+            event(CURVE, POST_COMPLETE_EVENT, postCompleteEvent(30n, 700n, [6n, 2n]))
+          ]
+        }
+      ]
+    }
+    const { legs, nets } = decodeTrades(
+      transactionOf({ signers: [TRADER], calls: [call], holdings: tokenHoldings(80n) })
+    )
+    assert.deepStrictEqual(
+      legs.map(({ dex, quote, token, confirmed }) => [dex, quote.amount, token.amount, confirmed]),
+      [
+        ["pump-fun-curve", 1000n, 50n, true],
+        ["pump-fun-curve", 700n, 30n, true]
+      ]
+    )
+    assert.deepStrictEqual(
+      nets.map(({ quote, token }) => [quote.amount, token.amount]),
+      [[1720n, 80n]]
+    )
+  })
+
+  it("counts what the boost vault buys and burns as a swap of the pool, which no wallet made", () => {
+    const authority = named("boost authority")
+    const vaultOwner = named("boost vault authority")
+    const burn = {
+      program: TOKEN_PROGRAM,
+      accounts: [named("pool base"), TOKEN, POOL],
+      data: bytesOf("08", little(50n, 8))
+    }
+    const call = {
+      program: PUMP_SWAP,
+      accounts: accountsAt(13, {
+        0: POOL,
+        1: authority,
+        3: TOKEN,
+        4: SOL,
+        5: named("pool base"),
+        6: named("pool quote"),
+        7: vaultOwner,
+        8: named("boost vault")
+      }),
+      data: bytesOf("694406af000723a2", zeros(16)),
+      calls: [
+        transfer(named("boost vault"), named("pool quote"), vaultOwner, 1000n),
+        burn,
+        event(PUMP_SWAP, "67f4521f2cf57777", swapEvent(50n, 1000n)),
+        event(PUMP_SWAP, "3f451c16305cc2b9", zeros(200))
+      ]
+    }
+    const holdings: ReadonlyArray<Holding> = [
+      { address: named("pool base"), mint: TOKEN, owner: POOL, decimals: 6, before: 900n, after: 850n },
+      { address: named("pool quote"), mint: SOL, owner: POOL, decimals: 9, before: 0n, after: 1000n },
+      { address: named("boost vault"), mint: SOL, owner: vaultOwner, decimals: 9, before: 5000n, after: 4000n }
+    ]
+    const { legs, nets, unresolved } = decodeTrades(transactionOf({ signers: [authority], calls: [call], holdings }))
+    assert.deepStrictEqual(
+      legs.map(({ dex, wallet, side, quote, token, confirmed }) => [
+        dex,
+        wallet,
+        side,
+        quote.amount,
+        token.amount,
+        confirmed
+      ]),
+      [["pumpswap", vaultOwner, "buy", 1000n, 50n, true]]
+    )
+    assert.deepStrictEqual(nets, [])
+    assert.strictEqual(unresolved, 0)
   })
 
   it("ends a route over two curves with lamports", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { discriminator, makeAccount } from "../../../src/quotes/execution/makeAccount.ts"
-import { plainMint } from "../../../src/programs/layout/tokenAccount.ts"
+import { discriminator, makeAccount, tokenAccount } from "../../../src/quotes/execution/makeAccount.ts"
+import { associatedAddress, plainMint, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
 import type { Accounts } from "../../../src/programs/interface/Program.ts"
 import { pumpCurve } from "../../../src/programs/pump/curve.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
@@ -23,6 +23,7 @@ interface Change {
   readonly complete?: boolean
   readonly creator?: boolean
   readonly mayhem?: boolean
+  readonly cashback?: boolean
   readonly quoteMint?: Mint
   readonly creatorFeeBps?: bigint
   readonly length?: number
@@ -40,16 +41,20 @@ const curveAccount = (change: Change = {}) => {
     [48, change.complete === true ? 1n : 0n, 1],
     ...(change.creator === false ? [] : [[49, addressToBytes(at(7))] as const]),
     [81, change.mayhem === true ? 1n : 0n, 1],
+    [82, change.cashback === true ? 1n : 0n, 1],
     ...(change.quoteMint === undefined ? [] : [[83, addressToBytes(change.quoteMint)] as const]),
     [115, change.creatorFeeBps ?? 0n]
   ])
   return { ...whole, data: whole.data.subarray(0, change.length ?? 151) }
 }
 
+const MIGRATION_FEE = 15_000_001n
+
 const global = (length: number, creatorFeeConfigurable = 0n) =>
   makeAccount(GLOBAL, pumpCurve.programId, length, [
     [0, discriminator("a7e8e8b1c86c727f")],
     [105, 100n],
+    ...(length < 162 ? [] : [[146, MIGRATION_FEE] as const]),
     ...(length < 162 ? [] : [[154, 5n] as const]),
     ...(length < 1046 ? [] : [[1045, creatorFeeConfigurable, 1] as const])
   ])
@@ -86,6 +91,27 @@ const curveAfter = (sold: bigint): Change => {
   const virtualTokens = 1_073_000_000_000_000n - sold
   const virtualQuote = (1_073_000_000_000_000n * 30_000_000_000n) / virtualTokens
   return { virtualTokens, virtualQuote, realTokens: 793_100_000_000_000n - sold, realQuote: virtualQuote }
+}
+
+/** A curve that sold all but this many tokens, as a SOL curve with the quote that was paid in. */
+const nearEnd = (realTokens: bigint): Change => {
+  const virtualTokens = 279_900_000_000_000n + realTokens
+  const virtualQuote = (1_073_000_000_000_000n * 30_000_000_000n) / virtualTokens
+  return { virtualTokens, virtualQuote, realTokens, realQuote: virtualQuote - 30_000_000_000n }
+}
+const reservesOf = ({ realQuote = 0n, realTokens = 0n, virtualQuote = 0n, virtualTokens = 0n }: Change) => ({
+  realQuote,
+  realTokens,
+  cost: (realTokens * virtualQuote) / (virtualTokens - realTokens) + 1n
+})
+const ceil = (a: bigint, b: bigint) => (a + b - 1n) / b
+// Near its end the curve's market cap is in the second tier.
+const feesOn = (amount: bigint, bps = [90n, 20n]) => bps.reduce((sum, rate) => sum + ceil(amount * rate, 10_000n), 0n)
+/** The curve's own token account, with tokens beyond those for sale. */
+const holding = (change: Change, tokens: bigint) => {
+  const vault = associatedAddress(derive, CURVE, COIN, TOKEN_PROGRAM)
+  const account = tokenAccount(vault, COIN, (change.realTokens ?? 0n) + tokens)
+  return (address: Address) => (address === vault ? account : today()(address))
 }
 
 describe("pumpCurve", () => {
@@ -161,16 +187,82 @@ describe("pumpCurve", () => {
     assert.strictEqual(bpsOf({ creatorFeeBps: 200n }, today(global(1087, 1n))), 295n)
   })
 
-  it("sells no more than is left, at the cost of that", () => {
-    const nearlyDone = { realTokens: 1_000_000n }
-    const pool = priced(decode(nearlyDone))
-    assert.deepStrictEqual(pool.swap(false, 1_000_000_000n, clock), {
-      ending: "exhausted",
-      amountIn: 30n,
-      amountOut: 1_000_000n
-    })
-    assert.strictEqual(pool.swapExactOut?.(false, 1_000_001n, clock).ending, "exhausted")
+  it.each([0n, 1_234_567_890n])(
+    "goes on in the pool to come, at its price and the curve's fees, with %s tokens given to the curve",
+    (given) => {
+      const change = nearEnd(10_000_000_000_000n)
+      const { cost, realQuote, realTokens } = reservesOf(change)
+      const [base, quote] = [206_900_000_000_000n + given, realQuote + cost - MIGRATION_FEE]
+      const pool = priced(decode(change, given === 0n ? today() : holding(change, base)))
+      // Exactly the tokens: each part has its own rounded cost and fees.
+      const extra = 7_000_000_000_001n
+      const more = ceil(quote * extra, base - extra)
+      assert.deepStrictEqual(
+        pool.swapExactOut?.(false, realTokens + extra, clock),
+        filled(cost + feesOn(cost) + more + feesOn(more), realTokens + extra)
+      )
+      // All of the input: what the curve's part leaves, less its fees, less one.
+      const budget = 2_500_000_000n
+      let net = (budget * 10_000n) / 10_110n
+      net -= net + feesOn(net) > budget ? net + feesOn(net) - budget : 0n
+      const spend = cost + feesOn(cost) + budget
+      assert.deepStrictEqual(
+        pool.swap(false, spend, clock),
+        filled(spend, realTokens + ((net - 1n) * base) / (quote + net - 1n))
+      )
+      assert.strictEqual(pool.swapExactOut?.(false, realTokens + base, clock).ending, "refused")
+      assert.strictEqual(pool.swapExactOut?.(false, realTokens + base - 1n, clock).ending, "filled")
+    }
+  )
+
+  it("keeps no migration fee back on a curve with another quote", () => {
+    const change = { ...nearEnd(10_000_000_000_000n), quoteMint: USDC }
+    const { cost, realQuote, realTokens } = reservesOf(change)
+    const more = ceil((realQuote + cost) * 1_000_000_007n, 206_900_000_000_000n - 1_000_000_007n)
+    assert.deepStrictEqual(
+      priced(decode(change)).swapExactOut?.(false, realTokens + 1_000_000_007n, clock),
+      filled(cost + feesOn(cost, [80n, 10n]) + more + feesOn(more, [80n, 10n]), realTokens + 1_000_000_007n)
+    )
+  })
+
+  it("leaves to the trader what buys nothing beyond the curve", () => {
+    const change = nearEnd(10_000_000_000_000n)
+    const { cost, realTokens } = reservesOf(change)
+    const paid = cost + feesOn(cost)
+    const ended = { ending: "exhausted", amountIn: paid, amountOut: realTokens }
+    assert.deepStrictEqual(priced(decode(change)).swap(false, paid + 3n, clock), ended)
+    assert.isAbove(Number(priced(decode(change)).swap(false, paid + 1_000n, clock).amountOut - realTokens), 0)
+  })
+
+  it.each([
+    { title: "mayhem coins", change: { mayhem: true } },
+    { title: "cashback coins, which only older instructions trade", change: { cashback: true } }
+  ])("sells no more than is left of $title, at the cost of that", ({ change }) => {
+    const pool = priced(decode({ realTokens: 1_000_000n, ...change }))
+    const ended = { ending: "exhausted", amountIn: 30n, amountOut: 1_000_000n }
+    assert.deepStrictEqual(pool.swap(false, 1_000_000_000n, clock), ended)
+    assert.deepStrictEqual(pool.swapExactOut?.(false, 1_000_001n, clock), ended)
     assert.deepStrictEqual(pool.swapExactOut?.(false, 1_000_000n, clock), filled(30n, 1_000_000n))
+  })
+
+  it("sells no more than is left in program versions before the FeeConfig", () => {
+    const pool = priced(decode(nearEnd(1_000_000n), before(1087)))
+    assert.strictEqual(pool.swap(false, 1_000_000_000n, clock).ending, "exhausted")
+  })
+
+  it("measures depth along the curve and on into the pool to come", () => {
+    const change = nearEnd(10_000_000_000_000n)
+    const pool = priced(decode(change))
+    for (const share of [99n, 93n, 90n, 50n]) {
+      const move = pool.inputTo?.(false, { numerator: share, denominator: 100n }, clock)
+      assert.strictEqual(move?.complete, true)
+      const amountIn = move?.amountIn ?? 0n
+      const step = 10_000_000n
+      const more = pool.swap(false, amountIn + step, clock).amountOut - pool.swap(false, amountIn, clock).amountOut
+      const { denominator, numerator } = pool.marginalRate(false, clock)
+      const price = (Number(more) * Number(denominator)) / (Number(step) * Number(numerator))
+      assert.closeTo(price, Number(share) / 100, 1e-3, `${share} %`)
+    }
   })
 
   it("refuses to pay back more than was paid in", () => {
@@ -199,6 +291,10 @@ describe("pumpCurve", () => {
   it("needs both mints and both fee accounts, at their mainnet addresses", () => {
     assert.sameMembers([...pumpCurve.needs(curveAccount(), reading(), derive, COIN)], [COIN, SOL, GLOBAL, FEE_CONFIG])
     assert.deepStrictEqual(pumpCurve.needs(curveAccount(), reading(), derive), [])
+    assert.include(
+      pumpCurve.needs(curveAccount(), today(), derive, COIN),
+      associatedAddress(derive, CURVE, COIN, TOKEN_PROGRAM)
+    )
   })
 
   const Sold = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 793_000_000_000_000n }))

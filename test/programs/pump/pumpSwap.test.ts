@@ -25,6 +25,8 @@ interface Change {
   readonly creatorFeeBps?: bigint
   readonly length?: number
   readonly lp?: bigint
+  /** Fees of protocol and creator that wait in the quote vault. */
+  readonly waiting?: readonly [bigint, bigint]
 }
 
 const poolAccount = (change: Change = {}) => {
@@ -39,6 +41,8 @@ const poolAccount = (change: Change = {}) => {
     [243, change.mayhem === true ? 1n : 0n, 1],
     [245, change.virtualQuote ?? 0n, 16],
     [261, change.creatorFeeBps ?? 0n],
+    [271, change.waiting?.[0] ?? 0n],
+    [279, change.waiting?.[1] ?? 0n],
     [107, addressToBytes(LP)],
     [203, change.lp ?? 0n]
   ])
@@ -110,6 +114,25 @@ describe("pumpSwap", () => {
     assert.deepStrictEqual(burnt.swap(true, 1_000_000_007n, clock), filled(1_000_000_007n, 815_006n))
     const young = priced(decode({}, { base: 206_900_000_000_000n, quote: 84_990_359_079n }))
     assert.deepStrictEqual(young.swap(false, 100_000_007n, clock), filled(100_000_007n, 240_867_738_861n))
+  })
+
+  it("neither counts waiting fees as reserves, nor prices with them, nor pays them out", () => {
+    const { base, quote } = reserves
+    const waiting = { virtualQuote: -30_000_000n, waiting: [20_000_000n, 10_000_000n] } as const
+    const kept = priced(decode(waiting, { base, quote: quote + 30_000_000n }))
+    const swept = priced(decode({}, reserves))
+    assert.deepStrictEqual(kept.reserves, [base, quote])
+    assert.deepStrictEqual(kept.swap(false, 1_000_003n, clock), swept.swap(false, 1_000_003n, clock))
+    assert.deepStrictEqual(kept.swap(true, 1_000_003n, clock), swept.swap(true, 1_000_003n, clock))
+    // Boosted by 10 SOL: the price counts them, the vault does not hold them.
+    const boosted = { virtualQuote: 10_000_000_000n - 30_000_000n, waiting: waiting.waiting }
+    const poor = priced(decode(boosted, { base, quote: 1_000_000_000n + 30_000_000n }))
+    const sellsFor = (gross: bigint) => (base * gross) / (11_000_000_000n - gross) + 1n
+    assert.strictEqual(poor.swap(true, sellsFor(1_000_000_000n), clock).ending, "filled")
+    assert.strictEqual(poor.swap(true, sellsFor(1_010_000_000n), clock).ending, "refused")
+    const short = poolAccount({ waiting: [5n, 5n], length: 269 })
+    assert.strictEqual(short.data.length, 269)
+    assert.deepStrictEqual(priced(decode({ waiting: [5n, 5n], length: 269 }, reserves)).reserves, [base, quote])
   })
 
   it("charges the tier that the market cap has reached", () => {
