@@ -49,7 +49,7 @@ const changeOf = (end: Reached): Change => {
 const ordered = (hops: Iterable<PathHop>, start: Mint, most: number): ReadonlyArray<Mint> | null => {
   const depths = new Map<Mint, number>([[start, 0]])
   const all = Array.from(hops)
-  for (let isSettled = false; !isSettled; ) {
+  for (let isSettled = false; !isSettled;) {
     isSettled = true
     for (const { from, to } of all) {
       const depth = (depths.get(from) ?? -1) + 1
@@ -73,7 +73,10 @@ export class RouteFlow {
   #outgoing = new Map<Mint, Array<Edge>>()
   #order: ReadonlyArray<Mint> = []
 
-  constructor(ends: { readonly inputMint: Mint; readonly outputMint: Mint; readonly maxHops: number }, clock: ChainClock) {
+  constructor(
+    ends: { readonly inputMint: Mint; readonly outputMint: Mint; readonly maxHops: number },
+    clock: ChainClock
+  ) {
     this.#ends = ends
     this.#clock = clock
   }
@@ -127,12 +130,20 @@ export class RouteFlow {
 
   /** The increase by `amount` that pays most; null when no path takes it. */
   bestIncrease(amount: bigint): Change | null {
-    return this.#along(amount, (edge, input) => this.#gain(edge, input), (a, b) => a > b)
+    return this.#along(
+      amount,
+      (edge, input) => this.#gain(edge, input),
+      (a, b) => a > b
+    )
   }
 
   /** The decrease by `amount` that costs least; null when no path carries it. */
   leastDecrease(amount: bigint): Change | null {
-    return this.#along(amount, (edge, input) => this.#loss(edge, input), (a, b) => a < b)
+    return this.#along(
+      amount,
+      (edge, input) => this.#loss(edge, input),
+      (a, b) => a < b
+    )
   }
 
   apply({ hops }: Change, sign: 1n | -1n): void {

@@ -190,7 +190,7 @@ const search = (graph: PoolGraph, trade: Trade, clock: ChainClock, most: number,
   const paths = new Search(graph, trade, clock, mayExhaust)
   const found: Array<Step> = []
   for (let hops = 1; hops <= trade.maxHops; hops++) {
-    for (let rank = 0, step = paths.way(trade.outputMint, hops, 0); step !== null; ) {
+    for (let rank = 0, step = paths.way(trade.outputMint, hops, 0); step !== null;) {
       found.push(step)
       rank++
       step = rank < most ? paths.way(trade.outputMint, hops, rank) : null
@@ -200,12 +200,8 @@ const search = (graph: PoolGraph, trade: Trade, clock: ChainClock, most: number,
 }
 
 /** The last steps of the paths whose pools take the whole amount: up to `most` for each number of hops, richest first. */
-export const fillingPaths = (
-  graph: PoolGraph,
-  trade: Trade,
-  clock: ChainClock,
-  most: number
-): ReadonlyArray<Step> => search(graph, trade, clock, most, false)
+export const fillingPaths = (graph: PoolGraph, trade: Trade, clock: ChainClock, most: number): ReadonlyArray<Step> =>
+  search(graph, trade, clock, most, false)
 
 /**
  * Returns the last steps of the best path and of the next best ones. Paths whose pools can take the whole amount win

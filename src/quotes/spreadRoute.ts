@@ -157,7 +157,10 @@ const neighbourhood = (graph: PoolGraph, trade: Trade, paths: ReadonlyArray<Step
   }
   const partners = new Map<Mint, ReadonlyArray<Mint>>()
   for (const mint of mints) {
-    partners.set(mint, Array.from(mints).filter((other) => graph.poolsBetween(mint, other).length > 0))
+    partners.set(
+      mint,
+      Array.from(mints).filter((other) => graph.poolsBetween(mint, other).length > 0)
+    )
   }
   return { ...graph, partnersOf: (mint) => partners.get(mint) ?? [] }
 }

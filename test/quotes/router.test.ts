@@ -125,29 +125,36 @@ describe("splitRoute", () => {
 describe("spreadRoute", () => {
   const spread = (pools: ReadonlyArray<Pool>, trade: Trade) => spreadRoute(graphOf(pools), trade, clock)
 
-  it.effect.prop("never pays less than the divided path, and never chains more pools than asked", [Market, Amount, Hops], (drawn) =>
-    Effect.sync(() => {
-      const [edges, amount, hops] = drawn
-      const graph = graphOf(poolsOf(edges))
-      const last = bestPath(graph, tradeOf(amount, hops), clock)
-      const found = spreadRoute(graph, tradeOf(amount, hops), clock)
-      if (last === null || last.exhausted || found === null) {
-        assert.strictEqual(found?.isExhausted, last?.exhausted)
-        return
-      }
-      const { shares, amountOut } = found
-      assert.isAtLeast(Number(amountOut - (splitRoute(graph, last, amount, clock).at(-1)?.amountOut ?? 0n)), 0)
-      const depths = new Map<Mint, number>()
-      for (const { inputMint, outputMint } of shares) {
-        depths.set(outputMint, Math.max(depths.get(outputMint) ?? 0, (depths.get(inputMint) ?? 0) + 1))
-      }
-      assert.isAtMost(Math.max(...depths.values()), hops)
-      assert.strictEqual(new Set(shares.map(({ pool }) => pool.address)).size, shares.length)
-      for (const mint of new Set(shares.map(({ inputMint }) => inputMint))) {
-        const leaving = shares.filter(({ inputMint }) => inputMint === mint)
-        assert.closeTo(leaving.reduce((sum, { percent }) => sum + percent, 0), 100, 1e-9)
-      }
-    })
+  it.effect.prop(
+    "never pays less than the divided path, and never chains more pools than asked",
+    [Market, Amount, Hops],
+    (drawn) =>
+      Effect.sync(() => {
+        const [edges, amount, hops] = drawn
+        const graph = graphOf(poolsOf(edges))
+        const last = bestPath(graph, tradeOf(amount, hops), clock)
+        const found = spreadRoute(graph, tradeOf(amount, hops), clock)
+        if (last === null || last.exhausted || found === null) {
+          assert.strictEqual(found?.isExhausted, last?.exhausted)
+          return
+        }
+        const { shares, amountOut } = found
+        assert.isAtLeast(Number(amountOut - (splitRoute(graph, last, amount, clock).at(-1)?.amountOut ?? 0n)), 0)
+        const depths = new Map<Mint, number>()
+        for (const { inputMint, outputMint } of shares) {
+          depths.set(outputMint, Math.max(depths.get(outputMint) ?? 0, (depths.get(inputMint) ?? 0) + 1))
+        }
+        assert.isAtMost(Math.max(...depths.values()), hops)
+        assert.strictEqual(new Set(shares.map(({ pool }) => pool.address)).size, shares.length)
+        for (const mint of new Set(shares.map(({ inputMint }) => inputMint))) {
+          const leaving = shares.filter(({ inputMint }) => inputMint === mint)
+          assert.closeTo(
+            leaving.reduce((sum, { percent }) => sum + percent, 0),
+            100,
+            1e-9
+          )
+        }
+      })
   )
 
   it("goes through a shared pool once when two paths lead into it", () => {
