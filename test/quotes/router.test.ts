@@ -122,9 +122,9 @@ describe("splitRoute", () => {
   })
 })
 
-describe("spreadRoute", () => {
-  const spread = (pools: ReadonlyArray<Pool>, trade: Trade) => spreadRoute(graphOf(pools), trade, clock)
+const spread = (pools: ReadonlyArray<Pool>, trade: Trade) => spreadRoute(graphOf(pools), trade, clock)
 
+describe("spreadRoute", () => {
   it.effect.prop(
     "never pays less than the divided path, and never chains more pools than asked",
     [Market, Amount, Hops],
