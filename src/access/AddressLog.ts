@@ -1,6 +1,6 @@
 import { MOST_ADDRESSES } from "../api/schemas/KeyAudit.ts"
 
-/** Keys whose addresses are in memory. */
+/** Number of keys whose addresses are remembered. */
 const MOST_KEYS = 10_000
 
 /** First use of a key from an address, as far as this process knows. */
@@ -11,9 +11,9 @@ export interface FirstUse {
 }
 
 /**
- * Addresses that keys were used from, so that the store is asked about each only once. Holds at most 10,000 keys and
- * drops the oldest first. Each key has at most MOST_ADDRESSES; further ones are not noted. If a dropped address is
- * noted again, the store knows it already.
+ * Remembers the addresses that each key was used from, so that the store is asked about each address only once. Holds
+ * at most 10,000 keys and drops the oldest first. Of each key it remembers at most MOST_ADDRESSES addresses and ignores
+ * the others. When a dropped address returns it is sent to the store again, which already has it.
  */
 export class AddressLog {
   readonly #seen = new Map<string, Set<string>>()
@@ -31,12 +31,12 @@ export class AddressLog {
     }
   }
 
-  /** Uses to be stored, in order. */
+  /** The uses that wait to be stored, oldest first. */
   batch(): ReadonlyArray<FirstUse> {
     return Array.from(this.#waiting)
   }
 
-  /** Removes what has been stored. */
+  /** Removes uses that have been stored. */
   written(batch: ReadonlyArray<FirstUse>): void {
     const done = new Set(batch)
     this.#waiting = this.#waiting.filter((use) => !done.has(use))

@@ -3,7 +3,7 @@ import { monotonicMs } from "../domain/loopTime.ts"
 import type { LimiterUnavailable } from "../api/schemas/Budget.ts"
 import { KeyedBudget } from "./KeyedBudget.ts"
 
-/** Every place of the caller is taken. */
+/** The caller already does as many things of this kind at the same time as it may. */
 export class NoPlace extends Schema.TaggedError<NoPlace>()("NoPlace", {}) {}
 
 /** The caller has started too often. The next start fits after `retryAfterMs`. */
@@ -22,7 +22,10 @@ export interface StartRequest extends PlaceRequest {
   readonly windowMs: number
 }
 
-/** Limits of callers beside their budgets: places at a time, and starts in any window. */
+/**
+ * Limits of a caller in addition to its budgets: how many things it may do at the same time, and how many it may start
+ * in any window.
+ */
 export class CallerLimits extends Context.Service<
   CallerLimits,
   {
@@ -32,7 +35,7 @@ export class CallerLimits extends Context.Service<
     count(request: StartRequest): Effect.Effect<void, TooOften | LimiterUnavailable>
   }
 >()("fathom/access/CallerLimits") {
-  /** Limits of this process alone, by the monotonic clock. */
+  /** Limits that this process counts alone, by the monotonic clock. */
   static readonly layerMemory: Layer.Layer<CallerLimits> = Layer.sync(CallerLimits, () => {
     const places = new HeldPlaces()
     const starts = new Map<string, KeyedBudget>()
@@ -66,7 +69,7 @@ export class HeldPlaces {
   readonly #places = new Map<string, Set<string>>()
   #last = 0
 
-  /** The held places, under the name of their kind and caller. */
+  /** The held places by the name of their kind and caller (`nameOf`). */
   get all(): ReadonlyMap<string, ReadonlySet<string>> {
     return this.#places
   }
@@ -75,7 +78,7 @@ export class HeldPlaces {
     return this.#places.get(nameOf(request))?.size ?? 0
   }
 
-  /** Takes a place, whatever the limit. Returns how many places this process holds then. */
+  /** Takes a place, whatever the limit. Returns the place, for `remove`. */
   add(request: PlaceRequest): string {
     const name = nameOf(request)
     const place = `${++this.#last}`
@@ -93,5 +96,5 @@ export class HeldPlaces {
   }
 }
 
-/** Name of the places of a kind and a caller. */
+/** The name under which the places of a kind and a caller are counted. */
 export const nameOf = ({ caller, kind }: PlaceRequest): string => `{${caller}}:${kind}`

@@ -1,4 +1,4 @@
-/** Limits of callers that the processes of a service share. */
+/** Limits of callers that all processes of a service count together, in Valkey. */
 import { type Config, Context, Effect, Layer, Schedule } from "effect"
 import { Redis } from "effect/persistence"
 import { LimiterUnavailable } from "../api/schemas/Budget.ts"
@@ -41,7 +41,7 @@ const keyOf = (name: string): string => `fathom:${name}:places`
 
 const unavailable = ({ cause }: ValkeyUnavailable) => Effect.fail(new LimiterUnavailable({ cause }))
 
-/** Places with leases. The places of a killed process are free after 15 s. */
+/** Takes places and renews them while they are held. The places of a killed process become free after 15 s. */
 const makePlaces = Effect.fnUntraced(function* (isLocal: boolean) {
   const valkey = yield* Valkey
   const self = randomBase62(16, yield* SecretSource)
@@ -93,9 +93,9 @@ const makePlaces = Effect.fnUntraced(function* (isLocal: boolean) {
 })
 
 /**
- * Limits over all processes. While Valkey is away, `BUDGET_STORE_DOWN` decides. `local` admits up to an equal share of
- * each limit in this process, `refuse` fails with `LimiterUnavailable`. Places taken meanwhile are counted when Valkey
- * is back.
+ * Limits that all processes count together. While Valkey is away, `BUDGET_STORE_DOWN` decides: `local` admits up to an
+ * equal share of each limit in this process, `refuse` fails with `LimiterUnavailable`. Places that are taken meanwhile
+ * are counted once Valkey is back.
  */
 export const layer: Layer.Layer<CallerLimits, Config.ConfigError, Valkey> = Layer.effect(
   CallerLimits,

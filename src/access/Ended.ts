@@ -1,13 +1,16 @@
 /**
- * Ends of keys, sessions and sign-in links that are also known outside of PostgreSQL. After PostgreSQL has fallen back to
- * an older copy, what had ended since that copy would be valid again; here it stays refused.
+ * Remembers outside of PostgreSQL which keys, sessions and sign-in links have ended. When PostgreSQL falls back to an
+ * older copy, everything that ended after that copy would be valid again. This memory keeps it refused.
  */
 import { Context, Effect } from "effect"
 
-/** A revoked key by its id; an ended session, and a used link or sign-in, by the hash of its secret. */
+/**
+ * `key`: a revoked key, by its id. `session`: an ended session, `link`: a used sign-in link or sign-in; both by the
+ * hash of the secret.
+ */
 export type EndedKind = "key" | "link" | "session"
 
-/** One end. */
+/** A key, session or link that has ended. */
 export interface End {
   readonly kind: EndedKind
   readonly id: string
@@ -15,17 +18,22 @@ export interface End {
   readonly atMs: number
 }
 
-/** Ends that every process of a service knows. PostgreSQL alone decides about what is not known here. */
+/**
+ * What has ended, as every process of a service knows it. PostgreSQL alone decides about everything that is not known
+ * here.
+ */
 export interface Ended {
-  /** Notes an end. Waits briefly for the store; what it has not taken by then is noted later. */
+  /** Records an end. Waits briefly for the store. If the store has not taken the end by then, it is recorded later. */
   readonly note: (end: End) => Effect.Effect<void>
-  /** The times of these ends, in the same order; null where none is known, or where the store does not answer soon. */
+  /**
+   * The times of these ends, in the same order. Null when no end is known, or when the store does not answer in time.
+   */
   readonly times: (ends: ReadonlyArray<Omit<End, "atMs">>) => Effect.Effect<ReadonlyArray<number | null>>
-  /** Notes an end. True unless it had been noted before. */
+  /** Records an end. True when it was not recorded before. */
   readonly claim: (end: End) => Effect.Effect<boolean>
 }
 
-/** Without a layer nothing is known, and PostgreSQL alone decides. */
+/** By default nothing is known, and PostgreSQL alone decides. */
 export const Ended = Context.Reference<Ended>("fathom/access/Ended", {
   defaultValue: () => ({
     note: () => Effect.void,

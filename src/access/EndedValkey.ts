@@ -1,4 +1,4 @@
-/** Ends of keys, sessions and links in Valkey, for as long as an older copy of PostgreSQL may come back. */
+/** Keeps ends of keys, sessions and links in Valkey for as long as PostgreSQL may fall back to an older copy. */
 import { Duration, Effect, Layer, Schedule } from "effect"
 import { withinTurns } from "../domain/loopTime.ts"
 import { keepRunning } from "../operations/keepRunning.ts"
@@ -6,10 +6,13 @@ import { Valkey } from "../storage/valkey/Valkey.ts"
 import { type End, Ended } from "./Ended.ts"
 
 const KEPT_MS = Duration.toMillis(Duration.days(30))
-/** A request waits no longer than this. */
+/** How long a request waits for Valkey. */
 const PATIENCE = Duration.millis(300)
 const RETRY_EVERY = "1 second"
-/** Ends that wait for a Valkey that is away. Beyond that the oldest are left to PostgreSQL alone. */
+/**
+ * Most ends that wait while Valkey is away. When there are more, the oldest are dropped, and only PostgreSQL knows
+ * them.
+ */
 const MOST_WAITING = 10_000
 
 /** The braces put all keys into one slot of a cluster, so that many are read at once. */
@@ -25,7 +28,7 @@ const make = Effect.gen(function* () {
   const valkey = yield* Valkey
   const waiting = new Map<string, number>()
 
-  /** The first time counts, so noting an end again changes nothing but how long it is kept. */
+  /** Keeps the time of the first end. Recording an end again only extends how long it is kept. */
   const store = (key: string, atMs: number) =>
     Effect.andThen(
       valkey.send("SET", key, `${atMs}`, "NX", "PX", `${KEPT_MS}`),
@@ -80,5 +83,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Ends in the shared Valkey. While it is away, PostgreSQL alone decides, and ends wait in this process. */
+/** Ends in the shared Valkey. While Valkey is away, PostgreSQL alone decides, and new ends wait in this process. */
 export const layer: Layer.Layer<never, never, Valkey> = Layer.effect(Ended, make)

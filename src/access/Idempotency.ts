@@ -6,8 +6,8 @@ export class Idempotency extends Context.Service<
   Idempotency,
   {
     /**
-     * Claims the key for a request, or returns the state of the request that holds it. Of several claims at once
-     * exactly one is fresh.
+     * Claims the key for a request, or returns the state of the request that holds it. When several requests claim a
+     * key at the same time, exactly one of them is fresh.
      */
     begin(request: KeyedRequest): Effect.Effect<Beginning, IdempotencyUnavailable>
   }

@@ -14,7 +14,7 @@ import { bounded } from "../storage/deadline.ts"
 import { cleanUp, purgeRows } from "../storage/purge.ts"
 import { Idempotency } from "./Idempotency.ts"
 
-/** On the path of a request. */
+/** A request waits for these queries, so they have to answer within this time. */
 const DEADLINE = Duration.millis(400)
 const SWEEP_DEADLINE = Duration.seconds(5)
 const SWEEP_EVERY = Duration.minutes(10)
@@ -30,7 +30,10 @@ const HeldRow = Schema.Struct({
   body: Schema.NullOr(Schema.String)
 })
 
-/** The outcome of a request whose key the row holds. A row that has just been deleted counts as in flight. */
+/**
+ * The outcome for a request whose key another request has taken. When the row has just been deleted, the other request
+ * counts as in flight.
+ */
 const heldOutcome = (row: typeof HeldRow.Type | undefined, digest: string): Beginning => {
   if (row === undefined) {
     return { _tag: "InFlight" }

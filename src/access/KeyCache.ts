@@ -23,7 +23,7 @@ export class KeyCache {
   readonly #unknownUntilMs = new Map<string, number>()
   #changes = 0
 
-  /** Counts changes of keys. Read it before the store, and pass it to `remember`. */
+  /** Grows with every change of a key. Read it before you read the store, and pass it to `remember`. */
   get version(): number {
     return this.#changes
   }
@@ -44,8 +44,8 @@ export class KeyCache {
   }
 
   /**
-   * Keeps what the store returned. When a key has changed since `version`, nothing is kept, because the answer may be
-   * older.
+   * Keeps what the store returned. Keeps nothing when a key has changed since `version`, because the store may have
+   * answered before that change.
    */
   remember(hash: string, key: ApiKey | null, version: number, nowMs: number): void {
     if (version !== this.#changes) {

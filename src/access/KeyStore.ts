@@ -34,18 +34,18 @@ export class KeyStore extends Context.Service<
       by: KeyActor
     ): Effect.Effect<ApiKey, KeyNotFound | TooManyKeys | PlanNotFound | KeyStoreUnavailable>
     /**
-     * Makes a key with the name, scopes, addresses and plan of an active key, which then expires `overlapMs` from now.
-     * During an overlap an account may have one active key more. A key can be rotated once. If it has a lifetime, the
-     * new key gets the same one from now.
+     * Makes a new key with the name, scopes, addresses and plan of an active key. The old key expires `overlapMs` from
+     * now. During the overlap the account may have one active key more. A key can be rotated once. If the old key has a
+     * lifetime, the new key gets the same lifetime from now.
      */
     rotate(
       id: string,
       overlapMs: number,
       by: KeyActor
     ): Effect.Effect<IssuedKey, KeyNotFound | TooManyKeys | KeyStoreUnavailable>
-    /** Final. Revoking a key again changes nothing. */
+    /** Revokes a key for good. Revoking it again changes nothing. */
     revoke(id: string, by: KeyActor): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
-    /** Switches a key off until `enable`. A revoked key is not found, by either method. */
+    /** Switches a key off until `enable`. Neither of the two methods finds a revoked key. */
     disable(id: string, by: KeyActor): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
     enable(id: string, by: KeyActor): Effect.Effect<ApiKey, KeyNotFound | TooManyKeys | KeyStoreUnavailable>
     /**
@@ -59,13 +59,13 @@ export class KeyStore extends Context.Service<
       page: { readonly limit: number; readonly before: number | null }
     ): Effect.Effect<AuditPage, KeyStoreUnavailable>
     /**
-     * Notes that a key was used from an address. Synchronous. The first use from each of at most 50 addresses within a
-     * year becomes an audit entry within seconds.
+     * Records that a key was used from an address. Synchronous. For each of at most 50 addresses, the first use within
+     * a year becomes an audit entry within seconds.
      */
     readonly usedFrom: (key: ApiKey, address: string) => void
     /** Every plan: `default`, then the others by name. */
     readonly plans: Effect.Effect<ReadonlyArray<Plan>, KeyStoreUnavailable>
-    /** Makes or replaces a plan; its keys follow in every process. */
+    /** Makes or replaces a plan. Every process applies it to the keys with this plan. */
     setPlan(plan: Plan, by: KeyActor): Effect.Effect<Plan, PlanInUse | KeyStoreUnavailable>
     removePlan(name: string, by: KeyActor): Effect.Effect<Plan, PlanNotFound | PlanInUse | KeyStoreUnavailable>
     /** Changes of plans, newest first. Kept for a year. */

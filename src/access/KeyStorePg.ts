@@ -34,7 +34,10 @@ const ADMIN_DEADLINE = Duration.seconds(5)
 /** Deadline at the start: the process is busy, and no request waits. */
 const START_DEADLINE = Duration.seconds(30)
 const PURGE_EVERY = Duration.hours(6)
-/** How far before the gap to look for missed changes: a transaction may have been open for a while. */
+/**
+ * After a gap in the channel, changes are read from this long before the gap on, because a transaction may have been
+ * open for a while.
+ */
 const LOOK_BACK_MS = 60_000
 
 /** Settings of the key store. */
@@ -57,7 +60,7 @@ const onStart = bounded(START_DEADLINE, unavailable)
 
 const KEY_ID = /^[\w-]{1,64}$/u
 
-/** The parts of this process that a change of a key concerns. */
+/** The parts of this process that have to follow when a key changes. */
 interface Held {
   readonly ended: Ended
   readonly cache: KeyCache
@@ -67,7 +70,7 @@ interface Held {
 
 /** Runs changes of keys and plans, each in a transaction, and applies them in this process without waiting for the channel. */
 const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, ended, lastUsed }: Held) => {
-  /** Runs a change of a key that exists. */
+  /** Changes a key in the database, then in the cache, the open streams and the recorded ends. */
   const apply = Effect.fnUntraced(function* <A, E>(
     id: string,
     change: Effect.Effect<A, E>,
@@ -90,7 +93,7 @@ const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, ended, lastUsed }
       apply(id, change, (key) => key),
       (key) => lastUsed.merge(key)
     )
-  // A key that becomes inactive needs no place.
+  // Disabling or revoking a key takes no place, so it cannot exceed the limit of active keys.
   const closing = <E>(id: string, change: Effect.Effect<ApiKey, E | TooManyKeys>) =>
     Effect.catchTag(merged(id, change), "TooManyKeys", Effect.die)
   const changePlan = <E>(name: string, change: Effect.Effect<Plan, E>) =>
@@ -101,7 +104,10 @@ const makeWrites = (sql: SqlClient.SqlClient, { cache, closed, ended, lastUsed }
   return { apply, changePlan, closing, merged }
 }
 
-/** Marks the keys that are known to be revoked, although the database calls them active, and revokes them there again. */
+/**
+ * Finds keys that are known to be revoked although the database calls them active. Returns them as revoked, and revokes
+ * them in the database again.
+ */
 const makeRefusal =
   (ended: Ended, revokeAgain: (id: string, atMs: number) => Effect.Effect<void, KeyNotFound | KeyStoreUnavailable>) =>
   (found: ReadonlyMap<string, ApiKey>) =>
@@ -139,7 +145,10 @@ const make = Effect.gen(function* () {
   const addresses = new AddressLog()
   const closed = yield* PubSub.unbounded<string>()
   const ended = yield* Ended
-  /** Every process notes what it hears of: the one that revoked the key may be gone, or know no other store. */
+  /**
+   * Every process records the revocations that it learns of: the process that revoked the key may be gone, or may use
+   * another store of ends.
+   */
   const noteRevoked = (id: string) =>
     Effect.suspend(() => ended.note({ kind: "key", id, atMs: clock.currentTimeMillisUnsafe() }))
 
@@ -151,7 +160,7 @@ const make = Effect.gen(function* () {
     },
     () => Object.entries(cache.sizes).map(([kind, value]) => ({ value, labels: { kind } }))
   )
-  // Handlers instead of a stream: a key has to leave the cache before the next beat proves the channel.
+  // Handlers and not a stream: a changed key has to leave the cache before the next beat proves the channel.
   yield* channel.subscribe("keys", {
     onChange: (subject) => {
       const [state, id = ""] = subject.split(" ")
@@ -191,7 +200,7 @@ const make = Effect.gen(function* () {
     keepGoing("Storing the addresses of keys")(
       storeBatch(addresses, (batch) => onAdmin(transaction(sql, audit.addUses(batch))))
     ),
-    // One batch after the other, until none waits.
+    // Stores one batch after another until none waits.
     storeBatch(rewrites, (batch) => onAdmin(changes.rewriteHashes(batch, peppers.id))).pipe(
       Effect.repeat({ while: (written) => written > 0 }),
       keepGoing("Rewriting the hashes of keys")

@@ -3,7 +3,7 @@ import { SlidingLog } from "./SlidingLog.ts"
 
 /** State of the budget of one key. */
 export interface KeyBudget {
-  /** Units that fit now. */
+  /** Units that can be charged now. */
   readonly remaining: number
   /** Milliseconds until the oldest counted unit leaves the window; 0 when nothing is counted. */
   readonly resetInMs: number

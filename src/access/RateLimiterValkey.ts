@@ -116,7 +116,8 @@ export const layer: Layer.Layer<RateLimiter, Config.ConfigError, Valkey> = Layer
         }
         return Effect.suspend(() => {
           let isAdmittedAlone = false
-          // A charge that the server makes after all counts there too, if this process has admitted the request.
+          // When Valkey makes the charge late, the charge stays there if this process has admitted the request
+          // meanwhile.
           const late: LateCharge = { stands: () => isAdmittedAlone }
           return Effect.catchTag(shared.admit(request, late), "ValkeyUnavailable", (error) => {
             if (!isLocal) {
@@ -125,7 +126,7 @@ export const layer: Layer.Layer<RateLimiter, Config.ConfigError, Valkey> = Layer
             decisions++
             return Effect.map(local.admit({ ...request, key: sharer(request.key, valkey.processes()) }), (charge) => {
               isAdmittedAlone = true
-              // Charges of this process have negative numbers.
+              // Charges of this process get negative numbers, so that `refund` knows them.
               return { ...charge, seq: -charge.seq }
             })
           })

@@ -5,7 +5,7 @@ const FIRST_CAPACITY = 8
  * admitted, wherever it starts. Times are milliseconds of a clock that never steps back.
  */
 export class SlidingLog {
-  /** Takes effect at the next `expire`: a longer window does not bring back what has expired. */
+  /** Takes effect at the next `expire`. A longer window does not bring expired charges back. */
   windowMs: number
   /** Units in the window, as of the last `expire`. */
   spent = 0

@@ -20,7 +20,6 @@ const decodeRows = Schema.decodeUnknownEffect(
 
 const decodePlanRows = Schema.decodeUnknownEffect(Schema.Array(PlanAuditEntry))
 
-/** A change of a key at one time. */
 export interface AuditedChange {
   readonly key: Pick<ApiKey, "id" | "accountId">
   readonly action: KeyAction
@@ -29,7 +28,6 @@ export interface AuditedChange {
   readonly detail: string | null
 }
 
-/** The queries. */
 export const makeAuditTable = (sql: SqlClient.SqlClient) => ({
   /** Adds an entry, within the transaction of the change. */
   add: ({ action, atMs, by, detail, key }: AuditedChange) => {
@@ -84,7 +82,7 @@ export const makeAuditTable = (sql: SqlClient.SqlClient) => ({
    * transaction.
    */
   addUses: Effect.fnUntraced(function* (uses: ReadonlyArray<FirstUse>) {
-    // One process at a time, or two could count the same address.
+    // One process at a time, because two could count the same address.
     yield* sql`select pg_advisory_xact_lock(hashtextextended('key_addresses', 0))`
     yield* sql`
     with seen as (

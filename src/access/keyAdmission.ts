@@ -1,4 +1,4 @@
-/** Admission of a request by its key: from the cache while that may be trusted, otherwise from the store. */
+/** Admits requests by their key: from the cache while it may be trusted, otherwise from the store. */
 import { Clock, Duration, Effect, type Redacted, Result } from "effect"
 import { type ApiKey, type KeyStoreUnavailable, UnknownKey } from "../api/schemas/ApiKey.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
@@ -8,15 +8,18 @@ import type { Peppers } from "./keyPeppers.ts"
 import * as Rules from "./keyRules.ts"
 import type { LastUsedLog } from "./LastUsedLog.ts"
 
-/** What a cached key is trusted by. */
+/** What decides whether a cached key may be trusted. */
 export interface Trust {
   readonly cache: KeyCache
   readonly channel: Pick<ChangeChannel["Service"], "isProven" | "sinceProvenMs">
-  /** Time for which a cached key is trusted after the last proof of the channel. */
+  /** How long a cached key is trusted after the channel was last proven. */
   readonly trustedFor: Duration.Duration
 }
 
-/** Returns a cached key while it may be trusted. That a hash is unknown is trusted only while the channel is proven. */
+/**
+ * Returns a function that reads a key from the cache while it may be trusted. An unknown hash is trusted only while the
+ * channel is proven.
+ */
 export const trustedKeys =
   ({ cache, channel, trustedFor }: Trust) =>
   (hash: string, nowMs: number): ApiKey | null | undefined => {
@@ -27,7 +30,6 @@ export const trustedKeys =
     return isTrusted ? (cache.get(hash, nowMs) ?? undefined) : undefined
   }
 
-/** Parts of an admission. */
 export interface AdmissionParts {
   readonly cache: KeyCache
   readonly lastUsed: LastUsedLog
@@ -37,7 +39,7 @@ export interface AdmissionParts {
   readonly read: (hash: string, earlier: ReadonlyArray<string>) => Effect.Effect<ApiKey | null, KeyStoreUnavailable>
 }
 
-/** Returns the admission, and marks admitted keys as used. */
+/** Returns a function that admits or refuses a secret, and marks an admitted key as used. */
 export const makeAdmission = ({ cache, cached, lastUsed, peppers, read }: AdmissionParts) => {
   const admit = (hash: string, known: ApiKey | null, nowMs: number): ReturnType<typeof Rules.admitted> =>
     Result.map(Rules.admitted(known, nowMs), (key) => {

@@ -30,7 +30,7 @@ interface Change {
   readonly detail?: string
 }
 
-/** What the change channel says of a key. */
+/** The message that announces a changed key on the change channel. */
 const subjectOf = (key: ApiKey, nowMs: number): string =>
   `${key.revokedAtMs !== null ? "revoked" : isActive(key, nowMs) ? "open" : "closed"} ${key.id}`
 
@@ -39,7 +39,7 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
   const plans = makePlanTable(sql)
   const audit = makeAuditTable(sql)
 
-  /** Stores a new key. Its place must be claimed before. */
+  /** Stores a new key. The caller has claimed a place for it. */
   const insert = Effect.fnUntraced(function* (
     { plan, ...request }: Insertion,
     { by, detail = null, nowMs }: Omit<Change, "action" | "detail"> & { readonly detail?: string | null }
@@ -94,7 +94,7 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
       )
     }),
 
-    /** Applies a rule to a key. */
+    /** Changes a key as the rule says, in one audited step. */
     decide: Effect.fnUntraced(function* (
       id: string,
       { action, by }: Pick<Change, "action" | "by">,
@@ -122,7 +122,7 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
       return yield* store(before, after, { action: "change", by, nowMs, detail: Rules.changedFields(changes) })
     }),
 
-    /** The old key, and the new one with its secret. */
+    /** Returns the old key, and the new one with its secret. */
     rotate: Effect.fnUntraced(function* (id: string, overlapMs: number, by: KeyActor) {
       const nowMs = yield* Clock.currentTimeMillis
       const before = yield* hold(id, by)

@@ -17,7 +17,7 @@ interface Pending {
   readonly done: Deferred.Deferred<ApiKey | null, KeyStoreUnavailable>
 }
 
-/** Access to the cache and to the database. */
+/** How a look-up reads the cache and the database. */
 export interface KeySource {
   readonly cache: Pick<KeyCache, "remember" | "version">
   /** The cached key; undefined when it is not cached or the cache cannot be trusted. */

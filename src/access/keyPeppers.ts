@@ -15,7 +15,7 @@ const BATCH_SIZE = 1000
 const COUNT_EVERY = Duration.minutes(1)
 const ID_LENGTH = 16
 
-/** Settings of the pepper. Hashes are worthless without it. */
+/** Settings of the pepper. Without the pepper, nobody can match a stored hash with a secret. */
 export const pepperSettings = Config.all({
   /**
    * The pepper of new hashes. When it is missing, the database keeps a random one, so that all processes use the same.
@@ -25,7 +25,7 @@ export const pepperSettings = Config.all({
   before: Config.option(Config.Redacted("KEY_PEPPER_BEFORE"))
 })
 
-// The hashed text is not a key, so no key has this hash.
+// Id of a pepper: the hash of a text that is not a key, so no key has this hash.
 const idOf = (pepper: Redacted.Redacted): string => hashSecret(pepper, Redacted.make("pepper")).slice(0, ID_LENGTH)
 
 /** The pepper for new hashes, and the others by which a key may be found. */
@@ -37,7 +37,7 @@ export class Peppers {
   /** Ids of all peppers, the present one first. */
   readonly ids: ReadonlyArray<string>
 
-  /** A repeated pepper counts once. */
+  /** A pepper that is given twice counts once. */
   constructor(present: Redacted.Redacted, others: ReadonlyArray<Redacted.Redacted>) {
     const byId = new Map([present, ...others].toReversed().map((pepper) => [idOf(pepper), pepper]))
     this.#present = present
@@ -58,21 +58,21 @@ export class Peppers {
   }
 }
 
-/** Keys that were found by a hash which may not be under the present pepper, until the new hash is written. */
+/** Keys whose stored hash may be under another pepper, until their hash under the present pepper is stored. */
 export class HashRewrites {
   readonly #waiting = new Map<string, HashRewrite>()
 
-  /** Notes a key. The last note of a key wins. */
+  /** Adds a key. A later call for the same key replaces this one. */
   add(rewrite: HashRewrite): void {
     this.#waiting.set(rewrite.id, rewrite)
   }
 
-  /** At most 1000 that wait, the oldest first. */
+  /** The oldest waiting rewrites, at most 1000. */
   batch(): ReadonlyArray<HashRewrite> {
     return this.#waiting.values().take(BATCH_SIZE).toArray()
   }
 
-  /** Removes what has been written, unless the key has been noted again. */
+  /** Removes rewrites that have been stored, unless the key was added again. */
   written(batch: ReadonlyArray<HashRewrite>): void {
     for (const rewrite of batch) {
       if (this.#waiting.get(rewrite.id) === rewrite) {
@@ -125,7 +125,7 @@ export const countEarlierKeys = Effect.fnUntraced(function* <E>(
   peppers: Peppers,
   count: Effect.Effect<{ readonly earlier: number; readonly unusable: number }, E>
 ): Effect.fn.Return<void, never, Scope.Scope> {
-  // Commands beside a service leave this to the service.
+  // Commands that run beside a service leave this to the service.
   if (!(yield* CleansUp)) {
     return
   }

@@ -21,7 +21,7 @@ export interface KeyRequest {
   readonly ipPolicy: ReadonlyArray<string> | null
   /** Name of the plan; `default` unless given. */
   readonly plan?: string | undefined
-  /** Time from which the key is unknown. Null, or left out, means never. */
+  /** Time at which the key expires. Null, or left out, means never. */
   readonly expiresAtMs?: number | null | undefined
 }
 
@@ -81,7 +81,7 @@ export const reachable = (key: ApiKey, by: KeyActor): Result.Result<ApiKey, KeyN
     ? Result.succeed(key)
     : Result.fail(new KeyNotFound({ id: key.id }))
 
-/** Applies changes to a key. `plan` is the plan that they name. A revoked key cannot be changed. */
+/** Applies changes to a key. `plan` is the plan named in `changes`. A revoked key cannot be changed. */
 export const edited = (key: ApiKey, changes: KeyChanges, plan: Plan | null): Result.Result<ApiKey, KeyNotFound> =>
   key.revokedAtMs === null
     ? Result.succeed({ ...key, ...changes, plan: plan ?? key.plan })

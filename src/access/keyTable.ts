@@ -36,7 +36,7 @@ export type NewKey = Pick<
   "id" | "accountId" | "name" | "prefix" | "lastFour" | "scopes" | "ipPolicy" | "createdAtMs" | "expiresAtMs"
 > & {
   readonly secretHash: string
-  /** Id of the pepper of the hash. */
+  /** Id of the pepper that the hash was made with. */
   readonly pepperId: string
   /** Name of the plan. */
   readonly plan: string
@@ -70,7 +70,6 @@ const differing = (before: ApiKey, after: ApiKey) => ({
   ...(after.revokedAtMs !== before.revokedAtMs && { revokedAt: timeOf(after.revokedAtMs) })
 })
 
-/** The queries by the hashes of secrets. */
 const makeHashQueries = (sql: SqlClient.SqlClient) => ({
   /** Keys by the hashes of their secrets, revoked or disabled ones too. Hashes without a key are left out. */
   byHashes: Effect.fnUntraced(function* (hashes: ReadonlyArray<string>) {
@@ -117,7 +116,6 @@ const makeHashQueries = (sql: SqlClient.SqlClient) => ({
   })
 })
 
-/** The queries of the table `service_secrets`. */
 const makeSecretQueries = (sql: SqlClient.SqlClient) => ({
   /** A secret of the service, shared by all processes. The first candidate ever given is kept. */
   secret: Effect.fnUntraced(function* (name: string, candidate: Redacted.Redacted) {
@@ -152,7 +150,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
   /** The key, locked until the transaction ends. */
   const hold = (id: string) => only(id, sql`select ${columns} from ${source} where id = ${id} for update of api_keys`)
 
-  /** Locks the account until the transaction ends. Fails when it has that many active keys. */
+  /** Locks the account until the transaction ends. Fails when the account already has `most` active keys. */
   const claimPlace = Effect.fnUntraced(function* (accountId: string, most: number, nowMs: number) {
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${accountId}, 0))`
     const active = yield* sql`
@@ -220,5 +218,4 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** The queries of keys. */
 export type KeyTable = ReturnType<typeof makeKeyTable>

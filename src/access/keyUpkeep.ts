@@ -5,10 +5,10 @@ import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
 const FLUSH_EVERY = Duration.seconds(5)
 const LOOK_FOR_EXPIRED_EVERY = Duration.seconds(5)
 
-/** Notes of requests that wait to be stored. */
+/** A log of what requests have recorded and the store does not have yet. */
 interface NoteLog<Note> {
   batch(): ReadonlyArray<Note>
-  /** Removes what has been stored. */
+  /** Removes a batch that has been stored. */
   written(batch: ReadonlyArray<Note>): void
 }
 

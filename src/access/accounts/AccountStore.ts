@@ -29,18 +29,21 @@ export class AccountStore extends Context.Service<
     setDisabled(id: string, disabled: boolean): Effect.Effect<Account, AccountNotFound | AccountStoreUnavailable>
     /** A token that opens one session within LINK_MINUTES. Only its hash is kept. */
     link(id: string): Effect.Effect<Redacted.Redacted, AccountNotFound | AccountStoreUnavailable>
-    /** Uses up a token, in one process only, and returns its account. */
+    /** Uses up a token and returns its account. When several processes try at once, only one succeeds. */
     redeem(token: Redacted.Redacted): Effect.Effect<Account, LinkNotValid | AccountStoreUnavailable>
     /**
      * Returns the secret of a new sign-in at a provider, which can be finished once, within PENDING_MINUTES. Only its
      * hash is kept.
      */
     readonly beginSignIn: Effect.Effect<Redacted.Redacted, AccountStoreUnavailable>
-    /** Uses up a pending sign-in, in one process only. Fails when it is unknown, finished or too old. */
+    /**
+     * Uses up a pending sign-in. When several processes try at once, only one succeeds. Fails when the sign-in is
+     * unknown, finished or too old.
+     */
     finishSignIn(secret: Redacted.Redacted): Effect.Effect<void, LinkNotValid | AccountStoreUnavailable>
     /**
-     * The account of a provider's user. The first sign-in makes it, as a member with this name. Fails when it is
-     * disabled.
+     * The account of a provider's user. The first sign-in creates it, as a member with this name. Fails when the
+     * account is disabled.
      */
     ofIdentity(identity: Identity, name: string): Effect.Effect<Account, LinkNotValid | AccountStoreUnavailable>
   }

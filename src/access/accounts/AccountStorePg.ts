@@ -46,7 +46,10 @@ const make = Effect.gen(function* () {
   const columns = sql.literal(COLUMNS)
   const ended = yield* Ended
 
-  /** Refuses a secret that was used before, although an older copy of the database has forgotten it. */
+  /**
+   * Refuses a secret that was used before, even when the database has fallen back to an older copy that still accepts
+   * it.
+   */
   const usedOnce = <A, E>(secret: Redacted.Redacted, use: Effect.Effect<A, E>) =>
     Effect.flatMap(use, (used) =>
       Effect.flatMap(Clock.currentTimeMillis, (atMs) => ended.claim({ kind: "link", id: hashOf(secret), atMs })).pipe(

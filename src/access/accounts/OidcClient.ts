@@ -15,7 +15,8 @@ export class OidcClient extends Context.Service<
     /** False without a provider; the other methods then fail. */
     readonly isConfigured: boolean
     /**
-     * The provider's address where the browser signs in. `callback` is the address of this service to which it returns.
+     * The provider's address that the browser is sent to. `callback` is the address of this service that the provider
+     * sends it back to.
      */
     authorizationUrl(secret: Redacted.Redacted, callback: string): Effect.Effect<string, ProviderUnavailable>
     /**
@@ -29,7 +30,7 @@ export class OidcClient extends Context.Service<
     ): Effect.Effect<ProviderUser, SignInRefused | ProviderUnavailable>
   }
 >()("fathom/access/accounts/OidcClient") {
-  /** No provider. */
+  /** Without a provider, every method fails. */
   static readonly layerUnconfigured: Layer.Layer<OidcClient> = Layer.succeed(OidcClient, {
     isConfigured: false,
     authorizationUrl: () => Effect.die("no OpenID provider is configured"),

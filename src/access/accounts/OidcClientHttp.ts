@@ -12,7 +12,7 @@ import { signInProofs } from "./secrets.ts"
 
 const DEADLINE = Duration.seconds(3)
 const MAX_BYTES = 256 * 1024
-/** Statuses whose body the protocol reads. */
+/** Statuses of replies whose body is read. */
 const STATUSES = [200, 201, 400, 401, 403]
 /** Metadata of the provider is read again after this time. */
 const METADATA_KEPT = Duration.hours(1)
@@ -97,7 +97,7 @@ const nameOf = async (
 const make = Effect.fnUntraced(function* (provider: OidcSettings) {
   const exchange = yield* makeExchange
   const [found, forget] = yield* Effect.cachedInvalidateWithTTL(
-    // Others may wait for it, so it goes on when the request that started it ends.
+    // Other requests may wait for it, so it continues when the request that started it ends.
     Effect.uninterruptible(
       Effect.tryPromise({
         try: () => discover(exchange, provider),

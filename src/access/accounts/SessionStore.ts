@@ -6,7 +6,7 @@ import { hashOf } from "./secrets.ts"
 /** The end of one session, or of all sessions of the account when `session` is null. */
 export interface SessionClosure {
   readonly accountId: string
-  /** The reference of the session. */
+  /** The reference of the session; null for all sessions of the account. */
   readonly session: string | null
 }
 
@@ -31,7 +31,7 @@ export class SessionStore extends Context.Service<
     isOpen(session: string): Effect.Effect<boolean, AccountStoreUnavailable>
     /**
      * Sessions that were just ended in any process by a sign-out or a disabled account. Their streams and connections
-     * end. One may come twice. Sessions that end by age are not among them.
+     * end. The same closure may come twice. Sessions that end by age are not among them.
      */
     readonly closures: Stream.Stream<SessionClosure>
   }

@@ -25,7 +25,10 @@ const CHANGE_DEADLINE = Duration.seconds(2)
 /** The time of last use is stored at most this often. */
 const MARK_EVERY_MS = 60_000
 const SWEEP_EVERY = Duration.minutes(10)
-/** How far before the gap to look for missed ends: a transaction may have been open for a while. */
+/**
+ * After a gap in the channel, ends are read from this long before the gap on, because a transaction may have been open
+ * for a while.
+ */
 const LOOK_BACK_MS = 60_000
 
 /** `SESSION_IDLE` (12 hours) and `SESSION_LIFETIME` (30 days). */
@@ -56,7 +59,7 @@ const credentialOf = ({ accountId, createdAtMs, lastUsedAtMs, name }: SessionRow
 const endsOf = (closures: ReadonlyArray<SessionClosure>, atMs: number): ReadonlyArray<End> =>
   closures.flatMap(({ session }) => (session === null ? [] : [{ kind: "session", id: session, atMs }]))
 
-/** Leaves out the sessions that are known to have ended, although the database calls them open. */
+/** Leaves out sessions that are known to have ended although the database calls them open. */
 const stillOpen = Effect.fnUntraced(function* (rows: ReadonlyArray<SessionRow>) {
   const { times } = yield* Ended
   const ends = yield* times(rows.map(({ secretHash }) => ({ kind: "session", id: secretHash })))
@@ -74,7 +77,10 @@ const make = Effect.gen(function* () {
   const now = Clock.currentTimeMillis
   const clock = yield* Clock.Clock
   const ended = yield* Ended
-  /** Every process notes what it hears of: the one that ended a session may be gone, or know no other store. */
+  /**
+   * Every process records the ends that it learns of: the process that ended a session may be gone, or may use another
+   * store of ends.
+   */
   const noteAll = (closures: ReadonlyArray<SessionClosure>, atMs: number) =>
     Effect.forEach(endsOf(closures, atMs), ended.note, { discard: true, concurrency: 16 })
   const openRows = (hashes: ReadonlyArray<string>, nowMs: number) =>

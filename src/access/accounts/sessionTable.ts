@@ -64,7 +64,7 @@ export const makeSessionTable = (sql: SqlClient.SqlClient, idleMs: number) => ({
     `
   },
 
-  /** The sessions among these that are open. */
+  /** The open sessions with these hashes. */
   byHashes: Effect.fnUntraced(function* (hashes: ReadonlyArray<string>, nowMs: number) {
     return yield* decodeRows(
       yield* sql`

@@ -14,11 +14,10 @@ export interface CountedRow extends UsageSums {
   readonly day: number
 }
 
-/** Clock of the counts. */
 export interface UsageClock {
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: () => number
-  /** Milliseconds on a clock that is never set. */
+  /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number
 }
 
@@ -48,7 +47,7 @@ export class UsageCounts {
     this.#mostRows = mostRows
   }
 
-  /** Changes that found no room since the start. */
+  /** Number of changes since the start that found no room and are not counted. */
   get uncounted(): number {
     return this.#uncounted
   }

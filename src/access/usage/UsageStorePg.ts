@@ -39,7 +39,7 @@ const make = Effect.gen(function* () {
     monotonicMs: () => monotonicMs(clock)
   })
   let seq = 0
-  // When the answer to a batch is lost, the same batch is sent again before anything newer.
+  // A batch whose answer was lost is sent again before anything newer.
   let pending: UsageBatch | null = null
   let storedAtMs: number | null = null
   let hasFailed = false
