@@ -12,7 +12,7 @@ export interface HoldersRequest {
   readonly nowMs: number
 }
 
-/** Holdings of a token with known figures. */
+/** The holdings of a token whose holders are known. */
 export interface KnownHoldings {
   /** Units in all token accounts. */
   readonly total: bigint
@@ -20,7 +20,7 @@ export interface KnownHoldings {
   readonly amountOf: (owner: Address) => bigint
   /** The sum held by the `count` largest owners. Pools, curves and burn addresses do not count. */
   readonly largest: (count: number) => bigint
-  /** Completeness of the list of pools and curves that are left out. */
+  /** Whether all pools and curves are known, which `largest` leaves out. */
   readonly poolCoverage: Coverage
   readonly life: Lifetime
   readonly slot: number

@@ -21,7 +21,7 @@ export type TokenState = { readonly observation: Observation } &
         readonly metadata: TokenMetadata | null
         /** True once it is known whether the token has metadata. */
         readonly isMetadataRead?: boolean
-        /** Every observation since this slot had this supply. Without it, the slot of the observation counts. */
+        /** The supply has been the same since this slot. When left out, since the slot of the observation. */
         readonly supplySlot?: number
       }
     /** The account is missing or is not a mint. */
@@ -60,7 +60,7 @@ const stateOf = (account: OnChainAccount | null, observation: Observation): Toke
   }
 }
 
-/** The state, with the slot since which its supply is unchanged. */
+/** The state, with the slot since which the supply has been the same. */
 const sinceSupply = (state: TokenState, before: TokenState | null): TokenState => {
   if (state._tag !== "Token" || state.facts === null) {
     return state

@@ -70,7 +70,7 @@ const makeBooks = Effect.gen(function* () {
   const documents = yield* DocumentReader
   const refOf = makeTokenRefs(documents)
 
-  // The pools come first: they bound how many cold mints a key may load.
+  // Pools first, because the pool book limits how many mints a key may have loading.
   const warm = Effect.fnUntraced(function* (mint: Mint) {
     const loading = yield* pools.warm(mint)
     yield* loading._tag === "TooMany" ? Effect.void : Effect.andThen(tokens.warm(mint), priceBook.warm(mint))

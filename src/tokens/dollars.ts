@@ -4,9 +4,9 @@ import { compare, divide, multiply, type Rational, reduce, whole } from "../doma
 import { medianPrice } from "./poolPrice.ts"
 import { type GraphPrice, makePriceGraph, type PriceEdges } from "./priceGraph.ts"
 
-/** Pools decide on a peg from this depth on, in micro-dollars: a thousand dollars. */
+/** Least depth at which pools decide about a peg, in micro-dollars: a thousand dollars. */
 const LEAST_CHECK = 1_000_000_000n
-/** It takes this many stable coins with a checked price to outvote the first stable coin. */
+/** At least this many stable coins with a checked price can outvote the first stable coin. */
 const QUORUM = 3
 
 /** Stable coins with six decimals. The first is the reference. */
@@ -16,7 +16,7 @@ export interface PegRules {
   readonly toleranceBps: number
 }
 
-/** Values in micro-dollars for the smallest unit. */
+/** Values of one smallest unit, in micro-dollars. */
 export interface DollarValues {
   readonly stables: ReadonlyMap<Mint, Rational>
   /** Null without a pool of SOL against a stable coin. */

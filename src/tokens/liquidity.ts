@@ -106,8 +106,8 @@ const depthRow = (pool: Pool, mint: Mint, prices: Prices): PoolLiquidity["depth2
 const quoteRank: ReadonlyMap<Mint, number> = new Map([SOL, ...DOLLARS.toReversed()].map((mint, i) => [mint, i + 1]))
 
 /**
- * The token of a pool: the mint that is neither a dollar nor SOL. Of SOL and a dollar it is SOL; of two tokens it is
- * the first.
+ * The token of a pool: the mint that is neither a dollar nor SOL. In a pool of SOL and dollars it is SOL. In a pool of
+ * two tokens it is the first.
  */
 export const baseMintOf = ({ mintA, mintB }: Pick<Pool, "mintA" | "mintB">): Mint =>
   (quoteRank.get(mintA) ?? 0) > (quoteRank.get(mintB) ?? 0) ? mintB : mintA

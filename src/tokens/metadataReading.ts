@@ -12,7 +12,7 @@ const EMPTY = { name: null, symbol: null, description: null, imageUrl: null, lin
 
 const NO_URI: TokenDocument = { state: "none", reason: "no_uri", ...EMPTY, fetchedAtMs: null, expiresAtMs: null }
 
-/** The document while the account with the URI is unread. */
+/** The document while the account that holds its URI has not been read. */
 const NOT_READ: TokenDocument = { ...NO_URI, state: "waiting", reason: "waiting" }
 
 const documentOf = ({ document, ...state }: DocumentState): TokenDocument => ({ ...EMPTY, ...document, ...state })

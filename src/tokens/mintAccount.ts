@@ -88,7 +88,10 @@ const readExtensions = ({ address, data }: OnChainAccount): Extensions | null =>
   return { names, metadata }
 }
 
-/** True if length, account type and initialized flag fit a mint; a text describes a malformed field. */
+/**
+ * True for a mint, by its length, account type and initialized flag. False for another kind of account. A text
+ * describes a malformed field.
+ */
 const shapeOf = ({ data, owner }: OnChainAccount): boolean | string => {
   if (data.length < MINT_LENGTH || data.length === MULTISIG_LENGTH) {
     return false

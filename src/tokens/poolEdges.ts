@@ -17,7 +17,10 @@ const edgeOf = (pool: Pool, from: Mint, clock: ChainClock): PriceEdge | null => 
   return rate === null ? null : { pool: pool.address, rate, depth: weightOf(depthOf(pool, from, clock)) }
 }
 
-/** Edges at a clock. A changed pool is a new object, so an edge holds for as long as its pool and the clock do. */
+/**
+ * Returns the edges at a clock. A pool that changes is replaced by a new object, so a computed edge is valid as long as
+ * its pool object and the clock stay the same.
+ */
 export const makePoolEdges = (graph: PoolGraph) => {
   const known = new WeakMap<Pool, KnownEdges>()
   const edgeFrom = (pool: Pool, mint: Mint, clock: ChainClock): PriceEdge | null => {

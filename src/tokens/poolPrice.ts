@@ -100,7 +100,8 @@ export const depthOf = (pool: Pool, mint: Mint, clock: ChainClock): PoolDepth =>
 
 /**
  * Weight of a pool in the median, in units of `quote`: the smaller of what the pool pays for the sale and what it takes
- * for the purchase. So offers on one side of a false price have no weight. Zero when either amount is unknown.
+ * for the purchase. So a pool that offers only one side of a false price has no weight. Zero when either amount is
+ * unknown.
  */
 export const weightOf = ({ purchase, sale }: PoolDepth): bigint =>
   minBigInt(sale?.amountOut ?? 0n, purchase?.amountIn ?? 0n)

@@ -29,7 +29,10 @@ const MOST_HOPS = 3
 const LEAST_MICRO = 10_000_000n
 const LEAST_LAMPORTS = 50_000_000n
 
-/** Values of money at a clock. They are kept while the pools between SOL and the stable coins are the same. */
+/**
+ * Returns the dollar values of SOL and the stable coins at a clock. Computes them again only when the clock or a pool
+ * between them has changed.
+ */
 export const rememberMoney = (
   graph: PoolGraph,
   edgesAt: (clock: ChainClock) => PriceEdges,

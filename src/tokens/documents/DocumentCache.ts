@@ -2,7 +2,7 @@ import type { DocumentReason, MetadataDocument } from "../../api/schemas/TokenMe
 import { type RequesterId, Turns } from "../../quotes/pools/Turns.ts"
 import type { DocumentState } from "./DocumentReader.ts"
 
-/** Documents that one requester may have waiting. */
+/** Most documents that one requester may have waiting. */
 const MOST_WAITING = 64
 
 /** Times of a cache, in milliseconds. */
@@ -119,7 +119,7 @@ export class DocumentCache {
       entry.expiresAtMs = nowMs + this.#times.keptMs
     } else {
       entry.reason = read.reason
-      // Beyond thirty doublings every time is longer than the longest.
+      // After thirty doublings, any first wait is longer than the longest wait.
       const waitMs = this.#times.failedMs * 2 ** Math.min(entry.failures, 30)
       entry.failures += 1
       entry.expiresAtMs = nowMs + Math.min(waitMs, this.#times.keptMs)

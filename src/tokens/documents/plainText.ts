@@ -3,7 +3,8 @@
 /** Line ends and other control characters. Each run becomes a space. */
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu
 /**
- * Characters that cannot be seen or turn the direction of text, and halves of characters. The joiner of emoji is kept.
+ * Characters that are invisible, private or change the direction of text, and lone surrogates. The joiner of emoji is
+ * kept.
  */
 const INVISIBLE = /(?!\u200d)[\p{Cf}\p{Cs}\p{Co}]/gu
 

@@ -102,7 +102,7 @@ const bundledBuyers = ({ holdings, launch: { buyers, coverage, creator, isCut } 
   const bundle = bundleOf(buyers)
   const others = bundle.filter(({ wallet }) => wallet !== creator)
   const part = others.reduce((sum, { wallet }) => sum + holdings.amountOf(wallet), 0n)
-  // A list that ends within the slot does not have all of its buyers.
+  // When the list ends within this slot, more wallets may have bought in the slot.
   const isWhole = !(isCut && bundle.length === buyers.length)
   const measured = held(holdings, part, isWhole ? coverage : incomplete("limit_clipped"), {
     addresses: others.map(({ wallet }) => wallet),
@@ -116,7 +116,7 @@ const lpNotBurnt = ({ lp }: SignalSources): Measured => {
     return unknown(lp)
   }
   const { issued, lacking, life, mint, pool, slot, supply } = lp
-  // The mint and the pool are observed one after the other.
+  // The mint and the pool are read one after the other, so the supply may be larger than what was issued.
   const part = supply < issued ? supply : issued
   return {
     measure: percentOf(part, issued, life, lacking === null ? COMPLETE : incomplete(lacking)),
