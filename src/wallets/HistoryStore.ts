@@ -20,7 +20,7 @@ export interface WalletProgress {
   readonly askedAtMs: number
 }
 
-/** A wallet whose turn it is. */
+/** The next wallet to read. */
 export interface HistoryJob extends Pick<WalletProgress, "progress" | "wallet"> {
   /** Changes with every step. */
   readonly version: number
@@ -46,8 +46,7 @@ export class HistoryStore extends Context.Service<
       trades: ReadonlyArray<TapeTrade>
     ): Effect.Effect<boolean, HistoryStoreUnavailable>
     /**
-     * Wallets whose progress changed, or that were requested, at this time or later, in milliseconds since the Unix
-     * epoch.
+     * Wallets whose progress changed, or that were requested, since this time, in milliseconds since the Unix epoch.
      */
     changedSince(timeMs: number): Effect.Effect<ReadonlyArray<WalletProgress>, HistoryStoreUnavailable>
     /** The newest trades of a wallet, newest first. */

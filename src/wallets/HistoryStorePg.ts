@@ -12,7 +12,7 @@ import { packWallet } from "../market/history/tradeRows.ts"
 import { askedAgain, HistoryProgress, NOT_BEGUN } from "./historyProgress.ts"
 import { type HistoryJob, HistoryStore, HistoryStoreUnavailable } from "./HistoryStore.ts"
 
-/** Deadline for reads on the path of a request. */
+/** A request waits for these reads, so they have to answer within this time. */
 const READ_DEADLINE = Duration.seconds(1)
 const WRITE_DEADLINE = Duration.seconds(10)
 
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
   const ask = Effect.fnUntraced(function* (chain: number, wallets: ReadonlyArray<Address>) {
     const nowMs = yield* Clock.currentTimeMillis
     const begun = yield* encode(NOT_BEGUN)
-    // Always in the same order, so that two requests wait for each other instead of locking each other out.
+    // Always in the same order, so that two requests at once cannot deadlock.
     yield* Effect.forEach(wallets.toSorted(), (wallet) => table.insert(chain, wallet, begun, nowMs), { discard: true })
     const rows = yield* table.locked({ chain, wallets })
     yield* Effect.forEach(

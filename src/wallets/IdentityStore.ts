@@ -24,7 +24,6 @@ export class IdentityStore extends Context.Service<
     replace(source: string, records: ReadonlyArray<IdentityRecord>): Effect.Effect<void, IdentityStoreUnavailable>
   }
 >()("fathom/wallets/IdentityStore") {
-  /** Identities held in memory. */
   static readonly layerMemory: Layer.Layer<IdentityStore> = Layer.sync(IdentityStore, () => {
     const sources = new Map<string, ReadonlyMap<Address, IdentityRecord>>()
 

@@ -7,7 +7,7 @@ import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { IdentityStore, MOST_LINKED } from "./IdentityStore.ts"
 
-/** Deadline for reads on the path of a request. */
+/** A request waits for these reads, so they have to answer within this time. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 

@@ -109,8 +109,8 @@ const isSound = ({ boughtUnits, buys, held, lots, sells, soldUnits }: Position):
   (sells > 0 || soldUnits === 0n)
 
 /**
- * True when realized equals proceeds minus the cost of the units sold, or when one of them is unknown or a unit left by
- * a transfer.
+ * True when realized equals proceeds minus the cost of the units sold. Also true when an amount is unknown, or when
+ * units left by a transfer.
  */
 const addsUp = ({ boughtNanos, boughtUnits, lots, proceedsNanos, realizedNanos, soldUnits }: Position): boolean =>
   boughtNanos === null ||

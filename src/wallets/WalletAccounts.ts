@@ -37,7 +37,7 @@ export class WalletAccounts extends Context.Service<
     startAnew(): void
   }
 >()("fathom/wallets/WalletAccounts") {
-  /** For markets without a node that lists the accounts: the accounts that transactions name count as all. */
+  /** For markets whose node cannot list accounts: a wallet has the accounts that transactions name, and no others. */
   static readonly layerNamed: Layer.Layer<WalletAccounts> = Layer.succeed(WalletAccounts, {
     of: () => "named",
     ask: () => undefined,
@@ -119,7 +119,10 @@ const REFUSED_MS = 600_000
  */
 const POSTPONED_MS = 30_000
 const MOST_WALLETS = 20_000
-/** At most this many wallets wait for a read that callers requested. Further ones are taken up later. */
+/**
+ * At most this many wallets that callers requested wait to be read. Further wallets are taken up when they are
+ * requested again.
+ */
 const MOST_WAITING = 10_000
 
 /** The accounts of a wallet under both token programs. */
@@ -141,7 +144,7 @@ const readOne = Effect.fnUntraced(function* (
 
 /** The last failed read of a wallet that waits. */
 interface FailedRead {
-  /** Until this time all others come first. */
+  /** Until this time, all other wallets come first. */
   readonly untilMs: number
   /** True while every wallet that has not failed comes first. */
   readonly isBehind: boolean
@@ -238,7 +241,7 @@ class AccountReads {
     }
   }
 
-  /** Moves the wallet to the end of those that wait, after a failure of the node or of this read alone. */
+  /** Moves the wallet behind all other waiting wallets, after a failure of the node or of this read alone. */
   postpone(wallet: Address, nowMs: number): void {
     this.#isFailing = true
     if (this.#first.has(wallet) || this.#waiting.has(wallet)) {

@@ -69,7 +69,7 @@ export class WalletIndex extends Context.Service<
 
   /**
    * Trades from the trade store, and transfers of the mints that the wallet had traded by then. Other transfers count
-   * only for watched wallets: whether they are stored depends on what memory had when their block was read.
+   * only for watched wallets, because whether one was stored depends on what was in memory when its block was read.
    */
   static readonly layerStored: Layer.Layer<WalletIndex, never, TradeHistory | Market> = Layer.effect(
     WalletIndex,

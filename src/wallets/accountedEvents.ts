@@ -34,7 +34,7 @@ type Blocks = Pick<Market["Service"], "gaps" | "newestSlot" | "unstored">
 const wholeFromMs = (tape: Blocks, { history, progress }: HeldHistory): number => {
   const isRead = progress !== null && progress.missing === 0 && isContiguous(progress, history)
   const gaps = isRead ? [] : tape.gaps().map(({ toSecond }) => (toSecond + 1) * 1000)
-  // A history that ends before the first block that was read leaves a gap of its own.
+  // A history that ends before the observed blocks begin leaves a gap between the two.
   const begins = isRead || progress === null ? 0 : (history?.liveSinceMs ?? 0)
   return Math.max(begins, ...gaps)
 }
@@ -83,7 +83,7 @@ export const accountedEvents = (
   }
 }
 
-/** The positions after events of the wallet. The events may carry lots of its owner that `accounted` lacks. */
+/** The positions after these events. Unlike `accounted`, the events may carry lots from other wallets of the owner. */
 export const accountedPositions = (
   events: ReadonlyArray<EventOfMint>,
   { isUnread, units }: AccountedEvents

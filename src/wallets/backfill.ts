@@ -47,7 +47,7 @@ const SOL_DECIMALS = 9
 const CONCURRENCY = 2
 const IDLE = Duration.seconds(1)
 const UNAVAILABLE_PAUSE = Duration.seconds(5)
-/** Changes that another process stored are read at most this late. */
+/** A change that another process stored is read at most this late. */
 const OVERLAP_MS = 10_000
 /** Interval at which the chain of the node is checked. */
 const GENESIS_MS = 30_000

@@ -56,7 +56,7 @@ export const NOT_BEGUN: HistoryProgress = {
   error: null
 }
 
-/** A finished reading continues with what came since at most this often. */
+/** Least time between the end of a reading and the reading of newer transactions. */
 const AGAIN_MS = 60_000
 /** A node may lag behind the clock by this much. */
 const LAG_MS = 30_000

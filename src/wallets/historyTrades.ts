@@ -15,7 +15,7 @@ const LAST_PLACE = 1_000_000
 
 /** Trades of SOL within this many slots price a transaction: five minutes at 400 ms. */
 export const PRICED_SLOTS = 750
-/** Trades of SOL that give a price. */
+/** How many trades of SOL give a price. */
 export const PRICED_BY = 64
 
 /** A decoded transaction that has trades of the wallet, or transfers. */

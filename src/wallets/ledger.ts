@@ -148,7 +148,7 @@ const sell = (draft: Draft, trade: WalletTrade): void => {
   const { amount } = trade
   const seen = unitsOf(draft.lots)
   const isBeyond = amount > seen
-  // Units beyond the seen ones were there before.
+  // Units that were never seen to arrive were there before.
   const { left, taken } = takeLots(isBeyond ? addLots(draft.lots, { inherited: amount - seen }) : draft.lots, amount)
   const proceeds = earned(trade)
   const value = trade.volumeUsdNanos ?? 0n
@@ -204,7 +204,7 @@ const send = (draft: Draft, amount: bigint): Lots => {
   return taken
 }
 
-/** Purchases before sales, each in the order given. */
+/** Purchases before sales, otherwise in the given order. */
 const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrade> =>
   trades.length < 2
     ? trades

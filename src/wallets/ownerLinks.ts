@@ -17,7 +17,7 @@ export interface WalletEvent<E extends MintEvent> {
   readonly event: E
 }
 
-/** Senders before receivers, in the order given. */
+/** Senders before receivers, otherwise in the given order. */
 const sendersFirst = <E extends MintEvent>(events: ReadonlyArray<WalletEvent<E>>): ReadonlyArray<WalletEvent<E>> => [
   ...events.filter(({ event }) => unexplained(event) <= 0n),
   ...events.filter(({ event }) => unexplained(event) > 0n)
@@ -93,7 +93,7 @@ export const linkedEvents = (
   return own
 }
 
-/** Units of an arrival that the pool covers; none for other events. */
+/** The part of an arrival that the sent lots cover; zero for other events. */
 const leastOf = (arrived: bigint, pool: Lots = NO_LOTS): bigint => {
   const units = unitsOf(pool)
   return arrived <= 0n ? 0n : arrived < units ? arrived : units

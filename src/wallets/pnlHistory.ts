@@ -34,7 +34,7 @@ interface DaySums {
 
 const noSums = (): DaySums => ({ realized: 0n, knownRealized: 0n, cost: 0n, proceeds: 0n, trades: 0 })
 
-/** The first millisecond of the day of a time. */
+/** Start of the UTC day of a time. */
 const dayOf = (timeMs: number): number => timeMs - (timeMs % DAY_MS)
 
 /** The position after the event, with the sums of this event alone. */

@@ -43,7 +43,6 @@ const withLots = (
   return known.length === 0 ? own.events : linkedEvents(wallet, new Map([[wallet, own.events], ...known]))
 }
 
-/** The reads. Each uses services of its own. */
 export const makeHoldings = Effect.gen(function* () {
   const index = yield* WalletIndex
   const identities = yield* IdentityStore

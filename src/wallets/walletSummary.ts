@@ -84,7 +84,7 @@ const indexOf = (history: WalletHistory | null, { events }: WalletShare): Wallet
     source: "wallet-trade-index",
     status: history === null ? "unavailable" : "partial",
     truncated: history?.truncated ?? false,
-    // The content of missing blocks is unknown.
+    // Nobody knows what the missing blocks contain.
     unfetchedTransactions: isUnbroken ? 0 : null,
     unpricedTransactions: transactionsOf(trades.filter(({ volumeUsdNanos }) => volumeUsdNanos === null)),
     // An undecodable swap cannot be attributed to a wallet.

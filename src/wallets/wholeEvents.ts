@@ -64,7 +64,7 @@ export const deltaOf = ({ balance, trades }: MintEvent): bigint =>
       ? trades.reduce((sum, { amount, side }) => sum + (side === "buy" ? amount : -amount), 0n)
       : balance.after - balance.before
 
-/** A read of the accounts of a wallet, and the time in which its events are whole. */
+/** A read of a wallet's accounts, and since when the wallet's events are complete. */
 export interface WholeRequest {
   readonly read: AccountsRead
   /**

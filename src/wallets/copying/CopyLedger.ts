@@ -53,7 +53,10 @@ export class CopyLedger {
     return ledgers.flatMap((ledger) => Array.from(ledger?.positions.values() ?? []))
   }
 
-  /** Reads the copies filled since the previous call. Not reentrant; after a failure the copies read so far are kept. */
+  /**
+   * Reads the copies filled since the previous call. One call at a time. After a failure, the copies read so far are
+   * kept.
+   */
   readonly catchUp: Effect.Effect<void, FollowStoreUnavailable> = Effect.suspend(() =>
     Effect.flatMap(this.#store.progress(this.#accountId), (progress) => {
       const left = new Set(progress.map(({ followId }) => followId))

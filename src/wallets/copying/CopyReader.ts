@@ -188,8 +188,8 @@ const make = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     const known = yield* positionsOf(accountId, followId)
     const marks = yield* marksOf(known, nowMs)
-    // No yield between here and the last sum, so that the groups add up to the total.
-    // Every page of groups uses the window of the first page.
+    // Nothing yields between here and the last sum, so that the groups add up to the total. Every page of groups uses
+    // the window of the first page.
     const span = spanOf(window, after?.throughMs ?? endOf(known, nowMs))
     const positions = known.map((position) => position.asOf(span.throughMs))
     const total = copyPnlOf(positions, span, marks)

@@ -15,7 +15,7 @@ import { makeFillTable } from "./fillTable.ts"
 import { FollowStore, type TurnSelection } from "./FollowStore.ts"
 import { makeFollowTable } from "./followTable.ts"
 
-/** Deadlines on the request path; reading thousands of copies takes longer than a page. */
+/** Requests wait for these reads. Reading thousands of copies takes longer than reading a page. */
 const READ_DEADLINE = Duration.millis(400)
 const TURNS_DEADLINE = Duration.millis(1500)
 const WRITE_DEADLINE = Duration.seconds(5)

@@ -12,7 +12,6 @@ export const sliceOf = <Row>(
   return { rows: page, next: last !== undefined && rows.length > limit ? placeOf(last) : null }
 }
 
-/** The place of a follow in its list. */
 export const followPlace = ({ createdAtMs, id }: { readonly createdAtMs: number; readonly id: string }): CopyPlace => ({
   atMs: createdAtMs,
   id

@@ -140,7 +140,6 @@ const filledOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
   return copies
 })
 
-/** The queries. `record` runs in a transaction. */
 export const makeFillTable = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
   const filled = sql.literal(FILLED_COLUMNS)

@@ -90,7 +90,6 @@ const columnsOf = ({ accountId, filters, id, leader, ownedWallet, sizing, ...res
   stoppedAt: rest.stoppedAtMs === null ? null : PgTypes.timestamptz(rest.stoppedAtMs)
 })
 
-/** The queries. */
 export const makeFollowTable = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
 

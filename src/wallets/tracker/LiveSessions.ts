@@ -106,7 +106,7 @@ export class LiveSessions extends Context.Service<LiveSessions, SessionBook>()("
           gapPending.openUnsafe()
         }
       })
-      // One stream at a time, yielding in between.
+      // Yields after each stream.
       const resync = Effect.gen(function* () {
         yield* gapPending.await
         gapPending.closeUnsafe()

@@ -116,7 +116,7 @@ export class OwnerGroups {
     return found
   }
 
-  /** The events with balances over all accounts; `isBroken` when a change of one of the wallets was missed. */
+  /** The events with balances over all accounts. `isBroken` is true when a change of one of the wallets was missed. */
   whole(tracked: Address, together: OwnerEvents): { readonly events: OwnerEvents; readonly isBroken: boolean } {
     const running = this.#running.get(tracked)
     if (running === undefined) {

@@ -4,7 +4,7 @@ import { Address } from "../../domain/Address.ts"
 import { GroupId } from "../../api/schemas/Tracker.ts"
 import { makeTickets, type TicketBook } from "../../live/tickets.ts"
 
-/** Kind of the session calls of the tracker. */
+/** Name under which session calls of the tracker are counted. */
 export const SESSIONS = "sessions"
 
 /** The key, account and wallets that a ticket admits to. Other parameters of the URL are ignored. */

@@ -27,7 +27,7 @@ const RESUME_WITHIN_MS = 5000
 
 type Connection = LiveConnection<LiveStream>
 
-/** A gap that spans both gaps. Its start is unknown when either start is. A gap of the chain covers firings too. */
+/** One gap that spans both. Its start is unknown when either start is. A gap of the chain may hide firings too. */
 const mergedGap = (before: SnapshotGap | null, gap: SnapshotGap): SnapshotGap =>
   before === null
     ? gap
@@ -242,7 +242,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
     for (const [stream, batch] of batches) {
       this.#send(stream, batch, nowMs)
     }
-    // After delivery, because frames that do not fit are dropped at once.
+    // After the frames were sent, because frames that do not fit into the buffer are dropped at once.
     frames.forEach((frame) => this.replay.add(frame, nowMs))
   }
 

@@ -22,12 +22,14 @@ import { makeTrackedWalletTable } from "./trackedWalletTable.ts"
 import { makeTrackerAccountTable } from "./trackerAccountTable.ts"
 import { WatchList } from "./WatchList.ts"
 
-/** Deadline for reads on the path of a request. */
+/** A request waits for these reads, so they have to answer within this time. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 /** Least time between two reads of other processes' changes, and between two attempts. */
 const LISTEN_EVERY = Duration.millis(500)
-/** How far before a gap changes are read again, because a transaction may have been open for a while. */
+/**
+ * After a gap, changes are read again from this long before it, because a transaction may have been open for a while.
+ */
 const LOOK_BACK_MS = 60_000
 
 const away = (cause: unknown) => new TrackerStoreUnavailable({ cause })
@@ -82,7 +84,7 @@ const makeNews = Effect.fnUntraced(function* (table: TrackerTables) {
 
   yield* Effect.ignore(listen)
   yield* channel.changes("tracker").pipe(
-    // The list already has the changes of this process, except removals.
+    // This process has applied its own changes already, except removals.
     Stream.filter((signal) => signal._tag === "Missed" || !signal.isOwn || signal.subject === "removed"),
     Stream.runForEachArray(() => {
       heard.isListDue = true
@@ -97,7 +99,7 @@ const makeNews = Effect.fnUntraced(function* (table: TrackerTables) {
   return { publish, changes: Stream.fromPubSub(changed) }
 })
 
-/** What follows from the result of a write. */
+/** How to go on after a write, by its result. */
 interface Outcome<A> {
   /** Whether anything changed. */
   readonly isChanged: (result: A) => boolean

@@ -9,7 +9,7 @@ export const MOST_TRADES = 400_000
 export class WalletLedgers {
   readonly #most: number
   readonly #ledgers = new Map<Address, WalletLedger>()
-  // One entry per trade, in order. A ledger that dropped a trade at its own limit skips as many turns (`#passes`).
+  // One entry per trade, in order. A ledger that dropped a trade at its own limit skips one turn for it (`#passes`).
   #turns: Array<WalletLedger> = []
   #turn = 0
   readonly #passes = new Map<WalletLedger, number>()

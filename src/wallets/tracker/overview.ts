@@ -112,6 +112,5 @@ export const statusOf = (
   }
 }
 
-/** Addresses in the order of the overview. */
 export const addressesOf = (wallets: ReadonlyArray<TrackedWallet>): ReadonlyArray<Address> =>
   wallets.map(({ wallet }) => wallet)

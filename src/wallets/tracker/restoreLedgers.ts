@@ -15,7 +15,6 @@ const RESTORED_AT_ONCE = 4
 const RESTORE_TIME = Duration.seconds(2)
 const RESTORE_AGAIN_MS = 2000
 
-/** The state and what it is restored from. */
 export interface RestoreParts {
   readonly accounts: WalletAccounts["Service"]
   readonly restored: RestoredWallets
@@ -24,7 +23,7 @@ export interface RestoreParts {
   readonly watched: WatchList["Service"]
 }
 
-/** Only the loop of the feed calls this, between two blocks. */
+/** Makes the restore. Only the loop of the feed calls it, between two blocks. */
 export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: RestoreParts) => {
   const reads = new RestoreReads(accounts)
   /** The other wallets of the owner with which each ledger was built. */

@@ -44,11 +44,9 @@ const bodyJson = (event: LiveEvent): string => {
   }
 }
 
-/** Events encoded as frames. */
 export const framesOf = (events: ReadonlyArray<LiveEvent>): ReadonlyArray<SharedFrame> =>
   encodeFrames(events, (event) => ({ type: event.type, json: bodyJson(event) }))
 
-/** Firings of alerts encoded as frames. */
 export const firingFrames = (events: ReadonlyArray<AlertEvent>): ReadonlyArray<SharedFrame> =>
   encodeFrames(events, (event) => ({ type: "alert_fired", json: JSON.stringify(firingOf(event)) }))
 

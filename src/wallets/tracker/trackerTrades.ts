@@ -128,7 +128,6 @@ const sumsOf = (pnl: Pick<WalletPnl, "cost" | "proceeds" | "realized" | "roiPct"
 const sourceOf = (book: PnlBook, gapMs: number, nowMs: number) =>
   ({ pnlMode: PNL_MODE, source: OBSERVED_SOURCE, coverage: coverageOf(book, gapMs), asOf: nowMs }) as const
 
-/** Profit and loss of a position. */
 export const pnlBody = (input: {
   readonly book: PnlBook
   readonly position: Position
@@ -182,7 +181,6 @@ export const unrestoredSummaryBody = (wallet: Address, nowMs: number): PnlSummar
   asOf: nowMs
 })
 
-/** Profit and loss of a wallet. */
 export const pnlSummaryBody = (input: {
   readonly book: PnlBook
   readonly marks: (mint: Mint) => Mark
