@@ -3,7 +3,7 @@ import type { SharedFrame } from "./frames.ts"
 /** Frames of a sequence that can be replayed. */
 export const MOST_KEPT = 2000
 
-/** From this length on, dropped frames are removed. */
+/** While fewer frames than this are held, none are removed. */
 const LEAST_TRIMMED = 64
 
 /** A numbered sequence of frames. */

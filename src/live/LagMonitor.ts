@@ -7,7 +7,7 @@ export interface LagNotice {
   readonly message: string
 }
 
-/** Reports once each time chain data becomes late or timely again. */
+/** Reports when the chain data becomes late, and when it is timely again. */
 export class LagMonitor {
   #isLate = false
 

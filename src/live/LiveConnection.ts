@@ -9,7 +9,7 @@ export const timing = { ping: 20_000, silence: 40_000, heartbeat: 20_000 } as co
 
 const MINUTE_MS = 60_000
 const MOST_FAULTS = 10
-// One per second, with tolerance for network jitter.
+// Least milliseconds between two pings of a client: one second, minus a tolerance for network jitter.
 const PING_SPACING_MS = 750
 
 /** The error of a client message. */
@@ -72,7 +72,7 @@ export class LiveConnection<S extends GrantedStream> {
   #pingAtMs: number
   #heartbeatAtMs: number
   #answeredPingAtMs = Number.NEGATIVE_INFINITY
-  // Made with the first fault, because most connections have none.
+  // Created with the first fault, because most connections have none.
   #invalid: Faults | null = null
   #early: Faults | null = null
 

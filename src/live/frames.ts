@@ -1,6 +1,6 @@
 /** Encoding of live frames. The body is encoded once and shared by all readers; only the head differs. */
 
-/** Upper bound of the head, in bytes, without the mark. */
+/** Upper bound of the head without the mark, in bytes. */
 export const HEAD_BYTES = 100
 
 /** A buffer of frame bodies. */

@@ -16,7 +16,7 @@ export const SPACING_MS = 250
 /** Topics whose candles are read from a store at the same time. */
 const MOST_READS = 16
 
-/** What the readers of a topic have got of its candles. */
+/** Which candles of a topic its readers have got. */
 interface CandleProgress {
   /** Start of the newest closed candle that was sent or is in a snapshot; null before the first read. */
   closedMs: number | null
@@ -32,7 +32,7 @@ export class LiveCandles {
   readonly #sources: Pick<SnapshotSources, "feed" | "reader">
   readonly #scope: Scope.Scope
   readonly #progress = new WeakMap<Topic, CandleProgress>()
-  // The monotonic clock measures it.
+  // By the monotonic clock.
   readonly #sentAtMs = new WeakMap<Topic, number>()
   readonly #prices = new Map<Topic, TapeTrade>()
   readonly #candles = new Set<Topic>()
@@ -85,7 +85,7 @@ export class LiveCandles {
     this.#progress.delete(topic)
   }
 
-  /** Ends of open candles that each block is compared with. */
+  /** Number of ends of open candles that each block is compared with. */
   get ends(): number {
     return this.#byEnd.size
   }

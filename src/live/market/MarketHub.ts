@@ -178,7 +178,7 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     for (const [connection, own] of runs) {
       this.#deliver(connection, own, nowMs)
     }
-    // After delivery, because frames that do not fit are dropped at once.
+    // After the frames were sent, because frames that do not fit into the buffer are dropped at once.
     const distinct = new Set(Array.from(batches.values()).flat())
     distinct.forEach((frame) => this.replay.add(frame, nowMs))
   }

@@ -228,7 +228,7 @@ const statesOf = (all: ReturnType<SnapshotSources["freshness"]>): string =>
 /** Publishes due rankings and freshness, and charges subscriptions whose minute has ended. */
 const pollViews = (live: LiveParts): Effect.Effect<void> => {
   const { hub, sources } = live
-  // The monotonic clock measures it.
+  // By the monotonic clock.
   const sent = new WeakMap<Topic, { readonly text: string; readonly atMs: number }>()
   const sinceSent = (topic: Topic, clock: Clock.Clock): number =>
     monotonicMs(clock) - (sent.get(topic)?.atMs ?? Number.NEGATIVE_INFINITY)

@@ -3,7 +3,7 @@ import { CallerLimits } from "../../access/CallerLimits.ts"
 import { Plan } from "../../api/schemas/Plan.ts"
 import { makeTickets, type TicketBook } from "../tickets.ts"
 
-/** Kind of the market socket's session calls. */
+/** Name under which session calls of the market socket are counted. */
 export const SESSIONS = "market_sessions"
 
 /** The key and account that a ticket admits, and the plan that pays. */

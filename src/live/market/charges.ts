@@ -33,7 +33,7 @@ export const endingOf = (error: BudgetExceeded | LimiterUnavailable, nowMs: numb
     : { code: "limiter_unavailable", message: "Admission could not be decided: subscribe again." }
 
 const isDue = ({ isOpen, paidUntilMs, topic }: Subscription, nowMs: number): boolean =>
-  // Nothing is paid further ahead than a minute, so the clock was set back.
+  // A charge pays for at most the next minute. A later time means that the clock was set back.
   isOpen && (paidUntilMs <= nowMs || paidUntilMs > nowMs + PAID_MS + SKEW_MS) && costOf(topic.terms) > 0
 
 /** Charges the next minute of these subscriptions of one stream: all of them or none. */
@@ -77,7 +77,7 @@ export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
   const streams = parts.hub.connections
     .map(({ stream }) => dueAt(stream.subscriptions.values(), beganMs))
     .filter((due) => due.length > 0)
-  // Checked again each time: the reader may have left while others were charged.
+  // Looked up again for each stream, because the reader may have left while others were charged.
   const chargeStream = Effect.fnUntraced(function* (found: ReadonlyArray<Subscription>) {
     const due = yield* dueOf(found)
     if (due.length > 0) {

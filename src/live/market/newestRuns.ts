@@ -11,8 +11,8 @@ const expiredFrame = (nowMs: number): SharedFrame => {
 }
 
 /**
- * The newest frame, after the closed candles and gaps since the last frame that was sent. One gap replaces those that
- * are no longer held.
+ * The newest frame, after the closed candles and gaps since the last frame that was sent. One gap stands for all frames
+ * that are no longer held.
  */
 export const newestRuns = ({ base, mark, sent, topic }: Subscription, nowMs: number): ReadonlyArray<FrameRun> => {
   const { first, frames } = topic.since(sent)

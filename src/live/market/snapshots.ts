@@ -16,7 +16,7 @@ import type { Terms } from "./Topic.ts"
 export interface SnapshotRefusal {
   readonly code: EndCode
   readonly message: string
-  /** Time after which it may be known; left out when nobody can say. */
+  /** Time after which there may be one; left out when nobody can say. */
   readonly retryAfterMs?: number | null
 }
 
