@@ -12,18 +12,17 @@ export interface SettingsShape {
   readonly publicUrl: string | null
   /** Time between the first `Connection: close` and the closing of the listener. */
   readonly drainQuiet: Duration.Duration
-  /** Limit of a whole shutdown. */
+  /** Longest time that a whole shutdown may take. */
   readonly drainLimit: Duration.Duration
-  /** Limit for receiving the headers of a request. */
+  /** Longest time to receive the headers of a request. */
   readonly headersTimeout: Duration.Duration
-  /** Limit for receiving a whole request. */
+  /** Longest time to receive a whole request. */
   readonly requestTimeout: Duration.Duration
   readonly keepAliveTimeout: Duration.Duration
 }
 
 const PORT = 3000
 
-/** Defaults of every setting. */
 export const defaults: SettingsShape = {
   host: "127.0.0.1",
   port: PORT,
@@ -34,7 +33,8 @@ export const defaults: SettingsShape = {
   // Enforced with a granularity of one second: Node checks connections once a second.
   headersTimeout: Duration.seconds(13),
   requestTimeout: Duration.seconds(18),
-  // Longer than the idle time of common load balancers, so that they close first and no request meets a closing socket.
+  // Longer than the idle time of common load balancers. They then close an idle connection first, and no request meets
+  // a closing socket.
   keepAliveTimeout: Duration.seconds(65)
 }
 

@@ -101,7 +101,7 @@ const placeOf = ([day = "", keyId = "", operation = ""]: OrderKey): UsagePlace |
 const orderKeyOf = (place: UsagePlace | null): OrderKey | null =>
   place === null ? null : [place.day, place.keyId, place.operation]
 
-/** The 400 of a range with more rows than a CSV answer may have. */
+/** A 400 for a range with more rows than a CSV answer may have. */
 const tooManyRows = (): InvalidRequest =>
   invalid(
     { in: "query", field: "from", issue: "out_of_range" },

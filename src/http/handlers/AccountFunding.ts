@@ -28,7 +28,7 @@ const catalogKey = ({ network }: CatalogEntry): OrderKey => [short(network.id)]
 const balanceKey = ({ asset, network, walletId }: AccountBalance): OrderKey =>
   [walletId, network.id, asset.id].map(short)
 
-/** Logs the failure and fails with the 503. The answer leaves out the detail. */
+/** Logs the failure and fails with a 503, which leaves out the detail. */
 const fundingUnavailable = ({ detail, reason, retryAfterMs = 1000 }: FundingUnavailable) => {
   const message =
     reason === "unconfigured"

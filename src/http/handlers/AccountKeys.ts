@@ -36,7 +36,7 @@ const wireNewKey = ({ key, secret }: IssuedKey): NewKey =>
 const withReads = (scopes: ReadonlyArray<ApiScope>): ReadonlyArray<ApiScope> =>
   Array.from(new Set<ApiScope>(["md.read", ...scopes]))
 
-/** The blocks in their stored form. Fails with the 400 of a malformed block. */
+/** The blocks in their stored form. Fails with a 400 for a malformed block. */
 const policyOf = (blocks: ReadonlyArray<string> | null): Effect.Effect<ReadonlyArray<string> | null, InvalidRequest> =>
   blocks === null
     ? Effect.succeed(null)
@@ -63,11 +63,11 @@ const aheadOf = (nowMs: number, expiresAtMs: number | null): Effect.Effect<numbe
         )
       )
 
-/** The 400 of a plan that does not exist. */
+/** A 400 for a plan that does not exist. */
 const unknownPlan = (): InvalidRequest =>
   invalid({ in: "body", field: "plan", issue: "unknown" }, "plan must be one of GET /api/v1/account/plans.")
 
-/** The changes in a body, with its values checked. */
+/** Reads the changes from a body and checks their values. */
 const changesOf = Effect.fnUntraced(function* (
   body: typeof ChangeKeyBody.Type,
   nowMs: number
@@ -116,7 +116,7 @@ export const layer = HttpApiBuilder.group(
         address: callerAddress(request, trustedHops)
       }))
 
-    /** Rejects a choice of plan by an account that is not an owner. */
+    /** Rejects a choice of plan unless the account is an owner. */
     const mayChoose = Effect.fnUntraced(function* (plan: string | undefined) {
       if (plan === undefined || plan === DEFAULT_PLAN.name) {
         return

@@ -49,7 +49,7 @@ import { invalid, storeUnavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, startOf } from "./paging.ts"
 
-/** The 400 of a fault in the body. */
+/** A 400 for a fault in the body. */
 const invalidBody = ({ field, issue, message }: AlertFault): InvalidRequest =>
   invalid({ in: "body", field, issue }, message)
 

@@ -27,7 +27,7 @@ const wireCallout = (callout: Callout): CalloutItem => {
   })
 }
 
-// Bounded by the widths of ledger numbers and times in the database.
+// At most as many digits as ledger numbers and times have in the database.
 const MARK = /^\d{1,18}$/u
 const KEYS: Record<CalloutSort, RegExp> = { recent: /^\d{1,15}$/u, top: /^\d{1,40}$/u }
 

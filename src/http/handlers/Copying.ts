@@ -47,7 +47,7 @@ const wireFill = ({ fill, realizedNanos }: ValuedFill): CopyFillItem => {
   })
 }
 
-// Bounded by the width of times in the database.
+// At most as many digits as a time has in the database.
 const TIME = /^\d{1,15}$/u
 
 const placeOf = ([atMs = "", id = ""]: OrderKey, isId: (id: string) => boolean): CopyPlace | null =>

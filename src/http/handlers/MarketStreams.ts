@@ -51,7 +51,6 @@ const rejected = ({ code, reason }: Rejection): Problem =>
     ? limited("stream", "This process has no room for more live connections: try again.")
     : unavailable(`The stream cannot be opened: ${reason}.`)
 
-/** The place in an event id. */
 const placeOf = (id: string) => {
   const colon = id.indexOf(":")
   return { streamId: id.slice(0, colon), seq: Number(id.slice(colon + 1)) }

@@ -49,7 +49,7 @@ import { enterBatch } from "./walletBatch.ts"
 
 /** Time for pricing all ladders. Positions that are not started within it are `not_reached`. */
 const PRICING_LIMIT_MS = 1500
-/** More positions than the trades read of one wallet can make. */
+/** More than one wallet's trades can have, so that every position is read. */
 const ALL_POSITIONS = 10_000
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
@@ -207,7 +207,7 @@ const problemOf = (refusal: QuoteRefusal) => {
   }
 }
 
-/** The 400 of a position that this deployment cannot measure. */
+/** A 400 for a position that this deployment cannot measure. */
 const notMeasured = (field: "mint" | "quoteMint", message: string) =>
   invalid({ in: "body", field, issue: "out_of_range" }, message)
 

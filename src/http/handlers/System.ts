@@ -15,11 +15,11 @@ import { Settings } from "../Settings.ts"
 import { metaWith } from "./metaWith.ts"
 import { partsOf } from "./sources.ts"
 
-/** How long an answer about the sources is repeated. */
+/** How long an answer about the sources is cached. */
 const CACHED_MS = 100
 
 /**
- * Computes a value and repeats it for `ttlMs` of the monotonic clock, which a change of the wall clock does not affect.
+ * Computes a value and caches it for `ttlMs` by the monotonic clock, so that a change of the wall clock has no effect.
  * `compute` gets the wall clock's milliseconds.
  */
 const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {

@@ -118,7 +118,7 @@ const makeOverview = Effect.gen(function* () {
     return { groups, wallets: wallets.map((tracked) => withActivity(tracked, feed.lastEventAtMs(tracked.wallet))) }
   })
 
-  /** All groups and wallets, after a group or a wallet was written. */
+  /** All groups and wallets, read again after a write. */
   const everything = Effect.suspend(() => overview(undefined)).pipe(
     Effect.catchTag("InvalidRequest", (problem) => Effect.die(problem))
   )

@@ -22,6 +22,6 @@ export const ticketsUnavailable = storeUnavailable(
   "Live connections are unavailable: try again."
 )
 
-/** The 429 of a key that asks for too many sessions. */
+/** A 429 for a key that asks for too many sessions. */
 export const tooManySessions = ({ retryAfterMs }: TooManySessions) =>
   Effect.fail(limited("stream", `A key may request ${ticketPolicy.calls} sessions a minute.`, retryAfterMs))

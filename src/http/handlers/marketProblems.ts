@@ -5,14 +5,14 @@ import type { ChartRefusal } from "../../api/schemas/Chart.ts"
 import type { MarketUnavailable, ViewExpired } from "../../api/schemas/MarketViews.ts"
 import { unavailable } from "../problems.ts"
 
-/** The 503 of a market that cannot be read. */
+/** A 503 for a market that cannot be read. */
 export const marketUnavailable = ({ detail }: MarketUnavailable) => unavailable(detail)
 
 /** The error of a page whose pinned view cannot be shown. */
 export const viewProblem = (refusal: MarketUnavailable | ViewExpired) =>
   refusal._tag === "ViewExpired" ? new CursorExpired() : unavailable(refusal.detail)
 
-/** The 400 of a chain that is not served. */
+/** A 400 for a chain that is not served. */
 export const unsupportedChain = (message: string) =>
   new UnsupportedChain({ error: { message, details: [{ in: "query", field: "chain", issue: "unknown" }] } })
 

@@ -17,7 +17,7 @@ const SOL_DECIMALS = 9
 /** Venue labels that a request may name. */
 export const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
 
-/** The 400 of a venue label that does not exist. */
+/** A 400 for a venue label that does not exist. */
 export const unknownVenue = (part: ErrorDetail["in"], field: string): InvalidRequest => {
   const known = Array.from(venueLabels).toSorted().join(", ")
   return invalid({ in: part, field, issue: "unknown" }, `${field} must be one of ${known}.`)

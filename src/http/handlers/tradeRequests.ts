@@ -10,8 +10,8 @@ const WHOLE = /^(?:0|[1-9][0-9]{0,15})$/u
 const toMs = (second: number | undefined): number | null => (second === undefined ? null : second * 1000)
 
 /**
- * Nano-dollars of decimal text, rounded up. A whole number of nano-dollars is at least the text exactly when it is at
- * least this.
+ * Nano-dollars of decimal text, rounded up. A whole number of nano-dollars reaches the text exactly when it reaches the
+ * result.
  */
 const nanosOf = (text: string): bigint => {
   const { denominator, numerator } = fractionOf(text)

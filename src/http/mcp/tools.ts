@@ -11,7 +11,6 @@ export interface ToolRequest {
   readonly body: string | null
 }
 
-/** One read as a tool. */
 export interface ReadTool {
   /** Operation id with `_` instead of the point. */
   readonly name: string

@@ -7,7 +7,7 @@ import { ErrorEnvelope } from "../../api/middleware/ErrorEnvelope.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { invalidRequest, type Source } from "./issues.ts"
 
-/** Stands for the response that `finalizeResponse` writes from the context's problem. */
+/** Returned in place of the response that `finalizeResponse` writes from the context's problem. */
 export const placeholder = HttpServerResponse.empty({ status: 500 })
 
 const isProblem = (error: unknown): error is Problem =>

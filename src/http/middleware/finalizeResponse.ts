@@ -55,7 +55,7 @@ const refundAll = (context: RequestContext, limiter: RateLimiter["Service"]) =>
     withDecisionDeadline(limiter.refund(charge), () => new LimiterUnavailable())
   ).pipe(
     Effect.match({
-      // The charge stands, and the headers stay as they are.
+      // The charge is kept, and the headers stay as they are.
       onFailure: () => undefined,
       onSuccess: (states) => {
         const state = states.at(-1)

@@ -33,7 +33,7 @@ export const preflightHeaders: HeaderRecord = {
   "access-control-max-age": "86400"
 }
 
-/** The budget in the form of the IETF draft. */
+/** The budget as the IETF draft on rate limits writes it. */
 const policyOf = (budget: BudgetName, { limit, windowMs }: BudgetTerms): string =>
   `"${budget}";q=${limit};w=${windowMs / 1000}`
 

@@ -159,7 +159,7 @@ const objections = (found: SchemaIssue.Issue, source: Source, path: Path): Reado
   }
 }
 
-/** The 400 of a schema issue. It has one detail for each field: the field's first issue. */
+/** A 400 for a schema issue, with one detail for each field: the field's first issue. */
 export const invalidRequest = (issue: SchemaIssue.Issue, source: Source): InvalidRequest => {
   const byField = new Map<string, Objection>()
   for (const objection of objections(issue, source, [])) {

@@ -29,7 +29,7 @@ export interface Terms {
 
 const unavailable = () => new LimiterUnavailable()
 
-/** The 429 of one budget. */
+/** A 429 for a spent budget. */
 export const rateLimited = (budget: BudgetName, { limit, windowMs }: BudgetTerms) => {
   const window = windowMs === 60_000 ? "a minute" : `in ${windowMs / 1000} seconds`
   return limited(budget, `The ${budget} budget of ${limit} units ${window} has no room for this request.`)

@@ -23,7 +23,7 @@ export interface RawError {
   readonly headers?: HeaderRecord
 }
 
-/** The 400 of one header. */
+/** A 400 for one header. */
 export const invalidHeader = (field: string, issue: ErrorDetail["issue"], message: string): RawError => ({
   code: "invalid_request",
   message,

@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { readFileSync } from "node:fs"
 
-/** `src` and a package's `dist` hold it in the same place. */
+/** `src` and a package's `dist` have the folder in the same place. */
 const folder = new URL("../../api/", import.meta.url)
 
 const reading = (name: string): (() => unknown) => {

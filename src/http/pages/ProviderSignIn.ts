@@ -69,7 +69,7 @@ const answerTo = (request: Request, problem: Problem) =>
     return respond(status, page, retryAfter)
   })
 
-/** True when another site sent the browser here. That site could otherwise sign the browser in unasked. */
+/** True when another site sent the browser here. Such a site could sign a browser in against its user's will. */
 const isSentByOthers = (request: Request): boolean =>
   !["none", "same-origin", undefined].includes(rawHeader(request, "sec-fetch-site"))
 
@@ -137,7 +137,7 @@ const configured = Effect.gen(function* () {
   return { start, finish }
 })
 
-/** A route that answers its problems. A HEAD gets nothing, because it must not start or finish a sign-in. */
+/** A route that turns problems into answers. HEAD gets an empty 204, because it must not start or finish a sign-in. */
 const route = (
   path: (typeof pages)[number],
   answer: (request: Request) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem>

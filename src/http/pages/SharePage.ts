@@ -36,7 +36,7 @@ export const respond = (status: number, { origins, text }: Page, headers: Record
     contentType: "text/html; charset=utf-8",
     headers: {
       ...headers,
-      // Both the counters of a callout and the state behind a notice change.
+      // The counters of a callout change, and so does the state behind a notice.
       "cache-control": "no-cache",
       "content-security-policy": policyOf(origins),
       "cross-origin-opener-policy": "same-origin",

@@ -30,7 +30,7 @@ const CHANGES = "/changelog"
 /** Paths that answer GET outside the contract. */
 export const pages = [...routed, FILES, CHANGES, ...documents] as const
 
-/** The folder that `scripts/web.mjs` fills; `src` and a package's `dist` lie beside each other. */
+/** The folder that `scripts/web.mjs` fills. It has the same path from `src` as from a package's `dist`. */
 const folder = new URL("../../../dist/web/", import.meta.url)
 
 /** Scripts, styles, requests and frames only from this service, and no inline code. */

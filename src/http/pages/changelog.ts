@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 
 const HEADING = "# Changes of the API\n"
 
-/** `src` and a package's `dist` both lie beside it. */
+/** The file has the same path from `src` as from a package's `dist`. */
 const file = new URL("../../../CHANGELOG.md", import.meta.url)
 
 const changesIn = (text: string): string => {

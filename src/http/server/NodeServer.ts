@@ -132,7 +132,6 @@ const portOf = (server: Server): number => {
 const withoutServices = (context: Context.Context<never>): Context.Context<never> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("fathom/"))))
 
-/** Options of a server. */
 export interface ServeOptions {
   /** Wraps the handler of the app. */
   readonly fastPath?: (defaultHandler: Handle) => Handle

@@ -119,7 +119,7 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
       const next = hasTime() && hasRoom(caller) ? requests.shift() : undefined
       if (next !== undefined) {
         count++
-        // To the end of the line.
+        // Puts the caller at the end of the line.
         waiting.delete(caller)
         if (requests.length > 0) {
           waiting.set(caller, requests)

@@ -17,7 +17,7 @@ export interface EndableStream {
   close(ending: Ending, nowMs: number): void
 }
 
-/** The holder of a stream: a key, or one session of an account. */
+/** Who holds a stream: a key, or one session of an account. */
 export interface StreamHolder {
   readonly key: Caller
   readonly accountId: string

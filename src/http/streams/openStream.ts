@@ -13,7 +13,6 @@ import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
 import type { StreamHolder, StreamSlot } from "./StreamLimits.ts"
 import { streamSession } from "./quoteStream.ts"
 
-/** Input of a new stream. */
 export interface StreamStart {
   readonly terms: StreamTerms
   readonly slot: StreamSlot

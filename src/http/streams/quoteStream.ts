@@ -23,7 +23,6 @@ export interface StreamedSession {
   readonly sentBytes: () => number
 }
 
-/** Inputs of `watchStream`. */
 export interface StreamWatch {
   /** Open once the last frame is written. */
   readonly over: Latch.Latch
