@@ -121,7 +121,6 @@ export class UsageReport extends Schema.Opaque<UsageReport>()(
   )
 ) {}
 
-/** The same rows as text. */
 const UsageCsv = Schema.String.annotate({
   description:
     "RFC 4180 with a header line. A cell that a spreadsheet could mistake for a formula begins with an apostrophe."

@@ -24,8 +24,8 @@ const everyMethod = <const Name extends string>(name: Name, path: `/${string}`, 
   ] as const
 
 /**
- * Operations that this version rejects. The key of the request is checked, and where a signature is missing the size of
- * the body. The content of the body is never read.
+ * Operations that this version rejects. The key is checked, and where only the signature is missing, the size of the
+ * body. The content of the body is never read.
  */
 export class ClosedGroup extends HttpApiGroup.make("closed")
   .add(

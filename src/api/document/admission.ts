@@ -53,8 +53,8 @@ const refs = (headers: Headers) =>
 const KEYED_REQUEST = "idempotency-key"
 
 /**
- * True for statuses that are kept under an idempotency key. Not kept are statuses of admission and of unread bodies,
- * and 5xx.
+ * True for statuses that are kept under an idempotency key: all but 5xx and the statuses of admission and of unread
+ * bodies.
  */
 const isKept = (status: string): boolean =>
   Number(status) < 500 && !["401", "403", "405", "413", "414", "415", "422", "429"].includes(status)

@@ -16,7 +16,7 @@ export class InvalidSignature extends problem<InvalidSignature>()("InvalidSignat
 /** 400: The chain is not served by this endpoint. */
 export class UnsupportedChain extends problem<UnsupportedChain>()("UnsupportedChain", "unsupported_chain") {}
 
-/** 401: No bearer token. */
+/** 401: The request carries no key. */
 export class MissingApiKey extends problem<MissingApiKey>()("MissingApiKey", "missing_api_key") {}
 
 /** 401: Malformed, unknown or revoked. The answer does not say which. */

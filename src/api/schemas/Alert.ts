@@ -37,7 +37,7 @@ const activityMetrics = [
 ] as const
 export type ActivityMetric = (typeof activityMetrics)[number]
 
-/** Metrics of each trade of a wallet: the value of what the token was traded for. */
+/** Metrics of single trades of a wallet: the value of what the token was traded for. */
 const tradeMetrics = ["wallet_trade_usd", "wallet_trade_sol"] as const
 export type TradeMetric = (typeof tradeMetrics)[number]
 

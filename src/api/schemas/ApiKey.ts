@@ -84,7 +84,7 @@ export class DisabledKey extends Schema.TaggedError<DisabledKey>()("DisabledKey"
 /** The account already holds as many active keys as it may. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { limit: Schema.Int }) {}
 
-/** The actor may change no key of this id, or the key is revoked and cannot change any more. */
+/** The actor may not change a key with this id, or the key is revoked and can no longer change. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { id: Schema.String }) {}
 
 /** The store did not answer in time, or failed. */

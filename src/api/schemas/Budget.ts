@@ -25,7 +25,6 @@ export type Caller = Pick<ApiKey, "id" | "plan">
 /** The budgets of a key: one for reads, one for quotes. */
 export const BudgetName = Schema.Literals(["rest", "quote"])
 
-/** State of one budget of one key at one moment. */
 export interface BudgetState {
   readonly budget: BudgetName
   readonly limit: number

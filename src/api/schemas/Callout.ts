@@ -77,7 +77,7 @@ export class Callout extends Schema.Opaque<Callout>()(
     ...posted,
     status: CalloutStatus,
     clickCount: Schema.Int,
-    /** Distinct wallets among the attributed trades. */
+    /** Number of different wallets among the attributed trades. */
     traderCount: Schema.Int,
     attributedVolumeUsdNanos: Sum,
     earnedUsdNanos: Sum,

@@ -39,7 +39,7 @@ export type ChartDenom = typeof ChartDenom.Type
 export const ChartMode = Schema.Literals(["price", "mcap"])
 export type ChartMode = typeof ChartMode.Type
 
-/** Use of outliers in the high and the low of bars. */
+/** Whether outliers count in the high and the low of bars. */
 export const ChartOutliers = Schema.Literals(["include", "exclude"])
 export type ChartOutliers = typeof ChartOutliers.Type
 

@@ -30,7 +30,6 @@ export class CopyPnl extends Schema.Opaque<CopyPnl>()(
   }).annotate({ identifier: "CopyPnl", description: "Profit of the copies of one window." })
 ) {}
 
-/** The part that belongs to one follow or one mint. */
 export const CopyPnlGroup = Schema.Struct({
   key: field(Schema.String, "The id of the follow, or the mint."),
   label: field(Schema.NullOr(Schema.String), "Label of the leader, or name of the token."),

@@ -82,7 +82,6 @@ export class Lighthouse extends Schema.Opaque<Lighthouse>()(
   }).annotate({ identifier: "Lighthouse", description: "The markets of a chain, the aggregate first." })
 ) {}
 
-/** Coverage of each window of an answer. */
 export const WindowCoverage = perWindow(Coverage)
 export type WindowCoverage = typeof WindowCoverage.Type
 

@@ -53,7 +53,7 @@ export class OpenFrame extends Schema.Opaque<OpenFrame>()(
   }).annotate({ identifier: "OpenFrame", description: "The configuration of the stream." })
 ) {}
 
-/** What differs from the previous quote. `first` stands alone. */
+/** What differs from the previous quote. `first` occurs alone. */
 export const Change = Schema.Literals(["outAmount", "route", "clamped", "first"])
 export type Change = typeof Change.Type
 

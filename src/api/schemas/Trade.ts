@@ -1,4 +1,4 @@
-/** Facts of the chain only: no price of another market, no estimate. */
+/** Facts of the chain only. Prices of other markets and estimates are kept elsewhere. */
 import { Schema } from "effect"
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Signature } from "../../domain/Signature.ts"
