@@ -18,7 +18,6 @@ import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
 /** How many of the largest owners the concentration counts. */
 const TOP = 10
 
-/** The sources of the metrics. */
 export interface ActivitySources {
   readonly tape: Market["Service"]
   readonly pools: Pick<PoolBook["Service"], "isLoaded" | "lacking" | "poolsOf">
@@ -39,7 +38,7 @@ export const windowOf = (seconds: number | null) => windowNames[windowSeconds.in
 
 /**
  * Metrics of tokens other than their price. They are read at intervals, not with every swap. A metric has no value
- * unless all of its parts are known: a sum with a gap fires nothing.
+ * unless all of its parts are known, so a sum with a gap never fires an alert.
  */
 export class ActivityMetrics {
   readonly #sources: ActivitySources

@@ -48,7 +48,7 @@ export class AlertIndex {
       return
     }
     this.drop(alert.id)
-    // An inactive alert fires as soon as its wallet is tracked again.
+    // An inactive alert is watched too, because it fires as soon as its wallet is tracked again.
     if (alert.status === "active" || alert.status === "inactive") {
       this.#byId.set(alert.id, alert)
       if (alert.wallet !== null) {
@@ -131,12 +131,12 @@ export class AlertIndex {
     return new Set(Array.from(this.#byMint).flatMap(([mint, groups]) => (groups.values().some(isOf) ? mint : [])))
   }
 
-  /** The version that is held of an alert; null when it is not watched. */
+  /** The watched version of an alert; null when it is not watched. */
   versionOf(id: string): number | null {
     return this.#byId.get(id)?.version ?? null
   }
 
-  /** The held versions of these alerts. Alerts that are not watched are left out. */
+  /** The watched versions of these alerts. Alerts that are not watched are left out. */
   versionsOf(ids: Iterable<string>): ReadonlyMap<string, number> {
     return new Map(
       Array.from(ids).flatMap((id) => {

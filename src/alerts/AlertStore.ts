@@ -24,8 +24,8 @@ export interface AlertVersion {
 }
 
 /**
- * A firing, or `Missed`: firings from `fromMs` on may not have been received, in milliseconds since the Unix epoch, null when
- * none were before.
+ * A firing, or `Missed`: firings since `fromMs` may have been lost. It is in milliseconds since the Unix epoch, and
+ * null at the first connection.
  */
 export type FiringSignal =
   | ({ readonly _tag: "Fired" } & AlertFired)

@@ -21,7 +21,7 @@ import type { AuthoritySighting } from "./authorityRecord.ts"
 import { makeAuthorityTable } from "./authorityTable.ts"
 import { makeFire } from "./tradeFiringTable.ts"
 
-/** Deadline for reads on the path of a request. */
+/** A request waits for these reads, so they have to answer within this time. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
     ),
     firings: Stream.callback<FiringSignal>((queue) =>
       Effect.flatMap(Clock.Clock, (clock) => {
-        /** A firing is stored within the deadline of its time. */
+        /** A firing is stored at most one write deadline after its time. */
         const missedMs = (gapMs: number) => clock.currentTimeMillisUnsafe() - gapMs - Duration.toMillis(WRITE_DEADLINE)
         const signalOf = (text: string): FiringSignal => {
           const fired = readFiring(text)

@@ -88,7 +88,7 @@ const lateAfter = (every: Duration.Duration): Duration.Duration =>
 
 type MetricSources = Effect.Success<ReturnType<typeof makeMetricSources>>
 
-/** The port over the metrics, and over the index when this process evaluates. */
+/** Makes the service from the metrics and, when this process evaluates alerts, from the index. */
 const portOf = ({ metrics, warm }: MetricSources, index: AlertIndex | null): Evaluator["Service"] => ({
   now: (mint, measure, nowMs) => metrics.now(mint, measure, nowMs),
   placeOf: (mint) => metrics.placeOf(mint),
@@ -101,7 +101,7 @@ const portOf = ({ metrics, warm }: MetricSources, index: AlertIndex | null): Eva
   drop: (id) => Effect.sync(() => index?.drop(id))
 })
 
-/** `Evaluator.layerReads`. */
+/** Makes `Evaluator.layerReads`. */
 const reading = Effect.gen(function* () {
   const { every } = yield* settings
   const sources = yield* makeMetricSources(lateAfter(every))
@@ -209,7 +209,9 @@ const makeEvaluation = (
   return { attend, progress }
 }
 
-/** `Evaluator.layer`: one loop over blocks, changes of alerts and clocks, so that no two evaluations run at once. */
+/**
+ * Makes `Evaluator.layer`: one loop over blocks, changes of alerts and clocks, so that no two evaluations run at once.
+ */
 const evaluating = Effect.gen(function* () {
   const store = yield* AlertStore
   const monitor = yield* SourceMonitor

@@ -1,7 +1,7 @@
 import type { Mint } from "../domain/Address.ts"
 import { LONGEST_DROP_SECONDS } from "../api/schemas/Alert.ts"
 
-/** Values of one token within this time count as one, the highest. In milliseconds. */
+/** Of the values of a token within this many milliseconds, only the highest is kept. */
 const STEP_MS = 5000
 
 interface Sample {

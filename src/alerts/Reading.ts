@@ -7,7 +7,7 @@ export type Measure = Pick<AlertCondition, "metric" | "windowSeconds" | "source"
 /** Current value of a metric. Stale values are not given. */
 export type Reading =
   | { readonly state: "ok"; readonly seen: Observation }
-  /** There is no value between events. The blocks that bring events are being read. */
+  /** For trades of wallets, which have no value between trades: blocks are being read. */
   | { readonly state: "watching"; readonly observedAtMs: number }
   | { readonly state: "stale"; readonly observedAtMs: number }
   | { readonly state: "unavailable" }

@@ -20,7 +20,7 @@ import {
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { type Bound, purgeRows } from "../storage/purge.ts"
 
-// Any number that no other lock has, the same in every process. Held while an account creates an alert.
+// Key of the lock that an account holds while it creates an alert. The same in every process, and of no other lock.
 const ACCOUNT_LOCK = 7_426_130
 
 // A double holds every millisecond that a timestamp can.
@@ -117,7 +117,7 @@ export const alertFragments = (sql: SqlClient.SqlClient, { announcing }: Announc
   const isTracked = (accountId: Statement.Fragment | string, wallet: Statement.Fragment | string) => sql`
     exists (select from tracked_wallets as own where own.account_id = ${accountId} and own.wallet = ${wallet})
   `
-  /** Reads rows of `alerts`, by this name. */
+  /** The status at this moment, for rows that are read under the name `alerts`. */
   const statusAt = (nowMs: number) => sql`
     case when status in ('active', 'paused') and expires_at <= ${at(nowMs)} then 'expired'
       when status = 'active' and wallet is not null

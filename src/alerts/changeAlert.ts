@@ -34,7 +34,9 @@ export interface AlertFault {
   readonly message: string
 }
 
-/** What a decision depends on: the value of the metric, if known, and the place after which the alert listens. */
+/**
+ * What a decision depends on: the value of the metric, if known, and the place in the chain after which values count.
+ */
 export interface Decided {
   readonly now: Observation | null
   readonly place: number

@@ -14,7 +14,7 @@ import { transaction } from "../storage/transaction.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"
 
-/** Deadline for reads on the path of a request. */
+/** A request waits for these reads, so they have to answer within this time. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 

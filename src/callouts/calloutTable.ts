@@ -88,7 +88,7 @@ const makePages = (sql: SqlClient.SqlClient) => {
     order by callouts.attributed_volume_usd_nanos desc, id desc limit ${limit + 1}
   `
 
-  /** Most callouts stay where they were. Callouts that were traded since are put back to where they were. */
+  /** Callouts that were traded since the first page are put back to where they were. All others are still there. */
   const topAfter = (
     { limit, mint }: CalloutSelection,
     after: CalloutPlace,
