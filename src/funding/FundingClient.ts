@@ -46,14 +46,14 @@ export interface Balances {
 
 /** An owner and one of the owner's wallets. Undefined means all wallets, or none in particular. */
 export interface WalletChoice {
-  /** The account of a verified key. Never taken from a request. */
+  /** The account of a verified key, never one that a request names. */
   readonly owner: string
   readonly walletId?: string | undefined
 }
 
 /** Where a deposit goes, by the exact ids of wallets and catalog. */
 export interface DepositTarget {
-  /** The account of a verified key. Never taken from a request. */
+  /** The account of a verified key, never one that a request names. */
   readonly owner: string
   readonly walletId: string
   readonly networkId: string

@@ -21,7 +21,7 @@ export interface Flaw {
 const malformed = (detail: string): Flaw => ({ reason: "malformed", detail })
 const foreign = (detail: string): Flaw => ({ reason: "foreign", detail })
 
-/** The first violated rule. A rule is a condition, and the flaw when it does not hold. */
+/** The flaw of the first rule whose condition does not hold; null when all hold. */
 const firstBroken = (rules: ReadonlyArray<readonly [boolean, Flaw]>): Flaw | null =>
   rules.find(([holds]) => !holds)?.[1] ?? null
 

@@ -28,7 +28,6 @@ export const defaultRules: ReadRules = {
   rest: Duration.seconds(5)
 }
 
-/** Reads of one venue, shared by all callers. */
 export interface SharedReads {
   readonly venue: Venue
   readonly reliability: Reliability

@@ -58,8 +58,8 @@ export interface Venue {
   /** The fees of an account without volume, when the venue states them for all markets alike. */
   readonly fees: Fees | null
   /**
-   * How many listed markets cannot be read: by the last listing, or by all reads where the venue is read by market.
-   * Null before the first.
+   * How many listed markets cannot be read, by the last listing. Where a venue is read market by market: by all reads
+   * so far. Null before the first.
    */
   readonly unreadable: () => number | null
   /** A book older than this is not used. */

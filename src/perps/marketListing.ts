@@ -32,7 +32,7 @@ export const listingOf = <Terms>(listed: ReadonlyArray<Listed<Terms>>): MarketLi
   }
 }
 
-/** Reads the items of a listing by the schema of one. `nameField` has the name, in an item of any form. */
+/** Reads each item of a listing by the schema. `nameField` holds the name, even in an item that the schema rejects. */
 export const readEach = <Item, Terms>(
   items: ReadonlyArray<unknown>,
   schema: Schema.ConstraintCodec<Item, unknown>,

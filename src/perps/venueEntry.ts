@@ -144,7 +144,7 @@ const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket
     allInBps: bps(costs?.all ?? null),
     bid: bid === undefined ? null : fixedNumber(bid),
     ask: ask === undefined ? null : fixedNumber(ask),
-    // Half of the sum is five tenths of it.
+    // Half of the sum, as five tenths with one more digit.
     mid: bid === undefined || ask === undefined ? null : fixedNumber((bid + ask) * 5n, SCALE + 1),
     filledPct: fill === null ? null : filledShare(fill, order.size),
     healthy: reason === null,

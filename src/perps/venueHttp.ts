@@ -1,4 +1,4 @@
-/** Sends a request to a venue, decodes the answer, and turns failures into those of venues. */
+/** Sends a request to a venue and decodes the answer. Failures become faults of the venue. */
 import { ByteSize, type Duration, Effect, Exit, Schema } from "effect"
 import type { HttpClient, HttpClientRequest } from "effect/http"
 import { makeExchange } from "../operations/upstreamHttp.ts"
@@ -12,13 +12,12 @@ export interface VenueAnswer<A> {
   readonly sentAtMs: number | null
 }
 
-/** The statuses that mean that the venue has no market of this symbol. */
+/** The statuses by which the venue says that it has no market of this symbol. */
 export interface Absence {
   readonly symbol: string
   readonly statuses: ReadonlyArray<number>
 }
 
-/** Sends a request and decodes the answer. */
 export type Ask = <A>(
   request: HttpClientRequest.HttpClientRequest,
   schema: Schema.ConstraintCodec<A, unknown>,
