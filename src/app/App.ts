@@ -181,7 +181,6 @@ const measuring = Layer.effect(
   Effect.map(AdminServer.settings, ({ port }) => Option.isSome(port))
 )
 
-/** The whole service. */
 export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),

@@ -28,7 +28,6 @@ const marketOf = (mayLead: boolean) => (url: string) =>
 /** A market that follows the bus. One of the processes with this layer reads the chain and fills the bus. */
 export const leadingMarket = marketOf(true)
 
-/** A market that follows the bus. */
 export const followingMarket = marketOf(false)
 
 /** `SOLANA_COMMITMENT`. The bus never carries writes that may be rolled back. */

@@ -93,7 +93,6 @@ export const perps = Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => Perps
   Layer.provide(PerpsSimulator.layerConfig)
 )
 
-/** The settings of everything that is simulated. */
 export const settings: Config.Config<unknown> = Config.all([
   simulatorConfig,
   healthConfig,

@@ -131,7 +131,6 @@ const follows = {
   poolIndexKeeper: Layer.empty
 }
 
-/** The table. */
 const table = {
   all: {
     market: Market.layer,

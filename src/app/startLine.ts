@@ -5,7 +5,7 @@ import { StartDisplay } from "../domain/startStep.ts"
 
 export interface Terminal {
   readonly write: (text: string) => void
-  /** Its width at this moment. */
+  /** Its width right now, in characters. */
   readonly columns: () => number
 }
 

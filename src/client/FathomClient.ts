@@ -5,7 +5,6 @@ import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/middleware/Authorization.ts"
 import { defaultPolicy, retrying, type RetryPolicy } from "./retry.ts"
 
-/** Options of a client. */
 export interface FathomClientOptions {
   /** Base URL of the service, without `/api/v1`. */
   readonly baseUrl: string | URL

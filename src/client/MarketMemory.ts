@@ -37,7 +37,7 @@ interface Place {
   isEnded: boolean
 }
 
-/** Codes of an end that passes: the subscription is then requested again. */
+/** Codes of an end that does not last: the client requests the subscription again. */
 const PASSING: ReadonlySet<string> = new Set([
   "rate_limited",
   "limiter_unavailable",

@@ -28,7 +28,7 @@ export class TrackerMemory<Frame extends DataFrame | DataFrameJson = DataFrame> 
   seq = -1
   /** Consecutive connections without a snapshot. */
   failures = 0
-  /** Number of a snapshot that was delivered before the frames it resumes. */
+  /** Number of a snapshot that was delivered ahead of the missed frames, which follow it. */
   #ahead = -1
   /** True until the service answers a resumption. Frames before that answer belong to a new stream. */
   #isResuming = false

@@ -65,7 +65,6 @@ export type Client = {
   readonly [Group in GroupsOf<typeof Api> as HttpApiGroup.Identifier<Group>]: Endpoints<Group>
 }
 
-/** Options of a client. */
 export interface ClientOptions extends Omit<FathomClientOptions, "key"> {
   /** The secret of an API key. */
   readonly key: string

@@ -13,7 +13,7 @@ const SILENT = 1006
 /** A text message, or the code of a close. */
 type SocketEvent = string | { readonly code: number }
 
-/** What a frame leads to. */
+/** What the client does with a frame. */
 export interface Taken<Event> {
   /** Null ends the stream. */
   readonly events: ReadonlyArray<Event | null>

@@ -12,7 +12,7 @@ export const SILENCE_MS = 50_000
 export type AfterClose = "at-once" | "after-a-pause" | "stop" | "end"
 
 const AT_ONCE = new Set([1001, 1012, 4401])
-/** Misuse, a message that is too large, a key without access, and replacement by another socket. */
+/** Codes for misuse, a message that is too large, a key without access, and replacement by another socket. */
 const STOP = new Set([1008, 1009, 4403, 4409])
 
 /** What to do after a close with this code. */

@@ -28,7 +28,6 @@ export const posts: Readonly<Record<string, Repetition>> = {
 /** The header that marks repetitions of a POST. */
 export const IDEMPOTENCY_KEY = "idempotency-key"
 
-/** One call. */
 export interface Operation {
   readonly id: string
   readonly method: string

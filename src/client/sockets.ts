@@ -4,7 +4,6 @@ import { Socket } from "effect/socket"
 import { type CallOptions, iterableOf } from "./createClient.ts"
 import { withFathomError } from "./FathomError.ts"
 
-/** Options of a live stream. */
 export interface SocketOptions {
   /** Ends the loop with the reason of the signal. */
   readonly signal?: AbortSignal

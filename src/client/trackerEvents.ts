@@ -12,7 +12,6 @@ const decodeFrame = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unio
 
 const isData = (frame: DataFrame | ControlFrame): frame is DataFrame => "seq" in frame && frame.type !== "heartbeat"
 
-/** Options of a subscription. */
 export interface SubscriptionOptions {
   /** Requests a session with control frames. Their heartbeats show that a quiet connection is alive. */
   readonly session: Effect.Effect<RealtimeSession, FathomError>

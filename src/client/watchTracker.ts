@@ -3,7 +3,6 @@ import { eventsOver, sessionOf, type SocketOptions } from "./sockets.ts"
 import { trackerEvents } from "./trackerEvents.ts"
 import type { TrackerEvent } from "./TrackerMemory.ts"
 
-/** Options of a tracker subscription. */
 export interface WatchOptions extends SocketOptions {
   /** Only the wallets of this group. By default all wallets of the account. */
   readonly group?: string
