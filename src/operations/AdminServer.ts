@@ -1,4 +1,4 @@
-/** The server for operators: `GET /metrics`, on a port of its own. */
+/** The server for operators. It serves `GET /metrics` on a separate port. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Config, Effect, Layer, Option, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -13,7 +13,9 @@ const Port = Schema.NumberFromString.pipe(
   Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })))
 )
 
-/** From `ADMIN_PORT` (without it, there is no server; 0 takes a free port) and `ADMIN_HOST` (loopback). */
+/**
+ * Settings: `ADMIN_PORT` (no server when it is not set; 0 takes a free port) and `ADMIN_HOST` (loopback by default).
+ */
 export const settings = Config.all({
   port: Config.option(Config.schema(Port, "ADMIN_PORT")),
   host: Config.String("ADMIN_HOST").pipe(Config.withDefault("127.0.0.1"))
@@ -25,7 +27,6 @@ const routes = HttpRouter.add(
   Effect.map(prometheusText, (text) => HttpServerResponse.text(text, { contentType: CONTENT_TYPE }))
 )
 
-/** Address of the server. */
 interface Listener {
   readonly host: string
   readonly port: number

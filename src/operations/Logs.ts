@@ -1,4 +1,4 @@
-/** The log of the process: its format, its level, and repeated failures folded. */
+/** The log of the process: format, level, and folding of repeated failures. */
 import { Clock, Config, Console, Effect, Layer, Logger, References, Schema } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
 import { FOLD_MS, makeFold } from "./fold.ts"
@@ -17,8 +17,9 @@ export const settings = Config.all({
 })
 
 /**
- * Writes one line per event to standard output. Of warnings or errors with the same message, three are written in ten
- * seconds. The others are counted; the newest of them is written afterwards, with their number as `times`.
+ * Writes one line per event to standard output. When the same warning or error repeats, the first three of ten
+ * seconds are written and the rest are counted. Afterwards the newest of the counted ones is written, with their
+ * number as `times`.
  */
 export const layer: Layer.Layer<never, Config.ConfigError> = Layer.unwrap(
   Effect.gen(function* () {

@@ -7,7 +7,7 @@ export interface Sample {
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** Numbers of one name. */
+/** All numbers with one name. */
 export interface Family {
   /** Name in Prometheus' spelling, with its unit. A counter ends in `_total`. */
   readonly name: string
@@ -16,7 +16,7 @@ export interface Family {
   readonly kind: "counter" | "gauge"
 }
 
-/** A family with its numbers at one time. There is no sample for an unknown number. */
+/** A family with its present numbers. An unknown number has no sample. */
 export interface Reading extends Family {
   readonly samples: ReadonlyArray<Sample>
 }

@@ -2,48 +2,52 @@ import { Cause, Clock, Context, Effect, Layer, type Scope } from "effect"
 import type { ProgramState } from "../api/schemas/ProgramState.ts"
 import { publicDetail } from "../domain/errorDetail.ts"
 
-/** State of one source at one time. */
+/** The present state of one source. */
 export interface SourceState {
   /**
-   * Time of its last success, and for blocks the own time of the newest one, in milliseconds since the Unix epoch; null
-   * before the first.
+   * Time of the last success, in milliseconds since the Unix epoch; null before the first. For blocks, the newest
+   * block's own time.
    */
   readonly observedAtMs: number | null
   /** `partial` while part of its work is missing, `stale` while it lags, `unavailable` before its first success. */
   readonly status: "known" | "partial" | "stale" | "unavailable"
   /** Host of the node that the source reads. */
   readonly node?: string | undefined
-  /** Blocks since the start with an estimated time, because the node's time contradicts the chain's clock. */
+  /**
+   * Number of blocks since the start whose time is estimated, because the node's time contradicts the chain's clock.
+   */
   readonly estimatedTimes?: number | undefined
-  /** Share of its work that is done, from 0 to 1, if the work has an end. */
+  /** How much of its work is done, from 0 to 1. Only for work that has an end. */
   readonly share?: number
-  /** How full its bounded waiting room is, from 0 to 1. */
+  /** How full the source's bounded queue is, from 0 to 1. */
   readonly fill?: number
-  /** The reason why it is not current, if there is a word for it. */
+  /** Why the source is not current, if a reason is known. */
   readonly reason?: "backfill_running" | "not_captured" | "source_gap" | "source_stale"
-  /** The setting that would help, and what is missing without it. */
+  /** Names the setting that would help, and what is missing without it. */
   readonly advice?: string
-  /** For the chain and for blocks: the newest slot. */
+  /** The newest slot. Only for the chain and for blocks. */
   readonly slot?: number
-  /** For a feed of blocks: the newest slot that its node has reported. */
+  /** The newest slot that the node has reported. Only for a feed of blocks. */
   readonly head?: number
-  /** For blocks: the gaps that are still being read. */
+  /** The number of gaps that are still being read. Only for blocks. */
   readonly gapsOpen?: number
-  /** For snapshots of memory: the slot of the snapshot that memory was restored from, and its age at that time. */
+  /**
+   * Slot of the snapshot that memory was restored from, and the snapshot's age at that time. Only for snapshots of
+   * memory.
+   */
   readonly restoredSlot?: number
   readonly restoredAgeMs?: number
-  /** For a service that is asked when a request needs it: the time of its last failure; null before the first. */
+  /** Time of the last failure; null before the first. Only for services that are called when a request needs them. */
   readonly failedAtMs?: number | null
-  /** For the deployments of programs: each of them. */
+  /** One state per program. Only for the deployments of programs. */
   readonly programs?: ReadonlyArray<ProgramState>
 }
 
-/** A source by name. */
+/** A source with its name. */
 export interface MonitoredSource extends SourceState {
   readonly source: string
 }
 
-/** A failure of a source. */
 export interface SourceError {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number
@@ -51,11 +55,11 @@ export interface SourceError {
   readonly detail: string
 }
 
-/** The past of a source in this process. */
+/** What happened to a source since this process started. */
 export interface SourceHistory {
-  /** When the source was first seen in its present state, in milliseconds since the Unix epoch. */
+  /** When this process first saw the source in its present state, in milliseconds since the Unix epoch. */
   readonly sinceMs: number
-  /** Null before the first. */
+  /** Null when it never failed. */
   readonly lastError: SourceError | null
 }
 
@@ -66,13 +70,13 @@ export interface SourceMonitor {
    * replaces it.
    */
   report(source: string, read: (nowMs: number) => SourceState): Effect.Effect<void, never, Scope.Scope>
-  /** The state of one source; null when there is none of that name. */
+  /** The state of one source; null when no source has that name. */
   readonly stateOf: (source: string, nowMs: number) => SourceState | null
-  /** Every source, by name. */
+  /** All sources with their names. */
   readonly sources: (nowMs: number) => ReadonlyArray<MonitoredSource>
-  /** Notes a failure. The source does not have to be reported here. */
+  /** Records a failure. Works for sources that were never reported here, too. */
   readonly failed: (source: string, cause: unknown, nowMs: number) => void
-  /** Notes the present state of a source, and returns since when it has been in it. */
+  /** Records the present state of a source and returns since when the source is in it. */
   readonly history: (source: string, status: SourceState["status"], nowMs: number) => SourceHistory
 }
 
@@ -114,7 +118,7 @@ export const SourceMonitor = Context.Reference<SourceMonitor>("fathom/operations
   })
 })
 
-/** Notes a failure of a source in the monitor of the fiber. */
+/** Records a failure of a source in the current fiber's monitor. */
 export const noteFailure = (source: string, cause: unknown): Effect.Effect<void> =>
   Effect.flatMap(SourceMonitor, ({ failed }) =>
     Clock.clockWith((clock) => Effect.sync(() => failed(source, cause, clock.currentTimeMillisUnsafe())))
@@ -123,15 +127,15 @@ export const noteFailure = (source: string, cause: unknown): Effect.Effect<void>
 /** A separate monitor. */
 export const layer: Layer.Layer<never> = Layer.sync(SourceMonitor, make)
 
-/** State of a source by its last success: `stale` when that is older than `limitMs`. */
+/** Derives a source's state from its last success: `stale` when the success is older than `limitMs`. */
 export const stateByAge = (observedAtMs: number | null, limitMs: number, nowMs: number): SourceState => ({
   observedAtMs,
   status: observedAtMs === null ? "unavailable" : nowMs - observedAtMs > limitMs ? "stale" : "known"
 })
 
 /**
- * Reports a store that works only on request: stale while its last call failed, otherwise like the database. Returns
- * the wrapper for its calls.
+ * Reports a store that works only on request. It is stale while its last call failed; otherwise it has the state of
+ * the database. Returns the wrapper for the store's calls.
  */
 export const watchCalls = Effect.fnUntraced(function* (source: string) {
   const monitor = yield* SourceMonitor
@@ -159,8 +163,9 @@ export const watchCalls = Effect.fnUntraced(function* (source: string) {
 })
 
 /**
- * Reports another service that is asked when a request needs it: its state follows its last answer, and is unavailable
- * before the first. Returns the wrapper for its calls. `isAnswer` tells which errors count as answers.
+ * Reports an external service that is called when a request needs it. Its state follows the last reply, and is
+ * unavailable before the first. Returns the wrapper for the calls. `isAnswer` is true for errors that count as
+ * replies.
  */
 export const watchUpstream = Effect.fnUntraced(function* (source: string) {
   const last: { readAtMs: number | null; failedAtMs: number | null; hasFailed: boolean } = {

@@ -1,4 +1,4 @@
-/** Spans exported to an OpenTelemetry collector. */
+/** Exports spans to an OpenTelemetry collector. */
 import { Config, ConfigProvider, Effect, Layer, Option, Random, Schema, Tracer } from "effect"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 
@@ -6,14 +6,14 @@ const Ratio = Schema.NumberFromString.pipe(
   Schema.decodeTo(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 )
 
-/** Share of exported traces when `OTEL_TRACES_SAMPLER_ARG` is not set. */
+/** Share of traces to export when `OTEL_TRACES_SAMPLER_ARG` is not set. */
 const RATIO = 0.05
 
 const endpoint = (name: string) => Config.option(Config.URL(name))
 
 /**
- * From `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` (without either, nothing is exported), and
- * `OTEL_TRACES_SAMPLER_ARG`, the share of traces from 0 to 1.
+ * Settings: `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` (nothing is exported without one),
+ * and `OTEL_TRACES_SAMPLER_ARG`, the share of traces to keep, from 0 to 1.
  */
 export const settings = Config.all({
   all: endpoint("OTEL_EXPORTER_OTLP_ENDPOINT"),
@@ -21,7 +21,7 @@ export const settings = Config.all({
   ratio: Config.schema(Ratio, "OTEL_TRACES_SAMPLER_ARG").pipe(Config.withDefault(RATIO))
 })
 
-/** A tracer that keeps a share of the traces. A root is chosen at random, and its children follow it. */
+/** A tracer that keeps a random share of the traces. The root decides, and its children follow. */
 const sampling = (inner: Tracer.Tracer, ratio: number, next: () => number): Tracer.Tracer =>
   Tracer.make({
     span: (options) =>
@@ -38,7 +38,7 @@ const sampled = (ratio: number) =>
     })
   )
 
-/** Without `OTEL_TRACES_EXPORTER`, an endpoint alone turns the export on. */
+/** Makes an endpoint alone enough to turn the export on: OpenTelemetry would also require `OTEL_TRACES_EXPORTER`. */
 const exporter = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ OTEL_TRACES_EXPORTER: "otlp" }))
 
 /**

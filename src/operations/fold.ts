@@ -1,11 +1,11 @@
-/** Counts repeated warnings and errors instead of printing them. */
+/** Folds repeated warnings and errors: after a few prints they are only counted. */
 import { kindOf, type LogRecord } from "./logRecord.ts"
 
 /** How long events of one kind are counted together. */
 export const FOLD_MS = 10_000
-/** Events of one kind that are printed in that time. */
+/** How many events of one kind are printed in that time. */
 const PRINTED = 3
-/** Most kinds that are counted at the same time. Further kinds are printed. */
+/** How many kinds are counted at the same time. Events of further kinds are always printed. */
 const MOST_KINDS = 500
 
 interface Kind {
@@ -19,13 +19,13 @@ interface Kind {
 export interface Fold {
   /** True when the event should be printed. Otherwise it is counted. */
   readonly admit: (record: LogRecord, nowMs: number) => boolean
-  /** The newest event of each kind whose time is over, if some were counted. `times` is their number. */
+  /** Returns the newest event of each kind whose counting time is over, if any were counted. `times` is how many. */
   readonly due: (nowMs: number) => ReadonlyArray<LogRecord>
 }
 
 const isFoldable = ({ level }: LogRecord): boolean => level === "WARN" || level === "ERROR"
 
-/** An empty fold. Times come from a monotonic clock. */
+/** Makes an empty fold. It expects times from a monotonic clock. */
 export const makeFold = (): Fold => {
   const kinds = new Map<string, Kind>()
   const admit = (record: LogRecord, nowMs: number): boolean => {

@@ -1,6 +1,6 @@
 /**
- * Background loops that end only with their scope. A loop is wrapped in `keepRunning`; a step inside it in `keepTrying` when the
- * step must not be lost, or in `keepGoing` when the loop may go on without it.
+ * Background loops that end only with their scope. Wrap a loop in `keepRunning`. Wrap a step inside it in
+ * `keepTrying` when the step must not be lost, or in `keepGoing` when the loop may go on without it.
  */
 import { Cause, Clock, type Duration, Effect } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
@@ -8,14 +8,14 @@ import { noteFailure } from "./SourceMonitor.ts"
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
-/** A loop that ran this long starts again with the first pause. */
+/** A loop that ran this long restarts after the shortest pause. */
 const STEADY_MS = 60_000
 
 /**
  * Restarts a background loop whenever it fails, dies or is interrupted from inside, and logs the cause. The pause
  * before a restart doubles from 250 ms to 30 s, and is short again after a minute without a failure. Returns when the
- * loop ends by itself. Interrupting the fiber ends it for good. The failure is noted for `source`, if the loop keeps
- * one up to date.
+ * loop ends by itself. Interrupting the fiber ends the loop for good. With a `source`, each failure is recorded for
+ * it.
  */
 export const keepRunning =
   (name: string, source?: string) =>
@@ -38,9 +38,9 @@ export const keepRunning =
     })
 
 /**
- * Repeats a step that a background loop must not leave out, until it succeeds. Every failure, whatever its cause, is noted as
- * the failure of `source`. The first failure is logged as a warning, the following ones as debug lines, and the success after
- * them as information. The next attempt follows after `every`, a second unless given. The rest of the loop waits.
+ * Repeats a step that a background loop must not skip, until it succeeds. Every failure is recorded as a failure of
+ * `source`. The first failure is logged as a warning, further ones as debug lines, and the success after them as
+ * information. Waits `every` between attempts (one second by default). The rest of the loop waits too.
  */
 export const keepTrying =
   (name: string, { every = "1 second", source }: { readonly every?: Duration.Input; readonly source?: string } = {}) =>

@@ -1,25 +1,24 @@
-/** One log event as data, and as a line of text. */
+/** One log event as data, and its text forms. */
 import { Array, Cause, type Logger, Predicate, References } from "effect"
 import { errorDetail } from "../domain/errorDetail.ts"
 
-/** One log event. */
 export interface LogRecord {
-  /** Time of the event, ISO 8601 with milliseconds in UTC. */
+  /** ISO 8601 with milliseconds, UTC. */
   readonly time: string
   readonly level: string
   readonly message: string
   /** Details by name: arguments of the call and annotations of the fiber. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** Messages of the errors behind it, outermost first; absent when there is none. */
+  /** Messages of the errors behind the event, outermost first; absent when there are none. */
   readonly error?: string
-  /** Only for a defect, which is a fault of the program. Failures of callers and other services have no stack. */
+  /** Only for a defect, which is a bug in the program. Failures of callers and of other services have no stack. */
   readonly stack?: string
 }
 
 const isText = (value: unknown): value is boolean | number | string | null =>
   value === null || ["boolean", "number", "string"].includes(typeof value)
 
-/** A value as JSON: amounts as decimal text, anything unknown in words. */
+/** Turns a value into JSON: amounts become decimal text, anything unknown becomes words. */
 const plain = (value: unknown): unknown => {
   if (isText(value)) {
     return value
@@ -47,7 +46,7 @@ const detailsOf = (
   return { errors, ...(defect instanceof Error && defect.stack !== undefined && { stack: defect.stack }) }
 }
 
-/** The record of an event. */
+/** Builds the record of a log event. */
 export const logRecord = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>): LogRecord => {
   const parts = Array.ensure(message)
   const { errors, stack } = detailsOf(cause)
@@ -81,10 +80,10 @@ const shown = (value: unknown): string =>
 export const prettyLine = ({ error, fields, level, message, stack, time }: LogRecord): string => {
   const details = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`)
   const line = [`[${time.slice(11, 23)}]`, `${level}:`, message, ...details].join(" ")
-  // Control characters of an error from outside must not start a new line.
+  // Control characters in an error from outside must not start a new line.
   const text = error === undefined ? line : `${line}: ${error.replaceAll(/[\r\n]+/gu, " ")}`
   return stack === undefined ? text : `${text}\n${stack}`
 }
 
-/** The name that folds events: level and message, without details. */
+/** The key that events are folded by: level and message, without details. */
 export const kindOf = ({ level, message }: LogRecord): string => `${level} ${message}`

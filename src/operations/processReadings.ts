@@ -3,14 +3,14 @@ import { Effect } from "effect"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
 import { Readings } from "./Readings.ts"
 
-/** Sampling interval of the event loop's delay, in milliseconds. This is also its resolution. */
+/** How often the event loop's delay is sampled, in milliseconds. This is also the resolution of the result. */
 const RESOLUTION_MS = 10
 const NANOS = 1e9
 
-/** The delay in seconds, without the resolution that the timer itself waits. */
+/** The delay in seconds, less the resolution, which the timer itself waits. */
 const seconds = (nanos: number) => Math.max(0, nanos / NANOS - RESOLUTION_MS / 1000)
 
-/** Delay of the event loop since the last collection. The first covers the time since the start. */
+/** The event loop's delay since the last collection. The first collection covers the time since the start. */
 const loopDelay = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {

@@ -4,8 +4,8 @@ import { PrometheusMetrics } from "effect/observability"
 import { Readings } from "./Readings.ts"
 
 /**
- * All metrics of this process: what it counts with `Metric`, and every reading of this moment. Readings go into a copy
- * of the registry, so that a label that is gone leaves no series behind.
+ * All metrics of this process: everything counted with `Metric`, and every reading at this moment. Readings go into a
+ * copy of the registry, so that a label that is gone leaves no series behind.
  */
 export const prometheusText: Effect.Effect<string> = Effect.gen(function* () {
   const { collect } = yield* Readings

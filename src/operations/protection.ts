@@ -3,13 +3,13 @@ import { Cause, Clock, Duration, Effect, Exit, Option, Schedule, type Scope, Str
 import { CircuitBreaker } from "effect/persistence"
 import { UpstreamFailure } from "./UpstreamFailure.ts"
 
-/** A failure in the terms of the port that reports it. */
+/** What this room needs to know of a port's failure. */
 export interface Failing {
   readonly reason: string
   readonly retryAfterMs?: number | undefined
 }
 
-/** Fails as `timeout` after this long. */
+/** Fails with `timeout` after this long. */
 export const withDeadline =
   (deadline: Duration.Duration) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | UpstreamFailure, R> =>
@@ -20,8 +20,8 @@ export const withDeadline =
     })
 
 /**
- * Fails as `timeout` when there was no sign of life for this long. The effect calls `heard` at each sign. For answers
- * of unbounded length, whose parts each have to come in time.
+ * Fails with `timeout` after this long without a sign of life. The effect calls `heard` at each sign. For replies of
+ * unbounded length, whose parts must each arrive in time.
  */
 export const unlessSilent = <A, E, R>(
   limit: Duration.Duration,
@@ -43,10 +43,10 @@ export const unlessSilent = <A, E, R>(
   })
 
 const TRANSIENT: ReadonlySet<string> = new Set(["timeout", "unreachable", "rate_limited"])
-/** A failure that asks for a longer wait is returned to the caller. */
+/** If `Retry-After` asks for more than this, the failure goes to the caller instead of being retried. */
 const LONGEST_WAIT_MS = 10_000
 
-/** From 200 ms, doubling, with jitter, and at least `Retry-After`. */
+/** Waits from 200 ms, doubling, with jitter, and at least `Retry-After`. */
 const backOff = (times: number) =>
   Schedule.exponential("200 millis").pipe(
     Schedule.upTo({ times }),
@@ -58,8 +58,8 @@ const backOff = (times: number) =>
   )
 
 /**
- * Retries transient failures this many times. Unlike `HttpClient.retryTransient` it also covers the body and errors in
- * it, and it does not retry when `Retry-After` exceeds ten seconds.
+ * Retries transient failures this many times. Unlike `HttpClient.retryTransient`, it also covers reading the body and
+ * errors in it, and it does not retry when `Retry-After` exceeds ten seconds.
  */
 export const retryTransient =
   (times: number) =>
@@ -76,34 +76,34 @@ export const retryOnce = <A, E extends Failing, R>(effect: Effect.Effect<A, E, R
     while: ({ reason, retryAfterMs }) => reason === "unreachable" && retryAfterMs === undefined
   })
 
-/** The rules of one circuit. */
+/** How one circuit breaker behaves. */
 export interface BreakerRules<E> {
-  /** The upstream, in logs. */
+  /** Name of the upstream in logs. */
   readonly name: string
-  /** Consecutive failures that open the circuit. */
+  /** How many failures in a row open the circuit. */
   readonly failures: number
   /** The circuit stays open this long, or for the last failure's `Retry-After` if that is longer. */
   readonly openDuration: Duration.Input | Schedule.Schedule<unknown, number>
-  /** How an error counts. */
+  /** How an error counts for the circuit. */
   readonly outcomeOf: (error: E) => CircuitBreaker.Outcome
-  /** The error of a call that an open circuit rejects. */
+  /** Makes the error for a call that an open circuit rejects. */
   readonly rejection: (retryAfterMs: number) => E
 }
 
-/** Opens after five consecutive failures: first for one second, then twice as long each time, up to about 30 s. */
+/** Opens after five failures in a row: first for one second, then twice as long each time, up to about 30 s. */
 export const usualBreaker = {
   failures: 5,
   openDuration: Schedule.exponential("1 second").pipe(Schedule.upTo({ duration: "30 seconds" }))
 } as const
 
-/** A failure that counts, and the wait it asks for. */
+/** An error that counts as a failure, with the wait that it asks for. */
 export const counted = ({ retryAfterMs }: Failing): CircuitBreaker.Outcome =>
   CircuitBreaker.failure({ retryAfter: retryAfterMs })
 
-/** While the circuit is half-open, one call probes the upstream. The others are rejected for this long. */
+/** A half-open circuit lets one call through as a probe. Other calls are rejected for this long. */
 const PROBE_MS = 1000
 
-/** A circuit around calls to one upstream. Interrupted calls do not count. */
+/** Makes a circuit breaker around calls to one upstream. Interrupted calls do not count. */
 export const makeBreaker = Effect.fnUntraced(function* <E>(
   rules: BreakerRules<E>
 ): Effect.fn.Return<<A, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>, never, Scope.Scope> {

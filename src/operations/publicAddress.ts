@@ -1,8 +1,8 @@
-/** Addresses of the public internet, by the IANA registries of special-purpose addresses. */
+/** Tells addresses of the public internet from special ones, by the IANA registries of special-purpose addresses. */
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** IPv4 blocks that are not reachable for everyone, or that reach the own network or host. */
+/** IPv4 blocks that are not reachable for everyone, or that lead into the local network or host. */
 const SPECIAL_V4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -19,17 +19,17 @@ const SPECIAL_V4 = [
   "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-  // A public address by number. Inside Azure it is the host of the virtual machine.
+  // Looks like a public address, but inside Azure it is the host of the virtual machine.
   "168.63.129.16/32"
 ].map(IpNetwork.fromStringUnsafe)
 
 /**
- * The only IPv6 block with global unicast addresses. NAT64, unique local, link-local and multicast addresses are
- * outside.
+ * The only IPv6 block with global unicast addresses. NAT64, unique local, link-local and multicast addresses lie
+ * outside it.
  */
 const GLOBAL_V6 = IpNetwork.fromStringUnsafe("2000::/3")
 
-/** Parts of that block that are not hosts: protocol assignments with Teredo, documentation, 6to4. */
+/** Parts of that block that are no hosts: protocol assignments including Teredo, documentation, 6to4. */
 const SPECIAL_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(IpNetwork.fromStringUnsafe)
 
 const isWithin = (blocks: ReadonlyArray<IpNetwork.IpNetwork>, address: NetAddress.IpAddress): boolean =>
@@ -43,6 +43,6 @@ export const isPublicIp = (address: NetAddress.IpAddress): boolean => {
     : IpNetwork.contains(GLOBAL_V6, canonical) && !isWithin(SPECIAL_V6, canonical)
 }
 
-/** The address that a URL's host spells out; null for a name. */
+/** The address in a URL's host; null when the host is a name. */
 export const literalOf = (hostname: string): NetAddress.IpAddress | null =>
   Result.getOrElse(NetAddress.ipFromString(hostname.replace(/^\[(?<inner>.*)\]$/u, "$<inner>")), () => null)

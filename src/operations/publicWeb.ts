@@ -11,46 +11,46 @@ import { UpstreamFailure } from "./UpstreamFailure.ts"
 import { withDeadline } from "./protection.ts"
 import { makeExchange, type Reply } from "./upstreamHttp.ts"
 
-/** A URL that is not read, because of its form or because its host is not on the public internet. */
+/** The URL is refused: its form is not allowed, or its host is not on the public internet. */
 export class UrlRefused extends Schema.TaggedError<UrlRefused>()("UrlRefused", { detail: Schema.String }) {}
 
-/** Bounds of one read. */
+/** Limits of one read. */
 export interface PublicRead {
-  /** Most bytes of the body. */
+  /** Limit of the body, in bytes. */
   readonly maxBytes: number
-  /** For all redirects together. */
+  /** Covers all redirects together. */
   readonly deadline: Duration.Duration
   /** Value of the `Accept` header. */
   readonly accept: string
 }
 
-/** GET of untrusted URLs. */
+/** Fetches untrusted URLs with GET. */
 export class PublicWeb extends Context.Service<
   PublicWeb,
   {
     /**
-     * The reply with status 200 of an `https` URL without credentials on port 443, after at most three redirects. Asks
-     * for an uncompressed body. Fails with `UrlRefused` before anything is sent.
+     * Fetches an `https` URL on port 443 without credentials, and returns the reply with status 200. Follows up to
+     * three redirects. Asks for an uncompressed body. Fails with `UrlRefused` before it sends anything.
      */
     get(url: string, read: PublicRead): Effect.Effect<Reply, UpstreamFailure | UrlRefused>
   }
 >()("fathom/operations/PublicWeb") {}
 
-/** Replacements for tests. */
+/** What tests replace. */
 export interface PublicWebOptions {
   readonly isAllowed?: (address: NetAddress.IpAddress) => boolean
-  /** Certificate authorities that replace the usual ones, as PEM. */
+  /** Certificate authorities to trust instead of the usual ones, as PEM. */
   readonly ca?: string
   readonly port?: number
 }
 
 const MOST_REDIRECTS = 3
-/** Statuses of redirects that are followed. */
+/** Redirect statuses that are followed. */
 export const REDIRECTS: ReadonlyArray<number> = [301, 302, 303, 307, 308]
 
 const refused = (detail: string) => new UrlRefused({ detail })
 
-/** The URL, if its form allows a request. */
+/** Parses the URL. Fails unless its form allows a request. */
 const checkedUrl = (text: string, port: number): Result.Result<URL, UrlRefused> => {
   const url = URL.parse(text)
   if (url === null) {
@@ -67,7 +67,7 @@ const checkedUrl = (text: string, port: number): Result.Result<URL, UrlRefused> 
     : Result.fail(refused("another port"))
 }
 
-/** The addresses of a host from the name servers alone. Neither the hosts file nor search domains count. */
+/** Looks a host up at the name servers alone. The hosts file and search domains are ignored. */
 const addressesOf = (dns: Dns.Dns["Service"], host: string) => {
   const literal = literalOf(host)
   if (literal !== null) {
@@ -99,7 +99,7 @@ const dispatcherTo = (addresses: ReadonlyArray<NetAddress.IpAddress>, { ca }: Pu
 const make = (dns: Dns.Dns["Service"], options: PublicWebOptions): PublicWeb["Service"] => {
   const { isAllowed = isPublicIp, port = 443 } = options
 
-  /** One request, to the checked addresses of its host. */
+  /** Sends one request to the checked addresses of the host. */
   const ask = Effect.fnUntraced(function* (url: URL, { accept, maxBytes }: PublicRead) {
     const addresses = yield* addressesOf(dns, url.hostname)
     if (addresses.length === 0) {
@@ -138,7 +138,7 @@ const make = (dns: Dns.Dns["Service"], options: PublicWebOptions): PublicWeb["Se
   })
 }
 
-/** Over the name servers of the `Dns` in context. */
+/** The implementation over the `Dns` in context. */
 export const layer = (options: PublicWebOptions = {}): Layer.Layer<PublicWeb, never, Dns.Dns> =>
   Layer.effect(
     PublicWeb,

@@ -1,11 +1,11 @@
-/** The states of sources as numbers. */
+/** Metrics about the states of sources. */
 import { Effect } from "effect"
 import { Readings } from "./Readings.ts"
 import { type MonitoredSource, SourceMonitor, type SourceState } from "./SourceMonitor.ts"
 
 const STATES = ["known", "partial", "stale", "unavailable"] as const satisfies ReadonlyArray<SourceState["status"]>
 
-/** The stages of a block, and the source of each. */
+/** The stages of a block, each with its source. */
 const STAGES = { block_feed: "read", blocks: "applied", trades: "stored" } as const
 
 /** How far each stage is behind the newest slot that any source knows. A stage without a block is left out. */

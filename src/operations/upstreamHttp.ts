@@ -8,20 +8,20 @@ import { boundedText, type UnusableText } from "./boundedText.ts"
 import { retryAfterMs } from "./retryAfter.ts"
 import { UpstreamFailure } from "./UpstreamFailure.ts"
 
-/** A reply with one of the expected statuses. */
+/** A reply with one of the accepted statuses. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers.Headers
   readonly text: string
-  /** `Retry-After`, bounded; null when there is none. */
+  /** `Retry-After` in milliseconds, capped; null when there is none. */
   readonly retryAfterMs: number | null
 }
 
-/** The replies that a request accepts. */
+/** Which replies a request accepts. */
 export interface ReplyRules {
-  /** Most bytes of a body. */
+  /** Limit of the body, in bytes. */
   readonly maxBytes: number
-  /** Only 200 when left out. */
+  /** Only 200 by default. */
   readonly statuses?: ReadonlyArray<number>
 }
 
@@ -39,7 +39,7 @@ const reasonOf = (status: number): UpstreamFailure["reason"] =>
 /** Reads the bytes of a body. */
 export type BodyRead<A> = <E>(bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<A, E | UnusableText>
 
-/** Most bytes that are read of a failure's body. */
+/** How many bytes of a failure's body are read. */
 const MOST_OF_FAILURE = 65_536
 
 const exchangeOver =
@@ -81,7 +81,9 @@ export const makeExchange: Effect.Effect<Exchange, never, HttpClient.HttpClient>
       )
 )
 
-/** The exchange for a body that is read while it arrives, with status 200. The reader limits its length. */
+/**
+ * Like `makeExchange`, but reads the body while it arrives. Accepts only status 200. The reader limits the length.
+ */
 export const makeReadingExchange = Effect.map(
   HttpClient.HttpClient,
   (client) =>
