@@ -4,7 +4,7 @@ import { fromBase58, toBase58 } from "./base58.ts"
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
 
 /**
- * How many valid addresses are remembered. The same ones come back on every request, and decoding one costs
+ * How many valid addresses are remembered. The same addresses come back on every request, and decoding one takes
  * microseconds.
  */
 const MOST_KNOWN = 20_000
@@ -37,17 +37,17 @@ export const Address = Schema.String.check(
   .annotate({ identifier: "Address", description: "A Solana address: base58 of 32 bytes." })
 export type Address = typeof Address.Type
 
-/** The text as an address; undefined when it is not one. */
+/** Returns the text as an address; undefined when it is not one. */
 export const addressOf = (text: string): Address | undefined => (isAddress(text) ? (text as Address) : undefined)
 
 /** A token mint. Same format as any address; the name states the role. */
 export type Mint = Address
 
-/** How many spelled addresses are remembered: a power of two, one for each value of the hash. */
+/** Size of the cache of spelled addresses: a power of two, one place for each hash. */
 const SPELLINGS = 2 ** 14
 const spelled: Array<{ readonly bytes: Uint8Array; readonly text: Address } | undefined> = []
 
-// Addresses are hashes or public keys, so a few of their bytes are as good a hash as any.
+// Addresses are hashes or public keys, so a few of their bytes make a good hash.
 const hashOf = (bytes: Uint8Array): number =>
   ((bytes[0] ?? 0) | ((bytes[13] ?? 0) << 8) | ((bytes[31] ?? 0) << 16)) % SPELLINGS
 
@@ -61,8 +61,8 @@ const isSame = (a: Uint8Array, b: Uint8Array): boolean => {
 }
 
 /**
- * Spells 32 raw bytes as an address. The caller guarantees the length. Spelling takes microseconds, and a pool that is
- * decoded again names the same mints and vaults, so spelled addresses are remembered.
+ * Spells 32 raw bytes as an address. The caller guarantees the length. Spelling takes microseconds, and a pool that
+ * is decoded again names the same mints and vaults, so recent results are cached.
  */
 export const addressFromBytes = (bytes: Uint8Array): Address => {
   const hash = hashOf(bytes)

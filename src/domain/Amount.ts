@@ -3,7 +3,7 @@ import { Schema, SchemaTransformation } from "effect"
 /** The largest amount a Solana token account can hold. */
 export const MAX_U64 = 2n ** 64n - 1n
 
-/** A count of a mint's smallest unit. Digits on the wire, because JSON numbers lose precision past 2^53. */
+/** A count of a mint's smallest unit. It is text on the wire, because JSON numbers lose precision past 2^53. */
 export const Atomic = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualToBigInt(0n)).pipe(
   Schema.annotateEncoded({
     identifier: "Atomic",
@@ -13,8 +13,8 @@ export const Atomic = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualT
 export type Atomic = typeof Atomic.Type
 
 /**
- * A property that is an `Atomic`, with its description. `field` cannot describe it, because the documents show the
- * digits and not the bigint.
+ * An `Atomic` property with its description. `field` does not work here, because the documents show the encoded text
+ * and not the bigint.
  */
 export const atomic = (description: string) => Schema.flip(Schema.flip(Atomic).annotateKey({ description }))
 
@@ -33,7 +33,7 @@ export const AmountText = Schema.String.check(
     )
   )
 
-/** Hundredths of a percent that a caller allows a price to move: 1 to 1000. */
+/** How far a caller allows a price to move, in hundredths of a percent: 1 to 1000. */
 export const SlippageBps = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 1000 }, { expected: "a whole number from 1 to 1000" })
 ).annotate({
@@ -41,7 +41,7 @@ export const SlippageBps = Schema.Int.check(
   description: "Allowed slippage in basis points, 1 to 1000."
 })
 
-/** Decimals of a mint as a caller sends them: 0 to 18. */
+/** A mint's decimals as a caller sends them: 0 to 18. */
 export const Decimals = Schema.Int.check(
   Schema.isBetween({ minimum: 0, maximum: 18 }, { expected: "a whole number from 0 to 18" })
 ).annotate({

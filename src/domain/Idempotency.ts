@@ -3,7 +3,7 @@ import { type Effect, Schema } from "effect"
 /** How long a key is kept, and how long a request may run before it counts as abandoned. */
 export const idempotencyPolicy = { keptMs: 86_400_000, leaseMs: 30_000 } as const
 
-/** The name that a caller gives a request, so that sending it again has no second effect. */
+/** The name that a caller gives a request. Sending the request again under the same name has no second effect. */
 export const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[\w-]{8,128}$/u, { expected: "8 to 128 characters of A-Z, a-z, 0-9, _ and -" })
 ).annotate({
@@ -11,7 +11,7 @@ export const IdempotencyKey = Schema.String.check(
     "Names this request for 24 hours. Sent again under the same name, it gets the same answer and has no second effect."
 })
 
-/** An answer as it was sent. The body is JSON text. */
+/** A reply as it was sent. The body is JSON text. */
 export interface StoredAnswer {
   readonly status: number
   readonly body: string
@@ -22,27 +22,27 @@ export interface KeyedRequest {
   /** Keys of different API keys are independent of each other. */
   readonly keyId: string
   readonly idempotencyKey: string
-  /** Equal for equal requests, different for all others. */
+  /** Equal requests have equal digests, different requests have different ones. */
   readonly digest: string
 }
 
-/** State of an idempotency key when a request arrives. */
+/** What is known of an idempotency key when a request arrives. */
 export type Beginning =
   /**
-   * The first of its kind: carry it out, then call `complete` or `abandon`. Without either, the key is free again after
-   * the lease.
+   * No request has used this key yet. Carry the request out, then call `complete` or `abandon`. Without either, the
+   * key is free again after the lease.
    */
   | {
       readonly _tag: "Fresh"
-      /** Keeps the answer, unless the lease ran out and another request took the place. */
+      /** Keeps the reply, unless the lease ran out and another request has taken the key. */
       complete(answer: StoredAnswer): Effect.Effect<void, IdempotencyUnavailable>
-      /** Forgets the request, so that it can be tried again. */
+      /** Forgets the request, so that the caller can try it again. */
       readonly abandon: Effect.Effect<void, IdempotencyUnavailable>
     }
   | { readonly _tag: "Replay"; readonly answer: StoredAnswer }
   /** The same request is still running. */
   | { readonly _tag: "InFlight" }
-  /** The key was used for another request. */
+  /** The key was used for a different request. */
   | { readonly _tag: "Reused" }
 
 /** The store did not answer in time, or failed. */

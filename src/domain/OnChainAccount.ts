@@ -1,9 +1,9 @@
 import type { Address } from "./Address.ts"
 
-/** An on-chain account as it stood at the end of `slot`. */
+/** An on-chain account, as it was at the end of `slot`. */
 export interface OnChainAccount {
   readonly address: Address
-  /** The program that owns the account. Only the program gives the bytes a meaning. */
+  /** The program that owns the account and gives the bytes their meaning. */
   readonly owner: Address
   readonly lamports: bigint
   readonly data: Uint8Array
@@ -14,6 +14,6 @@ export interface OnChainAccount {
 export interface ChainClock {
   readonly slot: number
   readonly epoch: number
-  /** Seconds since the Unix epoch, as the validators agreed; it may trail the wall clock. */
+  /** Seconds since the Unix epoch, as the validators agreed. It may be behind the wall clock. */
   readonly unixTimestamp: number
 }

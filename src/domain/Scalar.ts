@@ -9,7 +9,7 @@ export const Decimal = Schema.String.check(
 ).annotate({ identifier: "Decimal", description: "An exact decimal number as text." })
 export type Decimal = typeof Decimal.Type
 
-/** How good a value is. */
+/** How well a value is known. */
 export const Status = Schema.Literals(["known", "partial", "stale", "unavailable"]).annotate({
   description:
     "`known`: complete. `partial`: a part is missing; the coverage says which. `stale`: older than it may be. `unavailable`: no value."
@@ -59,7 +59,7 @@ export const COMPLETE: Coverage = { complete: true, reason: null }
 /** Something is missing. */
 export const incomplete = (reason: CoverageReason): Coverage => ({ complete: false, reason })
 
-/** Part of the time is missing. The share that was seen is rounded down to four digits. */
+/** Only part of the time span is covered. `share` is how much of it, rounded down to four digits. */
 export const covering = (reason: CoverageReason, share: number): Coverage => ({
   complete: false,
   reason,
@@ -95,19 +95,22 @@ export class Scalar extends Schema.Opaque<Scalar>()(
     .annotate({ identifier: "Scalar", description: "One number with how well it is known, since when and until when." })
 ) {}
 
-/** When a value was computed and until when it holds. */
+/** When a value was computed and when it expires. */
 export interface Lifetime {
   readonly observedAtMs: number
   readonly expiresAtMs: number | null
 }
 
-/** A fully known value. A null value, which could not be written as text, is unavailable. */
+/**
+ * A fully known value. Null means that the value could not be written as decimal text; the scalar is then
+ * unavailable.
+ */
 export const known = (unit: ScalarUnit, value: Decimal | null, { expiresAtMs, observedAtMs }: Lifetime): Scalar =>
   value === null
     ? unavailable(unit, "source_gap")
     : { value, unit, status: "known", observedAtMs, expiresAtMs, coverage: COMPLETE }
 
-/** A value over the part of its time that was seen. */
+/** A value computed from the covered part of its time span. */
 export const covered = (
   unit: ScalarUnit,
   value: Decimal,
@@ -115,7 +118,7 @@ export const covered = (
   coverage: Coverage
 ): Scalar => ({ value, unit, status: coverage.complete ? "known" : "partial", observedAtMs, expiresAtMs, coverage })
 
-/** A value of which something is missing. */
+/** A value that lacks some of its inputs. */
 export const partial = (
   unit: ScalarUnit,
   value: Decimal | null,
@@ -146,7 +149,7 @@ export const stale = (unit: ScalarUnit, { expiresAtMs, observedAtMs }: Lifetime)
   coverage: incomplete("source_stale")
 })
 
-/** The scalar at `nowMs`. A cached scalar that has expired has no value. */
+/** The scalar as it reads at `nowMs`: an expired scalar loses its value. */
 export const asOf = (scalar: Scalar, nowMs: number): Scalar =>
   scalar.value === null || scalar.observedAtMs === null || scalar.expiresAtMs === null || nowMs <= scalar.expiresAtMs
     ? scalar

@@ -1,7 +1,7 @@
 /**
- * Base58. Up to 64 bytes (addresses and signatures) are multiplied by tables of powers, in doubles. Longer input, such
- * as instruction data of hundreds of bytes, is taken in chunks of nine digits, the most that a double holds exactly.
- * The digit-by-digit algorithm would take a tenth of a millisecond for each.
+ * Base58. Up to 64 bytes (addresses and signatures) are multiplied by tables of powers, in doubles. Longer input,
+ * such as instruction data of hundreds of bytes, is split into chunks of nine digits, the longest that a double holds
+ * exactly. The usual digit-by-digit algorithm would take a tenth of a millisecond for such input.
  */
 
 const DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -9,7 +9,7 @@ const CHUNK = 9
 const POWER = 58n ** BigInt(CHUNK)
 const WORD = 8
 const NO_DIGIT = 255
-/** Longest text that is decoded. Instruction data of a transaction is shorter. */
+/** Longest text that is decoded. Instruction data in a transaction is always shorter. */
 const MAX_DIGITS = 2_000
 
 const digitValues = new Uint8Array(128).fill(NO_DIGIT)
@@ -39,19 +39,20 @@ const bigEndian = (bytes: Uint8Array): bigint => {
   return value
 }
 
-/** Limits of the short way. A sum of 32 or 18 products stays below 2^51. */
+/** Largest input of the fast path. A sum of 32 or 18 products stays below 2^51. */
 const SHORT_BYTES = 64
 const SHORT_DIGITS = 90
 const LIMB_DIGITS = 5
 const LIMB = 58 ** LIMB_DIGITS
-/** 3.66: the bytes of five digits. */
+/** Bytes in five base58 digits: 3.66. */
 const LIMB_BYTES = Math.log2(LIMB) / 8
 const LIMBS = SHORT_DIGITS / LIMB_DIGITS
 const HALVES = 34
 const HALF = 2 ** 16
 
 /**
- * Powers of one base, written in the digits of another. Both least significant first, `width` digits for each power.
+ * Powers of one base, written in the digits of another base. Powers and digits run from least to most significant,
+ * `width` digits per power.
  */
 const powerTable = (base: number, count: number, digit: number, width: number): Float64Array => {
   const table = new Float64Array(count * width)
@@ -65,7 +66,7 @@ const powerTable = (base: number, count: number, digit: number, width: number): 
 
 const halvesInLimbs = powerTable(HALF, SHORT_BYTES / 2, LIMB, LIMBS)
 const limbsInHalves = powerTable(LIMB, LIMBS, HALF, HALVES)
-/** How many digits each power fills together with its factor. */
+/** How many digits each power times its factor can fill. */
 const limbsOfHalf = Uint8Array.from({ length: SHORT_BYTES / 2 }, (_, power) => Math.ceil((power * 2 + 2) / LIMB_BYTES))
 const halvesOfLimb = Uint8Array.from({ length: LIMBS }, (_, power) => Math.ceil(((power + 1) * LIMB_BYTES) / 2))
 const letterCodes = Uint8Array.from(DIGITS, (letter) => letter.charCodeAt(0))
@@ -82,7 +83,7 @@ const addPower = (sum: Float64Array, digits: number, table: Float64Array, power:
   }
 }
 
-/** Carries over in a sum, least significant digit first. */
+/** Carries over between the digits of a sum, least significant first. */
 const carryOver = (sum: Float64Array, digit: number): void => {
   let carry = 0
   for (let at = 0; at < sum.length; at++) {
@@ -109,7 +110,7 @@ const shortToBase58 = (bytes: Uint8Array): string => {
   }
   carryOver(limbs, LIMB)
   for (let limb = 0, at = SHORT_DIGITS; limb < LIMBS; limb++) {
-    // Below 2^31: a division of integers by a constant is a multiplication.
+    // Fits 31 bits, so that the division by a constant compiles to an integer multiplication.
     let rest = (limbs[limb] ?? 0) | 0
     for (let digit = 0; digit < LIMB_DIGITS; digit++) {
       at -= 1
@@ -144,14 +145,14 @@ export const toBase58 = (bytes: Uint8Array): string => {
   return "1".repeat(zeros) + digitsOf(Number(rest), 0) + text
 }
 
-/** Powers of 58 by 9, 18, 36 and so on digits: the weights of the upper half of 2, 4, 8 chunks. */
+/** 58^9, 58^18, 58^36 and so on: the weights of the upper half of 2, 4, 8 chunks. */
 const powers: Array<bigint> = [POWER]
 while (CHUNK * 2 ** powers.length < MAX_DIGITS) {
   const last = powers.at(-1) ?? 1n
   powers.push(last * last)
 }
 
-/** The value of the digits between two offsets; -1 when one of them is not a digit. */
+/** The value of the digits between two offsets; -1 when there is a character that is not a digit. */
 const chunkValue = (text: string, from: number, to: number): number => {
   let value = 0
   for (let at = from; at < to; at++) {
@@ -164,7 +165,7 @@ const chunkValue = (text: string, from: number, to: number): number => {
   return value
 }
 
-/** The number's chunks, least significant first; null when a character is not a digit. */
+/** Splits the number into chunks, least significant first. Null when a character is not a digit. */
 const chunksOf = (text: string, zeros: number): Array<bigint> | null => {
   const chunks: Array<bigint> = []
   for (let end = text.length; end > zeros; end -= CHUNK) {
@@ -177,7 +178,7 @@ const chunksOf = (text: string, zeros: number): Array<bigint> | null => {
   return chunks
 }
 
-/** Joins pairs of chunks until one is left, which needs few multiplications of long numbers. */
+/** Joins chunks in pairs until one is left. This needs few multiplications of long numbers. */
 const joined = (chunks: Array<bigint>): bigint => {
   let count = chunks.length
   for (let level = 0; count > 1; level++) {

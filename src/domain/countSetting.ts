@@ -1,4 +1,4 @@
-/** Settings that hold a number or a time which cannot be negative. */
+/** Settings that hold a non-negative number or time. */
 import { Config, Duration, Schema } from "effect"
 
 const atLeast = (minimum: number, noun: string) =>
@@ -7,7 +7,7 @@ const atLeast = (minimum: number, noun: string) =>
 const Whole = Schema.makeFilter((value: number) => Number.isSafeInteger(value) || "must be a whole number")
 const Finite = Schema.makeFilter((value: number) => Number.isFinite(value) || "must be a number")
 
-/** The whole number in the setting of this name, from `minimum` to `maximum`. */
+/** The whole number in the setting `name`, from `minimum` to `maximum`. */
 export const rangeSetting = (
   name: string,
   byDefault: number,
@@ -22,19 +22,19 @@ export const rangeSetting = (
   return Config.schema(Schema.NumberFromString.check(inRange), name).pipe(Config.withDefault(byDefault))
 }
 
-/** The whole number in the setting of this name, at least `minimum`. */
+/** The whole number in the setting `name`, at least `minimum`. */
 export const countSetting = (name: string, byDefault: number, minimum = 0): Config.Config<number> =>
   Config.schema(Schema.NumberFromString.check(Whole).check(atLeast(minimum, "a whole number")), name).pipe(
     Config.withDefault(byDefault)
   )
 
-/** The number in the setting of this name, at least zero. */
+/** The number in the setting `name`, at least zero. */
 export const amountSetting = (name: string, byDefault: number): Config.Config<number> =>
   Config.schema(Schema.NumberFromString.check(Finite).check(atLeast(0, "a number")), name).pipe(
     Config.withDefault(byDefault)
   )
 
-// A date further back would have a year of fewer than four digits.
+// A date further back would have a year with fewer than four digits.
 const LONGEST = Duration.days(36_500)
 const Time = Schema.DurationFromString.check(
   Schema.makeFilter(
@@ -44,5 +44,5 @@ const Time = Schema.DurationFromString.check(
   )
 )
 
-/** The time in the setting of this name: at least zero and at most 100 years. */
+/** The time in the setting `name`: from zero to 100 years. */
 export const durationSetting = (name: string): Config.Config<Duration.Duration> => Config.schema(Time, name)

@@ -1,4 +1,4 @@
-/** Exact arithmetic between decimal text, atomic units and the numbers that JSON shows. No float decides anything here. */
+/** Exact arithmetic on decimal text, atomic units and the numbers that JSON shows. No result depends on a float. */
 
 const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/u
 /** A positive number as JSON and `String(number)` write it. */
@@ -9,13 +9,16 @@ const SIGNIFICANT = 25
 /** Why decimal text is not an amount: it is malformed, or finer than the token's smallest unit. */
 export type DecimalFault = "format" | "too_fine"
 
-// Raising to a power takes longer than most uses of the power.
+// Precomputed, because computing a power takes longer than most things that are done with it.
 const powers = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent))
 
-/** Ten to the power; the exponent is a non-negative integer. */
+/** Ten to the power of a non-negative integer. */
 export const tenTo = (exponent: number): bigint => powers[exponent] ?? 10n ** BigInt(exponent)
 
-/** Atomic units of a whole-token amount as text: no sign, exponent or leading zeros, at most `decimals` fraction digits. */
+/**
+ * Reads whole tokens as atomic units. The text has no sign, exponent or leading zeros, and at most `decimals`
+ * fraction digits.
+ */
 export const toAtomic = (text: string, decimals: number): bigint | DecimalFault => {
   const parts = DECIMAL.exec(text)
   if (parts === null) {
@@ -25,7 +28,7 @@ export const toAtomic = (text: string, decimals: number): bigint | DecimalFault 
   return fraction.length > decimals ? "too_fine" : BigInt(whole + fraction.padEnd(decimals, "0"))
 }
 
-/** Whole tokens of an atomic amount as exact decimal text, without trailing zeros. */
+/** Writes an atomic amount as whole tokens: exact decimal text without trailing zeros. */
 export const fromAtomic = (amount: bigint, decimals: number): string => {
   const digits = amount.toString().padStart(decimals + 1, "0")
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/u, "")
@@ -33,10 +36,10 @@ export const fromAtomic = (amount: bigint, decimals: number): string => {
   return decimals === 0 || fraction === "" ? whole : `${whole}.${fraction}`
 }
 
-/** Whole tokens of an atomic amount as the nearest JSON number. */
+/** An atomic amount as whole tokens, rounded to the nearest JSON number. */
 export const uiNumber = (amount: bigint, decimals: number): number => Number(fromAtomic(amount, decimals))
 
-/** The text of a positive JSON number without exponent and trailing zeros; null for any other text. */
+/** Writes a positive JSON number without exponent and trailing zeros. Null for any other text. */
 export const plainDecimal = (text: string): string | null => {
   const parts = JSON_NUMBER.exec(text)
   if (parts === null) {
@@ -59,7 +62,7 @@ export const shareOf = (amount: bigint, fraction: string): bigint | null => {
   return typeof parts === "string" ? null : (amount * parts) / tenTo(scale)
 }
 
-/** The nearest JSON number of a quotient. The dividend is non-negative and the divisor positive. */
+/** `dividend / divisor` as the nearest JSON number. The dividend is non-negative and the divisor positive. */
 export const quotient = (dividend: bigint, divisor: bigint): number => {
   if (dividend === 0n) {
     return 0
@@ -70,8 +73,7 @@ export const quotient = (dividend: bigint, divisor: bigint): number => {
 }
 
 /**
- * How far `numerator / denominator` falls short of one, in percentage points, rounded to six decimals, half away from
- * zero.
+ * How far `numerator / denominator` is below one, in percentage points, rounded to six decimals, half away from zero.
  */
 export const shortfallPct = (numerator: bigint, denominator: bigint): number => {
   const missing = (denominator - numerator) * 200_000_000n

@@ -1,10 +1,10 @@
-/** What an error says of itself. */
+/** Turns errors into one line of text. */
 
 const ownWords = (error: Error): string => {
   if (error.message !== "") {
     return error.message
   }
-  // A refused connection to several addresses has no message of its own.
+  // A connection refused at several addresses has no message of its own.
   return "code" in error && typeof error.code === "string" ? error.code : error.name
 }
 
@@ -21,8 +21,8 @@ export const errorDetail = (cause: unknown): string => {
 const MOST_PUBLIC = 200
 
 /**
- * The same for an answer that anyone may read, at most 200 characters. Addresses of services are cut to their host.
- * Words of 24 or more letters and digits are left out, because they may be secrets or wallets.
+ * Like `errorDetail`, for replies that anyone may read: at most 200 characters. Addresses of services are cut to
+ * their host. Words of 24 or more letters and digits are left out, because they may be secrets or wallets.
  */
 export const publicDetail = (cause: unknown): string =>
   errorDetail(cause)

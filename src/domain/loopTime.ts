@@ -1,7 +1,7 @@
-/** Time limits and turns of the event loop, and the monotonic clock. */
+/** Time limits that allow for a busy event loop, fair turns on the loop, and the monotonic clock. */
 import { type Clock, Duration, Effect } from "effect"
 
-/** The monotonic clock in milliseconds. A change of the date does not affect durations measured by it. */
+/** The monotonic clock in milliseconds. Changing the system date does not affect it. */
 export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 const TURN_MS = 50
@@ -18,7 +18,10 @@ export const sleepInTurns = (limit: Duration.Input): Effect.Effect<void> => {
   return Effect.asVoid(Effect.replicateEffect(Effect.sleep(Duration.millis(ms / turns)), turns, { discard: true }))
 }
 
-/** The result of the effect, or the result of `late` when the effect takes longer than `limit` (see `sleepInTurns`). */
+/**
+ * Returns the effect's result, or the result of `late` when the effect takes longer than `limit` (see
+ * `sleepInTurns`).
+ */
 export const withinTurns =
   <B, E2, R2>(limit: Duration.Input, late: Effect.Effect<B, E2, R2>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
@@ -34,7 +37,7 @@ const arm = (): void => {
   }
 }
 
-/** Runs the first waiting fiber, and the next one after the loop has read its sockets. */
+/** Runs the first waiting fiber. The next one runs after the loop has read its sockets. */
 const runFirst = (): void => {
   turns.isArmed = false
   const [first] = waiting
@@ -46,8 +49,8 @@ const runFirst = (): void => {
 }
 
 /**
- * Waits for a turn of the event loop in which no other fiber that waits here continues, first come first served. Fibers
- * that merely yield all continue in the same turn, and their steps add up to one long delay for the requests that
+ * Waits for a turn of the event loop that no other fiber waiting here shares. Fibers continue in the order they came,
+ * one per turn. Fibers that merely yield would all continue in the same turn, and together delay the requests that
  * arrive meanwhile.
  */
 export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {

@@ -2,10 +2,10 @@ import { Context } from "effect"
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** Returns that many random bytes, fit for secrets. */
+/** Returns `size` random bytes that are good enough for secrets. */
 export type RandomBytes = (size: number) => Uint8Array
 
-/** Random bytes of the operating system, because Effect's `Random` can be predicted. Tests provide their own. */
+/** Random bytes from the operating system, because Effect's `Random` can be predicted. Tests replace it. */
 export const SecretSource = Context.Reference<RandomBytes>("fathom/domain/SecretSource", {
   defaultValue: () => (size) => crypto.getRandomValues(new Uint8Array(size))
 })
@@ -19,12 +19,12 @@ export const base62 = (value: number): string => {
   return digits
 }
 
-/** That many random base62 characters, each equally likely (5.95 bits each). */
+/** Returns `length` random base62 characters, all equally likely (5.95 bits each). */
 export const randomBase62 = (length: number, random: RandomBytes): string => {
   let text = ""
   while (text.length < length) {
     for (const byte of random(length - text.length)) {
-      // 248 is the largest multiple of 62 that a byte can reach: higher values would favour the first characters.
+      // 248 is the largest multiple of 62 that fits a byte. Higher values would favour the first characters.
       text += byte < 248 ? ALPHABET.charAt(byte % ALPHABET.length) : ""
     }
   }

@@ -1,15 +1,15 @@
-/** Exact fractions of integers, and their decimal text. No float takes part. */
+/** Exact fractions of integers, and their decimal text. No floats are involved. */
 import { fromAtomic, tenTo } from "./decimal.ts"
 
-/** A fraction. The denominator is positive. */
+/** The denominator is positive. */
 export interface Rational {
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** Significant digits of a fraction without end. Digits before the point are never rounded away. */
+/** How many significant digits an endless fraction gets. Digits before the point are never rounded away. */
 export const SIGNIFICANT_DIGITS = 15
-/** The most fraction digits that decimal text on the wire may have. */
+/** Decimal text on the wire has at most this many fraction digits. */
 const MOST_FRACTION_DIGITS = 30
 
 export const whole = (value: bigint): Rational => ({ numerator: value, denominator: 1n })
@@ -58,8 +58,8 @@ const scaled = ({ denominator, numerator }: Rational, scale: number): bigint =>
   (2n * numerator * tenTo(scale) + denominator) / (2n * denominator)
 
 /**
- * The fraction as decimal text with `SIGNIFICANT_DIGITS`, rounded half away from zero. Null for a fraction other than
- * zero that is too small for the digits that the text may have.
+ * The fraction as decimal text with `SIGNIFICANT_DIGITS`, rounded half away from zero. Null when the fraction is not
+ * zero but too small for `MOST_FRACTION_DIGITS`.
  */
 export const decimalText = (value: Rational): string | null => {
   const negative = value.numerator < 0n
@@ -67,7 +67,8 @@ export const decimalText = (value: Rational): string | null => {
   if (size.numerator === 0n) {
     return "0"
   }
-  // Digits before the point, or minus the zeros after it. At most one too many, which the quotient shows.
+  // Number of digits before the point, or minus the number of zeros after it. It may be one too high; the quotient
+  // shows that.
   const guess = size.numerator.toString().length - size.denominator.toString().length + 1
   const overshoots = scaled(size, Math.max(0, SIGNIFICANT_DIGITS - guess)) < tenTo(SIGNIFICANT_DIGITS - 1)
   const wanted = SIGNIFICANT_DIGITS - guess + (overshoots ? 1 : 0)

@@ -1,4 +1,4 @@
-/** Mints that count as a dollar. */
+/** Mints that count as dollars. */
 import { Address, type Mint, SOL, USDC } from "./Address.ts"
 
 /** Tether's dollar on Solana mainnet, 6 decimals. */
@@ -14,8 +14,8 @@ export const DOLLARS: ReadonlyArray<Mint> = [
 
 const dollars: ReadonlySet<Mint> = new Set(DOLLARS)
 
-/** True for mints that count as a dollar. */
+/** True for mints that count as dollars. */
 export const isDollar = (mint: Mint): boolean => dollars.has(mint)
 
-/** True for quote mints: SOL or a dollar. */
+/** True for SOL and for mints that count as dollars. */
 export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)

@@ -1,9 +1,9 @@
 import { Context, Effect } from "effect"
 
-/** A step of the start that takes longer is logged, unless a display shows it. */
+/** Steps that take longer are logged, unless a display shows them. */
 const NOTICE_AFTER = "2 seconds"
 
-/** Shows the steps of a start while they run. */
+/** Shows the steps of a start as they run. */
 export interface StartDisplay {
   readonly begin: (message: string) => void
   readonly end: (message: string) => void
@@ -17,8 +17,8 @@ export const StartDisplay = Context.Reference<StartDisplay | null>("fathom/domai
 })
 
 /**
- * Runs a step of the start under its message. The display shows the step while it lasts; without a display a step of
- * more than two seconds is logged once.
+ * Runs a step of the start under a message. The display shows the step while it runs. Without a display, a step that
+ * takes more than two seconds is logged once.
  */
 export const startStep =
   (message: string) =>

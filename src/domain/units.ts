@@ -3,7 +3,7 @@
 /** 100 % in basis points. */
 export const BPS = 10_000n
 
-/** Decimals of sums in dollars, which are whole nano-dollars. */
+/** Decimals of dollar sums. Sums are whole nano-dollars. */
 export const USD_DIGITS = 9
 
 /** One dollar, in nano-dollars. */
