@@ -14,27 +14,30 @@ const BEAT_TIMEOUT_MS = 500
 const RETRY_EVERY_MS = 250
 const TICK_MS = 50
 /**
- * How long a beat proves the channel, in ticks of the event loop: one beat may be late, three may not. A late tick
- * counts once. While the loop is busy it neither sends nor reads beats, which proves nothing about the channel, and it
- * reads what has arrived before the next tick.
+ * How long a beat proves that the channel works, in ticks of the event loop: one beat may be late, three may not. A
+ * late tick counts once. A busy loop neither sends nor reads beats, which says nothing about the channel, and before
+ * its next tick it reads what has arrived.
  */
 const PROVEN_TICKS = 15
-/** How long a beat proves the channel at most by the clock, for a process that stood still. */
+/**
+ * How long a beat proves that the channel works, by the clock. This limit matters for a process that was suspended.
+ */
 const PROVEN_FOR_MS = 5000
 
-/** Timeout until the first proof: a starting process is busy, and no request waits for the channel yet. */
+/** Timeout until the first beat comes back: a starting process is busy, and no request waits for the channel yet. */
 const START_TIMEOUT_MS = 10_000
 
 /** A kind of change that processes announce to each other. */
 export type Topic = "keys" | "sessions" | "tracker" | "alerts" | "firings"
 
-/** Synchronous handlers of one topic. */
+/** Handlers of one topic. They are synchronous. */
 export interface ChangeHandlers {
   /** A process has changed the subject. `isOwn` is true when it was this process. */
   readonly onChange: (subject: string, isOwn: boolean) => void
   /**
-   * The channel listens. Changes of the last `gapMs` milliseconds may have been missed; null when it has not listened
-   * before. The channel is proven only after this succeeds. A failure reconnects.
+   * The channel is connected. Changes of the last `gapMs` milliseconds may have been missed; null when it was never
+   * connected before. The channel counts as proven only after this effect succeeds. If it fails, the channel
+   * reconnects.
    */
   readonly onConnected: (gapMs: number | null) => Effect.Effect<void, unknown>
 }
@@ -45,27 +48,27 @@ export type ChangeSignal =
   | { readonly _tag: "Missed" }
 
 /**
- * Changes between processes that share a database, over LISTEN and NOTIFY on one connection, which the first
- * subscription opens. Delivery follows the order of commits. Every 250 ms the channel sends itself a beat. When the
+ * Passes changes between processes that share a database, with LISTEN and NOTIFY. The first subscription opens the
+ * single connection. Changes arrive in the order of commits. Every 250 ms the channel sends itself a beat. When the
  * beat comes back, everything committed before it has been received.
  */
 export class ChangeChannel extends Context.Service<
   ChangeChannel,
   {
     /**
-     * True while every change that was committed more than 750 ms ago has been received. The delays of a busy event
-     * loop extend that time, up to 5 s in all.
+     * True when every change committed more than 750 ms ago has been received. A busy event loop extends that time,
+     * up to 5 s in all.
      */
     readonly isProven: () => boolean
     /** SQL expression that announces a change when its transaction commits. The subject is at most 7,900 bytes. */
     announcing(topic: Topic, subject: string | Statement.Fragment): Statement.Fragment
-    /** Announces a change; inside a transaction, when it commits. */
+    /** Announces a change. Inside a transaction, the change is announced when the transaction commits. */
     announce(topic: Topic, subject: string): Effect.Effect<void, SqlError.SqlError>
-    /** Calls the handlers until the scope closes, `onConnected` first. */
+    /** Calls the handlers until the scope closes. `onConnected` is called first. */
     subscribe(topic: Topic, handlers: ChangeHandlers): Effect.Effect<void, never, Scope.Scope>
     /** Changes of a topic. `Missed` comes first, and again whenever the channel was down. */
     changes(topic: Topic): Stream.Stream<ChangeSignal>
-    /** Milliseconds of the monotonic clock since the last proof; infinite before the first. */
+    /** Milliseconds of the monotonic clock since a beat last came back; infinite before the first. */
     readonly sinceProvenMs: () => number
   }
 >()("fathom/storage/ChangeChannel") {
@@ -79,12 +82,14 @@ interface Subscription extends ChangeHandlers {
   readonly topic: string
 }
 
-/** What the last returned beat proves. Times are milliseconds of the monotonic clock unless named otherwise. */
+/**
+ * What the last returned beat proves. Times are milliseconds of the monotonic clock unless their name says otherwise.
+ */
 class Proof {
   // A beat of an earlier session proves nothing about this one.
   isBeating = false
   ticks = 0
-  /** Wall time of the last beat; null before the first. */
+  /** Wall clock time of the last beat; null before the first. */
   beatAtMs: number | null = null
   #sentAtMs: number | null = null
   #sentAtTick = 0
@@ -93,7 +98,7 @@ class Proof {
     return this.#sentAtMs === null
   }
 
-  /** Takes a beat of this process that has come back. */
+  /** Takes a beat of this process that came back. */
   take([sentAtMs, tick]: ReadonlyArray<string>, wallMs: number): void {
     this.isBeating = true
     this.#sentAtMs = Number(sentAtMs)
@@ -101,7 +106,7 @@ class Proof {
     this.beatAtMs = wallMs
   }
 
-  /** Time since the last proof; null before the first. */
+  /** Milliseconds since the last beat; null before the first. */
   age(nowMs: number): number | null {
     return this.#sentAtMs === null ? null : nowMs - this.#sentAtMs
   }
@@ -140,7 +145,7 @@ const make = Effect.gen(function* () {
 
   const session = Effect.scoped(
     Effect.gen(function* () {
-      // Closed after the connection: UNLISTEN on a dead connection would never end.
+      // Closed after the connection, because UNLISTEN on a dead connection would never end.
       const listening = yield* Effect.acquireRelease(Scope.make(), (held) => Scope.close(held, Exit.void))
       const connection = yield* PgConnection.make({
         ...config,

@@ -1,4 +1,4 @@
-/** The database: the one that `DATABASE_URL` names, or an embedded PostgreSQL in `DATA_DIR`. */
+/** The database: either the server in `DATABASE_URL`, or an embedded PostgreSQL in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Exit, Layer, Option, Scope, String } from "effect"
 import type { Migrator, SqlClient, SqlError } from "effect/sql"
@@ -13,7 +13,7 @@ import { directUrl } from "./directUrl.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrate, type SchemaTooNew, type SchemaTooOld, type TradesUnconverted } from "./schema.ts"
 
-/** `DATA_DIR` (`.fathom`): the folder of what this process keeps. */
+/** `DATA_DIR` (`.fathom`): the folder where this process keeps its files. */
 export const dataDir: Config.Config<string> = Config.String("DATA_DIR").pipe(Config.withDefault(".fathom"))
 
 /** Settings of the connections, and of the embedded server. */
@@ -21,15 +21,15 @@ export const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
   directUrl,
   dataDir,
-  /** Connections of the pool. Each process holds one more, for the change channel. */
+  /** Size of the connection pool. Each process has one more connection, for the change channel. */
   poolSize: rangeSetting("DATABASE_POOL_SIZE", 10, { minimum: 1, maximum: 1000 }),
-  /** How long the start waits for a server that takes no connections yet. */
+  /** How long the start waits for a server that does not accept connections yet. */
   wait: durationSetting("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
   connectTimeout: durationSetting("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
   statementTimeout: durationSetting("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
 })
 
-/** A client's settings that do not depend on the server. Columns are snake_case in SQL and camelCase here. */
+/** The client settings that do not depend on the server. Columns are snake_case in SQL and camelCase here. */
 export const clientConfig = (options: {
   readonly poolSize: number
   readonly connectTimeout: Duration.Duration
@@ -43,11 +43,11 @@ export const clientConfig = (options: {
   transformResultNames: String.snakeToCamel
 })
 
-/** How long closing a pool may take. The server ends what was open when it notices. */
+/** Closing a pool may take this long. Afterwards the server ends what is still open once it notices. */
 const CLOSE_TIMEOUT = Duration.seconds(2)
 
 /**
- * A client whose pool closes within 2 s. A transaction cannot be interrupted while it begins and ends. On a dead
+ * Makes a client whose pool closes within 2 s. A transaction cannot be interrupted while it begins or ends. On a dead
  * connection it would hold up a shutdown for as long as the operating system retries.
  */
 export const makeClient = Effect.fnUntraced(function* (config: PgClient.PgPoolConfig) {
@@ -61,7 +61,7 @@ export const makeClient = Effect.fnUntraced(function* (config: PgClient.PgPoolCo
 })
 
 /**
- * Waits for the server of `DATABASE_URL`, or makes and checks the folder of the embedded one. Starts nothing. Fails
+ * Waits for the server in `DATABASE_URL`, or creates and checks the folder of the embedded one. Starts nothing. Fails
  * when the database cannot be used.
  */
 export const check: Effect.Effect<void, Config.ConfigError | DatabaseUnusable | FolderUnusable> = Effect.gen(
@@ -73,7 +73,9 @@ export const check: Effect.Effect<void, Config.ConfigError | DatabaseUnusable | 
   }
 )
 
-/** Fails without `DATABASE_URL` when the folder of the embedded server holds no database yet. Makes nothing. */
+/**
+ * Fails when there is no `DATABASE_URL` and the folder of the embedded server holds no database yet. Creates nothing.
+ */
 export const isThere: Effect.Effect<void, Config.ConfigError | NoDatabase> = Effect.gen(function* () {
   const { dataDir, url } = yield* settings
   const folder = resolve(dataDir, "postgres")
@@ -119,13 +121,13 @@ const migrated = (
 /** A connected, fully migrated database. Without `DATABASE_URL`, this must be the only process in `DATA_DIR`. */
 export const layer = migrated(EmbeddedServer.start)
 
-/** The same for a short command. Works beside a service that runs in `DATA_DIR`. */
+/** Like `layer`, for a short command. It works while a service runs in `DATA_DIR`. */
 export const layerBeside = migrated(EmbeddedServer.join)
 
-/** The database without migrations and change channel, to copy it as it is. Works beside a running service. */
+/** The database as it is, without migrations and change channel, to copy it. It works while a service runs. */
 export const layerAsIs: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Unusable> = PgClient.layerFrom(
   connect(EmbeddedServer.join)
 )
 
-/** The same, as the only owner of `DATA_DIR`. */
+/** Like `layerAsIs`, but as the only user of `DATA_DIR`. */
 export const layerAlone: typeof layerAsIs = PgClient.layerFrom(connect(EmbeddedServer.start))

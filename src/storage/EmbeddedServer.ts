@@ -15,7 +15,8 @@ import { findRunner, type Runner } from "./unprivileged.ts"
 /** A running embedded PostgreSQL 18. */
 export interface EmbeddedServer {
   /**
-   * Folder of the socket. As a client's host it names exactly that socket. The user is `postgres`, without a password.
+   * Folder of the socket. Used as a client's host, it names this socket alone. The user is `postgres`, without a
+   * password.
    */
   readonly socketFolder: string
   readonly pid: number
@@ -31,7 +32,7 @@ export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse"
   }
 }
 
-/** No PostgreSQL is packaged for this kind of machine. */
+/** No PostgreSQL is packaged for this platform. */
 export class NoBinaries extends Schema.TaggedError<NoBinaries>()("NoBinaries", { platform: Schema.String }) {
   override get message(): string {
     return `no PostgreSQL comes with this package for ${this.platform}: set DATABASE_URL to a server`
@@ -48,12 +49,12 @@ export class ServerFailed extends Schema.TaggedError<ServerFailed>()("ServerFail
   }
 }
 
-/** Folder and settings of the server. */
+/** Where the server keeps its data, and how it is set up. */
 export interface EmbeddedServerOptions {
   readonly folder: string
   /** Server settings that replace the defaults. */
   readonly settings?: Readonly<Record<string, string>> | undefined
-  /** False keeps root from using user namespaces, as in some containers. */
+  /** False keeps root from using user namespaces, as some containers do. */
   readonly namespaces?: boolean | undefined
 }
 
@@ -78,8 +79,8 @@ const linesOf = (file: string): ReadonlyArray<string> =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
 
 /**
- * Starts the server of a data folder and stops it with the scope. Makes the folder on first use. A server that ends by
- * itself is started again. An acknowledged write survives the death of every process involved.
+ * Starts the server of a data folder and stops it with the scope. Creates the folder on first use. A server that ends
+ * by itself is started again. Acknowledged writes survive the death of any process involved.
  */
 export const start: (
   options: EmbeddedServerOptions
@@ -110,7 +111,7 @@ export const start: (
     runner.own(server.socketFolder)
     yield* initialise(server, settings)
     yield* Effect.mapError(clearStaleServer(server), failed(server))
-    // Closed after the supervision, which would otherwise restart a server that is being stopped.
+    // Closed after the supervisor, which would otherwise restart a server that is being stopped.
     const children = yield* Scope.fork(yield* Effect.scope)
     const child = yield* Scope.provide(launch(server, settings), children)
     yield* supervise(server, settings, child).pipe(
@@ -120,12 +121,15 @@ export const start: (
     )
     return { socketFolder: server.socketFolder, pid: child.pid ?? 0 }
   },
-  // A refusal of the file system counts as a server that does not start.
+  // A file system error also means that the server did not start.
   (effect, { folder }) =>
     Effect.catchDefect(effect, (cause) => Effect.fail(new ServerFailed({ folder, detail: String(cause) })))
 )
 
-/** Uses the server of a data folder if another process of this machine runs it, and starts it otherwise. */
+/**
+ * Uses the running server of a data folder if another process on this machine started one. Otherwise starts the
+ * server.
+ */
 export const join: typeof start = (options) =>
   start(options).pipe(
     Effect.catchTag("FolderInUse", ({ folder, pid }) =>
@@ -155,8 +159,8 @@ const socketFolderOf = (folder: string): string => {
 }
 
 /**
- * Makes the database cluster elsewhere and moves it into place as a whole, so that half a cluster is never taken for a
- * complete one.
+ * Creates the database cluster in another folder and moves it into place as a whole, so that half a cluster is never
+ * mistaken for a complete one.
  */
 const initialise = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
   if (existsSync(Path.join(server.data, "PG_VERSION"))) {
@@ -171,7 +175,10 @@ const initialise = Effect.fnUntraced(function* (server: Server, settings: Readon
   renameSync(aside, server.data)
 })
 
-/** Starts the server and waits until it takes connections. The remains of a killed server may need a moment to go. */
+/**
+ * Starts the server and waits until it accepts connections. What remains of a killed server may need a moment to
+ * disappear.
+ */
 const launch = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
   const all = Object.entries({ ...DEFAULTS, unix_socket_directories: server.socketFolder, ...settings })
   const flags = all.flatMap(([name, value]) => ["-c", `${name}=${value}`])
@@ -190,7 +197,7 @@ const launch = Effect.fnUntraced(function* (server: Server, settings: Readonly<R
   return child
 })
 
-/** Starts the server again whenever it ends. */
+/** Restarts the server whenever it ends. */
 const supervise = (server: Server, settings: Readonly<Record<string, string>>, first: ChildProcess) => {
   let child = first
   const restart = Effect.gen(function* () {
@@ -213,7 +220,10 @@ const startLogged = (command: Processes.Command, log: string): Effect.Effect<Chi
     (file) => Effect.sync(() => closeSync(file))
   )
 
-/** Line 1 of the pid file names the server, because an earlier server may have left the file. Line 8 is `ready`. */
+/**
+ * True once the server is ready. Line 1 of the pid file must name this server, because an earlier server may have
+ * left the file. Line 8 is then `ready`.
+ */
 const ready = (server: Server, child: ChildProcess, log: string): Effect.Effect<void, ServerFailed> =>
   Effect.suspend(() => {
     if (Processes.hasEnded(child)) {
@@ -230,7 +240,7 @@ const ready = (server: Server, child: ChildProcess, log: string): Effect.Effect<
     Effect.asVoid
   )
 
-/** A fast shutdown: rolls open transactions back, writes a checkpoint and ends. */
+/** Shuts the server down the fast way: it rolls back open transactions, writes a checkpoint and ends. */
 const stop = (child: ChildProcess): Effect.Effect<void> =>
   Effect.gen(function* () {
     child.kill("SIGINT")

@@ -1,4 +1,6 @@
-/** One leader among the processes that share a database: the process that holds an advisory lock of PostgreSQL. */
+/**
+ * Elects one leader among the processes that share a database: the process that holds an advisory lock of PostgreSQL.
+ */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { within } from "./deadline.ts"
@@ -9,27 +11,27 @@ export class LeadershipLost extends Schema.TaggedError<LeadershipLost>()("Leader
   cause: Schema.Defect()
 }) {}
 
-/** An advisory lock of the database. */
+/** Names an advisory lock and its timing. */
 export interface LeaderLock {
-  /** Its key: one for each task that has a leader. */
+  /** Each task with a leader has its own key. */
   readonly key: number
   /**
-   * The server ends a session that is silent for this long, so that a process that stands still stops leading. A
-   * shorter pause costs nothing. The process may go on for a moment after its session ended: a term or a
-   * compare-and-append has to refuse its writes.
+   * The server ends a session that is silent for this long, so a process that is suspended stops leading. Shorter
+   * pauses cost nothing. The process may go on for a moment after its session has ended, so its writes must be
+   * refused by a term or a compare-and-append.
    */
   readonly silenceMs: number
 }
 
 const BEAT_EVERY = Duration.millis(250)
-/** An answer may take this long, or as long as the lock allows silence. */
+/** A beat must be answered within this time, or within `silenceMs` if that is shorter. */
 const BEAT_TIMEOUT_MS = 2000
 const CONNECT_TIMEOUT_MS = 2000
 
 const lost = (cause: unknown) => new LeadershipLost({ cause })
 
 /**
- * Waits until this process alone holds the lock, then runs the effect. Ends with the effect, or fails when the lock is
+ * Waits until this process holds the lock, then runs the effect. Ends with the effect, or fails when the lock is
  * lost. Releases the lock either way. The lock has its own connection.
  */
 export const whileLeading = Effect.fnUntraced(function* <A, E, R>(

@@ -23,7 +23,7 @@ const link = (source: string, at: string): void => {
   }
 }
 
-// npm cannot pack symbolic links. When install scripts are not allowed, nobody has made them.
+// npm cannot pack symbolic links, and install scripts that would create them may not be allowed.
 const makeLinks = (root: string): void => {
   const list = join(root, "native", "pg-symlinks.json")
   for (const { source, target } of existsSync(list) ? decodeLinks(readFileSync(list, "utf8")) : []) {
@@ -56,7 +56,7 @@ export const majorVersion = (): string | null => {
   return /^\d+/u.exec(version)?.[0] ?? null
 }
 
-/** The folder of `initdb` and `postgres`, ready to run; null when there is no package for this machine. */
+/** The folder with `initdb` and `postgres`, ready to run; null when there is no package for this machine. */
 export const findBinaries = (): string | null => {
   const entry = locate()
   if (entry === null) {

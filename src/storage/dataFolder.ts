@@ -1,10 +1,10 @@
-/** Folder of an embedded server: made on first use, and checked before a server starts in it. */
+/** The folder of an embedded server. It is created on first use and checked before a server starts in it. */
 import { Effect, Schema } from "effect"
 import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { majorVersion } from "./binaries.ts"
 
-/** The folder cannot hold the database; `detail` is the reason. */
+/** The folder cannot hold the database. `detail` says why. */
 export class FolderUnusable extends Schema.TaggedError<FolderUnusable>()("FolderUnusable", {
   folder: Schema.String,
   detail: Schema.String
@@ -21,18 +21,18 @@ export class NoDatabase extends Schema.TaggedError<NoDatabase>()("NoDatabase", {
   }
 }
 
-/** True when a server has made its database in the folder. */
+/** True when a server has created its database in the folder. */
 export const holdsDatabase = (folder: string): boolean => existsSync(join(folder, "data", "PG_VERSION"))
 
 const MIB = 2 ** 20
 /** A new cluster takes 40 MiB. Half of it is the write-ahead log. */
 const NEW_CLUSTER_MIB = 128
-/** A start may need another 16 MiB segment of the write-ahead log, and room for its log file. */
+/** A start may need another 16 MiB segment for the write-ahead log, and space for the server's log file. */
 const START_MIB = 32
 
 /**
- * Makes a folder and its parents, for the owner alone. Node's own `recursive` never returns when the system denies that
- * a parent exists, as it does under /proc.
+ * Creates a folder and its parents for the owner alone. Node's own `recursive` never returns when the system denies
+ * that a parent exists, as under /proc.
  */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) {
@@ -42,7 +42,7 @@ const makeFolder = (folder: string): void => {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (cause) {
-    // Another process may have made it.
+    // Another process may have created it.
     if (!existsSync(folder)) {
       throw cause
     }
@@ -56,8 +56,8 @@ const tryWrite = (folder: string): void => {
 }
 
 /**
- * The reason why a file system cannot hold a new or existing cluster; null when it can. Sizes that the file system does
- * not report are ignored.
+ * Why the file system cannot hold a new or existing cluster; null when it can. Sizes that the file system does not
+ * report are ignored.
  */
 const spaceRefusal = (folder: string, isNew: boolean): string | null => {
   const { bavail, blocks, bsize } = statfsSync(folder)
@@ -78,7 +78,7 @@ const refusal = (folder: string): string | null => {
       "with a new DATA_DIR"
     )
   }
-  // Before the attempt to write, which would fail too but name no size.
+  // Checked before the attempt to write, because that error would not name a size.
   const space = spaceRefusal(folder, version === null)
   if (space === null) {
     tryWrite(folder)
@@ -87,7 +87,7 @@ const refusal = (folder: string): string | null => {
 }
 
 /**
- * Makes the folder when it is missing. Fails when it cannot be written, its disk is full, or another version has
+ * Creates the folder if it is missing. Fails when it cannot be written, its disk is full, or another version has
  * written it.
  */
 export const prepareFolder = (folder: string): Effect.Effect<void, FolderUnusable> =>

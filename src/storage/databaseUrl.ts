@@ -1,13 +1,13 @@
 /**
- * The server that `DATABASE_URL` names. The start waits for it while it comes up, and refuses it with its name when it
- * cannot be used.
+ * Checks the server in `DATABASE_URL`. The start waits while the server comes up, and fails with the server's name
+ * when it cannot be used.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Predicate, Redacted, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { within } from "./deadline.ts"
 
-/** The server cannot be used. */
+/** The server in `DATABASE_URL` cannot be used. */
 export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", {
   /** Host and port, or the folder of the socket, never a credential. Null when the URL cannot be read. */
   target: Schema.NullOr(Schema.String),
@@ -20,14 +20,14 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
   }
 }
 
-/** The oldest server version that can run the queries, as `server_version_num`. */
+/** The oldest server version that supports our queries, as `server_version_num`. */
 const OLDEST = 150_000
 const RETRY_EVERY = "250 millis"
 const NOTICE_AFTER = "1 second"
 
 /**
- * Codes of a server that may be starting: refused and lost connections, a missing socket, a name service that does not
- * answer yet, `cannot_connect_now` and `too_many_connections`.
+ * Error codes of a server that may still be starting: refused and lost connections, a missing socket, a name service
+ * that does not answer yet, `cannot_connect_now` and `too_many_connections`.
  */
 const TRANSIENT = /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03|53300)$/u
 
@@ -45,7 +45,7 @@ export const targetOf = (url: Redacted.Redacted): string | null => {
   return host.startsWith("/") ? host : `${host === "" ? "localhost" : host}:${port}`
 }
 
-/** The reason in a connection error: its code and text, or null when it has neither. */
+/** Code and text of a connection error; null when it has neither. */
 const reasonOf = ({ reason }: SqlError.SqlError): { readonly code: string | null; readonly text: string } => {
   const { cause } = reason
   const code = codeOf(cause)
@@ -69,7 +69,7 @@ const versionOf = (url: Redacted.Redacted, connectTimeout: Duration.Duration) =>
   )
 
 /**
- * Waits at most `limit` for a server that refuses connections or is starting, with a line in the log. Fails at once for
+ * Waits up to `limit` for a server that refuses connections or is starting, and logs that it waits. Fails at once for
  * anything else: a malformed URL, an unknown host, a rejected password, a missing database, a server older than 15.
  */
 export const awaitServer = Effect.fn("databaseUrl.awaitServer")(function* (options: {

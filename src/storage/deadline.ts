@@ -1,13 +1,13 @@
-/** Deadlines of database queries, and one typed failure per port. */
+/** Deadlines of database queries. Each port has one typed failure. */
 import { type Duration, Effect, Exit, Fiber, Metric, Predicate, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { withinTurns } from "../domain/loopTime.ts"
 import { failOnLostConnection } from "./transaction.ts"
 
 /**
- * Fails with `late` when the effect takes longer than `limit`, without the delays of a busy event loop. The effect is
- * then interrupted in the background, because an interrupted query waits for the server's answer, which a frozen server
- * never gives.
+ * Fails with `late` when the effect takes longer than `limit`. Delays of a busy event loop do not count. The effect
+ * is then interrupted in the background, because an interrupted query waits for the server's answer, and a frozen
+ * server never gives one.
  */
 export const within =
   <Late>(limit: Duration.Input, late: (cause: Error) => Late) =>
@@ -22,13 +22,16 @@ export const within =
       )
     )
 
-/** Failure of a query: the database is unavailable, or a row does not have the expected shape. */
+/** Why a query failed: the database is unavailable, or a row does not have the expected shape. */
 export type Broken = SqlError.SqlError | Schema.SchemaError
 
-/** Upper bounds of the durations, in seconds. */
+/** Upper bounds of the histogram's buckets, in seconds. */
 const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** `late` is a call that its deadline ended. A row that a caller may not have or change counts as answered. */
+/**
+ * `late`: the deadline passed. A caller who may not see or change a row still got an answer, so that counts as
+ * `answered`.
+ */
 type Outcome = "answered" | "failed" | "late"
 
 const timers = new Map<string, Metric.Histogram<number>>()
@@ -46,13 +49,13 @@ const timerOf = (store: string, outcome: Outcome): Metric.Histogram<number> => {
   return timer
 }
 
-/** Name of the store that a failure belongs to: `KeyStore` for `KeyStoreUnavailable`. */
+/** The store that a failure belongs to: `KeyStore` for `KeyStoreUnavailable`. */
 const storeOf = (failure: unknown): string =>
   Predicate.hasProperty(failure, "_tag") ? String(failure._tag).replace(/Unavailable$/u, "") : "other"
 
 /**
- * Runs a query to its end or its deadline, and measures it. Any failure of the database becomes the failure that
- * `unavailable` makes, which also names the store.
+ * Runs a query to its end or its deadline and measures it. `unavailable` makes the failure for any database error;
+ * its tag also names the store in metrics.
  */
 export const bounded = <Unavailable>(limit: Duration.Input, unavailable: (cause: unknown) => Unavailable) => {
   const store = storeOf(unavailable(null))

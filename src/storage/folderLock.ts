@@ -1,4 +1,4 @@
-/** One owner per data folder. The operating system holds the lock and releases it when the owner dies. */
+/** Gives each data folder one owner. The operating system holds the lock and releases it when the owner dies. */
 import { Effect, type Scope } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -12,7 +12,7 @@ const readOwner = (file: string): number | null => {
   }
 }
 
-// Node has no file locks. SQLite has them on every system, between containers of one host and inside one process.
+// Node has no file locks. SQLite's locks work on every system, between containers of one host and inside one process.
 const lock = (file: string): DatabaseSync | null => {
   const database = new DatabaseSync(file)
   try {
@@ -28,8 +28,8 @@ const lock = (file: string): DatabaseSync | null => {
 }
 
 /**
- * Takes the folder until the scope closes, and returns null. When another process has it, returns the process id that
- * its owner left there, or 0 when it left none. A folder that cannot be written is a defect.
+ * Takes the folder until the scope closes, and returns null. When another process owns it, returns the process id
+ * that the owner left there, or 0 when it left none. A folder that cannot be written is a defect.
  */
 export const takeFolder = (folder: string): Effect.Effect<number | null, never, Scope.Scope> =>
   Effect.acquireRelease(

@@ -1,4 +1,4 @@
-/** Starting, signalling and inspecting other programs. */
+/** Starts, signals and inspects other programs. */
 import { Effect } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -11,7 +11,7 @@ export interface Command {
   readonly gid?: number | undefined
 }
 
-// Nothing from the caller's environment: locale, time zone and PG variables would change what PostgreSQL does.
+// Nothing from the caller's environment: locale, time zone and PG variables would change how PostgreSQL behaves.
 const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C", TZ: "UTC" }
 
 const optionsOf = ({ gid, uid }: Command) => ({
@@ -33,7 +33,7 @@ export const run = (command: Command): Effect.Effect<void, string> =>
 /** Starts a program that writes to the open file `log`. Fails when there is no such program. */
 export const start = (command: Command, log: number): Effect.Effect<ChildProcess, string> =>
   Effect.callback((resume) => {
-    // A session of its own: Ctrl-C in a terminal stops this process, which then stops the server properly.
+    // A session of its own: Ctrl-C in a terminal then stops only this process, which stops the server properly.
     const options = { ...optionsOf(command), detached: true, stdio: ["ignore" as const, log, log] }
     const child = spawn(command.file, command.args, options)
     child.once("spawn", () => resume(Effect.succeed(child)))

@@ -1,16 +1,16 @@
-/** Deletes rows that are too old, in statements of a bounded size, by the processes that clean up. */
+/** Deletes rows that are too old, in statements of a bounded size. Only processes with `CleansUp` do it. */
 import { Context, type Duration, Effect, Schedule, type Scope } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
 import type { Broken } from "./deadline.ts"
 
-/** Most rows per statement, so that none holds its locks for long. */
+/** How many rows one statement deletes, so that no statement holds its locks for long. */
 const MOST_ROWS = 5000
 
-/** False in processes that leave the deletion of old rows to other processes of the service. */
+/** True in processes that delete old rows. Other processes of the service leave it to them. */
 export const CleansUp = Context.Reference<boolean>("fathom/storage/purge/CleansUp", { defaultValue: () => true })
 
-/** Gives one statement its deadline. */
+/** Wraps one statement in its deadline. */
 export type Bound<Failure> = (
   statement: Effect.Effect<ReadonlyArray<unknown>, Broken>
 ) => Effect.Effect<ReadonlyArray<unknown>, Failure>
@@ -18,15 +18,15 @@ export type Bound<Failure> = (
 interface Purge<Failure> {
   readonly sql: SqlClient.SqlClient
   readonly table: string
-  /** Holds for the rows to delete. */
+  /** The condition for the rows to delete. */
   readonly where: Statement.Fragment
   readonly bound: Bound<Failure>
   readonly most?: number
 }
 
 /**
- * Deletes rows of a table without partitions, each statement in its own transaction. After a failure, what is done
- * stays done.
+ * Deletes rows of a table without partitions, each statement in its own transaction. When one fails, rows that were
+ * already deleted stay deleted.
  */
 export const purgeRows = <Failure>({
   bound,
@@ -38,8 +38,8 @@ export const purgeRows = <Failure>({
   const name = sql(table)
   const statement = Effect.suspend(() =>
     bound(
-      // The condition is repeated outside: PostgreSQL 17.5 does not check again whether a row that changed while the
-      // statement waited for it is still among the places of the scan.
+      // The condition is repeated outside. A row may change while the statement waits for it, and PostgreSQL 17.5
+      // does not check again whether the changed row is still in the subquery's result.
       sql`
         delete from ${name}
         where ctid = any(array(select ctid from ${name} where ${where} limit ${most})) and (${where}) returning 1
@@ -50,7 +50,7 @@ export const purgeRows = <Failure>({
 }
 
 /**
- * Runs a deletion now and at every interval, in processes that clean up. A failure is logged, and the next turn tries
+ * Deletes now and at every interval, in processes that clean up. A failure is logged, and the next interval tries
  * again.
  */
 export const cleanUp = <E, R>(

@@ -1,4 +1,4 @@
-/** The version of the schema: the migrations that a database has, and the migrations of this version. */
+/** The version of the schema: which migrations a database has, and which this version of the service has. */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { migrations } from "./migrations.ts"
@@ -10,7 +10,7 @@ const TABLE = "schema_migrations"
 
 /** The database, or a backup, has migrations from a later version. */
 export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooNew", {
-  /** `database`, or the name of a file. */
+  /** `database`, or a file name. */
   subject: Schema.String,
   migrations: Schema.Array(Schema.String)
 }) {
@@ -20,7 +20,7 @@ export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooN
   }
 }
 
-/** Numbers of the migrations that made the schema of `0060_schema` step by step. */
+/** Numbers of the migrations that built the schema of `0060_schema` step by step. */
 const STEPS: ReadonlySet<number> = new Set([
   1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 24, 26, 27, 30, 31, 32, 36, 38, 40, 41, 42, 44, 46, 50, 51, 52, 53, 54, 55, 56,
   57, 58, 59
@@ -31,7 +31,7 @@ const LAST_WITH_STEPS = "0.1.0 at commit 391aa525"
 
 /** The database, or a backup, is older than the schema that this version starts from. */
 export class SchemaTooOld extends Schema.TaggedError<SchemaTooOld>()("SchemaTooOld", {
-  /** `database`, or the name of a file. */
+  /** `database`, or a file name. */
   subject: Schema.String
 }) {
   override get message(): string {
@@ -39,7 +39,7 @@ export class SchemaTooOld extends Schema.TaggedError<SchemaTooOld>()("SchemaTooO
   }
 }
 
-/** The database still holds trades in the form from before migration 0021. */
+/** The database still has trades in the table from before migration 0021. */
 export class TradesUnconverted extends Schema.TaggedError<TradesUnconverted>()("TradesUnconverted", {}) {
   override get message(): string {
     return `the database has trades in an old form (table old_trades): start version ${LAST_WITH_STEPS} without CLICKHOUSE_URL until the table is gone`
@@ -61,7 +61,9 @@ const hasTable = Effect.fnUntraced(
   Effect.catchTag("SchemaError", Effect.die)
 )
 
-/** Names of the migrations that the database has, oldest first, as `migrations` names them; empty for a new database. */
+/**
+ * Names of the migrations that the database has, oldest first, spelled as in `migrations`; empty for a new database.
+ */
 export const appliedMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   if (!(yield* hasTable(TABLE))) {
@@ -90,8 +92,8 @@ const isStep = (name: string): boolean => STEPS.has(Number(name.slice(0, 4)))
 export type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
 
 /**
- * Translates a list of applied migrations into today's names: all steps together are `0060_schema`. Fails when the list
- * has a migration that is not `known`, or only some of the steps.
+ * Translates a list of applied migrations into today's names: all the steps together become `0060_schema`. Fails when
+ * the list has a migration that is not `known`, or only some of the steps.
  */
 export const currentNames = (
   subject: string,
@@ -109,7 +111,7 @@ export const currentNames = (
   return Effect.succeed(steps.length > 0 ? [ALL_STEPS, ...later] : later)
 }
 
-/** Waits until no other process changes the schema, and keeps others out until the transaction ends. */
+/** Waits until no other process changes the schema, then keeps others out until the transaction ends. */
 export const lockSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`set local statement_timeout = 0`
@@ -122,7 +124,7 @@ const record = Effect.fnUntraced(function* (name: string) {
   yield* sql`insert into ${sql(TABLE)} ${sql.insert(row)}`.withoutTransform
 })
 
-/** Records the schema of a database that the steps have made. Its tables stay as they are. */
+/** Records that a database built by the steps has today's schema. The tables stay as they are. */
 const adoptSteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* refuseUnconverted
@@ -131,8 +133,8 @@ const adoptSteps = Effect.gen(function* () {
 })
 
 /**
- * Applies migrations that the database lacks and whose number is below its newest one. The migrator would take them for
- * applied. Migrations that were written at the same time arrive in any order.
+ * Applies missing migrations with a number below the database's newest one. The migrator would skip them. They exist
+ * because migrations written in parallel are released in any order.
  */
 const applyEarlier = Effect.fnUntraced(function* (wanted: Migrations, applied: ReadonlyArray<string>) {
   const newest = applied.at(-1) ?? ""
@@ -145,8 +147,8 @@ const applyEarlier = Effect.fnUntraced(function* (wanted: Migrations, applied: R
 })
 
 /**
- * Applies the wanted migrations that the database lacks, in one transaction. When several processes start at once, one
- * of them does it and the others wait. Fails when the database has other migrations, or is too old.
+ * Applies the wanted migrations that the database lacks, in one transaction. When several processes start at once,
+ * one of them does it and the others wait. Fails when the database has unknown migrations, or is too old.
  */
 export const migrateTo = (
   wanted: Migrations

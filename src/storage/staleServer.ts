@@ -1,10 +1,10 @@
-/** Cleans up after an earlier server of a data folder whose owner was killed. The caller holds the folder's lock. */
+/** Cleans up after an earlier server whose owner was killed. The caller holds the lock of the data folder. */
 import { Effect, Schedule } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Processes from "./processes.ts"
 
-/** The data folder of a server and the folder of its socket. */
+/** The folders of a server: its data and its socket. */
 export interface ServerFolders {
   readonly data: string
   readonly socketFolder: string
@@ -21,9 +21,10 @@ const pidIn = (file: string): number | null => {
 }
 
 /**
- * Replaces the process id in a lock file with the id of this process. PostgreSQL refuses to start while the process in
- * the file lives, even if another program has got that id since; it ignores the id of its parent. The rest of the file
- * stays: PostgreSQL uses it to find out whether children of the earlier server still write.
+ * Replaces the process id in a lock file with the id of this process. PostgreSQL refuses to start while the process
+ * in the file lives, even if another program has since got that id. It ignores the id of its parent, which is this
+ * process. The rest of the file stays, because PostgreSQL uses it to find out whether children of the earlier server
+ * still write.
  */
 const disown = (file: string): void => {
   if (existsSync(file)) {
@@ -44,7 +45,7 @@ const stop = (pid: number): Effect.Effect<void, string> => {
 }
 
 /**
- * Stops the server that the lock file of a data folder names, and releases lock files that name another process. Fails
+ * Stops the server that a data folder's lock file names, and clears lock files that name an unrelated process. Fails
  * when the server does not stop.
  */
 export const clearStaleServer = Effect.fnUntraced(function* ({ data, socketFolder }: ServerFolders) {

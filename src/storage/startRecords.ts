@@ -1,4 +1,4 @@
-/** Records the starts of the service in its data folder: one folder per start, locked by its process. */
+/** Records each start of the service in its data folder, as a folder that the process keeps locked. */
 import { Effect, type Scope } from "effect"
 import { mkdirSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ export const recordedStarts = (folder: string) =>
 
 /**
  * Records this start with a folder that stays locked until the scope closes. Returns false when that is not possible.
- * The keys of such a start then carry no id, so that no other start takes them for keys of an ended one.
+ * Keys of such a start carry no id, so no later start can mistake them for keys of an ended one.
  */
 export const recordStart = (folder: string, id: string): Effect.Effect<boolean, never, Scope.Scope> =>
   Effect.sync(() => mkdirSync(join(folder, id), { recursive: true, mode: 0o700 })).pipe(

@@ -1,13 +1,13 @@
 import { Cause, Effect } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 
-/** The database failure among the defects of a cause; undefined when there is none. */
+/** The database error among a cause's defects; undefined when there is none. */
 const lostConnection = <E>(cause: Cause.Cause<E>): SqlError.SqlError | undefined =>
   cause.reasons.flatMap((reason) =>
     Cause.isDieReason(reason) && SqlError.isSqlError(reason.defect) ? [reason.defect] : []
   )[0]
 
-/** Turns a defect that a lost connection can leave back into the database failure it is. */
+/** Turns the defect that a lost connection can leave into the database error that caused it. */
 export const failOnLostConnection = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | SqlError.SqlError, R> =>
@@ -17,8 +17,9 @@ export const failOnLostConnection = <A, E, R>(
   })
 
 /**
- * Runs the effect in a transaction, or in a savepoint inside one. Fails with `SqlError` when the connection is lost:
- * Effect's own `withTransaction` dies when its rollback fails, and turns the effect's failure into a defect too.
+ * Runs the effect in a transaction, or in a savepoint when one is already open. Fails with `SqlError` when the
+ * connection is lost. Effect's own `withTransaction` would die when its rollback fails, and hide the effect's
+ * failure.
  */
 export const transaction = <A, E, R>(
   sql: SqlClient.SqlClient,

@@ -1,4 +1,7 @@
-/** PostgreSQL refuses to run as root, and `initdb` as a user without a passwd entry. Containers are often both. */
+/**
+ * Runs PostgreSQL without privileges. It refuses to run as root, and `initdb` refuses a user without a passwd entry.
+ * Containers often have one or the other.
+ */
 import { Effect } from "effect"
 import { chownSync } from "node:fs"
 import { userInfo } from "node:os"
@@ -8,11 +11,11 @@ const UNPRIVILEGED_ID = 65534
 
 /** How to run the programs of one data folder. */
 export interface Runner {
-  /** A program that ends by itself. */
+  /** Builds the command for a program that ends by itself. */
   readonly once: (file: string, args: ReadonlyArray<string>) => Command
-  /** A server. It shuts down properly when this process dies, if the system supports that. */
+  /** Builds the command for a server. It shuts down properly when this process dies, if the system supports that. */
   readonly server: (file: string, args: ReadonlyArray<string>) => Command
-  /** Gives a folder to the user that runs the programs. */
+  /** Makes the programs' user the owner of a folder. */
   readonly own: (folder: string) => void
 }
 
@@ -27,8 +30,9 @@ const hasPasswdEntry = (): boolean => {
 const succeeds = (file: string, args: ReadonlyArray<string>) => Effect.isSuccess(run({ file, args }))
 
 /**
- * Finds a way that this machine allows. A user namespace without a mapping runs as uid 65534 while files keep their
- * owner. When that is forbidden, as under Docker's default profile, root becomes uid 65534 for good.
+ * Finds a way that works on this machine. In a user namespace without a mapping, programs run as uid 65534 while
+ * files keep their owner. Where that is forbidden, as under Docker's default profile, root becomes uid 65534 for
+ * good.
  */
 export const findRunner: (options: { readonly namespaces: boolean }) => Effect.Effect<Runner> = Effect.fnUntraced(
   function* ({ namespaces }) {

@@ -1,4 +1,4 @@
-/** Backs the database up as of one moment, beside running services. */
+/** Backs up the database as of one moment, while services may be running. */
 import { DateTime, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -17,14 +17,14 @@ import { writeLines } from "./writeLines.ts"
 
 /** Rows per fetch. */
 const FETCHED = 1000
-/** About how many characters of rows one line has. */
+/** About how many characters of rows go into one line. */
 const LINE_CHARACTERS = 2 ** 20
-/** Rows between two lines of progress. */
+/** Rows between two progress messages. */
 const REPORTED = 500_000
 
 const decodeTexts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ row: Schema.String })))
 
-/** The rows in groups, each about as long as a line. */
+/** Groups rows so that each group is about one line long. */
 const grouped = (rows: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
   const groups: Array<Array<string>> = []
   let size = LINE_CHARACTERS
@@ -39,17 +39,17 @@ const grouped = (rows: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<strin
   return groups
 }
 
-/** The tables to read for a table: its partitions with rows, or the table itself. */
+/** The tables to read: the partitions that have rows, or the table itself. */
 const leavesOf = ({ partitions }: Catalogue, table: string): ReadonlyArray<string> => {
   const own = partitions.filter(({ root }) => root === table)
   return own.length === 0 ? [table] : own.filter(({ key }) => key === null).map(({ name }) => name)
 }
 
 /**
- * Writes every row that the database holds at one moment to a new file, readable by its owner alone. A cursor reads the
- * rows, so memory holds at most a thousand of them. Partitions are read one by one and their parents are not locked, so
- * a service beside it can add days; only dropping a table waits. Fails when the file exists, or when there is nothing
- * to copy.
+ * Writes every row that the database holds at one moment to a new file that only its owner can read. A cursor reads
+ * the rows, so memory holds at most a thousand of them. Partitions are read one by one and their parents are not
+ * locked, so a running service can add days; only dropping a table has to wait. Fails when the file exists, or when
+ * there is nothing to copy.
  */
 export const backUp = Effect.fn("backup.backUp")(function* (options: {
   readonly file: string

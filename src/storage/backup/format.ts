@@ -4,7 +4,7 @@
  */
 import { type Effect, Schema } from "effect"
 
-/** Increased when a reader of the earlier format could misread a file. */
+/** Raise it when a reader of the previous format could misread a file. */
 export const FORMAT_VERSION = 1
 
 const Table = Schema.Struct({
@@ -16,23 +16,23 @@ const Table = Schema.Struct({
 const Partition = Schema.Struct({
   name: Schema.String,
   parent: Schema.String,
-  /** The outermost table, whose rows it holds. */
+  /** The outermost parent table. */
   root: Schema.String,
   /** `FOR VALUES ...` as PostgreSQL prints it. */
   bound: Schema.String,
-  /** Partition key, if the partition has partitions itself. */
+  /** Partition key, when the partition is partitioned further. */
   key: Schema.NullOr(Schema.String),
-  /** Indexes that the parent does not have: `USING ...` as PostgreSQL prints it. */
+  /** Indexes that the parent does not have. `USING ...` is as PostgreSQL prints it. */
   indexes: Schema.Array(Schema.Struct({ name: Schema.String, isUnique: Schema.Boolean, using: Schema.String }))
 })
 
-/** What a database has besides its rows and the work of its migrations. */
+/** What a database holds besides its rows and what its migrations create. */
 export const Catalogue = Schema.Struct({
-  /** Tables without partitions. A table comes after the tables that its foreign keys name. */
+  /** Tables that are not partitions. A table comes after the tables that its foreign keys refer to. */
   tables: Schema.Array(Table),
-  /** Parents first. */
+  /** Parents come before their partitions. */
   partitions: Schema.Array(Partition),
-  /** Sequences in use, with their last value. */
+  /** Sequences that have been used, with their last values. */
   sequences: Schema.Array(Schema.Struct({ name: Schema.String, last: Schema.String }))
 })
 export type Catalogue = typeof Catalogue.Type
@@ -43,28 +43,28 @@ export const Header = Schema.Struct({
   version: Schema.Int,
   /** Version of the service that wrote the file. */
   service: Schema.String,
-  /** Time of the state, ISO 8601. */
+  /** When the backup's state was taken, ISO 8601. */
   at: Schema.String,
   migrations: Schema.Array(Schema.String),
   ...Catalogue.fields
 })
 export type Header = typeof Header.Type
 
-/** Rows, each as PostgreSQL prints it as one composite value. */
+/** Rows of one table, each printed by PostgreSQL as one composite value. */
 export const Rows = Schema.Struct({ table: Schema.String, rows: Schema.Array(Schema.String) })
 
-/** The end of a table: number of rows, and SHA-256 of their texts, each followed by a line feed. */
+/** Ends a table: number of rows, and SHA-256 of their texts with a line feed after each. */
 export const TableEnd = Schema.Struct({ end: Schema.String, count: Schema.Int, sha256: Schema.String })
 
-/** The last line: rows of all tables, and SHA-256 of all lines before it. */
+/** The last line: number of all rows, and SHA-256 of all lines before it. */
 export const Complete = Schema.Struct({ complete: Schema.Literal(true), count: Schema.Int, sha256: Schema.String })
 
-/** Any line. */
+/** Decodes any line of a backup. */
 export const decodeLine = Schema.decodeUnknownEffect(
   Schema.fromJsonString(Schema.Union([Rows, TableEnd, Complete, Header]))
 )
 
-/** A backup cannot be made, read or restored; `detail` is the reason. */
+/** A backup could not be made, read or restored. `detail` says why. */
 export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
   file: Schema.String,
   detail: Schema.String
@@ -74,11 +74,10 @@ export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFail
   }
 }
 
-/** Summary of a backup. */
 export interface BackupSummary {
   readonly header: Header
   readonly count: number
 }
 
-/** Receives one line of text for each step of a long run. */
+/** Takes a progress message for each step of a long run. */
 export type Progress = (text: string) => Effect.Effect<void>

@@ -1,4 +1,4 @@
-/** The only reader of backups. It checks order, counts and hashes while it reads. */
+/** Reads backups, and checks order, counts and hashes on the way. Nothing else reads them. */
 import { Effect, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -7,14 +7,14 @@ import { createZstdDecompress } from "node:zlib"
 import { BackupFailed, type BackupSummary, decodeLine, FORMAT_VERSION, Header } from "./format.ts"
 
 /**
- * The longest accepted line. Written lines have about a mebibyte; one row of PostgreSQL may be longer, but not longer
- * than this.
+ * The longest line that is accepted. A line has about a mebibyte; a single row of PostgreSQL may be longer, but not
+ * longer than this.
  */
 const LONGEST_LINE = 2 ** 28
 
 const LINE_FEED = 10
 
-/** The lines of a compressed file, without line feeds. What follows the last line feed is a line too. */
+/** The lines of a compressed file, without their line feeds. Text after the last line feed counts as a line. */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   const source = pipeline(createReadStream(file), createZstdDecompress(), () => undefined)
   let held: Array<Buffer> = []
@@ -38,7 +38,7 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** What a reader does, in the order of the file. */
+/** What to do with each part, in the order of the file. */
 export interface BackupReader<E, R> {
   readonly onHeader: (header: Header) => Effect.Effect<void, E, R>
   readonly onRows: (table: string, rows: ReadonlyArray<string>) => Effect.Effect<void, E, R>
@@ -50,8 +50,8 @@ const decodeText = (bytes: Buffer): string => new TextDecoder("utf-8", { fatal: 
 const isHeader = Schema.is(Header)
 
 /**
- * Reads a backup from beginning to end. Fails with `BackupFailed` for a file that is cut, altered, of a later format or
- * not a backup. The reader may have seen some of its rows by then.
+ * Reads a backup from beginning to end. Fails with `BackupFailed` when the file is cut off, altered, in a later
+ * format or not a backup. The reader may already have seen some rows by then.
  */
 export const readBackup = Effect.fnUntraced(function* <E, R>(file: string, reader: BackupReader<E, R>) {
   const fail = (detail: string) => new BackupFailed({ file, detail })
@@ -116,6 +116,6 @@ export const readBackup = Effect.fnUntraced(function* <E, R>(file: string, reade
   return { header, count } satisfies BackupSummary
 })
 
-/** Checks that a backup is whole and unaltered. Needs no database. */
+/** Checks that a backup is complete and unaltered. Needs no database. */
 export const verifyBackup = (file: string): Effect.Effect<BackupSummary, BackupFailed> =>
   readBackup(file, { onHeader: () => Effect.void, onRows: () => Effect.void, onTable: () => Effect.void })

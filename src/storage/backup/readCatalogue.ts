@@ -7,7 +7,10 @@ const Links = Schema.Array(Schema.Struct({ table: Schema.String, target: Schema.
 
 const schema = "(select oid from pg_namespace where nspname = current_schema())"
 
-/** Orders tables after the tables they name, and otherwise as given. Tables that name each other stay as given. */
+/**
+ * Sorts tables so that each comes after the tables it refers to. Otherwise the given order stays, also for tables
+ * that refer to each other.
+ */
 export const inOrder = <T extends { readonly name: string }>(
   tables: ReadonlyArray<T>,
   links: typeof Links.Type
@@ -26,7 +29,7 @@ export const inOrder = <T extends { readonly name: string }>(
   return order
 }
 
-/** True when the current schema holds a table, view or sequence. */
+/** True when the current schema has any table, view or sequence. */
 export const isFilled = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`
@@ -36,7 +39,7 @@ export const isFilled = Effect.gen(function* () {
   return rows.length > 0
 })
 
-/** Reads the catalogue of the current schema. Tables of extensions are left out. */
+/** Reads the catalogue of the current schema, without the tables of extensions. */
 export const readCatalogue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const inSchema = sql.literal(schema)
@@ -86,7 +89,7 @@ export const readCatalogue = Effect.gen(function* () {
 const decodeLinks = Schema.decodeUnknownEffect(Links)
 const decode = Schema.decodeUnknownEffect(Catalogue)
 
-/** Settings of a transaction that give a value's text the same meaning on every server. */
+/** Sets up the transaction so that the text of a value means the same on every server. */
 export const exactText = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`set local statement_timeout = 0`

@@ -11,7 +11,7 @@ import { exactText, isFilled, readCatalogue } from "./readCatalogue.ts"
 
 const textList = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 
-/** Makes the partitions of the file that the migrations have not made. */
+/** Creates the partitions that are in the file and that the migrations have not created. */
 const makePartitions = Effect.fnUntraced(function* ({ partitions }: Header) {
   const sql = yield* SqlClient.SqlClient
   const made = new Set((yield* readCatalogue).partitions.map(({ name }) => name))
@@ -28,16 +28,16 @@ const makePartitions = Effect.fnUntraced(function* ({ partitions }: Header) {
 const columnsByTable = (tables: Header["tables"]): ReadonlyMap<string, string> =>
   new Map(tables.map(({ columns, name }) => [name, columns.join(", ")]))
 
-/** The first table whose columns differ between file and database; undefined when there is none. */
+/** The first table whose columns differ between file and database; undefined when all are equal. */
 const differing = (file: Header["tables"], database: Header["tables"]): string | undefined => {
   const [own, others] = [columnsByTable(file), columnsByTable(database)]
   return [...own.keys(), ...others.keys()].find((name) => own.get(name) !== others.get(name))
 }
 
 /**
- * Restores a backup in one transaction: first the schema of its own migrations, then its rows, then the later
- * migrations. The whole file is checked beforehand, and again while it is read. Fails and changes nothing for a file
- * that is cut, altered, too old or of a later version, and for a database that holds anything.
+ * Restores a backup in one transaction: first the schema of the backup's own migrations, then the rows, then the
+ * later migrations. The whole file is checked beforehand, and again while it is read. Fails and changes nothing when
+ * the file is cut off, altered, too old or from a later version, or when the database is not empty.
  */
 export const restore = Effect.fn("backup.restore")(function* (options: {
   readonly file: string
@@ -63,7 +63,7 @@ export const restore = Effect.fn("backup.restore")(function* (options: {
     if (table !== undefined) {
       return yield* fail(`its table ${table} is not the one that its migrations make`)
     }
-    // The file also has the rows that migrations have written.
+    // The file also contains the rows that the migrations have just written.
     yield* sql`truncate ${sql.csv(tables.map(({ name }) => sql`${sql(name)}`))}`
   })
 

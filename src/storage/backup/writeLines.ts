@@ -1,22 +1,22 @@
-/** A new compressed file of lines. It gets its name only when it is complete. */
+/** Writes a new compressed file of lines. The file gets its name only when it is complete. */
 import { Effect, type Scope } from "effect"
 import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { pipeline } from "node:stream/promises"
 import { createZstdCompress } from "node:zlib"
 import { BackupFailed } from "./format.ts"
 
-/** Writes lines; each write waits for the disk. */
+/** Each write waits for the disk. */
 export interface LineWriter {
   readonly write: (line: string) => Effect.Effect<void, BackupFailed>
-  /** Ends the file, waits until it is on disk, and gives it its name. */
+  /** Ends the file, waits until it is on disk, and then names it. */
   readonly finish: Effect.Effect<void, BackupFailed>
 }
 
 const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /**
- * Opens a file for its owner alone. It is called `FILE.part` until it is finished, and the scope removes an unfinished
- * one. Fails when the file exists or cannot be written.
+ * Opens a file that only its owner can read. It is called `FILE.part` until it is finished. The scope removes an
+ * unfinished file. Fails when the file exists or cannot be written.
  */
 export const writeLines = (file: string): Effect.Effect<LineWriter, BackupFailed, Scope.Scope> =>
   Effect.gen(function* () {
@@ -25,7 +25,7 @@ export const writeLines = (file: string): Effect.Effect<LineWriter, BackupFailed
     if (existsSync(file)) {
       return yield* new BackupFailed({ file, detail: "the file exists already" })
     }
-    // A killed run may have left one.
+    // A killed run may have left this file.
     yield* Effect.try({ try: () => rmSync(part, { force: true }), catch: failed })
     const fd = yield* Effect.try({ try: () => openSync(part, "wx", 0o600), catch: failed })
     const zstd = createZstdCompress()

@@ -1,6 +1,6 @@
 /**
- * One reader of the chain passes account writes to every process of a service, and learns which accounts the processes
- * follow.
+ * One process reads the chain and passes account writes to every other process of a service. It also learns which
+ * accounts those processes follow.
  */
 import { Context, Duration, type Effect, type Stream } from "effect"
 import {
@@ -18,18 +18,18 @@ import {
 export interface Lease {
   /** Name of the process. */
   readonly owner: string
-  /** Rises with every change of the accounts. */
+  /** Increases with every change of the accounts. */
   readonly revision: number
   /** The addresses, 32 bytes each. */
   readonly accounts: Uint8Array
 }
 
-/** A lease as it is listed; without its accounts when the reader already has them at this revision. */
+/** A listed lease. Its accounts are left out when the reader already has them at this revision. */
 export type ListedLease = Pick<Lease, "revision"> & { readonly accounts: Uint8Array | null }
 
-/** Bounds of the entries and of the leases. */
+/** How long entries and leases stay. */
 export interface AccountBusBounds extends LogBounds {
-  /** How long a lease holds without renewal. */
+  /** A lease ends after this long unless it is renewed. */
   readonly leaseMs: number
 }
 
@@ -40,23 +40,28 @@ export const ACCOUNT_BOUNDS: AccountBusBounds = {
   leaseMs: Duration.toMillis("15 seconds")
 }
 
-/** Entries and leases of chains, by name. */
+/** Entries and leases, separately for each chain. Chains have names. */
 export class AccountBus extends Context.Service<
   AccountBus,
   {
-    /** Place of the newest entry; null when there is none. */
+    /** Place of the newest entry; null when the log is empty. */
     newest(chain: string): Effect.Effect<number | null, BusUnavailable>
-    /** Appends an entry. Refused when the bus has an entry later than `after`, so that two writers never interleave. */
+    /**
+     * Appends an entry. Refused when the bus has an entry later than `after`, so that two writers never interleave.
+     */
     append(chain: string, entry: LogEntry): Effect.Effect<void, AppendRefused | BusUnavailable>
-    /** The entries after this place: the present ones, then each new one. Fails when the bus cannot be reached. */
+    /**
+     * The entries after this place: first those that are there, then each new one. Fails when the bus cannot be
+     * reached.
+     */
     follow(chain: string, after: number): Stream.Stream<LogPage<ReadEntry>, BusUnavailable>
-    /** Takes a lease. It replaces the owner's earlier one. */
+    /** Sets the owner's lease. It replaces the owner's earlier one. */
     lease(chain: string, lease: Lease): Effect.Effect<void, BusUnavailable>
-    /** Renews a lease. False when there is no lease of this revision any more. */
+    /** Renews a lease. Returns false when the bus no longer has a lease of this revision. */
     renew(chain: string, owner: string, revision: number): Effect.Effect<boolean, BusUnavailable>
-    /** Gives a lease back. */
+    /** Ends a lease. */
     release(chain: string, owner: string): Effect.Effect<void, BusUnavailable>
-    /** All leases by owner. `known` holds the revisions whose accounts can be left out. */
+    /** All leases by owner. `known` names the revisions whose accounts can be left out. */
     leases(
       chain: string,
       known: ReadonlyMap<string, number>
@@ -64,10 +69,10 @@ export class AccountBus extends Context.Service<
   }
 >()("fathom/storage/bus/AccountBus") {}
 
-/** The leases of the bus. */
+/** The part of the bus that keeps leases. */
 export type Leases = Pick<AccountBus["Service"], "lease" | "renew" | "release" | "leases">
 
-/** The bus over a log and leases. */
+/** Builds the bus from a log and leases. */
 export const makeAccountBus = (log: BusLog, leases: Leases): AccountBus["Service"] =>
   AccountBus.of({
     newest: log.newest,

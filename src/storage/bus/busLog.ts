@@ -1,19 +1,18 @@
-/** Logs of entries in order, each once, under names: what all buses have in common. */
+/** Named logs. Each is a sequence of entries in order. All buses are built on it. */
 import { Clock, Effect, Option, Schema, type Scope, Stream } from "effect"
 import { keepTrying } from "../../operations/keepRunning.ts"
 
-/** The log has a later entry than the given one: another process has appended. */
+/** The log already has an entry after the given one, because another process has appended. */
 export class AppendRefused extends Schema.TaggedError<AppendRefused>()("AppendRefused", {
-  /** Place of the newest entry. */
   newest: Schema.Int
 }) {}
 
-/** The bus cannot be reached. It may have taken an entry that was being appended. */
+/** The bus cannot be reached. An entry that was being appended may or may not be on it. */
 export class BusUnavailable extends Schema.TaggedError<BusUnavailable>()("BusUnavailable", {
   cause: Schema.Defect()
 }) {}
 
-/** An entry. Places rise, with holes between them. */
+/** An entry. Places increase, but not always by one. */
 export interface LogEntry<Body = Uint8Array> {
   /** Place of the previous entry; 0 before the first. */
   readonly after: number
@@ -21,47 +20,52 @@ export interface LogEntry<Body = Uint8Array> {
   readonly body: Body
 }
 
-/** An entry as a reader has it. */
+/** An entry as a reader gets it. */
 export interface ReadEntry<Body = Uint8Array> {
   readonly place: number
   readonly body: Body
-  /** True when the log no longer has the entries between this one and the reader's last. */
+  /**
+   * True when entries are missing: the log no longer has some entries between the reader's previous one and this one.
+   */
   readonly isAfterGap: boolean
 }
 
-/** Entries that were read together. */
+/** Entries of one read. */
 export interface LogPage<Entry> {
   readonly entries: ReadonlyArray<Entry>
-  /** True when a full page was read, so that later entries may be there. */
+  /** True when the page was full, so more entries may follow. */
   readonly hasMore: boolean
 }
 
-/** Reads the entries after a place. Waits for one, and may return none after a while. */
+/** Reads the entries after a place. Waits when there is none, and returns an empty list after a while. */
 export type ReadLog<Body = Uint8Array> = (
   name: string,
   after: number
 ) => Effect.Effect<LogPage<LogEntry<Body>>, BusUnavailable>
 
-/** A log for each name. */
+/** Separate logs by name. */
 export interface BusLog<Body = Uint8Array> {
-  /** Place of the newest entry; null when there is none. */
+  /** Place of the newest entry; null when the log is empty. */
   readonly newest: (name: string) => Effect.Effect<number | null, BusUnavailable>
   /** Appends an entry. Refused when the log has an entry later than `after`. */
   readonly append: (name: string, entry: LogEntry<Body>) => Effect.Effect<void, AppendRefused | BusUnavailable>
-  /** A reader, with its own connection if it needs one. */
+  /** Makes a reader. It has its own connection if it needs one. */
   readonly reader: Effect.Effect<ReadLog<Body>, never, Scope.Scope>
-  /** Local time of the last answer, in milliseconds since the Unix epoch; null before the first. */
+  /**
+   * When the log last answered, by the local clock, in milliseconds since the Unix epoch; null before the first
+   * answer.
+   */
   readonly heardAtMs: () => number | null
 }
 
-/** Bounds of a log. The oldest entries are removed beyond either. */
+/** Bounds of a log. The oldest entries are removed when either bound is exceeded. */
 export interface LogBounds {
   readonly keptMs: number
-  /** Most bytes of all entries; no bound when left out. */
+  /** How many bytes all entries may take; unlimited when left out. */
   readonly mostBytes?: number
 }
 
-/** Marks entries, oldest first, that follow others which a reader at this place has missed. */
+/** Takes entries, oldest first, and marks each that follows entries which a reader at this place has missed. */
 const entriesFrom = <Body>(
   position: number,
   found: ReadonlyArray<LogEntry<Body>>
@@ -75,7 +79,10 @@ const entriesFrom = <Body>(
   return [last, entries]
 }
 
-/** Reads the entries after a place: the present ones, then each new one. Emits what `content` takes from each page. */
+/**
+ * Reads the entries after a place: first those that are there, then each new one. Emits what `content` returns for
+ * each page.
+ */
 const readPages = <Body, A>(
   { reader }: BusLog<Body>,
   name: string,
@@ -93,7 +100,7 @@ const readPages = <Body, A>(
     )
   )
 
-/** The entries after this place, page by page: the present ones, then each new one. */
+/** Pages of the entries after this place: first those that are there, then each new one. */
 export const pages = <Body>(
   log: BusLog<Body>,
   name: string,
@@ -102,7 +109,7 @@ export const pages = <Body>(
 
 const RETRY_EVERY = "250 millis"
 
-/** The same entries one by one. A failed read is repeated until it succeeds. */
+/** Like `pages`, but entry by entry. A failed read is repeated until it succeeds. */
 export const entriesAfter = <Body>(log: BusLog<Body>, name: string, after: number): Stream.Stream<ReadEntry<Body>> => {
   const patient: BusLog<Body> = {
     ...log,
@@ -120,7 +127,7 @@ interface KeptEntry<Body> extends LogEntry<Body> {
   readonly atMs: number
 }
 
-/** The last entry, and as many entries before it as the bytes allow. */
+/** Keeps the last entry, and as many entries before it as fit into the bytes. */
 const within = <Body>(
   entries: ReadonlyArray<KeptEntry<Body>>,
   mostBytes: number,
@@ -134,7 +141,7 @@ const within = <Body>(
   return entries.slice(tooOld + 1)
 }
 
-/** Logs of this process. Bodies stay the appended objects. `sizeOf` counts their bytes. */
+/** Logs inside this process. Bodies are the objects that were appended. `sizeOf` counts their bytes. */
 export const makeMemoryLog = <Body>(
   { keptMs, mostBytes = Infinity }: LogBounds,
   sizeOf: (body: Body) => number = () => 0

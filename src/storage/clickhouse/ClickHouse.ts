@@ -1,11 +1,14 @@
 /**
- * The ClickHouse server that holds the history of trades. Imports no client: `ClickHouseHttp.ts` is loaded when
- * `CLICKHOUSE_URL` is set.
+ * The ClickHouse server that holds the history of trades. This file imports no client: `ClickHouseHttp.ts` is loaded
+ * only when `CLICKHOUSE_URL` is set.
  */
 import { Config, Context, Duration, type Effect, Option, Schema, type Stream } from "effect"
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 
-/** The server is away, refused a statement, or did not answer in time. It may have carried out an insert. */
+/**
+ * The server cannot be reached, refused a statement, or did not answer in time. An insert may or may not have
+ * happened.
+ */
 export class ClickHouseUnavailable extends Schema.TaggedError<ClickHouseUnavailable>()("ClickHouseUnavailable", {
   cause: Schema.Defect()
 }) {
@@ -19,18 +22,18 @@ export interface Insert {
   readonly table: string
   readonly columns: string
   readonly rows: Uint8Array
-  /** Rows with a token that was inserted before are not inserted again, nor passed on to materialized views. */
+  /** Names the rows. A second insert with the same token has no effect, also on materialized views. */
   readonly token: string
 }
 
 /**
- * Statements to the server. They have no parameters: bytes are written as hexadecimal digits (`sqlBytes`). Nothing is
- * retried here.
+ * Sends statements to the server. Statements have no parameters: bytes are written as hexadecimal digits
+ * (`sqlBytes`). Nothing is retried here.
  */
 export class ClickHouse extends Context.Service<
   ClickHouse,
   {
-    /** The rows of a query in RowBinary, as they arrive. */
+    /** The rows of a query in RowBinary, streamed as they arrive. */
     stream(query: string, deadline: Duration.Duration): Stream.Stream<Uint8Array, ClickHouseUnavailable>
     /** The rows of a query in RowBinary. */
     read(query: string, deadline: Duration.Duration): Effect.Effect<Uint8Array, ClickHouseUnavailable>
@@ -60,7 +63,7 @@ const LEAST_SPOOL_MIB = 16
 const days = (name: string, byDefault: number) =>
   durationSetting(name).pipe(Config.withDefault(Duration.days(byDefault)))
 
-/** A name that may be written into a statement. */
+/** A volume name is written into a statement, so only plain characters are allowed. */
 const volume = Config.option(
   Config.schema(
     Schema.String.check(Schema.makeFilter((text) => /^\w+$/u.test(text) || "must be the name of a volume")),
@@ -80,7 +83,6 @@ export const clickHouseSettings = Config.all({
   spoolBytes: Config.map(countSetting("CLICKHOUSE_SPOOL_MIB", 1024, LEAST_SPOOL_MIB), (mib) => mib * MIB)
 })
 
-/** The settings of the history of trades in ClickHouse. */
 export type ClickHouseSettings = Config.Success<typeof clickHouseSettings>
 
 /** Bytes, as an expression for a statement. */

@@ -7,7 +7,7 @@ import { ClickHouse, ClickHouseUnavailable } from "./ClickHouse.ts"
 
 /** Requests at the same time. Further ones wait for a connection. */
 const CONNECTIONS = 16
-/** The server ends a query soon after the caller has stopped waiting for it. */
+/** The server ends a query this long after the caller has stopped waiting for it. */
 const SERVER_MARGIN_SECONDS = 1
 
 const unavailable = (cause: unknown) => new ClickHouseUnavailable({ cause })
@@ -18,7 +18,7 @@ const settingsOf = (deadline: Duration.Duration) => ({
 
 const bytesOf = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => Buffer.concat(chunks)
 
-/** The server at this address. Nothing is sent before the first statement. */
+/** The server at this address. No request is sent before the first statement. */
 export const layer = (url: string): Layer.Layer<ClickHouse> =>
   Layer.effect(
     ClickHouse,
@@ -30,10 +30,10 @@ export const layer = (url: string): Layer.Layer<ClickHouse> =>
             application: "fathom",
             max_open_connections: CONNECTIONS,
             request_timeout: Duration.toMillis(Duration.minutes(10)),
-            // Otherwise a busy event loop could use a connection that the server has closed.
+            // Without it, a busy event loop could use a connection that the server has already closed.
             keep_alive: { eagerly_destroy_stale_sockets: true },
             compression: { request: false, response: false },
-            // Failures reach the log with the statement's purpose.
+            // Failures are logged elsewhere, with the purpose of the statement.
             log: { level: 127 }
           })
         ),
@@ -46,7 +46,8 @@ export const layer = (url: string): Layer.Layer<ClickHouse> =>
             client.exec({
               query: `${query} FORMAT RowBinary`,
               abort_signal: signal,
-              // An answer that is sent as a whole has its query's failure as the status, instead of at its end.
+              // When the server sends an answer as a whole, a failed query shows in the status instead of at the end
+              // of the answer.
               clickhouse_settings: { ...settingsOf(deadline), ...(isWhole && { wait_end_of_query: 1 }) }
             }),
           catch: unavailable

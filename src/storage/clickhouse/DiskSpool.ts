@@ -1,4 +1,4 @@
-/** A bounded queue of entries in files, in the order they were added. It survives the process. */
+/** A bounded queue of entries, stored in files in the order they were added. It survives the process. */
 import { Effect, Schema, type Scope } from "effect"
 import {
   closeSync,
@@ -32,10 +32,9 @@ export interface SpoolContent {
   readonly body: Uint8Array
 }
 
-/** One entry. */
 export interface SpoolEntry {
   readonly id: number
-  /** True when the entry before this one was dropped for room. */
+  /** True when the entry before this one was dropped to make room. */
   readonly afterLoss: boolean
 }
 
@@ -44,9 +43,10 @@ interface Stored extends SpoolEntry {
   readonly size: number
 }
 
-/** Entries in a folder. */
 export interface DiskSpool {
-  /** Adds an entry. It is on disk when this returns. Returns the entries that were dropped for room, oldest first. */
+  /**
+   * Adds an entry, and returns once it is on disk. Returns the entries that were dropped to make room, oldest first.
+   */
   add(
     content: SpoolContent
   ): Effect.Effect<{ readonly id: number; readonly dropped: ReadonlyArray<SpoolEntry> }, SpoolUnusable>
@@ -85,7 +85,7 @@ const writeWhole = (file: string, bytes: Uint8Array): void => {
   }
 }
 
-/** A file begins with the length of its head, in bytes. */
+/** A file begins with the length of its head. The length takes this many bytes. */
 const PREFIX_BYTES = 4
 
 const joined = ({ body, head }: SpoolContent): Uint8Array => {
@@ -115,7 +115,7 @@ const readBody = (file: string): Uint8Array => {
   return bytes.subarray(PREFIX_BYTES + bytes.readUInt32LE())
 }
 
-/** The entries of a folder. Removes what was written only in part. */
+/** Lists the entries in a folder. Removes files that were written only in part. */
 const storedIn = (folder: string): Array<Stored> =>
   readdirSync(folder)
     .flatMap((file) => {
@@ -129,7 +129,7 @@ const storedIn = (folder: string): Array<Stored> =>
     })
     .toSorted((a, b) => a.id - b.id)
 
-/** Opens the queue of a folder until the scope closes. Fails when another process has it. */
+/** Opens the queue in a folder until the scope closes. Fails when another process uses it. */
 export const openSpool = Effect.fnUntraced(function* (
   folder: string,
   limit: number
@@ -155,7 +155,7 @@ export const openSpool = Effect.fnUntraced(function* (
     return join(folder, stored.file)
   }
 
-  /** Removes the oldest entry, after the next one is marked as following a loss. */
+  /** Removes the oldest entry. Before that, the next entry is marked as following a loss. */
   const dropFirst = (): SpoolEntry => {
     const [first, second] = all
     if (first === undefined) {

@@ -1,18 +1,18 @@
-/** The row format of ClickHouse: the values of a row one after the other, integers with the lowest byte first. */
+/** ClickHouse's RowBinary format: the values of a row one after the other, integers in little-endian order. */
 
 const FIRST_CAPACITY = 65_536
-/** Lengths below this take one byte. */
+/** Lengths below this fit one byte. */
 const CONTINUES = 0x80
 
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }
 
-/** Writes rows. Every method appends one value of a column type. */
+/** Writes rows. Every method appends one value and is named for its column type. */
 export class RowWriter {
   #bytes = new Uint8Array(FIRST_CAPACITY)
   #view = new DataView(this.#bytes.buffer)
   #at = 0
 
-  /** The rows so far. */
+  /** The bytes written so far. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#at)
   }
@@ -54,7 +54,7 @@ export class RowWriter {
     this.#view.setFloat64(at, value, true)
   }
 
-  /** A String of any bytes. */
+  /** Writes a String from bytes, which need not be text. */
   bytes(value: Uint8Array): void {
     let length = value.length
     while (length >= CONTINUES) {
@@ -70,7 +70,7 @@ export class RowWriter {
     this.bytes(utf8.encoder.encode(value))
   }
 
-  /** A Nullable; `write` writes the value. */
+  /** Writes a Nullable. `write` writes the value, if there is one. */
   nullable<A>(value: A | null | undefined, write: (value: A) => void): void {
     if (value === null || value === undefined) {
       this.uint8(1)
@@ -81,7 +81,10 @@ export class RowWriter {
   }
 }
 
-/** Reads rows. Every method reads one value of a column type, and throws `RangeError` when the bytes end early. */
+/**
+ * Reads rows. Every method reads one value and is named for its column type. Throws `RangeError` when the bytes end
+ * early.
+ */
 export class RowReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
@@ -167,7 +170,7 @@ export const readRows = <A>(bytes: Uint8Array, read: (row: RowReader) => A): Rea
   return rows
 }
 
-/** The complete rows at the beginning of these bytes, and the bytes after them. */
+/** Reads the complete rows at the beginning, and returns them with the remaining bytes. */
 export const readWhole = <A>(
   bytes: Uint8Array,
   read: (row: RowReader) => A

@@ -1,13 +1,13 @@
-/** Decodes the rows of an answer. */
+/** Decodes the rows of ClickHouse's answers. */
 import { Effect } from "effect"
 import { ClickHouseUnavailable } from "./ClickHouse.ts"
 import { readRows, type RowReader } from "./RowBinary.ts"
 
-/** Runs a decoder. Unexpected bytes fail in the same way as an answer that was cut off. */
+/** Runs a decoder. Bytes that it does not expect fail like an answer that was cut off. */
 export const decoding = <A>(decode: () => A): Effect.Effect<A, ClickHouseUnavailable> =>
   Effect.try({ try: decode, catch: (cause) => new ClickHouseUnavailable({ cause }) })
 
-/** Every row of a complete answer. */
+/** Decodes every row of a complete answer. */
 export const decodeRows = <A>(
   bytes: Uint8Array,
   read: (row: RowReader) => A

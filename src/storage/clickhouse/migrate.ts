@@ -1,11 +1,11 @@
-/** Brings the tables of a ClickHouse database up to date. */
+/** Brings the tables in a ClickHouse database up to date. */
 import { Duration, Effect } from "effect"
 import { ClickHouse, ClickHouseUnavailable } from "./ClickHouse.ts"
 import { decodeRows } from "./decodeRows.ts"
 
 const DEADLINE = Duration.seconds(30)
 
-/** The statements of one change of the schema. */
+/** One change of the schema. */
 export interface Migration {
   readonly name: string
   readonly statements: ReadonlyArray<string>
@@ -15,8 +15,8 @@ const repeatable = (statement: string): string =>
   statement.trim().replace(/^CREATE (TABLE|MATERIALIZED VIEW) /u, "CREATE $1 IF NOT EXISTS ")
 
 /**
- * Carries out the migrations that the database lacks. ClickHouse has no transactions: an interrupted migration is
- * carried out again, and existing tables stay. Fails when a later release has changed the database.
+ * Applies the migrations that the database does not have. ClickHouse has no transactions: an interrupted migration
+ * runs again, and tables that exist stay. Fails when the database was changed by a later release.
  */
 export const migrate = Effect.fnUntraced(function* (migrations: ReadonlyArray<Migration>) {
   const { read, run } = yield* ClickHouse

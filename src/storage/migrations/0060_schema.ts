@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** API keys with their plans and audits, and the secrets that the service keeps for itself. */
+/** API keys, their plans and audits, and secrets of the service. */
 const keys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // `pepper_id` names the pepper of the hash; null for hashes that were made before peppers had names.
+  // `pepper_id` names the pepper of the hash. It is null for hashes older than the names of peppers.
   yield* sql`
     create table api_keys (
       id           text collate "C" primary key,
@@ -31,7 +31,7 @@ const keys = Effect.gen(function* () {
   yield* sql`create index api_keys_changed on api_keys (changed_at)`
   yield* sql`create index api_keys_by_expiry on api_keys (expires_at) where expires_at is not null`
   yield* sql`create table service_secrets (name text primary key, value text not null)`
-  // The plan `default` is a constant and has no row.
+  // The plan `default` is a constant in the code and has no row.
   yield* sql`
     create table plans (
       name            text collate "C" primary key,
@@ -81,7 +81,9 @@ const keys = Effect.gen(function* () {
   yield* sql`create index key_addresses_by_time on key_addresses (first_used_at)`
 })
 
-/** Usage of keys by UTC day and operation, the last batch that each process added to it, and requests by idempotency key. */
+/**
+ * Usage of keys by UTC day and operation, the last batch that each process added, and requests by idempotency key.
+ */
 const usage = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -123,7 +125,10 @@ const usage = Effect.gen(function* () {
   yield* sql`create index idempotency_keys_expiring on idempotency_keys (expires_at)`
 })
 
-/** Accounts, their identities at OpenID providers, sign-in links, sessions and sign-ins that began at a provider. */
+/**
+ * Accounts, their identities at OpenID providers, sign-in links, sessions, and sign-ins that have begun at a
+ * provider.
+ */
 const accounts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -178,7 +183,7 @@ const accounts = Effect.gen(function* () {
 /** Callouts, the trades attributed to them, and their traders. */
 const callouts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // One sequence numbers callouts and trades alike, so that a single number marks how much of both a list has seen.
+  // Callouts and trades share one sequence, so a single number marks how much of both a list has seen.
   yield* sql`create sequence callout_ledger`
   yield* sql`
     create table callouts (
@@ -227,12 +232,13 @@ const callouts = Effect.gen(function* () {
   `
 })
 
-/** How far each chain is stored, its gaps, and who may write. */
+/** How far each chain is stored, its gaps, and which process may write. */
 const chains = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Progress and the ends of closed bars are null before the first block. `supply_from` is the time of the first block with
-  // supply changes, null when every stored block has them. `repairs` counts the repairs that changed stored trades. `term` is
-  // the number of the last process that claimed to be the only writer: writes of earlier ones are refused.
+  // Progress and the ends of closed bars are null before the first block. `supply_from` is the time of the first
+  // block with supply changes; null when every stored block has them. `repairs` counts the repairs that changed
+  // stored trades. `term` is the number of the last process that claimed to be the only writer: writes with an
+  // earlier term are refused.
   yield* sql`
     create table chains (
       id          integer generated always as identity primary key,
@@ -264,7 +270,7 @@ const chains = Effect.gen(function* () {
       primary key (chain, from_slot)
     )
   `
-  // The same as `chains.term`, for groups of tables that have one writer.
+  // Like `chains.term`, for other groups of tables that have one writer.
   yield* sql`
     create table writer_terms (
       name text primary key,
@@ -293,25 +299,26 @@ const chains = Effect.gen(function* () {
       primary key (chain, snapshot, number)
     )
   `
-  // The content is compressed already.
+  // The content is already compressed.
   yield* sql`alter table market_snapshot_parts alter column content set storage external`
 })
 
-/** Trades by day, in 64-bit integers, bytes and numbers of names. */
+/** Trades by day. They are stored as 64-bit integers, bytes, and numbers that refer to names. */
 const trades = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Mints, pools, venues and launchpads. Wallets are far more, so they are in the rows.
+  // Mints, pools, venues and launchpads. There are far more wallets, so the trade rows hold those directly.
   yield* sql`
     create table trade_names (
       id   integer generated always as identity primary key,
       name text collate "C" not null unique
     )
   `
-  // Amounts are u64 in the two's complement of a bigint. A signature of 64 bytes is raw, any other text is UTF-8. The widest
-  // columns come first, so that none is padded; later ones stand at the end. Each day has a unique index on (chain, slot, place)
-  // of its own, without `at`, which a unique index of the whole table would have to contain. Rows of role 3 are transfers.
-  // `fee_lamports` is the fee of a front end that was paid in SOL alone: with it a trade can be priced again. `other_...` is
-  // the other side of a swap of two tokens, when neither is SOL or a dollar.
+  // Amounts are u64 in the two's complement of a bigint. A signature of 64 bytes is raw, any other text is UTF-8. The
+  // widest columns come first, so that none is padded; columns that were added later stand at the end. Each day has
+  // its own unique index on (chain, slot, place) without `at`: a unique index on the whole table would have to
+  // contain it. Rows with role 3 are transfers. `fee_lamports` is a front end's fee that was paid in SOL alone; it
+  // allows pricing the trade again. `other_...` is the other side of a swap of two tokens, when neither is SOL or a
+  // dollar.
   yield* sql`
     create table trade_rows (
       at                timestamptz(3) not null,
@@ -345,9 +352,10 @@ const trades = Effect.gen(function* () {
     ) partition by range (at)
   `
   yield* sql`create index trade_rows_of_mint on trade_rows (mint, chain, slot, place)`
-  // Seven bytes of the wallet and the rest of the key fill an index entry of 24 bytes; the query compares the whole wallet.
+  // Seven bytes of the wallet and the rest of the key fill an index entry of 24 bytes. The query compares the whole
+  // wallet.
   yield* sql`create index trade_rows_of_wallet on trade_rows (substr(wallet, 1, 7), slot, place) where role <> 0`
-  // Several ranges of time for each range of pages: blocks read late lie among blocks of another time.
+  // Several time ranges for each range of pages, because blocks that were read late lie among blocks of another time.
   yield* sql`
     create index trade_rows_at on trade_rows using brin (at timestamptz_minmax_multi_ops)
     with (autosummarize = on, pages_per_range = 32)
@@ -383,7 +391,8 @@ const trades = Effect.gen(function* () {
     left join trade_names as launchpads on launchpads.id = launchpad
     where role <> 3
   `
-  // Trades that were read from the transactions of single wallets, and the progress of each wallet. They go with their chain.
+  // Trades read from the transactions of single wallets, and the progress of each wallet. They are deleted with their
+  // chain.
   yield* sql`create table wallet_history (like trade_rows including defaults)`
   yield* sql`
     alter table wallet_history
@@ -407,7 +416,7 @@ const trades = Effect.gen(function* () {
   yield* sql`create index wallet_backfills_changed on wallet_backfills (chain, changed_at)`
 })
 
-/** Candles of trades, launches, and mints and burns by block. */
+/** Candles, launches, and mints and burns by block. */
 const candles = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // Closed candles by width in seconds. Prices are null when no trade of the bucket was priced; everything from `open_sol` to
@@ -442,7 +451,7 @@ const candles = Effect.gen(function* () {
   yield* sql`create table day_bars partition of bars for values in (86400)`
   yield* sql`create index bars_at on bars using brin (at) with (autosummarize = on, pages_per_range = 32)`
   yield* sql`create index bars_revised on bars (chain, at) where revision > 0`
-  // `creator` is the one that the launchpad names; null for launches that were stored before it was read.
+  // `creator` is the creator that the launchpad names; null for launches stored before it was read.
   yield* sql`
     create table launches (
       chain     integer not null,
@@ -470,7 +479,7 @@ const candles = Effect.gen(function* () {
   yield* sql`create index supply_changes_at on supply_changes using brin (at) with (autosummarize = on, pages_per_range = 32)`
 })
 
-/** Identities of wallets by source, and the wallets that an account tracks. */
+/** Identities of wallets by source, and the wallets that accounts track. */
 const wallets = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -486,7 +495,7 @@ const wallets = Effect.gen(function* () {
     create index wallet_identities_of_owner on wallet_identities (source, (record ->> 'owner'))
     where record ->> 'owner' is not null
   `
-  // One row per account: a change of the account locks it and raises its revision.
+  // One row per account. A change of the account locks the row and increases its revision.
   yield* sql`create sequence tracker_revision`
   yield* sql`
     create table tracker_accounts (
@@ -496,7 +505,7 @@ const wallets = Effect.gen(function* () {
     )
   `
   yield* sql`create index tracker_accounts_changed on tracker_accounts (changed_at)`
-  // A group's id names it within its account, so that every account has a `grp_main` of its own.
+  // A group's id is unique within its account, so every account has its own `grp_main`.
   yield* sql`
     create table tracker_groups (
       account_id text collate "C" not null references tracker_accounts,
@@ -520,7 +529,7 @@ const wallets = Effect.gen(function* () {
     )
   `
   yield* sql`create index tracked_wallets_of_wallet on tracked_wallets (wallet)`
-  // The lowest seq of a wallet is its primary group.
+  // A wallet's primary group is the one with the lowest seq.
   yield* sql`
     create table tracked_wallet_groups (
       account_id text collate "C" not null,
@@ -569,7 +578,7 @@ const copies = Effect.gen(function* () {
     )
   `
   yield* sql`create index copy_follows_of_account on copy_follows (account_id, created_at, id)`
-  // `turn` is the turn in which the copy of a follow was filled, so that new ones can be selected.
+  // `turn` numbers the turn in which a follow's copy was filled, so that new fills can be selected.
   yield* sql`
     create table copy_fills (
       id                 text collate "C" primary key,
@@ -604,7 +613,7 @@ const copies = Effect.gen(function* () {
   yield* sql`create unique index copy_fills_in_turn on copy_fills (follow_id, turn) where turn is not null`
 })
 
-/** Alerts, how far each has come, their firings, and the authorities of the tokens that alerts watch. */
+/** Alerts and their progress, their firings, and the authorities of watched tokens. */
 const alerts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // An alert watches a `mint` or a `wallet`.
@@ -643,7 +652,7 @@ const alerts = Effect.gen(function* () {
   yield* sql`create index alerts_of_account on alerts (account_id, created_at, id) where removed_at is null`
   yield* sql`create index alerts_active on alerts (id) include (version) where status = 'active' and removed_at is null`
   yield* sql`create index alerts_removed on alerts (removed_at) where removed_at is not null`
-  // Firings outlive their alert, so they name it without a foreign key. A trade fires an alert once.
+  // Firings outlive their alert, so they refer to it without a foreign key. A trade fires an alert once.
   yield* sql`
     create table alert_events (
       event_id       text collate "C" primary key,
@@ -668,7 +677,7 @@ const alerts = Effect.gen(function* () {
     create unique index alert_events_of_trade on alert_events (alert_id, (trade ->> 'signature'), (trade ->> 'index'))
     where trade is not null
   `
-  // Authorities as they were seen last, and the times of their changes, oldest first.
+  // The last known authorities, and the times of their changes, oldest first.
   yield* sql`
     create table token_authorities (
       mint             text primary key,
@@ -682,10 +691,11 @@ const alerts = Effect.gen(function* () {
   yield* sql`create index token_authorities_changed on token_authorities (mint) where cardinality(changes_ms) > 0`
 })
 
-/** Pools of whole programs by mint, and the deployments of programs that were proven. */
+/** Pools of whole programs by mint, and the proven deployments of programs. */
 const pools = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Pools of a program are missing until `is_whole`. They are known up to the slot `through`, by the conditions of `listing`.
+  // Before `is_whole`, some pools of the program are missing. Its pools are known up to the slot `through`. `listing`
+  // holds the conditions that they were searched by.
   yield* sql`
     create table indexed_programs (
       id         smallint generated always as identity primary key,
@@ -697,7 +707,7 @@ const pools = Effect.gen(function* () {
       entries    integer not null default 0
     )
   `
-  // Addresses are 32 bytes. `seen_slot` is the slot of the snapshot or write that showed the pool last.
+  // Addresses are 32 bytes. `seen_slot` is the slot of the last snapshot or write that contained the pool.
   yield* sql`
     create table indexed_pools (
       mint      bytea not null,
@@ -708,8 +718,8 @@ const pools = Effect.gen(function* () {
     )
   `
   yield* sql`create index indexed_pools_program on indexed_pools (program)`
-  // The deployment of the last proof or, without a proof, the first one that was seen. A slot is null under a loader that
-  // keeps none, and the columns of the proof are null together.
+  // The deployment of the last proof, or the first one that was seen when there is no proof. A slot is null under a
+  // loader that keeps none. The columns of the proof are null together.
   yield* sql`
     create table program_proofs (
       genesis    text not null,
@@ -727,7 +737,7 @@ const pools = Effect.gen(function* () {
   `
 })
 
-/** Every table of the service. Migrations after this one change it. */
+/** Creates every table of the service. Later migrations change them. */
 export const up = Effect.all(
   [keys, usage, accounts, callouts, chains, trades, candles, wallets, copies, alerts, pools],
   { discard: true }

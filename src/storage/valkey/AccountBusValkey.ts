@@ -7,8 +7,8 @@ import { keyOf, makeValkeyLog } from "./busLogValkey.ts"
 const KIND = "accounts"
 
 /**
- * Operations on leases. A set holds the owners and the ends of their leases by the server's clock, a hash each owner's
- * revision and accounts. Every operation removes ended leases, and both keys go when no lease is renewed.
+ * Scripts for leases. A set holds the owners with the ends of their leases by the server's clock. A hash per owner
+ * holds its revision and accounts. Every script removes ended leases. Both keys expire when no lease is renewed.
  */
 const LEASES_LUA = `
 local ends, held = KEYS[1], KEYS[2]
@@ -75,7 +75,7 @@ const makeLeases = (send: Send, leaseMs: number): Leases => {
   }
 }
 
-/** The bus on the server at this address. Does not wait for the server. */
+/** The bus on the server at this address. The start does not wait for the server. */
 export const layer = (url: string, bounds: AccountBusBounds = ACCOUNT_BOUNDS): Layer.Layer<AccountBus> =>
   Layer.effect(
     AccountBus,

@@ -5,7 +5,7 @@ import type { LogBounds } from "../bus/busLog.ts"
 import { makeConnection } from "./busConnection.ts"
 import { makeValkeyLog } from "./busLogValkey.ts"
 
-/** The bus on the server at this address. Does not wait for the server. */
+/** The bus on the server at this address. The start does not wait for the server. */
 export const layer = (url: string, bounds: LogBounds): Layer.Layer<BlockBus> =>
   Layer.effect(
     BlockBus,
@@ -15,5 +15,5 @@ export const layer = (url: string, bounds: LogBounds): Layer.Layer<BlockBus> =>
     })
   )
 
-/** The bus with the bounds of the settings. */
+/** The bus, bounded by the settings. */
 export const layerSettings = (url: string) => Layer.unwrap(Effect.map(busMib, (mib) => layer(url, blockBounds(mib))))

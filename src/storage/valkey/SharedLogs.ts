@@ -1,12 +1,12 @@
-/** Exact sliding logs that many processes share. The clock of their server counts. */
+/** Exact sliding-window logs shared by many processes. All times are by the server's clock. */
 import { Effect } from "effect"
 import { Redis } from "effect/persistence"
 import { SecretSource } from "../../domain/randomText.ts"
 import { inTime, Valkey, type ValkeyUnavailable } from "./Valkey.ts"
 
-/** One log, its limit and the units to charge. */
+/** One log, its limit, and how many units to charge. */
 export interface LogRequest {
-  /** Key of the log. In a cluster, all logs of a request need the same hash tag, such as `{key_a}`. */
+  /** Key of the log. In a Valkey cluster, all logs of a request need the same hash tag, such as `{key_a}`. */
   readonly log: string
   readonly limit: number
   readonly windowMs: number
@@ -15,30 +15,30 @@ export interface LogRequest {
 
 /** State of one log. */
 export interface LogState {
-  /** Units that fit now. */
+  /** Units that can still be charged now. */
   readonly remaining: number
   /** Milliseconds until the oldest counted unit leaves the window; 0 when nothing is counted. */
   readonly resetInMs: number
-  /** Milliseconds until the cost fits, or a whole window when it never fits; 0 when it was admitted. */
+  /** Milliseconds until the cost fits, or a whole window if it never fits; 0 when the charge was admitted. */
   readonly fitsInMs: number
 }
 
-/** Outcome of a charge: it goes to every log or to none. */
+/** The outcome of a charge. Either every log is charged or none is. */
 export interface LogDecision {
   readonly isAdmitted: boolean
-  /** Identity of the charge. */
+  /** Number that identifies the charge. */
   readonly seq: number
-  /** The states, in the order of the request. */
+  /** In the order of the request. */
   readonly states: ReadonlyArray<LogState>
 }
 
 type Operation = "admit" | "refund" | "peek"
 
 /**
- * A log is a sorted set. A member is a charge with its number and cost, its score the time in microseconds. The sum of
- * the costs is kept beside it. A charge leaves when the window has passed, in logarithmic time, and the keys go with
- * the last charge. When the server's clock is set back, charges from the future count from now: no window holds more
- * than the limit.
+ * A log is a sorted set. Each member is a charge with its number and cost; its score is the time in microseconds. The
+ * sum of the costs is kept beside it. A charge leaves after the window, in logarithmic time, and the keys expire with
+ * the last charge. When the server's clock is set back, charges that are now in the future count from the present, so
+ * no window ever holds more than the limit.
  */
 export const LOGS_LUA = `
 local op, seq = ARGV[1], ARGV[2]
@@ -121,7 +121,10 @@ const statesOf = (answer: ReadonlyArray<number>): ReadonlyArray<LogState> =>
     return { remaining, resetInMs: resetInUs / 1000, fitsInMs: fitsInUs / 1000 }
   })
 
-/** A charge that was decided after its caller had given up. Whether it stands is asked when the answer has come. */
+/**
+ * A charge that was decided after its caller had given up. When its answer arrives, `stands` says whether the charge
+ * is kept or refunded.
+ */
 export interface LateCharge {
   readonly stands: () => boolean
 }
@@ -129,13 +132,13 @@ export interface LateCharge {
 const undone: LateCharge = { stands: () => false }
 
 /**
- * Operations on shared logs. Each is one script, and waits for its answer until the server counts as away. A charge that
- * is decided later is refunded, unless it stands.
+ * Operations on shared logs. Each is one script. It waits for its answer until the server counts as away. A charge
+ * that is decided later than that is refunded, unless it stands.
  */
 export const sharedLogs = Effect.gen(function* () {
   const valkey = yield* Valkey
   const run = valkey.eval(script)
-  // Numbers of charges. A process counts on from a random number, so that no two charges of a log share one.
+  // Charges are numbered from a random start in each process, so that no two charges of a log have the same number.
   const random = yield* SecretSource
   let lastSeq = random(6).reduce((value, byte) => value * 256 + byte, 0)
   const nextSeq = () => {
@@ -159,11 +162,11 @@ export const sharedLogs = Effect.gen(function* () {
       }))
     })
 
-  /** Refunds a charge. The second time, or after the charge left the window, nothing changes. */
+  /** Refunds a charge. Does nothing if the charge was refunded already or has left the window. */
   const refund = (seq: number, ...requests: ReadonlyArray<LogRequest>) =>
     Effect.map(inTime(valkey, run("refund", seq, requests)), statesOf)
 
-  /** The states; charges nothing. */
+  /** Reads the states and charges nothing. */
   const peek = (...requests: ReadonlyArray<LogRequest>) =>
     Effect.map(inTime(valkey, run("peek", 0, requests)), statesOf)
 

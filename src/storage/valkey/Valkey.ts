@@ -1,12 +1,12 @@
 /**
- * The Valkey or Redis server that the processes of one service share. Imports no client: `ValkeyRedis.ts` is loaded
- * when `VALKEY_URL` is set.
+ * The Valkey or Redis server that the processes of one service share. This file imports no client: `ValkeyRedis.ts`
+ * is loaded only when `VALKEY_URL` is set.
  */
 import { Config, Context, Duration, Effect, Exit, Fiber, Option, Schedule, Schema } from "effect"
 import type { Redis } from "effect/persistence"
 import { withinTurns } from "../../domain/loopTime.ts"
 
-/** The server is away, or did not answer in time. It may have carried out the command. */
+/** The server cannot be reached, or did not answer in time. The command may or may not have run. */
 export class ValkeyUnavailable extends Schema.TaggedError<ValkeyUnavailable>()("ValkeyUnavailable", {
   cause: Schema.Defect()
 }) {}
@@ -16,7 +16,7 @@ interface ScriptTypes {
   readonly result: unknown
 }
 
-/** Commands to the shared server. Calls fail at once while it is known to be away. */
+/** Commands to the shared server. They fail at once while the server is known to be away. */
 export class Valkey extends Context.Service<
   Valkey,
   {
@@ -26,32 +26,32 @@ export class Valkey extends Context.Service<
     ): (...params: Types["params"]) => Effect.Effect<Types["result"], ValkeyUnavailable>
     /** Runs one command. */
     send(command: string, ...args: ReadonlyArray<string>): Effect.Effect<unknown, ValkeyUnavailable>
-    /** Notes that an answer is late. The server then counts as away until it answers again. */
+    /** Reports that an answer is late. The server then counts as away until it answers again. */
     readonly noteLate: () => void
     /** True while the server answers. */
     readonly isUp: () => boolean
-    /** How often the server has answered again after it was away, counting the first contact. */
+    /** How often the server has come back, counting the first contact. */
     readonly contacts: () => number
-    /** Processes that share the server, as last counted; at least this one. */
+    /** How many processes share the server, as last counted. At least 1, for this process. */
     readonly processes: () => number
   }
 >()("fathom/storage/valkey/Valkey") {}
 
 /**
- * A connected server that has not answered for this long counts as away, without the delays of a busy event loop. An
- * answer that comes earlier is only late, as on a busy machine: it is waited for, because a process that decides by
- * itself meanwhile would admit more than the limit. A connection that is lost or refused fails its calls at once.
+ * A connected server counts as away after this long without an answer. Delays of a busy event loop do not count. An
+ * answer that comes earlier is only slow, as on a busy machine, and is waited for: a process that decided by itself
+ * meanwhile would admit more than the limit. When a connection is lost or refused, its calls fail at once.
  */
 export const LOST_AFTER = Duration.seconds(2)
 
-/** A late answer marks the server as away. It takes a beat until it is asked again. */
+/** After a late answer the server counts as away until the next beat. These retries outlast that. */
 const UNDO_RETRIES = { schedule: Schedule.spaced("250 millis"), times: 20 }
 
 const late = new Error("Valkey did not answer in time")
 
 /**
- * The answer to a call, or `ValkeyUnavailable` after `LOST_AFTER`. `undo` reverts an answer that comes even later, and
- * an answer whose caller was interrupted.
+ * Returns the answer to a call, or fails with `ValkeyUnavailable` after `LOST_AFTER`. `undo` reverts the effect when
+ * the answer comes later than that, or when the caller was interrupted.
  */
 export const inTime = <A, E, R>(
   valkey: Valkey["Service"],
@@ -97,8 +97,8 @@ export const valkeyUrl: Config.Config<Option.Option<string>> = Config.option(
 ).pipe(Config.map(Option.map((text) => text.replace(/^valkey/u, "redis"))))
 
 /**
- * `BUDGET_STORE_DOWN`: what happens while Valkey is away. Either each process decides by its share of a limit, or none
- * does.
+ * `BUDGET_STORE_DOWN`: what happens while Valkey is away. `local`: each process enforces its share of a limit.
+ * `refuse`: nothing is admitted.
  */
 export const whenDown = Config.Literals(["local", "refuse"], "BUDGET_STORE_DOWN").pipe(
   Config.withDefault("local" as const)

@@ -1,4 +1,4 @@
-/** The client of the shared server: one connection, which reconnects by itself. */
+/** The client of the shared server. It has one connection, which reconnects by itself. */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Clock, Deferred, Duration, Effect, Exit, Layer, References, Schedule, Scope } from "effect"
 import { Redis } from "effect/persistence"
@@ -10,21 +10,24 @@ import { within } from "../deadline.ts"
 import { LOST_AFTER, Valkey, ValkeyUnavailable } from "./Valkey.ts"
 
 const BEAT_EVERY_MS = 250
-/** The server is stale after this long without an answer, in milliseconds. */
+/** The source turns stale after this many milliseconds without an answer. */
 const ANSWER_STALE_MS = 1500
-/** How long a process counts without a beat. */
+/** A process stops counting after this many milliseconds without a beat. */
 const LEASE_MS = 5000
-/** A start waits this long for the first answer, and then goes on without it. */
+/** A start waits this long for the first answer, then goes on without it. */
 const START_TIMEOUT = Duration.seconds(2)
 const CLOSE_TIMEOUT = Duration.seconds(1)
-/** A connection that stays silent this long is closed, and its waiting commands fail. Beats are heard all the time. */
+/**
+ * A connection that is silent for this long is closed, and its waiting commands fail. A working connection carries
+ * beats all the time.
+ */
 const SOCKET_TIMEOUT_MS = 3000
 const RETRY_FIRST_MS = 50
 const RETRY_MOST_MS = 500
 
 const PROCESSES = "fathom:processes"
 
-/** Renews the lease of a process. Returns how many processes have one. */
+/** Renews the lease of a process. Returns how many processes have a lease. */
 const beatScript = Redis.script((id: string) => [PROCESSES, id, LEASE_MS], {
   numberOfKeys: 1,
   lua: `
@@ -48,7 +51,7 @@ const connect = (url: string) =>
   Layer.build(
     NodeRedis.layer({
       url,
-      // The caller decides otherwise about a command that was not sent, so it must not run later.
+      // The caller falls back when a command cannot be sent, so the command must not run later.
       disableOfflineQueue: true,
       socket: {
         connectTimeout: SOCKET_TIMEOUT_MS,
@@ -63,14 +66,14 @@ const connect = (url: string) =>
         context
       )
     ),
-    // Every attempt to connect would be logged. The state is logged when it changes.
+    // Otherwise every attempt to connect would be logged. Changes of the state are logged elsewhere.
     Effect.provideService(References.MinimumLogLevel, "Error")
   )
 
-/** Ends the effect after 1 s in any case. */
+/** Runs the effect for at most 1 s and ignores failures. */
 const briefly = <A, E>(effect: Effect.Effect<A, E>) => Effect.ignoreCause(within(CLOSE_TIMEOUT, unavailable)(effect))
 
-/** Gives the lease back. Commands to a server that does not answer are abandoned. */
+/** Ends the lease. Commands to a server that does not answer are abandoned. */
 const close = ({ node: { client }, redis }: Client, id: string) =>
   briefly(redis.send("ZREM", PROCESSES, id)).pipe(
     Effect.andThen(briefly(Effect.promise(() => client.close()))),
@@ -132,7 +135,7 @@ const make = Effect.fnUntraced(function* (url: string) {
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
       client === undefined ? Effect.void : close(client, id),
-      // A client that closes waits for the answers to its commands, even if the server answers no more.
+      // A closing client waits for the answers to its commands, even when the server no longer answers.
       briefly(Scope.close(connection, Exit.void))
     )
   )
@@ -179,7 +182,7 @@ const make = Effect.fnUntraced(function* (url: string) {
 })
 
 /**
- * The server at this address. The start waits up to 2 s for it and goes on without it. A lost connection comes back by
- * itself. The source `valkey` shows the state.
+ * The server at this address. The start waits up to 2 s for it and then goes on without it. A lost connection comes
+ * back by itself. The source `valkey` shows the state.
  */
 export const layer = (url: string): Layer.Layer<Valkey> => Layer.effect(Valkey, make(url))

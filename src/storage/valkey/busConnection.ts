@@ -1,13 +1,13 @@
-/** Connections of a bus to Valkey, or Redis 7, which carry bytes. */
+/** Connections that a bus uses to talk to Valkey or Redis 7. They carry bytes. */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Duration, Effect, Exit, Layer, References, Scope, Semaphore } from "effect"
 import { BusUnavailable } from "../bus/busLog.ts"
 import { within } from "../deadline.ts"
 
-/** Limit of one command. */
+/** Timeout of one command. */
 const COMMAND_TIMEOUT = Duration.seconds(3)
 const CONNECT_TIMEOUT_MS = 2000
-/** Type of a reply that holds bytes, in the protocol. */
+/** The protocol's type code for replies that hold bytes. */
 const BLOB = 36
 
 type Client = NodeRedis.NodeRedis["Service"]["client"]
@@ -17,7 +17,7 @@ export type Send = (...command: ReadonlyArray<string | Buffer>) => Effect.Effect
 
 const unavailable = (cause: unknown) => new BusUnavailable({ cause })
 
-/** A connected client that does not reconnect by itself: commands on their way fail with it. */
+/** Opens a client that does not reconnect by itself. When it is lost, its running commands fail. */
 const open = (url: string) =>
   Effect.map(
     Layer.build(
@@ -39,7 +39,7 @@ const open = (url: string) =>
     ({ client }) => client
   )
 
-/** A connection that is made on first use, and again after any failure or close. */
+/** A connection that is opened on first use, and again after a failure or a close. */
 export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.fn.Return<Send, never, Scope.Scope> {
   const opening = yield* Semaphore.make(1)
   let held: { readonly client: Client; readonly scope: Scope.Closeable } | null = null
@@ -50,7 +50,7 @@ export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.
     if (gone === null) {
       return Effect.void
     }
-    // A client that is closed waits for the answers to its commands. A destroyed client abandons them.
+    // A closing client waits for the answers to its commands; a destroyed client abandons them.
     return Effect.andThen(
       Effect.ignoreCause(Effect.sync(() => gone.client.destroy())),
       Effect.ignoreCause(Scope.close(gone.scope, Exit.void))
@@ -59,7 +59,7 @@ export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.
   yield* Effect.addFinalizer(() => drop)
 
   const client = Effect.suspend(() => {
-    // A connection that carried nothing for a while has been closed, by this process or by the server.
+    // An idle connection may have been closed by this process or by the server.
     if (held !== null && held.client.isOpen) {
       return Effect.succeed(held.client)
     }
@@ -89,5 +89,5 @@ export const makeConnection = Effect.fnUntraced(function* (url: string): Effect.
     ).pipe(Effect.tapError(() => drop))
 })
 
-/** The bytes without a copy. */
+/** Views the bytes as a Buffer, without a copy. */
 export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,18 +1,18 @@
-/** Logs of a bus as streams of Valkey, or Redis 7. */
+/** Logs of a bus, stored as streams in Valkey or Redis 7. */
 import { Clock, Effect } from "effect"
 import { AppendRefused, type BusLog, type BusUnavailable, type LogBounds, type LogEntry } from "../bus/busLog.ts"
 import { bufferOf, makeConnection, type Send } from "./busConnection.ts"
 
-/** A reader gets an answer within this time, empty when no entry comes. */
+/** A reader gets an answer within this many milliseconds. The answer is empty when there is no new entry. */
 const BLOCK_MS = 1000
 /** Entries per read. */
 const PAGE = 16
 
 /**
- * Appends an entry. The set holds the places of the stream, each with its bytes and its time by the server's clock. At
- * most 16 old entries are removed with each new one. All keys go when no entry has come for as long as entries are
- * kept. The sum of the bytes is kept with the place that it was counted at. It is counted again when the newest entry
- * has another place: then a process of a version without this sum has appended.
+ * Appends an entry. A set holds the places in the stream with their bytes and their times by the server's clock. Each
+ * append removes at most 16 old entries. All keys expire when no entry arrives for as long as entries are kept. The
+ * sum of the bytes is stored together with the place it was computed at. If the newest entry has another place, a
+ * process of an older version without this sum has appended, and the sum is computed again.
  */
 const APPEND_LUA = `
 local stream, places, sum = KEYS[1], KEYS[2], KEYS[3]
@@ -56,7 +56,7 @@ type Reply = ReadonlyArray<
   readonly [stream: Buffer, entries: ReadonlyArray<readonly [id: Buffer, fields: ReadonlyArray<Buffer>]>]
 >
 
-/** The entries in a reply to `XREAD`; none when it timed out. */
+/** The entries in a reply to `XREAD`; empty after a timeout. */
 const entriesOf = (reply: unknown): ReadonlyArray<LogEntry> =>
   ((reply as Reply | null)?.[0]?.[1] ?? []).map(([id, fields]) => ({
     place: Number(id.toString("latin1").split("-")[0]),
@@ -67,16 +67,16 @@ const entriesOf = (reply: unknown): ReadonlyArray<LogEntry> =>
 /** Settings of the logs of one bus. */
 interface LogSettings extends LogBounds {
   readonly url: string
-  /** First part of the keys. */
+  /** Prefix of the keys. */
   readonly kind: string
-  /** Name of the bus in the log of the process. */
+  /** How the log names the bus. */
   readonly title: string
 }
 
-/** The key of a log. All its other keys begin with it, so that they share one slot of a cluster. */
+/** The key of a log. Its other keys start with it, so that they all live in one slot of a Valkey cluster. */
 export const keyOf = (kind: string, name: string): string => `fathom:{${kind}:${name}}`
 
-/** The logs on the server at this address, with these commands. Does not wait for the server. */
+/** The logs on the server at this address, with these commands. The start does not wait for the server. */
 export const makeValkeyLog = Effect.fnUntraced(function* (
   { keptMs, kind, mostBytes = 0, title, url }: LogSettings,
   send: Send
