@@ -26,15 +26,16 @@ export class QuoteEngine extends Context.Service<
   QuoteEngine,
   {
     quote(request: QuoteRequest): Effect.Effect<SpotQuote, QuoteRefusal>
-    /** Prices several trades at one moment, in order. Nothing is written in between. */
+    /** Prices several trades in order at one moment. Nothing changes in memory in between. */
     quoteAll(requests: ReadonlyArray<QuoteRequest>): Effect.Effect<ReadonlyArray<Priced>>
-    /** The only mint that the exit of a position can be measured in; null when any can. */
+    /** The only mint that exits can be measured in; null when any mint will do. */
     readonly exitMint: Mint | null
   }
 >()("fathom/quotes/QuoteEngine") {
   /**
-   * Direct pools with a SOL leg, from this process's memory. Quotes nothing once the chain has been silent for
-   * `STALE_AFTER`. `PLATFORM_FEE_BPS` (100) is the fee on the SOL leg. At 0 the trader receives all that the pool pays.
+   * Direct pools with a SOL leg, from this process's memory. Refuses every quote once the chain has been silent for
+   * `STALE_AFTER`. `PLATFORM_FEE_BPS` (100) is the fee on the SOL leg. At 0 the trader receives everything that the
+   * pool pays.
    */
   static readonly layerNative: Layer.Layer<QuoteEngine, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     QuoteEngine,
@@ -42,7 +43,7 @@ export class QuoteEngine extends Context.Service<
   )
 
   /**
-   * Any mint to any mint over the pools in memory, up to four hops, divided among parallel pools where that pays more.
+   * Any mint to any mint over the pools in memory, up to four hops, split over parallel pools where that pays more.
    * Always keeps the pools of `ROUTER_HUBS` (USDC) loaded, because most routes pass through them.
    */
   static readonly layerRouter: Layer.Layer<QuoteEngine, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
@@ -56,7 +57,7 @@ export class QuoteEngine extends Context.Service<
   )
 }
 
-/** The refusal of a cold mint, with the state of its loading. */
+/** The refusal for a cold mint, with how far its loading is. */
 const coldRefusal = (answer: Priced, loadings: ReadonlyMap<Mint, Loading>): Priced => {
   const mint = Result.isFailure(answer) && answer.failure._tag === "StateCold" ? answer.failure.mint : undefined
   const loading = mint === undefined ? undefined : loadings.get(mint)
@@ -81,7 +82,7 @@ export const platformFee = Config.schema(
 /** `ROUTER_HUBS` (USDC): mints whose pools the router keeps loaded. */
 export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
 
-/** Builds an engine around one way to find routes. Settings are read once. */
+/** Builds an engine around a route finder. Settings are read once. */
 const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const feed = yield* ChainFeed
   const book = yield* PoolBook
@@ -90,7 +91,7 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
     proofs: yield* VenueProofs
   })
 
-  /** Queues the pools of cold mints and adds the state of that loading to the refusals. */
+  /** Queues the pools of cold mints and adds the state of the loading to the refusals. */
   const warmed = (answers: ReadonlyArray<Priced>): Effect.Effect<ReadonlyArray<Priced>> => {
     const cold = answers.flatMap((answer) =>
       Result.isFailure(answer) && answer.failure._tag === "StateCold" ? [answer.failure.mint] : []
@@ -109,7 +110,7 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
       return warmed(requests.map((request) => price(request, clock)))
     })
 
-  // Answers in one step where the answer is known, because every quote passes here.
+  // Returns directly, without another effect, when the answer is known: every quote passes here.
   const quote = (request: QuoteRequest) =>
     Effect.withFiber((fiber): Effect.Effect<SpotQuote, QuoteRefusal> => {
       const answer = price(request, fiber.getRef(Clock.Clock))
@@ -121,7 +122,7 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   return QuoteEngine.of({ quote, quoteAll, exitMint: finder.exitMint })
 })
 
-/** Checks one request in order: shape, age of the state, then the route. */
+/** Checks one request in order: its shape, the age of the state, then the route. */
 const pricer = (
   finder: RouteFinder,
   feed: ChainFeed["Service"],

@@ -2,10 +2,10 @@ import type { BudgetExceeded, BudgetState } from "../api/schemas/Budget.ts"
 import type { SpotQuote } from "../api/schemas/Quote.ts"
 import type { Change, CloseReason, Frame, StreamTerms } from "../api/schemas/QuoteStream.ts"
 
-/** After this many failed ticks in a row the stream ends. */
+/** The stream ends after this many failed ticks in a row. */
 const MOST_ERRORS = 30
 
-/** The reason why a tick was not priced. */
+/** Why a tick was not priced. */
 export interface TickFailure {
   readonly code: string
   readonly message: string
@@ -41,7 +41,7 @@ const changesBetween = (before: SpotQuote | null, now: SpotQuote): ReadonlyArray
   return changes.filter((change) => change !== null)
 }
 
-/** One quote stream. Numbers its frames, keeps its counts and decides which frame ends it. */
+/** One quote stream. Numbers the frames, keeps the counts and decides which frame ends the stream. */
 export class QuoteSession {
   readonly #terms: StreamTerms
   readonly #streamId: string
@@ -60,12 +60,12 @@ export class QuoteSession {
     this.#sink = sink
   }
 
-  /** True once the last frame is written; later events are dropped. */
+  /** True once the last frame is written. Later events are dropped. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Writes the first frame. `budget` is the state before the first tick. The grid of ticks starts now. */
+  /** Writes the first frame and starts the grid of ticks. `budget` is the state before the first tick. */
   open(budget: Omit<BudgetState, "budget">, nowMs: number): void {
     this.#startedAtMs = nowMs
     const { limit, remaining, resetAtMs } = budget
@@ -83,7 +83,7 @@ export class QuoteSession {
     )
   }
 
-  /** Records a tick that was priced and paid. */
+  /** Records a tick that was priced and charged. */
   quoted(tick: number, quote: SpotQuote, budgetRemaining: number, nowMs: number): void {
     this.#admitted(1)
     this.#errorsInARow = 0
@@ -97,7 +97,7 @@ export class QuoteSession {
     this.#emit({ event: "quote", data: { tick, changed, budgetRemaining, quote } }, nowMs)
   }
 
-  /** Records a tick that was not priced. `units` is what it cost all the same. */
+  /** Records a tick that was not priced. `units` is what it cost nevertheless. */
   failed(tick: number, failure: TickFailure, units: 0 | 1, nowMs: number): void {
     this.#admitted(units)
     this.#counts.errors++
@@ -109,7 +109,7 @@ export class QuoteSession {
     }
   }
 
-  /** Records a tick that did not fit into the budget. Sends a frame once, until a tick fits again. */
+  /** Records a tick that the budget refused. Only the first one in a row sends a frame. */
   throttled(tick: number, { limit, remaining, fitsAtMs }: BudgetExceeded, nowMs: number): void {
     this.#counts.throttledTicks++
     if (this.#throttled) {
@@ -134,7 +134,7 @@ export class QuoteSession {
     )
   }
 
-  /** Counts points of the grid that passed without a tick. */
+  /** Counts grid points that passed without a tick. */
   skipped(points: number): void {
     this.#counts.skippedTicks += points
   }

@@ -23,7 +23,7 @@ export const tickRequest = ({
   outputDecimals: outputDecimals ?? undefined
 })
 
-/** Prices ticks for all transports. Equal ticks at one moment are priced once, and timers are shared. */
+/** Prices ticks for all transports. Equal ticks at the same moment are priced once, and timers are shared. */
 export class QuoteTicks extends Context.Service<
   QuoteTicks,
   {

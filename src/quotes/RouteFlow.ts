@@ -4,34 +4,34 @@ import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import { attempt } from "./bestDirect.ts"
 
-/** One pool of the flow. */
+/** One pool of the flow, used in one direction. */
 export interface Edge {
   readonly pool: Pool
   readonly from: Mint
   readonly to: Mint
-  /** All that flows in, and what the pool pays for it. */
+  /** Everything that flows in, and what the pool pays for it. */
   input: bigint
   output: bigint
-  /** The last increase asked for and its gain. */
+  /** The increase that was tried last, and what it gains. */
   asked: bigint
   gain: bigint | null
 }
 
-/** A pool on a path, with the direction it is used in. */
+/** A pool on a path and the direction in which it is used. */
 export interface PathHop {
   readonly pool: Pool
   readonly from: Mint
   readonly to: Mint
 }
 
-/** What reaches a mint, and through which pool. */
+/** How much of a mint arrives, and through which pool. */
 interface Reached {
   readonly amount: bigint
   readonly via: Edge | null
   readonly before: Reached | null
 }
 
-/** A change of the flow along one path: its effect on the output, and what it adds to each pool. */
+/** A change of the flow along one path: how the output changes, and what is added to each pool. */
 export interface Change {
   readonly amountOut: bigint
   readonly hops: ReadonlyArray<{ readonly edge: Edge; readonly input: bigint; readonly output: bigint }>
@@ -45,7 +45,10 @@ const changeOf = (end: Reached): Change => {
   return { amountOut: end.amount, hops }
 }
 
-/** Mints in an order in which every pool leads forward; null if there is none, or if a path has more than `most` pools. */
+/**
+ * Sorts the mints so that every pool leads forward. Null if there is no such order, or if a path has more than `most`
+ * pools.
+ */
 const ordered = (hops: Iterable<PathHop>, start: Mint, most: number): ReadonlyArray<Mint> | null => {
   const depths = new Map<Mint, number>([[start, 0]])
   const all = Array.from(hops)
@@ -65,7 +68,7 @@ const ordered = (hops: Iterable<PathHop>, start: Mint, most: number): ReadonlyAr
   return Array.from(depths.keys()).toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
 }
 
-/** The flow. Every pool starts from its state in memory and is swapped once, for all that flows into it. */
+/** The flow. Every pool starts from its state in memory and executes one swap, for everything that flows into it. */
 export class RouteFlow {
   readonly #ends: { readonly inputMint: Mint; readonly outputMint: Mint; readonly maxHops: number }
   readonly #clock: ChainClock
@@ -86,7 +89,7 @@ export class RouteFlow {
     return this.#order
   }
 
-  /** Pools that take units of the mint, used or only admitted. */
+  /** Pools that take this mint, whether or not anything flows through them yet. */
   from(mint: Mint): ReadonlyArray<Edge> {
     return this.#outgoing.get(mint) ?? []
   }
@@ -95,7 +98,10 @@ export class RouteFlow {
     return this.#edges.get(pool)
   }
 
-  /** Opens the pools of a path. False, and nothing changes, when they would close a circle or make a path too long. */
+  /**
+   * Adds the pools of a path. Returns false and changes nothing when they would close a circle or make a path too
+   * long.
+   */
   admit(path: ReadonlyArray<PathHop>): boolean {
     const added = path.filter(({ pool }) => !this.#edges.has(pool.address))
     const turned = path.some(({ pool, from }) => (this.#edges.get(pool.address)?.from ?? from) !== from)
@@ -113,7 +119,7 @@ export class RouteFlow {
     return true
   }
 
-  /** Closes the pools that nothing flows through. */
+  /** Removes the pools that nothing flows through. */
   prune(): void {
     for (const [pool, { input }] of this.#edges) {
       if (input === 0n) {
@@ -128,7 +134,7 @@ export class RouteFlow {
     this.#outgoing = Map.groupBy(this.#edges.values(), ({ from }) => from)
   }
 
-  /** The increase by `amount` that pays most; null when no path takes it. */
+  /** Finds the best path for an increase by `amount`; null when no path can take it. */
   bestIncrease(amount: bigint): Change | null {
     return this.#along(
       amount,
@@ -137,7 +143,7 @@ export class RouteFlow {
     )
   }
 
-  /** The decrease by `amount` that costs least; null when no path carries it. */
+  /** Finds the path where a decrease by `amount` costs least; null when no path carries that much. */
   leastDecrease(amount: bigint): Change | null {
     return this.#along(
       amount,
@@ -155,7 +161,7 @@ export class RouteFlow {
     }
   }
 
-  /** Outputs never fall when inputs grow, so the best way into each mint is part of the best way onwards. */
+  /** Outputs never fall when inputs grow, so the best way to a mint is always part of the best way through it. */
   #along(
     amount: bigint,
     outputOf: (edge: Edge, input: bigint) => bigint | null,

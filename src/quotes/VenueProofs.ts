@@ -1,17 +1,17 @@
-/** What quotes need to know of proofs: the evidence of each swap, and the venues that are refused. */
+/** What quotes need from proofs: evidence for each swap, and venues to refuse. */
 import { Context, Layer } from "effect"
 
 export interface VenueProof {
-  /** Newest slot at which swaps executed by the deployed program paid what is quoted; null when unknown. */
+  /** Newest slot for which the deployed program, executing swaps, paid exactly what was quoted; null when unknown. */
   readonly provenAtSlot: number | null
-  /** The reason why the venue is not quoted; null when it is quoted. */
+  /** Why the venue is not quoted; null when it is. */
   readonly refusal: string | null
 }
 
 /** The proofs of this process. */
 export interface VenueProofs {
   readonly provenAtSlot: (dex: string) => number | null
-  /** Venues that are not quoted, with the reason. Returns the same map until it changes. */
+  /** Refused venues with the reason. Returns the same map until something changes. */
   readonly refused: () => ReadonlyMap<string, string>
   readonly replace: (proofs: ReadonlyMap<string, VenueProof>) => void
 }
@@ -35,10 +35,10 @@ const make = (): VenueProofs => {
   }
 }
 
-/** Without a layer, nothing is known and no venue is refused. */
+/** Without a layer, there are no proofs and no venue is refused. */
 export const VenueProofs = Context.Reference<VenueProofs>("fathom/quotes/VenueProofs", {
   defaultValue: () => ({ provenAtSlot: () => null, refused: () => NONE, replace: () => undefined })
 })
 
-/** Proofs that start empty and are filled by `replace`. */
+/** Starts empty. `replace` fills it. */
 export const layer: Layer.Layer<never> = Layer.sync(VenueProofs, make)

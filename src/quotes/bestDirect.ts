@@ -4,19 +4,21 @@ import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { shortfallPct } from "../domain/decimal.ts"
 
-/** The chosen pool and what it pays. */
+/** The chosen pool and its swap. */
 export interface Best {
   readonly pool: Pool
   readonly swap: Swap
 }
 
-/** Impact below this many percentage points is noise. */
+/** An impact below this many percentage points is noise. */
 const NOISE_FLOOR_PCT = 0.1
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
 const UNKNOWN: Rate = { numerator: 0n, denominator: 0n }
 
-/** The swap of one pool. A pool whose arithmetic throws counts as refusing, so that it does not fail the request. */
+/**
+ * Asks one pool for a swap. A pool whose arithmetic throws counts as refusing, so that it does not fail the request.
+ */
 export const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock): Swap => {
   try {
     return pool.swap(pool.mintA === inputMint, amount, clock)
@@ -25,7 +27,7 @@ export const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: Chai
   }
 }
 
-/** The pool's marginal rate; zero over zero when it is unknown. */
+/** The pool's marginal rate; 0/0 when it is unknown. */
 export const rateOf = (pool: Pool, inputMint: Mint, clock: ChainClock): Rate => {
   try {
     return pool.marginalRate(pool.mintA === inputMint, clock)
@@ -63,8 +65,8 @@ export const bestDirect = (
 }
 
 /**
- * Shortfall of a trade against the rate, in percentage points with six decimals. Null when the rate is unknown, or when
- * the shortfall is below the noise floor of 0.1.
+ * How far a trade falls short of the rate, in percentage points with six decimals. Null when the rate is unknown, or
+ * when the shortfall is below the noise floor of 0.1.
  */
 export const impactAgainst = ({ numerator, denominator }: Rate, amountIn: bigint, amountOut: bigint): number | null => {
   if (numerator <= 0n || denominator <= 0n) {
@@ -74,6 +76,6 @@ export const impactAgainst = ({ numerator, denominator }: Rate, amountIn: bigint
   return pct < NOISE_FLOOR_PCT ? null : pct
 }
 
-/** Impact of one swap against its pool's marginal rate. Also null when the amount was not filled. */
+/** Impact of one swap against its pool's marginal rate. Null also when the pool did not take the whole amount. */
 export const impactPct = ({ pool, swap }: Best, inputMint: Mint, clock: ChainClock): number | null =>
   swap.ending === "filled" ? impactAgainst(rateOf(pool, inputMint, clock), swap.amountIn, swap.amountOut) : null

@@ -16,7 +16,7 @@ import { attempt } from "./bestDirect.ts"
 /** The most hops a route may have. */
 export const MAX_HOPS = 4
 
-/** Bound on the work: after this many ways that do not fit, a pool is given up. Rarely reached. */
+/** Limits the work: a pool is given up after this many ways that do not fit. Rarely reached. */
 const MOST_PASSED_OVER = 64
 
 /** A routing request. */
@@ -37,16 +37,16 @@ export interface Step {
   readonly via: { readonly from: Step; readonly pool: Pool; readonly swap: Swap } | null
 }
 
-/** Ways to hold one mint after a given number of hops. */
+/** The ways to hold one mint after a given number of hops. */
 interface Stop {
   readonly mint: Mint
-  /** Richest first, as far as they have been computed. */
+  /** Richest first. Only those computed so far. */
   readonly ways: Array<Step>
-  /** Null until first read. */
+  /** Null until it is first read. */
   sources: Array<Source> | null
 }
 
-/** Ways into a stop through one pool, richest first. */
+/** The ways into a stop through one pool, richest first. */
 interface Source {
   readonly from: Stop
   readonly pool: Pool
@@ -65,7 +65,7 @@ const visits = (step: Step, mint: Mint): boolean => {
 
 const addressOf = (step: Step): string => step.via?.pool.address ?? ""
 
-/** True when `a` pays more; ties go to the lower pool address. */
+/** True when `a` pays more. Ties go to the lower pool address. */
 const beats = (a: Step, b: Step): boolean => (a.amount === b.amount ? addressOf(a) < addressOf(b) : a.amount > b.amount)
 
 /** Number of hops from the input to each mint, up to `limit`. */
@@ -87,7 +87,7 @@ const distancesFrom = (graph: PoolGraph, inputMint: Mint, limit: number): Readon
   return distances
 }
 
-/** One search: the stops it has reached, and its limits. */
+/** One search, with its limits and the stops it has reached. */
 class Search {
   readonly #graph: PoolGraph
   readonly #clock: ChainClock
@@ -104,7 +104,10 @@ class Search {
     this.#stops = [new Map([[inputMint, start]])]
   }
 
-  /** The way of this rank to hold the mint after exactly `hops` hops, richest first; null when there are no more. */
+  /**
+   * The way with this rank to hold the mint after exactly `hops` hops; rank 0 is the richest. Null when there are no
+   * more.
+   */
   way(mint: Mint, hops: number, rank: number): Step | null {
     return this.#way(this.#stop(mint, hops), hops, rank)
   }
@@ -142,7 +145,7 @@ class Search {
     const sources: Array<Source> = []
     for (const partner of this.#graph.partnersOf(mint)) {
       const distance = this.#distances.get(partner)
-      // The first hop leaves the input mint and no later one does, because a path visits a mint once.
+      // Only the first hop starts from the input mint, because a path visits each mint once.
       if (distance === undefined || distance >= hops || (distance === 0) !== (hops === 1)) {
         continue
       }
@@ -156,7 +159,7 @@ class Search {
     return sources
   }
 
-  /** Advances a source to its next way that fits. */
+  /** Moves a source on to its next way that fits. */
   #advance(source: Source, mint: Mint, hops: number): void {
     source.head = null
     for (let passedOver = 0; source.head === null && passedOver < MOST_PASSED_OVER; passedOver++) {
@@ -169,7 +172,7 @@ class Search {
       }
       const swap = attempt(source.pool, from.mint, from.amount, this.#clock)
       if (swap.amountOut === 0n || swap.ending === "refused") {
-        // If this amount is too little here, so is the amount of every path that pays less.
+        // A path that pays less brings even less here, which is also too little.
         return
       }
       const ranOut = swap.ending === "exhausted"
@@ -199,7 +202,7 @@ const search = (graph: PoolGraph, trade: Trade, clock: ChainClock, most: number,
   return found.toSorted((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1))
 }
 
-/** The last steps of the paths whose pools take the whole amount: up to `most` for each number of hops, richest first. */
+/** Last steps of the paths whose pools take the whole amount: up to `most` for each number of hops, richest first. */
 export const fillingPaths = (graph: PoolGraph, trade: Trade, clock: ChainClock, most: number): ReadonlyArray<Step> =>
   search(graph, trade, clock, most, false)
 

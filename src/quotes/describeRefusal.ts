@@ -1,17 +1,18 @@
 import type { QuoteRefusal } from "../api/schemas/Quote.ts"
 
-/** A refusal in the words of the contract. */
+/** A refusal as callers see it. */
 export interface Described {
   readonly code: "no_route" | "rate_limited" | "state_cold" | "data_unavailable" | "state_stale" | "route_not_supported"
   readonly message: string
   /** True when the same request may succeed later. */
   readonly retryable: boolean
-  /** True when the failure is on our side. The request is then free. */
+  /** True when the service is at fault. The request is then free. */
   readonly isOurFault: boolean
 }
 
 /**
- * Milliseconds after which to retry a pair whose pools could not be searched: a trade may have named a pool by then.
+ * Milliseconds to wait before retrying a pair whose pools could not be searched. By then a trade may have named a
+ * pool.
  */
 export const NOT_SEARCHED_RETRY_MS = 300_000
 

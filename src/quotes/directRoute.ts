@@ -1,14 +1,14 @@
-/** Routes of the native engine: one SOL leg, one pool. Pure, in the order of the checks. */
+/** Routes of the native engine: one SOL leg, one pool. Pure. Checks run in this file's order. */
 import type { Pool } from "../programs/interface/Program.ts"
 import { SOL, type Mint } from "../domain/Address.ts"
 import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../api/schemas/Quote.ts"
 import { BPS } from "../domain/units.ts"
 import type { MintPools } from "./pools/MintPools.ts"
 
-/** Fee of the service on the SOL leg in basis points, unless `PLATFORM_FEE_BPS` is set. */
+/** The service's fee on the SOL leg in basis points, unless `PLATFORM_FEE_BPS` is set. */
 export const SOL_FEE_BPS = 100
 
-/** The reason why this shape of request can never be served, or null. */
+/** Why a request of this shape can never be served; null when it can. */
 export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | null => {
   if (request.inputMint !== SOL && request.outputMint !== SOL) {
     return new RouteNotSupported({ detail: "One side must be SOL." })
@@ -19,21 +19,21 @@ export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | nul
   return sameMint(request)
 }
 
-/** Refuses a trade of a mint for itself, whatever the engine. */
+/** Refuses to trade a mint for itself, on any engine. */
 export const sameMint = ({ inputMint, outputMint }: QuoteRequest): RouteNotSupported | null =>
   inputMint === outputMint ? new RouteNotSupported({ detail: "The two mints are the same." }) : null
 
-/** The side of the pair whose pools have to be loaded. */
+/** The mint of the pair whose pools have to be loaded. */
 export const tokenOf = (request: QuoteRequest): Mint =>
   request.inputMint === SOL ? request.outputMint : request.inputMint
 
-/** Proceeds of a sale for `gross` lamports, less the fee. The fee is rounded up. */
+/** What a sale for `gross` lamports leaves after the fee. The fee is rounded up. */
 export const netOfSolFee = (gross: bigint, feeBps: bigint): bigint => gross - (gross * feeBps + BPS - 1n) / BPS
 
-/** The least that the trader accepts at this slippage, rounded down. */
+/** The least output that the slippage allows, rounded down. */
 export const minimumOut = (out: bigint, slippageBps: number): bigint => (out * (BPS - BigInt(slippageBps))) / BPS
 
-/** The pair's pools that pass the request's filters, or the reason why there is nothing to price. */
+/** The pair's pools that pass the request's filters, or why there is nothing to price. */
 export const candidates = (
   known: MintPools,
   request: QuoteRequest

@@ -3,14 +3,17 @@ import { quotient, shortfallPct, tenTo, uiNumber } from "../domain/decimal.ts"
 import type { ExitCheck, ExitSummary, Position, Rung, Verdict } from "../api/schemas/ExitCheck.ts"
 import type { SpotQuote } from "../api/schemas/Quote.ts"
 
-/** Up to this loss, in percentage points, an exit is clean. */
+/** An exit that loses at most this many percentage points is clean. */
 const CLEAN_PCT = 2
-/** From this loss on, in percentage points, a position counts as trapped. */
+/** A position that loses this many percentage points or more is trapped. */
 const TRAPPED_PCT = 50
-/** A baseline is too coarse to measure against when it is a larger share than this, or has more impact than this. */
+/**
+ * A baseline is too coarse to measure against when it is a larger share of the position than this, or has a larger
+ * impact.
+ */
 const COARSE_FRACTION = 0.05
 const COARSE_PCT = 1
-/** Rungs that were priced more than this many slots apart do not share one state. */
+/** When rungs were priced more than this many slots apart, they do not share one state. */
 const MIXED_SLOTS = 10
 
 const units = {
@@ -34,19 +37,19 @@ const texts = {
   mixed_slots: `rungs were priced more than ${MIXED_SLOTS} slots apart.`
 }
 
-/** Possible faults of a ladder. */
+/** What may be wrong with a ladder. */
 export type WarningCode = keyof typeof texts
 
 const uiOf = (amount: bigint | null, decimals: number | null): number | null =>
   amount === null || decimals === null ? null : uiNumber(amount, decimals)
 
-/** Quote tokens per token: out / 10^quoteDecimals over in / 10^decimals. */
+/** Price in quote tokens per token: (out / 10^quoteDecimals) / (in / 10^decimals). */
 const priceOf = (out: bigint | null, amount: bigint, { decimals, quoteDecimals }: Position): number | null =>
   out === null || decimals === null || quoteDecimals === null
     ? null
     : quotient(out * tenTo(decimals), amount * tenTo(quoteDecimals))
 
-/** A clamped quote shows where liquidity ends. It is not proceeds. */
+/** A clamped quote shows where liquidity ends; its output is not what the position would bring. */
 const usable = (quote: SpotQuote | null): bigint | null => (quote === null || quote.clamped ? null : quote.outAmount)
 
 const errorOf = (quote: SpotQuote | null): Rung["error"] => {
@@ -80,7 +83,7 @@ const rungsOf = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): R
   })
 }
 
-/** Index of the first rung that returns less than a smaller one; -1 when there is none. */
+/** Index of the first rung that returns less than a smaller rung; -1 when there is none. */
 const firstDecrease = (rungs: ReadonlyArray<Rung>): number => {
   let most = 0n
   return rungs.findIndex(({ outAmount }) => {
@@ -97,14 +100,14 @@ const isCoarse = ({ fraction, upstreamImpactPct }: Rung): boolean =>
 export const areMixed = (slots: ReadonlyArray<number>): boolean =>
   slots.length > 0 && Math.max(...slots) - Math.min(...slots) > MIXED_SLOTS
 
-/** The rung of the whole position. */
+/** The rung that sells the whole position. */
 const fullOf = (rungs: ReadonlyArray<Rung>): Rung | null => rungs.find(({ fraction }) => fraction === 1) ?? null
 
-/** Impact of the full exit against the first rung; null for a ladder of one rung. */
+/** Impact of the full exit, measured against the first rung; null for a ladder of one rung. */
 const fullImpactOf = (full: Rung | null): number | null =>
   full === null || full.isBaseline ? null : full.realizedImpactPct
 
-/** Faults of the ladder, in the order of the catalogue. */
+/** The ladder's warnings, in the order of the catalogue. */
 const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
   const [baseline] = rungs
   const full = fullOf(rungs)
@@ -121,9 +124,9 @@ const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
 }
 
 /**
- * The first that holds. `no_route`: nothing buys the largest rung. `trapped`: liquidity ends inside that rung, or
- * selling more returns less, or the full exit loses half. `thin`: the full exit loses more than 2 %, or was not
- * measured. Otherwise `clean`.
+ * The first verdict that applies. `no_route`: nothing buys the largest rung. `trapped`: liquidity ends inside that
+ * rung, or selling more returns less, or the full exit loses half. `thin`: the full exit loses more than 2 %, or was
+ * not measured. Otherwise `clean`.
  */
 export const verdictOf = (
   largest: Pick<Rung, "error"> | undefined,

@@ -1,4 +1,4 @@
-/** Route search of each engine, with checks in a fixed order. */
+/** Finds routes, one finder per engine. Checks run in a fixed order. */
 import { type Mint, SOL } from "../domain/Address.ts"
 import { NoRoute, PoolsNotSearched, type QuoteRefusal, type QuoteRequest, StateCold } from "../api/schemas/Quote.ts"
 import { bestDirect } from "./bestDirect.ts"
@@ -7,22 +7,22 @@ import type { PoolBook } from "./pools/PoolBook.ts"
 import { pricedRoute } from "./routedQuote.ts"
 import { directRoute, type Moment, type PricedRoute } from "./spotQuote.ts"
 
-/** One way to answer requests. */
+/** How an engine finds routes. */
 export interface RouteFinder {
-  /** The reason why this shape of request is never served, whatever the state, or null. */
+  /** Why a request of this shape is never served, whatever the state; null when it can be. */
   readonly unsupportedShape: (request: QuoteRequest) => QuoteRefusal | null
-  /** The only mint that exits are measured in; null for any. */
+  /** The only mint that exits are measured in; null when any mint will do. */
   readonly exitMint: Mint | null
-  /** The route, for a request that passed the other checks, or the reason why there is none. */
+  /** Finds the route of a request that passed the other checks, or says why there is none. */
   readonly find: (book: PoolBook["Service"], request: QuoteRequest, moment: Moment) => PricedRoute | QuoteRefusal
 }
 
 const NO_HUBS: ReadonlySet<Mint> = new Set()
 
 /**
- * The refusal when no route was found: `NoRoute`, or `PoolsNotSearched` if the node refused to search the pools of one
- * end. A hub counts only where no other end has pools of its own. Nodes often refuse to search a hub's many pools, and
- * each of these also belongs to its other mint.
+ * The refusal when no route was found: `NoRoute`, or `PoolsNotSearched` if the node refused to search the pools of
+ * one of the two mints. A hub's refused search counts only when the other mint has no pools of its own: nodes often
+ * refuse to search a hub's many pools, and each of these pools also belongs to its other mint.
  */
 const noRoute = (
   book: PoolBook["Service"],
@@ -35,7 +35,7 @@ const noRoute = (
   return mint === undefined ? new NoRoute({ inputMint, outputMint }) : new PoolsNotSearched({ mint })
 }
 
-/** Finds routes of one pool with a SOL leg, with a fee of `feeBps`. */
+/** Finds routes through one pool with a SOL leg. `feeBps` is the fee. */
 export const nativeFinder = (feeBps: bigint): RouteFinder => ({
   unsupportedShape,
   exitMint: SOL,
@@ -65,7 +65,7 @@ export const routerFinder = (hubs: ReadonlySet<Mint>): RouteFinder => ({
     if (route !== null && route.outAmount > 0n) {
       return route
     }
-    // The direct pools give the best reason: an unsupported mode, or a pool that is still being read.
+    // Direct pools give the best reason, such as an unsupported mode or a pool that is still being read.
     const known = book.between(inputMint, outputMint)
     const pools = known === null ? null : candidates(known, request)
     return pools !== null && "_tag" in pools && pools._tag !== "NoRoute" ? pools : noRoute(book, request, hubs)

@@ -14,7 +14,7 @@ export const ROUTER_ENGINE = "svc_router"
 /** Most hops of a route when the request does not say. */
 const DEFAULT_HOPS = 3
 
-/** The graph that the request's venue and pool filters leave. */
+/** The graph without the pools that the request filters out by venue or address. */
 export const filtered = (graph: PoolGraph, { venues, pools }: QuoteRequest): PoolGraph => {
   if (venues === undefined && pools === undefined) {
     return graph
@@ -38,7 +38,9 @@ const hopsOf = (shares: ReadonlyArray<Share>, clock: ChainClock): ReadonlyArray<
 
 const ONE: Rate = { numerator: 1n, denominator: 1n }
 
-/** The best rate along the route's pools for a vanishingly small trade, by mint. The shares are in execution order. */
+/**
+ * The best rate along the route's pools for an infinitely small trade, by mint. The shares are in execution order.
+ */
 const ratesOf = (shares: ReadonlyArray<Share>, clock: ChainClock): ReadonlyMap<Mint, Rate> => {
   const rates = new Map<Mint, Rate>()
   for (const { pool, inputMint, outputMint } of shares) {

@@ -1,4 +1,4 @@
-/** Runs the ticks of a quote stream on a fixed grid. A point that passed is skipped, never queued. */
+/** Runs the ticks of a quote stream on a fixed grid. A grid point that has passed is skipped, never queued. */
 import { Cause, Clock, Context, Effect, Exit, Fiber, Option } from "effect"
 import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../api/schemas/Budget.ts"
 import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
@@ -8,7 +8,7 @@ import type { QuoteSession } from "./QuoteSession.ts"
 import { type TimerWheel } from "./timerWheel.ts"
 import { monotonicMs } from "../domain/loopTime.ts"
 
-/** A tick may start at most this many milliseconds after its grid point. Later it is skipped. */
+/** A tick may start up to this many milliseconds after its grid point. Later it is skipped. */
 const MOST_LATE_MS = 100
 
 type Quote = QuoteEngine["Service"]["quote"]
@@ -24,7 +24,7 @@ export interface TickRun {
   readonly request: QuoteRequest
   readonly intervalMs: number
   readonly durationMs: number
-  /** Start of the grid by the monotonic clock, in milliseconds. */
+  /** Start of the grid, in milliseconds of the monotonic clock. */
   readonly startedAt: number
   readonly meter: TickMeter
 }
@@ -32,7 +32,7 @@ export interface TickRun {
 const LIMITER_DOWN = { code: "limiter_unavailable", message: "Admission could not be decided.", retryable: true }
 const OUR_FAULT = { code: "internal_error", message: "Something went wrong on our side.", retryable: true }
 
-/** Prices and charges one tick and hands the result to the session. Never fails. */
+/** Prices and charges one tick and passes the result to the session. Never fails. */
 const runTick = (quote: Quote, { meter, request, session }: TickRun, tick: number) =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
@@ -69,15 +69,15 @@ const runTick = (quote: Quote, { meter, request, session }: TickRun, tick: numbe
     })
   })
 
-/** The state of a grid: nothing due yet, a tick that may start, one that is too late, or the end. */
+/** What a grid says now: nothing is due yet, a tick may start, a tick is too late, or the end is reached. */
 export type GridState =
   | { readonly _tag: "Waiting"; readonly dueMs: number }
   | { readonly _tag: "Due" | "Late"; readonly tick: number; readonly skipped: number }
   | { readonly _tag: "Over"; readonly skipped: number }
 
 /**
- * The state of a grid `elapsedMs` after its start, when all points before `next` are done. Points that passed are
- * skipped, except the newest, which stays due for MOST_LATE_MS. `dueMs` counts from the start.
+ * The state of a grid `elapsedMs` after its start, when all points before `next` are done. Points that have passed
+ * are skipped, except the newest, which stays due for MOST_LATE_MS. `dueMs` counts from the start.
  */
 export const gridState = (
   elapsedMs: number,
@@ -98,8 +98,8 @@ export const gridState = (
 }
 
 /**
- * Runs the ticks after the first until the stream is over. A tick that is priced and paid at once costs one fiber and
- * no timer.
+ * Runs all ticks after the first, until the stream ends. A tick that is priced and charged at once costs one fiber
+ * and no timer.
  */
 export const runTicks = (wheel: TimerWheel, quote: Quote, run: TickRun): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) =>

@@ -1,4 +1,4 @@
-/** The pools in memory without those of refused venues. */
+/** The pools in memory, without pools of refused venues. */
 import type { Pool } from "../programs/interface/Program.ts"
 import type { MintPools } from "./pools/MintPools.ts"
 import type { PoolBook } from "./pools/PoolBook.ts"
@@ -6,7 +6,7 @@ import type { VenueProofs } from "./VenueProofs.ts"
 
 type Book = PoolBook["Service"]
 
-/** Moves the pools of these venues to the refused ones, with the reason. */
+/** Moves the pools of these venues to the refused pools, with the reason. */
 const withoutVenues = (known: MintPools, venues: ReadonlyMap<string, string>): MintPools => {
   const refused = known.pools.flatMap(({ address, dex, mintA, mintB }) => {
     const detail = venues.get(dex)
@@ -35,8 +35,8 @@ const bookWithout = (book: Book, venues: ReadonlyMap<string, string>): Book => {
 }
 
 /**
- * Returns the book to quote from, without the venues that are refused at that moment. It is `book` itself while none is
- * refused.
+ * Returns the book to quote from, without the venues that are refused at that moment. It is `book` itself when no
+ * venue is refused.
  */
 export const servedBook = (book: Book, proofs: VenueProofs): (() => Book) => {
   let served: { readonly venues: ReadonlyMap<string, string>; readonly book: Book } | null = null

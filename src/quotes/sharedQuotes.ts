@@ -20,7 +20,7 @@ const keyOf = ({
 }: QuoteRequest): string =>
   [inputMint, outputMint, amount, slippageBps, outputDecimals, maxHops, directOnly, pools, venues].join(":")
 
-/** Keys of requests. An open stream asks with the same object at every tick. */
+/** Keys of requests. An open stream passes the same object at every tick. */
 const keys = new WeakMap<QuoteRequest, string>()
 
 const knownKeyOf = (request: QuoteRequest): string => {

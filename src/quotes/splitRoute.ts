@@ -1,4 +1,4 @@
-/** Divides each hop of a path among the parallel pools of its pair, where that pays more than one pool alone. */
+/** Splits each hop of a path over the parallel pools of its pair, where that pays more than one pool alone. */
 import type { Pool, Swap } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
@@ -6,9 +6,9 @@ import { attempt, bestDirect } from "./bestDirect.ts"
 import type { PoolGraph } from "./pools/PoolGraph.ts"
 import type { Step } from "./bestPath.ts"
 
-/** Size of one step of the division, in percent. */
+/** Size of one step of the split, in percent. */
 export const STEP_PCT = 5
-/** Only this many pools of a pair are considered: more are not worth their quotes. */
+/** How many pools of a pair are considered. Quoting more is not worth the time. */
 const MOST_POOLS = 8
 
 /** One pool's part of a hop. */
@@ -16,12 +16,12 @@ export interface Share {
   readonly pool: Pool
   readonly inputMint: Mint
   readonly outputMint: Mint
-  /** Percent of all that the route holds of the input mint, to two decimals. Shares of one mint add up to 100. */
+  /** Percent of the route's holding of the input mint, with two decimals. All shares of a mint add up to 100. */
   readonly percent: number
   readonly swap: Swap
 }
 
-/** One hop: all that goes from one mint to the next. */
+/** One hop: everything that goes from one mint to the next. */
 export interface Leg {
   readonly inputMint: Mint
   readonly outputMint: Mint
@@ -34,7 +34,7 @@ interface Portion {
   readonly pool: Pool
   readonly percent: number
   readonly amountOut: bigint
-  /** Output of the pool for one more step; null when the pool cannot take it whole. */
+  /** The pool's output with one more step; null when the pool cannot take it whole. */
   readonly next: bigint | null
 }
 
@@ -63,10 +63,7 @@ const hungriest = (portions: ReadonlyArray<Portion>): number => {
   return chosen
 }
 
-/**
- * Whole percents per pool, chosen greedily: outputs are concave, so the best next step is always part of the best
- * division.
- */
+/** Whole percents per pool, chosen greedily. That is optimal, because outputs are concave. */
 const divide = (pools: ReadonlyArray<Pool>, inputMint: Mint, amount: bigint, clock: ChainClock) => {
   const grown = (pool: Pool, percent: number, amountOut: bigint): Portion => ({
     pool,
@@ -86,7 +83,7 @@ const divide = (pools: ReadonlyArray<Pool>, inputMint: Mint, amount: bigint, clo
   return portions.filter(({ percent }) => percent > 0)
 }
 
-/** The shares as swaps. The largest share gets what rounding left over. */
+/** Turns the shares into swaps. The largest share takes the rounding remainder. */
 const settle = (
   portions: ReadonlyArray<Portion>,
   pair: { readonly inputMint: Mint; readonly outputMint: Mint },
@@ -103,7 +100,7 @@ const settle = (
 
 const total = (shares: ReadonlyArray<Share>): bigint => shares.reduce((sum, { swap }) => sum + swap.amountOut, 0n)
 
-/** The pools worth dividing among: the ones that pay most for one step. */
+/** The pools worth splitting over: those that pay most for one step. */
 const parallelPools = (
   pools: ReadonlyArray<Pool>,
   inputMint: Mint,
@@ -118,7 +115,8 @@ const parallelPools = (
     .map(({ pool }) => pool)
 
 /**
- * One hop for this amount, divided where that pays more, else through its best pool. Null when no pool takes it whole.
+ * One hop for this amount: split where that pays more, otherwise through the best pool. Null when no pool takes it
+ * whole.
  */
 const legOf = (
   graph: PoolGraph,
@@ -187,8 +185,9 @@ const pathTo = (last: Step): ReadonlyArray<Via> => {
 }
 
 /**
- * The path hop by hop, each hop divided among its parallel pools where that pays more. The next hop takes all that a
- * hop pays, so the result never pays less than the undivided path. A path that ran out of liquidity stays undivided.
+ * Walks the path hop by hop and splits each hop over its parallel pools where that pays more. The next hop takes
+ * everything a hop pays, so the result never pays less than the unsplit path. A path that ran out of liquidity is not
+ * split.
  */
 export const splitRoute = (graph: PoolGraph, last: Step, amount: bigint, clock: ChainClock): ReadonlyArray<Leg> => {
   const path = pathTo(last)

@@ -11,7 +11,7 @@ import type { VenueProofs } from "./VenueProofs.ts"
 
 const NATIVE_ENGINE = "svc_native_cache"
 
-/** The time and the state that a quote is made from. */
+/** When a quote is made, and from which state. */
 export interface Moment {
   readonly nowMs: number
   readonly freshness: Freshness
@@ -22,7 +22,7 @@ export interface Moment {
 /** One swap of a route, without its evidence. */
 export type RouteSwap = Omit<Hop, "provenAtSlot">
 
-/** What the trader receives. A sale pays the SOL fee out of its proceeds, a purchase on top. */
+/** What the trader receives. On a sale the SOL fee comes out of the proceeds; on a purchase it is paid on top. */
 const proceeds = (request: QuoteRequest, { swap }: Best, feeBps: bigint): bigint =>
   request.outputMint === SOL ? netOfSolFee(swap.amountOut, feeBps) : swap.amountOut
 
@@ -42,11 +42,11 @@ export interface PricedRoute {
   readonly priceImpactPct: number | null
   readonly clamped: boolean
   readonly stateSlot: number
-  /** Fee rule of the service; undefined where the engine takes none. */
+  /** How the service's fee is charged; undefined for an engine without one. */
   readonly feeBasis: SpotQuote["feeBasis"] | undefined
 }
 
-/** One direct swap as a route; `feeBps` is the fee of the service on its SOL leg. */
+/** One direct swap as a route. `feeBps` is the service's fee on the SOL leg. */
 export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment, feeBps: bigint): PricedRoute => {
   const { inputMint, outputMint } = request
   const { pool, swap } = best
@@ -65,7 +65,7 @@ export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment
   }
 }
 
-/** The quote object, without its id and the time it took. */
+/** The quote object, without its id and duration. */
 export const spotQuote = (
   request: QuoteRequest,
   { outAmount, feeBasis, ...priced }: PricedRoute,

@@ -8,22 +8,24 @@ import type { PoolGraph } from "./pools/PoolGraph.ts"
 import { type Edge, type PathHop, RouteFlow } from "./RouteFlow.ts"
 import { type Leg, type Share, splitRoute } from "./splitRoute.ts"
 
-/** Parts of the amount that move from one path to another: the first move is coarse, the last one fine. */
+/** Fractions of the amount that move from one path to another: first coarse, finally fine. */
 const COARSEST = 16n
 const FINEST = 1024n
-/** Part of the amount that new paths are searched for. */
+/** New paths are searched for this fraction of the amount. */
 const PROBE = 64n
-/** Searches for new paths, and the paths each admits for a number of hops. */
+/** How often new paths are searched, and how many paths each search admits per number of hops. */
 const SEARCHES = 3
 const MOST_PATHS = 8
-/** The neighbourhood also holds the mints between the two that pay most for this part of the amount. */
+/**
+ * The neighbourhood also includes the mints between input and output that pay most for this fraction of the amount.
+ */
 const NEIGHBOUR_PROBE = 16n
-/** Bound on the moves of one search. */
+/** How many moves follow one search at most. */
 const MOST_MOVES = 60
 /** Shares are stated in hundredths of a percent. */
 const WHOLE = 10_000n
 
-/** The swaps of a route in the order of execution, and their output. */
+/** The swaps of a route in execution order, and their output. */
 export interface Spread {
   readonly shares: ReadonlyArray<Share>
   readonly amountOut: bigint
@@ -31,7 +33,10 @@ export interface Spread {
   readonly isExhausted: boolean
 }
 
-/** A pool as the next unit finds it, after what already flows through it. The other direction is closed. */
+/**
+ * The pool as the next unit finds it, after everything that already flows through it. Swaps in the other direction
+ * are refused.
+ */
 const behind = ({ pool, from, input, output }: Edge): Pool => ({
   ...pool,
   swap: (aToB, amountIn, clock) => {
@@ -52,7 +57,10 @@ const pathTo = (last: Step, flow: RouteFlow): ReadonlyArray<PathHop> => {
   return path
 }
 
-/** Opens the best paths that pay more for a probe than the flow loses by giving it up. False when there are none. */
+/**
+ * Adds the best paths that pay more for a probe than the flow would lose by giving it up. Returns false when there
+ * are none.
+ */
 const widen = (flow: RouteFlow, graph: PoolGraph, trade: Trade, clock: ChainClock): boolean => {
   const amount = trade.amount / PROBE
   const given = amount === 0n ? null : flow.leastDecrease(amount)
@@ -68,7 +76,7 @@ const widen = (flow: RouteFlow, graph: PoolGraph, trade: Trade, clock: ChainCloc
   return paths.filter((path) => path.amount > given.amountOut && flow.admit(pathTo(path, flow))).length > 0
 }
 
-/** Moves parts of the amount from the path where they are worth least to the path where they are worth most. */
+/** Moves parts of the amount from the path where they earn least to the path where they earn most. */
 const level = (flow: RouteFlow, amount: bigint): void => {
   let moves = 0
   for (let parts = COARSEST; parts <= FINEST && moves < MOST_MOVES; parts *= 2n) {
@@ -86,7 +94,9 @@ const level = (flow: RouteFlow, amount: bigint): void => {
   }
 }
 
-/** Hundredths of a percent that each input is of their sum, at most one off. They add up to the whole. */
+/**
+ * Each input's share of the sum, in hundredths of a percent and off by at most one. The shares add up to the whole.
+ */
 const portionsOf = (edges: ReadonlyArray<Edge>): ReadonlyArray<bigint> => {
   const sum = edges.reduce((all, { input }) => all + input, 0n)
   const floors = edges.map(({ input }) => (input * WHOLE) / sum)
@@ -98,7 +108,7 @@ const portionsOf = (edges: ReadonlyArray<Edge>): ReadonlyArray<bigint> => {
   return floors.map((part, i) => (rounded.has(i) ? part + 1n : part))
 }
 
-/** The swaps that leave one mint. The largest takes what rounding left over. */
+/** The swaps that leave one mint. The largest takes the rounding remainder. */
 const sharesFrom = (edges: ReadonlyArray<Edge>, held: bigint, clock: ChainClock): ReadonlyArray<Share> => {
   const used = edges
     .filter(({ input }) => input > 0n)
@@ -115,7 +125,7 @@ const sharesFrom = (edges: ReadonlyArray<Edge>, held: bigint, clock: ChainClock)
   })
 }
 
-/** The flow as swaps, replayed in the order of execution. Null when a pool does not take its share whole. */
+/** Replays the flow as swaps in execution order. Null when a pool does not take its share whole. */
 const settle = (flow: RouteFlow, { amount, inputMint, outputMint }: Trade, clock: ChainClock): Spread | null => {
   const held = new Map<Mint, bigint>([[inputMint, amount]])
   const shares: Array<Share> = []
@@ -132,7 +142,7 @@ const settle = (flow: RouteFlow, { amount, inputMint, outputMint }: Trade, clock
   return { shares, amountOut: held.get(outputMint) ?? 0n, isExhausted: false }
 }
 
-/** The flow that the divided path is. */
+/** Turns the split path into a flow. */
 const flowOf = (legs: ReadonlyArray<Leg>, trade: Trade, clock: ChainClock): RouteFlow => {
   const flow = new RouteFlow(trade, clock)
   for (const { pool, inputMint: from, outputMint: to, swap } of legs.flatMap(({ shares }) => shares)) {
@@ -146,7 +156,7 @@ const flowOf = (legs: ReadonlyArray<Leg>, trade: Trade, clock: ChainClock): Rout
   return flow
 }
 
-/** The part of the graph that is worth spreading over: the mints of the best paths, and of the best short ones. */
+/** The part of the graph that is worth spreading over: the mints of the best paths, and of the best short paths. */
 const neighbourhood = (graph: PoolGraph, trade: Trade, paths: ReadonlyArray<Step>, clock: ChainClock): PoolGraph => {
   const short = { ...trade, amount: trade.amount / NEIGHBOUR_PROBE, maxHops: Math.min(trade.maxHops, 2) }
   const mints = new Set<Mint>()
@@ -166,8 +176,8 @@ const neighbourhood = (graph: PoolGraph, trade: Trade, paths: ReadonlyArray<Step
 }
 
 /**
- * The best path, divided hop by hop, then spread over further paths as long as that pays more. Every pool is used once,
- * at most `maxHops` in a row, and the result never pays less than the divided path. A path that ran out of liquidity
+ * The best path, split hop by hop, then spread over further paths as long as that pays more. Every pool is used once,
+ * at most `maxHops` in a row, and the result never pays less than the split path. A path that ran out of liquidity
  * stays as it is. Null when there is no path.
  */
 export const spreadRoute = (graph: PoolGraph, trade: Trade, clock: ChainClock): Spread | null => {

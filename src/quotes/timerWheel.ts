@@ -1,10 +1,10 @@
-/** Lets many streams share timers: one fiber for each stretch of time. */
+/** Lets many streams share timers: one fiber for each slot of a few milliseconds. */
 import { Clock, Effect, Fiber, type Scope } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
 
-/** Times within this many milliseconds share one timer. */
+/** Due times in the same slot of this many milliseconds share one timer. */
 const SLOT_MS = 5
-/** After this many actions of a slot the event loop gets a turn. */
+/** The event loop gets a turn after this many actions of a slot. */
 const BATCH = 64
 
 export interface TimerWheel {
@@ -15,7 +15,7 @@ export interface TimerWheel {
   readonly at: (dueMs: number, action: () => void) => void
 }
 
-/** A wheel without actions. Actions that are not due when the scope closes never run. */
+/** Makes an empty wheel. Actions that are not due when the scope closes never run. */
 export const makeTimerWheel: Effect.Effect<TimerWheel, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope

@@ -1,4 +1,4 @@
-/** Builds the exit report of a wallet: one ladder for each open position. Pure. */
+/** Builds the exit report of a wallet: one ladder per open position. Pure. */
 import { numberText, shareOf, uiNumber } from "../domain/decimal.ts"
 import type { Mint } from "../domain/Address.ts"
 import type { ExitCheck, Position } from "../api/schemas/ExitCheck.ts"
@@ -12,25 +12,25 @@ import type {
 import type { WalletPosition } from "../api/schemas/WalletPositions.ts"
 import { largestWithin } from "./exitCheck.ts"
 
-/** Terms of the check, the same for every position. */
+/** What the caller asked for. It applies to every position. */
 export interface WalletExitTerms {
   readonly quoteMint: Mint
   readonly quoteDecimals: number | null
   readonly slippageBps: number
   readonly ladder: ReadonlyArray<number>
   readonly maxImpactPct: number
-  /** Most positions in the report. */
+  /** How many positions the report shows. */
   readonly limit: number
 }
 
 export interface PlannedExit {
   readonly held: WalletPosition
-  /** Null when there is nothing to price. `state` is the reason. */
+  /** Null when there is nothing to price. `state` then says why. */
   readonly position: Position | null
   readonly state: WalletExitState
 }
 
-/** Result of a position whose ladder was to be priced. */
+/** How pricing a position's ladder went. */
 export interface ExitOutcome {
   readonly state: WalletExitState
   readonly exit: ExitCheck | null
@@ -44,10 +44,10 @@ const details: Partial<Record<WalletExitState, string>> = {
   too_small: "No share of the ladder comes to one atomic unit."
 }
 
-// Only orders the list. No amount is computed from it.
+// Only sorts the list. No amount is computed from it.
 const valueOf = ({ valueUsd }: WalletPosition): number => (valueUsd === null ? -1 : Number(valueUsd))
 
-/** Open positions, in this order: known balance first, larger value, later last trade, mint. */
+/** Sorts open positions: known balances first, then larger value, later last trade, mint. */
 const inOrder = (positions: ReadonlyArray<WalletPosition>): ReadonlyArray<WalletPosition> =>
   positions
     .filter(({ open }) => open)
@@ -80,7 +80,7 @@ const planOf = (held: WalletPosition, terms: WalletExitTerms): PlannedExit => {
       }
 }
 
-/** The first open positions, and how many there are. A rung that comes to zero units is left out of its ladder. */
+/** Plans the first open positions, and says how many there are. Rungs that come to zero units are left out. */
 export const plannedExits = (
   positions: ReadonlyArray<WalletPosition>,
   terms: WalletExitTerms
@@ -99,7 +99,7 @@ const withinOf = (exit: ExitCheck, maxImpactPct: number): WithinImpact | null =>
     : { fraction: rung.fraction, amount: rung.amount, outAmount: rung.outAmount, outUiAmount: rung.outUiAmount }
 }
 
-/** One position of the report. Without an outcome it keeps the state of its plan. */
+/** One position of the report. Without an outcome it keeps the state from the plan. */
 export const walletExitPosition = (
   { held, state }: PlannedExit,
   outcome: ExitOutcome | null,
@@ -138,7 +138,7 @@ export const countsOf = (positions: ReadonlyArray<WalletExitPosition>, open: num
 }
 
 /**
- * Proceeds of a position within the impact. Zero when nothing buys any share of it; null when they were not measured.
+ * What a position brings within the impact. Zero when nothing buys any share of it; null when that was not measured.
  */
 const proceedsWithin = ({ exit, within }: WalletExitPosition): bigint | null => {
   if (within !== null) {
@@ -153,7 +153,7 @@ const sumOf = (amounts: ReadonlyArray<bigint>): bigint | null =>
 const uiOf = (amount: bigint | null, decimals: number | null): number | null =>
   amount === null || decimals === null ? null : uiNumber(amount, decimals)
 
-/** Sums over the positions of the report. `isKnown` is true when the wallet's positions were read. */
+/** Sums up the positions of the report. `isKnown` is true when the wallet's positions could be read. */
 export const totalOf = (
   positions: ReadonlyArray<WalletExitPosition>,
   { maxImpactPct, quoteDecimals }: WalletExitTerms,

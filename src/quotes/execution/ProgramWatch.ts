@@ -1,4 +1,4 @@
-/** Watches the deployments of the quoted programs, because a price that was exact may be wrong once its program is upgraded. */
+/** Watches the deployments of the quoted programs. After an upgrade, prices that were exact may be wrong. */
 import { Clock, type Config, Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { ProgramState } from "../../api/schemas/ProgramState.ts"
@@ -16,24 +16,21 @@ import { deploymentSlot, isAmiss, type KnownProgram, programState, wrongness } f
 import { accepted, policy, refresh } from "./proofSettings.ts"
 import { type ProofOutcome, type ProofRecord, ProofStore, type SeenDeployment } from "./ProofStore.ts"
 
-/** Name of this source in `/freshness`. */
+/** Name of the source in `/freshness`. */
 export const PROGRAMS = "programs"
 
-/** Reads that may fail in a row before the states count as stale. */
+/** After this many failed reads in a row the states count as stale. */
 const MISSED_READS = 3
 /** Pause after a failed read. */
 const RETRY = Duration.seconds(10)
-/**
- * The service waits for the first read at most this long, because a venue that was found wrong must not be quoted
- * before it.
- */
+/** How long the start waits for the first read: a venue that was found wrong must not be quoted before it. */
 const FIRST_READ = Duration.seconds(2)
 
 const STATES = ["unchanged", "proven", "unproven", "wrong", "unknown"] as const satisfies ReadonlyArray<
   ProgramState["state"]
 >
 
-/** A watched program, its deployment and its record. */
+/** A watched program with its deployment and record. */
 export interface WatchedProgram extends KnownProgram {
   readonly program: Program
 }
@@ -44,13 +41,13 @@ export class ProgramWatch extends Context.Service<
   {
     /** Every quoted program, in the order of the registry. */
     readonly known: () => ReadonlyArray<WatchedProgram>
-    /** Their states, in the same order. */
+    /** The programs' states, in the same order. */
     readonly states: () => ReadonlyArray<ProgramState>
-    /** Sets the reason why a program cannot be proven here; null when it can. */
+    /** Sets why a program cannot be proven here; null when it can. */
     readonly setObstacle: (programId: Address, obstacle: string | null) => void
     /**
-     * Takes the proof of a deployment at once, unless a later deployment is known. Stores it, and retries until that
-     * works.
+     * Applies the proof of a deployment at once, unless a later deployment is known. Also stores it, and retries
+     * until that works.
      */
     proved(deployment: SeenDeployment, proof: ProofOutcome): Effect.Effect<void>
   }
@@ -63,7 +60,7 @@ export class ProgramWatch extends Context.Service<
     )
 }
 
-/** The known programs, and when the node was last read. */
+/** The watched programs, and when the node was last read. */
 class Watched {
   readonly #programs: Map<Address, WatchedProgram>
   readAtMs: number | null = null
@@ -86,7 +83,7 @@ class Watched {
     return this.all().map(programState)
   }
 
-  /** The state of the reads. */
+  /** How well the reads are going, as a source. */
   read(interval: Duration.Duration, nowMs: number): SourceState {
     return stateByAge(this.readAtMs, MISSED_READS * Duration.toMillis(interval), nowMs)
   }
@@ -102,7 +99,7 @@ class Watched {
     }
   }
 
-  /** Programs that are deployed, with the slots of their deployments. */
+  /** The deployed programs with the slots of their deployments. */
   seen(): ReadonlyArray<SeenDeployment> {
     return this.all().flatMap(({ deployment, program: { programId }, record }) =>
       deployment === null || "reason" in deployment
@@ -145,7 +142,7 @@ const reportWatch = Effect.fnUntraced(function* (watched: Watched, interval: Dur
   )
 })
 
-/** The stored records of the watched programs, and the proofs of this process that are not stored yet. */
+/** Keeps the stored records of the watched programs, and this process's proofs that are not stored yet. */
 const keepRecords = Effect.fnUntraced(function* (watched: Watched) {
   const history = yield* TransactionHistory
   const store = yield* ProofStore
@@ -160,7 +157,7 @@ const keepRecords = Effect.fnUntraced(function* (watched: Watched) {
       : Effect.succeed(chain)
   )
   const unsaved = new Map<Address, { readonly deployment: SeenDeployment; readonly proof: ProofOutcome }>()
-  /** A record that is being read must never replace one that is stored in the meantime. */
+  /** One reader or writer at a time: otherwise a slow read could replace a record that was stored meanwhile. */
   const turns = yield* Semaphore.make(1)
 
   const saveAll = Effect.fnUntraced(function* (genesisHash: string) {
@@ -174,19 +171,19 @@ const keepRecords = Effect.fnUntraced(function* (watched: Watched) {
   })
 
   return {
-    /** Stores the proofs that are not stored yet, and reads every record. */
+    /** Stores the pending proofs, then reads every record. */
     read: Effect.gen(function* () {
       const hash = yield* genesis
       yield* saveAll(hash)
       const records = yield* store.records(hash, watched.seen())
       records.forEach((record, programId) => {
-        // A proof that arrived in the meantime is newer than what was read.
+        // A proof that arrived meanwhile is newer than the record.
         if (!unsaved.has(programId)) {
           watched.set(programId, { record })
         }
       })
     }).pipe(turns.withPermit),
-    /** Takes a proof in memory, unless a later deployment is known, and keeps it until it is stored. */
+    /** Applies a proof in memory, unless a later deployment is known, and keeps it until it is stored. */
     add: (deployment: SeenDeployment, proof: ProofOutcome) => {
       const { programId, slot } = deployment
       const knownSlot = watched.recordOf(programId)?.knownSlot ?? null
@@ -195,7 +192,7 @@ const keepRecords = Effect.fnUntraced(function* (watched: Watched) {
       }
       unsaved.set(programId, { deployment, proof })
     },
-    /** Stores the proofs that are not stored yet. */
+    /** Stores the pending proofs. */
     save: Effect.flatMap(genesis, saveAll).pipe(turns.withPermit)
   }
 })
@@ -239,7 +236,9 @@ const make = Effect.gen(function* () {
     watched.readAtMs = yield* Clock.currentTimeMillis
   })
 
-  /** Hands the proofs to quotes. Without a recent read no proof counts, because the programs may have been upgraded. */
+  /**
+   * Hands the proofs to the quotes. Without a recent read no proof counts, because programs may have been upgraded.
+   */
   const publish = Effect.map(Clock.currentTimeMillis, (nowMs) => {
     const isRecent = watched.read(interval, nowMs).status === "known"
     proofs.replace(
@@ -252,7 +251,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  // Reads the records even when the deployments cannot be read: only the records tell which prices are wrong.
+  // Records are read even when deployments cannot be: only the records say which prices are wrong.
   const look = Effect.exit(readDeployments).pipe(
     Effect.flatMap((exit) => Effect.andThen(records.read, exit)),
     Effect.ensuring(Effect.andThen(publish, logChanges)),

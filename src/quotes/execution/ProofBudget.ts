@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000
 
-/** Limits the processor time of the last hour. Times are milliseconds of a clock that never goes back. */
+/** Limits how much processor time is used per hour. Times are milliseconds of a monotonic clock. */
 export class ProofBudget {
   readonly #limitMs: number
   readonly #spent: Array<{ readonly atMs: number; readonly cpuMs: number }> = []
@@ -15,14 +15,13 @@ export class ProofBudget {
     return this.#totalMs
   }
 
-  /** Records used processor time. */
   spend(atMs: number, cpuMs: number): void {
     this.#totalMs += cpuMs
     this.#spent.push({ atMs, cpuMs })
   }
 
   /**
-   * Milliseconds until work may start: 0 while less than the limit was used in the last hour. Work that has started may
+   * Milliseconds until work may start: 0 while the last hour used less than the limit. Work that has started may
    * exceed the limit.
    */
   waitMs(nowMs: number): number {

@@ -3,7 +3,7 @@ import type { Address } from "../../domain/Address.ts"
 
 /** Outcome of the last proof of a deployment. */
 export interface ProofOutcome {
-  /** Newest slot of the state that swaps were executed on. */
+  /** Newest slot of the state that the swaps ran on. */
   readonly slot: number
   /** When the proof ended, in milliseconds since the Unix epoch. */
   readonly atMs: number
@@ -14,22 +14,22 @@ export interface ProofOutcome {
   readonly exact: number
   /** Swaps without a quote, whether they were executed or not. */
   readonly refused: number
-  /** Swaps that paid something else than their quote, or that were quoted and failed. */
+  /** Swaps that paid something else than their quote, or that failed although they were quoted. */
   readonly wrong: number
 }
 
-/** The stored state of a program. */
+/** What is stored about a program. */
 export interface ProofRecord {
   /**
-   * Slot of the deployment that was proven last, or seen first when there is no proof; null under a loader that keeps
-   * no slot.
+   * Slot of the last proven deployment, or of the first one seen when there is no proof. Null under a loader that
+   * keeps no slot.
    */
   readonly knownSlot: number | null
-  /** The proof of that deployment; null without one. */
+  /** Proof of that deployment; null when there is none. */
   readonly proof: ProofOutcome | null
 }
 
-/** A program and the slot of its deployment. */
+/** A program and the slot of its deployment as the node reports it. */
 export interface SeenDeployment {
   readonly programId: Address
   readonly slot: number | null
@@ -44,18 +44,18 @@ export class ProofStoreUnavailable extends Schema.TaggedError<ProofStoreUnavaila
   }
 }
 
-/** Deployments and proofs of programs, by the genesis hash of the chain. */
+/** Deployments and proofs of programs, separately for each chain. Chains are named by genesis hash. */
 export class ProofStore extends Context.Service<
   ProofStore,
   {
-    /** The records of a chain. A program without a record is first recorded with the deployment that was seen. */
+    /** The records of a chain. A program without a record first gets one with the deployment that was seen. */
     records(
       genesis: string,
       seen: ReadonlyArray<SeenDeployment>
     ): Effect.Effect<ReadonlyMap<Address, ProofRecord>, ProofStoreUnavailable>
     /**
-     * Stores the proof of a deployment, which then becomes the known one. Keeps a later deployment if one is known.
-     * Returns the stored record.
+     * Stores a proof and makes its deployment the known one, unless a later deployment is known. Returns the stored
+     * record.
      */
     save(
       genesis: string,

@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
           decodeRows
         )
       )
-      // Nothing is written when a later deployment is known.
+      // No row comes back when a later deployment is known. Then read what is stored.
       const rows = saved.length > 0 ? saved : yield* call(all(genesis))
       const row = rows.find((one) => one.programId === programId)
       return row === undefined ? { knownSlot: slot, proof } : recordOf(row)
@@ -114,5 +114,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Proofs in the table `program_proofs`. */
+/** Stores proofs in the table `program_proofs`. */
 export const layer: Layer.Layer<ProofStore, never, SqlClient.SqlClient> = Layer.effect(ProofStore, make)

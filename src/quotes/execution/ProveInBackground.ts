@@ -15,13 +15,13 @@ import { budget } from "./proofSettings.ts"
 import { Prover, type ProverSession } from "./Prover.ts"
 import { proveVenue, type VenueProof, withinBudget } from "./proveVenue.ts"
 
-/** Interval between two looks for programs to prove. */
+/** How often this looks for programs to prove. */
 const LOOKS = Duration.seconds(10)
-/** A proof is repeated at this age. */
+/** A proof is repeated once it is this old. */
 const AGAIN_MS = 86_400_000
-/** After an attempt without an outcome, the same deployment is tried again after this time. */
+/** When an attempt has no outcome, the same deployment is tried again after this time. */
 const RETRY_MS = 3_600_000
-/** Number of pools in a proof, chosen at random. */
+/** How many randomly chosen pools one proof uses. */
 const POOLS = 5
 
 const NOT_BUILT = "its swap instruction is not built here"
@@ -55,7 +55,7 @@ const isDue = (known: WatchedProgram, attempt: Attempt | undefined, nowMs: numbe
   return isTried ? isOld && nowMs - attempt.atMs >= RETRY_MS : isOld || record.proof.wrong > 0
 }
 
-/** Pools of a venue in memory that trade SOL or USDC. */
+/** The venue's pools in memory that trade SOL or USDC. */
 const poolsOf = (book: PoolBook["Service"], { program }: Venue): ReadonlyArray<Address> => [
   ...new Set(
     [SOL, USDC].flatMap((mint) =>
@@ -64,7 +64,7 @@ const poolsOf = (book: PoolBook["Service"], { program }: Venue): ReadonlyArray<A
   )
 ]
 
-/** Writes the wrong cases of each pool to a file for `npm run exactness`, over the file of an earlier proof. */
+/** Writes the wrong cases of each pool to a file for `npm run exactness`. An earlier file is overwritten. */
 const writeFixtures = (folder: string, dex: string, proof: VenueProof): Effect.Effect<void> =>
   proof._tag !== "Proven" || proof.fixtures.length === 0
     ? Effect.void
@@ -178,8 +178,8 @@ const make = (folder: string) =>
   })
 
 /**
- * Proves each quoted program whose swaps can be executed: at the start when it has no proof, after an upgrade, and once
- * a day. Uses pools in memory and stays within `PROVE_BUDGET`. Writes wrong cases as fixtures to the folder.
+ * Proves each quoted program whose swaps can be executed: at the start when it has no proof, after an upgrade, and
+ * once a day. Uses pools in memory and keeps within `PROVE_BUDGET`. Writes wrong cases as fixtures to the folder.
  */
 export const layer = (
   folder: string

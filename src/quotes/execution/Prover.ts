@@ -2,15 +2,15 @@ import { Context, type Effect, Schema, type Scope } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { PoolSnapshot } from "./poolSnapshot.ts"
 
-/** A job: random swaps on one pool, executed with these bytes of the program. */
+/** Runs random swaps on one pool, with these bytes of the program. */
 export interface ProofJob {
   readonly programId: Address
   readonly elf: Uint8Array
-  /** SHA-256 of the bytes. A runtime deploys the same program once. */
+  /** SHA-256 of the bytes. A runtime deploys each program only once. */
   readonly sha256: string
   readonly snapshot: PoolSnapshot
   readonly swaps: number
-  /** Another seed gives other amounts. */
+  /** Different seeds give different amounts. */
   readonly seed: number
 }
 
@@ -24,13 +24,13 @@ export interface PoolOutcome {
   readonly wrong: number
   /** The wrong cases with their accounts, in the format of `npm run exactness`; null when no case was wrong. */
   readonly fixture: object | null
-  /** The reason why nothing was executed; null when something was. */
+  /** Why nothing was executed; null when something was. */
   readonly obstacle: string | null
   /** Processor time of the thread since its previous outcome, in milliseconds. */
   readonly cpuMs: number
 }
 
-/** Nothing can be executed on this machine. */
+/** This machine cannot execute anything. */
 export class ProverUnavailable extends Schema.TaggedError<ProverUnavailable>()("ProverUnavailable", {
   detail: Schema.String
 }) {}
@@ -39,8 +39,8 @@ export class ProverUnavailable extends Schema.TaggedError<ProverUnavailable>()("
 export class ProofFailed extends Schema.TaggedError<ProofFailed>()("ProofFailed", {
   detail: Schema.String,
   /**
-   * Processor time of the thread since its previous outcome, in milliseconds. If the thread did not report it: the time
-   * that passed.
+   * Processor time of the thread since its previous outcome, in milliseconds. When the thread did not report it, the
+   * elapsed time.
    */
   cpuMs: Schema.Finite
 }) {}
@@ -48,11 +48,11 @@ export class ProofFailed extends Schema.TaggedError<ProofFailed>()("ProofFailed"
 /** A runtime that executes jobs one after the other. */
 export interface ProverSession {
   prove(job: ProofJob): Effect.Effect<PoolOutcome, ProofFailed>
-  /** Frees the runtime's memory. The next job loads it again. */
+  /** Frees the runtime's memory. The next job loads the runtime again. */
   readonly rest: Effect.Effect<void>
 }
 
-/** Executes swaps with deployed programs. */
+/** Executes swaps with the deployed programs. */
 export class Prover extends Context.Service<
   Prover,
   {

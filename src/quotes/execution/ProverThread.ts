@@ -4,14 +4,14 @@ import { Worker } from "node:worker_threads"
 import type { ProverReady, ProverReply } from "./proofWorker.ts"
 import { Prover, type ProofJob, ProofFailed, ProverUnavailable } from "./Prover.ts"
 
-/** Deadline for the start of the thread and for the swaps on one pool. */
+/** Deadline for starting the thread, and for the swaps on one pool. */
 const DEADLINE = Duration.minutes(2)
-/** Room for the accounts of one pool and the program. The runtime's own memory does not count here. */
+/** Enough for the program and the accounts of one pool. The runtime's own memory does not count here. */
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
 /**
- * Waits for the next message of a thread. Fails, and ends the thread, when no message arrives in time. Fails when the
- * thread ends first.
+ * Waits for the next message of a thread. Fails when the thread ends first. When no message arrives in time, ends the
+ * thread and fails.
  */
 const nextMessage = <A, E>(worker: Worker, send: () => void, failed: (detail: string) => E): Effect.Effect<A, E> =>
   Effect.callback<A, E>((resume) => {
@@ -25,7 +25,7 @@ const nextMessage = <A, E>(worker: Worker, send: () => void, failed: (detail: st
     const leave = (): void => void worker.off("message", onMessage).off("error", onError).off("exit", onExit)
     worker.on("message", onMessage).on("error", onError).on("exit", onExit)
     send()
-    // End the thread: a late message would be taken as the answer to the next job.
+    // End the thread: a late message would be mistaken for the answer to the next job.
     return Effect.andThen(Effect.sync(leave), ended(worker))
   }).pipe(
     Effect.timeoutOrElse({
@@ -50,7 +50,7 @@ const started = Effect.fnUntraced(function* (entry: URL) {
   return worker
 })
 
-/** A thread until the scope closes. If it ends or does not answer, the next job starts another one. */
+/** Keeps a thread until the scope closes. If the thread ends or does not answer, the next job starts another one. */
 const open = Effect.fnUntraced(function* (entry: URL) {
   const threads = yield* Effect.acquireRelease(
     Effect.sync((): { current: Worker | null } => ({ current: null })),
@@ -88,7 +88,7 @@ const open = Effect.fnUntraced(function* (entry: URL) {
       )
     )
     if (Result.isFailure(reply)) {
-      // The thread did not report its processor time, which is at most the time that passed.
+      // The thread did not report its processor time. The elapsed time is an upper bound.
       return yield* new ProofFailed({ detail: reply.failure, cpuMs: Duration.toMillis(took) })
     }
     const { success } = reply
@@ -101,7 +101,7 @@ const open = Effect.fnUntraced(function* (entry: URL) {
   return { prove, rest }
 })
 
-/** Runs each session in a thread that starts with this module. */
+/** Runs each session in a thread whose entry is this module. */
 export const layerOf = (entry: URL): Layer.Layer<Prover> => Layer.succeed(Prover, Prover.of({ open: open(entry) }))
 
 /** Runs each session in a thread with LiteSVM. */

@@ -1,4 +1,4 @@
-/** Compares one fixture with the engine: quotes every case and compares to the unit. */
+/** Compares one fixture with the engine: quotes every case and compares the result to the unit. */
 import { isUnpriceable, type Pool, type Swap, type Unpriceable } from "../../programs/interface/Program.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { bigintOf, type Entry, type Fixture, textOf } from "./poolFixture.ts"
@@ -11,11 +11,11 @@ export interface Tally {
   /** Cases that the engine cannot price. */
   readonly refused: number
   readonly wrong: number
-  /** Recorded from a program version with other roundings. */
+  /** Cases recorded from a program version that rounded differently. */
   readonly skipped: number
   readonly errorsRefused: number
   readonly errorsWrong: number
-  /** The recorded transaction passed its accounts in the wrong order, so it proves nothing. */
+  /** Errors whose recorded transaction passed its accounts in the wrong order, so they prove nothing. */
   readonly errorsSkipped: number
 }
 
@@ -41,12 +41,12 @@ export const addTallies = (a: Tally, b: Tally): Tally => ({
   errorsSkipped: a.errorsSkipped + b.errorsSkipped
 })
 
-/** The engine's quote of a case, or the reason why there is none. */
+/** The engine's quote for a case, or why there is none. */
 type QuoteOutcome = Swap | { readonly reason: string }
 
 const decline = ({ detail, reason }: Unpriceable): QuoteOutcome => ({ reason: `${reason}: ${detail}` })
 
-/** The direction of a case, from its input mint, `aToB` or `side`. */
+/** The direction of a case: from its input mint, `aToB` or `side`. */
 const directionOf = (entry: Entry, pool: Pool): boolean | undefined => {
   if (typeof entry["aToB"] === "boolean") {
     return entry["aToB"]
@@ -88,13 +88,13 @@ const quoteFirst = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, cloc
 const shown = (value: unknown): string =>
   JSON.stringify(value, (_, field: unknown) => (typeof field === "bigint" ? String(field) : field))
 
-/** True when the entry is tagged: by a flag, by the value of some field, or in a list of tags. */
+/** True when the entry is tagged `oldRounding`: by a flag, by the value of some field, or in a list of tags. */
 const oldRounding = (entry: Entry): boolean =>
   entry["oldRounding"] === true || Object.values(entry).flat().includes("oldRounding")
 
 /**
- * Compares every case and every error. `note` receives a line for each that is not exact. `formats` are the formats of
- * cases that describe their own pool.
+ * Compares every case and every error. `note` gets a line for each one that is not exact. `formats` are the formats
+ * of cases that describe their own pool.
  */
 export const compareFixture = (
   fixture: Fixture,
@@ -132,7 +132,7 @@ export const compareFixture = (
     if ("reason" in given || given.ending !== "filled") {
       return "errorsRefused"
     }
-    // DLMM got the bin arrays in the wrong order. With the arrays in order the same swap succeeds.
+    // DLMM got the bin arrays in the wrong order. With the right order the same swap succeeds.
     if (entry["programError"] === "AccountNotEnoughKeys") {
       return "errorsSkipped"
     }

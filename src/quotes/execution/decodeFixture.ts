@@ -1,4 +1,4 @@
-/** Decodes the pools of a fixture from its own accounts, with stand-ins for the few that dumps leave out. */
+/** Decodes the pools of a fixture from its own accounts. Accounts that dumps leave out are replaced by stand-ins. */
 import { plainMint } from "../../programs/layout/tokenAccount.ts"
 import { mintsNamedBy } from "../../programs/layout/poolFields.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../../programs/interface/Program.ts"
@@ -9,7 +9,7 @@ import { makeDeriveAddress } from "../../chain/programAddress.ts"
 import { addressOf, type Fixture } from "./poolFixture.ts"
 import { discriminator, makeAccount } from "./makeAccount.ts"
 
-/** One derivation cache for the whole run. */
+/** Shared by the whole run, so that each address is derived once. */
 export const derive = makeDeriveAddress()
 
 const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
@@ -18,10 +18,10 @@ const PUMP_FEE_CONFIG = Address.make("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVw
 const PUMP_SWAP = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
 const PUMP_SWAP_GLOBAL = Address.make("ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw")
 
-/** Stand-ins for the settings of the pump programs: everything is on, no creator sets a rate. */
+/** Stand-ins for the settings of the pump programs: everything is enabled, and no creator sets a rate. */
 const standIns = (accounts: ReadonlyMap<string, OnChainAccount>): ReadonlyArray<OnChainAccount> => [
   makeAccount(PUMP_SWAP_GLOBAL, PUMP_SWAP, 949, [[0, discriminator("95089ccaa0fcb0d9")]]),
-  // Only beside a FeeConfig. Without one, Global would be read as the fees.
+  // Only when there is a FeeConfig. Otherwise the engine would read the fees from Global.
   ...(accounts.has(PUMP_FEE_CONFIG)
     ? [makeAccount(PUMP_GLOBAL, PUMP, 1087, [[0, discriminator("a7e8e8b1c86c727f")]])]
     : [])
@@ -44,13 +44,13 @@ const mintsOf = (fixture: Fixture, candidates: ReadonlyArray<Candidate>): Readon
     ...candidates.flatMap(({ account: { data }, program }) => mintsNamedBy(program, data))
   ])
 
-/** Looks accounts up: first the given ones, then stand-ins, then plain mints. Any other account does not exist. */
+/** Looks accounts up: first the given ones, then stand-ins, then plain mints. All other accounts do not exist. */
 export const lookup = (given: ReadonlyMap<string, OnChainAccount>, mints: ReadonlySet<Mint>): Accounts => {
   const spare = new Map(standIns(given).map((account) => [account.address, account]))
   return (address) => given.get(address) ?? spare.get(address) ?? (mints.has(address) ? plainMint(address) : null)
 }
 
-/** Every pool in the fixture, decoded by the engine's own programs. */
+/** Decodes every pool in the fixture with the engine's programs. */
 export const decodePools = (fixture: Fixture): ReadonlyArray<Pool | Unpriceable> => {
   const candidates = candidatesOf(fixture)
   const mints = mintsOf(fixture, candidates)

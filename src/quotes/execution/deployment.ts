@@ -1,4 +1,4 @@
-/** Reads how programs are deployed, from their accounts under the loaders. */
+/** Finds out how programs are deployed, from their accounts under the loaders. */
 import { createHash } from "node:crypto"
 import { Address, addressToBytes } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
@@ -12,34 +12,39 @@ const FINAL_LOADERS: ReadonlySet<Address> = new Set([
   Address.make("BPFLoader1111111111111111111111111111111111")
 ])
 
-/** States of the upgradeable loader's accounts: the first four bytes. */
+/** The upgradeable loader's account states: the first four bytes. */
 const state = { program: 2, programData: 3 }
-/** A program account: state (u32), address of its ProgramData account. ProgramData: state (u32), slot of the deployment (u64), authority (1 + 32 bytes), then the program. */
+/**
+ * Offsets. A program account: state (u32), address of its ProgramData account. ProgramData: state (u32), slot of the
+ * deployment (u64), authority (1 + 32 bytes), then the program.
+ */
 const at = { programData: 4, slot: 4, authority: 12, elf: 45 }
 const PROGRAM_SIZE = 36
-/** A program of loader v4: slot of the deployment (u64), authority (32 bytes), status (u64: 0 retracted, 1 deployed, 2 finalized), then the program. */
+/**
+ * Offsets in a program of loader v4: slot of the deployment (u64), authority (32 bytes), status (u64: 0 retracted, 1
+ * deployed, 2 finalized), then the program.
+ */
 const atV4 = { slot: 0, status: 40, elf: 48 }
 const statusV4 = { retracted: 0n, finalized: 2n }
 
-/** The part of these accounts that holds the state of the deployment. */
+/** The part of these accounts that describes the deployment. */
 export const HEADER = { offset: 0, length: 48 }
 
-/** A program as it is deployed. */
 export interface Deployment {
-  /** Slot of its last deployment or extension; null where the loader keeps none. */
+  /** Slot of the last deployment or extension; null where the loader keeps none. */
   readonly slot: number | null
-  /** True when the program cannot be upgraded: it has no authority, is finalized, or its loader has no upgrades. */
+  /** True when the program can no longer change: it has no authority, is finalized, or its loader has no upgrades. */
   readonly isImmutable: boolean
-  /** The account with the program's bytes, and the offset where they begin. */
+  /** The account with the program's bytes, and where they begin. */
   readonly code: { readonly address: Address; readonly offset: number }
 }
 
-/** The reason why a program is not deployed, or why that is unknown. */
+/** Why a program is not deployed, or why that is unknown. */
 export interface NotDeployed {
   readonly reason: string
 }
 
-/** The address where the upgradeable loader keeps the bytes of a program. */
+/** The address where the upgradeable loader keeps a program's bytes. */
 export const programDataAddress = (programId: Address, derive: DeriveAddress): Address =>
   derive(UPGRADEABLE_LOADER, [addressToBytes(programId)])
 
@@ -75,8 +80,8 @@ const ofLoaderV4 = ({ address, data }: OnChainAccount): Deployment | NotDeployed
 }
 
 /**
- * The deployment, from the program account and, under the upgradeable loader, its ProgramData account. Their headers
- * are enough.
+ * Reads the deployment from the program account and, under the upgradeable loader, from its ProgramData account.
+ * Their headers are enough.
  */
 export const deploymentOf = (programId: Address, read: ReadState): Deployment | NotDeployed => {
   const program = read(programId)
@@ -110,7 +115,7 @@ export const programOf = (elf: Uint8Array, slot: number | null = null): Deployed
   sha256: createHash("sha256").update(elf).digest("hex")
 })
 
-/** The deployed program with its bytes, from the same accounts in full length. */
+/** Reads the deployed program with its bytes, from the same accounts in full length. */
 export const deployedProgram = (programId: Address, read: ReadState): DeployedProgram | NotDeployed => {
   const deployment = deploymentOf(programId, read)
   if ("reason" in deployment) {

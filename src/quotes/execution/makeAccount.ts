@@ -1,12 +1,12 @@
-/** Builds accounts that a dump leaves out or that test vectors only describe. */
+/** Builds accounts that a dump leaves out, or that test vectors only describe. */
 import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 
-/** One value at one offset: bytes, or an unsigned little-endian number of `bytes` bytes (8). */
+/** One value at an offset: bytes, or an unsigned little-endian number of `bytes` bytes (8 by default). */
 export type Field = readonly [offset: number, value: Uint8Array | bigint, bytes?: number]
 
-/** An account of `length` zero bytes with these fields. */
+/** An account of `length` bytes: the given fields, and zeros elsewhere. */
 export const makeAccount = (
   address: Address,
   owner: Address,
@@ -27,7 +27,7 @@ export const makeAccount = (
   return { address, owner, lamports: 1_000_000n, data, slot: 0 }
 }
 
-/** The bytes of an Anchor discriminator, given as 16 hex digits. */
+/** An Anchor discriminator's bytes, from 16 hex digits. */
 export const discriminator = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"))
 
 /** A token account holding `amount` of `mint`. */

@@ -1,9 +1,12 @@
-/** A recorded pool: its accounts and the amounts that the program paid, in the format of `scripts/exactness.ts --help`. */
+/**
+ * A recorded pool: its accounts and the amounts that the program paid. The format is described by
+ * `scripts/exactness.ts --help`.
+ */
 import { readFileSync } from "node:fs"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { Address, isAddress } from "../../domain/Address.ts"
 
-/** A case or an error as in the file. Numbers may be strings of digits. */
+/** A case or an error, as in the file. Numbers may be strings of digits. */
 export type Entry = Readonly<Record<string, unknown>>
 
 export interface Fixture {
@@ -13,11 +16,12 @@ export interface Fixture {
   readonly cases: ReadonlyArray<Entry>
   /** Swaps that the program refused. */
   readonly errors: ReadonlyArray<Entry>
-  /** The clock of a case: its own fields, else the file's. */
+  /** The clock of a case. Fields that the case lacks come from the file. */
   readonly clockOf: (entry: Entry) => ChainClock
 }
 
-// Clock of files that state none: later than every opening time. Their pools do not depend on it otherwise.
+// Used for files without a clock. It is later than every opening time, and their pools do not depend on the clock
+// otherwise.
 const LATE_ENOUGH = 1_795_219_200
 const SLOTS_IN_EPOCH = 432_000
 
@@ -25,19 +29,19 @@ const isEntry = (value: unknown): value is Entry => typeof value === "object" &&
 
 const entriesOf = (value: unknown): ReadonlyArray<Entry> => (Array.isArray(value) ? value.filter(isEntry) : [])
 
-/** The field as text, or undefined where the entry has no such field. */
+/** The field as text; undefined when the entry does not have it. */
 export const textOf = (entry: Entry, field: string): string | undefined => {
   const value = entry[field]
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : undefined
 }
 
-/** The field as a whole number, or undefined where the entry has no such field. */
+/** The field as a whole number; undefined when the entry does not have it. */
 export const bigintOf = (entry: Entry, field: string): bigint | undefined => {
   const text = textOf(entry, field)
   return text === undefined || !/^-?\d+$/u.test(text) ? undefined : BigInt(text)
 }
 
-/** The field as an address, or undefined where the entry has none. */
+/** The field as an address; undefined when the entry does not have it. */
 export const addressOf = (entry: Entry, field: string): Address | undefined => {
   const text = textOf(entry, field)
   return text === undefined || !isAddress(text) ? undefined : Address.make(text)
@@ -56,7 +60,7 @@ const accountOf = (entry: Entry, slot: number): OnChainAccount => ({
   slot
 })
 
-/** Parses one recorded pool. Throws when the JSON is not an object or holds an account that is none. */
+/** Parses one recorded pool. Throws when the JSON is not an object or an account in it is malformed. */
 export const parseFixture = (file: unknown): Fixture => {
   if (!isEntry(file)) {
     throw new TypeError("not an object")

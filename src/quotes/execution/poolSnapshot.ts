@@ -1,4 +1,4 @@
-/** Reads a pool with every account of its price and its swaps, all at one slot. */
+/** Reads a pool with all accounts that its price and its swaps need, at one slot. */
 import { Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
@@ -6,26 +6,26 @@ import { CLOCK, readClock } from "../../chain/clockSysvar.ts"
 import { derive } from "./decodeFixture.ts"
 import type { Venue } from "./swapVenues.ts"
 
-/** A pool with every account of its price and its swaps, all from one slot. */
+/** A pool with all accounts that its price and its swaps need. All are from one slot. */
 export interface PoolSnapshot {
   readonly pool: OnChainAccount
   readonly accounts: ReadonlyMap<string, OnChainAccount>
   readonly clock: ChainClock
 }
 
-/** Most accounts of one `getMultipleAccounts`. Its response is of one slot. */
+/** How many accounts one `getMultipleAccounts` can read. Its whole response is from one slot. */
 export const AT_ONCE = 100
-/** Most rounds of reading until the pool names no further account. */
+/** How many times the accounts are read before the pool must name no further account. */
 const ROUNDS = 5
 
-/** Reads accounts at one slot; null for accounts that do not exist. */
+/** Reads accounts at one slot. Accounts that do not exist are null. */
 type ReadTogether<E> = (
   addresses: ReadonlyArray<Address>
 ) => Effect.Effect<ReadonlyMap<Address, OnChainAccount | null>, E>
 
 /**
- * Reads the pool at an address with one response. Null when there is no pool, or when it needs more accounts than one
- * response holds.
+ * Reads the pool at an address with one response. Null when there is no pool, or when it needs more accounts than fit
+ * one response.
  */
 export const readSnapshot = Effect.fnUntraced(function* <E>(
   venue: Venue,

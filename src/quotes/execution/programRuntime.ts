@@ -1,4 +1,4 @@
-/** A Solana runtime in this process that executes one call at a time: LiteSVM, an optional package. */
+/** A Solana runtime in this process that executes one call at a time. It is LiteSVM, an optional package. */
 import { createRequire } from "node:module"
 import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
@@ -6,18 +6,18 @@ import type { Call } from "../../programs/transactions/Call.ts"
 import { compileMessage } from "../../programs/transactions/message.ts"
 import { wireOf } from "../../programs/transactions/wire.ts"
 
-/** Outcome of one call: the accounts after it, or the program's error. */
+/** The accounts after the call, or the program's error. */
 export type Execution =
   | { readonly after: (address: Address) => Uint8Array | undefined }
   | { readonly error: string; readonly logs: ReadonlyArray<string> }
 
-/** A chain of its own, with accounts and programs. */
+/** A separate chain with its own accounts and programs. */
 export interface Runtime {
-  /** Deploys a program. Throws when the runtime does not accept the bytes. */
+  /** Deploys a program. Throws when the runtime rejects the bytes. */
   readonly deploy: (programId: Address, elf: Uint8Array) => void
   readonly setAccount: (account: OnChainAccount) => void
   readonly setClock: (clock: ChainClock) => void
-  /** Executes the call in a transaction signed by `payer`. Keeps none of its effects. */
+  /** Executes the call in a transaction signed by `payer`, and discards its effects. */
   readonly simulate: (payer: Address, call: Call) => Execution
 }
 
@@ -25,7 +25,7 @@ interface Meta {
   logs(): ReadonlyArray<string>
 }
 
-/** The part of LiteSVM that is used. Declared here because the package may be absent. */
+/** The part of LiteSVM that is used here. It is declared here because the package may be absent. */
 interface Svm {
   withSigverify(on: boolean): Svm
   withBlockhashCheck(on: boolean): Svm
@@ -48,7 +48,7 @@ interface Package {
   readonly ComputeBudget: new () => { computeUnitLimit: bigint }
 }
 
-/** Most compute units of a transaction. */
+/** Compute units that a transaction may use. */
 const COMPUTE_LIMIT = 1_400_000n
 
 const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
@@ -71,7 +71,7 @@ const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
     },
     simulate: (payer, call) => {
       const message = compileMessage(payer, [call], { version: "legacy", tables: null })
-      // The first byte is the number of signatures, which are not part of the message.
+      // Skips the first byte, the number of signatures, which is not part of the message.
       const messageBytes = wireOf({ message, calls: [call], blockhash }, []).subarray(1)
       const result = svm.simulateTransaction({ messageBytes, signatures: { [payer]: null } })
       if ("err" in result) {
@@ -83,7 +83,7 @@ const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
   }
 }
 
-/** The name of an Anchor error, or the reason in the runtime's log. */
+/** The name of an Anchor error, or the reason from the runtime's log. */
 const errorIn = (logs: ReadonlyArray<string>): string | undefined => {
   const text = logs.join("\n")
   return (
@@ -92,7 +92,7 @@ const errorIn = (logs: ReadonlyArray<string>): string | undefined => {
   )
 }
 
-/** Loads LiteSVM. Returns a maker of fresh runtimes, or the reason why this machine has none. */
+/** Loads LiteSVM. Returns a function that makes fresh runtimes, or why this machine has none. */
 export const loadRuntime = (
   load: () => unknown = () => createRequire(import.meta.url)("litesvm")
 ): (() => Runtime) | { readonly reason: string } => {

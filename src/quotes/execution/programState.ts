@@ -3,34 +3,37 @@ import type { ProgramState } from "../../api/schemas/ProgramState.ts"
 import type { Deployment, NotDeployed } from "./deployment.ts"
 import type { ProofOutcome, ProofRecord } from "./ProofStore.ts"
 
-/** A program with its deployment and its record. */
+/** What is known of a program when its state is decided. */
 export interface KnownProgram {
   readonly dex: string
   /** As the node reports it; null before the first read. */
   readonly deployment: Deployment | NotDeployed | null
   /** Null before the store was read. */
   readonly record: ProofRecord | null
-  /** Slot of the deployment that the operator accepts without proof; null for none. */
+  /** Slot of the deployment that the operator accepts without a proof; null when there is none. */
   readonly acceptedSlot: number | null
-  /** The reason why the deployment cannot be proven here; null when it can, or when proofs are off. */
+  /** Why the deployment cannot be proven here; null when it can, or when proofs are off. */
   readonly obstacle: string | null
 }
 
 const joined = (...parts: ReadonlyArray<string | null>): string | null =>
   parts.filter((part) => part !== null).join("; ") || null
 
-/** Slot of the deployment. A node that is behind reports an older slot than the known one, which then wins. */
+/**
+ * Slot of the deployment. When the node is behind, it reports an older slot than the known one, and the known one
+ * wins.
+ */
 export const deploymentSlot = ({ slot }: Deployment, { knownSlot }: ProofRecord): number | null =>
   slot === null || knownSlot === null ? slot : Math.max(slot, knownSlot)
 
-/** True when the state needs the operator. */
+/** True when the operator should look at the program. */
 export const isAmiss = ({ state, upgraded }: ProgramState): boolean =>
   state === "wrong" || (state === "unproven" && upgraded === true)
 
-/** A proof needs this many exact swaps, out of up to 160. With fewer, too little was compared. */
+/** A proof needs this many exact swaps (out of up to 160). Fewer are too few to conclude anything. */
 export const LEAST_EXACT = 16
 
-/** The reason why a proof without a wrong swap proves nothing; null when it does prove something. */
+/** Why a proof without wrong swaps still proves nothing; null when it does prove something. */
 export const shortfall = (exact: number): string | null =>
   exact < LEAST_EXACT ? `${exact} executed swaps were compared, and ${LEAST_EXACT} are needed` : null
 
@@ -38,8 +41,8 @@ const mismatch = ({ exact, pools, slot, wrong }: ProofOutcome): string =>
   `${wrong} of ${wrong + exact} executed swaps differ from their quotes, on ${pools} pools at slot ${slot}`
 
 /**
- * The reason why the prices of a program count as wrong; null when they do not. The last proof decides, even after an
- * upgrade and while the deployment cannot be read, until the operator accepts the slot of the upgrade.
+ * Why the prices of a program count as wrong; null when they do not. The last proof decides, even after an upgrade
+ * and while the deployment cannot be read, until the operator accepts the slot of the upgrade.
  */
 export const wrongness = ({ acceptedSlot, deployment, record }: KnownProgram): string | null => {
   if (record === null || record.proof === null || record.proof.wrong === 0) {
@@ -50,7 +53,7 @@ export const wrongness = ({ acceptedSlot, deployment, record }: KnownProgram): s
   return isAccepted ? null : `its prices were found wrong: ${mismatch(record.proof)}`
 }
 
-/** See `ProgramState`. */
+/** Decides the state of a program. See `ProgramState`. */
 export const programState = ({ acceptedSlot, deployment, dex, obstacle, record }: KnownProgram): ProgramState => {
   const unknown = { dex, upgraded: null, upgradeable: null, deployedAtSlot: null, provenAtSlot: null }
   if (deployment !== null && "reason" in deployment) {

@@ -1,4 +1,4 @@
-/** Settings for the watch of deployments and for proofs. */
+/** Settings of the deployment watch and of proofs. */
 import { Config, Duration, Schema } from "effect"
 import { durationSetting } from "../../domain/countSetting.ts"
 import { programs } from "../../programs/registry.ts"
@@ -17,7 +17,7 @@ const AcceptedList = Schema.String.check(
   )
 )
 
-/** `PROGRAMS_ACCEPTED`: slots of deployments that the operator accepts without proof, by venue. */
+/** `PROGRAMS_ACCEPTED`: deployment slots that the operator accepts without a proof, by venue. */
 export const accepted: Config.Config<ReadonlyMap<string, number>> = Config.schema(
   AcceptedList,
   "PROGRAMS_ACCEPTED"
@@ -27,7 +27,7 @@ export const accepted: Config.Config<ReadonlyMap<string, number>> = Config.schem
   Config.withDefault(new Map<string, number>())
 )
 
-/** `PROGRAM_REFRESH` (60 s, at least 1 s): interval between two reads of the deployments. */
+/** `PROGRAM_REFRESH` (60 s, at least 1 s): how often the deployments are read. */
 export const refresh: Config.Config<Duration.Duration> = durationSetting("PROGRAM_REFRESH").pipe(
   Config.withDefault(Duration.seconds(60)),
   Config.map((interval) => Duration.max(interval, Duration.seconds(1)))
@@ -41,12 +41,12 @@ export const policy: Config.Config<"refuse" | "warn"> = Config.Literals(["refuse
   Config.withDefault("refuse" as const)
 )
 
-/** `PROVE_BUDGET` (60 s): most processor time of proofs in an hour. */
+/** `PROVE_BUDGET` (60 s): how much processor time proofs may use per hour. */
 export const budget: Config.Config<Duration.Duration> = durationSetting("PROVE_BUDGET").pipe(
   Config.withDefault(Duration.seconds(60))
 )
 
-/** `PROVE` (off): proves deployments in the background. A `PROVE_BUDGET` of 0 also turns it off. */
+/** `PROVE` (off): whether deployments are proven in the background. A `PROVE_BUDGET` of 0 also turns it off. */
 export const isProving: Config.Config<boolean> = Config.all({
   setting: Config.Literals(["on", "off"], "PROVE").pipe(Config.withDefault("off" as const)),
   budget

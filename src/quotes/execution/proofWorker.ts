@@ -6,7 +6,7 @@ import { obstacle, provePool, seededRandom } from "./provePool.ts"
 import { loadRuntime, type Runtime } from "./programRuntime.ts"
 import { venues } from "./swapVenues.ts"
 
-/** First message of the thread: the reason why it cannot execute anything, or null. */
+/** First message of the thread: why it cannot execute anything, or null. */
 export interface ProverReady {
   readonly unavailable: string | null
 }

@@ -1,4 +1,4 @@
-/** Executes random swaps on one pool and compares them with the quotes. */
+/** Executes random swaps on one pool and compares them with their quotes. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { readAddress } from "../../programs/layout/bytes.ts"
@@ -15,7 +15,7 @@ import type { Site, Venue } from "./swapVenues.ts"
 /** Returns a random whole number below `limit`. */
 export type Random = (limit: number) => number
 
-/** A multiplicative generator of 31 bits. The same seed gives the same sequence. */
+/** A multiplicative generator with 31 bits. The same seed gives the same sequence. */
 export const seededRandom = (seed: number): Random => {
   let state = (seed % 2_147_483_646) + 1
   return (limit) => {
@@ -24,7 +24,7 @@ export const seededRandom = (seed: number): Random => {
   }
 }
 
-/** The comparison of one pool, with a fixture of its wrong cases. */
+/** How the swaps on one pool compare with their quotes. */
 export interface PoolProof {
   readonly pool: Address
   readonly tally: Tally
@@ -32,12 +32,12 @@ export interface PoolProof {
   readonly wrong: object | null
 }
 
-/** Balance of the trader. Every amount stays below it. */
+/** The trader's balance. Every amount stays below it. */
 const BALANCE = 2n ** 62n
 const TOKEN_ACCOUNT_SIZE = 165
 const LARGEST = 2n ** 60n
 
-/** A random amount whose number of bits is uniform, up to the bits of the limit. */
+/** A random amount. Its number of bits is uniform, up to the bits of the limit. */
 const amountUpTo = (limit: bigint, random: Random): bigint => {
   const bits = 1 + random((limit < LARGEST ? limit : LARGEST).toString(2).length)
   let amount = 1n
@@ -74,7 +74,7 @@ const must = (site: Site, address: Address, what: string): OnChainAccount => {
   return account
 }
 
-/** One executed swap as a case of a fixture: what the program took and paid, or its error. */
+/** One executed swap as a fixture case: what the program took and paid, or its error. */
 type Executed = { readonly paid: boolean; readonly entry: object }
 
 const execute = (runtime: Runtime, venue: Venue, site: Site, plan: SwapPlan): Executed => {
@@ -103,7 +103,7 @@ const execute = (runtime: Runtime, venue: Venue, site: Site, plan: SwapPlan): Ex
   }
 }
 
-/** The account with at least the lamports that its bytes need: dumps may leave them out. */
+/** Adds lamports until the account is rent exempt, because dumps may leave them out. */
 const funded = (account: OnChainAccount): OnChainAccount => {
   const { data, lamports, owner } = account
   const wrapsSol = owner === TOKEN_PROGRAM && data.length === TOKEN_ACCOUNT_SIZE && readAddress(data, 0) === SOL
@@ -120,7 +120,7 @@ const accountJson = ({ address, data, lamports, owner }: OnChainAccount) => ({
 
 const isWrong = ({ errorsWrong, wrong }: Tally): boolean => wrong + errorsWrong > 0
 
-/** The reason why a pool cannot be executed here, or null. */
+/** Why a pool's swaps cannot be executed here; null when they can. */
 export const obstacle = (venue: Venue, { accounts, pool }: PoolSnapshot): string | null => {
   const { mintA, mintB, vaultA, vaultB } = venue.sides(pool)
   const missing = [mintA, mintB, vaultA, vaultB].find((address) => !accounts.has(address))
@@ -138,8 +138,8 @@ export const obstacle = (venue: Venue, { accounts, pool }: PoolSnapshot): string
 }
 
 /**
- * Executes `count` random swaps on a pool, each from the state of the snapshot, and compares them with quotes. Throws
- * what the runtime throws.
+ * Executes `count` random swaps on a pool, each from the state of the snapshot, and compares them with their quotes.
+ * Rethrows errors of the runtime.
  */
 export const provePool = (
   runtime: Runtime,

@@ -1,4 +1,4 @@
-/** One proof of one program: executes swaps on some pools in memory, with the deployed program. */
+/** One proof of one program: executes swaps on some of its pools with the deployed program. */
 import { Clock, Effect } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import type { Address } from "../../domain/Address.ts"
@@ -13,9 +13,9 @@ import type { ProofBudget } from "./ProofBudget.ts"
 import type { ProofFailed, ProverSession } from "./Prover.ts"
 import type { ProofOutcome } from "./ProofStore.ts"
 
-/** Swaps on each pool. */
+/** Swaps per pool. */
 const SWAPS = 32
-/** Number of seeds, so that amounts differ between proofs. */
+/** Seeds are below this. They make the amounts differ between proofs. */
 const SEEDS = 1_000_000
 
 const derive = makeDeriveAddress()
@@ -29,7 +29,7 @@ export type VenueProof =
       readonly fixtures: ReadonlyArray<{ readonly pool: Address; readonly file: object }>
     }
   | { readonly _tag: "Unproven"; readonly reason: string }
-  /** The program was upgraded while it was proven. */
+  /** The program was upgraded during the proof. */
   | { readonly _tag: "Upgraded" }
 
 export interface ProofParts {
@@ -42,7 +42,7 @@ const unproven = (reason: string): VenueProof => ({ _tag: "Unproven", reason })
 
 const nowMs = Effect.map(Clock.Clock, monotonicMs)
 
-/** Waits until the budget has room, after `rest`. */
+/** Waits until the budget has room. Runs `rest` before a wait. */
 export const withinBudget = (budget: ProofBudget, rest: Effect.Effect<void> = Effect.void): Effect.Effect<void> =>
   Effect.flatMap(nowMs, (nowMs) => {
     const waitMs = budget.waitMs(nowMs)
@@ -51,7 +51,9 @@ export const withinBudget = (budget: ProofBudget, rest: Effect.Effect<void> = Ef
       : rest.pipe(Effect.andThen(Effect.sleep(waitMs)), Effect.andThen(withinBudget(budget)))
   })
 
-/** Proves a program on these pools. Fails when the node does not answer, or when a runtime ends without an outcome. */
+/**
+ * Proves a program on these pools. Fails when the node does not answer, or when a runtime ends without an outcome.
+ */
 export const proveVenue = Effect.fn("proveVenue")(function* (
   { budget, feed, session }: ProofParts,
   venue: Venue,
@@ -100,7 +102,7 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
   if ("reason" in after || after.slot !== program.slot) {
     return { _tag: "Upgraded" }
   }
-  // If every swap fails, the runtime or the accounts may be at fault, not the quotes.
+  // When every swap fails, the runtime or the accounts may be at fault, not the quotes.
   if (executed === 0) {
     return unproven(left ?? "no swap could be executed")
   }

@@ -1,4 +1,4 @@
-/** Builds swap instructions of the programs that can be proven, from a pool's accounts alone. */
+/** Builds swap instructions of the programs that can be proven. They need only the pool's accounts. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
@@ -30,17 +30,17 @@ import {
 import type { Accounts, DeriveAddress, Program } from "../../programs/interface/Program.ts"
 import { type AccountRef, type Call, memoProgram, reads, signs, writes } from "../../programs/transactions/Call.ts"
 
-/** A pool with the accounts of its price and its swaps. */
+/** A pool with all accounts that its price and its swaps need. */
 export interface Site {
   readonly pool: OnChainAccount
   readonly accounts: Accounts
   readonly derive: DeriveAddress
 }
 
-/** One swap of the trader, between two of its token accounts. */
+/** One swap between two of the trader's token accounts. */
 export interface Order {
   readonly aToB: boolean
-  /** Units of the input, or of the output for an exact output. */
+  /** Units of the input, or of the output for an exact-output swap. */
   readonly amount: bigint
   readonly exactOut: boolean
   readonly trader: Address
@@ -48,10 +48,10 @@ export interface Order {
   readonly to: Address
 }
 
-/** A program whose swaps can be executed. */
+/** A program whose swaps can be executed here. */
 export interface Venue {
   readonly program: Program
-  /** Accounts of a swap that the price does not need. */
+  /** Accounts that a swap needs and the price does not. */
   readonly swapNeeds: (pool: OnChainAccount, derive: DeriveAddress) => ReadonlyArray<Address>
   readonly sides: (pool: OnChainAccount) => {
     readonly mintA: Address
@@ -60,8 +60,8 @@ export interface Venue {
     readonly vaultB: Address
   }
   /**
-   * True when the pool is at the address that the program derives, so that the program can sign for its vaults. Absent
-   * when the program signs in another way.
+   * True when the pool is at the address that the program derives, so that the program can sign for its vaults.
+   * Absent when the program signs in another way.
    */
   readonly isAtItsAddress?: (pool: OnChainAccount, derive: DeriveAddress) => boolean
   readonly swap: (site: Site, order: Order) => Pick<Call, "accounts" | "data">
@@ -105,7 +105,7 @@ const whirlpoolVenue: Venue = {
     const spacing = readU16(pool.data, whirlpoolOffsets.tickSpacing)
     const starts = arraySequence(readI32(pool.data, whirlpoolOffsets.tick), spacing, aToB)
     const last = starts.at(-1) ?? 0
-    // The instruction names three arrays. If fewer lie ahead, the last one is repeated.
+    // The instruction names three arrays. When fewer lie ahead, the last one is repeated.
     const tickArray = (index: number) => writes(whirlpoolArrayAddress(derive, pool.address, starts[index] ?? last))
     return {
       accounts: inAccountOrder(whirlpoolSwapV2Accounts, {
@@ -132,7 +132,7 @@ const whirlpoolVenue: Venue = {
   }
 }
 
-/** DAMM v2 checks here whether a transaction swaps twice, if a pool limits the rate of swaps. */
+/** When a pool limits the rate of swaps, DAMM v2 looks here for a second swap in the same transaction. */
 const INSTRUCTIONS_SYSVAR = Address.make("Sysvar1nstructions1111111111111111111111111")
 
 const dammV2Sides = sidesAt(dammV2At)
@@ -177,7 +177,7 @@ const dlmmSides = sidesAt({
   vaultB: dlmmPairAt.reserveY
 })
 
-/** Bin arrays of a swap: as many as a price reads. */
+/** How many bin arrays a swap names: as many as the price reads. */
 const BIN_ARRAYS = 4
 
 const dlmmExtension = (address: Address, derive: DeriveAddress): Address =>
@@ -226,5 +226,5 @@ const dlmmVenue: Venue = {
   }
 }
 
-/** Programs whose swaps can be executed. For the other programs no swap instruction is built here yet. */
+/** The programs whose swaps can be executed. The other programs have no instruction builder here yet. */
 export const venues: ReadonlyArray<Venue> = [whirlpoolVenue, dlmmVenue, dammV2Venue]

@@ -1,4 +1,4 @@
-/** Token accounts of the trader that swaps are executed for. */
+/** Token accounts of the trader who executes the swaps. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, SOL } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64 } from "../../programs/layout/bytes.ts"
@@ -6,7 +6,7 @@ import { pack, u16, u32, u64, u8, utf8 } from "../../programs/layout/pack.ts"
 import type { DeriveAddress } from "../../programs/interface/Program.ts"
 import { TOKEN_2022_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 
-/** The trader. It signs every swap and owns no other account. */
+/** The trader. It signs every swap. */
 export const TRADER = Address.make("Trader1111111111111111111111111111111111111")
 
 const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
@@ -20,17 +20,17 @@ export const traderWallet: OnChainAccount = {
   slot: 0
 }
 
-/** Lamports that are enough for an account of any size. */
+/** Lamports that suffice for an account of any size. */
 export const RENT = 1_000_000_000n
 const EXTENSIONS_AT = 166
-/** By extension of a mint: the extension that a token account then needs, and its size in bytes. */
+/** For each extension of a mint: the extension that a token account then needs, and its size in bytes. */
 const accountExtensions: ReadonlyMap<number, readonly [type: number, size: number]> = new Map([
   [1, [2, 8]],
   [14, [15, 1]],
   [26, [27, 0]]
 ])
 
-/** Types of a Token-2022 mint's extensions, with the offsets of their values. */
+/** The extension types of a Token-2022 mint, each with the offset of its value. */
 const extensionsOf = ({
   data,
   owner
@@ -52,7 +52,7 @@ const extensionsOf = ({
 
 const TRANSFER_HOOK = 14
 
-/** True when transfers of the mint call another program, whose accounts a swap would have to name. */
+/** True when the mint's transfers call another program. A swap would have to name that program's accounts. */
 export const hasTransferHook = (mint: OnChainAccount): boolean =>
   extensionsOf(mint).some(
     ({ type, at }) => type === TRANSFER_HOOK && readAddress(mint.data, at + 32) !== SYSTEM_PROGRAM
@@ -61,7 +61,7 @@ export const hasTransferHook = (mint: OnChainAccount): boolean =>
 const optionalRent = (mint: OnChainAccount): Uint8Array =>
   mint.address === SOL ? pack(u32(1), u64(RENT)) : new Uint8Array(12)
 
-/** The trader's account of a mint, with this balance. For SOL the balance is also in the account's lamports. */
+/** The trader's account for a mint with this balance. For SOL, the account's lamports include it. */
 export const traderAccount = (derive: DeriveAddress, mint: OnChainAccount, amount: bigint): OnChainAccount => {
   const extensions = extensionsOf(mint).flatMap(({ type }) => {
     const wanted = accountExtensions.get(type)

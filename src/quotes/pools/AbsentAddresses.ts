@@ -3,15 +3,15 @@ import type { Address } from "../../domain/Address.ts"
 const CAPACITY = 10_000
 
 /**
- * Remembers for a while that a mint has no account or no pool, or that a pool has no account. The oldest entry is
- * dropped first.
+ * Remembers for a while that a mint has no account or no pool, or that a pool has no account. When full, it drops the
+ * oldest entry.
  */
 export class AbsentAddresses {
   readonly #untilMs = new Map<Address, number>()
   readonly #nowMs: () => number
   readonly #keptMs: number
 
-  /** `nowMs` is a clock that never goes back. */
+  /** `nowMs` is a monotonic clock. */
   constructor(keptMs: number, nowMs: () => number) {
     this.#keptMs = keptMs
     this.#nowMs = nowMs

@@ -8,15 +8,15 @@ interface WatchedAccount<User> {
   readonly users: Set<User>
 }
 
-/** Subscriptions to add and to drop since the last call. */
+/** Subscriptions to add and to drop. */
 export interface WatchChanges {
   readonly watch: ReadonlyArray<Address>
   readonly unwatch: ReadonlyArray<Address>
 }
 
 /**
- * Watched accounts with their newest state and their users, and the subscriptions that the feed still has to add or
- * drop.
+ * The watched accounts with their newest state and their users. Collects which subscriptions the feed still has to
+ * add or drop.
  */
 export class AccountWatchSet<User> {
   readonly #accounts = new Map<Address, WatchedAccount<User>>()
@@ -49,7 +49,7 @@ export class AccountWatchSet<User> {
     return watched.users
   }
 
-  /** Changes since the last call. An account that was left and joined again in between stays subscribed. */
+  /** Changes since the last call. An account that was dropped and added again in between stays subscribed. */
   takeChanges(): WatchChanges {
     const watch: Array<Address> = []
     const unwatch: Array<Address> = []

@@ -5,9 +5,9 @@ import { STREAM_SILENCE_MS } from "../../chain/geyser/ProgramWrites.ts"
 import type { IndexedListing } from "./PoolEntries.ts"
 import type { IndexedProgram } from "./PoolIndexStore.ts"
 
-/** Milliseconds after which a refused snapshot is requested again: a provider may change what it offers. */
+/** A refused snapshot is requested again after this many milliseconds: a provider may change what it offers. */
 const REFUSED_MS = 3_600_000
-/** Milliseconds after which a failed snapshot is read again. The pause doubles with each further failure. */
+/** A failed snapshot is read again after this many milliseconds. The pause doubles with each further failure. */
 const FAILED_MS = 5000
 const LONGEST_FAILED_MS = 600_000
 /** After this many failed reads in a row the operator gets advice. */
@@ -27,24 +27,24 @@ interface ProgramProgress {
   readonly listing: IndexedListing
   isWhole: boolean
   entries: number
-  /** The failure since the last snapshot; null without one. */
+  /** The failure since the last snapshot; null when there was none. */
   failure: SnapshotFailure | null
-  /** Failures in a row, not counting refusals. */
+  /** Failures in a row, without refusals. */
   failures: number
-  /** By the clock that never goes back. */
+  /** By the monotonic clock. */
   retryAtMs: number
 }
 
-/** The state of the index in the process that keeps it. */
+/** How far the index is, in the process that keeps it. */
 export class IndexProgress {
   readonly #programs: ReadonlyArray<ProgramProgress>
   /** The newest slot of the stream; 0 before the first. */
   slot = 0
-  /** When that slot arrived, by the clock that never goes back. */
+  /** When that slot arrived, by the monotonic clock. */
   heardAtMs = Number.NEGATIVE_INFINITY
-  /** When the last stored slot arrived, by the same clock. */
+  /** When the last stored slot arrived, by the monotonic clock. */
   keptAtMs = Number.NEGATIVE_INFINITY
-  /** True after the Geyser refused a stream, until a stream starts or an attempt fails in another way. */
+  /** True after the Geyser refused a stream. A stream that starts, or a different failure, resets it. */
   isStreamRefused = false
   /** The last write to the store, in milliseconds since the Unix epoch; null before the first. */
   storedAtMs: number | null = null
@@ -69,12 +69,12 @@ export class IndexProgress {
     }
   }
 
-  /** Marks every program as not whole. */
+  /** Marks every program as incomplete. */
   lose(): void {
     this.#programs.forEach((program) => (program.isWhole = false))
   }
 
-  /** The next program to read; undefined while there is none. */
+  /** The next program to read; undefined when none is due. */
   next(nowMs: number): IndexedListing | undefined {
     return this.#programs.find(({ isWhole, retryAtMs }) => !isWhole && retryAtMs <= nowMs)?.listing
   }
@@ -96,7 +96,10 @@ export class IndexProgress {
     return waitMs
   }
 
-  /** Names the programs whose snapshot is refused or keeps failing, and the settings that help; null without any. */
+  /**
+   * Names the programs whose snapshot is refused or keeps failing, and the settings that help; null when there are
+   * none.
+   */
   get advice(): string | null {
     const refused = this.#named(({ failure }) => failure === "refused")
     const unread = this.#named(({ failure, failures }) => failure === "unread" && failures >= ADVISED_AFTER)
@@ -117,7 +120,7 @@ export class IndexProgress {
     return parts.length === 0 ? null : [...parts, "Until then their pools are searched for each token."].join(" ")
   }
 
-  /** The state as a source. `monotonicMs` is by the clock that never goes back. */
+  /** The state as a source. `monotonicMs` is the monotonic clock. */
   state(monotonicMs: number): SourceState {
     const whole = this.#programs.filter(({ isWhole }) => isWhole).length
     const share = this.#programs.length === 0 ? 1 : whole / this.#programs.length
@@ -142,7 +145,7 @@ export class IndexProgress {
     return this.#programs.map(({ entries, listing }) => ({ value: entries, labels: { dex: listing.program.dex } }))
   }
 
-  /** The venues of the programs for which the predicate holds, with commas between; null without any. */
+  /** The venues of the programs that satisfy the predicate, separated by commas; null when there are none. */
   #named(isSo: (program: ProgramProgress) => boolean): string | null {
     const names = this.#programs.filter(isSo).map(({ listing }) => listing.program.dex)
     return names.length === 0 ? null : names.join(", ")

@@ -4,32 +4,32 @@ import { type RequesterId, Turns } from "./Turns.ts"
 /** A mint to load. */
 export interface Load {
   readonly mint: Mint
-  /** False when the mint is loaded and its pools are only searched again. */
+  /** False for a loaded mint whose pools are only searched again. */
   readonly isRequested: boolean
 }
 
-/** One requester may have this many requested mints waiting or loading. The service itself may have any number. */
+/** How many requested mints of one requester may wait or load. The service itself has no limit. */
 const MOST_PENDING = 32
 /** Expected time of a load before one has been measured. */
 const FIRST_PACE_MS = 500
 /** Expected time of a check before one has been measured. */
 const FIRST_CHECK_MS = 100
-/** Weight of the newest measurement in the mean time of a load or check. */
+/** Weight of the newest measurement in the mean duration of a load or check. */
 const NEWEST_SHARE = 0.2
 
 /**
  * Mints to load. Requested mints come before mints that are searched again. Requesters take turns, so that one
- * requester with many mints does not delay the others. Mints that a key requests are checked first, many at a time: a
- * mint that does not exist costs no load.
+ * requester with many mints does not delay the others. Mints requested by a key are checked first, many at a time: a
+ * mint that does not exist then costs no load.
  */
 export class LoadQueue {
   readonly #workers: number
   readonly #refreshing: number
-  /** Mints requested by keys, which may not exist. */
+  /** Mints requested by keys. They may not exist. */
   readonly #unchecked = new Turns<Mint>()
   readonly #requested = new Turns<Mint>()
   readonly #again = new Set<Mint>()
-  /** The requester of each requested mint that waits, is being checked or is being loaded. */
+  /** The requester of each requested mint that is waiting, being checked or being loaded. */
   readonly #pending = new Map<Mint, RequesterId>()
   readonly #counts = new Map<RequesterId, number>()
   /** Mints being searched again. */
@@ -39,7 +39,7 @@ export class LoadQueue {
 
   constructor(options: {
     readonly workers: number
-    /** Workers that may search loaded mints again at a time. */
+    /** How many workers may search loaded mints again at the same time. */
     readonly refreshing: number
     /** Expected time of a load before one has been measured. */
     readonly firstPaceMs?: number | undefined
@@ -50,8 +50,8 @@ export class LoadQueue {
   }
 
   /**
-   * Queues a requested mint. Returns false when the requester has too many pending already. Requesting it again changes
-   * nothing.
+   * Queues a requested mint. Returns false when the requester has too many pending already. Requesting a mint twice
+   * changes nothing.
    */
   ask(mint: Mint, requester: RequesterId): boolean {
     if (this.#pending.has(mint)) {
@@ -69,7 +69,7 @@ export class LoadQueue {
     return true
   }
 
-  /** Queues a loaded mint to be searched again when no requested mint waits. */
+  /** Queues a loaded mint for another search. It happens when no requested mint waits. */
   searchAgain(mint: Mint): void {
     if (!this.#pending.has(mint) && !this.#searched.has(mint)) {
       this.#again.add(mint)
@@ -88,7 +88,7 @@ export class LoadQueue {
     return mints
   }
 
-  /** Ends a check that took `tookMs`. Mints that exist then wait to be loaded; the others are dropped. */
+  /** Ends a check that took `tookMs`. Mints that exist then wait to be loaded; others are dropped. */
   checked(mints: ReadonlyArray<Mint>, exists: (mint: Mint) => boolean, tookMs: number): void {
     for (const mint of mints) {
       if (exists(mint)) {
@@ -100,7 +100,7 @@ export class LoadQueue {
     this.#checkMs += NEWEST_SHARE * (tookMs - this.#checkMs)
   }
 
-  /** The next mint to load; undefined when there is none for another worker. Every load must end with `done`. */
+  /** The next mint to load; undefined when nothing is left for another worker. Every load must end with `done`. */
   take(): Load | undefined {
     const requested = this.#requested.shift()
     if (requested !== undefined) {
@@ -124,7 +124,9 @@ export class LoadQueue {
     this.#paceMs += NEWEST_SHARE * (tookMs - this.#paceMs)
   }
 
-  /** Expected milliseconds until a pending mint is loaded, by the mean time of a load and the turns before it. */
+  /**
+   * Expected milliseconds until a pending mint is loaded, from the mean duration of a load and the turns before it.
+   */
   readyInMs(mint: Mint): number {
     const requester = this.#pending.get(mint) ?? null
     const unchecked = this.#unchecked.placeOf(requester, mint) + 1
@@ -134,7 +136,7 @@ export class LoadQueue {
   }
 
   /**
-   * Expected milliseconds until the requester may request another mint, because one of its pending mints is loaded or
+   * Expected milliseconds until the requester may request another mint: until one of its pending mints is loaded or
    * dropped.
    */
   fitsInMs(requester: RequesterId): number {
@@ -145,7 +147,7 @@ export class LoadQueue {
     return this.#afterTurns(requester, isLoading ? 0 : 1)
   }
 
-  /** Milliseconds until the mint at this place of its requester is loaded. Place 0 is being loaded now. */
+  /** Milliseconds until the mint at this place among its requester's mints is loaded. Place 0 is being loaded now. */
   #afterTurns(requester: RequesterId, place: number, delayMs = 0): number {
     const before = place + this.#requested.before(requester, place) + this.#unchecked.before(requester, place)
     return Math.ceil(delayMs + this.#paceMs * (1 + before / this.#workers))

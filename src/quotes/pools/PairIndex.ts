@@ -4,12 +4,15 @@ import type { Mint } from "../../domain/Address.ts"
 export interface Indexed {
   /** The two mints; null until they are known for certain. */
   readonly mints: readonly [Mint, Mint] | null
-  /** True when the entry may trade `a`, and also `b` unless `b` is null. Called only while its mints are unknown. */
+  /**
+   * True when the entry may trade `a`, and also `b` unless `b` is null. Called only while the entry's mints are
+   * unknown.
+   */
   readonly mayTrade: (a: Mint, b: Mint | null) => boolean
 }
 
 /**
- * Entries that trade a mint or a pair, with a value computed from them. The value lasts until one of the entries
+ * Entries that trade a mint or a pair, and a value computed from them. The value lasts until one of the entries
  * changes.
  */
 export interface View<Entry, Value> {
@@ -17,7 +20,7 @@ export interface View<Entry, Value> {
   value: Value | null
 }
 
-/** Entries by mint and by pair, with a cached value per view. */
+/** Entries by mint and by pair. Each view caches one value. */
 export class PairIndex<Entry extends Indexed, Value> {
   readonly #placed = new Map<Mint, Map<Mint, Set<Entry>>>()
   readonly #unplaced = new Set<Entry>()
@@ -37,7 +40,7 @@ export class PairIndex<Entry extends Indexed, Value> {
     this.#forget(b)
   }
 
-  /** Files an entry under its pair once its mints are known. Call it after they are set. */
+  /** Files an entry under its pair. Call it once the entry's mints are set. */
   place(entry: Entry): void {
     this.#unplaced.delete(entry)
     this.#forgetAll()
@@ -56,7 +59,7 @@ export class PairIndex<Entry extends Indexed, Value> {
     this.#forget(b)
   }
 
-  /** Invalidates the values of the views that hold the entry. */
+  /** Invalidates the cached values of all views that contain the entry. */
   touch(entry: Entry): void {
     for (const view of this.#viewsOf.get(entry) ?? []) {
       view.value = null
@@ -68,7 +71,7 @@ export class PairIndex<Entry extends Indexed, Value> {
     return this.#placed.get(mint)?.keys() ?? []
   }
 
-  /** Entries that trade `a`, and also `b` unless `b` is null. Returns the same view until membership changes. */
+  /** Entries that trade `a`, and also `b` unless `b` is null. Returns the same view until its entries change. */
   view(a: Mint, b: Mint | null): View<Entry, Value> {
     const known = this.#views.get(a)?.get(b)
     if (known !== undefined) {

@@ -31,48 +31,52 @@ export class PoolBook extends Context.Service<
   {
     /** Pools that trade both mints; null while the pair is cold (not loaded yet). */
     readonly between: (a: Mint, b: Mint) => MintPools | null
-    /** Every priced pool that trades the mint. */
+    /** Every pool that trades the mint and can be priced. */
     readonly poolsOf: (mint: Mint) => ReadonlyArray<Pool>
     /**
-     * True once the mint's pools have been discovered and read, or were found not to exist within the last 60 s. Always true
-     * for SOL: its pools belong to the other mint.
+     * True once the mint's pools have been discovered and read, or when none were found within the last 60 s. Always
+     * true for SOL: its pools belong to the other mint.
      */
     readonly isLoaded: (mint: Mint) => boolean
-    /** Number of known pools of the mint that are left out, because it has more than `POOLS_PER_MINT`. */
+    /** How many known pools of the mint are left out because it has more than `POOLS_PER_MINT`. */
     readonly leftOut: (mint: Mint) => number
     /**
-     * The reason why the pools of a loaded mint are not complete; null when they are. `not_captured`: the node refused
-     * to search a program; always for SOL, which only has the pools of the mints in memory. `backfill_running`:
-     * accounts of a pool have not been read. `limit_clipped`: pools were left out.
+     * Why the pools of a loaded mint are incomplete; null when they are complete. `not_captured`: the node refused to
+     * search a program. SOL always has this reason, because it only has the pools of other mints in memory.
+     * `backfill_running`: some accounts of a pool have not been read. `limit_clipped`: pools were left out.
      */
     readonly lacking: (mint: Mint) => CoverageReason | null
     /**
-     * How far the curve that sells the mint is towards its end, priced or not. Null when no such curve is in memory or
-     * it does not state this.
+     * How far the mint's bonding curve has come, whether or not the curve can be priced. Null when no such curve
+     * is in memory or it does not say.
      */
     readonly graduationOf: (mint: Mint) => Rate | null
-    /** The priced pool at an address; null while it is not in memory, for example before its mint was requested. */
+    /**
+     * The pool at an address, if it can be priced. Null while it is not in memory, for example before its mint was
+     * requested.
+     */
     readonly poolAt: (address: Address) => Pool | null
-    /** Every priced pool as a graph, whichever mint it was loaded for. */
+    /** Every pool that can be priced as a graph, whichever mint it was loaded for. */
     readonly graph: PoolGraph
     /**
-     * Queues the mint's pools to be loaded and watched, and returns the state of that at once. Repeated calls are free.
-     * A key (the `Requester`) may have 32 mints pending. Requested mints are loaded before any mint is searched again,
-     * and keys take turns.
+     * Queues the mint's pools to be loaded and watched, and returns at once how far that is. Repeated calls are free.
+     * A key (the `Requester`) may have 32 mints pending. Requested mints are loaded before any mint is searched
+     * again, and keys take turns.
      */
     warm(mint: Mint): Effect.Effect<Loading>
     /**
-     * Reports a pool that a trade of a mint names. A loaded mint that lacks the pool gets it soon, without a search.
+     * Reports a pool that a trade of a mint names. If the mint is loaded and lacks the pool, the pool is added soon,
+     * without a search.
      */
     learn(mint: Mint, pool: Address): void
   }
 >()("fathom/quotes/pools/PoolBook") {
   /**
-   * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) is the most watched pools of one mint; the ones with
-   * the largest reserves are kept. `WARM_MINTS` (2000) is the most mints in memory; mints that were never used after
-   * loading leave first, then the least recently used. `POOL_REFRESH` (60 s) is the least time between two searches for
-   * a warm mint. `DISCOVERY_RATE` (5 beside a node) is the number of searches a second; a mint needs one search for
-   * each filter of a program that is not whole in the `PoolIndex`.
+   * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) is how many pools of one mint are watched; those
+   * with the largest reserves are kept. `WARM_MINTS` (2000) is how many mints stay in memory; mints that were never
+   * used after loading leave first, then the least recently used. `POOL_REFRESH` (60 s) is the shortest time between
+   * two searches for a warm mint. `DISCOVERY_RATE` (5 beside a node) is the number of searches a second; a mint needs
+   * one search for each filter of a program that is not whole in the `PoolIndex`.
    */
   static readonly layerPrograms = (
     served: ReadonlyArray<Program>
@@ -89,7 +93,8 @@ export class PoolBook extends Context.Service<
         const take = (event: ChainEvent) =>
           Effect.sync(() => cache.apply(event)).pipe(
             Effect.catchDefect((defect) => {
-              // After a partly applied event the state of every pool is unknown. Requests load the pools again.
+              // An event that was applied only in part leaves every pool in an unknown state. Requests load the pools
+              // again.
               cache.wanted().forEach((mint) => cache.forget(mint))
               return Effect.logError("Every pool was dropped: an event could not be applied", defect)
             }),

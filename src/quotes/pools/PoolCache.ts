@@ -13,7 +13,7 @@ import { decodePool, type FoundPool, mayTrade, needsOf, NOT_READ } from "./found
 import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
 import type { MintPools } from "./MintPools.ts"
 
-/** A pool account that its own program cannot decode. */
+/** A pool account that its program cannot decode. */
 export interface DecodeFault {
   readonly address: Address
   readonly dex: string
@@ -21,30 +21,33 @@ export interface DecodeFault {
 }
 
 interface CachedPool extends FoundPool, Indexed {
-  /** Mints whose search found the pool. The pool is dropped when none is left. */
+  /** Mints whose search found the pool. The pool is dropped when the set is empty. */
   readonly wantedFor: Set<Mint>
   needs: ReadonlySet<Address>
   decoded: Pool | Unpriceable
-  /** Null until the first decoding. Until then the raw account narrows down what the pool may trade. */
+  /** Null until the pool is first decoded. Until then the raw account narrows down what the pool may trade. */
   mints: readonly [Mint, Mint] | null
 }
 
 interface WarmMint {
   entries: ReadonlyArray<CachedPool>
-  /** True once every pool has been read, so that readers may rely on the list. */
+  /** True once every pool has been read and the list can be relied on. */
   ready: boolean
-  /** True once a reader used a loaded pair of the mint. */
+  /** True once a reader has used a loaded pair of the mint. */
   used: boolean
   lastUse: number
-  /** Number of pools that the last search found and that are not kept. */
+  /** How many pools the last search found that are not kept. */
   leftOut: number
-  /** Further pools that are not kept: named by trades since, or of a program that could not be searched. */
+  /**
+   * Further pools that are not kept: pools that trades have named since, and pools of programs that could not be
+   * searched.
+   */
   readonly unlisted: Map<Address, Program>
-  /** True when the last search got no answer for some program. */
+  /** True when the last search failed for some program. */
   isPartial: boolean
 }
 
-/** The outcome of a search, apart from the pools that are kept. */
+/** The outcome of a search, apart from the kept pools. */
 export interface SearchOutcome {
   /** Pools that were found and are not kept. */
   readonly leftOut: ReadonlyArray<FoundPool>
@@ -55,13 +58,16 @@ export interface SearchOutcome {
 const WHOLE: SearchOutcome = { leftOut: [], unsearched: new Set() }
 
 const NOTHING: ReadonlySet<Address> = new Set()
-/** Most left-out pools of one mint that are counted: anybody can make more pools for a mint. */
+/**
+ * How many left-out pools of one mint are counted. There must be a limit, because anybody can create pools for a
+ * mint.
+ */
 const MOST_UNLISTED = 5000
 const UNUSED_SHARE = 8
 
 /**
- * The pools in memory. One fiber writes them, every request reads them synchronously. A pool that changed is decoded by
- * the next read or by `refreshNext`, whichever comes first.
+ * The pools in memory. One fiber writes, and every request reads synchronously. A changed pool is decoded by the next
+ * read or by `refreshNext`, whichever comes first.
  */
 export class PoolCache {
   readonly #derive: DeriveAddress
@@ -77,7 +83,7 @@ export class PoolCache {
     this.#derive = derive
   }
 
-  /** Number of mints and of pools in memory. */
+  /** How many mints and pools are in memory. */
   get size(): { readonly mints: number; readonly pools: number } {
     return { mints: this.#wanted.size, pools: this.#entries.size }
   }
@@ -90,9 +96,9 @@ export class PoolCache {
   }
 
   /**
-   * The mint to forget when there are more than `capacity`; undefined when there are not. Mints that were never used
-   * after loading may take an eighth of the capacity. Beyond that the oldest of them goes, so that they cannot push out
-   * mints in use.
+   * The mint to forget when there are more than `capacity`; otherwise undefined. Mints that were never used after
+   * loading may take an eighth of the capacity. Beyond that, the oldest of them goes first, so that they cannot push
+   * out mints in use.
    */
   evictable(capacity: number): Mint | undefined {
     if (this.#wanted.size <= capacity) {
@@ -106,9 +112,7 @@ export class PoolCache {
       : (oldest.find((mint) => !unused.includes(mint)) ?? oldest[0])
   }
 
-  /**
-   * True when the mint has no pool: none was found, or there is no account at any address that follows from the mint.
-   */
+  /** True when the mint has no pool: none was found, and no account exists at any address derived from the mint. */
   isEmpty(mint: Mint): boolean {
     const entries = this.#wanted.get(mint)?.entries ?? []
     return entries.every(({ decoded }) => isUnpriceable(decoded) && decoded.reason === "closed")
@@ -119,13 +123,13 @@ export class PoolCache {
     return this.#wanted.get(mint)?.ready === true
   }
 
-  /** Number of known pools of the mint that are left out. */
+  /** How many known pools of the mint are left out. */
   leftOut(mint: Mint): number {
     const wanted = this.#wanted.get(mint)
     return wanted === undefined ? 0 : wanted.leftOut + wanted.unlisted.size
   }
 
-  /** True when the last search of the mint was refused for some program, so that pools may be missing. */
+  /** True when the node refused some program in the mint's last search, so pools may be missing. */
   isPartial(mint: Mint): boolean {
     return this.#wanted.get(mint)?.isPartial === true
   }
@@ -148,8 +152,8 @@ export class PoolCache {
     }
     this.#wanted.set(mint, wanted)
     wanted.isPartial = unsearched.size > 0
-    // The next search of a program lists its pools again. Pools of programs that were not searched are known here
-    // alone.
+    // The next search of a program finds its pools again. Pools of programs that were not searched are known only
+    // here, so they stay.
     wanted.unlisted.forEach((program, pool) => !unsearched.has(program) && wanted.unlisted.delete(pool))
     found.forEach(({ address }) => wanted.unlisted.delete(address))
     const unlisted = leftOut.filter(({ program }) => unsearched.has(program))
@@ -190,7 +194,7 @@ export class PoolCache {
     return true
   }
 
-  /** Makes the pools of the mint visible to readers. */
+  /** Lets readers see the pools of the mint. */
   setReady(mint: Mint): void {
     const wanted = this.#wanted.get(mint)
     if (wanted !== undefined) {
@@ -206,7 +210,7 @@ export class PoolCache {
     )
   }
 
-  /** Drops the mint's pools, except pools that other mints need too. */
+  /** Drops the mint's pools, except those that other mints also need. */
   forget(mint: Mint): void {
     const entries = this.#wanted.get(mint)?.entries ?? []
     this.#wanted.delete(mint)
@@ -221,7 +225,7 @@ export class PoolCache {
     }
   }
 
-  /** Decodes one changed pool. Returns false when there is none left. */
+  /** Decodes one changed pool. Returns false when no changed pool is left. */
   refreshNext(): boolean {
     for (const entry of this.#dirty) {
       this.#refresh(entry)
@@ -230,19 +234,19 @@ export class PoolCache {
     return false
   }
 
-  /** Accounts to watch and to unwatch since the last call. */
+  /** Accounts to watch and to stop watching since the last call. */
   takeChanges(): WatchChanges {
     return this.#watched.takeChanges()
   }
 
-  /** Pools that turned out malformed since the last call. */
+  /** Pools that turned out to be malformed since the last call. */
   takeFaults(): ReadonlyArray<DecodeFault> {
     const faults = this.#faults
     this.#faults = []
     return faults
   }
 
-  /** Pools that trade both mints; null while neither side's pools are ready. */
+  /** Pools that trade both mints; null while the pools of neither mint are ready. */
   between(a: Mint, b: Mint): MintPools | null {
     const sides = [this.#wanted.get(a), this.#wanted.get(b)].filter((side) => side?.ready === true)
     for (const side of sides) {
@@ -269,7 +273,7 @@ export class PoolCache {
     return this.#read(mint, null)
   }
 
-  /** The priced pool at an address; null while it is not in memory or cannot be priced. */
+  /** The pool at an address; null while it is not in memory or cannot be priced. */
   poolAt(address: Address): Pool | null {
     const entry = this.#entries.get(address)
     if (entry === undefined) {
@@ -291,7 +295,7 @@ export class PoolCache {
         this.#refresh(entry)
       }
     }
-    // The first decoding may have moved a pool to another pair.
+    // Decoding a pool for the first time may have moved it to another pair.
     return this.#index.view(a, b) === view ? assemble(view) : this.#read(a, b)
   }
 

@@ -1,4 +1,4 @@
-/** Pairs of a mint and a pool, as bytes. */
+/** Pairs of a mint and a pool, stored as bytes. */
 import { type Address, addressToBytes, SOL } from "../../domain/Address.ts"
 import type { ProgramQuery } from "../../chain/ChainFeed.ts"
 import type { ScanQuery } from "../../chain/rpc/AccountScan.ts"
@@ -6,14 +6,14 @@ import { mintOffsets, poolConditions } from "../../programs/layout/poolFields.ts
 import type { Program } from "../../programs/interface/Program.ts"
 
 const ADDRESS = 32
-/** Entries in one part. */
+/** Entries in one part of a list. */
 const PART = 4096
 
-/** A part of a list: at most 4,096 entries in one stretch of memory. */
+/** A part of a list: up to 4,096 entries in one piece of memory. */
 export interface EntryPart {
-  /** The program of each entry, as an index into `programs` of the list. */
+  /** The program of each entry, as an index into the list's `programs`. */
   readonly programs: ReadonlyArray<number>
-  /** 32 bytes each. */
+  /** 32 bytes per entry. */
   readonly mints: Uint8Array
   readonly pools: Uint8Array
 }
@@ -24,9 +24,8 @@ interface OpenPart {
   readonly pools: Uint8Array
 }
 
-/** A list of entries of 64 bytes each, with the index of each entry's program. */
+/** A compact list of entries: 64 bytes each, plus the index of the entry's program. */
 export class PoolEntries {
-  /** The programs that parts refer to by index. */
   readonly programs: ReadonlyArray<Address>
   readonly #parts: Array<OpenPart> = []
   #size = 0
@@ -40,7 +39,7 @@ export class PoolEntries {
     return this.#size
   }
 
-  /** Adds a copy of the bytes. */
+  /** Adds an entry. The bytes are copied. */
   add(program: number, mint: Uint8Array, pool: Uint8Array): void {
     const place = this.#size % PART
     let part = this.#parts.at(-1)
@@ -64,20 +63,17 @@ export class PoolEntries {
   }
 }
 
-/** A program whose pools are indexed: a search finds them for any mint. */
+/** A program whose pools are indexed. One search finds all its pools, whatever their mint. */
 export interface IndexedListing {
   readonly program: Program
   readonly query: ProgramQuery
-  /** The part of a pool account that holds its mints. */
+  /** The part of a pool account that holds the mints. */
   readonly slice: ScanQuery["slice"]
   /** Offsets of the mints in that part. */
   readonly mintsAt: ReadonlyArray<number>
 }
 
-/**
- * The listings of the programs that can be searched. Pools of other programs are found by addresses that follow from
- * the mint.
- */
+/** The listings of programs that can be searched. Pools of other programs are at addresses derived from the mint. */
 export const listingsOf = (programs: ReadonlyArray<Program>): ReadonlyArray<IndexedListing> =>
   programs.flatMap((program) => {
     const conditions = poolConditions(program)
@@ -97,6 +93,6 @@ export const listingsOf = (programs: ReadonlyArray<Program>): ReadonlyArray<Inde
 const SOL_BYTES = addressToBytes(SOL)
 const isSol = (mint: Uint8Array): boolean => mint.every((byte, index) => byte === SOL_BYTES[index])
 
-/** The mints in the part of a pool account, without SOL: pools are loaded with the other mint. */
+/** The mints in this part of a pool account. SOL is left out, because pools are loaded with the other mint. */
 export const mintsIn = ({ mintsAt }: IndexedListing, part: Uint8Array): ReadonlyArray<Uint8Array> =>
   mintsAt.map((at) => part.subarray(at, at + ADDRESS)).filter((mint) => !isSol(mint))

@@ -1,7 +1,7 @@
 import type { Mint } from "../../domain/Address.ts"
 import type { Pool } from "../../programs/interface/Program.ts"
 
-/** Pools as a graph: mints are its nodes. */
+/** Pools as a graph whose nodes are mints. */
 export interface PoolGraph {
   /** Mints that share a pool with this one. */
   readonly partnersOf: (mint: Mint) => Iterable<Mint>

@@ -15,19 +15,16 @@ import {
 } from "./PoolIndexStore.ts"
 import type { EntryPart, PoolEntries } from "./PoolEntries.ts"
 
-/** A request waits for the read. Only the process that keeps the index waits for the write. */
+/** Requests wait for reads. Only the process that keeps the index waits for writes. */
 const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(60)
 
 /** Name of the row in `writer_terms`. */
 const TERMS = "pool_index"
-/**
- * A writer that stands still in a transaction for this long loses the transaction, so that the next writer does not
- * wait for it.
- */
+/** A writer that hangs in a transaction for this long loses it, so that the next writer need not wait. */
 const WRITER_SILENCE = "30s"
 
-/** More than the number of programs: a program without a pool of the mint still has one row in the result. */
+/** More than there are programs. A program without a pool of the mint still has one row in the result. */
 const MOST_PROGRAMS = 64
 
 const unavailable = (cause: unknown) => new PoolIndexStoreUnavailable({ cause })
@@ -52,7 +49,7 @@ const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ ent
 const list = (oid: number, values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, oid))
 const texts = (values: ReadonlyArray<string>) => list(PgTypes.OID.text, values)
 
-/** Runs transactions, one writer at a time. */
+/** Runs transactions one at a time. */
 type Transact = <A>(
   effect: Effect.Effect<A, Broken | TermEnded>
 ) => Effect.Effect<A, PoolIndexStoreUnavailable | TermEnded>

@@ -1,9 +1,9 @@
-/** Limits the pace of searches: providers refuse `getProgramAccounts` after some calls a second. */
+/** Limits the pace of searches, because providers refuse `getProgramAccounts` after a few calls a second. */
 import { Clock, Context, Deferred, Duration, Effect, Latch, type Scope } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
 
-/** Searches a second when `DISCOVERY_RATE` is not set. Null for no limit, as with a market on this machine. */
+/** Searches a second when `DISCOVERY_RATE` is not set. Null means no limit, as for a market on this machine. */
 export const DefaultSearchRate = Context.Reference<number | null>("fathom/quotes/pools/SearchPace/DefaultSearchRate", {
   defaultValue: () => 5
 })
@@ -17,7 +17,7 @@ const BURST = 20
 /** Waits until a search may start. Searches for requested mints come before searches for new pools. */
 export type SearchPace = (isRequested: boolean) => Effect.Effect<void>
 
-/** Builds a pace of `perSecond` searches; null for no limit. */
+/** Makes a pace of `perSecond` searches; null means no limit. */
 export const makeSearchPace = Effect.fnUntraced(function* (
   perSecond: number | null
 ): Effect.fn.Return<SearchPace, never, Scope.Scope> {
@@ -39,8 +39,8 @@ export const makeSearchPace = Effect.fnUntraced(function* (
   }
 
   /**
-   * Starts waiting searches while there is credit. Returns the milliseconds until the next has credit; null when none
-   * waits.
+   * Starts waiting searches while there is credit. Returns the milliseconds until the next one can start; null when
+   * none waits.
    */
   const beginAll = (): number | null => {
     earn()
@@ -48,7 +48,7 @@ export const makeSearchPace = Effect.fnUntraced(function* (
       if (credit.calls < 1) {
         return Math.ceil(((1 - credit.calls) / perSecond) * 1000)
       }
-      // Chosen anew each time, because a requested mint may have arrived in between.
+      // Chosen again each time, because a requested mint may have arrived meanwhile.
       const queue = requested.size > 0 ? requested : again
       for (const next of queue) {
         credit.calls -= 1

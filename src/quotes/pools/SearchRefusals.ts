@@ -4,29 +4,29 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import type { SourceState } from "../../operations/SourceMonitor.ts"
 import type { ChainUnavailable } from "../../chain/ChainUnavailable.ts"
 
-/** A refused search is tried again after this time: a provider may change what it offers. */
+/** A refused search is tried again after this many milliseconds: a provider may change what it offers. */
 const ASKED_AGAIN_MS = 3_600_000
 
 interface Refused {
   readonly dex: string
   readonly node: string | undefined
-  /** By the clock that never goes back. */
+  /** By the monotonic clock. */
   readonly atMs: number
 }
 
-/** The node and the clocks that refusals depend on. */
+/** What refusals depend on: the node and the clocks. */
 export interface RefusalScene {
   /** Host of the node that is searched. */
   readonly node: () => string | undefined
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: () => number
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonicMs: () => number
 }
 
 /**
- * Refused searches. A program is searched again after an hour, or at another node. If an answer would be too large,
- * only the search for that mint is refused.
+ * Remembers refused searches. A program is searched again after an hour, or at another node. When a result would be
+ * too large, only the search for that mint is refused.
  */
 export class SearchRefusals {
   readonly #refused = new Map<Address, Refused>()
@@ -44,12 +44,12 @@ export class SearchRefusals {
     return this.#holds(this.#refused.get(programId)) || this.#holds(this.#tooLarge.get(mint)?.get(programId))
   }
 
-  /** True while some program is not searched. */
+  /** True while any program is not searched. */
   get some(): boolean {
     return this.#refused.size > 0 || this.#tooLarge.size > 0
   }
 
-  /** Records an answered search. */
+  /** Records that the node answered a search of this program. */
   answered({ programId }: Program): void {
     this.#refused.delete(programId)
     this.#answeredAtMs = this.#scene.nowMs()
@@ -85,7 +85,7 @@ export class SearchRefusals {
     return before === undefined || before.node !== node
   }
 
-  /** Names the refused programs and the setting that helps; null without any. */
+  /** Names the refused programs and the setting that helps; null when there are none. */
   get advice(): string | null {
     const all = [this.#refused, ...this.#tooLarge.values()].flatMap((each) => Array.from(each.values()))
     const names = Array.from(new Set(all.map(({ dex }) => dex))).toSorted()
@@ -95,7 +95,7 @@ export class SearchRefusals {
           "Until then their pools are learned from trades, soonest from a stream at GEYSER_URL."
   }
 
-  /** The state of the search as a source. */
+  /** The state of searching, as a source. */
   state(): SourceState {
     const { advice } = this
     return {
@@ -112,5 +112,5 @@ export class SearchRefusals {
   }
 }
 
-/** True for the refusal of a search. Such a search is not retried. */
+/** True when the node refused the search. Such a search is not retried. */
 export const isRefusal = ({ isRefused }: ChainUnavailable): boolean => isRefused === true

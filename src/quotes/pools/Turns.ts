@@ -1,9 +1,9 @@
 /** Who asks: the id of a key, or null for the service itself. */
 export type RequesterId = string | null
 
-/** Queued items. Requesters take turns. */
+/** A queue in which requesters take turns. */
 export class Turns<Item> {
-  // The next requester comes first.
+  // In the order of the next turns.
   readonly #items = new Map<RequesterId, Set<Item>>()
 
   add(requester: RequesterId, item: Item): void {
@@ -42,7 +42,7 @@ export class Turns<Item> {
     return Array.from(this.#items.get(requester) ?? []).indexOf(item)
   }
 
-  /** Number of other requesters' items that come before this place of the requester. */
+  /** How many items of other requesters come before this place of the requester. */
   before(requester: RequesterId, place: number): number {
     let count = 0
     for (const [other, { size }] of this.#items) {

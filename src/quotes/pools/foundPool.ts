@@ -1,4 +1,4 @@
-/** A discovered pool and its decoding by its own program. Never throws: malformed bytes give a refusal. */
+/** Pools that discovery found, and how they are decoded. Never throws: malformed bytes give a refusal. */
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../../programs/interface/Program.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
@@ -7,7 +7,7 @@ import type { Address, Mint } from "../../domain/Address.ts"
 export interface FoundPool {
   readonly program: Program
   readonly address: Address
-  /** As the search returned it; null where only the address is known. */
+  /** The account as the search returned it; null when only the address is known. */
   readonly account: OnChainAccount | null
   /** The mint that the address was derived from; undefined when the pool was found in another way. */
   readonly foundBy: Mint | undefined
@@ -20,17 +20,17 @@ const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is n
 const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
   data.length >= offset + bytes.length && bytes.every((byte, i) => data[offset + i] === byte)
 
-/** True when the program's search filters match this pool for the mint. */
+/** True when a search for the mint would find this pool. */
 export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean =>
-  // A pool of which only the address is known may trade any mint until it is read.
+  // While only its address is known, a pool may trade any mint.
   account === null ||
   program
     .poolsOf(mint)
     .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
 
 /**
- * True when the pool may trade `a`, and also `b` unless it is null. A pool found by a derived address has that mint on
- * one side and any mint on the other.
+ * True when the pool may trade `a`, and also `b` unless it is null. A pool found at a derived address trades that
+ * mint against any other.
  */
 export const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
   found.foundBy === undefined
@@ -38,7 +38,7 @@ export const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
     : a === found.foundBy || b === found.foundBy
 
 /**
- * Accounts that the price depends on besides the pool. `read` is the followed pool account, `undefined` before it is
+ * Accounts that the price depends on besides the pool. `read` is the watched pool account; `undefined` before it is
  * read.
  */
 export const needsOf = (
@@ -51,12 +51,12 @@ export const needsOf = (
   try {
     return account === null ? [] : program.needs(account, accounts, derive, foundBy)
   } catch {
-    // Decoding fails on the same bytes and reports the fault.
+    // Decoding will fail on the same bytes and report why.
     return []
   }
 }
 
-/** Decodes the pool from what has been read, or returns the reason why it cannot be priced. */
+/** Decodes the pool from what has been read, or says why it cannot be priced. */
 export const decodePool = (
   { foundBy, program }: FoundPool,
   read: OnChainAccount | null | undefined,

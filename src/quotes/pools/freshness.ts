@@ -1,14 +1,17 @@
-/** Staleness of the state in memory. It is a property of the feed, not of an account. */
+/** How stale the state in memory is. This depends on the feed, not on single accounts. */
 import { StateStale } from "../../api/schemas/Quote.ts"
 import type { Freshness } from "../../chain/ChainFeed.ts"
 
-/** Milliseconds since the feed's last message. Zero before the first slot, and for a recording, which cannot age. */
+/**
+ * Milliseconds since the feed's last message. Zero before the first slot. Always zero for a recording, which cannot
+ * age.
+ */
 export const silence = (freshness: Freshness, nowMs: number): number =>
   freshness.state === "recorded" || freshness.heardAtMs === null ? 0 : Math.max(0, nowMs - freshness.heardAtMs)
 
 /**
- * The refusal for state that is too old, or null. While the feed reloads what a gap missed, the state is stale. While
- * the feed is merely silent or disconnected, the state is stale after `staleAfterMs` of silence.
+ * The refusal when the state is too old, or null. While the feed reloads what it missed, the state is stale at once.
+ * While the feed is only silent or disconnected, the state is stale after `staleAfterMs`.
  */
 export const staleness = (freshness: Freshness, nowMs: number, staleAfterMs: number): StateStale | null => {
   if (freshness.state === "recorded") {

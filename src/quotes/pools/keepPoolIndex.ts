@@ -1,4 +1,4 @@
-/** Keeps the index of pools: one snapshot of each program, and a stream of the writes since. */
+/** Keeps the index of pools: a snapshot of each program, then a stream of writes. */
 import { type PgClient } from "@effect/sql-pg"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { Clock, Deferred, Duration, Effect, Latch, Layer } from "effect"
@@ -26,16 +26,17 @@ import { SeenPools } from "./SeenPools.ts"
 
 const SOURCE = "pool_index"
 /**
- * Lock of the process that keeps the index. Without a keeper, pools are searched for each token. A new keeper reads all
- * programs again if the stream cannot go back far enough, so a short pause of the process does not end its lead.
+ * Lock of the process that keeps the index. While nobody keeps it, pools are searched for each token. A new keeper
+ * must read all programs again if the stream cannot go back far enough, so a short pause does not end a process's
+ * lead.
  */
 const LOCK: LeaderLock = { key: 7_426_231, silenceMs: 30_000 }
 const STORE_EVERY = Duration.seconds(1)
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
-/** Slots that are requested again from the stream, because a write may arrive after the end of its slot. */
+/** How many slots the stream repeats after a restart, because a write may arrive after the end of its slot. */
 const REPEATED = 32
-/** Most entries of one snapshot, at 64 bytes each. */
+/** Limit of one snapshot's entries, at 64 bytes each. */
 const MOST_ENTRIES = 4_000_000
 
 interface Parts {
@@ -47,7 +48,6 @@ interface Parts {
   readonly nowMs: () => number
 }
 
-/** Why a stream ended. */
 type Lost = ChainUnavailable | ReplayUnavailable | PoolIndexStoreUnavailable | TermEnded
 
 /** The conditions of a listing as text, to notice when they change. */
@@ -58,7 +58,7 @@ const listingText = ({ mintsAt, query: { dataSize, matches }, slice }: IndexedLi
     mints: mintsAt.map((at) => at + slice.offset)
   })
 
-/** The slot to resume the stream from, so that the stored programs stay complete; null when none is whole. */
+/** The slot to resume the stream from so that the stored programs stay complete; null when none is whole. */
 const resumeSlot = (stored: ReadonlyMap<unknown, IndexedProgram>): number | null => {
   const slots = Array.from(stored.values()).flatMap(({ isWhole, through }) => (isWhole ? through : []))
   return slots.length === 0 ? null : Math.max(0, Math.min(...slots) - REPEATED)
@@ -94,7 +94,7 @@ const readProgram = Effect.fnUntraced(function* (
   })
 })
 
-/** Reads the programs that are not whole, one after the other. A failure affects one program and not the stream. */
+/** Reads the incomplete programs one after the other. A failure affects only its program, not the stream. */
 const readPrograms = (parts: Parts) => {
   const { nowMs, progress } = parts
   const fail = Effect.fnUntraced(function* (listing: IndexedListing, failure: SnapshotFailure, detail: string) {
@@ -118,7 +118,7 @@ const readPrograms = (parts: Parts) => {
   }).pipe(Effect.forever)
 }
 
-/** Follows one stream to its end and reads the missing snapshots meanwhile. `from` is as in `ProgramFeed`. */
+/** Follows one stream to its end and reads missing snapshots meanwhile. `from` is as in `ProgramFeed`. */
 const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | null): Effect.fn.Return<never, Lost> {
   const { listings, nowMs, progress, writer, writes } = parts
   const programs = listings.map(({ program }) => program.programId)
@@ -145,7 +145,7 @@ const followOnce = Effect.fnUntraced(function* (parts: Parts, from: number | nul
       },
       onSlot: (slot) => {
         if (progress.slot === 0 && from !== null && slot > from + REPEATED) {
-          // The writes up to this slot are missing.
+          // The writes between the two slots are missing.
           const detail = `the stream begins at slot ${slot} instead of ${from}`
           Deferred.doneUnsafe(startedTooLate, Effect.fail(new ReplayUnavailable({ detail })))
         } else if (slot > progress.slot) {
@@ -213,7 +213,7 @@ const keep = Effect.fnUntraced(function* (parts: Parts, genesis: string) {
   }
 })
 
-/** Keeps the index of these programs, if the market streams their writes. */
+/** Keeps the index of these programs, if the market can stream their writes. */
 export const layerPrograms = (
   programs: ReadonlyArray<Program>
 ): Layer.Layer<never, never, AccountScan | PgClient.PgClient | PoolIndexStore | TransactionHistory> =>

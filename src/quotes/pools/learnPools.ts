@@ -1,4 +1,4 @@
-/** Adds pools that trades name and no search has found, because they were created since. */
+/** Adds pools that trades name but no search has found, because they were created after it. */
 import { Clock, Effect, Latch, type Scope } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
@@ -11,18 +11,19 @@ import type { PoolCache } from "./PoolCache.ts"
 
 /** Accounts in one read. */
 const READ_TOGETHER = 100
-/** Most pools that wait to be read. Later trades name dropped ones again. */
+/** How many pools may wait to be read. Dropped ones are named again by later trades. */
 const MOST_WAITING = 1000
-/** Most remembered accounts that are not a pool of a mint. */
+/** How many accounts that are no pool of a mint are remembered. */
 const MOST_REFUSED = 50_000
-/** The node may be behind the block of the trade, so an account without a pool is read again after this time. */
+/** The node may be behind the trade's block, so an account without a pool is read again after this time. */
 const ABSENT_FOR_MS = 10_000
 
 /** Reports a pool that a trade of a mint names. */
 export type LearnPool = (mint: Mint, pool: Address) => void
 
 /**
- * Reads pools that loaded mints lack, and adds those that a search would find. Keeps at most `poolsPerMint` for a mint.
+ * Reads pools that loaded mints lack, and adds those that a search would find. Keeps at most `poolsPerMint` of a
+ * mint.
  */
 export const learnPools = Effect.fnUntraced(function* (
   cache: PoolCache,
@@ -33,9 +34,9 @@ export const learnPools = Effect.fnUntraced(function* (
 ): Effect.fn.Return<LearnPool, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const nowMs = () => monotonicMs(clock)
-  /** The mints whose trades name each pool. */
+  /** Pools to read, each with the mints whose trades named it. */
   const waiting = new Map<Address, Set<Mint>>()
-  /** When a pool of a mint may be read again, by mint and pool. */
+  /** When a pool of a mint may be read again. The key joins mint and pool. */
   const refused = new Map<string, number>()
   const named = yield* Latch.make()
 
@@ -48,7 +49,7 @@ export const learnPools = Effect.fnUntraced(function* (
 
   const add = (mint: Mint, address: Address, account: OnChainAccount | null) => {
     if (!cache.isReady(mint)) {
-      // The mint left the memory during the read. It is not refused when it comes back.
+      // The mint left memory during the read. It must not count as refused when it comes back.
       return
     }
     const program = programs.find((each) => account?.owner === each.programId && each.isPool(account))

@@ -1,4 +1,7 @@
-/** Loads the pools of one mint: lists, searches and reads them, and decides whether the mint stays in memory. */
+/**
+ * Loads the pools of one mint: looks them up in the index, searches and reads them, and decides whether the mint
+ * stays in memory.
+ */
 import { Duration, Effect } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import type { ChainFeed } from "../../chain/ChainFeed.ts"
@@ -12,7 +15,7 @@ import type { PoolRefresh } from "./refreshPools.ts"
 import type { SearchRefusals } from "./SearchRefusals.ts"
 import { backoff, type makeSearch } from "./searchPools.ts"
 
-/** A pool that cannot be read within this time does not hold up the mint's other pools. */
+/** A pool that takes longer to read does not hold up the mint's other pools. */
 const READ_DEADLINE = Duration.seconds(10)
 
 interface LoadParts {
@@ -22,11 +25,11 @@ interface LoadParts {
   readonly search: ReturnType<typeof makeSearch>
   readonly refusals: SearchRefusals
   readonly poolRefresh: PoolRefresh
-  /** Most mints in memory. */
+  /** How many mints stay in memory. */
   readonly mints: number
-  /** Mints without an account or a pool. */
+  /** Mints that have no account or no pool. */
   readonly absent: AbsentAddresses
-  /** Mints that the service itself needs stay in memory even without pools. */
+  /** Mints that the service itself needs. They stay in memory even without pools. */
   readonly kept: Set<Mint>
   readonly nowMs: () => number
 }
@@ -54,7 +57,7 @@ export const makeLoad = Effect.fnUntraced(function* ({
   }
 
   /**
-   * Searches the pools of a mint, apart from the listed ones, and reads them. Returns the programs that were not
+   * Searches for the mint's pools that are not listed, and reads all of them. Returns the programs that were not
    * searched.
    */
   const look = Effect.fnUntraced(function* (load: Load, listed: ListedPools) {
@@ -70,7 +73,7 @@ export const makeLoad = Effect.fnUntraced(function* ({
     const { mint } = load
     const listed = yield* indexed.of(mint).pipe(Effect.retry(backoff))
     const unsearched = yield* look(load, listed).pipe(
-      // The index is behind the chain: a mint that is newer than the index has no pool in it.
+      // The index is behind the chain: a mint newer than the index has no pools in it.
       Effect.flatMap((those) =>
         cache.isEmpty(mint) && listed.whole.size > 0 ? look(load, NOT_LISTED) : Effect.succeed(those)
       )

@@ -2,8 +2,8 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 
 /**
- * True for an account of a token program, for the placeholder of a mint that a recording lacks, and while the account
- * is unknown.
+ * True for an account of a token program, for the stand-in of a mint that a recording lacks, and while the account is
+ * unknown.
  */
 export const mayBeMint = (account: OnChainAccount | null | undefined): boolean =>
   account === undefined ||

@@ -1,4 +1,4 @@
-/** Searches the pools of a mint on demand, and again at an interval because pools are created. */
+/** Searches the pools of a mint on demand, and again at intervals because new pools are created. */
 import { Clock, Config, Duration, Effect, Exit, Latch, Option, Schedule, Schema, type Scope } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
@@ -20,19 +20,19 @@ import type { PoolRefresh } from "./refreshPools.ts"
 import { makeSearch, searchesFor } from "./searchPools.ts"
 
 /**
- * Mints loaded at a time, and how many of those may be mints that are searched again: there are many of them, every
- * minute.
+ * How many mints are loaded at a time, and how many of them may be mints that are only searched again, which come up
+ * in large numbers every minute.
  */
 const UNPACED = { workers: 12, refreshing: 4 }
-/** Requested mints checked with one read, and reads in flight. */
+/** How many requested mints one read checks, and how many reads run at a time. */
 const CHECKED_TOGETHER = 100
 const CHECKERS = 2
-/** A mint without an account or without a pool is not searched again for this time. */
+/** A mint without an account or a pool is not searched again for this long. */
 const ABSENT_FOR = Duration.seconds(60)
 
 const IsRate = Schema.makeFilter((value: number) => value > 0 || "must be a number above 0")
 
-/** The same numbers when searches are paced: the searches of one mint then end before the next start. */
+/** Like `UNPACED`, for a limited rate of searches: one mint's searches then end before the next mint's begin. */
 const PACED = { workers: 3, refreshing: 1 }
 
 /** `POOLS_PER_MINT` (512), `WARM_MINTS` (2,000), `POOL_REFRESH` (60 s) and `DISCOVERY_RATE`. */
@@ -51,13 +51,15 @@ export type Loading =
   /** Not queued, because the requester has too many mints pending. `fitsInMs` estimates when one of them is loaded. */
   | { readonly _tag: "TooMany"; readonly fitsInMs: number }
 
-/** Discovery, as the book uses it. */
+/** What the book needs of discovery. */
 export interface PoolDiscovery {
   /** Queues the mint on behalf of the `Requester`. */
   readonly warm: (mint: Mint) => Effect.Effect<Loading>
-  /** Reports a pool that a trade of a mint names. A loaded mint that lacks it gets it soon. */
+  /**
+   * Reports a pool that a trade of a mint names. If the mint is loaded and lacks the pool, the pool is added soon.
+   */
   readonly learn: LearnPool
-  /** True while a mint is remembered to have no account or no pool. */
+  /** True while the mint is remembered as having no account or no pool. */
   readonly isAbsent: (mint: Mint) => boolean
 }
 
@@ -103,8 +105,8 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   const load = yield* makeLoad({ cache, feed, programs, search, refusals, poolRefresh, mints, absent, kept, nowMs })
 
   /**
-   * Checks requested mints with one read, instead of searching every program for each. A mint counts as existing while
-   * that is unknown.
+   * Checks requested mints with one read, instead of searching every program for each. While it is unknown whether a
+   * mint exists, it counts as existing.
    */
   const check = Effect.gen(function* () {
     const mints = queue.takeUnchecked(CHECKED_TOGETHER)

@@ -1,4 +1,4 @@
-/** Ranks the pools of a mint that has more than may be watched: the richest first. */
+/** Ranks the pools of a mint when it has more than may be watched: the richest first. */
 import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { isDollar } from "../../domain/stables.ts"
@@ -13,19 +13,21 @@ export interface Measure {
   readonly mint: Mint
 }
 
-/** A pool and the vault it is ranked by. Null for a pool at a derived address, and when the account names no vault. */
+/**
+ * A pool and the vault it is ranked by. Null for a pool at a derived address, and when the account names no vault.
+ */
 export interface Measured {
   readonly pool: FoundPool
   readonly measure: Measure | null
 }
 
-/** Each pool once, ordered by address. */
+/** Removes duplicates and sorts by address. */
 export const uniquePools = (found: ReadonlyArray<FoundPool>): ReadonlyArray<FoundPool> =>
   Array.from(new Map(found.map((pool) => [pool.address, pool])).values()).toSorted((a, b) =>
     a.address < b.address ? -1 : 1
   )
 
-/** The dollar vault, else the SOL vault, else the vault of the mint itself. */
+/** Chooses the vault to rank by: the dollar vault, else the SOL vault, else the mint's own vault. */
 export const measureOf = ({ account, program }: FoundPool, mint: Mint): Measure | null => {
   const vaults = account === null ? [] : (program.vaultsOf?.(account) ?? [])
   const chosen =
@@ -78,8 +80,8 @@ const rankOf = (
 
 /**
  * Sorts the pools by the value of their dollar or SOL vault, the largest first. Pools against other mints follow, by
- * their balance of the mint itself. Equal pools keep their order. Pools at derived addresses come first of all: a mint
- * has one of each.
+ * their balance of the mint itself. Equal pools keep their order. Pools at derived addresses come before all others:
+ * each mint has only a few.
  */
 export const rankPools = (
   found: ReadonlyArray<Measured>,

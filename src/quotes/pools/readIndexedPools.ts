@@ -9,23 +9,23 @@ import type { PoolCache } from "./PoolCache.ts"
 import { LeftOutPools } from "./LeftOutPools.ts"
 import { NOT_INDEXED, PoolIndex } from "./PoolIndex.ts"
 
-/** An indexed pool that has no account is not read again for this time, unless a trade names it. */
+/** An indexed pool without an account is not read again for this long, unless a trade names it. */
 const CLOSED_FOR = Duration.minutes(5)
 
-/** The pools of a mint in completely indexed programs. */
+/** The pools that the index lists for a mint. */
 export interface ListedPools {
   readonly whole: ReadonlySet<Address>
   readonly pools: ReadonlyArray<FoundPool>
-  /** Indexed pools that were left out lately and have not been read again. */
+  /** Indexed pools that were left out recently and not read again. */
   readonly leftOut: ReadonlyArray<FoundPool>
 }
 
 /** Nothing is listed, so every program is searched. */
 export const NOT_LISTED: ListedPools = { whole: new Set(), pools: [], leftOut: [] }
 
-/** Reads the pools of mints through the index. */
+/** Reads the pools of mints with the help of the index. */
 export interface IndexedReads {
-  /** The pools of a mint. Accounts that are not in memory are read. */
+  /** The pools of a mint. Reads accounts that are not in memory. */
   readonly of: (mint: Mint) => Effect.Effect<ListedPools, ChainUnavailable>
   /** Remembers which of the listed pools were left out. */
   readonly leaveOut: (mint: Mint, listed: ListedPools, leftOut: ReadonlyArray<FoundPool>) => void
@@ -39,7 +39,7 @@ export const readIndexedPools = Effect.fnUntraced(function* (
 ): Effect.fn.Return<IndexedReads> {
   const index = yield* PoolIndex
   const served = new Map(programs.map((program) => [program.programId, program]))
-  // Pools that were closed since, or that the node does not have yet.
+  // Pools that have been closed, or that the node does not have yet.
   const closed = new AbsentAddresses(Duration.toMillis(CLOSED_FOR), nowMs)
   const leftOutPools = new LeftOutPools(nowMs)
 
@@ -47,7 +47,7 @@ export const readIndexedPools = Effect.fnUntraced(function* (
     const { pools, whole } = index === null ? NOT_INDEXED : yield* index.poolsOf(mint, feed.freshness().slot)
     const known = cache.foundOf(mint)
     if (known.length === 0) {
-      // No pool is kept that the left-out ones were compared with.
+      // None of the kept pools, which the left-out ones were compared with, exists any more.
       leftOutPools.delete(mint)
     }
     const inMemory = new Map(known.flatMap((pool) => (pool.account === null ? [] : [[pool.address, pool] as const])))

@@ -1,4 +1,4 @@
-/** Finds the mints that a recording of pools names. */
+/** Finds the mints that a recording's pools name. */
 import { Effect } from "effect"
 import { mintsNamedBy } from "../../programs/layout/poolFields.ts"
 import { plainMint } from "../../programs/layout/tokenAccount.ts"
@@ -20,9 +20,9 @@ const mintsOf = (accounts: Iterable<OnChainAccount | null>): ReadonlySet<Mint> =
 }
 
 /**
- * Stand-ins for mints that a recording's pools name and its accounts lack: plain mints of the Token program. Recorders
- * often leave mints out, because a swap without a transfer fee does not depend on them. A stand-in has no lamports,
- * unlike any account of a chain; this marks its supply as unknown.
+ * Stand-ins for mints that the pools of a recording name but its accounts lack: plain mints of the Token program.
+ * Recorders often leave mints out, because a swap without a transfer fee does not depend on them. Unlike any account
+ * on a chain, a stand-in has no lamports; this marks its supply as unknown.
  */
 export const standInMints = (accounts: ReadonlyMap<Address, OnChainAccount>): ReadonlyArray<OnChainAccount> =>
   Array.from(mintsOf(accounts.values()))

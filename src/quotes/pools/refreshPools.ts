@@ -1,6 +1,4 @@
-/**
- * Background work on the pool cache: decodes changed pools, watches the accounts that decoding needs, wakes waiters.
- */
+/** Background work on the pool cache: decodes changed pools, watches the accounts they need, and wakes waiters. */
 import { Clock, Deferred, Effect, type Latch, Metric, type Scope } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import { ownTurn } from "../../domain/loopTime.ts"
@@ -8,7 +6,7 @@ import { keepGoing } from "../../operations/keepRunning.ts"
 import type { Follower } from "../../chain/accounts/ChainHub.ts"
 import type { PoolCache } from "./PoolCache.ts"
 
-/** Longest uninterrupted stretch of decoding, in nanoseconds. */
+/** How long decoding may run without a pause, in nanoseconds. */
 const TURN_NANOS = 1_000_000n
 
 const faultCount = Metric.counter("fathom_pool_decode_faults_total", {
@@ -18,9 +16,9 @@ const faultCount = Metric.counter("fathom_pool_decode_faults_total", {
 
 /** What discovery needs of the background work. */
 export interface PoolRefresh {
-  /** Wakes the work after a direct change of the cache. */
+  /** Call it after changing the cache directly. */
   readonly wake: Effect.Effect<void>
-  /** Waits until every pool of the mint is priced or refused for a lasting reason. */
+  /** Waits until every pool of the mint is priced, or refused for a lasting reason. */
   readonly settled: (mint: Mint) => Effect.Effect<void>
 }
 
@@ -33,7 +31,7 @@ const decodeForOneTurn = (cache: PoolCache, time: Clock.Clock): boolean => {
   return more
 }
 
-/** Runs until the scope ends. Every change of the cache must open `changed`. */
+/** Runs until the scope closes. Every change of the cache must open `changed`. */
 export const refreshPools = Effect.fnUntraced(function* (
   cache: PoolCache,
   feed: Pick<Follower, "watch" | "unwatch">,

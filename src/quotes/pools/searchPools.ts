@@ -1,4 +1,4 @@
-/** Finds the pools of one mint: listed by the index, found by the node, or at addresses that follow from the mint. */
+/** Finds the pools of one mint: in the index, by searching the node, or at addresses derived from the mint. */
 import { Effect, Schedule } from "effect"
 import { type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { noteFailure } from "../../operations/SourceMonitor.ts"
@@ -13,10 +13,10 @@ import { lamportPrice, measureOf, rankPools, uniquePools } from "./poolRanking.t
 import type { SearchPace } from "./SearchPace.ts"
 import { isRefusal, type SearchRefusals } from "./SearchRefusals.ts"
 
-/** Searches in flight for one mint: a requested one, and one that is searched again. */
+/** How many searches for one mint run at a time: for a requested mint, and for one that is searched again. */
 const SEARCHES = { asked: 4, again: 2 }
 
-/** Pauses before failed reads of the chain are repeated. */
+/** Pauses between attempts to read the chain. */
 export const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
 
 interface Search {
@@ -47,30 +47,31 @@ export interface SearchParts {
   readonly derive: DeriveAddress
   readonly pace: SearchPace
   readonly refusals: SearchRefusals
-  /** Most pools kept of a mint. */
+  /** How many pools of a mint are kept. */
   readonly poolsPerMint: number
 }
 
-/** The pools of a mint that are kept, and the outcome for the others. */
+/** The kept pools of a mint, and what happened to the others. */
 export interface FoundPools extends SearchOutcome {
   readonly pools: ReadonlyArray<FoundPool>
 }
 
-/** Builds the search for a mint's pools. Programs that the listing has completely are not searched. */
+/** Makes the search for a mint's pools. Programs that the index lists completely are not searched. */
 export const makeSearch = ({ cache, derive, feed, pace, poolsPerMint, programs, refusals }: SearchParts) => {
   /** Records that the provider refuses to search a program. */
   const refuse = Effect.fnUntraced(function* (program: Program, mint: Mint, failure: ChainUnavailable) {
     const isFirst = !refusals.some
     if (refusals.refused(program, mint, failure)) {
       yield* noteFailure("pool_search", failure.detail)
-      // A node that refuses one program refuses others within the same search: `/freshness` lists them.
+      // A node that refuses one program usually refuses others in the same search. Only the first is logged;
+      // `/freshness` lists them all.
       yield* isFirst
         ? Effect.logWarning(`${refusals.advice} /freshness lists the programs.`, { detail: failure.detail })
         : Effect.logDebug("The node refuses the search of another program", { program: program.dex })
     }
   })
 
-  /** Pools that one search finds; null when the provider refuses it. */
+  /** Pools that one search finds; null when the provider refuses the search. */
   const search = Effect.fnUntraced(function* ({ program, query }: Search, { isRequested, mint }: Load) {
     if (refusals.isRefused(program, mint)) {
       return null
@@ -91,8 +92,8 @@ export const makeSearch = ({ cache, derive, feed, pace, poolsPerMint, programs, 
   })
 
   /**
-   * Ranks pools by the balance of one vault each. The balances are read first, because a search finds pool accounts
-   * only.
+   * Ranks pools by the balance of one vault each. Reads the balances first, because a search returns only the pool
+   * accounts.
    */
   const rankByReserves = Effect.fnUntraced(function* (mint: Mint, found: ReadonlyArray<FoundPool>) {
     const measures = found.map((pool) => ({ pool, measure: measureOf(pool, mint) }))
@@ -112,7 +113,7 @@ export const makeSearch = ({ cache, derive, feed, pace, poolsPerMint, programs, 
     const found = yield* Effect.forEach(searches, (each) => search(each, load), { concurrency })
     const unsearched = new Set(searches.flatMap(({ program }, index) => (found[index] === null ? [program] : [])))
     programs.forEach((program) => (unsearched.has(program) ? undefined : refusals.searched(program, mint)))
-    // A refused search does not find pools that trades have named, and the index may be a moment behind the trades.
+    // A refused search does not find pools that trades have named, and the index may be slightly behind the trades.
     const learned = cache.foundOf(mint).filter(({ program }) => unsearched.has(program) || whole.has(program.programId))
     const all = uniquePools(
       derivedFor(programs, mint, derive).concat(

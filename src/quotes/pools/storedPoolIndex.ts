@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { MOST_INDEXED, NOT_INDEXED, PoolIndex } from "./PoolIndex.ts"
 import { PoolIndexStore } from "./PoolIndexStore.ts"
 
-/** Slots that the index may be behind: one minute, as old as the last search for new pools may be. */
+/** How many slots behind the index may be: one minute. Pools from a search may be just as old. */
 const MOST_BEHIND = 150
 
 /** Reads the stored index, whichever process keeps it. */
