@@ -24,7 +24,7 @@ export interface LeaderLock {
 }
 
 const BEAT_EVERY = Duration.millis(250)
-/** A beat must be answered within this time, or within `silenceMs` if that is shorter. */
+/** A beat must be answered within this time, or within `silenceMs` if that is longer. */
 const BEAT_TIMEOUT_MS = 2000
 const CONNECT_TIMEOUT_MS = 2000
 
