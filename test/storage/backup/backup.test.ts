@@ -11,9 +11,9 @@ import { inOrder } from "../../../src/storage/backup/readCatalogue.ts"
 import { restore } from "../../../src/storage/backup/restore.ts"
 import * as Database from "../../../src/storage/Database.ts"
 import { migrations } from "../../../src/storage/migrations.ts"
-import { appliedMigrations, migrateTo } from "../../../src/storage/schema.ts"
+import { appliedMigrations } from "../../../src/storage/schema.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
-import { recordAs, STEPS } from "../schemaSteps.ts"
+import { makeOldSchema, recordAs, STEPS } from "../schemaSteps.ts"
 import { contents, definitions, fill } from "./filled.ts"
 
 const folder = Effect.acquireRelease(
@@ -109,9 +109,8 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
     Effect.gen(function* () {
       const file = join(yield* folder, "older")
       const before = yield* Effect.gen(function* () {
-        yield* migrateTo({ "0060_schema": migrations["0060_schema"] })
+        yield* makeOldSchema
         yield* fill(2)
-        yield* recordAs(STEPS)
         yield* save(file)
         return yield* contents
       }).pipe(Effect.provide(empty))
