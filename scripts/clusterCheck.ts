@@ -1,7 +1,7 @@
 /**
- * Answers of a service of several processes against those of one process on the same simulated chain:
- * `npm run cluster:check -- --json [--blocks 60] [--replicas api,live,keeper]`. The process that reads the chain is killed meanwhile. Then the chain halts, and
- * every answer of a process of each role is compared. Exits with 1 unless all are equal.
+ * Compares a service of several processes with a single process on the same simulated chain:
+ * `npm run cluster:check -- --json [--blocks 60] [--replicas api,live,keeper]`. Kills the process that reads the chain, halts
+ * the chain, and then compares every answer of a process of each role. Exits with 1 unless all are equal.
  */
 import { Effect, Fiber, Logger, Redacted, Schedule } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"

@@ -10,7 +10,7 @@ import { numberOption } from "./options.ts"
 
 const help = `Usage: npm run holdings:check -- --rpc URL --api URL --key KEY [--minutes N] [--wallets N] [--every N] [--json]
 
-Tracks the N wallets (120) that traded last beside those of the account, follows their live figures for N minutes of the chain
+Tracks the N wallets (120) that traded last beside the account's own, follows their live figures for N minutes of the chain
 (30, slots of 400 ms), and looks at all of them every N minutes (5) and at the end: the holding of every position in live frames,
 and of some wallets in turn in /wallets/{wallet}/positions, is the sum of the wallet's token accounts at the node; the strict total is known where every
 cost was seen in the blocks since, and the known share for all others. The wallets that it tracked are removed at the end.

@@ -3,7 +3,7 @@
  * its database: `npm run soak -- --minutes 60 --json [--row 60] [--node-every 4] [--database-every 10] [--history 72]`.
  *
  * `--row` is the length of a row in seconds; the node and the database are restarted every so many rows; `--history` is the
- * past of the chain in hours, of which the days older than `TRADES_KEPT` are dropped. Rows go to standard error as they are
+ * past of the chain in hours; days older than `TRADES_KEPT` are dropped. Rows go to standard error as they are
  * made. Exits with 1 unless every verdict holds; verdicts on trends are null in a run of fewer than eight rows.
  */
 import { Clock, Effect, Fiber, Logger, Redacted, Schedule } from "effect"

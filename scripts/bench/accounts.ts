@@ -1,9 +1,9 @@
 /**
  * Processor time of account writes over the bus: `npm run bench:accounts -- --json [--writes 2000] [--slots 60] [--leased 20000]`. A fifth of the
- * accounts holds 1,544 bytes, the rest 264. `encode` is that of the process that fills the bus, `follow` that of a process that
- * follows all of the accounts (decoding, and application slot by slot), `ignore` that of one that follows none of them, each in
- * milliseconds a slot. `revise` is that of the process that fills the bus for a revision of a lease with one other account, in
- * milliseconds a revision. `valkey` is that of the server for an append and a read, on a `valkey-server` or `redis-server` of its own; null where neither is installed.
+ * accounts holds 1,544 bytes, the rest 264. Milliseconds a slot: `encode` in the process that fills the bus, `follow` in a process that
+ * follows all of the accounts (decodes and applies slot by slot), `ignore` in a process that follows none of them. `revise` is
+ * what a changed lease with one other account costs the process that fills the bus, in milliseconds a revision. `valkey` is
+ * what an append and a read cost a `valkey-server` or `redis-server` started for the purpose; null where neither is installed.
  */
 import { Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"

@@ -1,7 +1,7 @@
 /**
  * The history of trades in ClickHouse: trades inserted a second through the store, bytes of a trade in each table, and the
- * reads of wallets, token trades and candles over all of them. The engine is that of `npm run test:clickhouse`, behind its
- * small HTTP front. The first argument is the number of trades (10,000,000): the store inserts 300,000 of them, and the
+ * reads of wallets, token trades and candles over all of them. It runs the engine of `npm run test:clickhouse`, behind the
+ * same small HTTP front. The first argument is the number of trades (10,000,000): the store inserts 300,000 of them, and the
  * engine makes the others, which go through the same views. `--json` prints one line.
  */
 import { NodeFileSystem } from "@effect/platform-node"

@@ -3,9 +3,9 @@
  * [--keys 60] [--streams 60] [--sockets 60] [--swaps 20]`. One process of `ingest` and one of `keeper`, and in turn 1 and 2 of `api` and
  * 1 and 2 of `live`, behind the balancer, beside a simulated chain, PostgreSQL over TCP, and `valkey-server` or `redis-server`.
  *
- * Figures are processor time of each process an answer or frame, beyond that of the same processes without callers (`quiet`),
- * so that they do not depend on the number of cores. Each part runs for `--seconds`, with `--rate` requests a second. Callers and balancer are in the process of the benchmark, which is not
- * counted. It exits with 1 where an answer was not 200 or a reader was lost, and ends every process that it started.
+ * Figures are processor time of each process for an answer or a frame, less what the same process uses without callers
+ * (`quiet`), so that they do not depend on the number of cores. Each part runs for `--seconds`, with `--rate` requests a second.
+ * Callers and balancer are in the process of the benchmark, which is not counted. It exits with 1 where an answer was not 200 or a reader was lost, and ends every process that it started.
  */
 import { Effect, Fiber, Logger, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"

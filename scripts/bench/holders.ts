@@ -1,6 +1,6 @@
 /**
- * Holders of one mint with 1,000,000 token accounts: the time to read an answer of a node with all of them, the memory that
- * they take, the processor time of 5,000 balance changes, and that of the figures. The first argument is the number of
+ * Holders of one mint with 1,000,000 token accounts: the time to read a node's answer with all of them, the memory that
+ * they take, and the processor time of 5,000 balance changes and of the figures. The first argument is the number of
  * accounts; `--json` prints one line.
  */
 import { setImmediate as nextTurn } from "node:timers/promises"

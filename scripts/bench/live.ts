@@ -1,7 +1,7 @@
 /**
  * A thousand live connections of twenty wallets each, and two thousand trades a second onto the tape:
  * `node --expose-gc scripts/bench/live.ts [--json] [--seconds 20] [--followers 1] [--block-ms 400] [--soak [MINUTES]]`. Every wallet is followed by
- * `followers` sockets; blocks come as often as those of the chain. One more reader stops reading while its own wallet trades at a high rate.
+ * `followers` sockets; blocks come as often as on the chain. One more reader stops reading while its own wallet trades at a high rate.
  */
 import { Effect } from "effect"
 import { fork } from "node:child_process"

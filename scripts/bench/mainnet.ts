@@ -3,10 +3,10 @@
  * [--slots 150] [--coins 500] [--pools 3] [--tokens 60000] [--wallets 50000] [--known 500000] [--quotes 50] [--nice 19] [--profile]`.
  *
  * The service runs in a process of its own with an embedded PostgreSQL, as beside a real node: blocks and writes of accounts
- * come over gRPC, and all else from an RPC node. Measured are the minutes after the warm-up, in which every token is seen once.
+ * come over gRPC, and all else from an RPC node. In the warm-up every token is seen once; the minutes after it are measured.
  * `lag` is the time from the sending of a slot to its first trade on the trade stream of a reader, in slots of 400 ms and in
- * milliseconds, and at least the time waited for slots that are `missing` at the end; `behindSlots` are those between the newest slot that was sent and that of the market at the end. `quotes` are answers over
- * HTTP, in milliseconds. `gaps` are slots that the service missed. `cores` is processor time a second, by thread and process, `slotMs` that of a slot. `--profile` adds the shares of rooms and functions, and costs some time of its own.
+ * milliseconds, and at least the time waited for slots that are `missing` at the end; `behindSlots` counts the slots from the market's newest slot to the newest slot sent, at the end. `quotes` are answers over
+ * HTTP, in milliseconds. `gaps` are slots that the service missed. `cores` is processor time a second, by thread and process, `slotMs` the processor time of a slot. `--profile` adds the shares of rooms and functions, and costs some time of its own.
  * Exits with 1, with the reasons as `failures`, where the chain's process ended, fewer than 0.95 of the slots that the time allows
  * were sent, no trade was seen, the market was more than 10 slots behind at the end, more than 1 % of the quotes were not
  * answered 200, or a slot or a reader was lost.
@@ -15,7 +15,7 @@
  * the simulator makes them, the whole service. What is synthetic: `--slots` slots are recorded once and sent again and again
  * by a process of low priority (`--nice`). From round to round slots, times and signatures differ, and from slot to slot the
  * addresses of the further `--coins`, their pools and the wallets, so that `--tokens` tokens and `--wallets` wallets trade; prices repeat with the
- * rounds. Accounts are those of the recorded tokens, of which the service follows all pools, and a round begins with their first state.
+ * rounds. Account writes concern the recorded tokens, whose pools the service follows; each round begins with their first state.
  * Other pools are known to the store by name alone, up to `--known`. Most transactions are one swap, so that 3,000 swaps a
  * second are about 2,900 transactions, which is more than the 1,500 of an ordinary second. There are no votes: providers leave them out.
  */

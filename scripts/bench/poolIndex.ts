@@ -1,7 +1,7 @@
 /**
  * The index of pools on the embedded PostgreSQL as it is shipped: bytes of a pool on disk, the time in which a snapshot is stored,
  * the memory that the process needs meanwhile, and the time of one question for a token. The first argument is the number of pools
- * (500,000), half of which trade SOL and each token of the others about six times; `--json` prints one line.
+ * (500,000). Half of the pools trade SOL; each token has about six of the other pools. `--json` prints one line.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Schema } from "effect"

@@ -1,6 +1,7 @@
 /**
  * The rate of market reads in process while 5,000 trades a second arrive: a chart of 300 bars, the lighthouse, a page of
- * movement and the top traders of a token with 50,000 wallets, each as JSON; and the longest delay of the event loop. Seconds to run are the first argument (20), `--json` for one line.
+ * movement and the top traders of a token with 50,000 wallets, each as JSON; and the longest delay of the event loop.
+ * The first argument is the number of seconds to run (20); `--json` prints one line.
  */
 import { Effect, Layer } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"

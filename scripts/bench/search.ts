@@ -1,5 +1,5 @@
 /**
- * The processor time of searches over 100,000 mints with names, 20,000 of which trade and have a pool in memory: symbols, their
+ * The processor time of searches over 100,000 mints with names; 20,000 of them trade and have a pool in memory: symbols, their
  * beginnings, words, copies of a popular symbol, typing errors, addresses and random text, each as the JSON of its first page.
  * Searches are the first argument (2,000), `--json` for one line. Fails when the 99th percentile is over 20 ms.
  */

@@ -99,7 +99,7 @@ export const leftOutOf = (transaction: Transaction, { legs, nets }: DecodedTrade
 }
 
 /**
- * True when one net trade has all these legs, like that of an order's owner whose order was filled over several
+ * True when one net trade has all these legs, such as the trade of an order's owner whose order was filled over several
  * instructions.
  */
 const isInNet = (nets: DecodedTrades["nets"], own: ReadonlyArray<number>): boolean =>

@@ -28,9 +28,9 @@ export const sentOf = (lines: ReadonlyArray<SentLine>) => {
 }
 
 /**
- * The time from the sending of each slot to its first trade. Trades arrive in the order of slots: `missing` slots come after the newest one
- * of which a trade has arrived, and are late by the time to `endedMs` at least. `unseen` ones before it had no trade of the tokens
- * that are watched, or were missed, which `gaps` counts.
+ * The time from the sending of each slot to its first trade. Trades arrive in the order of slots. `missing` slots are newer than the
+ * newest slot with a trade, and at least as late as the time to `endedMs`. `unseen` slots are older: they had no trade of the watched
+ * tokens, or were missed, which `gaps` counts.
  */
 export const lagOf = (
   slots: ReadonlyArray<number>,

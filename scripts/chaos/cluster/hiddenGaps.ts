@@ -40,7 +40,7 @@ export interface GapLooks {
   hidden: number
 }
 
-/** Compares the quotes of one process with those of another `api` process until it is interrupted. */
+/** Compares the quotes of one process with the quotes of another `api` process until it is interrupted. */
 export const lookForGaps = (scene: Scene, place: number, looks: GapLooks): Effect.Effect<never> => {
   const [secret = ""] = scene.keys.free
   const other = scene.running.findIndex(({ role }, each) => role === "api" && each !== place)
