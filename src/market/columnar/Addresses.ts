@@ -47,9 +47,9 @@ const grown = (old: Uint32Array): Uint32Array<ArrayBuffer> => {
 }
 
 /**
- * Gives numbers to addresses. A number is stable while its address is held and reused after the address is dropped; 0
- * means none. The letters lie packed in pages, because a map would have to hash each new string of a decoder, which
- * costs more than the rest of a trade. Memory follows the number of addresses.
+ * Assigns a number to each address. The number stays the same while the address is held and is reused after the address
+ * is dropped; 0 means none. The letters are packed into pages: a `Map` would have to hash every new string from the
+ * decoder, which costs more than the rest of a trade. Memory grows with the number of addresses.
  */
 export class Addresses {
   /** Open addressing in every part, at most half full. */
@@ -78,7 +78,7 @@ export class Addresses {
     return slots[this.#slotOf(slots, hash) * SLOT + 1] ?? 0
   }
 
-  /** Puts an address at a place of the group for `findGroup`. Places are below `GROUP`. */
+  /** Puts an address into the group for `findGroup`. `place` is below `GROUP`. */
   note(place: number, address: Address): void {
     const letters = this.#groupLetters[place] ?? this.#letters
     const { written } = this.#encoder.encodeInto(address, letters)
@@ -126,7 +126,7 @@ export class Addresses {
     return id
   }
 
-  /** Forgets an address. The slots behind it close the gap, so that no search stops short of them. */
+  /** Forgets an address and moves later slots up into the gap: a search stops at the first empty slot. */
   drop(address: Address): void {
     const hash = this.#pack(address)
     const slots = this.#partOf(hash)
@@ -148,7 +148,7 @@ export class Addresses {
     this.#free.push(id)
   }
 
-  /** Returns the address of a number that was given out. */
+  /** Returns the address with this number. The number must be in use. */
   text(id: number): Address {
     const page = this.#pages[id >>> PAGE_BITS] ?? NO_WORDS
     const from = (id & (PAGE - 1)) * WORDS * Uint32Array.BYTES_PER_ELEMENT
@@ -157,7 +157,7 @@ export class Addresses {
     return this.#decoder.decode(end < 0 ? letters : letters.subarray(0, end)) as Address
   }
 
-  /** The numbers that are given out. */
+  /** The numbers in use. */
   *ids(): Generator<number, void, void> {
     const free = new Set(this.#free)
     for (let id = 1; id < this.#next; id++) {
@@ -185,7 +185,6 @@ export class Addresses {
     return this.#next - 1 - this.#free.length
   }
 
-  /** Bytes in use. */
   get usedBytes(): number {
     const slots = this.#parts.reduce((sum, part) => sum + part.byteLength, 0)
     return slots + this.size * WORDS * Uint32Array.BYTES_PER_ELEMENT
@@ -212,7 +211,7 @@ export class Addresses {
     slots[at + 1] = id
   }
 
-  /** Puts every number that is given out into the table. */
+  /** Puts every number in use into the table. */
   *#enterAll(): ImageSteps {
     let entered = 0
     for (const id of this.ids()) {

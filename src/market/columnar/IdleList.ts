@@ -1,10 +1,10 @@
 import type { Records } from "./Records.ts"
 import type { StateImage } from "./StateImage.ts"
 
-/** Records in the order in which they became idle, linked through two of their own cells. Every operation is O(1). */
+/** Records in the order in which they became idle, each linked to its neighbours. Every operation is O(1). */
 export class IdleList {
   readonly #records: Records
-  /** The cell that names the record that became idle before; the next cell names the one after. */
+  /** The cell with the number of the previous idle record. The next cell has the number of the following one. */
   readonly #link: number
   #first = 0
   #last = 0

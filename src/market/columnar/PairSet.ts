@@ -5,8 +5,8 @@ const SLOT = 3
 const FIRST_SLOTS = 16
 
 /**
- * Pairs of an owner and a member, where 64 bits of hash stand for the member. Open addressing in one array, at most
- * half full.
+ * A set of pairs of an owner and a member. A member is known only by a hash of 64 bits. Open addressing in one array,
+ * at most half full.
  */
 export class PairSet {
   #slots = new Uint32Array(FIRST_SLOTS * SLOT)
@@ -34,7 +34,7 @@ export class PairSet {
     return true
   }
 
-  /** Forgets all pairs and keeps room for about as many. */
+  /** Removes all pairs. Halves the array when far fewer pairs than fit were in it. */
   clear(): void {
     const most = this.#used * 4
     this.#used = 0

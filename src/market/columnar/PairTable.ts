@@ -37,7 +37,7 @@ class Part {
     this.#slots[at + VALUE + 1] = hash
   }
 
-  /** Forgets a pair. The slots behind it close the gap, so that no search stops short of them. */
+  /** Forgets a pair and moves later slots up into the gap: a search stops at the first empty slot. */
   delete(a: number, b: number, hash: number): void {
     let gap = this.#slotOf(a, b, hash)
     if (this.#slots[gap * SLOT + VALUE] === 0) {
@@ -103,7 +103,7 @@ const hashOf = (a: number, b: number): number => {
   return (again ^ (again >>> 13)) >>> 0
 }
 
-/** A number for each pair of numbers. A look-up touches one cache line; memory follows the number of pairs. */
+/** Maps a pair of numbers to a number. A look-up touches one cache line; memory grows with the number of pairs. */
 export class PairTable {
   readonly #parts = Array.from({ length: PARTS }, () => new Part())
 

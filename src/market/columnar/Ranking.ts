@@ -6,8 +6,8 @@ export interface Ranked {
 }
 
 /**
- * Orders ids by value, largest first, only as far as they are read: the heap is built in O(n), and each further place
- * costs O(log n). Places that were read never change.
+ * Sorts ids by value, largest first, but only as far as they are read: building the heap takes O(n), and each further
+ * place O(log n). Places that were read never change.
  */
 export class Ranking {
   readonly #heap: Uint32Array
@@ -16,7 +16,7 @@ export class Ranking {
   readonly #ranked: Ranked
   readonly #tie: (a: number, b: number) => number
 
-  /** `tie` orders two ids of equal value; it returns a number as a comparison for sorting does. */
+  /** `tie` compares two ids of equal value, like the argument of `sort`. */
   constructor(ranked: Ranked, tie: (a: number, b: number) => number) {
     this.#ranked = ranked
     this.#tie = tie

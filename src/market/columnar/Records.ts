@@ -51,8 +51,9 @@ export class Records {
   }
 
   /**
-   * Reads one cell of every cache line of a record. Reads of several records overlap, while changes of several records
-   * wait for each other. The caller must use the result, or nothing is read.
+   * Loads a record into the processor's cache by reading one cell of every cache line. Such reads of several records
+   * overlap, while changes of several records would wait for each other. Use the returned sum, or the compiler drops
+   * the reads.
    */
   fetch(id: number): number {
     const page = this.page(id)
@@ -64,7 +65,7 @@ export class Records {
     return sum
   }
 
-  /** Reads the first `count` records of a list, without those of number 0. */
+  /** Calls `fetch` for the first `count` numbers of a list, except for number 0. */
   fetchGroup(count: number, ids: Uint32Array): number {
     let sum = 0
     for (let place = 0; place < count; place++) {
@@ -74,7 +75,7 @@ export class Records {
     return sum
   }
 
-  /** Returns the number of a record of zeros, which is in use until it is given back. */
+  /** Returns the number of a record filled with zeros. The record is in use until `give`. */
   take(): number {
     const id = this.#firstFree
     if (id === 0) {
@@ -88,10 +89,10 @@ export class Records {
     return id
   }
 
-  /** Fills the record of a number with zeros. The caller chose the number; do not also `take` from these records. */
+  /** Fills a record with zeros. For owners that choose the numbers themselves; they must not call `take`. */
   clear(id: number): void {
     if (id >= this.#next) {
-      // Zeros since its page was made. Writing them again would only touch memory that is in no cache.
+      // The page is still all zeros here. Writing them again would only touch memory that is in no cache.
       this.#next = id + 1
       this.#addPage(id >>> PAGE_BITS)
       return
@@ -104,7 +105,7 @@ export class Records {
     }
   }
 
-  /** Ends a record. `take` may return its number again. */
+  /** Gives a record back. `take` may return its number again. */
   give(id: number): void {
     this.words(id)[this.wordsAt(id)] = this.#firstFree
     this.#firstFree = id
@@ -121,7 +122,6 @@ export class Records {
     return this.#next - 1 - this.#freeCount
   }
 
-  /** Bytes in use. */
   get usedBytes(): number {
     return this.used * this.stride * Float64Array.BYTES_PER_ELEMENT
   }

@@ -1,4 +1,4 @@
-/** Structures as bytes. The same calls in the same order write the structures, and read the bytes back into them. */
+/** Writes data structures as bytes and reads them back. Both directions make the same calls in the same order. */
 
 /** The most bytes that one step moves. */
 export const PIECE_BYTES = 2 ** 18

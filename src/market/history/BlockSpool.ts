@@ -1,4 +1,4 @@
-/** Blocks on disk that wait for ClickHouse, and the repair that was cut off. */
+/** Blocks on disk that wait for ClickHouse, and the repair that was interrupted. */
 import { Effect } from "effect"
 import { deserialize, serialize } from "node:v8"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
@@ -9,7 +9,7 @@ import type { StoredBatch } from "../model/StoredBatch.ts"
 
 const pack = (value: unknown): Uint8Array => zstdCompressSync(serialize(value))
 
-// Written by this process or by an earlier one.
+// The cast is safe: only this process and earlier ones write these entries.
 const decoded = <A>(folder: string, decode: () => unknown): Effect.Effect<A, SpoolUnusable> =>
   Effect.try({
     try: () => decode() as A,
@@ -34,7 +34,7 @@ const marksOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<Mark> =>
 
 const countOf = (marks: ReadonlyArray<Mark>): number => marks.reduce((sum, { count }) => sum + count, 0)
 
-/** Blocks without trades, to compute progress from. After a loss the first block follows a gap. */
+/** The blocks without their trades, to compute progress from. `afterLoss` puts a gap before the first block. */
 const asBatches = (marks: ReadonlyArray<Mark>, afterLoss: boolean): ReadonlyArray<StoredBatch> =>
   marks.map(({ afterGap, slot, timeMs }, at) => ({
     slot,
@@ -79,7 +79,7 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
 
   const marksIn = (id: number): ReadonlyArray<Mark> => marks.get(id) ?? []
 
-  /** The blocks of an entry. After a loss the first block follows a gap. */
+  /** Reads the blocks of an entry. If the entries before it were dropped, the first block has a gap before it. */
   const blocksOf = Effect.fnUntraced(function* ({ afterLoss, id }: SpoolEntry) {
     const [first, ...rest] = yield* unpack<ReadonlyArray<StoredBatch>>(own, yield* blocks.body(id))
     yield* Effect.yieldNow
@@ -101,7 +101,7 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
             : { trades: countOf(gone), fromSlot: first.slot, toSlot: last.slot }
         }
       ),
-    /** The oldest blocks, from as few entries as hold `trades` trades; null when none wait. */
+    /** Returns the oldest blocks: as many whole entries as it takes to reach `trades` trades; null when none wait. */
     oldest: Effect.fnUntraced(function* (trades: number) {
       const waiting = { ids: new Array<number>(), batches: new Array<StoredBatch>() }
       let count = 0
@@ -133,7 +133,7 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
         { discard: true }
       ),
 
-    /** Notes a repair until it is carried out completely. */
+    /** Saves a repair until it is carried out. */
     addRepair: (noted: NotedRepair) => repairs.add({ head: new Uint8Array(), body: pack(noted) }),
     firstRepair: Effect.gen(function* () {
       const [first] = repairs.listed()
@@ -154,5 +154,4 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
   }
 })
 
-/** The spool of a chain. */
 export type BlockSpool = Effect.Success<ReturnType<typeof openBlockSpool>>

@@ -34,9 +34,9 @@ import { makeWriteQueue, type WriteQueue } from "./writeQueue.ts"
 
 /** How often the store asks whether ClickHouse answers. */
 const BEAT = Duration.seconds(1)
-/** Deleting the trades of a chain takes a while. */
+/** Deadline of deleting the trades of a chain, which takes a while. */
 const DELETE_DEADLINE = Duration.minutes(10)
-/** Most requested slots are this close to the newest block, in milliseconds. */
+/** Swaps are first searched this far before the newest block, in milliseconds: most requested slots are recent. */
 const NEAR_MS = 86_400_000
 
 const unavailable = (detail: string) => new TradeStoreUnavailable({ cause: new Error(detail) })
@@ -96,8 +96,8 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   ) => Effect.fn(name)((...args: Args) => Effect.flatMap(opened, ({ record }) => run(record.id, ...args)))
 
   /**
-   * Finds swaps up to a slot. When the newest swaps up to it wait on disk, the answer comes from there, because a start
-   * goes on with them while ClickHouse is away. Otherwise it comes from the stored swaps.
+   * Finds swaps up to a slot. While blocks wait on disk and the slot is not older than the newest of them, it searches
+   * the waiting blocks, so that a process can start although ClickHouse is away. Otherwise it asks ClickHouse.
    */
   const swapsAt = Effect.fnUntraced(function* (
     slot: number,
@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       : records.tidy(state.open.record.id, Duration.toSeconds(minutes), removeChain)
   )
 
-  // The writer and what waits on disk take turns.
+  // Moving blocks from disk to ClickHouse takes turns with the writer.
   const beat = contact
     .beat(() => state.open?.queue?.isWaiting() === true)
     .pipe(
@@ -138,7 +138,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
           return queue === null || queue === undefined ? Effect.void : queue.drain(turns.withPermit)
         })
       ),
-      // Noted where it happens.
+      // The queue and the contact have recorded the failure already.
       Effect.ignore
     )
   yield* beat.pipe(
@@ -192,7 +192,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
           )
         ).pipe(Stream.mapError(asUnavailable)),
       launchesBefore: recorded("BlockStore.launchesBefore", records.launchesBefore),
-      // Candles are made as trades are inserted.
+      // ClickHouse makes candles as trades are inserted, so there is nothing to close.
       closeBars: Effect.asVoid(writable)
     },
     trades: {
@@ -258,5 +258,5 @@ type StoresLayer = Layer.Layer<MarketStorePorts, Config.ConfigError, ClickHouse 
 /** Trades in the tables of `schema.ts`. */
 export const layer: StoresLayer = Layer.effectContext(make(true))
 
-/** The same layer for processes beside one that sets the retention and deletes chains that have ended. */
+/** The same stores without the cleanup, for processes beside one that sets the retention and deletes ended chains. */
 export const layerWithoutCleanup: StoresLayer = Layer.effectContext(make(false))

@@ -28,14 +28,12 @@ import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../model/windows.ts"
 
-/** On the path of a request. */
+/** Deadline of a read that a request waits for. */
 const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
-/** Dropping partitions waits for readers, and deleting a chain takes a while. */
+/** Deadline of the cleanup: dropping partitions waits for readers, and deleting a chain takes a while. */
 const TIDY_DEADLINE = Duration.minutes(10)
-/** A sandbox that has not been written to for this long has ended. */
-const ABANDONED_MS = 120_000
-/** Trades are kept at least this long: the windows of a day need it, and the data restored for them. */
+/** The least retention of trades: a start restores the 24 h windows and the 24 h before them. */
 const LEAST_KEPT = Duration.days(2)
 const DAY_MS = 86_400_000
 
@@ -131,7 +129,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       })
     )
 
-  /** Stores blocks together with the state that they lead to. Closed candles that they change are made again. */
+  /** Stores blocks together with the state that they lead to, and rebuilds the closed candles that they change. */
   const store = Effect.fnUntraced(function* (
     open: Open,
     batches: ReadonlyArray<StoredBatch>,
@@ -204,7 +202,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   /** Deletes sandboxes that have ended. */
   const sweep = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
-    const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs - ABANDONED_MS)
+    const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs)
     yield* Effect.forEach(gone, chains.remove, { discard: true })
   })
 
@@ -230,7 +228,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       open: Effect.fn("BlockStore.open")(function* (chain: ChainIdentity, access: StoreAccess = "shared") {
         const nowMs = yield* Clock.currentTimeMillis
         const { id } = yield* write(chains.find(chain, nowMs))
-        // Claimed before the progress is read: no other process makes any from then on.
+        // Claim first, then read the progress: after the claim no other process can change it.
         const term = access === "sole" ? yield* write(chains.claim(id)) : null
         const found = { ...(yield* write(chains.find(chain, nowMs))), isRead: access === "read", term }
         state.open = found
@@ -286,7 +284,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       part: query("SnapshotStore.part", write, snapshots.part),
       keep: Effect.fn("SnapshotStore.keep")(function* (content: SnapshotContent) {
         const open = yield* writable
-        // Only the last step is a turn of the writer: blocks are stored while the parts are.
+        // Only the last step takes the writer's turn, so blocks are stored while the parts are being stored.
         const replace = (step: ReturnType<typeof snapshots.use>) => turns.withPermit(write(writing(open, step)))
         return yield* keepSnapshotIn(snapshots, open.id, content, write, replace)
       })
@@ -299,5 +297,5 @@ type StoresLayer = Layer.Layer<MarketStorePorts, Config.ConfigError, SqlClient.S
 /** Trades in the tables `trade_rows`, `launches` and `bars`. */
 export const layer: StoresLayer = Layer.effectContext(make(true))
 
-/** The same layer for processes beside one that makes partitions ahead and drops old ones. */
+/** The same stores without the cleanup, for processes beside one that creates partitions ahead and drops old ones. */
 export const layerWithoutCleanup: StoresLayer = Layer.effectContext(make(false))

@@ -1,4 +1,4 @@
-/** Columns of rows as arrays of PostgreSQL, for `unnest` and `any`. */
+/** Turns rows into PostgreSQL arrays, one array per column, for `unnest` and `any`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 import { toStored } from "./tradeRows.ts"
@@ -7,7 +7,7 @@ const { OID } = PgTypes
 
 type Cell<Row, A> = (row: Row) => A
 
-/** Makes an array of one value of each row. Times are milliseconds since the Unix epoch, units u64. */
+/** Makes arrays with one value of each row. Times are milliseconds since the Unix epoch; units are u64. */
 export const columnsOf = <Row>(rows: ReadonlyArray<Row>) => {
   // The codecs of all these types are known, so this cannot fail.
   const column =
@@ -32,5 +32,4 @@ export const textArray = (values: ReadonlyArray<string>) => columnsOf(values).te
 
 export const integerArray = (values: ReadonlyArray<number>) => columnsOf(values).integers(itself)
 
-/** An array of these times, in milliseconds since the Unix epoch. */
 export const timeArray = (values: ReadonlyArray<number>) => columnsOf(values).times(itself)

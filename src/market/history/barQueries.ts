@@ -17,7 +17,7 @@ import { READ_DEADLINE } from "./tradeQueries.ts"
 
 const WRITE_DEADLINE = Duration.seconds(60)
 const WALLET_BYTES = 32
-/** The most candles that one statement makes again. */
+/** The most candles that one statement rebuilds. */
 const REWRITTEN = 500
 
 const time = (second: number): string => `toDateTime(${second}, 'UTC')`
@@ -110,7 +110,7 @@ const touchedBy = (trades: ReadonlyArray<TapeTrade>, width: number): ReadonlyArr
 const chunksOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(all.length / REWRITTEN) }, (_, at) => all.slice(at * REWRITTEN, (at + 1) * REWRITTEN))
 
-/** Selects bars. They contain the trades up to and including a slot. */
+/** Selects bars made of the trades up to and including a slot. */
 interface CutBarsRequest extends StoredBarsRequest {
   readonly toSlot: number
 }
@@ -122,7 +122,7 @@ const tradesOf = (chain: string, { before, from, mint, pool }: Omit<PrintsReques
     pool === undefined ? "" : ` AND pool = ${sqlBytes(packWallet(pool))}`
   }`
 
-/** Closed candles and trades that make the buckets of a request. */
+/** The closed candles and the trades from which the buckets of a request are made. */
 const partsOf = (chain: string, closed: ClosedTo, request: CutBarsRequest, isCounted: boolean) => {
   const { mint, resolution, toSlot } = request
   const { spans, tradesFrom } = barSpans(closed, request)
@@ -141,7 +141,7 @@ const partsOf = (chain: string, closed: ClosedTo, request: CutBarsRequest, isCou
       ]
 }
 
-/** The queries. Times are Unix seconds. */
+/** Times are Unix seconds. */
 export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => {
   /** The revisions of the buckets of a request. */
   const revisionsOf = (chain: string, { before, from, mint, resolution }: StoredBarsRequest, first: number) =>
@@ -155,7 +155,7 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
       (bytes) => decodeRows(bytes, (row) => [row.uint32(), Number(row.uint64())] as const)
     ).pipe(Effect.map((revisions) => new Map(revisions)))
 
-  /** Makes candles of one width again, from trades or from the candles of the next finer width. */
+  /** Rebuilds candles of one width from trades, or from the candles of the next finer width. */
   const rewriteOf = Effect.fnUntraced(function* (
     chain: string,
     table: (typeof barTables)[number],
@@ -190,7 +190,7 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
   })
 
   return {
-    /** Makes the candles of trades with new prices again, each width from the next finer one. */
+    /** Rebuilds the candles of trades whose prices changed, each width from the next finer one. */
     rewrite: (chain: string, repriced: ReadonlyArray<TapeTrade>) =>
       Effect.forEach(
         barTables,

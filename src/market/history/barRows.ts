@@ -1,4 +1,4 @@
-/** Rows of candles as cells in the layout of `bar.ts`. */
+/** Converts rows of candles into cells with the layout of `bar.ts`. */
 import { Schema } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import {

@@ -64,7 +64,7 @@ const first = (column: string) =>
 /** The last price of a group. */
 const last = (column: string) =>
   `(array_agg(${column} order by at desc, slot desc, place desc) filter (where ${column} is not null))[1]`
-/** A sum that is unknown when one of its parts is. */
+/** A sum; null when one of its parts is null. */
 const whole = (column: string) => `case when count(*) = count(${column}) then sum(${column}) end as ${column}`
 
 /**
@@ -75,8 +75,8 @@ const revisionOf = (isLate: boolean | undefined): string =>
   isLate === undefined ? "sum(revision)" : isLate ? "sum(trades)" : "0"
 
 /**
- * The columns of a candle made of a group, to be read, or stored when `isLate` is given. Wallets are counted only when
- * a candle is made of trades, or of one candle.
+ * The columns of a candle made of a group. With `isLate` the candle is stored, otherwise it is only read. Wallets are
+ * counted only when a candle is made of trades, or of one candle.
  */
 export const sumsOf = (resolution: Resolution, isLate?: boolean): string => `
   ${first("open")} as open, max(high) as high, min(low) as low, ${last("close")} as close,
@@ -96,13 +96,13 @@ export const bucketSql = (resolution: Resolution): string => {
   return `date_bin('${widthOf[resolution]} seconds', at, '${origin}')`
 }
 
-/** Prices and volumes as one value. */
+/** The columns that are compared to see whether a candle with the same number of trades has changed. */
 const WORTH = ["open", "high", "low", "close", "volume_usd_nanos", "volume_lamports"]
 const worthIn = (row: string): string => `(${WORTH.map((column) => `${row}.${column}`).join(", ")})`
 
 /**
- * Updates a candle that is written again. Its revision rises by the trades it gained, or by one when only prices
- * changed. It never loses a trade.
+ * Updates a candle that is written again, unless it would lose a trade. Its revision rises by the trades it gained, or
+ * by one when only prices changed.
  */
 export const ON_CONFLICT = `
   on conflict (mint, chain, width, at) do update set

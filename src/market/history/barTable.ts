@@ -13,7 +13,7 @@ import type { PrintsRequest, StoredBars, StoredBarsRequest } from "../model/Stor
 
 const [, MINUTE = 60, HOUR = 3600, DAY = 86_400] = levels
 
-/** Selects bars. They contain the trades up to and including a slot. */
+/** Selects bars made of the trades up to and including a slot. */
 interface CutBarsRequest extends StoredBarsRequest {
   readonly toSlot: number
 }
@@ -38,7 +38,7 @@ const touchedOf = (trades: ReadonlyArray<TapeTrade>, width: number, closedTo: nu
 
 const time = (second: number) => PgTypes.timestamptz(second * 1000)
 
-/** The queries. Times are Unix seconds. */
+/** Times are Unix seconds. */
 export const makeBarTable = (sql: SqlClient.SqlClient) => {
   const within = (from: number, to: number) => sql`at >= ${time(from)} and at < ${time(to)}`
 
@@ -48,7 +48,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
   const trades = (chain: number, from: number, to: number) =>
     sql`${sql.literal(ONE_TRADE)} and chain = ${chain} and ${within(from, to)}`
 
-  /** Writes the candles that parts make. For candles that were closed before, the revision counts what they gained. */
+  /** Writes the candles made of the parts. The revision of a closed candle rises by the trades it gained. */
   const write = (
     { chain, isLate, resolution, width }: { chain: number; isLate: boolean; resolution: Resolution; width: number },
     parts: Statement.Fragment
@@ -61,7 +61,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     ${sql.literal(ON_CONFLICT)}
   `
 
-  /** Only the parts within these candles. */
+  /** Restricts the parts to these candles. */
   const inside = (touched: ReadonlyArray<Touched>, width: number) => {
     const given = columnsOf(touched)
     const starts = touched.map(({ start }) => start)
@@ -75,7 +75,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     )`
   }
 
-  /** Closed candles and trades that make the buckets of a request. */
+  /** The closed candles and the trades from which the buckets of a request are made. */
   const partsOf = (chain: number, closed: ClosedTo, request: CutBarsRequest) => {
     const { before, mint, pool, toSlot } = request
     const { spans, tradesFrom } = barSpans(closed, request)
@@ -105,8 +105,8 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
       }),
 
     /**
-     * Makes the closed candles of late trades again, once the trades are stored, each width from the next finer one.
-     * The revision of a candle rises by the trades it gained, or by one when only prices changed.
+     * Rebuilds the closed candles of late trades, each width from the next finer one. The trades must be stored
+     * already. The revision of a candle rises by the trades it gained, or by one when only prices changed.
      */
     rewrite: (chain: number, closed: ClosedTo, late: ReadonlyArray<TapeTrade>) =>
       Effect.gen(function* () {

@@ -19,16 +19,12 @@ import type { StoreAccess } from "../model/BlockStore.ts"
 import { makeTradeNames } from "./tradeNames.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { closedAt } from "./storeBlocks.ts"
-import type { Span } from "./tradeQueries.ts"
+import { READ_DEADLINE, type Span } from "./tradeQueries.ts"
 
-/** On the path of a request. */
-const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
-/** Deleting a chain takes a while. */
+/** Deadline of the cleanup: deleting a chain takes a while. */
 const TIDY_DEADLINE = Duration.minutes(10)
-/** A sandbox that has not been written to for this long has ended. */
-const ABANDONED_MS = 120_000
-/** Tells the record of a chain apart from the record of the same chain with its trades in PostgreSQL. */
+/** Prefix of the stored genesis hash. Without it, the same chain has its trades in PostgreSQL. */
 const PREFIX = "clickhouse:"
 
 const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
@@ -42,7 +38,6 @@ export interface ChainRecord {
   readonly stored: TradeProgress | null
 }
 
-/** The records of chains. */
 export const makeChainRecords = (sql: SqlClient.SqlClient) => {
   const chains = makeChainTable(sql)
   const launches = makeTradeTable(sql, makeTradeNames(sql))
@@ -59,7 +54,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       ? Effect.void
       : Effect.flatMap(chains.holdTerm(id, term), (isHeld) => (isHeld ? Effect.void : Effect.fail(over)))
 
-  /** A transaction of a writer of a chain. Fails once its term has ended. */
+  /** Runs an effect in a transaction of the chain's writer. Fails once the writer's term has ended. */
   const writing = <A, E>(record: Pick<ChainRecord, "id" | "term">, effect: Effect.Effect<A, E>) =>
     transaction(sql, Effect.andThen(holdTerm(record), effect))
 
@@ -71,8 +66,8 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
 
   return {
     /**
-     * Fails once the term has ended. Trades in ClickHouse take part in no transaction, so a writer asks before it
-     * inserts any.
+     * Fails once the term has ended. Inserts into ClickHouse take part in no transaction, so a writer asks before it
+     * inserts.
      */
     checkTerm: (record: Pick<ChainRecord, "id" | "term">) =>
       record.term === null ? Effect.void : write(transaction(sql, holdTerm(record))),
@@ -82,13 +77,12 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       const nowMs = yield* Clock.currentTimeMillis
       const own = { ...chain, genesis: `${PREFIX}${chain.genesis}` }
       const { id } = yield* write(chains.find(own, nowMs))
-      // Claimed before the progress is read: no other process makes any from then on.
+      // Claim first, then read the progress: after the claim no other process can change it.
       const term = access === "sole" ? yield* write(chains.claim(id)) : null
       const { stored } = yield* write(chains.find(own, nowMs))
       return { id, genesis: chain.genesis, term, stored: stored?.progress ?? null } satisfies ChainRecord
     }),
 
-    /** The progress as it is now. */
     progress: (id: number) => Effect.map(read(chains.read(id)), (stored) => stored?.progress ?? null),
 
     /**
@@ -116,7 +110,6 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       )
     }),
 
-    /** The snapshot of memory, its parts, and its replacement by another. */
     snapshot: (id: number) => read(snapshots.of(id)),
     snapshotPart: (id: number, snapshot: string, number: number) => write(snapshots.part(id, snapshot, number)),
     keepSnapshot: (record: ChainRecord, content: SnapshotContent) =>
@@ -140,7 +133,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       Effect.gen(function* () {
         const nowMs = yield* Clock.currentTimeMillis
         yield* write(supply.dropBefore(nowMs - keptSeconds * 1000))
-        const gone = yield* write(chains.abandoned(id, nowMs - ABANDONED_MS))
+        const gone = yield* write(chains.abandoned(id, nowMs))
         for (const each of gone) {
           const [row] = yield* write(named(each))
           yield* row?.genesis.startsWith(PREFIX) === true ? remove(row.genesis.slice(PREFIX.length)) : Effect.void

@@ -9,6 +9,9 @@ import type { Gaps } from "../model/Gaps.ts"
 import type { TradeProgress } from "../model/TradeProgress.ts"
 import { transaction } from "../../storage/transaction.ts"
 
+/** A sandbox that has not been written to for this long has ended. */
+const ABANDONED_MS = 120_000
+
 const time = Schema.NullOr(Schema.Date)
 const Row = Schema.Struct({
   id: Schema.Number,
@@ -100,7 +103,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
   return {
     gaps,
 
-    /** The state of a chain as it is now; null when nothing of it is stored. */
+    /** Reads the state of a chain; null when nothing of it is stored. */
     read: Effect.fnUntraced(function* (id: number) {
       const [row] = yield* byId(id)
       return row === undefined ? null : storedOf(row, yield* gaps.of(id))
@@ -116,8 +119,8 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     }),
 
     /**
-     * Tells whether the writer's term still lasts. In a transaction it keeps others from claiming the chain until the
-     * commit. A writer that stands still loses its transaction, so that the next one does not wait for it.
+     * True while the writer's term lasts. Within a transaction, nobody else can claim the chain until the commit. A
+     * transaction that stays idle for three seconds is aborted, so that the next writer does not wait for it.
      */
     holdTerm: Effect.fnUntraced(function* (id: number, term: number) {
       yield* sql`select set_config('idle_in_transaction_session_timeout', '3s', true)`
@@ -136,8 +139,8 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     }),
 
     /**
-     * Saves the state of a chain and adds `made` repairs. Returns the number of repairs, including those of other
-     * writers.
+     * Saves the state of a chain and adds `made` to its count of repairs. Returns the new count, which includes repairs
+     * by other writers.
      */
     save: Effect.fnUntraced(function* (id: number, { closed, progress }: StoredChain, nowMs: number, made = 0) {
       const saved = SqlSchema.findAll({
@@ -162,9 +165,9 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       return row?.repairs ?? progress.repairs
     }),
 
-    /** Sandboxes that were last written before a time, except one. */
-    abandoned: (exceptId: number, sinceMs: number) =>
-      Effect.map(abandoned({ exceptId, sinceMs }), (rows) => rows.map(({ id }) => id)),
+    /** Sandboxes that have ended, except one. */
+    abandoned: (exceptId: number, nowMs: number) =>
+      Effect.map(abandoned({ exceptId, sinceMs: nowMs - ABANDONED_MS }), (rows) => rows.map(({ id }) => id)),
 
     /** Deletes a chain with everything stored of it. */
     remove: (id: number) =>

@@ -1,6 +1,6 @@
 /**
- * The contact of this process with ClickHouse. The first call brings the tables up to date, and calls fail at once
- * while ClickHouse is away.
+ * Tracks whether ClickHouse answers this process. The first call brings the tables up to date. While ClickHouse is
+ * away, calls fail at once.
  */
 import { Clock, Duration, Effect, Semaphore } from "effect"
 import { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
@@ -20,7 +20,7 @@ export const asUnavailable = (cause: unknown): TradeStoreUnavailable =>
 interface Contact {
   isPrepared: boolean
   isAway: boolean
-  /** The last write failed. A server may answer and still take no rows. */
+  /** True after a failed write. A server may answer and still take no rows. */
   isRefused: boolean
   answeredAtMs: number | null
 }
@@ -81,8 +81,8 @@ export const makeContact = Effect.fnUntraced(function* (
     isAway: () => state.isAway,
 
     /**
-     * Asks whether the server answers. After a failed write, an answer does not mean that the server is back while
-     * trades wait; only the next write does.
+     * Asks whether the server answers. After a failed write, and while trades wait, an answer is not enough: only a
+     * successful write shows that the server is back.
      */
     beat: (isWaiting: () => boolean) =>
       Effect.andThen(turns.withPermit(prepare), clickHouse.read("SELECT 1", PING_DEADLINE)).pipe(

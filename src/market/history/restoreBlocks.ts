@@ -12,8 +12,8 @@ const PAGE = 2000
 /** The first stretch of time that is searched for the first trade. Each further stretch is four times as long. */
 const STRETCH_MS = 60_000
 /** Above this number the newest trades are not counted, because no store has as many. */
-const COUNTED = 2 ** 31
-/** No trade of a slot has a later place. */
+export const COUNTED = 2 ** 31
+/** Not below any place in a slot. */
 const LAST_PLACE = 2 ** 31 - 1
 
 /** Builds blocks from their trades and launches, both in the order of the chain. */

@@ -1,7 +1,7 @@
 /** Builds stored blocks from trades in ClickHouse and launches in PostgreSQL. */
 import { Effect, Stream } from "effect"
 import type { ClickHouseUnavailable } from "../../storage/clickhouse/ClickHouse.ts"
-import { blocksOf } from "./restoreBlocks.ts"
+import { blocksOf, COUNTED } from "./restoreBlocks.ts"
 import { LAST_MS, type RestoreRequest, type StoredBatch, type StoredLaunch } from "../model/StoredBatch.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import type { makeTradeQueries, Span } from "./tradeQueries.ts"
@@ -12,9 +12,6 @@ interface Source<E> {
   readonly toSlot: number
   readonly launchesWithin: (span: Span) => Effect.Effect<ReadonlyArray<StoredLaunch>, E>
 }
-
-/** Above this number the newest trades are not counted, because no store has as many. */
-const COUNTED = 2 ** 31
 
 type Queries = ReturnType<typeof makeTradeQueries>
 

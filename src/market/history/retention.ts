@@ -5,14 +5,14 @@ import { decodeRows } from "../../storage/clickhouse/decodeRows.ts"
 
 const DEADLINE = Duration.seconds(30)
 
-/** Dates of ClickHouse end in 2106. */
+/** A longer retention is not set: dates in ClickHouse end in 2106. */
 const MOST_DAYS = 25_000
 
 const daysOf = (duration: Duration.Duration): number => Math.max(1, Math.ceil(Duration.toDays(duration)))
 
 const expiry = (days: number): string => `toDateTime(at) + INTERVAL ${days} DAY`
 
-/** The rules of each table for rows of some age. A table without rules keeps its rows where they are, for good. */
+/** When each table moves rows to the cold volume or deletes them. Without rules a table keeps its rows for good. */
 export const retentionRules = (
   { coldAfter, coldVolume, kept }: ClickHouseSettings,
   minutes: Duration.Duration

@@ -117,7 +117,7 @@ export const barTables = [
 /** The start of the bucket of a column `at`, for buckets of so many seconds. */
 const startOf = (width: number): string => `toStartOfInterval(at, INTERVAL ${width} SECOND, 'UTC')`
 
-/** Candles of trades. A later version of a trade is left out: the candles that it changes are made again. */
+/** Candles made of trades. Later versions of a trade are left out: the candles that they change are rebuilt. */
 const barStatements = barTables.flatMap(({ isCounted, name, partition, width }) => [
   `CREATE TABLE ${name} (
     chain LowCardinality(String), mint String CODEC(ZSTD(1)), at DateTime('UTC') CODEC(Delta, ZSTD(1)),
@@ -137,7 +137,8 @@ const REVISIONS = `
   ) ENGINE = SummingMergeTree ORDER BY (chain, mint, width, at) SETTINGS ${REMEMBERED}`
 
 /**
- * Every change of the schema, in order. Each is a list of statements. Some of them may already have been carried out.
+ * Every change of the schema, in order. Each is a list of statements that may be run again, because an earlier attempt
+ * may have carried out some of them.
  */
 export const migrations: ReadonlyArray<{ readonly name: string; readonly statements: ReadonlyArray<string> }> = [
   { name: "0001_trades", statements: [TRADES, WALLET_TRADES, WALLET_VIEW, ...barStatements, REVISIONS] }

@@ -85,9 +85,9 @@ export const makeSnapshotTable = (sql: SqlClient.SqlClient) => {
     `,
 
     /**
-     * Replaces the snapshot of a chain with one whose parts are stored. Run it in a transaction. Returns false, and
-     * deletes the parts, when the chain has other repairs, lacks some of the blocks, or lacks parts that another writer
-     * has deleted.
+     * Replaces the snapshot of a chain with one whose parts are stored. Run it in a transaction. Returns false and
+     * deletes the parts when the chain's count of repairs differs, when blocks of the snapshot are not stored, or when
+     * another writer has deleted some parts.
      */
     use: Effect.fnUntraced(function* (chain: number, snapshot: StoredSnapshot) {
       const { bytes, id, layout, parts, repairs, size, slot, timeMs } = snapshot
@@ -113,7 +113,7 @@ export const makeSnapshotTable = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** The time that deleting the parts of a failed snapshot may add to a stop. */
+/** How much longer a stop may take to delete the parts of a failed snapshot. */
 const DROP_LIMIT = "2 seconds"
 
 type SnapshotTable = ReturnType<typeof makeSnapshotTable>
@@ -122,9 +122,9 @@ type SnapshotTable = ReturnType<typeof makeSnapshotTable>
 type Bound = <A>(effect: Effect.Effect<A, Broken>) => Effect.Effect<A, TradeStoreUnavailable>
 
 /**
- * Stores a snapshot part by part beside the one in use, then replaces that one in `replace`, a transaction of the
- * chain's writer. Returns the stored snapshot; null when the stored trades no longer match it. Its parts are deleted
- * when it fails or is interrupted.
+ * Stores the parts of a snapshot beside the snapshot in use, then swaps the two in `replace`, a transaction of the
+ * chain's writer. Returns the new snapshot; null when the stored trades no longer match it. Deletes its parts when it
+ * fails or is interrupted.
  */
 export const keepSnapshotIn = Effect.fnUntraced(function* (
   table: SnapshotTable,

@@ -12,7 +12,7 @@ import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
 import type { makeTradeQueries, Span } from "./tradeQueries.ts"
 
 const INSERT_DEADLINE = Duration.seconds(10)
-/** Trades are looked for this far around their blocks, and without stored progress this far before the newest block. */
+/** Stored trades are searched this far around the times of their blocks, in milliseconds. */
 const UNCERTAIN_MS = 86_400_000
 
 /** The candles that only a repair can still change. */
@@ -57,7 +57,7 @@ const tokenOf = (chain: string, rows: Uint8Array, slots: string): string => `${c
 const least = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.min(a, b), Infinity)
 const most = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.max(a, b), 0)
 
-/** The span of these trades. A block may have been stored with another time. */
+/** The slots and times of these trades. A block may have been stored with another time, so the times are widened. */
 const spanOf = (rows: ReadonlyArray<TapeTrade>): Span => {
   const [slots, times] = [rows.map(({ slot }) => slot), rows.map(({ timeMs }) => timeMs)]
   return {
@@ -100,9 +100,9 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
   })
 
   /**
-   * Inserts the trades that are not stored yet. An insert without an answer is repeated first, with the same rows and
-   * so with the same token. If trades were compared by place alone, rows missing from views would stay missing; in
-   * other groups the insert would count twice.
+   * Inserts the trades that are not stored yet. First repeats an insert that got no answer, with the same rows and so
+   * with the same token. Looking trades up by place would not do: rows that did not reach every view would stay
+   * missing, and rows in other groups would count twice.
    */
   const insertFresh = Effect.fnUntraced(function* (chain: WrittenChain, batches: ReadonlyArray<StoredBatch>) {
     yield* chain.unanswered === null ? Effect.void : insertNoted(chain, chain.unanswered)
@@ -143,7 +143,7 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
         chain.stored = yield* commit(batches, progress)
       }),
 
-    /** Makes the candles of a repair's trades again from what is stored. */
+    /** Rebuilds the candles of a repair's trades from what is stored. */
     remakeBars: ({ genesis }: WrittenChain, { batches, repriced }: Repair) =>
       bars.rewrite(genesis, [...rowsOf(batches), ...repriced])
   }

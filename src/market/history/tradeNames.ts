@@ -5,14 +5,14 @@ import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import { integerArray, textArray } from "./arrays.ts"
 
-/** Names in memory. Above this number all are forgotten and looked up again. */
+/** The most names in memory. Beyond that, all are dropped and looked up again. */
 const MOST = 500_000
 
 const Row = Schema.Struct({ id: Schema.Number, name: Schema.String })
 
 type NamedRow = typeof Row.Type
 
-/** Names and their numbers. A number stands for the same name for good. */
+/** Names and their numbers. A number never changes its name. */
 export const makeTradeNames = (sql: SqlClient.SqlClient) => {
   const ids = new Map<string, number>()
   const names = new Map<number, string>()

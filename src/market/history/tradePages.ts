@@ -18,7 +18,7 @@ import type {
 const MOST_SEARCHED = 20_000
 /** One query finds the largest swap among this many of the newest swaps of a mint. */
 const MOST_COMPARED = 50_000
-/** To find the last slot of a request, blocks within this time after its end are looked at. */
+/** To find the last slot of a request, blocks up to this long after its end are looked at. */
 const SLOT_SEARCH_MS = 5000
 /** Block times may be out of order by this many slots. */
 const SLOT_MARGIN = 150
@@ -103,7 +103,7 @@ export const makeLargest = (sql: SqlClient.SqlClient, table: Table, compared = M
       sql`role not in (${roleNumber("wallet")}, ${roleNumber("transfer")})`,
       sql`slot <= ${toSlot}::int`,
       sql`at >= ${PgTypes.timestamptz(firstMs)}`,
-      // Without this the newest swaps of a mint are searched for in all of its first day.
+      // Without this condition the database searches the whole first day for the newest swaps of a mint.
       ...(firstSlot === null ? [] : [sql`slot >= ${firstSlot - SLOT_MARGIN}::int`])
     ]
     const from = sql`from trade_rows where ${sql.and(conditions)} order by slot desc, place desc`

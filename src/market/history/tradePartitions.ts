@@ -7,7 +7,7 @@ import { type SqlClient, SqlSchema } from "effect/sql"
 import { transaction } from "../../storage/transaction.ts"
 
 const DAY_MS = 86_400_000
-// Any number, the same in every process.
+// The key of an advisory lock: any number, the same in every process.
 const PARTITION_LOCK = 7_426_130
 
 /** The tables that are partitioned by day. */

@@ -19,11 +19,11 @@ import type { TapeTrade } from "../model/TapeTrade.ts"
 import { IN_POOLS } from "./schema.ts"
 import { readTrade, TRADE_COLUMNS } from "./tradeColumns.ts"
 
-/** On the path of a request. */
+/** Deadline of a read that a request waits for. */
 export const READ_DEADLINE = Duration.seconds(2)
-/** A writer asks what is stored while blocks wait behind it. */
+/** Deadline of a writer's question about what is stored. Blocks wait meanwhile. */
 const CHECK_DEADLINE = Duration.seconds(10)
-/** Reads the blocks that memory is restored from. */
+/** Deadline of reading the blocks that memory is restored from. */
 export const RESTORE_DEADLINE = Duration.minutes(5)
 /** The most mints and places that one statement names. That is far below the 256 KiB that a statement may have. */
 const MOST_LISTED = 1000
@@ -60,13 +60,13 @@ const between = (chain: string, { after, fromMs, to, untilMs }: Span) =>
 
 const within = (chain: string, span: Span) => `${between(chain, span)} AND role != 'transfer'`
 
-/** Restricts a statement to some mints. With many mints it reads all. */
+/** Restricts a statement to some mints. With more mints than a statement can list, it reads all. */
 const ofMints = (mints: ReadonlySet<Mint>): string =>
   mints.size > MOST_LISTED ? "" : ` AND mint IN (${[...mints].map((mint) => sqlBytes(packWallet(mint))).join(", ")})`
 
 const conditions = (parts: ReadonlyArray<string | null>): string => parts.filter((part) => part !== null).join(" AND ")
 
-/** The trades of whole rows so far, and the bytes behind them. */
+/** `held` are the trades of the newest slot, which may be incomplete; `rest` is an incomplete row. */
 interface Arrived {
   readonly rest: Uint8Array
   readonly held: ReadonlyArray<TapeTrade>
@@ -105,7 +105,7 @@ const PRICES_TOKEN = `${IN_POOLS} AND other_mint = '' AND (lamports IS NOT NULL 
 
 const IN_ORDER = "ORDER BY slot, place"
 
-/** The latest version of the trades that meet a condition. The condition must not depend on what repairs change. */
+/** The latest version of every trade that meets a condition. The condition must not depend on what repairs change. */
 const newestOf = (condition: string): string =>
   `(SELECT ${TRADE_COLUMNS} FROM trades WHERE ${condition} ${NEWEST_FIRST})`
 
@@ -144,7 +144,6 @@ const mergedOf = (found: ReadonlyArray<ReadonlyArray<TapeTrade>>): ReadonlyArray
   return found.length < 2 ? first : Array.from(all.values()).toSorted(newestFirst).toReversed()
 }
 
-/** The queries. */
 export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
   const trades = (query: string, deadline = READ_DEADLINE) =>
     Effect.flatMap(read(query, deadline), (bytes) => decodeRows(bytes, readTrade))
@@ -178,7 +177,7 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
         Effect.map((places) => new Set(places))
       ),
 
-    /** The latest version of trades of these mints of a span; 0 without any. */
+    /** The latest version among the trades of these mints in a span; 0 without any. */
     latestVersion: (chain: string, mints: ReadonlySet<Mint>, span: Span) =>
       read(`SELECT max(version) FROM trades WHERE ${between(chain, span)}${ofMints(mints)}`, CHECK_DEADLINE).pipe(
         Effect.flatMap((bytes) => decodeRows(bytes, (row) => row.uint64())),
@@ -222,10 +221,7 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
         (found) => found.toReversed()
       ),
 
-    /**
-     * See `TradeHistory.moneySwaps`. Looks for the newest block up to the slot from a time on first, then among all
-     * blocks.
-     */
+    /** See `TradeHistory.moneySwaps`. Searches for the newest block since `fromMs` first, then among all blocks. */
     moneySwaps: Effect.fnUntraced(function* (chain: string, { fromMs, most, slot, spanMs }: NewestSwapsRequest) {
       const newestMs = (yield* newestTime(chain, slot, fromMs)) || (yield* newestTime(chain, slot, 0))
       const recent = between(chain, { after: -1, to: slot, fromMs: newestMs - spanMs, untilMs: newestMs })

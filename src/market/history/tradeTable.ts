@@ -102,7 +102,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
   const slotOf = SqlSchema.findAll({
     Request: Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number, toMs: Schema.Number }),
     Result: Schema.Struct({ slot: Schema.NullOr(Schema.Number) }),
-    // The sum keeps the planner from walking the index by slot until it meets the time.
+    // `slot + 0` keeps the planner from walking the index by slot until it meets the time.
     execute: ({ chain, fromMs, toMs }) => sql`
       select min(slot + 0) as slot from trade_rows
       where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}

@@ -1,4 +1,4 @@
-/** Swaps that price the next block, among trades that wait on disk: read from the newest blocks backwards until there are enough. */
+/** Finds the swaps that price the next block among trades that wait on disk, from the newest block backwards. */
 import type { Mint } from "../../domain/Address.ts"
 import { newestFirst, newestSolSwaps } from "../model/TradesRequest.ts"
 import { isSolSwap } from "../model/SolPrice.ts"
@@ -7,7 +7,7 @@ import { isMoneySwap } from "../model/TokenPrices.ts"
 
 type Trades = ReadonlyArray<TapeTrade>
 
-/** A search. `take` gets trades that are older than those before, and returns true while older ones are needed. */
+/** A search backwards. `take` gets ever older trades, and returns true while it needs still older ones. */
 export interface SwapSearch {
   readonly take: (trades: Trades) => boolean
   /** The swaps, in the order of the chain. */

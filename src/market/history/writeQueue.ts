@@ -1,4 +1,4 @@
-/** The order of writes: straight to ClickHouse, or to disk while it is away and until what waits there is stored. */
+/** Writes blocks to ClickHouse, or to disk while ClickHouse is away or older blocks wait on disk. */
 import { Effect, Scope } from "effect"
 import type { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
 import * as Readings from "../../operations/Readings.ts"
@@ -14,43 +14,43 @@ import type { makeBlockWriter, WrittenChain } from "./storeBlocks.ts"
 
 interface Parts {
   readonly folder: string
-  /** Bytes of blocks that may wait. */
+  /** The most bytes of blocks that may wait. */
   readonly limit: number
   readonly records: ReturnType<typeof makeChainRecords>
   readonly writer: ReturnType<typeof makeBlockWriter>
   readonly contact: Effect.Success<ReturnType<typeof makeContact>>
 }
 
-/** The writer of one chain. Its methods take turns by the caller, but for `drain`, which takes them itself. */
+/** The writer of one chain. The caller runs one method at a time; `drain` takes its turns itself. */
 export interface WriteQueue {
-  /** Stores blocks, on disk where ClickHouse does not take them. */
+  /** Stores blocks in ClickHouse, or on disk when ClickHouse does not take them. */
   append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
-  /** Fails while blocks wait, as a repair does. */
+  /** Fails when a repair would fail because blocks wait. */
   readonly repairable: Effect.Effect<void, TradeStoreUnavailable>
-  /** A repair that is cut off is carried out once ClickHouse is back. */
+  /** Carries out a repair. If it is interrupted, it is carried out once ClickHouse is back. */
   repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
   /** Stores what waits on disk, in order. */
   drain(turn: <A, E>(step: Effect.Effect<A, E>) => Effect.Effect<A, E>): Effect.Effect<void, TradeStoreUnavailable>
   readonly isWaiting: () => boolean
-  /** Progress with what waits, and the part of it that is stored. */
+  /** Progress including the blocks that wait. `stored` is the progress without them. */
   readonly progress: () => TradeProgress | null
   readonly stored: () => TradeProgress | null
-  /** Passes the trades that wait on disk to `take`, the newest first and some blocks at a time, until it returns false. */
+  /** Passes the trades that wait on disk to `take`, newest first, some blocks at a time, until it returns false. */
   backwards(take: (trades: ReadonlyArray<TapeTrade>) => boolean): Effect.Effect<void, TradeStoreUnavailable>
 }
 
-/** Trades of the spool that are stored together. */
+/** Trades that are moved from disk to ClickHouse at a time. */
 const AT_ONCE = 20_000
 
 const SOURCE = "spool"
 
 const isAway = (failure: unknown): boolean => failure instanceof ClickHouseUnavailable
 
-/** The number of trades that were refused because the spool was full, and the spool of the open chain. */
+/** What the metrics report: the trades dropped because the spool was full, and the spool of the open chain. */
 interface Fill {
   dropped: number
   spool: BlockSpool | null
-  /** Waiting blocks cannot be stored, for another reason than that ClickHouse is away. */
+  /** True when waiting blocks cannot be stored although ClickHouse answers. */
   isStuck: boolean
 }
 
@@ -78,7 +78,7 @@ const reportFill = Effect.fnUntraced(function* (fill: Fill, limit: number) {
   })
 })
 
-/** Opens the writer of a chain, until the scope of the store closes. */
+/** Returns a function that opens the writer of a chain, until the scope of the store closes. */
 export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, limit, records, writer }: Parts) {
   const scope = yield* Effect.scope
   const spools = new Map<string, BlockSpool>()
@@ -97,7 +97,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
     const spool = yield* Effect.mapError(spoolOf(record.genesis), asUnavailable)
     const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null, unanswered: null }
     let progress = spool.progressAfter(record.stored)
-    // The same blocks are tried until they are stored or dropped.
+    // The blocks that are being stored. They are retried until they are stored or dropped.
     let tried: Waiting | null = null
 
     const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
@@ -131,7 +131,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       )
     })
 
-    /** Of a repair of another term, which knows nothing of what was written since, the candles alone are made anew. */
+    /** Carries out a saved repair. One from an earlier term lacks later writes, so only its candles are rebuilt. */
     const carryOut = (id: number, { repair, term }: NotedRepair) =>
       write(term === record.term ? writer.repair(chain, repair, commit) : writer.remakeBars(chain, repair)).pipe(
         Effect.andThen(spool.removeRepair(id)),
@@ -152,7 +152,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       yield* noted === null ? Effect.void : carryOut(noted.id, noted)
     })
 
-    /** Stores the oldest blocks; false when none wait. */
+    /** Carries out the saved repair, or else stores the oldest blocks; false when nothing waits. */
     const step = Effect.gen(function* () {
       const noted = yield* spool.firstRepair
       if (noted !== null) {
@@ -169,7 +169,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       return true
     }).pipe(Effect.mapError(asUnavailable))
 
-    /** Notes a failure that the contact has not noted; the log has the first of them. */
+    /** Records a failure that is not due to an absent ClickHouse. Logs only the first one. */
     const noteStuck = Effect.fnUntraced(function* (failure: TradeStoreUnavailable) {
       if (isAway(failure.cause)) {
         return

@@ -4,21 +4,21 @@ import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 
 /** The number of bars in a chunk: small, because most tokens trade rarely. */
 const CHUNK = 4
-/** Cells behind the bars of a chunk: the older and the newer neighbouring chunk. */
+/** Cells after the bars of a chunk: the numbers of the older and the newer chunk. */
 const OLDER = CHUNK * BAR
 const NEWER = OLDER + 1
 
 /** The limits of a log. */
 export interface BarLimits {
-  /** Bars of one series. The oldest go first. */
+  /** The most bars of one series. The oldest are dropped first. */
   readonly perSeries: number
-  /** Bars of all series together. A full log trims the series in turn. */
+  /** The most bars of all series together. A full log trims the series in turn. */
   readonly total: number
   /** Bars that began this many seconds before the newest are dropped, a chunk at a time. */
   readonly keepSeconds: number
 }
 
-/** Looks at one bar. False ends the walk. */
+/** Visits one bar. Returns false to stop. */
 export type Visit = (cells: Float64Array, at: number) => boolean
 
 /**
@@ -131,7 +131,6 @@ export class BarLog {
     cells.fill(0, at, at + SERIES)
   }
 
-  /** The number of bytes in use. */
   get usedBytes(): number {
     return this.#chunks.used * this.#chunks.stride * Float64Array.BYTES_PER_ELEMENT
   }

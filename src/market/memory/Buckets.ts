@@ -4,7 +4,7 @@ import type { ImageSteps, StateImage } from "../columnar/StateImage.ts"
 /** Words of a record: the next newer record of its queue, and the bucket it holds, counted from the epoch. */
 const NEWER = 0
 export const BUCKET = 1
-/** The first word after those two. */
+/** The first word that is free for sums. */
 export const BUCKET_WORDS = 2
 
 /**
@@ -46,8 +46,8 @@ export class Buckets {
   }
 
   /**
-   * Puts a record where its bucket belongs. Returns true when its sums were added to an existing record of that bucket;
-   * the given record is free then. Walks through older records only when newer ones are there.
+   * Inserts a record into a queue by its bucket. Returns true when its sums were added to an existing record of that
+   * bucket: the given record is then free. Only a late record has to walk through the queue.
    */
   put(ends: Uint32Array, at: number, id: number): boolean {
     const bucket = this.bucketOf(id)
@@ -95,7 +95,7 @@ export class Buckets {
     return this.records.image(image)
   }
 
-  /** Puts a record before newer ones. */
+  /** Inserts a record that is older than the newest one. */
   #putLate(ends: Uint32Array, at: number, id: number, bucket: number): boolean {
     let before = 0
     let after = ends[at] ?? 0

@@ -11,10 +11,10 @@ import type { RevisedBar, StoredBars } from "../model/StoredBars.ts"
 
 const MINUTE = 60
 
-/** Closed bars kept of one token: 300 of the widest resolution that is folded from each, and more of hours and days. */
+/** The most closed bars of a token at each width: 300 of the widest resolution folded from it, or more. */
 const perSeries: ReadonlyArray<number> = [9000, 9000, 4320, 1500]
 
-/** The newest bar of every width, then the series of those before them. */
+/** The cell after the newest bar of every width. The series of closed bars, one per width, begin there. */
 const CLOSED = levels.length * BAR
 /** A number that no other token has, and that changes when the token is forgotten. */
 const LIFE = CLOSED + levels.length * SERIES
@@ -125,7 +125,7 @@ export class Candles {
     return log?.isTrimmed(token) === true ? log.oldest(token) : null
   }
 
-  /** Marks a closed bar that changed in an earlier process. Does nothing when the bar is not held. */
+  /** Sets the revision of a closed bar that changed in an earlier process. Does nothing when the bar is not held. */
   revise(token: number, { revision, second, width }: Pick<RevisedBar, "revision" | "second" | "width">): void {
     const level = levels.indexOf(width)
     const mark: Visit = (cells, at) => {
@@ -149,13 +149,12 @@ export class Candles {
     }
   }
 
-  /** The number of bytes in use. */
   get usedBytes(): number {
     const open = this.#tokens.highest * CELLS * Float64Array.BYTES_PER_ELEMENT
     return this.#closed.reduce((sum, log) => sum + log.usedBytes, open)
   }
 
-  /** Writes or reads every bar. While bars are written no trade may come. */
+  /** Writes or reads every bar. No trade may be added while bars are written. */
   *image(image: StateImage): ImageSteps {
     this.#lives = image.number(this.#lives)
     yield* this.#tokens.image(image)
@@ -174,7 +173,7 @@ export class Candles {
     }
   }
 
-  /** A bar exists only with a trade in it. */
+  /** True when the token has a bar: a bar always contains a trade. */
   #has(token: number): boolean {
     return (this.#tokens.page(token)[this.#tokens.at(token) + COUNT] ?? 0) > 0
   }

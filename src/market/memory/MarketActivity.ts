@@ -17,7 +17,7 @@ const COUNTS = [BUYS, SELLS, UNPRICED_BUYS, UNPRICED_SELLS, CREATED, MIGRATED]
 
 /** A window moves in steps of a three-hundredth of its width: a second for five minutes, 288 seconds for a day. */
 const STEPS = 300
-/** Steps kept: the steps of a window, and of the two whole windows before the running step. */
+/** Steps kept: two whole windows and the running step. */
 const KEPT = 2 * STEPS + 1
 const WINDOW_CELLS = KEPT * CELLS
 /**
@@ -88,7 +88,7 @@ const addCells = (from: Float64Array, fromAt: number, to: Float64Array, toAt: nu
 }
 
 /**
- * The steps of the second `now`, and the places of another second among them. The same for all rows, so they are found
+ * Finds the place of a second among the steps of every window. The places are the same for all rows, so they are found
  * once a second.
  */
 export class StepClock {

@@ -63,13 +63,13 @@ export class MarketState {
   readonly #record = new TradeRecord()
   readonly #limits: MarketLimits
   /**
-   * The group of trades that is being applied: the numbers of their tokens and of their wallets' rows, as they were
-   * found.
+   * The group of trades that is being applied: the numbers of their tokens and of their wallets' rows, as `#locate`
+   * found them.
    */
   readonly #located = { tokens: new Uint32Array(GROUP), rows: new Uint32Array(GROUP), forgotten: 0, sum: 0 }
   #forgets = 0
   #second = 0
-  /** The newest second of which a window lost a trade because its token or wallet was forgotten. */
+  /** Windows may lack trades up to this second, because a token or a wallet was forgotten. */
   #lost = Number.NEGATIVE_INFINITY
   /** True once tokens were forgotten to make room for others. */
   #hasForgotten = false
@@ -113,7 +113,7 @@ export class MarketState {
     }
   }
 
-  /** Marks a bar that changed after it was closed in an earlier process. */
+  /** Sets the revision of a bar that an earlier process changed after closing it. */
   revise(bar: RevisedBar): void {
     const token = this.#mints.find(bar.mint)
     if (token !== 0) {
@@ -222,8 +222,8 @@ export class MarketState {
   }
 
   /**
-   * Writes everything except pinned views, or reads it into an empty state with the same limits. While it is written no
-   * trade may come; reads may.
+   * Writes everything except pinned views, or reads it into an empty state with the same limits. No trade may be
+   * applied while it is written; reads are allowed.
    */
   *image(image: StateImage): ImageSteps {
     this.#second = image.number(this.#second)
@@ -263,7 +263,7 @@ export class MarketState {
     this.#located.forgotten = this.#forgotten
   }
 
-  /** True for a place of the group as long as nothing that was found has been forgotten. */
+  /** True for a place of the group while the numbers found for it hold: nothing was forgotten since. */
   #isLocated(at: number | undefined): at is number {
     return at !== undefined && this.#located.forgotten === this.#forgotten
   }

@@ -27,7 +27,7 @@ interface Bucket {
 }
 
 interface Pool {
-  /** In the order of time. */
+  /** Oldest first. */
   buckets: Array<Bucket>
   lastSecond: number
 }

@@ -31,8 +31,8 @@ export interface PresenceWatcher {
 
 /**
  * The windows that hold the newest trade of each owner. In each window an owner waits in the list of the bucket in
- * which it entered. When that bucket leaves, the owner moves to the bucket of its newest trade, or leaves too. A trade
- * of an owner that is in every window costs one look.
+ * which it entered. When that bucket leaves, the owner moves to the bucket of its newest trade, or leaves too. When an
+ * owner is in every window already, its next trade costs only one check.
  */
 export class Presence {
   /** The first and the last owner of each list. */
@@ -66,7 +66,7 @@ export class Presence {
     }
   }
 
-  /** Counts an owner, whose newest trade has changed, in the windows that hold that trade. */
+  /** Puts an owner into the windows that hold its newest trade. Call it when that trade has changed. */
   see(owner: number): void {
     const second = this.#secondOf(owner)
     for (let window = 0; window < WINDOWS; window++) {

@@ -11,7 +11,7 @@ import { RecentTrades } from "../model/RecentTrades.ts"
 import { type Applied, type MarketLimits, MarketState } from "./MarketState.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 
-/** The most decimals kept of tokens that are no longer in memory, beyond the number of tokens. */
+/** Decimals of forgotten tokens are removed once there are this many more than twice the tokens in memory. */
 const MOST_FORGOTTEN = 1024
 /** Decimals in one step of an image. */
 const DECIMALS_AT_ONCE = 1024
@@ -53,7 +53,7 @@ export interface TapedChain {
   isRestoring: boolean
   /** From this second on blocks are in memory. The store has older blocks that earlier processes read. */
   heldFrom: number
-  /** The repairs of the store that memory contains. */
+  /** The number of the store's repairs that memory contains. */
   repairs: number
   /** True once only part of a block was added. That part is in no stored block. */
   isTorn: boolean
@@ -61,8 +61,8 @@ export interface TapedChain {
   /** The blocks after the stored ones, oldest first. */
   unstored: () => ReadonlyArray<StoredBatch>
   /**
-   * The time down to which earlier blocks are read. Null once memory has them and every repair of the store, and when
-   * none are wanted.
+   * How far back earlier blocks are being read, in milliseconds. Null when none are wanted, and once memory has them
+   * and every repair of the store.
    */
   backfillFromMs: number | null
 }
@@ -90,7 +90,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
 
 export const addBlock = (chain: TapedChain, batch: StoredBatch, nowMs: number): Applied => {
   const { decimals, isTorn, launches, recent, state } = chain
-  // It stays true when a step throws.
+  // If a step throws, part of the block stays in memory, and so does the flag.
   chain.isTorn = true
   const applied = state.apply(batch.trades, nowMs)
   for (const launch of batch.launches ?? []) {

@@ -74,8 +74,9 @@ export const knownPrice = (price: number): number | null => (Number.isNaN(price)
 
 /**
  * Rolling sums and prices of every token. A trade lies in a bucket of the shortest window that holds it. A bucket that
- * leaves a window becomes part of a bucket of the next window. What has left a window is subtracted from the sum of
- * everything. Buckets move when their token is next looked at, or when its newest trade leaves a window.
+ * leaves a window becomes part of a bucket of the next window. The sum of a window is the sum of everything seen less
+ * the sum of what has left the window. Buckets move when their token is next read, or when its newest trade leaves a
+ * window.
  */
 export class TokenWindows {
   /** One record per token, under the token's own number. */
@@ -90,7 +91,7 @@ export class TokenWindows {
   /** The first second of each window. */
   readonly #from = new Float64Array(WINDOWS)
   #second = 0
-  /** A record in no queue, for the next trade. */
+  /** A free record for the bucket of the next trade. */
   #spare = this.#buckets.records.take()
 
   /** Begins an idle token that was first seen in a second. */
@@ -169,7 +170,7 @@ export class TokenWindows {
     cells[at] = (cells[at] ?? 0) + change
   }
 
-  /** A token of the longest window that has been without trades for about the longest; 0 when the window is empty. */
+  /** The token in the longest window that has been without trades for about the longest; 0 when the window is empty. */
   oldest(): number {
     return this.#presence.oldest()
   }
@@ -224,9 +225,10 @@ export class TokenWindows {
     return { tokens: this.records.usedBytes, buckets: this.#buckets.records.usedBytes }
   }
 
-  /** Writes or reads every token. While tokens are written no trade may come. */
+  /** Writes or reads every token. No trade may be added while tokens are written. */
   *image(image: StateImage): ImageSteps {
-    // Reading moves the buckets that are due. After this none is due until a window moves.
+    // A read moves the buckets that are due. They all move now, so that reads change nothing while the image is
+    // written.
     for (let token = 1; !image.isRead && token <= this.records.highest; token++) {
       this.#settled(token)
       if (token % SETTLED_AT_ONCE === 0) {

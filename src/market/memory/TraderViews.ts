@@ -39,7 +39,7 @@ interface View {
   readonly from: number
   readonly madeAtMs: number
   readonly ranking: Ranking
-  /** Rows that have changed since, as they were. */
+  /** Rows that have changed since, as they were before. */
   readonly kept: Map<number, TraderRow>
 }
 
@@ -75,8 +75,8 @@ export class TraderViews {
   }
 
   /**
-   * Reads one page; null when its view has ended. The first page takes time for all wallets of the token, later pages
-   * only for their rows.
+   * Reads one page; null when its view has ended. The first page takes time for every wallet of the token, later pages
+   * only for their own rows.
    */
   page(request: TraderPageRequest): TraderPage | null {
     const { nowMs, pin, token, window } = request

@@ -43,7 +43,7 @@ export class TraderWindows {
   /** The first second of each window. */
   readonly #from = new Float64Array(RANKED)
   #second = 0
-  /** A record in no queue, for the next trade. */
+  /** A free record for the bucket of the next trade. */
   #spare = this.#buckets.records.take()
 
   /**

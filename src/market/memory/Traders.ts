@@ -16,7 +16,7 @@ const TOKEN = 0
 const WALLET = 1
 const PLACE = 2
 /**
- * Cells behind the words: the newest trade and its order key, the idle list, the position, the windows, the sums of all
+ * Cells after the words: the newest trade and its order key, the idle list, the position, the windows, the sums of all
  * time.
  */
 const LAST_SECOND = 2
@@ -259,7 +259,7 @@ export class Traders {
     }
   }
 
-  /** Writes every wallet, or reads the wallets. While they are written no trade may come. */
+  /** Writes or reads every wallet. No trade may be added while they are written. */
   *image(image: StateImage): ImageSteps {
     if (!image.isRead) {
       yield* this.#settleAll()
@@ -285,7 +285,7 @@ export class Traders {
     }
   }
 
-  /** Moves the buckets that are due. After this a read moves none until a window moves. */
+  /** Moves the buckets that are due, so that reads move none while the image is written. */
   *#settleAll(): ImageSteps {
     let count = 0
     for (const members of this.#members) {

@@ -33,8 +33,8 @@ export interface BarSpan {
 }
 
 /**
- * The widest closed candles that fit a request, finer candles where those do not reach, and the second from which on
- * trades make the rest; null when nothing is left. The candles of a pool are made of trades alone.
+ * Divides a request into the widest closed candles that fit, finer candles where the wide ones do not reach, and trades
+ * from `tradesFrom` on; null when no trades are needed. The candles of a pool are made of trades alone.
  */
 export const barSpans = (
   closed: ClosedTo,

@@ -152,7 +152,7 @@ const wholeUnits = (cells: Float64Array, at: number): number => {
 }
 
 /**
- * Folds stored bars, visited newest first, into the bars of a window. `isCut` says that there are older bars than those
+ * Folds stored bars, visited newest first, into the bars of a window. `isCut`: there are older bars, which are not
  * visited.
  */
 export const foldBars = (
@@ -203,7 +203,7 @@ export const foldBars = (
   return { bars: bars.toReversed(), unpriced: state.unpriced, truncated: state.truncated || isCut, trimmed }
 }
 
-/** Visits stored buckets, newest first, as the candles in memory are visited. */
+/** Returns a function that visits stored buckets, newest first. */
 export const walkStored =
   ({ cells }: StoredBars) =>
   (visit: Visit): void => {

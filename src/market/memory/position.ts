@@ -60,7 +60,7 @@ const sell = (cells: Float64Array, at: number, record: TradeRecord): void => {
   const sold = wideValue(record.amountHigh, record.amountLow)
   const held = readWide(cells, at + UNITS)
   if (sold > held) {
-    // Tokens that no swap brought in have no observed cost, and neither has the rest of this sale.
+    // More is sold than swaps brought in. The cost of the excess is unknown, and so is the cost of the sale.
     empty(cells, at)
     return
   }

@@ -27,7 +27,7 @@ export interface CapturedTape {
   /** Its newest block. */
   readonly slot: number
   readonly timeMs: number
-  /** The repairs of the store that the tape contains. */
+  /** The number of the store's repairs that the tape contains. */
   readonly repairs: number
   /** Bytes of its largest parts. */
   readonly usedBytes: number

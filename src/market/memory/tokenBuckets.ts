@@ -11,7 +11,7 @@ export const UNPRICED = 2
 export const VOLUME = 3
 export const SUM = 5
 
-/** Cells behind the sum of what has left a window: the price in force when the rest began, and its order key. */
+/** Cells after the sum of what has left a window: the price in force when the window begins, and its order key. */
 export const START_PRICE = 5
 export const START_KEY = 6
 export const LEFT_CELLS = 7

@@ -67,7 +67,7 @@ export class Launches {
     return this.#records.get(mint) ?? null
   }
 
-  /** The latest beginning of a launch that was dropped to make room, in milliseconds; null while none was dropped. */
+  /** The latest time of a launch that was dropped to make room, in milliseconds; null while none was dropped. */
   get droppedToMs(): number | null {
     return this.#dropped
   }

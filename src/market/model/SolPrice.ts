@@ -11,7 +11,7 @@ import { orderKey } from "./TradeRecord.ts"
 
 /** The current price is used only for blocks within this many milliseconds of it. */
 const NOW_MS = 60_000
-/** A swap of SOL prices blocks for this many milliseconds. */
+/** A swap of SOL counts for blocks at most this many milliseconds away. */
 export const TRADED_MS = 300_000
 /** The most swaps of SOL that price a block; the newest count. */
 export const MOST_SWAPS = 64
@@ -78,7 +78,7 @@ export class SolPrice {
   }
 }
 
-/** Empty for a swap without a price, or with more dollars than a trade can have. */
+/** The swap in a list; an empty list when it has no price, or more dollars than a trade can have. */
 const swapOf = (order: number, timeMs: number, lamports: bigint, micros: bigint): ReadonlyArray<SolSwap> =>
   lamports > 0n && lamports <= MAX_U64 && micros > 0n && micros * NANOS_PER_MICRO <= MAX_U64
     ? [{ order, timeMs, weight: micros, price: { numerator: micros, denominator: lamports } }]

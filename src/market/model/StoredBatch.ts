@@ -15,8 +15,8 @@ export interface StoredLaunch {
 }
 
 /**
- * Selects blocks after slot `after`, from `second` on, and up to and including `untilMs` when it is given. Of those
- * blocks it selects at least the newest that hold `most` trades.
+ * Selects blocks after slot `after`, from `second` on, and up to and including `untilMs` when it is given. Older blocks
+ * may be left out once the newest ones hold `most` trades.
  */
 export interface RestoreRequest {
   readonly second: number

@@ -15,7 +15,7 @@ export const MOST_MONEY_SWAPS = 16
 const LEAST_MICRO = 10_000_000n
 /** Swaps are kept for longer than they price blocks, because the times of blocks may be out of order. */
 const KEPT_MS = 2 * TRADED_MS
-/** Tokens without a recent swap are forgotten this often, in milliseconds of the chain. */
+/** Tokens without a recent swap are forgotten this often, in milliseconds of block time. */
 const FORGET_MS = 60_000
 
 /** True for a pool swap of a token for SOL or a dollar. */

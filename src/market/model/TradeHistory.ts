@@ -29,7 +29,7 @@ export class TradeHistory extends Context.Service<
     moneySwapsOf(request: MoneySwapsRequest): Trades
     /** The swaps of two tokens whose value the prices of the requested tokens can still change, in the order of the chain. */
     tokenSwapsAfter(request: TokenSwapsRequest): Trades
-    /** The newest trades and transfers of a wallet, newest first, without those of role `pool`. */
+    /** The newest trades and transfers of a wallet, newest first, without trades of role `pool`. */
     ofWallet(wallet: Address, limit: number): Trades
     /** The newest pool swaps of a mint before a place, as far back as one query searches. */
     swapsOf(request: TradesRequest): Effect.Effect<TradesFound, TradeStoreUnavailable>

@@ -278,7 +278,7 @@ const valued = (
 }
 
 /**
- * The trades that a swap means for the positions of its wallet. A swap of a token for another is a purchase and a sale
+ * The trades by which a swap changes its wallet's positions. A swap of one token for another is a purchase and a sale
  * of the same value.
  */
 const walletTrades = (net: NetTrade, legs: ReadonlyArray<Leg>, price: BlockPrice): ReadonlyArray<TapeTrade> => {

@@ -70,7 +70,7 @@ export class HolderTable {
     return true
   }
 
-  /** The `most` largest holdings, largest first, without some owners. Takes one pass. */
+  /** The `most` largest holdings, largest first, leaving out the owners in `without`. Takes one pass. */
   largest(most: number, without: Iterable<Address> = []): ReadonlyArray<Holding> {
     const skipped = new Set<number>()
     for (const owner of without) {
@@ -80,7 +80,7 @@ export class HolderTable {
     return found.map((id) => ({ owner: this.#owners.text(id), amount: this.#read(id) }))
   }
 
-  /** Numbers of the largest amounts. Among equal amounts at the end, those that came first. */
+  /** Numbers of the owners with the largest amounts. Of equal amounts, the owner that came first wins. */
   #largestIds(most: number, skipped: ReadonlySet<number>): ReadonlyArray<number> {
     let kept: Array<{ readonly id: number; readonly high: number; readonly low: number }> = []
     let [leastHigh, leastLow] = [0, 0]

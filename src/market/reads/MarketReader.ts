@@ -43,8 +43,7 @@ export interface MarketAnswer<A> extends MarketKnowledge {
 }
 
 /**
- * The state of a page as of now. Blocks may have stopped since its view was taken; every other read reports that at
- * once.
+ * The state of a page as of now. Blocks may have stopped since its view was taken, and a page must report that at once.
  */
 const stateNow = (
   page: MarketKnowledge,

@@ -48,9 +48,10 @@ const similarity = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
 const ADDRESS_TEXT = /^[1-9A-HJ-NP-Za-km-z]+$/u
 
 /**
- * The trigrams of a text that are looked up, and how many of them a match has at least. A short word may have no typo,
- * so its last characters decide. For longer words one edit costs three trigrams at most, a word that goes on costs one,
- * and for a long text half are enough. An exchange of neighbours costs four; `swappedIn` finds it.
+ * The trigrams of a text that are looked up, and the least number of them that a match has. A short word may have no
+ * typo, so its last characters decide. For longer words one edit costs three trigrams at most, and a word that goes on
+ * costs one. For a long text half of the trigrams are enough. Exchanging two neighbours costs four; `swappedIn` finds
+ * such matches.
  */
 const soughtIn = (
   words: ReadonlyArray<string>,
@@ -64,7 +65,7 @@ const soughtIn = (
   return [trigrams, Math.max(1, Math.min(trigrams.size - lost, Math.ceil(LEAST_SIMILAR * trigrams.size)))]
 }
 
-/** For each two neighbours of a short text, the trigram that ends with them exchanged. */
+/** For each pair of neighbouring characters in a short text, the trigram that ends with the two exchanged. */
 const swappedIn = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [word = ""] = words
   return words.length !== 1 || word.length < LEAST_TYPED || word.length >= LONG
@@ -106,7 +107,7 @@ export class Needle {
     this.isAddress = ADDRESS_TEXT.test(this.text) && this.text.length >= LEAST_ADDRESS
   }
 
-  /** `shared` is the number of trigrams that the token shares with the text, at least. */
+  /** `shared` is a lower bound of the number of trigrams that the token shares with the text. */
   matchOf(token: IndexedToken, shared: number): TokenMatch | null {
     if (this.isAddress && token.mint.startsWith(this.text)) {
       return token.mint === this.text ? "address" : (this.#matchOfNames(token, shared) ?? "address_prefix")

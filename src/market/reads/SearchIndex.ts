@@ -216,7 +216,7 @@ export class SearchIndex {
     }
   }
 
-  /** Removes a named token from the texts. Its postings stay until there are as many of them as tokens. */
+  /** Removes a token's names from the index. Its outdated postings stay until there are as many of them as tokens. */
   #unlink(number: number): void {
     const token = this.#tokens[number]
     if (token === undefined || token.names === null) {

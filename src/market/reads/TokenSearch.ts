@@ -104,7 +104,7 @@ interface RefreshSources {
   readonly tokens: TokenBook["Service"]
 }
 
-/** Takes up the mints of the windows. Returns the mints without a name, most traded first. */
+/** Adds the mints that were traded or launched to the index. Returns the mints without a name, most traded first. */
 const seeMarket = ({ index, tape }: RefreshSources): ReadonlyArray<Mint> => {
   const unnamed: Array<{ readonly mint: Mint; readonly volume: number }> = []
   const see = (mint: Mint, volume?: number) => {
@@ -122,7 +122,7 @@ const seeMarket = ({ index, tape }: RefreshSources): ReadonlyArray<Mint> => {
   return unnamed.toSorted((a, b) => b.volume - a.volume).map(({ mint }) => mint)
 }
 
-/** Takes up names and mints when it is time to, and queues some of the mints without a name for reading. */
+/** Updates names and mints when they are due, and queues some of the mints without a name for reading. */
 const makeRefresh = (sources: RefreshSources) => {
   const { index, tokens } = sources
   const read = new Map<Mint, number>()

@@ -65,7 +65,7 @@ const coveredTo = (window: ChartWindow, lastEndMs: number | null, nowMs: number)
   return lastEndMs ?? toMs(end)
 }
 
-/** What is answered beside the bars. */
+/** What the answer of a chart says besides its bars. */
 export const chartKnowledge = (window: ChartWindow, found: ChartFindings): ChartKnowledge => {
   const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, status, supply, truncated } = found
   const last = bars.at(-1)

@@ -56,7 +56,7 @@ export const progressOf = (
     : known("percent", decimalText({ numerator: 100n * numerator, denominator }), life)
 }
 
-/** The short window whose wallets are compared with the wallets of the long one. */
+/** The two windows, short and long, whose wallets are compared. */
 const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> = {
   "5m": ["5m", "1h"],
   "1h": ["5m", "1h"],
@@ -64,7 +64,7 @@ const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> 
   "24h": ["6h", "24h"]
 }
 
-/** Mints by how much faster their wallets grow than in the longer window, the fastest first. */
+/** Mints whose number of wallets grows, fastest first: the rate in the short window less the rate in the long one. */
 const trending = ({ state }: Market["Service"], window: WindowName): ReadonlyArray<Mint> => {
   const [short, long] = recentOf[window]
   const recent = new Map<number, number>()
@@ -162,8 +162,8 @@ const byProgress = (a: DiscoveryRow, b: DiscoveryRow): number =>
   Number(b.curveProgressPct.value) - Number(a.curveProgressPct.value) || (a.token.address < b.token.address ? -1 : 1)
 
 /**
- * Collects the rows of a stage as they are at once. Yields every few tokens while it measures them. A token with an
- * unknown filtered value is left out and counted.
+ * Reads the tokens of a stage at one moment, then measures them, yielding every few tokens. Leaves out and counts
+ * tokens with an unknown filtered value.
  */
 export const discoveryView = Effect.fnUntraced(function* (
   sources: MeasureSources,

@@ -118,7 +118,8 @@ const supplyOf = ({ asOfMs, totalSupply }: EvmSeries): ChartSupply => ({
 })
 
 /**
- * The end of the page before a window that was cut to the bound. An open window ends when 90 days contain no candle.
+ * Where the next older page ends, when the window was cut to the bound; else null. Without a requested beginning,
+ * paging stops once 90 days contain no candle.
  */
 const pageBefore = ({ clipped, request, window }: EvmPlan, { candles }: EvmSeries): number | null =>
   clipped && request.from > 0 && (window.from !== null || candles.length > 0) ? request.from : null

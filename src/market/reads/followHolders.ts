@@ -135,7 +135,7 @@ const readsOf = (
         return unknownFigures("not_captured")
       }
       const figures = figuresOf(book.use(mint, tokenProgram, nowMs), limit, nowMs)
-      // Last, because the reader may begin at once.
+      // Called last, because the reader may begin at once.
       onQueued()
       return figures
     },
@@ -154,7 +154,7 @@ const readsOf = (
       }
       const token = book.use(mint, tokenProgram, nowMs)
       const lacking = token === null || token.table === null ? lackingOf(token) : null
-      // Last, because the reader may begin at once.
+      // Called last, because the reader may begin at once.
       onQueued()
       return lacking
     }

@@ -80,7 +80,7 @@ const withUnstored = (
     Array.from({ length: cells.length / BAR }, (_, place) => cells.subarray(place * BAR, (place + 1) * BAR))
   )
   const cells = new Float64Array(parts.length * BAR)
-  // Newest first. Of one bucket the part that is not stored comes first, because it is the later part.
+  // Newest first. Within a bucket the unstored part comes first, because it is later.
   parts
     .toSorted((a, b) => (b[START] ?? 0) - (a[START] ?? 0))
     .forEach((part, place) => {

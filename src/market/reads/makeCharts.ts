@@ -52,7 +52,7 @@ const storedBars = (
   }
   return stored === null
     ? Effect.fail(new ChartUnavailable({ detail: "No store has the trades of single pools." }))
-    : // Before the store is read, so that every block is in one of them.
+    : // Unstored blocks are read before the store, so that no block is missing from both.
       wholeBars(stored.candles, tape.unstored(), pool === undefined ? { mint } : { mint, pool }, window, nowMs)
 }
 

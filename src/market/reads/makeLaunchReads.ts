@@ -108,7 +108,7 @@ export const makeLaunchReads = (
     yield* warm([mint])
     const buyers = yield* firstBuyers(tape, launch, nowMs)
     const { coverage } = buyers
-    // Read in one step, after the blocks that came meanwhile.
+    // Blocks may have come while the buyers were read. From here on everything is read in one step.
     const context = contextAt(nowMs)
     return {
       data: { ...rowOf(sources, tape.launches.of(mint) ?? launch, context), firstBuyers: buyers },

@@ -62,8 +62,8 @@ export const priceChange = (
 export const dollarsText = (nanos: bigint): string => fromAtomic(nanos, 9)
 
 /**
- * A measured value. Anything missing in the value or its window makes it partial. A window of which too little was seen
- * makes it unavailable.
+ * A measured value. It is partial when anything is missing in the value or its window, and unavailable when too little
+ * of the window was seen.
  */
 export const measured = (
   unit: ScalarUnit,

@@ -84,7 +84,7 @@ const evaluate = (
 
 const NOTHING: Rational = { numerator: 0n, denominator: 1n }
 
-/** Sorts the rows by their own values, equal values by mint. Trades go on after a ranking is taken. */
+/** Sorts rows by their own values, equal values by mint. Trades go on after a ranking is taken. */
 const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): ReadonlyArray<MovementRow> => {
   const sign = directionOf(rank) === "desc" ? -1 : 1
   return rows
@@ -107,8 +107,8 @@ const firstOf = (ranking: Pick<TokenRanking, "at">, rank: MovementRank): Readonl
 }
 
 /**
- * Ranks the tokens that traded in the window as they are at once. Yields every few tokens while it measures them. A
- * token whose value is unknown is left out and counted.
+ * Reads the tokens that traded in the window at one moment, then measures and ranks them, yielding every few tokens.
+ * Leaves out and counts tokens with an unknown value.
  */
 export const movementView = Effect.fnUntraced(function* (
   sources: MeasureSources,

@@ -36,8 +36,8 @@ export interface OwnerKinds {
 export type KnownPools = Pick<PoolBook["Service"], "isLoaded" | "lacking" | "poolsOf">
 
 /**
- * Reads the kinds of a token's owners from its pools in memory and its launch. Pools of other programs own their
- * vaults.
+ * Reads the kinds of a token's owners from its pools in memory and its launch. Where a program has no shared owner of
+ * vaults, each pool owns its vaults.
  */
 export const makeOwnerKinds = (
   derive: DeriveAddress,

@@ -76,7 +76,7 @@ const hasUnpricedAfter = Effect.fnUntraced(function* (
   return (knowledge.coverage.missingBars ?? 0) > 0
 })
 
-/** The blocks between a bar and the second that were not read; null when all were. */
+/** Why blocks between a bar and the second were not read; null when all were read. */
 const unreadAfter = (tape: Tape, second: number, at: number, nowMs: number): CoverageReason | null =>
   lackingAtEnd(tape, (at + 1) * 1000, nowMs) ??
   tape.recordedFrom(second, Math.max(second, Math.min(at, tape.state.now))).reason

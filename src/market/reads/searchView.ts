@@ -159,13 +159,13 @@ const inOrder = (rows: ReadonlyArray<Unjudged>): ReadonlyArray<Unjudged> =>
     )
     .map(({ row }) => row)
 
-/** A mint whose name is unknown matches no text. */
+/** Incomplete when matches were cut off, and while some mints have no known name: such a mint matches no text. */
 const coverageOf = ({ named, size }: SearchSources["index"], isCut: boolean): Coverage =>
   isCut ? incomplete("limit_clipped") : named < size ? incomplete("not_captured") : { complete: true, reason: null }
 
 /**
- * Searches tokens as they are at once. Yields every few tokens while it measures them. A token with an unknown filtered
- * value is left out and counted.
+ * Reads the matching tokens at one moment, then measures them, yielding every few tokens. Leaves out and counts tokens
+ * with an unknown filtered value.
  */
 export const searchView = Effect.fnUntraced(function* (
   sources: SearchSources,

@@ -13,7 +13,7 @@ export type SupplyHistory = StoredSupply
 
 type Tape = Pick<Market["Service"], "recordedSince" | "stored" | "unstored">
 
-/** The stored changes, and those of blocks that are not stored yet. */
+/** The stored changes, and the changes of blocks that are not stored yet. */
 const withUnstored = (stored: StoredSupply, unstored: ReturnType<Tape["unstored"]>, mint: Mint): SupplyHistory => {
   const newer = unstored.filter(({ slot }) => slot > stored.toSlot)
   return {
@@ -26,7 +26,7 @@ const withUnstored = (stored: StoredSupply, unstored: ReturnType<Tape["unstored"
 /** The changes of a token since a second; null without a store, and while the store is unavailable. */
 export const supplyHistory = (tape: Tape, mint: Mint, from: number): Effect.Effect<SupplyHistory | null> =>
   Effect.suspend(() => {
-    // Before the store is read, so that every block is in one of them.
+    // Unstored blocks are read before the store, so that no block is missing from both.
     const [stored, unstored] = [tape.stored(), tape.unstored()]
     return stored === null
       ? Effect.succeed(null)

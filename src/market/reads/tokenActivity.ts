@@ -27,7 +27,7 @@ const poolCreatedAtMs = (
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b)
 
-/** From observed swaps and launches, and holders of tokens that are followed. */
+/** Answers from observed swaps and launches, and from the holders of followed tokens. */
 export const layer: Layer.Layer<ActivityReader, never, Market> = Layer.effect(
   ActivityReader,
   Effect.gen(function* () {

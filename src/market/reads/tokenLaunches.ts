@@ -4,7 +4,7 @@ import { LaunchReader, NO_LAUNCH } from "../../tokens/risk/LaunchReader.ts"
 import { Market } from "../tape/Market.ts"
 import { firstBuyers, MOST_BUYERS } from "./firstBuyers.ts"
 
-/** From the launches and trades that were seen. */
+/** Answers from the launches and trades that were seen. */
 export const layer: Layer.Layer<never, never, Market> = Layer.effect(
   LaunchReader,
   Effect.map(Market, (tape) => ({

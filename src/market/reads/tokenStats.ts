@@ -21,7 +21,7 @@ import type { LargestWindow } from "./largestTrades.ts"
 import { coverageOf, NOTHING, windowStart } from "./tokenMeasures.ts"
 
 const DAY = 86_400
-/** Minutes and hours are searched over these spans: as many bars as a chart gives. */
+/** Ranges up to this long are searched in bars of a minute, or of an hour. A chart has at most 1,500 bars. */
 const MINUTES_UP_TO = 1500 * 60
 const HOURS_UP_TO = 1500 * 3600
 const MOST_BARS = 1500
@@ -93,7 +93,7 @@ const windowStats = (tape: Market["Service"], mint: Mint, window: WindowName, { 
   }
 }
 
-/** One end of a range: the newest bar whose value no other bar passes. `isPast` compares two values. */
+/** The newest bar with the highest or lowest price of a range. `isPast(a, b)`: `a` lies beyond `b`. */
 const extremeOf = (
   { data: { bars }, knowledge: { coverage, observedAtMs } }: KnownChart,
   valueOf: (bar: ChartBar) => number,

@@ -1,4 +1,4 @@
-/** Tells the pool book about each pool that trades, so that a new pool is quoted without another search. */
+/** Passes every pool that trades to the pool book, so that a new pool is quoted without another search. */
 import { Effect, Layer, Stream } from "effect"
 import { keepRunning } from "../../operations/keepRunning.ts"
 import { PoolBook } from "../../quotes/pools/PoolBook.ts"

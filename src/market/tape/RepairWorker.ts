@@ -1,6 +1,6 @@
 /**
- * Reads missing blocks again, and earlier blocks backwards, beside the newest ones. At most `REPAIR_RATE` blocks a
- * second.
+ * Reads missing blocks again, and earlier blocks from newest to oldest, while new blocks arrive. Reads at most
+ * `REPAIR_RATE` blocks a second.
  */
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { Clock, Config, Duration, Effect } from "effect"
@@ -108,8 +108,8 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
   const flush = Effect.suspend(() => blocks.append(parts.unstored()))
   const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
   /**
-   * Compares anew each time: the store may still carry out a repair that seemed to fail, and another process may have
-   * repaired.
+   * True when the store has repairs that memory lacks. Asks the store each time: it may carry out a repair that seemed
+   * to fail, and another process may have repaired.
    */
   const isBehind = Effect.map(
     blocks.progress,
@@ -129,7 +129,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
   }
 
   const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {
-    // Without a store that takes them, blocks are not worth reading.
+    // There is no use in reading blocks that the store does not take.
     yield* blocks.repairable
     const hadRead = work.hasRead
     // A repair that fails here may still be carried out by the store.
@@ -153,8 +153,8 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
   }
 
   /**
-   * Rebuilds memory when the store has repairs that memory lacks: once nothing is left to read, and now and then
-   * before, also for the repairs of other processes.
+   * Rebuilds memory when the store has repairs that memory lacks. Does so once nothing is left to read, and before that
+   * after a pause since the last rebuild.
    */
   const refresh = Effect.fnUntraced(function* (isIdle: boolean) {
     const isLast = isIdle && work.hasRead
@@ -174,7 +174,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const progress = yield* blocks.progress
     work.progress = progress
     const fromMs = historyFrom(settings, nowMs)
-    // Until memory has the blocks that were read, too.
+    // Earlier blocks also count as coming until memory has the blocks that were read.
     const lacks = progress !== null && lacksRepairs(tape.missing(), progress)
     const isComing = lacks || isHistoryOpen(work, progress, fromMs)
     tape.backfilling(isComing ? fromMs : null)

@@ -31,7 +31,7 @@ import { Market } from "./Market.ts"
 import { watchBus } from "./watchBus.ts"
 import { WatchedWallets } from "./WatchedWallets.ts"
 
-/** The lock of the process that reads the chain. Nobody gets new blocks while it is free, so its silence is short. */
+/** The lock of the process that reads the chain. A silent holder loses it soon: nobody gets new blocks meanwhile. */
 const LEADER_LOCK: LeaderLock = { key: 7_426_199, silenceMs: 1500 }
 const ELECTION_EVERY = "500 millis"
 

@@ -53,7 +53,7 @@ const tradeOf = (row: Text<TapeTrade>): TapeTrade => {
     lamports: amountOf(row.lamports),
     solUsdNanos: amountOf(row.solUsdNanos),
     volumeUsdNanos: amountOf(row.volumeUsdNanos),
-    // A field that is left out stays so.
+    // Fields that were left out stay left out.
     ...(otherToken !== undefined && { otherToken: { ...otherToken, amount: BigInt(otherToken.amount) } }),
     ...(feeUsdNanos !== undefined && { feeUsdNanos: amountOf(feeUsdNanos) }),
     ...(feeLamports !== undefined && { feeLamports: BigInt(feeLamports) }),

@@ -108,7 +108,7 @@ export const followStored = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   let nextRebuildMs = Number.NEGATIVE_INFINITY
   const refresh = Effect.gen(function* () {
-    // A leader does this with its own repairs.
+    // A leader rebuilds memory in its own repair worker.
     if (use.isLeading || progress.stored === null || monotonicMs(clock) < nextRebuildMs) {
       return
     }

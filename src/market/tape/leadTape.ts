@@ -73,10 +73,10 @@ export const relayBlocks = Effect.fnUntraced(function* <Body>(
 })
 
 /**
- * Leads until the feed ends, and fails once another process has appended. What is stored is what is on the bus, so a
- * block is the same in every process and in the store, whoever led when it came. Blocks that an earlier leader appended
- * but did not store are stored first. An entry that cannot be read is left out; the next block then has a gap before
- * it.
+ * Leads until the feed ends, and fails once another process has appended. Blocks are stored as they are on the bus, so
+ * a block is the same in every process and in the store, whichever process led when it came. Blocks that an earlier
+ * leader appended but did not store are stored first. An entry that cannot be read is left out; the next block then has
+ * a gap before it.
  */
 export const leadChain = Effect.fnUntraced(function* <Body>(
   { feed, prices, stores, tape }: TapeParts,

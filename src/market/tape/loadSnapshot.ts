@@ -31,7 +31,7 @@ interface Expected {
   readonly slot: number
 }
 
-/** Happens after every repair, until the next snapshot. */
+/** The reason after every repair, until the next snapshot. */
 const OUTDATED = "trades were repaired since"
 
 /** Why a snapshot is not used; null when it is. */

@@ -82,7 +82,7 @@ const revaluedAfter = Effect.fnUntraced(function* (
 
 /**
  * Prices blocks, given oldest first. Returns them with the stored trades whose price they change. The pricing of new
- * blocks gets their swaps too; blocks that it priced before are waited for until they are stored.
+ * blocks gets their swaps too. Waits until the blocks that it has already priced are stored.
  */
 export const priceAgain = Effect.fnUntraced(function* (
   { durable, live, prices, storable, stores }: PricingParts,

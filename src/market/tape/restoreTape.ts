@@ -9,7 +9,7 @@ import { LATE_SECONDS, windowSeconds } from "../model/windows.ts"
 
 const HOUR = 3600
 
-/** The second from which on trades matter: the longest window, and the same time once more before it. */
+/** Earlier trades are not restored. This second lies two of the longest windows before the newest block. */
 export const restoredFrom = ({ timeMs }: TradeProgress): number =>
   floorTo(Math.floor(timeMs / 1000) - 2 * Math.max(...windowSeconds) - LATE_SECONDS, HOUR)
 

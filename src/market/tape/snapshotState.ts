@@ -12,7 +12,7 @@ interface SnapshotPace {
   readonly sinceMs: number
 }
 
-/** `pace` is null for a process that takes none. */
+/** The state of the snapshots. `pace` is null for a process that takes none. */
 export const snapshotState = (
   { kept, loaded }: SnapshotNotes,
   nowMs: number,

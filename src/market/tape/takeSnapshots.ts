@@ -1,4 +1,4 @@
-/** Snapshots of memory in the store, now and then and at an orderly stop. */
+/** Stores snapshots of memory, now and then and at an orderly stop. */
 import { Clock, Config, Duration, Effect, Option, Stream } from "effect"
 import { durationSetting, rangeSetting } from "../../domain/countSetting.ts"
 import { noteFailure } from "../../operations/SourceMonitor.ts"
@@ -10,7 +10,7 @@ import { inSlices } from "../history/slices.ts"
 import type { Tape } from "./Tape.ts"
 
 export interface SnapshotSettings {
-  /** The time between two; null for none. */
+  /** The time between two snapshots; null takes none. */
   readonly every: Duration.Duration | null
   /** Bytes of memory. A larger image is not stored. */
   readonly most: number
@@ -119,16 +119,16 @@ export const makeSnapshots = Effect.fnUntraced(function* (
   return {
     /** Takes a snapshot when its time has come. */
     ifDue: (nowMs: number): Effect.Effect<void> =>
-      // Either way, in case the clock was set back.
+      // The absolute difference counts, in case the clock was set back.
       settings.every !== null && Math.abs(nowMs - state.lastMs) >= Duration.toMillis(settings.every)
         ? take
         : Effect.void,
 
-    /** Takes one at the end, for at most ten seconds. */
+    /** Takes a last snapshot, within ten seconds. */
     atStop:
       settings.every === null
         ? Effect.void
-        : // The store refuses it where another process writes by now.
+        : // If another process writes by now, the store refuses the snapshot.
           Effect.interruptible(Effect.ignore(Effect.andThen(flush, take))).pipe(
             Effect.timeoutOption(STOP_LIMIT),
             Effect.asVoid

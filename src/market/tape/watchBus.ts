@@ -13,7 +13,7 @@ export interface BusSigns {
   readonly heardAtMs: number | null
   /** The newest block that was read or appended, at first the time at which the process began to look. */
   readonly movedAtMs: number
-  /** True after an append of this process failed, until a block is appended, by whomever. */
+  /** True from a failed append of this process until any process appends a block. */
   readonly isRefusing: boolean
 }
 
