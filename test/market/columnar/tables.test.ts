@@ -45,7 +45,7 @@ describe("wide numbers", () => {
   })
 })
 
-it("a set of pairs tells members apart by both hashes and by their owner, however often it grows or is emptied", () => {
+it("a set of pairs distinguishes members by both hashes and by owner, however often it grows or is emptied", () => {
   const set = new PairSet()
   for (const most of [5000, 10, 10, 10, 300]) {
     const members = Array.from({ length: most }, (_, each) => [1 + (each % 7), each % 11, each] as const)
@@ -148,7 +148,7 @@ describe("Ranking", () => {
 })
 
 describe("a group", () => {
-  it.prop("of addresses and of pairs is found like each of its members", [Seed], ([seed]) => {
+  it.prop("of addresses or pairs gives the same numbers as looking up its members one by one", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
     const [addresses, pairs] = [new Addresses(), new PairTable()]
     const some = () => 1 + Math.floor(roll() * 2000)

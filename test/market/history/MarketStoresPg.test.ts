@@ -246,7 +246,7 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
     })
   )
 
-  it.live("cannot be read while the database is frozen, and can be once it is back", () =>
+  it.live("cannot be read while the database is frozen, and can be read once it is back", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* storesOf(storesOn(TestDatabase.connect(proxy.address)))

@@ -17,7 +17,7 @@ const textOf = (part: Uint8Array | null) => (part === null ? null : new TextDeco
 /** The contract of every snapshot store. */
 export const snapshotStoreContract = <E>(name: string, store: Layer.Layer<MarketStorePorts, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
-    it.effect("keeps the newest snapshot completely, and none that does not match the stored trades", () =>
+    it.effect("keeps the newest snapshot whole, and refuses a snapshot that does not match the stored trades", () =>
       Effect.gen(function* () {
         const { blocks, snapshots } = yield* marketStores
         yield* blocks.open(CHAIN)

@@ -181,7 +181,7 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("a repair in ClickHouse"
     }).pipe(Effect.scoped)
   )
 
-  it.live("that was cut off is carried out after a restart", () =>
+  it.live("that was interrupted is carried out after a restart", () =>
     Effect.gen(function* () {
       const here = yield* placeOf(engine(), "cut")
       const first = yield* Scope.make()

@@ -150,7 +150,7 @@ describe("the order of writes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has the prices of the later repair when the clock stepped back between the two", () =>
+  it.effect("has the prices of the later of two repairs, even when the clock stepped back between them", () =>
     Effect.gen(function* () {
       const server = makeTables()
       const { queue, tables } = yield* processOf(yield* folder, server)
@@ -166,7 +166,7 @@ describe("the order of writes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("makes the candles of another term's repair again, and nothing else of it", () =>
+  it.effect("rebuilds only the candles of a repair from another term", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const { open, tables } = yield* processOf(path)

@@ -11,7 +11,7 @@ const blockAt = (slot: number, launches: StoredBatch["launches"] = []): StoredBa
 }
 
 describe("the capture of a tape", () => {
-  it.effect("is null once only part of a block was added, even after later blocks", () =>
+  it.effect("returns null once only part of a block was added, even after later blocks", () =>
     Effect.gen(function* () {
       const chain = emptyChain({ tokens: 10, bars: 100, trades: 100, traders: 10 })
       const read = (block: StoredBatch) => {

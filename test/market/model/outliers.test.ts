@@ -50,7 +50,7 @@ describe("outliers", () => {
     assert.strictEqual(outliersOf(moved).count, 0)
   })
 
-  it("are not alone in their bar, and not among prints without a price", () => {
+  it("need other prints with a price in their bar", () => {
     assert.deepStrictEqual(outliersOf([print(3, 1n)]), { count: 0, high: 3, low: 3 })
     assert.strictEqual(outliersOf([print(3, 0n), print(null, 10n)]).count, 0)
   })

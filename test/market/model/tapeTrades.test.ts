@@ -55,7 +55,7 @@ describe("trades for the tape", () => {
     assert.deepStrictEqual(prices(undecided, null), [[null, 7000n]])
   })
 
-  it("of two tokens are worth what the better known token is, and get a price from the quote alone", () => {
+  it("of two tokens take the value of the better known token, but a price only from the quote", () => {
     const [token, hub] = [mintOf(1), mintOf(9)]
     // Two micro-dollars for a unit are 200 dollars for a whole token of eight decimals.
     const block = {
@@ -227,7 +227,7 @@ describe("trades for the tape", () => {
     )
   })
 
-  it("name the launchpad of a curve, and none for a pool", () => {
+  it("name the launchpad of a curve, but no launchpad for a pool", () => {
     assert.strictEqual(launchpad("pump-fun-curve"), "pump-fun")
     assert.strictEqual(launchpad("raydium-clmm"), null)
   })
@@ -248,7 +248,7 @@ describe("SolPrice", () => {
     assert.deepStrictEqual(price.at(timeMs + 1, now), microPerLamport)
   })
 
-  it("prices a block by the median dollar that had just been traded", () => {
+  it("prices a block by the dollar-weighted median of the swaps before it", () => {
     const price = new SolPrice()
     const swaps = [140n, 141n, 9000n, 142n, 1n].map((dollars, index) => ({ ...solFor(dollars), index }))
     price.observe([...swaps, leg()], timeMs)
@@ -257,7 +257,7 @@ describe("SolPrice", () => {
     assert.strictEqual(price.at(timeMs + 300_001, null), null)
   })
 
-  it("is the same in whatever order the swaps become known; each counts once, and only the newest 64", () => {
+  it("does not depend on the order of the swaps, counts each once, and counts only the newest 64", () => {
     const trades = Array.from({ length: 80 }, (_, slot) =>
       tapeTradesOf(
         { legs: [{ ...solFor(BigInt(100 + slot)), slot }], nets: [], unresolved: 0 },
@@ -274,7 +274,7 @@ describe("SolPrice", () => {
 })
 
 describe("a stored trade", () => {
-  it("that is priced again has the prices that it would have had at first", () => {
+  it("that is priced again gets the prices that it would have had at first", () => {
     const recipient = mintOf(3)
     const fee = {
       kind: "front-end" as const,

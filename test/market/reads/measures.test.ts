@@ -26,7 +26,7 @@ const percent = (before: bigint, after: bigint) => {
 }
 
 describe("measures", () => {
-  it("take a price that is kept as a double as the shortest text that reads back as it", () => {
+  it("turn a double into the shortest text that reads back as the same double", () => {
     assert.deepStrictEqual([0.1, 1, 150.25, 1e-9, 6.1e-9, 1.5e21, null, 0].map(text), [
       "0.1",
       "1",
@@ -39,7 +39,7 @@ describe("measures", () => {
     ])
   })
 
-  it("change by exactly so many percent", () => {
+  it("change by an exact percentage", () => {
     assert.deepStrictEqual(
       [percent(1n, 2n), percent(3n, 1n), percent(2n, 2n), percent(0n, 2n)],
       ["100", "-66.6666666666667", "0", null]

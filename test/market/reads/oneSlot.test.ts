@@ -102,7 +102,7 @@ describe("a view of the market", () => {
     })
   )
 
-  it.effect("has a chart of the same slot as what is read with it", () =>
+  it.effect("has a chart at the slot of everything that is read with it", () =>
     Effect.gen(function* () {
       const { apply, market, next } = yield* world
       yield* apply(block(3, 4000, { priceUsd: 100 }))

@@ -58,7 +58,7 @@ it.effect("knows nothing before the first block", () =>
   })
 )
 
-it.effect("counts no volume, rather than zero, for the dollars that tokens are paid with", () =>
+it.effect("has no volume, instead of zero, for USDC", () =>
   Effect.gen(function* () {
     const { volume24hUsd } = yield* after([batch(0), batch(DAY, { trades: [tradeAt(DAY)] })], USDC)
     assert.deepStrictEqual([volume24hUsd.value, volume24hUsd.coverage.reason], [null, "not_captured"])

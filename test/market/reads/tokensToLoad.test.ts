@@ -11,7 +11,7 @@ const booked = (known: ReadonlyArray<Mint>) => ({
 })
 
 describe("the tokens that a view loads", () => {
-  it("are those that are not loaded, also when their pools are", () => {
+  it("are the tokens that are not loaded, even when their pools are", () => {
     const shown = [
       [mintOf(1), "10"],
       [mintOf(2), "20"]
@@ -19,7 +19,7 @@ describe("the tokens that a view loads", () => {
     assert.deepStrictEqual(tokensToLoad(booked([mintOf(1)]), shown), [mintOf(2)])
   })
 
-  it("are twenty at a time, and tokens without liquidity do not hold up the others", () => {
+  it("are at most twenty, and tokens without liquidity do not hold up the others", () => {
     const mints = Array.from({ length: 60 }, (_, n) => mintOf(n))
     const loaded: Array<Mint> = []
     // No pool of these tokens is ever found.

@@ -29,13 +29,13 @@ const progressOf = (more: Partial<TradeProgress> = {}): TradeProgress => ({
 describe("lacksRepairs", () => {
   const stored = progressOf({ gaps: [gapOf(20, 29)], repairs: 3 })
 
-  it("is true where the store counts other repairs", () => {
+  it("is true when the store counts other repairs", () => {
     assert.isFalse(lacksRepairs({ gaps: stored.gaps, repairs: 3 }, stored))
     assert.isTrue(lacksRepairs({ gaps: stored.gaps, repairs: 2 }, stored))
     assert.isTrue(lacksRepairs({ gaps: stored.gaps, repairs: 4 }, stored))
   })
 
-  it("is true where the store has settled a gap that is open in memory, but not beyond its newest block", () => {
+  it("is true when the store has settled a gap that is open in memory, except after its newest block", () => {
     assert.isTrue(lacksRepairs({ gaps: [gapOf(10, 12), ...stored.gaps], repairs: 3 }, stored))
     assert.isTrue(
       lacksRepairs({ gaps: stored.gaps, repairs: 3 }, { ...stored, gaps: [gapOf(20, 29, { state: "unavailable" })] })
@@ -54,7 +54,7 @@ const triedAtZero = (fromSlot: number, tries: number) =>
 describe("the blocks that are left to read", () => {
   const none = { fromMs: null, isDue: true }
 
-  it("are those of the newest gap that is due, also once the clock was set back", () => {
+  it("are the blocks of the newest gap that is due, even after the clock was set back", () => {
     const gaps = [triedAtZero(10, 1), triedAtZero(20, 5)]
     const dueAt = (nowMs: number) => {
       const job = nextJob(progressOf({ gaps }), nowMs, none)

@@ -61,7 +61,7 @@ it("gives a block back whole, also when it is encoded again", () => {
   assert.deepStrictEqual(whole(decodeBlock(encodeBlock(decodeBlock(bytes)))), whole(batch))
 })
 
-it("tells what a feed does not report from what it reports as none", () => {
+it("distinguishes what a feed does not report from what it reports as none", () => {
   const { supply: _supply, transfers: _transfers, ...rest } = batch
   const bare = { ...rest, launches: null }
   assert.deepStrictEqual(whole(decodeBlock(encodeBlock(bare))), whole(bare))

@@ -145,7 +145,7 @@ describe("a market that starts again", () => {
     })
   )
 
-  it.effect("has the seen share of its windows before the first block comes", () =>
+  it.effect("knows the share of its windows that was seen before the first block comes", () =>
     Effect.gen(function* () {
       yield* at(0)
       const store = yield* memory

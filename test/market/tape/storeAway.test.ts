@@ -45,7 +45,7 @@ describe("a process whose store does not answer", () => {
     return { carryOut, through: replaced(store, { blocks: { repairable, repair } }) }
   }
 
-  it.effect("gets the blocks of a repair that failed and was carried out later", () =>
+  it.effect("gets the blocks of a repair that failed at first and was carried out later", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(timeOf(FIRST))
       const { carryOut, through } = noting(yield* memory)

@@ -45,7 +45,7 @@ describe("transfers of a wallet", () => {
     })
   )
 
-  it.effect("are stored when the wallet's earlier trades are read later, backwards", () =>
+  it.effect("are stored even when the wallet's earlier trades are read later", () =>
     Effect.gen(function* () {
       // The transfer comes in a new block first, then in a block that is read backwards.
       for (const first of [TRADED_AT + 3, RECEIVED_AT + 3]) {
