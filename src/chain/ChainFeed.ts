@@ -27,7 +27,7 @@ export interface Snapshot {
  * An event of the chain. All writes of one slot arrive together, so that a reader never sees half of a swap.
  *
  * With several connections to one node this holds where the node sends writes of the clock sysvar, because the clock
- * shows which slot each connection has come to. The slowest connection then holds up the others until it is dropped.
+ * shows which slot each connection has reached. The slowest connection then holds up the others until it is dropped.
  * Without the clock, a slot ends for all connections with the first write of the next slot.
  */
 export type ChainEvent =
@@ -43,7 +43,7 @@ export type ChainEvent =
 export interface Freshness {
   /**
    * The newest slot received; 0 before the first. With several connections to one node, the newest slot that every
-   * connection has come to.
+   * connection has reached.
    */
   readonly slot: number
   /** When that slot was first received by the local clock, in milliseconds since the Unix epoch; null before. */
@@ -80,9 +80,9 @@ export class ChainFeed extends Context.Service<
     unwatch(addresses: Iterable<Address>): Effect.Effect<void>
     /** Every event since the subscription, in order, for one consumer: `ChainHub`. */
     readonly events: Stream.Stream<ChainEvent>
-    /** Read synchronously on every quote. */
+    /** The state of the connection. Quotes read it synchronously. */
     readonly freshness: () => Freshness
-    /** The chain's own time, from the clock sysvar. Read synchronously on every quote. */
+    /** The chain's own time, from the clock sysvar. Quotes read it synchronously. */
     readonly clock: () => ChainClock
     /** The commitment of all events. */
     readonly commitment: Commitment

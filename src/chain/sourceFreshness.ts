@@ -17,7 +17,7 @@ export const CHAIN = "chain"
 /** Blocks are stale once the newest of them is older than this by its own time, in milliseconds. */
 export const STALE_BLOCK_MS = 30_000
 
-/** A feed as a source. One that delivered once and is down now is `stale`; one that never did is `unavailable`. */
+/** The state of a feed as a source. A feed that is down is `stale` if it has ever delivered, else `unavailable`. */
 export const chainState = ({ heardAtMs, node, slot, state }: Freshness): SourceState => ({
   observedAtMs: heardAtMs,
   status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state],

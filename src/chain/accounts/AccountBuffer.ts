@@ -50,7 +50,7 @@ export class AccountBuffer {
   #isReplaying = false
   readonly #isPrivate: (address: Address) => boolean
 
-  /** Private accounts are kept, but never emitted. */
+  /** `isPrivate` is true for accounts that are kept but never emitted. */
   constructor(isPrivate: (address: Address) => boolean) {
     this.#isPrivate = isPrivate
   }
@@ -75,7 +75,7 @@ export class AccountBuffer {
     return this.#emitted.get(address)
   }
 
-  /** Expects the account's state: first from a response, then from writes. */
+  /** Starts to follow an account. Its state comes from a response first, then from writes. */
   follow(address: Address): void {
     if (!this.#unread.has(address) && !this.#emitted.has(address)) {
       this.#unread.set(address, { early: undefined, answered: false })
@@ -88,7 +88,7 @@ export class AccountBuffer {
     this.#behind.delete(address)
   }
 
-  /** The account has to be read again. `missed` means that the reader lacks a write. */
+  /** Marks an account to be read again. `missed`: the reader lacks a write. */
   doubt(address: Address, { missed }: { readonly missed: boolean }): void {
     const unread = this.#unread.get(address)
     if (unread === undefined && !this.#emitted.has(address)) {
@@ -100,13 +100,13 @@ export class AccountBuffer {
     }
   }
 
-  /** The connection was lost, so waiting writes may be only half of a slot. Drops them. */
+  /** Drops the waiting writes of a lost connection, because they may be only half of a slot. */
   dropWaiting(): void {
     this.#open.clear()
     this.#answers = []
   }
 
-  /** The nodes serve another chain. States of the old chain no longer keep out older slots. */
+  /** Begins another chain. States of the old chain no longer keep out lower slots. */
   startAnew(): void {
     const followed = [...this.#emitted.keys(), ...this.#unread.keys()]
     this.#emitted.clear()
@@ -121,7 +121,7 @@ export class AccountBuffer {
     }
   }
 
-  /** A new connection without a replay: every account has to be read again. */
+  /** Marks every account to be read again, for a new connection without a replay. */
   doubtAll(): void {
     this.dropWaiting()
     this.#isReplaying = false
@@ -133,7 +133,7 @@ export class AccountBuffer {
     }
   }
 
-  /** A new connection that repeats every write since the loss. Reads only accounts that were still unread then. */
+  /** Continues after a loss whose writes are repeated. Only accounts that were unread then have to be read. */
   resume(): void {
     this.dropWaiting()
     this.#isReplaying = true
@@ -142,7 +142,7 @@ export class AccountBuffer {
     }
   }
 
-  /** The missed writes have been repeated. */
+  /** Ends the replay: the missed writes have been repeated. */
   endReplay(): void {
     this.#isReplaying = false
   }
@@ -195,7 +195,7 @@ export class AccountBuffer {
     return snapshot.accounts.size === 0 ? [] : [{ _tag: "Snapshot", snapshot }]
   }
 
-  /** The events to emit once every slot up to and including this one has ended. */
+  /** Ends every slot up to and including this one, and returns the events to emit. */
   end(slot: number): ReadonlyArray<ChainEvent> {
     const writes = this.#open.take(slot).flatMap(([ended, states]) => this.#settle(ended, states))
     const answers = this.#answers.filter((answer) => answer.slot <= slot)

@@ -11,18 +11,18 @@ export interface Relay {
   readonly followed: () => Iterable<Address>
   /** Sets the listener that runs whenever these accounts change. */
   readonly onChange: (listener: () => void) => void
-  /** A new connection: writes before it may be missing. */
+  /** Notes a new connection. Writes before it may be missing. */
   readonly connect: () => void
   readonly disconnect: () => void
-  /** The feed follows the accounts as far as its source does. `slot` has the same meaning as in `end`. */
+  /** Notes which accounts the source follows now. `slot` has the same meaning as in `end`. */
   readonly hasFollowed: (isFollowed: (address: Address) => boolean, slot: number) => void
-  /** These accounts are no longer followed, or one of their writes is missing. */
+  /** Notes that these accounts are no longer followed, or that one of their writes is missing. */
   readonly lose: (addresses: ReadonlyArray<Address>) => void
   /** Takes a write. False when no other process follows the account. */
   readonly take: (address: Address, state: AccountState) => boolean
   /** How many writes wait for their slot to end. */
   readonly waiting: number
-  /** Every slot up to and including `ended` has ended. `slot` is the newest slot whose writes have all arrived. */
+  /** Ends every slot up to and including `ended`. `slot` is the newest slot whose writes have all arrived. */
   readonly end: (ended: number, slot: number) => void
 }
 

@@ -124,7 +124,7 @@ export class ChainHub extends Context.Service<
         yield* left.length === 0 ? Effect.void : feed.unwatch(left)
       })
 
-      // A feed emits the state of newly watched accounts. So unwatching and watching again emits it once more.
+      // A feed emits the state of newly watched accounts, so unwatching and watching again emits it once more.
       const refresh = Effect.fnUntraced(function* (follower: Follower, addresses: Iterable<Address>) {
         const own = Array.from(addresses).filter((address) => followed.get(address)?.followers.has(follower) === true)
         yield* feed.unwatch(own)

@@ -140,7 +140,7 @@ export class ChainState implements Listener {
     return this.#relay === undefined ? this.own() : Array.from(new Set([...this.own(), ...this.#relay.followed()]))
   }
 
-  /** The accounts are now followed as far as the source follows them. */
+  /** Notes which accounts the source follows now. */
   hasFollowed(isFollowed: (address: Address) => boolean): void {
     this.#relay?.hasFollowed(isFollowed, this.#endedSlot)
   }
@@ -173,7 +173,7 @@ export class ChainState implements Listener {
     return this.#clock.isKnown ? this.#replay.fromOf(this.heard.slot) : null
   }
 
-  /** A new connection. Every account is read again, unless the stream repeats its writes from `replayFrom` on. */
+  /** Notes a new connection. Every account is read again, unless the stream repeats its writes from `replayFrom` on. */
   connect({ isReplayed = false, spread }: Partial<Pick<Subscriptions, "isReplayed" | "spread">> = {}): void {
     this.#connected = true
     this.heard.connect(spread)
@@ -199,7 +199,7 @@ export class ChainState implements Listener {
     this.#buffer.dropWaiting()
   }
 
-  /** The nodes serve another chain: nothing that is known of the old chain holds. */
+  /** Begins another chain: nothing that is known of the old chain holds. */
   startAnew(): void {
     this.#buffer.startAnew()
     this.heard.startAnew()
@@ -301,7 +301,7 @@ export class ChainState implements Listener {
     this.changed.openUnsafe()
   }
 
-  /** No write has arrived for a moment: emits the writes that have. */
+  /** Emits the writes that have arrived, after a moment without a further write. */
   settleQuiet(): void {
     if (this.#buffer.isReplaying && this.#replay.isPast(this.heard.slot)) {
       // Repeated writes come without a pause.
@@ -311,7 +311,7 @@ export class ChainState implements Listener {
     this.settle(Math.min(this.#reportsSlots ? this.heard.slot : Infinity, this.heard.reached))
   }
 
-  /** Emits the slots before this one that every connection has come to. Drops connections that hold up too much. */
+  /** Emits the slots before this one that every connection has reached. Drops connections that hold up too much. */
   #settleBefore(slot: number): void {
     const isFull = () => this.#buffer.size + (this.#relay?.waiting ?? 0) > MOST_WAITING
     do {
@@ -323,7 +323,7 @@ export class ChainState implements Listener {
     }
   }
 
-  /** Every slot up to and including this one has ended: emits its writes. All writes up to slot `sent` have arrived. */
+  /** Ends every slot up to and including this one and emits the writes. All writes up to slot `sent` have arrived. */
   settle(slot: number, sent = this.#endedSlot): void {
     this.#relay?.end(slot, Math.min(slot, sent))
     const wasBehind = this.#buffer.isBehind

@@ -23,12 +23,12 @@ export class HeardSlots {
     this.#time = time
   }
 
-  /** 0 before the first. */
+  /** The newest slot; 0 before the first. */
   get slot(): number {
     return this.#slot
   }
 
-  /** In milliseconds since the Unix epoch; null before the first. */
+  /** When that slot was received, in milliseconds since the Unix epoch; null before the first. */
   get atMs(): number | null {
     return this.#atMs
   }
@@ -39,7 +39,7 @@ export class HeardSlots {
   }
 
   /**
-   * The newest slot that every connection has come to, and when the first connection came to it. States of accounts are
+   * The newest slot that every connection has reached, and when the first connection came to it. States of accounts are
    * not newer. Where no connection holds up the others, the newest slot of all.
    */
   get complete(): ReachedSlot {
@@ -61,7 +61,7 @@ export class HeardSlots {
     return this.#time.currentTimeMillisUnsafe()
   }
 
-  /** The slot that every connection has come to; Infinity where none holds up the others. */
+  /** The slot that every connection has reached; Infinity where none holds up the others. */
   get reached(): number {
     return this.#spread.reached().slot
   }
@@ -101,7 +101,7 @@ export class HeardSlots {
     }
   }
 
-  /** The nodes serve another chain. */
+  /** Begins another chain. */
   startAnew(): void {
     this.#slot = 0
     this.#atMs = null

@@ -1,7 +1,7 @@
 /** A stream repeats this many slots before the newest one. No write arrives more slots late than this. */
 const REPLAYED_SLOTS = 32
 
-/** A stream that repeats the writes since before the last stream was lost. */
+/** Follows a stream that repeats the writes since before the previous stream was lost. */
 export class StreamReplay {
   #to = 0
   #isChecked = true
@@ -11,7 +11,7 @@ export class StreamReplay {
     return slot <= REPLAYED_SLOTS ? null : slot - REPLAYED_SLOTS
   }
 
-  /** A stream begins. `slot` is the newest slot before the loss, or null when the stream repeats nothing. */
+  /** Begins a stream. `slot` is the newest slot before the loss, or null when the stream repeats nothing. */
   begin(slot: number | null): void {
     this.#to = slot ?? 0
     this.#isChecked = slot === null

@@ -4,7 +4,7 @@ import type { ChainUnavailable } from "../ChainUnavailable.ts"
 import type { ChainState } from "./ChainState.ts"
 import type { Subscriptions } from "./subscriptions.ts"
 
-/** Where the writes of followed accounts come from. Accounts are read from a node besides. */
+/** Where the writes of followed accounts come from. The accounts themselves are read from a node. */
 export interface WriteSource<R> {
   /** Opens a connection. The state listens to it. */
   readonly open: (
@@ -16,7 +16,7 @@ export interface WriteSource<R> {
   readonly others: (node: RpcNode) => ReadonlyArray<RpcNode>
   /** Host of the connection that belongs to this node, for logs and probes. */
   readonly host: (node: RpcNode) => string
-  /** The connection failed: go on to the next one. */
+  /** Goes on to the next connection after a failure. */
   readonly leave: (node: RpcNode) => void
 }
 

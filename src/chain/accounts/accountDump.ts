@@ -66,7 +66,7 @@ const timeAt = (slot: number, dumps: ReadonlyArray<AccountDump>): number => {
 
 /**
  * Merges dumps into one market. For each account the state with the highest slot wins; the first one among equals. The
- * time is that of the newest dump. Where that dump does not state epoch and time, they are derived from the slot.
+ * newest dump gives the time. Where that dump does not state epoch and time, they are derived from the slot.
  */
 export const mergeDumps = (dumps: ReadonlyArray<AccountDump>): Recording => {
   const accounts = new Map<Address, OnChainAccount>()

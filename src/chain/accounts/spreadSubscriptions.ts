@@ -145,7 +145,7 @@ class SpreadSockets {
     })
   }
 
-  /** Divides the accounts among connections. Null takes the accounts for which no connection can be opened. */
+  /** Divides the accounts among connections. The key null has the accounts for which no connection can be opened. */
   assign(addresses: ReadonlyArray<Address>): Effect.Effect<ReadonlyMap<Member | null, ReadonlyArray<Address>>> {
     return Effect.gen({ self: this }, function* () {
       const shares = new Map<Member | null, Array<Address>>()
@@ -223,7 +223,7 @@ class SpreadSockets {
     }
   }
 
-  /** Drops a connection. The feed is told of its accounts at once, before a slot can end without their writes. */
+  /** Drops a connection. Reports its accounts as lost at once, before a slot can end without their writes. */
   #lose(member: Member, error: ChainUnavailable): void {
     const share = this.members.remove(member)
     if (share !== null) {
@@ -279,7 +279,7 @@ class SpreadSockets {
     }
   }
 
-  /** Reports the slot that every connection has come to, when it is newer than before. */
+  /** Reports the slot that every connection has reached, when it is newer than before. */
   #reportReached(before: number): void {
     const { slot } = this.progress.reached
     if (slot > before) {
@@ -331,7 +331,7 @@ class SpreadSockets {
  * Connects once, and again as accounts are added. Losing a connection loses only its share: those accounts are no
  * longer followed, and the next call follows them on other connections. `closed` fails when the last connection is
  * lost. Every further connection also follows the clock, which is written in every slot. `reached` is the slot that all
- * connections have come to.
+ * connections have reached.
  */
 export const spreadSubscriptions = Effect.fnUntraced(function* (
   settings: SpreadSettings,

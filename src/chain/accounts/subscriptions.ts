@@ -24,7 +24,7 @@ export interface Listener {
   readonly onMalformed: (address: Address | null) => void
 }
 
-/** A slot that every one of several connections has come to. */
+/** A slot that every one of several connections has reached. */
 export interface ReachedSlot {
   /** The newest slot for which every connection has delivered writes; Infinity where none holds up the others. */
   readonly slot: number

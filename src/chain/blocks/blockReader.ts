@@ -22,7 +22,7 @@ const failureOf = ({
     ...(retryAfterMs !== undefined && { retryAfterMs })
   })
 
-/** A block is garbage once it is packed. So there are megabytes of garbage a second at most, and little that lasts. */
+/** Limits of the thread's heap. A block is garbage as soon as it is packed, so little memory is kept for long. */
 const resourceLimits = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 }
 
 /** A thread, and the fibers that wait for its replies. */

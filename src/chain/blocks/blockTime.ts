@@ -5,7 +5,7 @@ import type { BlockHead } from "./BlockFeed.ts"
 
 /** The usual time of a slot. */
 export const SLOT_MS = 400
-/** The most that a block's time may differ from the estimate, plus the slack for each slot to the sysvar's slot. */
+/** A block's time may differ from the estimate by this much, and by more the further away the sysvar's slot is. */
 const SLACK_MS = 60_000
 const SLACK_PER_SLOT_MS = 5000
 

@@ -15,7 +15,7 @@ export interface BlockSettings extends SlotSettings {
   readonly tries: number
 }
 
-/** What following reads from a node. */
+/** What `followBlocks` reads from a node. */
 export interface BlockSource<Block extends BlockHead> extends Omit<SlotSource, "newest"> {
   /** The newest slot that may have a block. */
   readonly newest: Effect.Effect<number, ChainUnavailable>
@@ -56,7 +56,7 @@ export class BlockProgress {
     return this.#head
   }
 
-  /** The nodes serve another chain. */
+  /** Begins another chain. */
   startAnew(): void {
     this.#slot = 0
     this.#head = 0
@@ -64,18 +64,18 @@ export class BlockProgress {
     this.#observedAtMs = null
   }
 
-  /** The node reported its newest slot. */
+  /** Notes the newest slot that the node reported. */
   reach(head: number): void {
     this.#head = Math.max(this.#head, head)
     this.#down = false
   }
 
-  /** The node did not answer. */
+  /** Notes that the node did not answer. */
   lose(): void {
     this.#down = true
   }
 
-  /** A block was emitted. The time of a block without one is estimated at 0.4 s for each slot behind the newest. */
+  /** Notes an emitted block. A block without a time gets an estimate: 0.4 s for each slot behind the newest. */
   emit({ blockTimeMs, slot }: BlockHead, nowMs: number): void {
     this.#slot = Math.max(this.#slot, slot)
     this.#heardAtMs = nowMs

@@ -26,7 +26,7 @@ export type SlotRequest = number | ({ readonly _tag: "Gap" } & BlockGap)
 
 /** This near to the head, reading slot by slot is no slower than listing first. */
 const FAR = 8
-/** Slots of one list. */
+/** The most slots that one list returns. */
 const LISTED = 256
 /** How many slots are read one by one after an empty or failed list. */
 const UNLISTED = 64

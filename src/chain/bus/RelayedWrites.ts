@@ -98,7 +98,7 @@ export class RelayedWrites implements Relay {
     return this.#open.size
   }
 
-  /** Repeats the current state. Readers can so tell a process that ended from a chain that stands still. */
+  /** Repeats the current state, so that readers can see that this process lives while the chain stands still. */
   beat(): void {
     if (this.#slot > 0) {
       this.#send([])
@@ -227,7 +227,7 @@ export class RelayedWrites implements Relay {
     }
   }
 
-  /** The leases of these owners are no longer followed. True when readers know one of them. */
+  /** Forgets the leases of lost owners. True when readers know one of the leases. */
   #forget(isLost: (owner: string) => boolean): boolean {
     const lost = Array.from(this.#followed.keys()).filter(isLost)
     lost.forEach((owner) => this.#followed.delete(owner))
@@ -235,7 +235,7 @@ export class RelayedWrites implements Relay {
     return lost.length > 0
   }
 
-  /** Lets readers of the next message know everything that is followed up to this slot. */
+  /** Adds everything that is followed up to this slot to what readers know from the next message on. */
   #follow(): void {
     this.#pending
       .filter(({ slot }) => slot <= this.#slot)

@@ -15,7 +15,7 @@ const LEASES_EVERY = "100 millis"
 const RETRY_EVERY = "250 millis"
 /** A message follows the previous one within this time, even when nothing was written. */
 const BEAT_EVERY = "1 second"
-/** Places of one slot: its messages are appended one after the other. A later slot has later places. */
+/** The number of places of one slot. Each message takes the next place; a later slot has later places. */
 const PLACES = 64
 const SESSION_BYTES = 6
 

@@ -14,7 +14,7 @@ export interface BlockTransaction {
   readonly nets: ReadonlyArray<NetTrade>
   readonly transfers: ReadonlyArray<Transfer>
   readonly changes: ReadonlyArray<BalanceChange>
-  /** Changes of wallets in a mint that they did not trade, without SOL and dollars. */
+  /** Balance changes of wallets in mints that they did not trade, without SOL and dollars. */
   readonly moves: ReadonlyArray<BalanceChange>
   /** How many swap instructions have an unknown side. */
   readonly unresolved: number

@@ -8,7 +8,7 @@ type Holding = `${Address} ${Mint}`
 
 const holding = (owner: Address, mint: Mint): Holding => `${owner} ${mint}`
 
-/** The causes that the instructions give, by holding. `lamports` has the accounts that exchanged lamports. */
+/** The causes of balance changes that the instructions show. `lamports` has the accounts that exchanged lamports. */
 interface Reasons {
   readonly traded: ReadonlySet<Holding>
   readonly moved: ReadonlyMap<Holding, BalanceCause>

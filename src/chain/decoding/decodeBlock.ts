@@ -11,7 +11,7 @@ import { readBlock } from "./transaction.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 import { walletTransfersOf } from "./walletTransfers.ts"
 
-/** The block; null when the result is not one. A transaction that only paid its fee keeps its balance change. */
+/** Decodes a block; null when the result is not one. A transaction that only paid its fee keeps its balance change. */
 export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null => {
   const read = readBlock(slot, answer)
   if (Result.isFailure(read)) {

@@ -8,8 +8,8 @@ import { quantityOf, type Transaction } from "./transaction.ts"
 import { swapOwnersOf } from "./swapOwners.ts"
 
 /**
- * The trades of one transaction, in two views. `legs` has every pool swap once, for pools and candles. `nets` has once
- * what each wallet gave and got, for wallets. Both views show the same swaps: use one or the other, never the sum.
+ * The trades of one transaction, in two views of the same swaps. `legs` has every pool swap once, for pools and
+ * candles. `nets` has the total that each wallet gave and got, for wallets. Use one view or the other, never the sum.
  */
 export interface DecodedTrades {
   readonly legs: ReadonlyArray<Leg>

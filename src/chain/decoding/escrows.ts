@@ -76,7 +76,7 @@ const flowsIn = (transaction: Transaction, fromOuter: number, toOuter: number): 
   return flows
 }
 
-/** One entry for each mint of an owner that only gave; with `sign` -1, of an owner that only received. */
+/** One entry for each mint of every owner that only gave; with `sign` -1, of every owner that only received. */
 const oneWays = (flows: Flows, sign: 1n | -1n): ReadonlyArray<OneWay> => {
   const found: Array<OneWay> = []
   for (const [owner, own] of flows) {
@@ -94,7 +94,7 @@ const isWallet = (owner: Address): boolean => isOnCurve(addressToBytes(owner))
 const isNamed = ({ instructions }: Transaction, program: Address, owner: Address, outer: number): boolean =>
   instructions.some((each) => each.outer === outer && each.program === program && each.accounts.includes(owner))
 
-/** True when a program or a mint speaks against an order. */
+/** True when a program or a mint shows that the fill is not of an order. */
 const isOther = (transaction: Transaction, { custody, fromOuter, gave, got, owner, toOuter }: EscrowFill): boolean => {
   if (isNft(transaction, gave[0]) || isNft(transaction, got[0])) {
     return true
@@ -108,7 +108,7 @@ const isOther = (transaction: Transaction, { custody, fromOuter, gave, got, owne
   return false
 }
 
-/** True for what another owner received on the side: a fee, dust of the keeper, or lamports of neither side. */
+/** True for an amount that does not speak against an order: a fee, the keeper's dust, or lamports of neither side. */
 const isBeside = (transaction: Transaction, each: OneWay, gave: OneWay, got: OneWay): boolean => {
   if (each.owner === got.owner) {
     return each.mint === got.mint || each.mint === gave.mint
@@ -160,7 +160,7 @@ const giverOf = (transaction: Transaction, flows: Flows): OneWay | undefined => 
   return giver === undefined || others.length > 0 || isSigner(transaction, giver.owner) ? undefined : giver
 }
 
-/** Top-level instructions of programs that may keep orders, if something moved in them. Each with its program. */
+/** Top-level instructions in which something moved and whose program may keep orders, each with its program. */
 const candidates = ({ instructions }: Transaction): ReadonlyMap<number, Address> => {
   const tops = new Map<number, Address>()
   let program: Address | null = null

@@ -37,7 +37,7 @@ export const makeHoldings = () => {
         }
       }
     },
-    /** The mints of which an owner holds a different amount than before. */
+    /** The changes of every mint in which some owner holds a different amount than before. */
     all: (): BlockHoldings => {
       const mints: Array<Mint> = []
       const changes: Array<string> = []

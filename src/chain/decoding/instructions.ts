@@ -63,7 +63,7 @@ const transfersBy = (
   return read === null || bytes === null ? NO_TRANSFERS : read(bytes, accounts)
 }
 
-/** Accounts are indexes in encoding `json` and from a Geyser, there as bytes. In `jsonParsed` they are addresses. */
+/** Reads accounts: indexes in encoding `json`, bytes of indexes from a Geyser, addresses in `jsonParsed`. */
 const readAccounts = (list: unknown, keys: ReadonlyArray<Address>): ReadonlyArray<Address> | null => {
   const isBytes = list instanceof Uint8Array
   if (!isBytes && (!Array.isArray(list) || typeof list[0] === "string")) {

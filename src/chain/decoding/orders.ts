@@ -71,7 +71,7 @@ const escrowFills = (transaction: Transaction): ReadonlyArray<Fill> =>
     exchange: { gave, got }
   }))
 
-/** Every order that the transaction fills: orders of known programs, and only without one, those of others. */
+/** Every order that the transaction fills. Orders of other programs count only when no known program has one. */
 export const fillsOf = (transaction: Transaction): ReadonlyArray<Fill> => {
   const known = knownFills(transaction.instructions)
   return known.length > 0 ? known : escrowFills(transaction)

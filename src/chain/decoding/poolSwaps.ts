@@ -49,7 +49,7 @@ interface VaultFlow {
   readonly from: TokenPayment | null
 }
 
-/** What moved through a vault, without a referrer's share: of two payments to one account the first counts. */
+/** What moved through a vault. A payment to the referrer after the vault's first payment is left out. */
 const vaultFlowOf = (
   transaction: Transaction,
   vault: Address,
@@ -99,16 +99,15 @@ const movedVaults = (
   return [paid.destination, got.source]
 }
 
-/** What moved on the side of the lamports, from the event: no transfers show it. */
+/** The lamport side of a swap, from the event: no transfer shows it. */
 const nativeFlow = (tokens: VaultFlow, { amountIn, amountOut }: CallReport): VaultFlow => {
   const [taken, paid] = tokens.paid > tokens.taken ? [amountIn, 0n] : [0n, amountOut]
   return { mint: SOL, taken, paid, feeIn: 0n, feeOut: 0n, from: null }
 }
 
 /**
- * What the trader paid or received in lamports. When the event does not state the fee, a purchase cost what the trader
- * sent. Otherwise the fee is what its recipient's lamports grew by, which is only known when this is the transaction's
- * only swap.
+ * What the trader paid or received in lamports. Without a fee in the event, a purchase cost what the trader sent. For
+ * other swaps the fee is the gain of its recipient, which is known only when this is the transaction's only swap.
  */
 const traderLamports = (
   transaction: Transaction,
@@ -256,7 +255,7 @@ const lamportsSent = ({ instructions }: Transaction, { at, end }: SwapCall, trad
   return sent
 }
 
-/** Every pool swap, in the order in which they ran. */
+/** Finds every pool swap, in the order in which the swaps ran. */
 export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   const calls = swapCallsOf(transaction)
   const deal = makeDealer(transaction, calls)

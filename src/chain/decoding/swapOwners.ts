@@ -18,7 +18,7 @@ const payerOf = (transaction: Transaction, swap: PoolSwap, before: PoolSwap | un
 const flowIn = (transaction: Transaction, wallet: Address, outer: number) =>
   tokenFlowOf(transaction, { wallet, custody: null, fromOuter: outer, toOuter: outer, lamports: false })
 
-/** A router's own accounts end as they began. Its swap belongs to the only signer whose tokens moved. */
+/** The payer, or the only signer whose tokens moved when the payer is a router, whose accounts end as they began. */
 const behindRouter = (transaction: Transaction, payer: Address, outer: number): Address => {
   if (isSwap(flowIn(transaction, payer, outer))) {
     return payer

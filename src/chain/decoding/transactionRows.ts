@@ -23,43 +23,38 @@ export type Trading = Pick<BlockTransaction, "index" | "legs" | "moves" | "nets"
 export type Movements = Pick<BlockTransaction, "changes" | "transfers">
 
 type Count = number | null
-/** Signature, slot, block time, index in the block, network fee. */
-type SharedRow = readonly [Occurrence["signature"], number, Count, Count, string]
-/** Index of the shared row, outer, inner. */
-type PlaceRow = readonly [number, number, Count]
-/** Index of the mint, amount, decimals. */
-type QuantityRow = readonly [number, string, Count]
-/** Place, index of the wallet, side, token, quote. */
-type TradeRow = readonly [PlaceRow, number, Trade["side"], QuantityRow, QuantityRow]
-/** Trade, index, pool, venue, confirmed, transfer fees of token and quote. */
-type LegRow = readonly [TradeRow, number, number, string, boolean | null, readonly [string, string] | null]
-type SpanRow = readonly [string, string] | null
-/** Quantity, kind, recipient, included, outer, inner. */
-type FeeRow = readonly [QuantityRow, TradeFee["kind"], number, boolean, number, Count]
-/** Trade, index, legs, pool, venue, held, fees, priority fee. */
+/** The place of an address in the table of addresses. */
+type At = number
+type SharedRow = readonly [Occurrence["signature"], slot: number, blockTime: Count, index: Count, feeLamports: string]
+type PlaceRow = readonly [shared: number, outer: number, inner: Count]
+type QuantityRow = readonly [mint: At, amount: string, decimals: Count]
+type TradeRow = readonly [place: PlaceRow, wallet: At, side: Trade["side"], token: QuantityRow, quote: QuantityRow]
+type FeesRow = readonly [token: string, quote: string] | null
+type LegRow = readonly [TradeRow, index: number, pool: At, dex: string, confirmed: boolean | null, fees: FeesRow]
+type SpanRow = readonly [before: string, after: string] | null
+type FeeRow = readonly [QuantityRow, TradeFee["kind"], recipient: At, included: boolean, outer: number, inner: Count]
 type NetRow = readonly [
-  TradeRow,
-  number,
-  ReadonlyArray<number>,
-  Count,
-  string | null,
-  readonly [SpanRow, SpanRow],
-  ReadonlyArray<FeeRow>,
-  string | null
+  trade: TradeRow,
+  index: number,
+  legs: ReadonlyArray<number>,
+  pool: At | null,
+  dex: string | null,
+  held: readonly [token: SpanRow, quote: SpanRow],
+  fees: ReadonlyArray<FeeRow>,
+  priorityLamports: string | null
 ]
-/** Owner, mint, before, after, delta, decimals, native, cause. */
-type ChangeRow = readonly [number, number, string, string, string, Count, boolean, BalanceChange["cause"]]
-/** Sender, receiver, quantity, native. */
-type TransferRow = readonly [PlaceRow, number, number, QuantityRow, boolean]
+type Cause = BalanceChange["cause"]
+type ChangeRow = readonly [owner: At, mint: At, before: string, after: string, delta: string, Count, boolean, Cause]
+type TransferRow = readonly [place: PlaceRow, from: At, to: At, quantity: QuantityRow, native: boolean]
 type TradingRow = readonly [
-  Occurrence["signature"],
-  number,
-  number,
-  ReadonlyArray<LegRow>,
-  ReadonlyArray<NetRow>,
-  ReadonlyArray<ChangeRow>
+  signature: Occurrence["signature"],
+  index: number,
+  unresolved: number,
+  legs: ReadonlyArray<LegRow>,
+  nets: ReadonlyArray<NetRow>,
+  moves: ReadonlyArray<ChangeRow>
 ]
-type MovementsRow = readonly [ReadonlyArray<TransferRow>, ReadonlyArray<ChangeRow>]
+type MovementsRow = readonly [transfers: ReadonlyArray<TransferRow>, changes: ReadonlyArray<ChangeRow>]
 
 /** Rows, and the tables that they refer to. */
 interface Sheet<Row> {
@@ -227,14 +222,7 @@ class Reader {
   }
 
   fee([quantity, kind, recipient, included, outer, inner]: FeeRow): TradeFee {
-    return {
-      ...this.quantity(quantity),
-      kind,
-      recipient: this.address(recipient),
-      included,
-      outer,
-      inner
-    }
+    return { ...this.quantity(quantity), kind, recipient: this.address(recipient), included, outer, inner }
   }
 
   transfer([[shared, outer, inner], from, to, quantity, native]: TransferRow): Transfer {

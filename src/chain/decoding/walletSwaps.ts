@@ -41,7 +41,7 @@ const groupFlow = (transaction: Transaction, group: TradingGroup, own: ReadonlyA
   return flow
 }
 
-/** One of the mints that went one way: the mint that the route begins or ends with, else the only one there is. */
+/** Chooses the mint of one side: the mint that the route begins or ends with, else the only mint; null for several. */
 const chosen = (mints: ReadonlyArray<Mint>, preferred: Mint | undefined): Mint | null => {
   if (preferred !== undefined && mints.includes(preferred)) {
     return preferred

@@ -38,7 +38,7 @@ const resourceLimits = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 5
 const skipped = (slot: number) =>
   new ChainUnavailable({ reason: "invalid", detail: `slot ${slot} has no block`, rpcCode: -32007 })
 
-/** The main thread's side of the thread. */
+/** The main thread's end of the thread that reads the stream. */
 class GeyserThread<Message> {
   readonly buffer = new StreamedSlots<Message>()
   /** When the newest event arrived by the monotonic clock; before the first, when the stream began. */

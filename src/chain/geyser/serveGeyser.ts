@@ -12,7 +12,7 @@ import { blockAnswer, linkOf, partOf } from "./slotParts.ts"
 /** Decodes and packs the answer of `getBlock`; null when it is not a block. Pure. */
 export type DecodeSlot<Message> = (slot: number, answer: unknown) => PackedReply<Message> | null
 
-/** Slots that were sent but not taken yet. With more the stream pauses; with half of them it goes on. */
+/** With more slots than this sent but not taken, the stream pauses; at half as many it goes on. */
 const MOST_UNTAKEN = 64
 /** How many slots may pass between the answer that says what can be replayed and the request for it. */
 const RANGE_MARGIN = 8

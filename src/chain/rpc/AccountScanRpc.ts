@@ -114,8 +114,8 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
 
 /**
  * Scans a node at `SOLANA_RPC_URL`, or a node of the options: the first node, and the next one after a failure. Fails
- * once the node has been silent for `SOLANA_SCAN_TIMEOUT`. The whole answer may take 90 times as long. Accounts are
- * those of confirmed blocks at least.
+ * once the node has been silent for `SOLANA_SCAN_TIMEOUT`. The whole answer may take 90 times as long. The accounts
+ * come from confirmed blocks at least.
  */
 export const layer = (options: RpcOptions = {}): Layer.Layer<AccountScan, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.effect(AccountScan, make(options))

@@ -27,7 +27,7 @@ export class NodeChoice {
     return this.#genesis
   }
 
-  /** False when the node's chain must be compared again: another chain is wanted than the node served. */
+  /** False when the node's chain must be compared again: the node last served another chain than the wanted one. */
   isUpToDate(node: RpcNode): boolean {
     return this.#wanted === null || this.#seen.get(node) === this.#wanted()
   }
@@ -50,7 +50,7 @@ export class NodeChoice {
     return true
   }
 
-  /** True when the hash is that of the known chain, or when either is unknown. Changes nothing. */
+  /** True when the hash belongs to the known chain, or when either is unknown. Changes nothing. */
   isKnown(genesis: string | null): boolean {
     return genesis === null || this.#genesis === null || this.#genesis === genesis
   }

@@ -15,12 +15,12 @@ export class Patience {
     return Duration.times(this.#first, 2 ** this.#doublings)
   }
 
-  /** A node was left because it was too slow. */
+  /** Lengthens the deadline, because a node was left for being too slow. */
   lengthen(): void {
     this.#doublings = Math.min(this.#doublings + 1, MOST_DOUBLINGS)
   }
 
-  /** A node answered in time. */
+  /** Resets the deadline, because a node answered in time. */
   reset(): void {
     this.#doublings = 0
   }

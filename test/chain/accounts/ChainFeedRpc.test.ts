@@ -238,7 +238,7 @@ describe("a snapshot from a node", () => {
 })
 
 describe("a reader that is too slow", () => {
-  it.live("loses no state: one snapshot replaces its queued events", () =>
+  it.live("loses no state, because one snapshot replaces its queued events", () =>
     Effect.gen(function* () {
       const node = yield* nodeWith([holding(A, [0]), holding(B, [0])])
       yield* Effect.gen(function* () {

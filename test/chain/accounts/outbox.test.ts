@@ -37,7 +37,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("an outbox", () => {
-  it.effect("hands over events in order", () =>
+  it.effect("returns events in order", () =>
     Effect.gen(function* () {
       const { outbox, take, offer } = yield* scene
       assert.deepStrictEqual([1, 2, 3].map(offer), [false, false, false])

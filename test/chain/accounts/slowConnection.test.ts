@@ -75,7 +75,7 @@ const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites) {
 })
 const scene = sceneWith()
 
-it.effect("states are as fresh as the slot that both connections have come to, and as old as its first delivery", () =>
+it.effect("states are as fresh as the slot that both connections have reached, and as old as its first delivery", () =>
   Effect.gen(function* () {
     const { buffer, pass, state, time } = yield* scene
     const live = state.freshness()
@@ -91,7 +91,7 @@ it.effect("states are as fresh as the slot that both connections have come to, a
   })
 )
 
-it.effect("a connection that stays ten slots behind makes states older, and not newer with each of its slots", () =>
+it.effect("a connection that stays ten slots behind makes states older", () =>
   Effect.gen(function* () {
     const { buffer, pass, state, time } = yield* scene
     for (let slot = 104; slot < 114; slot++) {

@@ -75,7 +75,7 @@ describe("followBlocks", () => {
       })
   )
 
-  it.effect("begins at the newest slot when nothing is known, and waits for later slots", () =>
+  it.effect("begins at the newest slot when nothing is known, then waits for later slots", () =>
     Effect.gen(function* () {
       const { source, state } = scripted(500)
       const emitted: Array<string> = []
@@ -263,7 +263,7 @@ describe("followBlocks far behind", () => {
     })
   )
 
-  it.effect("tells skipped slots from cleaned up ones", () =>
+  it.effect("distinguishes skipped slots from slots that the node has cleaned up", () =>
     Effect.gen(function* () {
       const { source } = sparse(1_000, 975)
       assert.deepStrictEqual(yield* firstEvents(source, 955, 3), ["956-974 cleaned_up", "980", "990"])

@@ -57,7 +57,7 @@ describe("entries that a process misses", () => {
     )
   })
 
-  it.live("and that wait keep the feed from being live", () =>
+  it.live("keep the feed from being live while they wait", () =>
     scene(
       Effect.fnUntraced(function* ({ bus, node }) {
         const pages = { hasMore: false }
@@ -76,7 +76,7 @@ describe("entries that a process misses", () => {
     )
   )
 
-  it.live("and that arrive all at once make it live with the last of them", () =>
+  it.live("make the feed live with the last of them when they arrive all at once", () =>
     scene(
       Effect.fnUntraced(function* ({ bus, node }) {
         const own: { isHeld: boolean; feed: ChainFeed["Service"] | null } = { isHeld: false, feed: null }
@@ -126,7 +126,7 @@ describe("entries that a process misses", () => {
     )
   )
 
-  it.live("and that are of one slot leave it live, at the slot that was applied", () =>
+  it.live("leave the feed live at the applied slot when they are of one slot", () =>
     scene(
       Effect.fnUntraced(function* ({ bus, node }) {
         const own: { feed: ChainFeed["Service"] | null } = { feed: null }

@@ -157,7 +157,7 @@ describe("transfers", () => {
     )
   })
 
-  it("are those next to a trade or a filled order, and not those inside", () => {
+  it("lie next to a trade or a filled order, not inside", () => {
     const swap = raydiumSwap("my sol", TRADER, "my token", 200n, 50n)
     const limit = Address.make("jupoNjAxXgZ4rjzxzPMP4oxduvQsQtZzyknqvzYNrNu")
     const calls = [

@@ -61,7 +61,7 @@ describe("an order in the escrow of any program", () => {
     assert.deepStrictEqual(tradesOf(of([fill(swapped)])), { legs: [], nets: FILLED })
   })
 
-  it("is its owner's when a decoded pool filled it, including the legs", () => {
+  it("belongs to its owner when a decoded pool filled it, and so do its legs", () => {
     const decoded = tradesOf(of([fill([dlmmSwap("order usdc", ORDER, "my sol", 1000n, 200n)])]))
     assert.deepStrictEqual(decoded, {
       legs: [[TRADER, "buy", 200n, SOL, 1000n, USDC]],

@@ -84,7 +84,7 @@ describe("an order that a keeper fills", () => {
     })
   })
 
-  it("is not mixed with another order in the same transaction", () => {
+  it("is kept apart from another order in the same transaction", () => {
     const second = named("second order")
     const other = named("other owner")
     const more = [held(second, "second usdc", USDC), held(other, "other sol", SOL)]

@@ -188,7 +188,7 @@ describe("Pump.fun's curve", () => {
     }
   )
 
-  it("completing purchase for another token: the net trade is what the buyer's account paid, fees included", () => {
+  it("counts what the buyer's account paid, fees included, for a completing purchase with another token", () => {
     const events = [
       event(CURVE, TRADE_EVENT, tradeEvent({ sol: 0n, tokens: 50n, isBuy: true, fees: [9n, 3n], quoteAmount: 1000n })),
       ...completing.slice(1)
@@ -212,7 +212,7 @@ describe("Pump.fun's curve", () => {
     assert.deepStrictEqual([nets[0]?.token.amount, nets[0]?.quote.amount], [80n, 1720n])
   })
 
-  it("completing purchase without a part beyond the curve has one leg", () => {
+  it("has one leg for a completing purchase without a part beyond the curve", () => {
     const { legs, nets } = decodeCurve(
       curveCall("e1f7501ed5b38488", thirdAccounts(SOL), [bought, ...completing.slice(0, 2)]),
       tokenHoldings(50n)
@@ -220,7 +220,7 @@ describe("Pump.fun's curve", () => {
     assert.deepStrictEqual([legs.length, legs[0]?.confirmed, nets[0]?.quote.amount], [1, true, 1012n])
   })
 
-  it("completing purchase whose transfers contradict its events has no net trade", () => {
+  it("has no net trade for a completing purchase whose transfers contradict its events", () => {
     const { legs, nets } = decodeCurve(
       curveCall("e1f7501ed5b38488", thirdAccounts(SOL), [toTrader(79n), ...completing]),
       tokenHoldings(79n)

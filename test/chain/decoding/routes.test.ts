@@ -274,7 +274,7 @@ describe("Raydium's route over concentrated pools", () => {
     assert.strictEqual(decoded.unresolved, 0)
   })
 
-  it("is one unresolved swap when nothing moved", () => {
+  it("counts as one unresolved swap when nothing moved", () => {
     assert.deepStrictEqual(decode([routerCall([])]), { legs: [], nets: [], unresolved: 1 })
   })
 })

@@ -133,7 +133,7 @@ describe("reading a transaction", () => {
     assert.strictEqual(tokenAccounts.get(named("vault token"))?.after, 0n)
   })
 
-  it("names the old owner when the transaction gave the account away", () => {
+  it("has the old owner when the transaction gave the account away", () => {
     const answer = encoded(plan)
     answer.meta.postTokenBalances.forEach((balance) => Object.assign(balance, { owner: named("thief") }))
     const { tokenAccounts } = Result.getOrThrow(readTransaction(answer))

@@ -43,7 +43,7 @@ const withFeed = <E>(
   }).pipe(Effect.provide(services), Effect.scoped)
 
 describe("writes of a program from a Geyser", () => {
-  it.live("are only those of accounts with the requested size and bytes", () =>
+  it.live("come only from accounts with the requested size and bytes", () =>
     withFeed(({ chain }, feed) =>
       Effect.gen(function* () {
         const { seen, state } = yield* follow(feed)

@@ -29,7 +29,7 @@ describe("StreamedSlots", () => {
     assert.strictEqual(buffer.stateOf(6), "absent")
   })
 
-  it("keeps nothing of slots that are no longer wanted", () => {
+  it("drops the parts of slots that are no longer wanted", () => {
     const buffer = new StreamedSlots<string>()
     buffer.begin(5)
     buffer.put(5, "five")

@@ -57,7 +57,7 @@ describe("many accounts", () => {
     })
   )
 
-  it.effect("are told apart: present, absent, and malformed", () =>
+  it.effect("are present, absent or malformed", () =>
     Effect.gen(function* () {
       const node = new Node(() => inContext(60, [account, null, { ...account, data: ["*", "base64"] }]))
       const { states, malformed } = yield* use(node, (rpc) => rpc.getMultipleAccounts([at(1), at(2), at(3)]))

@@ -69,7 +69,7 @@ describe("a search of a program's accounts", () => {
     })
   )
 
-  it.effect("is the only call that these words refuse", () =>
+  it.effect("is the only call that counts as refused with these words", () =>
     Effect.gen(function* () {
       const node = new Node(() => error(-32602, "this method is not available"))
       const failed = yield* inNoTime(Effect.flip(use(node, (rpc) => rpc.getSlot())))
