@@ -190,7 +190,7 @@ export class DiscoveryRow extends Schema.Opaque<DiscoveryRow>()(
     holders: field(Scalar, "Number of wallets that hold the token."),
     trendBasis: field(
       Schema.NullOr(Schema.Literal("traders_growth")),
-      "Value by which the token trends; null when it does not trend."
+      "Value that trending tokens are ranked by; null when the token does not trend."
     )
   }).annotate({ identifier: "DiscoveryRow", description: "One discovered token. Not a safety score." })
 ) {}

@@ -47,7 +47,7 @@ export class Hop extends Schema.Opaque<Hop>()(
     pool: field(Address, "Address of the pool."),
     percent: field(
       Schema.Finite,
-      "Percent of all the units of inputMint that the route holds which takes this hop, to two decimals. The hops that leave one mint add up to 100."
+      "Percent of the units of inputMint in the route that go through this hop, to two decimals. The hops that leave one mint add up to 100."
     ),
     amountIn: atomic("Input of the swap in atomic units of its inputMint."),
     amountOut: Payout,

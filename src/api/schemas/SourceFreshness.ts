@@ -8,7 +8,7 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     source: field(Schema.String, "Name of the source."),
     observedAtMs: field(
       Schema.NullOr(Schema.Int),
-      "Time of the source's last message or success; null before the first. Of `block_feed`, `blocks` and `trades`: the own time of the newest block that was read, applied, or stored, however late it was processed."
+      "Time of the source's last message or success; null before the first. For `block_feed`, `blocks` and `trades`: the block time of the newest block that was read, applied or stored, however late that happened."
     ),
     lagMs: field(Schema.NullOr(Schema.Int), "Milliseconds since that time."),
     status: field(
@@ -53,7 +53,7 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     reason: field(Schema.optionalKey(CoverageReason), "Why the source is not current; absent when it is."),
     advice: field(
       Schema.optionalKey(Schema.String),
-      "For the operator, where a setting helps: what is missing, the setting, and the state without it."
+      "For the operator: what is missing, the setting that provides it, and the state without it. Only where a setting helps."
     )
   }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}

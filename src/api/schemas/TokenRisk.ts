@@ -54,7 +54,7 @@ export class RiskTag extends Schema.Opaque<RiskTag>()(
     value: field(Fact, "The signal as a fact; null when unknown."),
     unit: field(Schema.Literal("boolean"), "Always `boolean`."),
     status: Status,
-    source: field(Schema.String, "Which reader observed the signal; `none` when none does."),
+    source: field(Schema.String, "The reader that observes the signal; `none` without one."),
     methodVersion: methodVersion("public-token-v1"),
     observedAtMs: field(Schema.NullOr(Schema.Int), "When the signal was observed on chain."),
     staleAfterMs: field(Schema.NullOr(Schema.Int), "How long an observation counts."),

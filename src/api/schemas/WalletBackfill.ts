@@ -18,7 +18,7 @@ export class WalletBackfill extends Schema.Opaque<WalletBackfill>()(
     transactions: field(Schema.Int, "Transactions of the wallet that were read."),
     missing: field(Schema.Int, "Transactions among them that the node could not provide."),
     fromMs: time("Beginning of the span that was read without a gap."),
-    throughMs: time("End of that span."),
+    throughMs: time("End of the span that was read without a gap."),
     whole: field(Schema.Boolean, "True when the span begins with the wallet's first transaction."),
     error: field(Schema.NullOr(Schema.String), "The node's answer that ended the reading.")
   }).annotate({

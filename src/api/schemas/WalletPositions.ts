@@ -69,7 +69,7 @@ export class WalletDay extends Schema.Opaque<WalletDay>()(
     fromMs: field(Schema.Int, "Beginning of the UTC day, in milliseconds since the Unix epoch."),
     throughMs: field(Schema.Int, "The last millisecond of the day, or now."),
     realized: usd("Proceeds minus average cost of the day's sales; null when any part is unknown."),
-    knownRealized: field(Decimal, "The same over the units of known cost and price."),
+    knownRealized: field(Decimal, "Like `realized`, but only over the units of known cost and price."),
     costUsd: usd("Cost of the day's purchases, front-end fees included."),
     proceedsUsd: usd("Proceeds of the day's sales, minus front-end fees."),
     trades: field(Schema.Int, "Number of swaps."),

@@ -77,7 +77,7 @@ export class WalletHistoryCoverage extends Schema.Opaque<WalletHistoryCoverage>(
   Schema.Struct({
     chain,
     complete: field(Schema.Boolean, "True when nothing is missing."),
-    scope: field(Schema.String, "What the history holds."),
+    scope: field(Schema.String, "What the history contains."),
     source: field(Schema.String, "Where the values come from."),
     status: Status,
     reason: field(
