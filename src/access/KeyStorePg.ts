@@ -8,7 +8,7 @@ import type { Plan } from "../api/schemas/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { keepGoing } from "../operations/keepRunning.ts"
 import { Readings } from "../operations/Readings.ts"
-import { ChangeChannel } from "../storage/ChangeChannel.ts"
+import { ChangeChannel, LOOK_BACK_MS } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { cleanUp } from "../storage/purge.ts"
 import { transaction } from "../storage/transaction.ts"
@@ -34,11 +34,6 @@ const ADMIN_DEADLINE = Duration.seconds(5)
 /** Deadline at the start: the process is busy, and no request waits. */
 const START_DEADLINE = Duration.seconds(30)
 const PURGE_EVERY = Duration.hours(6)
-/**
- * After a gap in the channel, changes are read from this long before the gap on, because a transaction may have been
- * open for a while.
- */
-const LOOK_BACK_MS = 60_000
 
 /** Settings of the key store. */
 export const settings = Config.all({

@@ -75,16 +75,10 @@ export class RateLimiter extends Context.Service<
   })
 }
 
-// Whole milliseconds, rounded up: a caller who waits that long never comes too early.
-const stateOf = (
+/** The state of a budget. Times are whole milliseconds, rounded up: a caller who waits that long never comes too early. */
+export const stateOf = (
   budget: BudgetName,
   { limit, windowMs }: BudgetTerms,
   { remaining, resetInMs }: KeyBudget,
   nowMs: number
-): BudgetState => ({
-  budget,
-  limit,
-  windowMs,
-  remaining,
-  resetAtMs: Math.ceil(nowMs + resetInMs)
-})
+): BudgetState => ({ budget, limit, windowMs, remaining, resetAtMs: Math.ceil(nowMs + resetInMs) })

@@ -3,7 +3,6 @@ import { Clock, type Config, Context, Effect, Layer } from "effect"
 import {
   BudgetExceeded,
   type BudgetName,
-  type BudgetState,
   type BudgetTerms,
   type Caller,
   LimiterUnavailable,
@@ -12,7 +11,7 @@ import {
 import { Readings } from "../operations/Readings.ts"
 import { type LateCharge, type LogState, sharedLogs } from "../storage/valkey/SharedLogs.ts"
 import { Valkey, type ValkeyUnavailable, whenDown } from "../storage/valkey/Valkey.ts"
-import { RateLimiter } from "./RateLimiter.ts"
+import { RateLimiter, stateOf } from "./RateLimiter.ts"
 
 type Limiter = RateLimiter["Service"]
 
@@ -34,14 +33,6 @@ const requestOf = (key: string, budget: BudgetName, { limit, windowMs }: BudgetT
   windowMs,
   cost
 })
-
-// Whole milliseconds, rounded up: a caller who waits that long never comes too early.
-const stateOf = (
-  budget: BudgetName,
-  { limit, windowMs }: BudgetTerms,
-  { remaining, resetInMs }: LogState,
-  nowMs: number
-): BudgetState => ({ budget, limit, windowMs, remaining, resetAtMs: Math.ceil(nowMs + resetInMs) })
 
 /** Charges of the shared logs. The server's clock measures the windows. The times in a state follow this process's clock. */
 const makeShared = Effect.gen(function* () {

@@ -27,6 +27,12 @@ const PROVEN_FOR_MS = 5000
 /** Timeout until the first beat comes back: a starting process is busy, and no request waits for the channel yet. */
 const START_TIMEOUT_MS = 10_000
 
+/**
+ * How long before a gap changes are read again. The transaction of a change may have been open for a while before the
+ * gap.
+ */
+export const LOOK_BACK_MS = 60_000
+
 /** A kind of change that processes announce to each other. */
 export type Topic = "keys" | "sessions" | "tracker" | "alerts" | "firings"
 

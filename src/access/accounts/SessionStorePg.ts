@@ -11,7 +11,7 @@ import { type ApiKey, ApiScope, KeyStoreUnavailable } from "../../api/schemas/Ap
 import { durationSetting } from "../../domain/countSetting.ts"
 import { DEFAULT_PLAN } from "../../api/schemas/Plan.ts"
 import { SecretSource } from "../../domain/randomText.ts"
-import { ChangeChannel } from "../../storage/ChangeChannel.ts"
+import { ChangeChannel, LOOK_BACK_MS } from "../../storage/ChangeChannel.ts"
 import { bounded } from "../../storage/deadline.ts"
 import { cleanUp } from "../../storage/purge.ts"
 import { transaction } from "../../storage/transaction.ts"
@@ -25,11 +25,6 @@ const CHANGE_DEADLINE = Duration.seconds(2)
 /** The time of last use is stored at most this often. */
 const MARK_EVERY_MS = 60_000
 const SWEEP_EVERY = Duration.minutes(10)
-/**
- * After a gap in the channel, ends are read from this long before the gap on, because a transaction may have been open
- * for a while.
- */
-const LOOK_BACK_MS = 60_000
 
 /** `SESSION_IDLE` (12 hours) and `SESSION_LIFETIME` (30 days). */
 export const settings = Config.all({

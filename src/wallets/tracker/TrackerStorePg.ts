@@ -12,7 +12,7 @@ import {
   type WalletChange,
   WalletLabel
 } from "../../api/schemas/Tracker.ts"
-import { ChangeChannel } from "../../storage/ChangeChannel.ts"
+import { ChangeChannel, LOOK_BACK_MS } from "../../storage/ChangeChannel.ts"
 import { keepRunning, keepTrying } from "../../operations/keepRunning.ts"
 import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
@@ -27,10 +27,6 @@ const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 /** Least time between two reads of other processes' changes, and between two attempts. */
 const LISTEN_EVERY = Duration.millis(500)
-/**
- * After a gap, changes are read again from this long before it, because a transaction may have been open for a while.
- */
-const LOOK_BACK_MS = 60_000
 
 const away = (cause: unknown) => new TrackerStoreUnavailable({ cause })
 const read = bounded(READ_DEADLINE, away)
