@@ -11,6 +11,7 @@ import {
   type AccountStoreUnavailable,
   Role
 } from "../../api/schemas/Account.ts"
+import { json } from "./flags.ts"
 
 type AccountError = AccountExists | AccountNotFound | AccountStoreUnavailable
 
@@ -40,7 +41,6 @@ const line = ({ createdAtMs, disabledAtMs, id, name, role }: Account): string =>
     `since ${minute(createdAtMs)}`
   ].join("  ")
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON instead of text"), Flag.withDefault(false))
 const id = Argument.String("id").pipe(Argument.withDescription("Id of the account"), Argument.withSchema(AccountId))
 const name = Flag.String("name").pipe(
   Flag.withDescription("Name that the app shows; the id unless given"),

@@ -8,6 +8,12 @@ export const accounts = Flag.String("accounts").pipe(
   Flag.optional
 )
 
+/** `--json`: for output that a program reads. */
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print JSON instead of text"),
+  Flag.withDefault(false)
+)
+
 /** The flags that were given, as settings. */
 export const settings = (flags: Readonly<Record<string, Option.Option<string | number>>>) => {
   const given = Object.entries(flags).flatMap(([name, value]) =>

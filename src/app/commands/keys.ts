@@ -13,6 +13,7 @@ import { COMMAND_LINE } from "../../api/schemas/KeyAudit.ts"
 import { DEFAULT_PLAN, PlanName, type PlanNotFound } from "../../api/schemas/Plan.ts"
 import { canonicalBlock } from "../../access/ipPolicy.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
+import { json } from "./flags.ts"
 
 type KeyError = KeyNotFound | KeyStoreUnavailable | PlanNotFound | TooManyKeys
 
@@ -55,7 +56,6 @@ const line = (key: ApiKey): string =>
     key.lastUsedAtMs === null ? "never used" : `used ${day(key.lastUsedAtMs)}`
   ].join("  ")
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON instead of text"), Flag.withDefault(false))
 const account = Flag.String("account").pipe(Flag.withDescription("Account of the key"), Flag.withDefault("local"))
 const id = Argument.String("id").pipe(Argument.withDescription("Id of the key: key_…"))
 

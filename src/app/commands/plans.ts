@@ -5,6 +5,7 @@ import { KeyStore } from "../../access/KeyStore.ts"
 import type { KeyStoreUnavailable } from "../../api/schemas/ApiKey.ts"
 import { COMMAND_LINE, type PlanAuditEntry } from "../../api/schemas/KeyAudit.ts"
 import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../api/schemas/Plan.ts"
+import { json } from "./flags.ts"
 
 /** Changes that `audit` prints. */
 const AUDIT_ROWS = 1000
@@ -38,7 +39,6 @@ const line = (plan: Plan): string =>
     `${plan.alerts} alerts`
   ].join("  ")
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON instead of text"), Flag.withDefault(false))
 const name = Argument.String("name").pipe(Argument.withDescription("Name of the plan"), Argument.withSchema(PlanName))
 
 const list = Command.make(
