@@ -11,7 +11,6 @@ import {
   type RateLimited,
   TokenNotFound
 } from "../../api/errors/problems.ts"
-import type { CandlesStreamQuery, TradesStreamQuery } from "../../api/MarketStreams.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { Meter } from "../../api/middleware/Metering.ts"
 import { SecretSource } from "../../domain/randomText.ts"
@@ -120,41 +119,24 @@ const handlers = HttpApiBuilder.group(
       return response
     })
 
-    const trades = ({
-      headers,
-      query: { durationSeconds, ...terms },
-      request
-    }: {
-      readonly headers: { readonly "last-event-id"?: string }
-      readonly query: typeof TradesStreamQuery.Type
-      readonly request: HttpServerRequest.HttpServerRequest
-    }) =>
-      open({
-        terms: { channel: "trades", ...terms },
-        durationSeconds,
-        lastEventId: headers["last-event-id"],
-        request,
-        notFound: unavailable
-      })
-
-    const candles = ({
-      headers,
-      query: { durationSeconds, ...terms },
-      request
-    }: {
-      readonly headers: { readonly "last-event-id"?: string }
-      readonly query: typeof CandlesStreamQuery.Type
-      readonly request: HttpServerRequest.HttpServerRequest
-    }) =>
-      open({
-        terms: { channel: "candles", ...terms },
-        durationSeconds,
-        lastEventId: headers["last-event-id"],
-        request,
-        notFound: () => (terms.pool === undefined ? new TokenNotFound() : new PoolNotFound())
-      })
-
-    return handlers.handleAll({ trades, candles })
+    return handlers.handleAll({
+      trades: ({ headers, query: { durationSeconds, ...terms }, request }) =>
+        open({
+          terms: { channel: "trades", ...terms },
+          durationSeconds,
+          lastEventId: headers["last-event-id"],
+          request,
+          notFound: unavailable
+        }),
+      candles: ({ headers, query: { durationSeconds, ...terms }, request }) =>
+        open({
+          terms: { channel: "candles", ...terms },
+          durationSeconds,
+          lastEventId: headers["last-event-id"],
+          request,
+          notFound: () => (terms.pool === undefined ? new TokenNotFound() : new PoolNotFound())
+        })
+    })
   })
 )
 

@@ -106,8 +106,8 @@ const operationText = (path: string, method: string, operation: Operation, docum
     ...(operation.description === undefined ? [] : ["", operation.description]),
     ...table(
       parameters.map(({ description, name, required, schema }) => {
-        const said = description ?? schema["description"] ?? resolved(schema, document)["description"] ?? ""
-        return rowOf(name, schema, required === true, String(said))
+        const text = description ?? schema["description"] ?? resolved(schema, document)["description"] ?? ""
+        return rowOf(name, schema, required === true, String(text))
       })
     ),
     ...(body === undefined ? [] : ["", `Body: ${typeOf(body)}.`, ...table(propertiesOf(body, document))]),

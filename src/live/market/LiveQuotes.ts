@@ -52,7 +52,7 @@ const retryAfterMs = (refusal: QuoteRefusal): number | null => {
   }
 }
 
-/** Ends a quote whose first tick has no price. Its unit is refunded when the fault is ours. */
+/** Ends a quote whose first tick has no price. Refunds its unit when this service is at fault. */
 const refused = (meter: TickMeter, charge: Charge) => (refusal: QuoteRefusal) => {
   const { code, message, isOurFault } = describeRefusal(refusal)
   const ending: Ending = { code, message, retryAfterMs: retryAfterMs(refusal) }

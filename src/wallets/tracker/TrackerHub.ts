@@ -149,23 +149,23 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
   }
 
   #resume(connection: Connection, { seq, streamId }: typeof ResumeMessage.Type, nowMs: number): void {
-    const begun = this.held.get(connection.stream.grant.streamId)
+    const opened = this.held.get(connection.stream.grant.streamId)
     const old = this.held.get(streamId)
-    if (begun === undefined) {
+    if (opened === undefined) {
       return
     }
     const isResumable =
       old !== undefined &&
-      old !== begun &&
-      old.grant.accountId === begun.grant.accountId &&
-      old.grant.keyId === begun.grant.keyId &&
-      old.grant.session === begun.grant.session &&
-      old.grant.group === begun.grant.group
+      old !== opened &&
+      old.grant.accountId === opened.grant.accountId &&
+      old.grant.keyId === opened.grant.keyId &&
+      old.grant.session === opened.grant.session &&
+      old.grant.group === opened.grant.group
     const missed = isResumable ? old.after(seq) : null
     if (!isResumable || missed === null) {
       const fromMs = isResumable ? old.openedAtMs : null
       const reason = isResumable ? ("expired" as const) : ("unknown_stream" as const)
-      this.#sendSnapshot(begun, "resume", { fromMs, toMs: nowMs, reason }, nowMs)
+      this.#sendSnapshot(opened, "resume", { fromMs, toMs: nowMs, reason }, nowMs)
       return
     }
     if (old.connection !== null) {
@@ -173,7 +173,7 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
       stale.close(4409, "resumed elsewhere")
       this.closed(stale, nowMs)
     }
-    this.forget(begun)
+    this.forget(opened)
     old.connection = connection
     old.left = null
     connection.stream = old
