@@ -106,7 +106,7 @@ describe.runIf(TestDatabase.isAvailable)("the audit of keys in a database", { co
 })
 
 describe("addresses that keys were used from", () => {
-  it("are noted once each, up to a bound, until they are stored", () => {
+  it("are recorded once each, up to a bound, until they are stored", () => {
     const log = new AddressLog()
     for (let i = 0; i < MOST_ADDRESSES + 5; i++) {
       log.note("key_1", `203.0.113.${i}`, i)

@@ -128,7 +128,7 @@ describe.runIf(isAvailable)("ends in Valkey", () => {
   const shared = sharedServer()
   const end = { kind: "key" as const, id: "k", atMs: 7 }
 
-  it.live("are noted while Valkey is away, once it is back; until then PostgreSQL alone decides", () =>
+  it.live("are recorded once Valkey is back; until then PostgreSQL alone decides", () =>
     Effect.gen(function* () {
       const valkey = yield* Valkey
       const { claim, note, times } = yield* Ended

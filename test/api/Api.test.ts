@@ -40,15 +40,15 @@ const free = new Set([...open, "/api/v1/account/key"])
 const closed = new Set(["/api/v1/spot/orders", "/api/v1/perps/orders", "/api/v1/perps/rebalance"])
 
 describe.each(declared)("$endpoint.method $endpoint.path", ({ endpoint, middleware }) => {
-  it("declares its query, so that unknown parameters are refused, unless everything is", () => {
+  it("declares its query, so that unknown parameters are refused, unless it refuses every call", () => {
     assert.strictEqual(endpoint.query !== undefined, !closed.has(endpoint.path))
   })
 
-  it("asks for a key, unless it is one of the few that do not", () => {
+  it("asks for a key, with few exceptions", () => {
     assert.strictEqual(middleware.includes(Authorization.key), !open.has(endpoint.path))
   })
 
-  it("is charged, unless it is one of the few that are not", () => {
+  it("is charged, with few exceptions", () => {
     const isCharged = middleware.includes(Authorization.key) && Context.get(endpoint.annotations, Budget) !== null
     assert.strictEqual(isCharged, !free.has(endpoint.path))
   })

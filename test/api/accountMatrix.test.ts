@@ -235,7 +235,7 @@ layer(world, { timeout: "60 seconds" })("another account", (it) => {
     })
   )
 
-  it.effect("gets rows of its own for a cursor of another account, or none", () =>
+  it.effect("gets its own rows, or none, for a cursor of another account", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("61 seconds")
       for (const id of ["copying.follows", "copying.fills"]) {

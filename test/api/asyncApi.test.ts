@@ -37,7 +37,7 @@ describe("the AsyncAPI document", () => {
     assert.strictEqual(parsed.document?.version(), "3.1.0")
   })
 
-  it("is the one that the schemas make", () => {
+  it("is the document that the schemas produce", () => {
     assert.deepStrictEqual(document, JSON.parse(JSON.stringify(asyncApi())))
   })
 
@@ -92,14 +92,14 @@ describe("messages of clients", () => {
     assert.strictEqual(allows(`marketClientSubscribe${channel}`, sent), Result.isSuccess(readMessage(sent)))
   })
 
-  it("are valid and invalid ones among them", () => {
+  it("include valid and invalid ones", () => {
     const taken = cases.map(([, message]) => Result.isSuccess(readMessage(JSON.parse(JSON.stringify(message)))))
     assert.includeMembers(taken, [true, false])
   })
 })
 
 describe("frames of the market socket", () => {
-  it("are those that the hub sends", () => {
+  it("are the frames that the hub sends", () => {
     const scene = new Scene()
     const reader = scene.connect()
     assert.isTrue(reader.wire.controls.length > 0)

@@ -68,7 +68,7 @@ describe("the walk", () => {
     )
   })
 
-  it("knows no operation that there is not", () => {
+  it("names only operations that exist", () => {
     const ids = new Set(operations.map(({ id }) => id))
     assert.deepStrictEqual(
       Object.keys(valid).filter((id) => !ids.has(id)),

@@ -24,7 +24,7 @@ const entryOf = (reading: VenueMarket, change: Partial<PerpsOrder> = {}) =>
 const late = new VenueUnreadable({ why: "late", detail: "" })
 
 describe("one venue", () => {
-  it("costs the sum of the taker fee, our fee, the impact of the book and the hold", () => {
+  it("costs the sum of the taker fee, the service's fee, the impact of the book and the hold", () => {
     // The example of the API: 4.5 + 1.0 + 0.8 + 3.0, where the impact is 5.2 dollars on 65,000.
     const reading = market({ bids: levels(["64994.8", "9"]), asks: levels(["65005.2", "9"]) })
     const entry = entryOf(reading)

@@ -230,7 +230,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("tell a wallet without trades from a wallet that was not read in time", () =>
+  it.effect("distinguish a wallet without trades from a wallet that was not read in time", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(rowsOf({ index: silentAboutOther }, OTHER, WALLET))
       yield* TestClock.adjust("1500 millis")

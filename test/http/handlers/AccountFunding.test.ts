@@ -187,7 +187,7 @@ layer(serving())("the account reads", (it) => {
 })
 
 layer(serving())("cursors of the account reads", (it) => {
-  it.effect("are worth nothing with other selectors, to another owner or on another list", () =>
+  it.effect("are invalid with other selectors, for another owner and on another list", () =>
     Effect.gen(function* () {
       const { walletsOf } = yield* FundingService
       const cursor = nextOf(yield* read("wallets", { family: "solana", limit: "1" }))

@@ -53,7 +53,7 @@ const withSecret = (secret: string, headers: Record<string, string> = {}) =>
 const bodyOf = (answer: { readonly text: string }) => answer.text.replace(/"requestId":"[^"]+"/u, "")
 
 layer(world)("keys of an account", (it) => {
-  it.effect("are made with a secret that works, is shown once and is not stored by anything between", () =>
+  it.effect("are made with a secret that works, is shown once and must not be cached", () =>
     Effect.gen(function* () {
       const made = yield* as("ann", "POST", PATH, {
         name: "Bot",
@@ -144,7 +144,7 @@ layer(world)("keys of an account", (it) => {
     })
   )
 
-  it.effect("are managed by sessions alone, with their token", () =>
+  it.effect("can only be managed by sessions, with their token", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* call(PATH)).json("error.code"), "session_required")
       const forged = yield* call(PATH, {
@@ -188,7 +188,7 @@ layer(world)("keys of an account", (it) => {
     })
   )
 
-  it.effect("show the limits of their plan in headers and reports, as the plan has them now", () =>
+  it.effect("show the current limits of their plan in headers and reports", () =>
     Effect.gen(function* () {
       const keys = yield* KeyStore
       const plan = { ...DEFAULT_PLAN, name: "team", rest: 2, windowSeconds: 30, trackedWallets: 1 }

@@ -95,7 +95,7 @@ layer(world)("the usage of a key", (it) => {
     })
   )
 
-  it.effect("counts what its addresses refuse, and nothing with a key that is disabled or unknown", () =>
+  it.effect("counts requests from refused addresses, and none with a disabled or unknown key", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* call("/api/v1/account/key", { key: "v" })).status, 403)
       assert.deepStrictEqual(numbersOf((yield* usageOf({ session: "v".repeat(43) })).get("account.key")), [1, 0, 1])
@@ -137,7 +137,7 @@ layer(world)("the usage of a key", (it) => {
     })
   )
 
-  it.effect("is its own; a session reads that of every key of the account and of the app", () =>
+  it.effect("is what a key reads about itself; a session reads every key of the account and the app", () =>
     Effect.gen(function* () {
       yield* call("/api/v1/account/key", { key: "x" })
       yield* call("/api/v1/account/key", { key: "y" })
@@ -179,7 +179,7 @@ layer(world)("the usage of a key", (it) => {
     })
   )
 
-  it.effect("has days, of which thirty up to today are read unless others are given", () =>
+  it.effect("is read for the thirty days up to today unless other days are given", () =>
     Effect.gen(function* () {
       const answer = yield* call(PATH, { key: "h" })
       assert.deepInclude(answer.json("meta"), { from: "1969-12-03", to: "1970-01-01" })
@@ -204,7 +204,7 @@ layer(world)("the usage of a key", (it) => {
     })
   )
 
-  it.effect("is CSV for who asks for it", () =>
+  it.effect("is CSV for a caller that asks for it", () =>
     Effect.gen(function* () {
       yield* call("/api/v1/account/key", { key: "i" })
       const asked = yield* call(`${PATH}?format=csv`, { key: "i" })
@@ -227,7 +227,7 @@ layer(world)("the usage of a key", (it) => {
 })
 
 layer(world)("the cost of the usage", (it) => {
-  it.effect("is a unit of reads", () =>
+  it.effect("costs one unit of the rest budget", () =>
     Effect.gen(function* () {
       const answer = yield* call(PATH, { key: null, headers: { "x-api-key": secretOf("j") } })
       assert.strictEqual(answer.headers.get("x-ratelimit-budget"), "rest")

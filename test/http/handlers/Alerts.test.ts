@@ -85,7 +85,7 @@ layer(serving())("the alerts of an account", (it) => {
     })
   )
 
-  it.effect("keep everything that was asked for", () =>
+  it.effect("keep every field of the request", () =>
     Effect.gen(function* () {
       const body = {
         chain: "solana",
@@ -188,7 +188,7 @@ layer(serving())("the alerts of an account", (it) => {
     })
   )
 
-  it.effect("are those of the account alone: another's are as absent as ones that never were", () =>
+  it.effect("belong to one account: to another account they do not exist", () =>
     Effect.gen(function* () {
       const id = yield* make()
       const [theirs, unknown] = [yield* answersTo(id), yield* answersTo("al_never")]

@@ -188,7 +188,7 @@ layer(serving())("requests for alerts", (it) => {
     })
   )
 
-  it.effect("say which change cannot be made, and make none of it", () =>
+  it.effect("name the change that cannot be made, and change nothing", () =>
     Effect.gen(function* () {
       const id = yield* make(wanted, "b")
       for (const [body, fault] of patches) {
@@ -210,7 +210,7 @@ layer(serving())("requests for alerts", (it) => {
     })
   )
 
-  it.effect("need a body of JSON that is no larger than 8 KiB", () =>
+  it.effect("need a JSON body of at most 8 KiB", () =>
     Effect.gen(function* () {
       for (const [method, path] of [["POST", ""] as const, ["PATCH", "/al_x"] as const]) {
         const large = JSON.stringify({ note: "x".repeat(8192) })
@@ -222,7 +222,7 @@ layer(serving())("requests for alerts", (it) => {
     })
   )
 
-  it.effect("find no alert where there is none", () =>
+  it.effect("answer 404 for an alert that does not exist", () =>
     Effect.gen(function* () {
       for (const id of ["al_none", "x", "al_%00", "%F0%9F%A6%A6"]) {
         assert.strictEqual(yield* refused(read(`/${id}`)), "404 alert_not_found", id)
@@ -232,7 +232,7 @@ layer(serving())("requests for alerts", (it) => {
     })
   )
 
-  it.effect("are 409 for the hundred and first alert, until one is final or gone", () =>
+  it.effect("answer 409 for the hundred and first alert, until one is final or removed", () =>
     Effect.gen(function* () {
       const ids = yield* Effect.forEach(Array.from({ length: 100 }), () => make(wanted, "f"), { concurrency: 8 })
       const over = yield* send("POST", "", wanted, { key: "f" })
@@ -242,7 +242,7 @@ layer(serving())("requests for alerts", (it) => {
     })
   )
 
-  it.effect("are 429 once the budget is spent", () =>
+  it.effect("answer 429 once the budget is spent", () =>
     Effect.gen(function* () {
       yield* Effect.forEach(Array.from({ length: 120 }), () => read("/events", "q"), { concurrency: 8 })
       for (const ask of Object.values(calls)) {
@@ -294,19 +294,19 @@ const all = (expected: string) =>
   })
 
 describe("every call", () => {
-  it.effect("is 503 while the store is away", () =>
+  it.effect("answers 503 while the store is unavailable", () =>
     all("503 data_unavailable").pipe(Effect.provide(serving({ store: storeAway })))
   )
 
-  it.effect("is 500 where the store has a bug", () =>
+  it.effect("answers 500 when the store has a bug", () =>
     all("500 internal_error").pipe(Effect.provide(serving({ store: storeBroken })))
   )
 
-  it.effect("is 503 where admission cannot be decided", () =>
+  it.effect("answers 503 when admission cannot be decided", () =>
     all("503 limiter_unavailable").pipe(Effect.provide(serving({ world: { limiter: noLimiter } })))
   )
 
-  it.effect("is not carried out under a name that cannot be kept", () =>
+  it.effect("is not carried out when its idempotency key cannot be stored", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refused(send("POST", "", wanted, named)), "503 data_unavailable")
       assert.deepStrictEqual(itemsOf((yield* read("")).text), [])

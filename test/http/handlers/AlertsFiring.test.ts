@@ -18,7 +18,7 @@ const times = (events: ReadonlyArray<Record<string, unknown>>) =>
   events.map(({ firedAtMs }) => Number(firedAtMs) / 1000 - MONDAY)
 
 layer(serving())("a firing", (it) => {
-  it.effect("is listed once a swap crosses the threshold, and ends an alert that was for once", () =>
+  it.effect("is listed once a swap crosses the threshold, and ends an alert with recurrence `once`", () =>
     Effect.gen(function* () {
       yield* priced(0, [9])
       const id = yield* make()

@@ -116,7 +116,7 @@ layer(running(world))("GET /api/v1/callouts", (it) => {
     })
   )
 
-  it.effect("gives the feed newest first and a token by volume, unless asked otherwise", () =>
+  it.effect("sorts the feed newest first and a token's callouts by volume, by default", () =>
     Effect.gen(function* () {
       yield* at
       const newest = ["co_9", "co_8", "co_7", "co_6", "co_5", "co_4", "co_3", "co_2", "co_1", "co_0"]
@@ -194,7 +194,7 @@ layer(running(world))("GET /api/v1/callouts", (it) => {
     })
   )
 
-  it.effect("is strict about its parameters", () =>
+  it.effect("refuses unknown and malformed parameters", () =>
     Effect.gen(function* () {
       const refused: ReadonlyArray<readonly [string, string, string]> = [
         ["limit=0", "limit", "out_of_range"],
@@ -220,7 +220,7 @@ layer(running(world))("GET /api/v1/callouts", (it) => {
     })
   )
 
-  it.effect("costs one unit of the REST budget and wants md.read", () =>
+  it.effect("costs one unit of the REST budget and needs md.read", () =>
     Effect.gen(function* () {
       for (const [path, remaining] of [
         [FEED, "119"],

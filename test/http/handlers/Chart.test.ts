@@ -245,7 +245,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
-  it.effect("knows a token that never traded, and not one that is none", () =>
+  it.effect("knows a token that never traded, and no address that is not a token", () =>
     Effect.gen(function* () {
       const idle = yield* chart(IDLE, {}, "e")
       assert.strictEqual(idle.status, 200)
@@ -262,7 +262,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
-  it.effect("covers nothing of a window from before everything, or of one that is yet to come", () =>
+  it.effect("covers nothing of a window before the record or in the future", () =>
     Effect.gen(function* () {
       yield* setSecond(HOUR)
       const range = Effect.fnUntraced(function* (from: number, to: number) {
@@ -275,7 +275,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
-  it.effect("was observed when it was heard of, though its block is dated later", () =>
+  it.effect("was observed when its block arrived, although the block is dated later", () =>
     Effect.gen(function* () {
       const tape = yield* Tape
       yield* setSecond(HOUR + 1)

@@ -102,14 +102,14 @@ layer(service)("charts of EVM tokens", (it) => {
     })
   )
 
-  it.effect("do not exist of tokens that the source does not know", () =>
+  it.effect("answer 404 for tokens that the source does not know", () =>
     Effect.gen(function* () {
       const unknown = yield* call(`/api/v1/market/chart/0x${"0".repeat(40)}?chain=base`)
       assert.strictEqual(code(unknown), "404 token_not_found")
     })
   )
 
-  it.effect("wait for a series that is being built as long as the source asks", () =>
+  it.effect("ask the caller to wait for a series that is being built, as long as the source says", () =>
     Effect.gen(function* () {
       const { requests, setAilment } = yield* EvmCandleSource
       yield* setAilment({ warmingMs: 3_000_000 })

@@ -52,7 +52,7 @@ const shown = (answer: Answer, price = "c") =>
 layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("a")] } }))(
   "a chart of one pool",
   (it) => {
-    it.effect("has the trades of that pool alone, in both denominations", () =>
+    it.effect("has only the trades of the pool, in both denominations", () =>
       Effect.gen(function* () {
         const tape = yield* Tape
         yield* setSecond(HOUR)
@@ -155,7 +155,7 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
       })
     )
 
-    it.effect("is unavailable while the store is", () =>
+    it.effect("is unavailable while the store is unavailable", () =>
       Effect.gen(function* () {
         store.isUnavailable = true
         const answer = yield* chart({ pool: deep })

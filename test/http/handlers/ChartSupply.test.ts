@@ -49,7 +49,7 @@ const closes = (answer: Answer) =>
 layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("a")] } }))(
   "a chart of market values",
   (it) => {
-    it.effect("has the supply at the end of each bar, with that of blocks that are not stored yet", () =>
+    it.effect("has the supply at the end of each bar, including blocks that are not stored yet", () =>
       Effect.gen(function* () {
         const tape = yield* Tape
         yield* setSecond(5 * MINUTE)
@@ -72,7 +72,7 @@ layer(reading({ books, stored, unstored: () => unstored, world: { keys: [keyOf("
       })
     )
 
-    it.effect("has that of now where changes may be unknown, and names it so", () =>
+    it.effect("uses the current supply, and says so, where changes may be unknown", () =>
       Effect.gen(function* () {
         observe(1_071_000_000n, 1000 + 4 * MINUTE + 1)
         const ahead = yield* chart()

@@ -163,7 +163,7 @@ layer(running({ keys }))("POST /api/v1/spot/orders", (it) => {
     })
   )
 
-  it.effect("takes POST only", () =>
+  it.effect("accepts only POST", () =>
     Effect.gen(function* () {
       const answer = yield* call("/api/v1/spot/orders")
       assert.strictEqual(answer.status, 405)

@@ -48,7 +48,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
     })
   )
 
-  it.effect("show a sale with what it made, how late and how much worse it was", () =>
+  it.effect("show the profit of a sale, its delay and its slippage", () =>
     Effect.gen(function* () {
       const answer = yield* read("fills", "?followId=cf_one&limit=1&status=filled")
       const { leader, execution } = copyOf({ followId: "cf_one", number: 2, side: "sell", tokens: 500n, usdNanos: 0n })
@@ -135,7 +135,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
     })
   )
 
-  it.effect("say what copying made, whole and by mint and by follow", () =>
+  it.effect("give the profit of copying, in all, by mint and by follow", () =>
     Effect.gen(function* () {
       const fern = {
         realized: "29",

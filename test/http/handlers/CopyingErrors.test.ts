@@ -7,7 +7,7 @@ import { call, running } from "../../support/http.ts"
 import { assertRefused, COPY, copying, idsOf, keys, market, NOW, read, seeded } from "./copyingWorld.ts"
 
 layer(running({ keys, copying }))("the copy-trading reads", (it) => {
-  it.effect("show an account nothing of another's", () =>
+  it.effect("show an account nothing of other accounts", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(idsOf(yield* read("follows", "", "t")), ["cf_theirs"])
       assert.deepStrictEqual(idsOf(yield* read("fills", "", "t")), ["fl_theirs_00008"])
@@ -34,7 +34,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
     })
   )
 
-  it.effect("know no follow by an id that there cannot be", () =>
+  it.effect("answer 404 for a malformed follow id", () =>
     Effect.gen(function* () {
       for (const id of ["x", "fl_one_00001", "%00", "cf_%27", "c".repeat(500)]) {
         assertRefused(yield* call(`${COPY}/follows/${id}`, { key: "g" }), 404, "follow_not_found")
@@ -71,7 +71,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
     })
   )
 
-  it.effect("are strict about their parameters", () =>
+  it.effect("refuse unknown and malformed parameters", () =>
     Effect.gen(function* () {
       const odd: ReadonlyArray<readonly [path: string, field: string, issue: string]> = [
         ["follows?limit=0", "limit", "out_of_range"],
@@ -102,7 +102,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
     })
   )
 
-  it.effect("cost one unit of the REST budget, want copy.read, and change nothing", () =>
+  it.effect("cost one unit of the REST budget, need copy.read, and change nothing", () =>
     Effect.gen(function* () {
       for (const [at, path] of ["follows", "follows/cf_one", "fills", "pnl"].entries()) {
         const { headers } = yield* call(`${COPY}/${path}`, { key: "j" })

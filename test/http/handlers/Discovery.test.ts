@@ -152,7 +152,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
     })
   )
 
-  it.effect("puts nothing on a curve that curves are paid with", () =>
+  it.effect("never shows SOL or a stable coin as a token on a curve", () =>
     Effect.gen(function* () {
       const tape = yield* Tape
       books.pools.set(SOL, books.pools.get(mintOf(1)) ?? [])

@@ -167,7 +167,7 @@ layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders"
     })
   )
 
-  it.effect("refuses what it cannot read, by name", () =>
+  it.effect("refuses invalid parameters and names them", () =>
     Effect.gen(function* () {
       assertRefused(yield* holders(TOKEN, "", "base"), 400, "unsupported_chain")
       assertInvalid(yield* holders("nope"), "path", "address", "format")

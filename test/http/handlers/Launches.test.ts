@@ -144,7 +144,7 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
     })
   )
 
-  it.effect("are refused by name", () =>
+  it.effect("are refused with the name of the field", () =>
     Effect.gen(function* () {
       assertRefused(yield* launch(8), 404, "launch_not_found")
       assertInvalid(yield* call("/api/v1/launches/x", { key: "e" }), "path", "mint", "format")

@@ -99,7 +99,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("is answered number by number, each with its status", () =>
+  it.effect("gives each number with its own status", () =>
     Effect.gen(function* () {
       const answer = yield* read("overview?window=5m")
       assert.strictEqual(answer.status, 200, answer.text)
@@ -164,7 +164,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("names launchpads as discovery does, and venues of their name otherwise", () =>
+  it.effect("names launchpads as discovery does, and a venue of the same name differently", () =>
     Effect.gen(function* () {
       const tape = yield* Tape
       yield* setSecond(now + 2)
@@ -273,7 +273,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("takes no parameter that it does not know", () =>
+  it.effect("refuses unknown parameters", () =>
     Effect.gen(function* () {
       for (const path of [
         "lighthouse?window=5m",

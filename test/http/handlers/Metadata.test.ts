@@ -133,7 +133,7 @@ layer(service("on"))("GET /api/v1/tokens/{chain}/{address}/metadata", (it) => {
     })
   )
 
-  it.effect("cleans what is hostile", () =>
+  it.effect("cleans hostile text", () =>
     Effect.gen(function* () {
       const gateway = yield* DocumentSource
       yield* gateway.setAilment({ answers: "hostile" })
@@ -146,7 +146,7 @@ layer(service("on"))("GET /api/v1/tokens/{chain}/{address}/metadata", (it) => {
     })
   )
 
-  it.effect("keeps what was read while it cannot be read again, as stale", () =>
+  it.effect("keeps a document that cannot be read again, as stale", () =>
     Effect.gen(function* () {
       const gateway = yield* DocumentSource
       yield* gateway.setAilment({ answers: "500" })
@@ -162,7 +162,7 @@ layer(service("on"))("GET /api/v1/tokens/{chain}/{address}/metadata", (it) => {
     })
   )
 
-  it.effect("has no document of a token without a URI", () =>
+  it.effect("has no document for a token without a URI", () =>
     Effect.gen(function* () {
       const answer = yield* eventually(metadata(PLAIN), (each) => each.json("meta.status") === "known")
       assert.deepInclude(answer.json("data"), { source: null, uri: null, fields: null, isMutable: null })
@@ -170,7 +170,7 @@ layer(service("on"))("GET /api/v1/tokens/{chain}/{address}/metadata", (it) => {
     })
   )
 
-  it.effect("refuses what no token can be", () =>
+  it.effect("refuses an address that cannot be a token", () =>
     Effect.gen(function* () {
       assertRefused(yield* eventually(metadata(NOTHING), answered), 404, "token_not_found")
       assertInvalid(yield* metadata("x"), "path", "address", "format")

@@ -111,7 +111,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
     })
   )
 
-  it.effect("ranks by what it is asked for, and lets in who has enough", () =>
+  it.effect("ranks by the requested value, and leaves out tokens below the minimum", () =>
     Effect.gen(function* () {
       const ranks = { trades: [9, 8], traders: [9, 8], volume: [1, 9] }
       for (const [rank, expected] of Object.entries(ranks)) {

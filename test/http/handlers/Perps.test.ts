@@ -211,7 +211,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
     })
   )
 
-  it.effect("wants a key with perps.read, which is granted explicitly", () =>
+  it.effect("needs a key with the scope perps.read, which is granted explicitly", () =>
     Effect.gen(function* () {
       assertRefused(yield* quote(order, null), 401, "missing_api_key")
       assertRefused(yield* quote(order, "x"), 401, "invalid_api_key")
@@ -221,7 +221,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
     })
   )
 
-  it.effect("takes GET only, and URLs of 8 KiB", () =>
+  it.effect("accepts only GET, and URLs of at most 8 KiB", () =>
     Effect.gen(function* () {
       const answer = yield* call(PATH, { key: "p", method: "POST" })
       assert.strictEqual(answer.status, 405)
@@ -265,7 +265,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
 const frozen = PerpsVenues.layer([steady("hl", deep), venueOf("velocity", () => Effect.never)])
 
 layer(running({ keys, perps: frozen }))("a dead venue", (it) => {
-  it.effect("is an entry among the others, at the deadline", () =>
+  it.effect("is listed with the others, at the deadline", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(quote())
       yield* TestClock.adjust("1200 millis").pipe(
@@ -289,7 +289,7 @@ const stuck = Layer.succeed(RateLimiter, {
 })
 
 layer(running({ keys, perps: venues, limiter: stuck }))("without a limiter", (it) => {
-  it.effect("nothing passes: 503 limiter_unavailable", () =>
+  it.effect("every call answers 503 limiter_unavailable", () =>
     Effect.gen(function* () {
       assertRefused(yield* quote(), 503, "limiter_unavailable")
     })
@@ -299,7 +299,7 @@ layer(running({ keys, perps: venues, limiter: stuck }))("without a limiter", (it
 layer(running({ keys, perps: PerpsVenues.layer([steady("hl", deep), steady("velocity", deep)]) }))(
   "a venue by its former name",
   (it) => {
-    it.effect("is asked for, and answers by its present one", () =>
+    it.effect("is accepted in requests, and answered under its present name", () =>
       Effect.gen(function* () {
         const answer = yield* quote({ ...order, venues: "drift" })
         assert.deepStrictEqual(answer.json("query.venues"), ["velocity"])

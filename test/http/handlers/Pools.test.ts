@@ -15,7 +15,7 @@ import { answered, assertInvalid, assertRefused, keys, liquidity } from "./token
 const pool = (of: string) => call(`/api/v1/pools/${of}`)
 
 layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("GET /api/v1/pools/{address}", (it) => {
-  it.effect("answers as the liquidity of its token does, with both tokens", () =>
+  it.effect("gives the same figures as the liquidity of its token, with both tokens", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1000)
       const all = yield* eventually(liquidity(TOKEN, "", "b"), answered)
@@ -29,7 +29,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("GET /api/v1/pool
     })
   )
 
-  it.effect("answers 404 for a pool that is not in memory, and 400 for no address", () =>
+  it.effect("answers 404 for a pool that is not in memory, and 400 for a malformed address", () =>
     Effect.gen(function* () {
       assertRefused(yield* pool(mintOf(99)), 404, "pool_not_found")
       assertInvalid(yield* pool("nowhere"), "path", "address", "format")
@@ -49,7 +49,7 @@ const trades = (of: string, query: Record<string, string> = {}) =>
   call(`/api/v1/pools/${of}/trades?${new URLSearchParams(query)}`, { key: "a" })
 
 layer(reading({ books, world: { keys } }))("GET /api/v1/pools/{address}/trades", (it) => {
-  it.effect("gives the trades of that pool alone, of two tokens from either side, page by page", () =>
+  it.effect("gives only the trades of the pool, between two tokens from either side, page by page", () =>
     Effect.gen(function* () {
       const tape = yield* Tape
       yield* setSecond(10)

@@ -66,7 +66,7 @@ const fill = Effect.gen(function* () {
 })
 
 layer(reading({ books, world: { keys } }))("the price of a token at a second", (it) => {
-  it.effect("is that of the last trade up to the end of the second, with its age", () =>
+  it.effect("is the price of the last trade up to the end of the second, with its age", () =>
     Effect.gen(function* () {
       yield* fill
       // The first trade opens the record of the token: before it there is none.
@@ -112,7 +112,7 @@ layer(reading({ books, world: { keys } }))("the price of a token at a second", (
     })
   )
 
-  it.effect("is refused by name", () =>
+  it.effect("is refused with the name of the field", () =>
     Effect.gen(function* () {
       assertRefused(yield* price(1, TOKEN, "base"), 400, "unsupported_chain")
       assertRefused(yield* price(1, UNKNOWN), 404, "token_not_found")
@@ -122,7 +122,7 @@ layer(reading({ books, world: { keys } }))("the price of a token at a second", (
     })
   )
 
-  it.effect("is asked for 100 pairs at once, with a reason where it is not known", () =>
+  it.effect("is given for 100 pairs at once, with a reason where it is unknown", () =>
     Effect.gen(function* () {
       const answer = yield* history([
         { mint: TOKEN, at: MONDAY + 1003 },

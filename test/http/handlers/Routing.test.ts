@@ -176,7 +176,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/route", (it) 
     })
   )
 
-  it.effect("answers 503 upstream_unavailable while the pools are not loaded, and has them loaded", () =>
+  it.effect("answers 503 upstream_unavailable while the pools are not loaded, and queues them for loading", () =>
     Effect.gen(function* () {
       market.warmed.length = 0
       const answer = yield* route({ ...sale, inputMint: COLD }, "e")
@@ -197,7 +197,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/route", (it) 
     })
   )
 
-  it.effect("wants a key with md.read before it reads the body", () =>
+  it.effect("needs a key with md.read before it reads the body", () =>
     Effect.gen(function* () {
       assertRefused(yield* post("{", null), 401, "missing_api_key")
       const missing = yield* post("{", "z")
@@ -206,7 +206,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/route", (it) 
     })
   )
 
-  it.effect("takes POST only", () =>
+  it.effect("accepts only POST", () =>
     Effect.gen(function* () {
       const answer = yield* call("/api/v1/route", { headers: { authorization: `Bearer ${secretOf("a")}` } })
       assert.strictEqual(answer.status, 405)

@@ -88,7 +88,7 @@ layer(running())("a session", (it) => {
     })
   )
 
-  it.effect("gives way to a key: a wrong key is refused beside a good session", () =>
+  it.effect("counts less than a key: a wrong key is refused next to a valid session", () =>
     Effect.gen(function* () {
       const { cookie } = yield* signedIn("both")
       const answer = yield* call("/api/v1/account/key", { key: "z", headers: { cookie } })
@@ -107,7 +107,7 @@ layer(running())("a session", (it) => {
     })
   )
 
-  it.effect("is opened by pages of this service alone", () =>
+  it.effect("can only be opened by pages of this service", () =>
     Effect.gen(function* () {
       const token = yield* accountOf("foreign")
       for (const headers of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }]) {

@@ -231,7 +231,7 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote", (
     })
   )
 
-  it.effect("answers 503 state_cold with a delay, charges nothing, and has the mint loaded", () =>
+  it.effect("answers 503 state_cold with a delay, charges nothing, and queues the mint for loading", () =>
     Effect.gen(function* () {
       const answer = yield* quote({ ...sale, inputMint: COLD }, "e")
       assertRefused(answer, 503, "state_cold")
@@ -285,7 +285,7 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote", (
     })
   )
 
-  it.effect("is charged to the quote budget, and turned away when that is spent", () =>
+  it.effect("is charged to the quote budget, and refused when the budget is spent", () =>
     Effect.gen(function* () {
       for (let i = 0; i < 300; i++) {
         yield* quote(sale, "h")

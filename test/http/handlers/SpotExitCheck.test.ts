@@ -187,7 +187,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/spot/exit-che
     })
   )
 
-  it.effect("charges a unit a rung, the whole ladder or nothing", () =>
+  it.effect("charges one unit for each rung: the whole ladder or nothing", () =>
     Effect.gen(function* () {
       const ladder = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
       for (let i = 0; i < 37; i++) {
@@ -201,7 +201,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/spot/exit-che
     })
   )
 
-  it.effect("answers 503 when the ladder cannot be made, charges nothing and carries Retry-After", () =>
+  it.effect("answers 503 with Retry-After when the ladder cannot be priced, and charges nothing", () =>
     Effect.gen(function* () {
       const answer = yield* check({ mint: COLD, amount: "5000" }, "e")
       assertRefused(answer, 503, "state_cold")
@@ -256,7 +256,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/spot/exit-che
     })
   )
 
-  it.effect("wants JSON, eight KiB of it at most, a key and POST", () =>
+  it.effect("needs a POST with a key and at most 8 KiB of JSON", () =>
     Effect.gen(function* () {
       assertRefused(
         yield* send(JSON.stringify(position), "g", { "content-type": "text/plain" }),

@@ -148,7 +148,7 @@ layer(running({ keys, statuses: Layer.orDie(statusesOverANode) }))("GET /api/v1/
     })
   )
 
-  it.effect("wants a key with md.read", () =>
+  it.effect("needs a key with md.read", () =>
     Effect.gen(function* () {
       assertRefused(yield* call(path, { key: null }), 401, "missing_api_key")
       assertRefused(yield* call(path, { key: "z" }), 403, "missing_scope")

@@ -255,7 +255,7 @@ layer(running({ feed: feed(() => fresh) }).pipe(Layer.provideMerge(withPast), La
 layer(running({ feed: feed(() => fresh) }).pipe(Layer.provideMerge(noted), Layer.provideMerge(SourceMonitor.layer)))(
   "changes of state",
   (it) => {
-    it.effect("are noted every second, however seldom they are asked for", () =>
+    it.effect("are recorded every second, however seldom they are requested", () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("1 second")
         fresh = { slot: 2, heardAtMs: null, state: "loading" }

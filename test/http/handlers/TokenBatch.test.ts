@@ -19,7 +19,7 @@ const list = (query: string, key = "c") => call(`/api/v1/tokens?${query}`, { key
 const isLoaded = (answer: { readonly text: string }) => !/"(?:loading|deferred)"/u.test(answer.text)
 
 layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("facts of several tokens", (it) => {
-  it.effect("come in the order of the request, with a state where there are none", () =>
+  it.effect("come in the order of the request, with a state where there are no facts", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1000)
       const cold = yield* ask([NOTHING, TOKEN])
@@ -52,7 +52,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("facts of several
     })
   )
 
-  it.effect("are refused by the name of the field", () =>
+  it.effect("are refused with the name of the field", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 101 }, (_, i) => at(i + 1))
       assert.strictEqual((yield* list(`addresses=${many.slice(1).join(",")}`, "e")).status, 200)

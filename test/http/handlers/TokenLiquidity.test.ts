@@ -53,7 +53,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))(
       })
     )
 
-    it.effect("takes a limit of 1 to 50", () =>
+    it.effect("accepts a limit from 1 to 50", () =>
       Effect.gen(function* () {
         const one = yield* eventually(liquidity(TOKEN, "?limit=1", "c"), answered)
         assert.strictEqual(one.json("data.pools.length"), 1)
@@ -66,7 +66,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))(
       })
     )
 
-    it.effect("answers 404 for no mint, and 503 while pools are not loaded", () =>
+    it.effect("answers 404 for an address that is not a mint, and 503 while pools are not loaded", () =>
       Effect.gen(function* () {
         assertRefused(yield* eventually(liquidity(NOTHING, "", "d"), answered), 404, "token_not_found")
         const answer = yield* Effect.andThen(liquidity(COLD, "", "d"), liquidity(COLD, "", "d"))
@@ -75,7 +75,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))(
       })
     )
 
-    it.effect("lets a caller start sixty a minute, other reads aside", () =>
+    it.effect("lets a caller start sixty a minute, not counting other reads", () =>
       Effect.gen(function* () {
         yield* Effect.repeat(liquidity(TOKEN, "", "e"), { times: 59 })
         const answer = yield* liquidity(TOKEN, "", "e")

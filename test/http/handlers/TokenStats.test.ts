@@ -135,7 +135,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
     })
   )
 
-  it.effect("refuses what it cannot read, by name", () =>
+  it.effect("refuses invalid parameters and names them", () =>
     Effect.gen(function* () {
       assertRefused(yield* stats({}, TOKEN, "base"), 400, "unsupported_chain")
       assertRefused(yield* stats({}, UNKNOWN), 404, "token_not_found")

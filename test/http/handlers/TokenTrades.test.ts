@@ -55,7 +55,7 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/tokens/{chain}/{
     })
   )
 
-  it.effect("gives everything that a trade knows, newest first", () =>
+  it.effect("gives every field of the trades, newest first", () =>
     Effect.gen(function* () {
       const tape = yield* Tape
       yield* setSecond(NOW)
@@ -135,7 +135,7 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/tokens/{chain}/{
     })
   )
 
-  it.effect("joins memory and the store without a hole or a double, and new trades change no later page", () =>
+  it.effect("joins memory and the store without gaps or repeats, and new trades change no later page", () =>
     Effect.gen(function* () {
       const { apply } = yield* Tape
       const found: Array<number> = []
@@ -192,7 +192,7 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/tokens/{chain}/{
     })
   )
 
-  it.effect("refuses what it cannot read, by name", () =>
+  it.effect("refuses invalid parameters and names them", () =>
     Effect.gen(function* () {
       const cursor = cursorOf(yield* trades({ limit: "1" }))
       assert.strictEqual(code(yield* trades({ limit: "2", cursor })), "400 invalid_cursor")

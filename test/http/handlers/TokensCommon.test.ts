@@ -149,7 +149,7 @@ describe("two liquidity reads at a time", () => {
   )
 
   layer(running({ tokens: slow, keys: [keyOf("a"), keyOf("b")] }))((it) => {
-    it.effect("are all that a caller may have", () =>
+    it.effect("are the most that a caller may have", () =>
       Effect.gen(function* () {
         const running = yield* Effect.forkChild(Effect.all([read("a"), read("a"), read("b")], { concurrency: 3 }))
         while (waiting.reads < 3) {

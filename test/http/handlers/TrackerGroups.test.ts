@@ -50,7 +50,7 @@ layer(serving())("/api/v1/tracker/groups", (it) => {
     })
   )
 
-  it.effect("refuses to delete Main, and names that are no labels, by the field", () =>
+  it.effect("refuses to delete Main, and names that are not labels", () =>
     Effect.gen(function* () {
       assertDetail(yield* send("DELETE", `${GROUPS}/grp_main`, "a"), "path", "id", "conflict")
       assertDetail(yield* send("POST", GROUPS, "a", { name: "" }), "body", "name", "format")

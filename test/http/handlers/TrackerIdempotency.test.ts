@@ -14,7 +14,7 @@ const [fern, moss] = [addressOf(1), addressOf(2)]
 const named = (key: string) => ({ "idempotency-key": key })
 
 layer(serving())("Idempotency-Key on POST /api/v1/tracker/wallets", (it) => {
-  it.effect("repeats status and body, and does nothing again", () =>
+  it.effect("repeats status and body without a second effect", () =>
     Effect.gen(function* () {
       yield* later()
       const first = yield* track("a", { wallet: fern, label: "desk" }, named("first-time"))
@@ -71,7 +71,7 @@ layer(serving())("Idempotency-Key on POST /api/v1/tracker/wallets", (it) => {
     })
   )
 
-  it.effect("wants 8 to 128 characters of the URL-safe alphabet", () =>
+  it.effect("must have 8 to 128 characters of the URL-safe alphabet", () =>
     Effect.gen(function* () {
       for (const key of ["short12", "x".repeat(129), "with spaces", "with,comma", "ümlaut-key", ""]) {
         assertDetail(yield* track("f", { wallet: fern }, named(key)), "header", "Idempotency-Key", "format")
@@ -147,7 +147,7 @@ const forgetful = Layer.succeed(Idempotency, {
 })
 
 layer(serving({ idempotency: unavailable }))("without the store of idempotency keys", (it) => {
-  it.effect("does nothing that it could not do once only", () =>
+  it.effect("changes nothing when it cannot store its idempotency key", () =>
     Effect.gen(function* () {
       const answer = yield* track("a", { wallet: fern }, named("12345678"))
       assertRefused(answer, 503, "data_unavailable")

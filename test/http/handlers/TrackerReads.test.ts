@@ -71,7 +71,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/snapshot", (it) => {
     })
   )
 
-  it.effect("counts who is live by what was seen since each was added, at once", () =>
+  it.effect("counts a wallet as live as soon as something was seen since it was added", () =>
     Effect.gen(function* () {
       yield* later(500)
       yield* track("b", { wallet: fern })
@@ -224,7 +224,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/trades", (it) => {
     })
   )
 
-  it.effect("is strict about its parameters", () =>
+  it.effect("refuses unknown and malformed parameters", () =>
     Effect.gen(function* () {
       const wrong = [
         ["limit=0", "limit", "out_of_range"],
@@ -242,7 +242,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/trades", (it) => {
 })
 
 layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
-  it.effect("is the same for all its keys", () =>
+  it.effect("is the same for all keys of the account", () =>
     Effect.gen(function* () {
       yield* later()
       yield* track("m", { wallet: fern, label: "mine" })
@@ -253,7 +253,7 @@ layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
     })
   )
 
-  it.effect("is to another account as if it did not exist", () =>
+  it.effect("does not exist for another account", () =>
     Effect.gen(function* () {
       const store = yield* TrackerStore
       yield* later()

@@ -89,7 +89,7 @@ layer(serving().pipe(Layer.provideMerge(collect)))("GET /api/v1/tracker/realtime
     })
   )
 
-  it.effect("is about one group, with control frames, when that is asked for", () =>
+  it.effect("covers one group, with control frames, on request", () =>
     Effect.gen(function* () {
       yield* later()
       const store = yield* TrackerStore
@@ -107,7 +107,7 @@ layer(serving().pipe(Layer.provideMerge(collect)))("GET /api/v1/tracker/realtime
     })
   )
 
-  it.effect("is given ten times a minute to each key, whatever is tracked", () =>
+  it.effect("is given to each key ten times a minute, whatever is tracked", () =>
     Effect.gen(function* () {
       yield* later()
       yield* track("m", { wallet: fern })
@@ -156,7 +156,7 @@ layer(serving().pipe(Layer.provideMerge(collect)))("GET /api/v1/tracker/realtime
 })
 
 layer(serving({ settings: { publicUrl: "https://fathom.example/desk/" } }))("a service behind a public URL", (it) => {
-  it.effect("is connected to there, over TLS", () =>
+  it.effect("is reached there, over TLS", () =>
     Effect.gen(function* () {
       yield* track("a", { wallet: fern })
       const { wsUrl } = yield* session("a")

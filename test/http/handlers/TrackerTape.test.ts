@@ -88,7 +88,7 @@ layer(served)("a wallet that trades", (it) => {
     })
   )
 
-  it.effect("has its last activity written down", () =>
+  it.effect("has its last activity stored", () =>
     Effect.gen(function* () {
       yield* track("c", { wallet: late })
       yield* bought(BEGIN + 50, [late])

@@ -87,7 +87,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
     })
   )
 
-  it.effect("is strict about the body", () =>
+  it.effect("refuses unknown and malformed fields of the body", () =>
     Effect.gen(function* () {
       const wrong: ReadonlyArray<readonly [unknown, string, string]> = [
         [{}, "wallet", "missing"],
@@ -133,7 +133,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
     })
   )
 
-  it.effect("is strict about paths and queries", () =>
+  it.effect("refuses malformed paths and unknown parameters", () =>
     Effect.gen(function* () {
       for (const wallet of ["x", "1".repeat(44), "0".repeat(40), "%00"]) {
         assertDetail(yield* untrack("f", wallet), "path", "wallet", "format")
@@ -154,7 +154,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
     })
   )
 
-  it.effect("costs one unit of the REST budget and wants tracker.read or md.read", () =>
+  it.effect("costs one unit of the REST budget and needs tracker.read or md.read", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("2 minutes")
       for (const path of READS) {
@@ -185,7 +185,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
 })
 
 layer(serving())("the five hundred wallets of an account", (it) => {
-  it.effect("are all there may be, for all its keys together", () =>
+  it.effect("are the limit for all keys of an account together", () =>
     Effect.gen(function* () {
       const store = yield* TrackerStore
       for (let i = 0; i < 499; i++) {

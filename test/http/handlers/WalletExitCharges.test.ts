@@ -69,7 +69,7 @@ const contested = Layer.effect(
 ).pipe(Layer.provide(RateLimiter.layerMemory))
 
 layer(running({ engine: slowEngine, wallets, limiter: contested }))("a price that cannot be exchanged", (it) => {
-  it.effect("is a 429 without the check, and no work goes uncharged", () =>
+  it.effect("answers 429 without a check, and no work goes uncharged", () =>
     Effect.gen(function* () {
       const answer = yield* send({ wallet: WALLET })
       assert.deepStrictEqual([answer.status, answer.json("error.code")], [429, "rate_limited"])

@@ -174,7 +174,7 @@ layer(running({ keys, engine: engineOver(market), wallets }))("POST /api/v1/spot
     })
   )
 
-  it.effect("is complete when every open position was measured, and leaves out rungs that come to nothing", () =>
+  it.effect("is complete when every open position was measured, and leaves out rungs below one unit", () =>
     Effect.gen(function* () {
       const check = yield* decoded(yield* send({ wallet: OTHER }, "d"))
       assert.deepStrictEqual(check.positions[1]?.exit?.ladder, [0.5, 0.75, 1])
@@ -217,7 +217,7 @@ layer(running({ keys, engine: engineOver(market), wallets }))("POST /api/v1/spot
     })
   )
 
-  it.effect("has no sum for a wallet of which nothing is held", () =>
+  it.effect("has no sum for a wallet without known positions", () =>
     Effect.gen(function* () {
       const answer = yield* send({ wallet: NONE }, "g")
       const check = yield* decoded(answer)
@@ -261,7 +261,7 @@ layer(running({ keys, engine: engineOver(market), wallets }))("POST /api/v1/spot
     )
   }
 
-  it.effect("wants an object and a key with md.read", () =>
+  it.effect("needs an object and a key with md.read", () =>
     Effect.gen(function* () {
       const answer = yield* call("/api/v1/spot/exit-check", {
         method: "POST",

@@ -128,7 +128,7 @@ describe("GET /api/v1/wallets/{wallet}", () => {
       })
     )
 
-    it.effect("has neither for a wallet of which nothing is held, and names a bad field", () =>
+    it.effect("has neither for an unknown wallet, and names a bad field", () =>
       Effect.gen(function* () {
         const positions = yield* decodePositions((yield* read(`${UNKNOWN_WALLET}/positions`)).text)
         assert.deepInclude(positions.data, {

@@ -242,7 +242,7 @@ layer(servingAScript)("GET /account/deposit-address, when the service answers", 
     })
   )
 
-  it.effect("that the wallet or the target is gone, answers 404", () =>
+  it.effect("answers 404 when it says that the wallet or the target is gone", () =>
     Effect.gen(function* () {
       scripted.say({ deposit: response(404, `{"error":"unknown_wallet"}`) })
       assertRefused(yield* deposit("w_sol", asked), 404, "wallet_not_found")

@@ -127,7 +127,7 @@ layer(world)("/mcp", (it) => {
     })
   )
 
-  it.effect("answers a chart by pages of at most 4 kB, which join to the chart of the endpoint", () =>
+  it.effect("answers a chart in pages of at most 4 kB, which together are the chart of the endpoint", () =>
     Effect.gen(function* () {
       const tape = yield* Tape
       const minutes = Array.from({ length: 100 }, (_, minute) => minute)
@@ -212,7 +212,7 @@ layer(world)("/mcp", (it) => {
     })
   )
 
-  it.effect("opens a session for a key that may be used from there, and for no one else", () =>
+  it.effect("opens a session only for a key that may be used from the caller's address", () =>
     Effect.gen(function* () {
       const statuses = yield* Effect.forEach([null, "b", "a"], (key) =>
         Effect.map(post(INITIALIZE, {}, key), ({ status }) => status)

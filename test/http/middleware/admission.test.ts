@@ -43,7 +43,7 @@ layer(probing({ keys }))("a key", (it) => {
     })
   )
 
-  it.effect("is refused when it is malformed, unknown or revoked, all alike", () =>
+  it.effect("is refused in the same way when it is malformed, unknown or revoked", () =>
     Effect.gen(function* () {
       for (const secret of ["x", `${secretOf("a")}x`, secretOf("z"), secretOf("r")]) {
         const answer = yield* call("/probe/free", { key: null, headers: { authorization: `Bearer ${secret}` } })
@@ -53,7 +53,7 @@ layer(probing({ keys }))("a key", (it) => {
     })
   )
 
-  it.effect("is refused by name when its owner has switched it off", () =>
+  it.effect("is refused as disabled when its owner has switched it off", () =>
     Effect.gen(function* () {
       assertRefused(yield* call("/probe/free", { key: "d" }), 403, "key_disabled")
     })
@@ -89,7 +89,7 @@ layer(probing({ keys }))("a key", (it) => {
     })
   )
 
-  it.effect("reads nothing of a request that it refuses", () =>
+  it.effect("reads no part of a request that it refuses", () =>
     Effect.gen(function* () {
       const answer = yield* call("/probe/ladder", { key: "z", method: "POST", body: "{".repeat(20_000) })
       assertRefused(answer, 401, "invalid_api_key")

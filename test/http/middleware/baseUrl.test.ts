@@ -5,7 +5,7 @@ import { baseUrl } from "../../../src/http/middleware/baseUrl.ts"
 const asked = (host: string) => HttpServerRequest.fromWeb(new Request("http://ignored.example/", { headers: { host } }))
 
 describe("the address of the service", () => {
-  it("is the public URL, whatever host was asked for", () => {
+  it("is the public URL, whatever host the request names", () => {
     assert.strictEqual(baseUrl("https://api.example", asked("evil.example")), "https://api.example")
     assert.strictEqual(baseUrl("https://api.example/fathom//", asked("x")), "https://api.example/fathom")
   })
@@ -16,7 +16,7 @@ describe("the address of the service", () => {
     }
   })
 
-  it("is the host that was asked for, if that can be one", () => {
+  it("is the host that the request names, if it is a valid host", () => {
     assert.strictEqual(baseUrl(null, asked("api.example:8080")), "http://api.example:8080")
     assert.strictEqual(baseUrl(null, asked("[::1]:3000")), "http://[::1]:3000")
     for (const host of ["", "a b", "x/y", "user@x", `x"><script>`, "x:99999", "a".repeat(300)]) {

@@ -66,7 +66,7 @@ layer(probing())("a JSON body", (it) => {
     )
   }
 
-  it.effect("is read when nothing is wrong with it, keys repeated in different objects included", () =>
+  it.effect("is read when it is valid, also with the same key in different objects", () =>
     Effect.gen(function* () {
       const body = { rungs: 2, note: `"{,]\\"`, deep: { list: [1, 2] } }
       const answer = yield* post(JSON.stringify(body), "Application/JSON; charset=UTF-8")
@@ -75,7 +75,7 @@ layer(probing())("a JSON body", (it) => {
     })
   )
 
-  it.effect("has to be there", () =>
+  it.effect("must not be empty", () =>
     Effect.gen(function* () {
       assertInvalid(yield* post(""), "", "missing")
       assertInvalid(yield* post(undefined, null), "", "missing")
@@ -89,7 +89,7 @@ layer(probing())("a JSON body", (it) => {
     })
   )
 
-  it.effect("has to say that it is JSON", () =>
+  it.effect("must be declared as JSON", () =>
     Effect.gen(function* () {
       for (const type of [
         "text/plain",
@@ -106,7 +106,7 @@ layer(probing())("a JSON body", (it) => {
     })
   )
 
-  it.effect("has to come as it is: compressed bodies are refused, whatever they hold", () =>
+  it.effect("must not be compressed", () =>
     Effect.gen(function* () {
       for (const encoding of ["gzip", "br", "GZIP", "identity, gzip"]) {
         const answer = yield* wrapped(encoding, `{"rungs":1}`)
@@ -117,7 +117,7 @@ layer(probing())("a JSON body", (it) => {
     })
   )
 
-  it.effect("may have 8192 bytes and no more", () =>
+  it.effect("may have at most 8192 bytes", () =>
     Effect.gen(function* () {
       const frame = `{"rungs":1,"note":""}`.length
       const fits = yield* post(JSON.stringify({ rungs: 1, note: " ".repeat(8000) }).padEnd(8192))
@@ -157,7 +157,7 @@ describe("readJson", () => {
     })
   )
 
-  it("finds the second of two equal keys wherever it stands", () => {
+  it("finds a repeated key at any depth", () => {
     assert.deepStrictEqual(encode(`[{"a":1},{"b":[{},{"c":1,"c":2}]}]`), { field: "1.b.1.c", issue: "duplicate" })
     assert.deepInclude(encode(`{"a":{"a":1},"b":{"a":1}}`), {
       text: `{"a":{"a":1},"b":{"a":1}}`,
@@ -165,7 +165,7 @@ describe("readJson", () => {
     })
   })
 
-  it("keeps the digits of numbers of the root object, and of no other", () => {
+  it("keeps the digits of numbers in the root object only", () => {
     const body = encode(`{"nested":{"a":1},"\\u0061" : 1.2300000000000000000004e-2 ,"b":"2"}`)
     const textOf = (key: string) => ("issue" in body ? assert.fail("a flaw") : body.numberText(key))
     assert.deepStrictEqual(["a", "b", "nested", "c"].map(textOf), [

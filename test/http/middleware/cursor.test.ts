@@ -20,17 +20,17 @@ const parts = (length: number): OrderKey => Array.from({ length: 3 }, () => shor
 const rows = (text: string): ReadonlyArray<OrderKey> => Array.from(text, (letter) => [letter])
 
 describe("cursors", () => {
-  it("lead to where they were made", () => {
+  it("lead back to the place where they were made", () => {
     assert.match(cursor, /^[A-Za-z0-9_-]{1,512}$/u)
     assert.deepStrictEqual(readCursor(cursor, selectors, NOW), key)
   })
 
-  it("hold for fifteen minutes", () => {
+  it("are valid for fifteen minutes", () => {
     assert.deepStrictEqual(readCursor(cursor, selectors, NOW + 899_999), key)
     assert.isNull(readCursor(cursor, selectors, NOW + 900_000))
   })
 
-  it("are worth nothing with other selectors, elsewhere, or to another account", () => {
+  it("are invalid with other selectors, on another list, and for another account", () => {
     for (const other of [
       [],
       ["account.wallets", "acct_1"],
@@ -45,7 +45,7 @@ describe("cursors", () => {
     }
   })
 
-  it("are worth nothing with any character changed, lost or added", () => {
+  it("are invalid when a character is changed, removed or added", () => {
     for (let at = 0; at < cursor.length; at++) {
       const changed = cursor[at] === "A" ? "B" : "A"
       assert.isNull(readCursor(cursor.slice(0, at) + changed + cursor.slice(at + 1), selectors, NOW))
@@ -69,7 +69,7 @@ describe("cursors", () => {
     }
   })
 
-  it("fit three of the longest ids", () => {
+  it("have room for three ids of the greatest length", () => {
     for (const length of [64, 65, 256]) {
       const made = writeCursor(selectors, parts(length), Number.MAX_SAFE_INTEGER - 900_000)
       assert.isAtMost(made.length, 512)
@@ -90,7 +90,7 @@ describe("short", () => {
 const Time = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
 describe("descending", () => {
-  it.effect.prop("puts the larger first", { a: Time, b: Time }, ({ a, b }) =>
+  it.effect.prop("sorts larger numbers first", { a: Time, b: Time }, ({ a, b }) =>
     Effect.sync(() => {
       assert.strictEqual(Math.sign(compareKeys([descending(a)], [descending(b)])), Math.sign(b - a))
     })
@@ -118,7 +118,7 @@ describe("pageOf", () => {
       })
   )
 
-  it("goes on where it was when rows come and go", () => {
+  it("continues at the same place when rows are added and removed", () => {
     const first = pageOf(rows("bcdef"), ownKey, { after: null, limit: 2 })
     assert.deepStrictEqual(first, { rows: rows("bc"), last: ["c"] })
     assert.deepStrictEqual(pageOf(rows("abdef"), ownKey, { after: first.last, limit: 2 }).rows, rows("de"))

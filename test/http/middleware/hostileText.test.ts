@@ -39,7 +39,7 @@ const alert = {
 }
 
 layer(world, { timeout: "60 seconds" })("text that users write", (it) => {
-  it.effect("comes back as it was written, in JSON alone, or is refused by its field", () =>
+  it.effect("is returned as it was sent, in JSON only, or refused with the name of its field", () =>
     Effect.gen(function* () {
       yield* send("POST", "/api/v1/tracker/wallets", { wallet })
       const group = yield* send("POST", "/api/v1/tracker/groups", { name: "first" })

@@ -66,7 +66,7 @@ layer(probing({ keys }))("the budget of a key", (it) => {
     })
   )
 
-  it.effect("is spent by invalid requests and by 404s, as by any other", () =>
+  it.effect("is spent by invalid requests and by 404s like by any other request", () =>
     Effect.gen(function* () {
       const invalid = yield* call("/probe/read?x=1", { key: "c" })
       assert.strictEqual(invalid.status, 400)
@@ -89,7 +89,7 @@ layer(probing({ keys }))("the budget of a key", (it) => {
     })
   )
 
-  it.effect("is not touched by a refused key", () =>
+  it.effect("is not charged for a refused key", () =>
     Effect.gen(function* () {
       const refused = yield* call("/probe/perps", { key: "e" })
       assert.strictEqual(refused.status, 403)
@@ -196,7 +196,7 @@ layer(probing({ keys }))("a price that depends on the body", (it) => {
     })
   )
 
-  it.effect("that exceeds the whole budget waits for a whole window, in vain", () =>
+  it.effect("that exceeds the whole budget is told to wait for a whole window", () =>
     Effect.gen(function* () {
       const refused = yield* ladder(301, "d")
       assert.strictEqual(refused.status, 429)

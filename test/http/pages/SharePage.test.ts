@@ -82,7 +82,7 @@ layer(running({ callouts: MemoryCallouts.layer, settings: { trustedHops: 1 } }))
     })
   )
 
-  it.effect("answers one and the same page for the unknown, the expired and the removed", () =>
+  it.effect("answers the same page for unknown, expired and removed callouts", () =>
     Effect.gen(function* () {
       yield* now
       yield* post("co_expired", { expiresAtMs: START + 1000 })
@@ -152,7 +152,7 @@ layer(running({ callouts: MemoryCallouts.layer, settings: { trustedHops: 1 } }))
     })
   )
 
-  it.effect("repeats no host that cannot be one", () =>
+  it.effect("never repeats an invalid host", () =>
     Effect.gen(function* () {
       yield* now
       yield* post("co_host")

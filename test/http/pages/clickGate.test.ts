@@ -10,7 +10,7 @@ describe("a visitor", () => {
     assert.strictEqual(visitorOf("fe80::1%eth0"), visitorOf("fe80::2"))
   })
 
-  it("is one and the same for every address that cannot be read", () => {
+  it("is the same for every malformed address", () => {
     for (const address of [null, "", "nonsense", "192.0.2.7:80", "192.0.2.7, 192.0.2.8", "x".repeat(10_000)]) {
       assert.strictEqual(visitorOf(address), "unknown")
     }
@@ -20,7 +20,7 @@ describe("a visitor", () => {
 describe("a visit", () => {
   const visit = { method: "GET", userAgent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0", purpose: undefined }
 
-  it("is what a browser asks for, and nothing that is fetched ahead or by a machine", () => {
+  it("is a request of a browser, not a prefetch or a request of a robot", () => {
     assert.isTrue(isVisit(visit))
     assert.isFalse(isVisit({ ...visit, method: "HEAD" }))
     assert.isFalse(isVisit({ ...visit, purpose: "prefetch;prerender" }))
@@ -58,7 +58,7 @@ describe("the gate", () => {
     assert.isTrue(gate.admit("b", "co_1", 1))
   })
 
-  it("keeps whom it has just let through again", () => {
+  it("keeps a visitor that it has just let through again", () => {
     const gate = new ClickGate(2)
     gate.admit("a", "co_1", 0)
     gate.admit("b", "co_1", 0)

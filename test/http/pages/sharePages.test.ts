@@ -37,7 +37,7 @@ describe("a share page", () => {
     assert.strictEqual(canonical?.attributes["href"], `${BASE}/c/co_shown`)
   })
 
-  it("names no address when it does not know its own", () => {
+  it("names no address when its own address is unknown", () => {
     const markup = readMarkup(calloutPage(shown(), null).text)
     assert.isUndefined(meta(markup, "og:url"))
     assert.notInclude(calloutPage(shown(), null).text, "canonical")

@@ -4,7 +4,7 @@ import { countText, excerpt, initial, priceText, usdText, visible } from "../../
 const FAMILY = "👨‍👩‍👧‍👦"
 
 describe("words", () => {
-  it("lose what cannot be seen and what turns the text around them", () => {
+  it("lose invisible characters and characters that change the direction of text", () => {
     assert.strictEqual(visible("a\u202eb\u2066c\u2069\u200ed\u0007\ne"), "abcd\ne")
     assert.strictEqual(visible("שלום – مرحبا – 你好"), "שלום – مرحبا – 你好")
   })

@@ -142,7 +142,7 @@ describe("a shutdown", () => {
     })
   )
 
-  it.live("finishes running requests, and takes no longer than that", () =>
+  it.live("finishes running requests, and then does not wait any longer", () =>
     Effect.gen(function* () {
       const { context, stop } = yield* start(probing({ settings: quick }))
       yield* Effect.gen(function* () {
@@ -193,7 +193,7 @@ describe("a shutdown", () => {
     })
   )
 
-  it.live("gives up on what does not end", () =>
+  it.live("gives up on requests that do not end", () =>
     Effect.gen(function* () {
       const limit = { drainQuiet: Duration.millis(50), drainLimit: Duration.millis(400) }
       const { context, stop } = yield* start(probing({ settings: limit }))

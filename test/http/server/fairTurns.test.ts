@@ -105,7 +105,7 @@ describe("fairTurns", () => {
     assert.include(turn(), "good")
   })
 
-  it("takes requests without a key for no caller of their own, whatever headers were sent before", () => {
+  it("does not count requests without a key as a caller, whatever headers were sent before", () => {
     const { handled, send, sendWith, turn } = scene((response, key, request) =>
       key === "/slow" ? undefined : end(response, key, request)
     )
@@ -119,7 +119,7 @@ describe("fairTurns", () => {
     assert.strictEqual(handled.at(-1), OPEN)
   })
 
-  it("gives a key in either header its turn, and one in both the same turn", () => {
+  it("gives a key the same turn in either header and in both", () => {
     const { send, sendWith, turn } = scene(end)
     sendWith({ "x-api-key": "flood" })
     sendWith({ "x-api-key": "other" })
@@ -150,7 +150,7 @@ describe("fairTurns", () => {
     assert.notInclude(handled, "/other")
   })
 
-  it("lets a caller have 64 unanswered requests, and the next one once one is answered", () => {
+  it("lets a caller have 64 unanswered requests, and another one after each answer", () => {
     let isSlow = false
     const pending: Array<ServerResponse> = []
     const { handled, send, turn } = scene((response, key, request) =>
@@ -183,7 +183,7 @@ describe("fairTurns", () => {
     assert.strictEqual(handled.length, 200)
   })
 
-  it("goes on with what waits when the head of a slow answer is written", () => {
+  it("continues with waiting requests once the head of a slow answer is written", () => {
     const opening: Array<ServerResponse> = []
     const { handled, send, turn } = scene((response) => void opening.push(response))
     for (let n = 0; n < 65; n++) {

@@ -131,7 +131,7 @@ layer(world)("the fast path", (it) => {
     })
   )
 
-  it.effect("charges one unit whichever way is taken", () =>
+  it.effect("charges one unit on either path", () =>
     Effect.gen(function* () {
       const fast = remaining(yield* ask(`${path}?${query}`, [bearer("a")]))
       const standard = remaining(yield* ask(`${path}?${query}`, [bearer("a"), "Content-Length: 0"]))

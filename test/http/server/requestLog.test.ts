@@ -57,7 +57,7 @@ const notReady = feed(() => ({ slot: 0, heardAtMs: null, state: "loading" }))
 
 const rare: Array<Line> = []
 layer(withLog(Number.MIN_VALUE, rare, { feed: notReady }))("a small share", (it) => {
-  it.effect("leaves requests out, and never an answer of 500 or more", () =>
+  it.effect("leaves out a share of the requests, but never an answer of 500 or more", () =>
     Effect.gen(function* () {
       yield* call(quote)
       const failed = yield* call("/readyz", { key: null })

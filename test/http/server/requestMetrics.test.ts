@@ -24,7 +24,7 @@ const lineOf = (line: string) =>
   ).pipe(Effect.andThen(lines), Effect.repeat({ until: (all) => all.includes(line) }))
 
 layer(measured)("requests", (it) => {
-  it.effect("are counted by operation and status, on the fast path and beside it", () =>
+  it.effect("are counted by operation and status, on the fast path and off it", () =>
     Effect.gen(function* () {
       const quote = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${TOKEN}&amount=1000000`
       yield* call(quote)

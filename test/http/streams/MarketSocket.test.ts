@@ -98,7 +98,7 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
     })
   )
 
-  it.effect("sends a price four times a second at most, the last one for certain", () =>
+  it.effect("sends a price at most four times a second, and always the last one", () =>
     Effect.gen(function* () {
       const client = yield* opened("b")
       yield* subscribe(client, "p", { channel: "price", mint: TOKEN })

@@ -203,7 +203,7 @@ layer(reading({ books, world: { keys } }))("event streams of the market", (it) =
     })
   )
 
-  it.effect("take one place of five streams each, and leave the sockets of the key alone", () =>
+  it.effect("each take one of a key's five streams, and none of its sockets", () =>
     Effect.gen(function* () {
       const streams = yield* Effect.forEach([1, 2, 3, 4, 5], () => openStream(`${TRADES}?mint=${TOKEN}`, "f"))
       yield* Effect.forEach(streams, (stream) => heard(stream, 1), { discard: true })

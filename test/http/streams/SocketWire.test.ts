@@ -41,7 +41,7 @@ const openReader = (port: number) =>
   )
 
 describe("the frames of a socket", () => {
-  it.live("arrive as they were sent at a reader that takes none at first, and at another one beside it", () =>
+  it.live("arrive as they were sent, also at a reader that takes none at first", () =>
     Effect.gen(function* () {
       const { port, wires } = yield* serving
       const readers = [yield* openReader(port), yield* openReader(port)]

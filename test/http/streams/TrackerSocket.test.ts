@@ -137,7 +137,7 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
     })
   )
 
-  it.effect("pings every 20 seconds and gives up who has not answered for 40", () =>
+  it.effect("pings every 20 seconds, and drops a client that has not answered for 40", () =>
     Effect.gen(function* () {
       yield* trackAll([A], "h")
       const alive = yield* opened("h")

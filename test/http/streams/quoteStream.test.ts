@@ -56,7 +56,7 @@ describe("streamSession", () => {
     })
   )
 
-  it.effect("does not pile up heartbeats for one either", () =>
+  it.effect("does not pile up heartbeats for such a reader", () =>
     Effect.gen(function* () {
       const { response, session } = yield* open
       yield* TestClock.adjust("2 hours")
@@ -66,7 +66,7 @@ describe("streamSession", () => {
     })
   )
 
-  it.effect("leaves the connection alone once its scope has closed", () =>
+  it.effect("does not touch the connection once its scope has closed", () =>
     Effect.gen(function* () {
       const { request, scope, session } = yield* open
       session.close("completed", 1)

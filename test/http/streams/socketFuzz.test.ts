@@ -218,7 +218,7 @@ layer(service)("malformed frames", (it) => {
   }
 })
 
-describe("a stream of before a restart", () => {
+describe("a stream from before a restart", () => {
   /** A service of its own; `end` is its end. */
   const start = Effect.gen(function* () {
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
