@@ -46,8 +46,15 @@ export const curveAt = {
   mayhem: 81,
   cashback: 82,
   quoteMint: 83,
-  creatorFeeBps: 115
+  creatorFeeBps: 115,
+  initialVirtualQuote: 142,
+  /** Tokens and quote of the part that the completing purchase bought beyond the curve. */
+  postCompleteBase: 150,
+  postCompleteQuote: 158
 } as const
+
+/** Length of a curve account in the layout of October 2026. */
+export const CURVE_LENGTH = 166
 
 interface Curve {
   readonly virtualTokens: bigint

@@ -45,6 +45,31 @@ export const curveSellAccounts = [
   "feeProgram"
 ] as const
 
+/** Accounts of `buy_v3`, `buy_exact_quote_in_v3` and `sell_v3`. */
+export const curveV3Accounts = [
+  "global",
+  "mint",
+  "quoteMint",
+  "baseTokenProgram",
+  "quoteTokenProgram",
+  "bondingCurve",
+  "associatedBondingCurve",
+  "associatedQuoteBondingCurve",
+  "user",
+  "associatedUser",
+  "associatedQuoteUser",
+  "userVolumeAccumulator",
+  "feeConfig",
+  "buybackFeeRecipient",
+  "systemProgram",
+  "eventAuthority",
+  "program"
+] as const
+
+/** The data of `buy_exact_quote_in_v3`. */
+export const encodeCurveBuyV3 = (quote: bigint, minimumTokens: bigint): Uint8Array =>
+  encodeBuyExactIn(BUY_EXACT_QUOTE_IN_V3, quote, minimumTokens)
+
 /** The data of `buy_exact_sol_in`. */
 export const encodeCurveBuy = (lamports: bigint, minimumTokens: bigint): Uint8Array =>
   encodeBuyExactIn(BUY_EXACT_SOL_IN, lamports, minimumTokens)
@@ -67,7 +92,16 @@ const lamportsOnly: CurveLayout = {
   quote: null
 }
 const second: CurveLayout = { curve: 10, baseVault: 11, user: 13, feeRecipient: 6, quote: { mint: 2, vault: 12 } }
-const third: CurveLayout = { curve: 5, baseVault: 6, user: 8, feeRecipient: null, quote: { mint: 2, vault: 7 } }
+const third: CurveLayout = {
+  curve: curveV3Accounts.indexOf("bondingCurve"),
+  baseVault: curveV3Accounts.indexOf("associatedBondingCurve"),
+  user: curveV3Accounts.indexOf("user"),
+  feeRecipient: null,
+  quote: {
+    mint: curveV3Accounts.indexOf("quoteMint"),
+    vault: curveV3Accounts.indexOf("associatedQuoteBondingCurve")
+  }
+}
 
 const layouts: ReadonlyMap<bigint, CurveLayout> = new Map([
   [BUY, lamportsOnly],
@@ -119,6 +153,15 @@ export const curveTradeEvent = eventLayout("bddb7fd34ee661ee", [
   ["totalClaimedTokens", "u64"],
   ["currentSolVolume", "u64"],
   ["lastUpdateTimestamp", "i64"]
+])
+
+/** Event `CompleteEvent`: the curve has sold its last token. */
+export const curveCompleteEvent = eventLayout("5f72619cd42e9808", [
+  ["user", "address"],
+  ["mint", "address"],
+  ["bondingCurve", "address"],
+  ["timestamp", "i64"],
+  ["quoteMint", "address"]
 ])
 
 /**

@@ -28,10 +28,10 @@ export interface SwapCall {
   readonly checked: boolean
   /** A line that the program writes before anything moves. */
   readonly before?: string
-  /** An event in the log. */
-  readonly logged?: Uint8Array
-  /** An event that the program sends to itself. */
-  readonly sent?: { readonly authority: Address; readonly event: Uint8Array }
+  /** Events in the log. */
+  readonly logged?: ReadonlyArray<Uint8Array>
+  /** Events that the program sends to itself. */
+  readonly sent?: { readonly authority: Address; readonly events: ReadonlyArray<Uint8Array> }
   readonly units: number
 }
 
@@ -46,7 +46,7 @@ export const selfCall = (program: Address, authority: Address, event: Uint8Array
 
 /** The whole call, with the transfers that happen inside of it. */
 export const swapCall = (program: Address, call: SwapCall, transfers: ReadonlyArray<Call>): Call => {
-  const { name, accounts, data, before, logged, sent, units } = call
+  const { name, accounts, data, before, logged = [], sent, units } = call
   return {
     program,
     accounts,
@@ -55,8 +55,8 @@ export const swapCall = (program: Address, call: SwapCall, transfers: ReadonlyAr
       ...(name === null ? [] : [programLog(`Instruction: ${name}`)]),
       ...(before === undefined ? [] : [programLog(before)]),
       ...transfers,
-      ...(logged === undefined ? [] : [programData(logged)]),
-      ...(sent === undefined ? [] : [selfCall(program, sent.authority, sent.event)])
+      ...logged.map(programData),
+      ...(sent?.events.map((event) => selfCall(program, sent.authority, event)) ?? [])
     ],
     units
   }

@@ -55,25 +55,27 @@ export const launchLabSwapCall =
       checked: true,
       sent: {
         authority,
-        event: launchLabTradeEvent.encode({
-          poolState: address,
-          totalBaseSell: readU64(after, at.totalBaseSell),
-          virtualBase: readU64(after, at.virtualBase),
-          virtualQuote: readU64(after, at.virtualQuote),
-          realBaseBefore: readU64(before, at.realBase),
-          realQuoteBefore: readU64(before, at.realQuote),
-          realBaseAfter: readU64(after, at.realBase),
-          realQuoteAfter: readU64(after, at.realQuote),
-          amountIn,
-          amountOut: aToB ? amountOut + fee : amountOut,
-          protocolFee: added(at.protocolFee),
-          platformFee: added(at.platformFee),
-          creatorFee: 0n,
-          shareFee: 0n,
-          tradeDirection: aToB ? 1 : 0,
-          poolStatus: after[at.status] ?? 0,
-          exactIn: true
-        })
+        events: [
+          launchLabTradeEvent.encode({
+            poolState: address,
+            totalBaseSell: readU64(after, at.totalBaseSell),
+            virtualBase: readU64(after, at.virtualBase),
+            virtualQuote: readU64(after, at.virtualQuote),
+            realBaseBefore: readU64(before, at.realBase),
+            realQuoteBefore: readU64(before, at.realQuote),
+            realBaseAfter: readU64(after, at.realBase),
+            realQuoteAfter: readU64(after, at.realQuote),
+            amountIn,
+            amountOut: aToB ? amountOut + fee : amountOut,
+            protocolFee: added(at.protocolFee),
+            platformFee: added(at.platformFee),
+            creatorFee: 0n,
+            shareFee: 0n,
+            tradeDirection: aToB ? 1 : 0,
+            poolStatus: after[at.status] ?? 0,
+            exactIn: true
+          })
+        ]
       },
       units: 40_000
     }

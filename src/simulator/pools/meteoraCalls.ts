@@ -67,19 +67,21 @@ export const dlmmCall =
       checked: true,
       sent: {
         authority,
-        event: dlmmSwapEvent.encode({
-          lbPair: address,
-          from: trader,
-          startBinId: readI32(before, dlmmPairAt.activeId),
-          endBinId: readI32(after, dlmmPairAt.activeId),
-          amountIn,
-          amountOut: paidOut(swap),
-          swapForY: aToB,
-          fee: settlement.fee,
-          protocolFee: readU64(after, counter) - readU64(before, counter),
-          feeRate: (settlement.fee * FEE_DENOMINATOR) / (received === 0n ? 1n : received),
-          hostFee: 0n
-        })
+        events: [
+          dlmmSwapEvent.encode({
+            lbPair: address,
+            from: trader,
+            startBinId: readI32(before, dlmmPairAt.activeId),
+            endBinId: readI32(after, dlmmPairAt.activeId),
+            amountIn,
+            amountOut: paidOut(swap),
+            swapForY: aToB,
+            fee: settlement.fee,
+            protocolFee: readU64(after, counter) - readU64(before, counter),
+            feeRate: (settlement.fee * FEE_DENOMINATOR) / (received === 0n ? 1n : received),
+            hostFee: 0n
+          })
+        ]
       },
       units: 45_000
     }
@@ -125,30 +127,32 @@ export const dammV2Call =
       checked: true,
       sent: {
         authority,
-        event: dammV2SwapEvent.encode({
-          pool: address,
-          tradeDirection: aToB ? 0 : 1,
-          collectFeeMode,
-          hasReferral: false,
-          amount0: amountIn,
-          amount1: minimum,
-          swapMode: 0,
-          includedFeeInputAmount: received,
-          excludedFeeInputAmount: chargedOnInput ? received - fee : received,
-          amountLeft: 0n,
-          outputAmount: paid,
-          nextSqrtPrice: readU128(after, dammV2At.sqrtPrice),
-          claimingFee: fee - protocolFee,
-          protocolFee,
-          compoundingFee: 0n,
-          referralFee: 0n,
-          includedTransferFeeAmountIn: amountIn,
-          includedTransferFeeAmountOut: paid,
-          excludedTransferFeeAmountOut: amountOut,
-          currentTimestamp: clock.unixTimestamp,
-          reserveAAmount: readU64(after, dammV2At.amountA),
-          reserveBAmount: readU64(after, dammV2At.amountB)
-        })
+        events: [
+          dammV2SwapEvent.encode({
+            pool: address,
+            tradeDirection: aToB ? 0 : 1,
+            collectFeeMode,
+            hasReferral: false,
+            amount0: amountIn,
+            amount1: minimum,
+            swapMode: 0,
+            includedFeeInputAmount: received,
+            excludedFeeInputAmount: chargedOnInput ? received - fee : received,
+            amountLeft: 0n,
+            outputAmount: paid,
+            nextSqrtPrice: readU128(after, dammV2At.sqrtPrice),
+            claimingFee: fee - protocolFee,
+            protocolFee,
+            compoundingFee: 0n,
+            referralFee: 0n,
+            includedTransferFeeAmountIn: amountIn,
+            includedTransferFeeAmountOut: paid,
+            excludedTransferFeeAmountOut: amountOut,
+            currentTimestamp: clock.unixTimestamp,
+            reserveAAmount: readU64(after, dammV2At.amountA),
+            reserveBAmount: readU64(after, dammV2At.amountB)
+          })
+        ]
       },
       units: 40_000
     }
@@ -197,26 +201,28 @@ export const dbcCall =
       checked: true,
       sent: {
         authority,
-        event: dbcSwapEvent.encode({
-          pool: address,
-          config,
-          tradeDirection: aToB ? 0 : 1,
-          hasReferral: false,
-          amount0: amountIn,
-          amount1: minimum,
-          swapMode: 0,
-          includedFeeInputAmount: paidTo(swap, aToB ? vaults.a : vaults.b),
-          excludedFeeInputAmount: aToB ? amountIn : amountIn - fee,
-          amountLeft: 0n,
-          outputAmount: paidOut(swap),
-          nextSqrtPrice: readU128(after, dbcPoolAt.sqrtPrice),
-          tradingFee: fee - protocolFee,
-          protocolFee,
-          referralFee: 0n,
-          quoteReserveAmount: readU64(after, dbcPoolAt.quoteReserve),
-          migrationThreshold: threshold,
-          currentTimestamp: clock.unixTimestamp
-        })
+        events: [
+          dbcSwapEvent.encode({
+            pool: address,
+            config,
+            tradeDirection: aToB ? 0 : 1,
+            hasReferral: false,
+            amount0: amountIn,
+            amount1: minimum,
+            swapMode: 0,
+            includedFeeInputAmount: paidTo(swap, aToB ? vaults.a : vaults.b),
+            excludedFeeInputAmount: aToB ? amountIn : amountIn - fee,
+            amountLeft: 0n,
+            outputAmount: paidOut(swap),
+            nextSqrtPrice: readU128(after, dbcPoolAt.sqrtPrice),
+            tradingFee: fee - protocolFee,
+            protocolFee,
+            referralFee: 0n,
+            quoteReserveAmount: readU64(after, dbcPoolAt.quoteReserve),
+            migrationThreshold: threshold,
+            currentTimestamp: clock.unixTimestamp
+          })
+        ]
       },
       units: 45_000
     }

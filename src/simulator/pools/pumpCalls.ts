@@ -5,12 +5,16 @@ import { curveAt } from "../../programs/pump/curve.ts"
 import { globalOf } from "../../programs/pump/curveFees.ts"
 import {
   curveBuyAccounts,
+  curveCompleteEvent,
+  curvePostCompleteEvent,
   curveSellAccounts,
   curveTradeEvent,
-  encodeCurveBuy
+  curveV3Accounts,
+  encodeCurveBuy,
+  encodeCurveBuyV3
 } from "../../programs/pump/curveInstructions.ts"
 import { encodeSell, globalVolumeOf } from "../../programs/pump/discriminators.ts"
-import { FEE_PROGRAM, feeConfigOf, NO_ADDRESS, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
+import { FEE_PROGRAM, feeConfigOf, netOf, NO_ADDRESS, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { creatorVaultAuthorityOf, globalConfigOf, pumpSwap } from "../../programs/pump/pumpSwap.ts"
 import {
   encodePumpSwapBuy,
@@ -19,8 +23,10 @@ import {
   pumpSwapSellAccounts,
   pumpSwapSellEvent
 } from "../../programs/pump/pumpSwapInstructions.ts"
-import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
-import type { Address, Mint } from "../../domain/Address.ts"
+import { ASSOCIATED_TOKEN_PROGRAM, associatedAddress, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import { BPS } from "../../domain/units.ts"
+import { ceilDiv } from "../../programs/math/integers.ts"
 import { inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { pays, reads, writes } from "../../programs/transactions/Call.ts"
 import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
@@ -40,6 +46,15 @@ export interface CurvePlaces {
   readonly creatorTill: Address
 }
 
+/** The rates of the curve's fee schedule, which has one tier. */
+export const curveRates = { lp: 0n, protocol: 95n, creator: 30n }
+
+/** The fees on a quote amount of a curve, each rounded up. */
+export const feesOfCurve = (amount: bigint) => ({
+  protocol: ceilDiv(amount * curveRates.protocol, BPS),
+  creator: ceilDiv(amount * curveRates.creator, BPS)
+})
+
 /** The volume accounts of the program and of one trader. No volume is counted. */
 const volumes = (world: World, program: Address, trader: Address) => ({
   globalVolumeAccumulator: reads(globalVolumeOf(program, world.derive)),
@@ -54,17 +69,42 @@ const NO_VOLUME = {
   lastUpdateTimestamp: 0
 }
 
-const tradeEvent = (world: World, places: CurvePlaces, swap: Swapping): Uint8Array => {
-  const { curve, mint, creator, protocolTill, creatorTill } = places
-  const { amountIn, amountOut } = swap.settlement
+/** What a trade changed on its curve. Tokens and quote are absolute amounts of the curve's own part. */
+const curveChange = (world: World, { curve }: CurvePlaces, swap: Swapping) => {
   const before = world.bank.must(curve).data
   const after = dataAfter(swap, curve, before)
-  const moved = readU64(after, curveAt.realQuote) - readU64(before, curveAt.realQuote)
-  return pack(
+  const moved = (offset: number) => {
+    const change = readU64(after, offset) - readU64(before, offset)
+    return change < 0n ? -change : change
+  }
+  return {
+    after,
+    tokens: moved(curveAt.realTokens),
+    quote: moved(curveAt.realQuote),
+    beyond: { tokens: moved(curveAt.postCompleteBase), quote: moved(curveAt.postCompleteQuote) }
+  }
+}
+
+type CurveChange = ReturnType<typeof curveChange>
+
+/** Fees of a completing purchase: on the curve's own part, and on the part beyond it. */
+const completingFees = ({ quote }: CurveChange, amountIn: bigint) => {
+  const own = feesOfCurve(quote)
+  const rest = amountIn - quote - own.protocol - own.creator
+  return { own, beyond: feesOfCurve(netOf(rest, curveRates) + 1n) }
+}
+
+const tradeEvent = (
+  { mint, creator }: CurvePlaces,
+  swap: Swapping,
+  { after, tokens, quote }: CurveChange,
+  paid: { readonly name: string; readonly feeRecipient: Address; readonly protocol: bigint; readonly creator: bigint }
+): Uint8Array =>
+  pack(
     curveTradeEvent.encode({
       mint,
-      solAmount: swap.aToB ? -moved : moved,
-      tokenAmount: swap.aToB ? amountIn : amountOut,
+      solAmount: quote,
+      tokenAmount: tokens,
       isBuy: !swap.aToB,
       user: swap.trader,
       timestamp: swap.clock.unixTimestamp,
@@ -72,16 +112,82 @@ const tradeEvent = (world: World, places: CurvePlaces, swap: Swapping): Uint8Arr
       virtualTokenReserves: readU64(after, curveAt.virtualTokens),
       realSolReserves: readU64(after, curveAt.realQuote),
       realTokenReserves: readU64(after, curveAt.realTokens),
-      feeRecipient: protocolTill,
-      feeBasisPoints: 95n,
-      fee: paidTo(swap, protocolTill),
+      feeRecipient: paid.feeRecipient,
+      feeBasisPoints: curveRates.protocol,
+      fee: paid.protocol,
       creator,
-      creatorFeeBasisPoints: 30n,
-      creatorFee: paidTo(swap, creatorTill),
+      creatorFeeBasisPoints: curveRates.creator,
+      creatorFee: paid.creator,
       ...NO_VOLUME
     }),
-    text(swap.aToB ? "sell" : "buy_exact_sol_in")
+    text(paid.name)
   )
+
+/** The three events of a purchase that completes the curve and goes on in the pool to come. */
+const completingEvents = (
+  world: World,
+  places: CurvePlaces,
+  swap: Swapping,
+  change: CurveChange
+): ReadonlyArray<Uint8Array> => {
+  const { mint, curve, vault } = places
+  const { own, beyond } = completingFees(change, swap.settlement.amountIn)
+  const common = { user: swap.trader, mint, bondingCurve: curve, quoteMint: SOL, timestamp: swap.clock.unixTimestamp }
+  const base = balanceOf(world.bank.must(vault)) - change.tokens
+  const quote = readU64(change.after, curveAt.realQuote)
+  return [
+    tradeEvent(places, swap, change, { name: "buy_exact_quote_in_v3", feeRecipient: SYSTEM_PROGRAM, ...own }),
+    curveCompleteEvent.encode(common),
+    curvePostCompleteEvent.encode({
+      ...common,
+      baseOut: change.beyond.tokens,
+      quoteIn: change.beyond.quote,
+      feeBasisPoints: curveRates.protocol,
+      fee: beyond.protocol,
+      creatorFeeBasisPoints: curveRates.creator,
+      creatorFee: beyond.creator,
+      buybackFee: 0n,
+      poolBaseReservesBefore: base,
+      poolQuoteReservesBefore: quote,
+      poolBaseReservesAfter: base - change.beyond.tokens,
+      poolQuoteReservesAfter: quote + change.beyond.quote
+    })
+  ]
+}
+
+/** The purchase that empties a curve and goes on beyond it. Its fees stay on the curve. */
+const completingCall = (world: World, places: CurvePlaces, swap: Swapping, change: CurveChange): SwapCall => {
+  const { curve, vault, mint } = places
+  const { trader, to, from, minimum, settlement } = swap
+  const authority = eventAuthority(world.derive, PUMP_PROGRAM)
+  const events = completingEvents(world, places, swap, change)
+  return {
+    name: "BuyExactQuoteInV3",
+    accounts: inAccountOrder(curveV3Accounts, {
+      global: reads(globalOf(world.derive)),
+      mint: reads(mint),
+      quoteMint: reads(SOL),
+      baseTokenProgram: reads(TOKEN_PROGRAM),
+      quoteTokenProgram: reads(TOKEN_PROGRAM),
+      bondingCurve: writes(curve),
+      associatedBondingCurve: writes(vault),
+      associatedQuoteBondingCurve: reads(associatedAddress(world.derive, curve, SOL, TOKEN_PROGRAM)),
+      user: pays(trader),
+      associatedUser: writes(to),
+      associatedQuoteUser: reads(from),
+      userVolumeAccumulator: volumes(world, PUMP_PROGRAM, trader).userVolumeAccumulator,
+      feeConfig: reads(feeConfigOf(PUMP_PROGRAM, world.derive)),
+      buybackFeeRecipient: reads(places.protocolTill),
+      systemProgram: reads(SYSTEM_PROGRAM),
+      eventAuthority: reads(authority),
+      program: reads(PUMP_PROGRAM)
+    }),
+    data: encodeCurveBuyV3(settlement.amountIn, minimum),
+    checked: false,
+    logged: events,
+    sent: { authority, events },
+    units: 90_000
+  }
 }
 
 /** Trades on a curve. Lamports move without an instruction when the curve pays, so that only the event states their amount. */
@@ -90,8 +196,17 @@ export const pumpCurveCall =
   (swap: Swapping): SwapCall => {
     const { curve, vault, mint, protocolTill, creatorTill } = places
     const { trader, aToB, from, to, minimum, settlement } = swap
+    const change = curveChange(world, places, swap)
+    if (change.beyond.tokens > 0n) {
+      return completingCall(world, places, swap, change)
+    }
     const authority = eventAuthority(world.derive, PUMP_PROGRAM)
-    const event = tradeEvent(world, places, swap)
+    const event = tradeEvent(places, swap, change, {
+      name: aToB ? "sell" : "buy_exact_sol_in",
+      feeRecipient: protocolTill,
+      protocol: paidTo(swap, protocolTill),
+      creator: paidTo(swap, creatorTill)
+    })
     return {
       name: aToB ? "Sell" : "BuyExactSolIn",
       accounts: inAccountOrder(aToB ? curveSellAccounts : curveBuyAccounts, {
@@ -113,8 +228,8 @@ export const pumpCurveCall =
       }),
       data: (aToB ? encodeSell : encodeCurveBuy)(settlement.amountIn, minimum),
       checked: false,
-      logged: event,
-      sent: { authority, event },
+      logged: [event],
+      sent: { authority, events: [event] },
       units: 60_000
     }
   }
@@ -217,8 +332,8 @@ export const pumpSwapCall =
       }),
       data: (aToB ? encodeSell : encodePumpSwapBuy)(settlement.amountIn, minimum),
       checked: true,
-      logged: event,
-      sent: { authority, event },
+      logged: [event],
+      sent: { authority, events: [event] },
       units: 70_000
     }
   }

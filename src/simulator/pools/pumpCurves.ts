@@ -1,8 +1,7 @@
 /** Pump.fun bonding curves as the program writes them: pump-fun/pump-public-docs for the layout of accounts. */
 import { readU64, newAccountData, writeAddress, writeU64 } from "../../programs/layout/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
-import { ceilDiv } from "../../programs/math/integers.ts"
-import { CURVE_DISCRIMINATOR, curveAt as at, curveOf, pumpCurve } from "../../programs/pump/curve.ts"
+import { CURVE_DISCRIMINATOR, CURVE_LENGTH, curveAt as at, curveOf, pumpCurve } from "../../programs/pump/curve.ts"
 import { netOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { isUnpriceable, type Pool, type Swap } from "../../programs/interface/Program.ts"
 import { associatedAddress, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
@@ -11,7 +10,7 @@ import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
-import { type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
+import { type CurvePlaces, curveRates, feesOfCurve, pumpCurveCall } from "./pumpCalls.ts"
 import type { Payment } from "../chain/Settlement.ts"
 import type { SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
@@ -25,32 +24,40 @@ const curveStart = {
   realTokens: 793_100_000_000_000n
 }
 
-/** The rates of the curve's fee schedule, which has one tier. */
-const rates = { lp: 0n, protocol: 95n, creator: 30n }
-
 const newState = (creator: Address): Uint8Array => {
-  const data = newAccountData(150, CURVE_DISCRIMINATOR)
+  const data = newAccountData(CURVE_LENGTH, CURVE_DISCRIMINATOR)
   writeU64(data, at.virtualTokens, curveStart.virtualTokens)
   writeU64(data, at.virtualQuote, curveStart.virtualQuote)
   writeU64(data, at.realTokens, curveStart.realTokens)
   writeU64(data, at.supply, curveStart.supply)
   writeAddress(data, at.creator, creator)
+  writeU64(data, at.initialVirtualQuote, curveStart.virtualQuote)
   return data
 }
 
-/** The curve after `tokens` more were bought for `quote` more; both negative for a sale. */
-const moved = (before: Uint8Array, tokens: bigint, quote: bigint): Uint8Array => {
+/** A trade on a curve in tokens bought and quote paid in, both negative for a sale. */
+interface Trade {
+  readonly tokens: bigint
+  readonly quote: bigint
+  /** The part of a completing purchase that is paid from the tokens of the pool to come. */
+  readonly beyond: { readonly tokens: bigint; readonly quote: bigint }
+  readonly protocolFee: bigint
+  readonly creatorFee: bigint
+}
+
+/** The curve after a trade. */
+const moved = (before: Uint8Array, { tokens, quote, beyond }: Trade): Uint8Array => {
   const data = before.slice()
   const add = (offset: number, amount: bigint) => writeU64(data, offset, readU64(data, offset) + amount)
   add(at.virtualTokens, -tokens)
   add(at.realTokens, -tokens)
   add(at.virtualQuote, quote)
   add(at.realQuote, quote)
+  add(at.postCompleteBase, beyond.tokens)
+  add(at.postCompleteQuote, beyond.quote)
   data[at.complete] = readU64(data, at.realTokens) === 0n ? 1 : 0
   return data
 }
-
-const share = (amount: bigint, bps: bigint): bigint => ceilDiv(amount * bps, 10_000n)
 
 /** An account that collects lamports. */
 const till = (world: World, label: string): Address => {
@@ -61,31 +68,42 @@ const till = (world: World, label: string): Address => {
   return address
 }
 
-/** A trade on a curve in tokens bought and quote paid in, both negative for a sale. */
-interface Trade {
-  readonly tokens: bigint
-  readonly quote: bigint
-  readonly protocolFee: bigint
-  readonly creatorFee: bigint
-}
+const NOTHING_BEYOND = { tokens: 0n, quote: 0n }
 
-const feesOf = (amount: bigint) => ({
-  protocolFee: share(amount, rates.protocol),
-  creatorFee: share(amount, rates.creator)
-})
+const dues = (amount: bigint) => {
+  const { protocol, creator } = feesOfCurve(amount)
+  return { protocolFee: protocol, creatorFee: creator, fees: protocol + creator }
+}
 
 const sale = (data: Uint8Array, { amountIn }: Swap): Trade => {
   const gross = outputFor(amountIn, readU64(data, at.virtualTokens), readU64(data, at.virtualQuote))
-  return { tokens: -amountIn, quote: -gross, ...feesOf(gross) }
+  return { tokens: -amountIn, quote: -gross, beyond: NOTHING_BEYOND, ...dues(gross) }
+}
+
+/** Quote for all the tokens that a curve has left, before fees. */
+const costOfRest = (data: Uint8Array): bigint => {
+  const tokens = readU64(data, at.realTokens)
+  return (tokens * readU64(data, at.virtualQuote)) / (readU64(data, at.virtualTokens) - tokens) + 1n
 }
 
 const purchase = (data: Uint8Array, { amountIn, amountOut, ending }: Swap): Trade => {
-  const left = readU64(data, at.virtualTokens) - amountOut
-  // An exact input is charged on one unit more than the curve prices; the last coins have an exact price.
-  const charged =
-    ending === "filled" ? netOf(amountIn, rates) + 1n : (amountOut * readU64(data, at.virtualQuote)) / left + 1n
-  const fees = feesOf(charged)
-  return { tokens: amountOut, quote: amountIn - fees.protocolFee - fees.creatorFee, ...fees }
+  const left = readU64(data, at.realTokens)
+  if (amountOut > left) {
+    const quote = costOfRest(data)
+    const own = dues(quote)
+    const rest = amountIn - quote - own.fees
+    const more = dues(netOf(rest, curveRates) + 1n)
+    return {
+      tokens: left,
+      quote,
+      beyond: { tokens: amountOut - left, quote: rest - more.fees },
+      protocolFee: own.protocolFee + more.protocolFee,
+      creatorFee: own.creatorFee + more.creatorFee
+    }
+  }
+  // Fees on an exact input are charged on one unit more than the curve prices. The last tokens have an exact price.
+  const { fees, ...due } = dues(ending === "filled" ? netOf(amountIn, curveRates) + 1n : costOfRest(data))
+  return { tokens: amountOut, quote: amountIn - fees, beyond: NOTHING_BEYOND, ...due }
 }
 
 const pay = (from: Payment["from"], to: Payment["to"], amount: bigint): Payment => ({ from, to, mint: SOL, amount })
@@ -94,12 +112,16 @@ const paymentsOf = (
   { curve, vault, protocolTill, creatorTill }: CurvePlaces,
   mint: Mint,
   { amountIn, amountOut }: Swap,
-  { tokens, quote, protocolFee, creatorFee }: Trade
+  { tokens, quote, beyond, protocolFee, creatorFee }: Trade
 ): ReadonlyArray<Payment> => {
+  const bought: Payment = { from: vault, to: "trader", mint, amount: amountOut }
+  if (beyond.tokens > 0n) {
+    return [pay("trader", curve, amountIn), bought]
+  }
   const payer = tokens > 0n ? "trader" : curve
   const fees = [pay(payer, protocolTill, protocolFee), pay(payer, creatorTill, creatorFee)]
   return tokens > 0n
-    ? [pay("trader", curve, quote), { from: vault, to: "trader", mint, amount: amountOut }, ...fees]
+    ? [pay("trader", curve, quote), bought, ...fees]
     : [{ from: "trader", to: vault, mint, amount: amountIn }, pay(curve, "trader", amountOut), ...fees]
 }
 
@@ -141,7 +163,6 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
 
   const plan: SimPool["plan"] = (aToB, wanted, clock) => {
     const swap = current()?.swap(aToB, wanted, clock)
-    // The last purchase takes the rest of the tokens for less than was offered.
     if (swap === undefined || swap.ending === "refused" || swap.amountOut === 0n) {
       return null
     }
@@ -152,7 +173,7 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
       amountOut: swap.amountOut,
       fee: 0n,
       payments: paymentsOf(places, mint, swap, trade),
-      writes: [{ address, data: moved(data, trade.tokens, trade.quote) }]
+      writes: [{ address, data: moved(data, trade) }]
     }
   }
 
@@ -172,7 +193,7 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
     complete,
     remains: () => ({
       tokens: { from: vault, amount: balanceOf(bank.must(vault)) },
-      lamports: { from: address, amount: field(at.realQuote) }
+      lamports: { from: address, amount: field(at.realQuote) + field(at.postCompleteQuote) }
     }),
     close: () => {
       const data = bank.must(address).data.slice()

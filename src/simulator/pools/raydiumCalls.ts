@@ -108,16 +108,18 @@ export const cpmmCall =
       }),
       data: encodeCpmmSwap(amountIn, minimum),
       checked: true,
-      logged: cpmmSwapEvent.encode({
-        pool: address,
-        inputVaultBefore: balance(world, vault.input) - cpmmUncollectedFees(data, token.input),
-        outputVaultBefore: balance(world, vault.output) - cpmmUncollectedFees(data, token.output),
-        inputAmount: received,
-        outputAmount: paid,
-        inputTransferFee: amountIn - received,
-        outputTransferFee: paid - amountOut,
-        baseInput: true
-      }),
+      logged: [
+        cpmmSwapEvent.encode({
+          pool: address,
+          inputVaultBefore: balance(world, vault.input) - cpmmUncollectedFees(data, token.input),
+          outputVaultBefore: balance(world, vault.output) - cpmmUncollectedFees(data, token.output),
+          inputAmount: received,
+          outputAmount: paid,
+          inputTransferFee: amountIn - received,
+          outputTransferFee: paid - amountOut,
+          baseInput: true
+        })
+      ],
       units: 28_000
     }
   }
@@ -171,20 +173,22 @@ export const clmmCall =
       accounts: [...inAccountOrder(second ? clmmSwapV2Accounts : clmmSwapAccounts, accounts), ...arrays.map(writes)],
       data: encodeClmmSwap({ second, amountIn, minimumOut: minimum }),
       checked: second,
-      logged: clmmSwapEvent.encode({
-        pool: address,
-        sender: trader,
-        tokenAccount0: aToB ? from : to,
-        tokenAccount1: aToB ? to : from,
-        amount0,
-        transferFee0,
-        amount1,
-        transferFee1,
-        zeroForOne: aToB,
-        sqrtPrice: readU128(after, clmmPoolOffsets.sqrtPrice),
-        liquidity: readU128(after, clmmPoolOffsets.liquidity),
-        tick
-      }),
+      logged: [
+        clmmSwapEvent.encode({
+          pool: address,
+          sender: trader,
+          tokenAccount0: aToB ? from : to,
+          tokenAccount1: aToB ? to : from,
+          amount0,
+          transferFee0,
+          amount1,
+          transferFee1,
+          zeroForOne: aToB,
+          sqrtPrice: readU128(after, clmmPoolOffsets.sqrtPrice),
+          liquidity: readU128(after, clmmPoolOffsets.liquidity),
+          tick
+        })
+      ],
       units: 60_000
     }
   }

@@ -67,18 +67,20 @@ export const whirlpoolCall =
       accounts: inAccountOrder(second ? whirlpoolSwapV2Accounts : whirlpoolSwapAccounts, accounts),
       data: encodeWhirlpoolSwap({ second, amountIn, minimumOut: minimum, aToB }),
       checked: second,
-      logged: whirlpoolTraded.encode({
-        pool: address,
-        aToB,
-        sqrtPriceBefore: readU128(before, whirlpoolOffsets.sqrtPrice),
-        sqrtPriceAfter: readU128(after, whirlpoolOffsets.sqrtPrice),
-        inputAmount: amountIn,
-        outputAmount: paid,
-        inputTransferFee: amountIn - received,
-        outputTransferFee: paid - amountOut,
-        lpFee: swap.settlement.fee - protocolFee,
-        protocolFee
-      }),
+      logged: [
+        whirlpoolTraded.encode({
+          pool: address,
+          aToB,
+          sqrtPriceBefore: readU128(before, whirlpoolOffsets.sqrtPrice),
+          sqrtPriceAfter: readU128(after, whirlpoolOffsets.sqrtPrice),
+          inputAmount: amountIn,
+          outputAmount: paid,
+          inputTransferFee: amountIn - received,
+          outputTransferFee: paid - amountOut,
+          lpFee: swap.settlement.fee - protocolFee,
+          protocolFee
+        })
+      ],
       units: 50_000
     }
   }
