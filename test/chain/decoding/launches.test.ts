@@ -9,6 +9,7 @@ import { castOf, fundCast } from "../../../src/simulator/traders/cast.ts"
 import { makeLaunches } from "../../../src/simulator/traders/Launches.ts"
 import { makeRandom } from "../../../src/simulator/traders/Random.ts"
 import { sell } from "../../../src/simulator/traders/trade.ts"
+import { tradeDeed } from "../../../src/simulator/chain/transactions.ts"
 import { makeWorld } from "../../../src/simulator/chain/World.ts"
 import { decodeBlock } from "../../../src/chain/decoding/decodeBlock.ts"
 import { launchesOf } from "../../../src/chain/decoding/launches.ts"
@@ -128,7 +129,7 @@ describe("launches", () => {
 })
 
 describe.each(["pump-fun", "meteora", "launchlab"] as const)("a simulated coin on %s", (kind) => {
-  it("is found in its blocks when it launches and when it graduates", () => {
+  it("is found in its blocks when it launches, when its curve is completed and when it graduates", () => {
     const bank = newBank(kind)
     const world = makeWorld(kind, bank)
     const { cast } = castOf(kind)
@@ -143,12 +144,12 @@ describe.each(["pump-fun", "meteora", "launchlab"] as const)("a simulated coin o
       fundCast(world, cast)
       return []
     })
-    const heard = () => {
+    const newest = () => {
       const { slot } = bank.newest()
       const config = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
-      const block = decodeBlock(slot, JSON.parse(Result.getOrThrow(getBlock(bank, [slot, config]))))
-      return block?.launches ?? []
+      return decodeBlock(slot, JSON.parse(Result.getOrThrow(getBlock(bank, [slot, config]))))
     }
+    const heard = () => newest()?.launches ?? []
     bank.produce(() => {
       const deeds = []
       while (!all.all().some((launched) => launched.kind === kind)) {
@@ -162,12 +163,23 @@ describe.each(["pump-fun", "meteora", "launchlab"] as const)("a simulated coin o
     const { creator, ...begun } = heard().find((launch) => launch.mint === mint.address) ?? assert.fail("not heard")
     assert.deepStrictEqual(begun, { event: "created", mint: mint.address, launchpad, pool: curve.address })
     assert.isTrue(isAddress(creator ?? ""), "its creator is named")
-    bank.produce(() => {
-      for (let i = 0; i < 40 && !curve.complete(); i++) {
-        sell(world, cast.whales[0] ?? cast.treasury, curve, SOL, 10_000_000_000n)
-      }
-      return []
-    })
+    const whale = cast.whales[0] ?? cast.treasury
+    while (!curve.complete()) {
+      bank.takeJournal()
+      bank.produce(() => {
+        const bought = sell(world, whale, curve, SOL, 10_000_000_000n)
+        return bought === null ? [] : [tradeDeed(world, { wallet: whale, validator: cast.validator }, [bought])]
+      })
+    }
+    const [purchase] = newest()?.transactions ?? []
+    const [net] = purchase?.nets ?? []
+    const recorded = bank.newest().transactions.flatMap(({ swaps }) => swaps)
+    assert.lengthOf(recorded, 1)
+    assert.deepStrictEqual(net?.token.amount, recorded[0]?.amountOut)
+    assert.deepStrictEqual(net?.quote.amount, recorded[0]?.amountIn)
+    assert.strictEqual(purchase?.legs.length, kind === "pump-fun" ? 2 : 1, "a part on the curve, and a part beyond it")
+    // LaunchLab is charted by its transfers alone, so no event confirms a swap.
+    assert.isTrue(purchase?.legs.every(({ confirmed }) => confirmed === (kind !== "launchlab")))
     bank.takeJournal()
     bank.produce(() => all.graduate())
     assert.deepInclude(heard(), {
