@@ -6,17 +6,14 @@
 import { Context, Effect, Layer } from "effect"
 import { McpProtocol, McpSchema, McpServer } from "effect/ai"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { contractDocument } from "../pages/ApiDocument.ts"
-import { answerBytes, type ContractDocument, type ReadTool, readTools } from "./tools.ts"
-import { answerText } from "./answerText.ts"
+import { answerBytes, type ReadTool } from "./tools.ts"
+import { answerText, listLength } from "./answerText.ts"
 import { addDocuments } from "./documents.ts"
-import { MCP_PATH } from "./guardSessions.ts"
-import { type App, answerOf } from "./innerRequests.ts"
-
-/** The service that answers tool calls. It is set once its routes are built. */
-export class InnerApp extends Context.Service<InnerApp, { app: App | null }>()("fathom/http/mcp/McpRoute/InnerApp") {
-  static readonly layer = Layer.sync(InnerApp, () => ({ app: null }))
-}
+import { guardSessions } from "./guardSessions.ts"
+import { answerOf, InnerApp } from "./innerRequests.ts"
+import { MCP_PATH } from "./paths.ts"
+import { argumentFault } from "./toolArguments.ts"
+import { tools } from "./toolCalls.ts"
 
 const INSTRUCTIONS =
   "Solana market data, wallets, quotes and perps. Amounts are integers of atomic units as text. Each number states how well it is " +
@@ -54,15 +51,21 @@ const call = Effect.fnUntraced(function* (tool: ReadTool, args: Readonly<Record<
   if (app === null) {
     return result("503 The service is starting.", true)
   }
+  const fault = argumentFault(tool, args)
+  if (fault !== null) {
+    return result(`400 invalid_request: ${fault}`, true)
+  }
   const response = yield* answerOf(app, outer, tool.requestOf(args))
   const { headers, status } = response
   const body = yield* bodyOf(response)
   if (status >= 400) {
     return result(refusal(status, body, headers["retry-after"] ?? null), true)
   }
-  const wanted = Math.trunc(numberOr(args["maxBytes"], answerBytes.usual))
-  const maxBytes = Math.min(answerBytes.most, Math.max(answerBytes.least, wanted))
-  return result(answerText(body, { maxBytes, fromElement: Math.max(0, numberOr(args["fromElement"], 0)) }), false)
+  const [maxBytes, fromElement] = [numberOr(args["maxBytes"], answerBytes.usual), numberOr(args["fromElement"], 0)]
+  const elements = listLength(body)
+  return fromElement > 0 && fromElement >= elements
+    ? result(`400 invalid_request: fromElement is out of range: the longest list has ${elements} elements.`, true)
+    : result(answerText(body, { maxBytes, fromElement }), false)
 })
 
 const registrations = Layer.effectDiscard(
@@ -70,7 +73,7 @@ const registrations = Layer.effectDiscard(
     const server = yield* McpServer.McpServer
     const inner = yield* InnerApp
     yield* addDocuments
-    for (const tool of readTools(contractDocument() as ContractDocument)) {
+    for (const tool of tools().values()) {
       yield* server.addTool({
         tool: new McpSchema.Tool({
           name: tool.name,
@@ -108,4 +111,4 @@ export const layer = McpServer.layerHttp({
   allowSessionTermination: true,
   allowSubscriptions: false,
   registrations
-}).pipe(Layer.orDie)
+}).pipe(Layer.provide(guardSessions.layer), Layer.orDie)

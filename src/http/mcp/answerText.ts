@@ -106,6 +106,12 @@ const cut = (text: string, bytes: number): string =>
         .toString("utf8")
         .replace(/\uFFFD+$/u, "")}...`
 
+const longestList = (answer: unknown): LongList | undefined =>
+  listsOf(answer).toSorted((a, b) => sizeOf(b.list) - sizeOf(a.list))[0]
+
+/** The number of elements of the longest list; 0 without a list. */
+export const listLength = (answer: unknown): number => longestList(answer)?.list.length ?? 0
+
 /** The text of an answer: the state of its numbers, its JSON, and which elements are left out. */
 export const answerText = (answer: unknown, { fromElement, maxBytes }: TextBounds): string => {
   const head = knowledge(answer)
@@ -113,7 +119,7 @@ export const answerText = (answer: unknown, { fromElement, maxBytes }: TextBound
   if (sizeOf(answer) <= room && fromElement === 0) {
     return head + JSON.stringify(answer)
   }
-  const [longest] = listsOf(answer).toSorted((a, b) => sizeOf(b.list) - sizeOf(a.list))
+  const longest = longestList(answer)
   if (longest === undefined) {
     return head + cut(JSON.stringify(answer), room)
   }

@@ -16,7 +16,7 @@ const changes = (): ServedDocument => ({
   text: changelog()
 })
 
-/** Adds every document to the server. Reading one is free, as over HTTP. */
+/** Adds every document to the server. */
 export const addDocuments = Effect.gen(function* () {
   const server = yield* McpServer.McpServer
   for (const { about, mediaType, path, text } of [...documents(), changes()]) {

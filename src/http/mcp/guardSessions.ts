@@ -1,68 +1,187 @@
 /**
- * Admission to `/mcp`. The protocol's runtime keeps a session for each client until it is ended. Therefore only holders
- * of a key can open one, and the least recently used session ends when a holder, or all holders together, have too
- * many.
+ * Admission to `/mcp`. Every message passes the checks of an HTTP request: key, address and budget. A tool call is
+ * charged by the endpoint that it reads; any other message costs one unit of `rest`. The protocol's runtime keeps a
+ * session for each client until it is ended. Therefore a session belongs to the key that opened it and ends with it,
+ * and the least recently used session ends when a key, or all keys together, have too many.
  */
-import { ByteSize, Effect } from "effect"
-import { HttpEffect, HttpIncomingMessage, HttpServerRequest } from "effect/http"
-import { createHash } from "node:crypto"
+import { Context, Effect, type Fiber, Stream } from "effect"
+import { HttpEffect, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { KeyStore } from "../../access/KeyStore.ts"
+import { RateLimiter } from "../../access/RateLimiter.ts"
+import type { Problem } from "../../api/errors/Problem.ts"
+import { MissingApiKey } from "../../api/errors/problems.ts"
+import type { ApiKey } from "../../api/schemas/ApiKey.ts"
+import { keepRunning } from "../../operations/keepRunning.ts"
+import { makeAdmission } from "../middleware/admission.ts"
 import { KEY_HEADER } from "../middleware/bearer.ts"
-import { type App, answerOf } from "./innerRequests.ts"
+import { placeholder } from "../middleware/ErrorEnvelope.ts"
+import { makeMeter } from "../middleware/meter.ts"
+import { rawHeader } from "../middleware/rawHeader.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
+import { endSession, InnerApp, isEnding } from "./innerRequests.ts"
+import { makeListTexts } from "./listTexts.ts"
+import { faultResponse, type Message, messageOf, rpcCodes } from "./messages.ts"
+import { SESSION_HEADER } from "./paths.ts"
 import { SessionList } from "./SessionList.ts"
+import { callOf } from "./toolCalls.ts"
 
-/** Path of the endpoint. */
-export const MCP_PATH = "/mcp"
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
 
-/** Bounds of the sessions of one process and of the body of a message. */
-export const mcpLimits = { all: 2000, perHolder: 20, bodyBytes: 65_536 } as const
+/** Bounds of the sessions of one process. */
+export const mcpLimits = { all: 2000, perHolder: 20 } as const
 
-const SESSION_HEADER = "mcp-session-id"
+/** A key needs no particular scope here. Each tool call needs the scope of its endpoint. */
+const TERMS = { accepted: [], isSessionOnly: false }
 
-/** Identifies the credential of a request without keeping it. */
-const holderOf = ({ headers }: HttpServerRequest.HttpServerRequest): string =>
-  createHash("sha256")
-    .update(headers[KEY_HEADER] ?? headers["authorization"] ?? "")
-    .digest("base64url")
-
-const isMcp = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.split("?", 1)[0] === MCP_PATH
-
-/** Wraps the service. Other paths are passed on. */
-export const guardSessions = (app: App): App => {
-  const sessions = new SessionList(mcpLimits)
-  const bounded = Effect.provideService(app, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(mcpLimits.bodyBytes))
-
-  const end = (request: HttpServerRequest.HttpServerRequest, id: string) =>
-    answerOf(app, request, { method: "DELETE", url: MCP_PATH, headers: { [SESSION_HEADER]: id } })
-
-  const noteSession: HttpEffect.PreResponseHandler = (request, response) => {
-    const id = response.headers[SESSION_HEADER]
-    const ended = id === undefined ? null : sessions.add(id, holderOf(request))
-    return ended === null ? Effect.succeed(response) : Effect.as(end(request, ended), response)
-  }
-
-  const open = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const admitted = yield* answerOf(app, request, { method: "GET", url: "/api/v1/account/key" })
-    if (admitted.status !== 200) {
-      return admitted
-    }
-    const response = yield* bounded
-    // The runtime adds the session id only this late.
-    yield* HttpEffect.appendPreResponseHandler(noteSession)
-    return response
+const noSession = (id: Message["id"]) =>
+  faultResponse({
+    status: 404,
+    code: rpcCodes.noSession,
+    message: "This key has no such session: send initialize to open one.",
+    id
   })
 
-  const go = (request: HttpServerRequest.HttpServerRequest): App => {
-    const id = request.headers[SESSION_HEADER]
-    if (id === undefined) {
-      return request.method === "POST" ? open(request) : app
-    }
-    if (request.method === "DELETE") {
-      sessions.remove(id)
-    } else {
-      sessions.use(id)
-    }
-    return bounded
-  }
+/** Answers a refusal in the error envelope. */
+const refused = (problem: Problem) =>
+  Effect.withFiber<Response>((fiber) => {
+    fiber.getRef(RequestContext).problem = problem
+    return Effect.succeed(placeholder)
+  })
 
-  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => (isMcp(request) ? go(request) : app))
+/** The request with the text of its message instead of its stream. */
+const withText = (request: Request, text: string): Request =>
+  Object.create(request, { text: { value: Effect.succeed(text) } })
+
+/** Ids of the requests of each session that have not been answered. */
+class RunningIds {
+  readonly #ids = new Set<string>()
+
+  /** Runs a request. Null when its id is in use. */
+  run<A, E, R>(session: string, id: string | number, request: Effect.Effect<A, E, R>): Effect.Effect<A | null, E, R> {
+    const name = `${session} ${typeof id} ${id}`
+    return Effect.suspend((): Effect.Effect<A | null, E, R> => {
+      if (this.#ids.has(name)) {
+        return Effect.succeed(null)
+      }
+      this.#ids.add(name)
+      return Effect.ensuring(
+        request,
+        Effect.sync(() => this.#ids.delete(name))
+      )
+    })
+  }
 }
+
+/** Ends sessions in the list and in the protocol's runtime. */
+const makeSessions = Effect.gen(function* () {
+  const inner = yield* InnerApp
+  const keys = yield* KeyStore
+  const list = new SessionList(mcpLimits)
+  const end = (id: string) => (inner.app === null ? Effect.void : endSession(inner.app, id))
+
+  yield* keys.closures.pipe(
+    Stream.runForEach((key) => Effect.forEach(list.removeAll(key), end, { discard: true })),
+    keepRunning("Ending sessions of closed keys"),
+    Effect.forkScoped({ startImmediately: true })
+  )
+
+  /** Notes the session that an answer opens. The runtime adds the id only after the route has answered. */
+  const note =
+    (key: ApiKey): HttpEffect.PreResponseHandler =>
+    (_, response) => {
+      const id = response.headers[SESSION_HEADER]
+      const version = response.headers["mcp-protocol-version"] ?? ""
+      const ended = id === undefined ? null : list.add(id, { holder: key.id, version })
+      return ended === null ? Effect.succeed(response) : Effect.as(end(ended), response)
+    }
+  return { list, note }
+})
+
+/** Wraps the routes of `/mcp`. */
+export const guardSessions = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const { accept, verify } = yield* makeAdmission
+    const limiter = yield* RateLimiter
+    const { list, note } = yield* makeSessions
+    const running = new RunningIds()
+    const answerList = makeListTexts()
+
+    /** The key of a request. A session of the app opens nothing here. */
+    const admit = Effect.fnUntraced(function* (
+      fiber: Fiber.Fiber<unknown, unknown>,
+      context: RequestContext,
+      request: Request
+    ) {
+      context.keyed = true
+      const hasKey = rawHeader(request, "authorization") !== undefined || rawHeader(request, KEY_HEADER) !== undefined
+      const key = yield* hasKey ? verify(fiber, request) : Effect.fail(new MissingApiKey())
+      context.caller = key
+      yield* accept(key, TERMS, request)
+      return key
+    })
+
+    /** Passes a message on, or answers it here: a list whose text is known, and an id in use. */
+    const pass = <E, R>(route: Effect.Effect<Response, E, R>, key: ApiKey, request: Request, message: Message) => {
+      const name = request.headers[SESSION_HEADER]
+      const { id, method, text } = message
+      const routed = Effect.provideService(route, HttpServerRequest.HttpServerRequest, withText(request, text))
+      if (name === undefined) {
+        return method === "initialize"
+          ? Effect.tap(routed, () => HttpEffect.appendPreResponseHandler(note(key)))
+          : routed
+      }
+      const session = list.use(name, key.id)
+      if (session === null || id === null) {
+        return session === null ? Effect.succeed(noSession(id)) : routed
+      }
+      return Effect.map(
+        running.run(name, id, answerList(request, message, session.version, routed)),
+        (response) =>
+          response ??
+          faultResponse({
+            status: 400,
+            code: rpcCodes.invalid,
+            message: `The id ${JSON.stringify(id)} is in use by a request that has not been answered.`,
+            id
+          })
+      )
+    }
+
+    /** Admits and charges a request. Returns its key and message; no message for DELETE. */
+    const admitted = Effect.fnUntraced(function* (fiber: Fiber.Fiber<unknown, unknown>, request: Request) {
+      const context = fiber.getRef(RequestContext)
+      const key = yield* admit(fiber, context, request)
+      const message = request.method === "POST" ? yield* messageOf(request) : null
+      const reads = message !== null && "text" in message && callOf(message) !== null
+      if (!reads) {
+        context.operation = "mcp.message"
+        yield* makeMeter({ fiber, context, limiter, key, budget: "rest", cost: 1 })
+      }
+      return { key, message }
+    })
+
+    const remove = <E, R>(route: Effect.Effect<Response, E, R>, key: ApiKey, request: Request) => {
+      const session = request.headers[SESSION_HEADER]
+      return session === undefined || list.remove(session, key.id) ? route : Effect.succeed(noSession(null))
+    }
+
+    return (route) =>
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const isGuarded = request.method === "POST" || request.method === "DELETE"
+        if (!isGuarded || isEnding(request)) {
+          return route
+        }
+        return Effect.matchEffect(admitted(fiber, request), {
+          onFailure: refused,
+          onSuccess: ({ key, message }) => {
+            if (message === null) {
+              return remove(route, key, request)
+            }
+            return "text" in message ? pass(route, key, request, message) : Effect.succeed(faultResponse(message))
+          }
+        })
+      })
+  })
+)

@@ -15,7 +15,12 @@ export interface ReadTool {
   /** Operation id with `_` instead of the point. */
   readonly name: string
   readonly description: string
-  readonly inputSchema: { readonly type: "object" } & Json
+  readonly inputSchema: {
+    readonly type: "object"
+    readonly properties: Json
+    readonly required: ReadonlyArray<string>
+    readonly additionalProperties: false
+  }
   readonly requestOf: (args: Json) => ToolRequest
 }
 

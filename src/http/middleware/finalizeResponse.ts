@@ -101,13 +101,15 @@ const write = (
   return HttpServerResponse.text(envelope(problem, context.id), { status, contentType: "application/json", headers })
 }
 
-/** Counts a response as usage of its credential, if it has one. The bytes of a stream are counted while it is open. */
+/**
+ * Counts a response as usage of its credential, if it has one. A response without an operation is not counted: a tool
+ * call of `/mcp` counts by the request that it stands for. The bytes of a stream are counted while it is open. */
 const count = (
   { body, status }: HttpServerResponse.HttpServerResponse,
   { caller, charges, operation }: RequestContext,
   usage: UsageStore["Service"]
 ): void => {
-  if (caller !== undefined) {
+  if (caller !== undefined && operation !== "") {
     const units = charges.reduce((sum, { cost }) => sum + cost, 0)
     usage.request({
       caller,

@@ -61,8 +61,9 @@ import * as TopTraders from "../handlers/TopTraders.ts"
 import * as Tracker from "../handlers/Tracker.ts"
 import * as Trades from "../handlers/Trades.ts"
 import * as Wallets from "../handlers/Wallets.ts"
-import { guardSessions, MCP_PATH } from "../mcp/guardSessions.ts"
-import { InnerApp, layer as mcp } from "../mcp/McpRoute.ts"
+import { InnerApp } from "../mcp/innerRequests.ts"
+import { layer as mcp } from "../mcp/McpRoute.ts"
+import { MCP_PATH } from "../mcp/paths.ts"
 import { routerConfig } from "../middleware/allowedMethods.ts"
 import * as Authorization from "../middleware/Authorization.ts"
 import * as ErrorEnvelope from "../middleware/ErrorEnvelope.ts"
@@ -193,7 +194,7 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
       ([app, fastPath, upgrade, measured, logged]) =>
         Effect.andThen(
           InnerApp.use((inner) => Effect.sync(() => void (inner.app = app))),
-          serve(guardSessions(app), {
+          serve(app, {
             fastPath,
             measured: (handle) => measured(logged(handle)),
             upgrade,
