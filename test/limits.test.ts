@@ -14,6 +14,8 @@ import { USAGE_DAYS } from "../src/api/schemas/Usage.ts"
 import { MAX_EXPIRY_MS, MAX_LIVE_ALERTS, MOST_TRADE_FIRINGS } from "../src/api/schemas/Alert.ts"
 import { MAX_GROUPS, MAX_TRACKED_WALLETS } from "../src/api/schemas/Tracker.ts"
 import { mcpLimits } from "../src/http/mcp/guardSessions.ts"
+import { MESSAGE_BYTES, MOST_LEVELS } from "../src/http/mcp/messages.ts"
+import { answerBytes } from "../src/http/mcp/tools.ts"
 import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
 import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
@@ -82,6 +84,7 @@ describe("docs/limits.md", () => {
       [walletBatchPolicy.concurrent, walletBatchPolicy.starts]
     ],
     ["URL", [MAX_URL / 1024]],
+    ["message of `/mcp`", [MESSAGE_BYTES / 1024, MOST_LEVELS, answerBytes.usual, answerBytes.least, answerBytes.most]],
     ["prices, wallet summaries", itemsOf("PricesRequest", "mints")],
     ["prices, wallet summaries", itemsOf("WalletSummaryRequest", "wallets")],
     ["facts of several tokens", itemsOf("TokensRequest", "addresses")],
@@ -137,6 +140,7 @@ describe("docs/limits.md", () => {
       "sessions of `/mcp`",
       "wallet summaries, exit checks of wallets, liquidity reads and prices in the past",
       "URL",
+      "message of `/mcp`",
       "prices, wallet summaries",
       "prices in the past",
       "facts of several tokens",

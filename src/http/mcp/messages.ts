@@ -9,7 +9,7 @@ import { readJson } from "../middleware/strictJson.ts"
 export const MESSAGE_BYTES = 65_536
 
 /** Objects and lists inside each other in a message. */
-const MOST_LEVELS = 64
+export const MOST_LEVELS = 64
 
 /** Codes of JSON-RPC, and -32001 for a session that does not exist. */
 export const rpcCodes = { parse: -32_700, invalid: -32_600, noSession: -32_001 } as const
