@@ -1,13 +1,15 @@
 /**
- * Programs that route a swap over pools of other programs: aggregators, and the routers of wallets and terminals. Each
- * address is from at least two public sources, among them defillama's adapters and the programs' own repositories.
+ * Programs that route a swap through pools of other programs: aggregators, and the routers of wallets and terminals.
+ * Each address is confirmed by at least two public sources, among them defillama's adapters and the programs' own
+ * repositories.
  */
 import { Address } from "../domain/Address.ts"
 import { PERPETUALS_PROGRAM } from "./jupiter/perpetuals.ts"
 import { jupiterPrograms } from "./jupiter/route.ts"
 
 /**
- * Aggregator labels by program. An instruction of one of these programs is a swap, even if its pools are not decoded.
+ * The aggregator's label by program. An instruction of one of these programs is a swap, even if its pools are not
+ * decoded.
  */
 export const aggregatorOf: ReadonlyMap<Address, string> = new Map([
   ...Array.from(jupiterPrograms, (program) => [program, "jupiter"] as const),
@@ -21,9 +23,9 @@ export const aggregatorOf: ReadonlyMap<Address, string> = new Map([
 ])
 
 /**
- * Programs that lend. Collateral that goes in while a loan comes out is no trade, though one mint is given and another
- * received. Kamino Lend, marginfi and Save, and Jupiter Perpetuals, where the collateral of a position may come back as
- * another mint.
+ * Lending programs: Kamino Lend, marginfi and Save, and Jupiter Perpetuals, where the collateral of a position may
+ * come back as another mint. When collateral goes in and a loan comes out, one mint is given and another received,
+ * but that is no trade.
  */
 export const lendingPrograms: ReadonlySet<Address> = new Set([
   Address.make("KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD"),
@@ -32,7 +34,7 @@ export const lendingPrograms: ReadonlySet<Address> = new Set([
   PERPETUALS_PROGRAM
 ])
 
-/** Accounts that receive tips for bundles of Jito's block engine. */
+/** Accounts that receive tips for Jito's block engine. */
 export const tipAccounts: ReadonlySet<Address> = new Set([
   Address.make("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5"),
   Address.make("HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe"),

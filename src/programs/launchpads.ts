@@ -3,5 +3,5 @@ import { meteoraDbcLaunches } from "./meteora/dbcLaunches.ts"
 import { pumpCurveLaunches } from "./pump/curveLaunches.ts"
 import { raydiumLaunchLabLaunches } from "./raydium/launchLabLaunches.ts"
 
-/** Every launchpad whose launches are decoded, one line each. */
+/** All launchpads whose launches are decoded, one per line. */
 export const launchpads: ReadonlyArray<Launchpad> = [pumpCurveLaunches, meteoraDbcLaunches, raydiumLaunchLabLaunches]

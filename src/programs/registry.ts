@@ -23,7 +23,7 @@ import { unprovenAmmSwaps } from "./charted/unprovenAmms.ts"
 import { whirlpool } from "./orca/whirlpool.ts"
 import { whirlpoolSwaps } from "./orca/whirlpoolInstructions.ts"
 
-/** Every AMM program with its price and its swap decoder, one line a venue. */
+/** Every AMM program with its prices and its swap decoder, one line per venue. */
 const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapDecoder }> = [
   { program: raydiumAmmV4, decoder: raydiumAmmV4Swaps },
   { program: raydiumCpmm, decoder: raydiumCpmmSwaps },
@@ -36,23 +36,23 @@ const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapD
   { program: meteoraDbc, decoder: meteoraDbcSwaps }
 ]
 
-/** Every program whose pools are priced. */
+/** All programs whose pools are priced. */
 export const programs: ReadonlyArray<Program> = venues.map(({ program }) => program)
 
 /**
- * Every program whose pools are followed: priced programs, and programs whose accounts state how far a curve is from
+ * All programs whose pools are followed: priced programs, and programs whose accounts say how close a curve is to
  * graduation.
  */
 export const followedPrograms: ReadonlyArray<Program> = [...programs, raydiumLaunchLab]
 
-/** Every program whose swaps are decoded. Programs that are never quoted come last. */
+/** All programs whose swaps are decoded. Programs that are never quoted come last. */
 export const swapDecoders: ReadonlyArray<SwapDecoder> = [
   ...venues.map(({ decoder }) => decoder),
   ...closedAmmSwaps,
   ...unprovenAmmSwaps
 ]
 
-/** The decoders by program address. */
+/** Swap decoders by program address. */
 export const swapDecoderOf: ReadonlyMap<Address, SwapDecoder> = new Map(
   swapDecoders.map((decoder) => [decoder.programId, decoder])
 )

@@ -1,8 +1,8 @@
 /**
  * AMMs without public source. Their swaps move tokens between the trader and two vaults, which is enough for a chart.
- * Their prices depend on parameters that only the operator knows, so they are never quoted. Addresses, tags and the
- * index of the pool: Dune's spellbook (dbt_subprojects/solana/models/_sector/dex), for AlphaQ LimeChain's magnus.
- * SolFi, Obric and ZeroFi were compared with mainnet transactions.
+ * Their prices depend on parameters that only the operator knows, so they are never quoted. Sources of addresses,
+ * tags and the pool's index: Dune's spellbook (dbt_subprojects/solana/models/_sector/dex), and LimeChain's magnus for
+ * AlphaQ. SolFi, Obric and ZeroFi were compared with mainnet transactions.
  */
 import type { SwapDecoder } from "../interface/SwapDecoder.ts"
 import { type ChartedAmm, vaultSwaps } from "./vaultSwaps.ts"
@@ -38,5 +38,5 @@ const closed: ReadonlyArray<ChartedAmm> = [
   }
 ]
 
-/** Swaps of HumidiFi, SolFi, Tessera, ZeroFi, GoonFi, BisonFi, AlphaQ and Obric. */
+/** Swap decoders of HumidiFi, SolFi, Tessera, ZeroFi, GoonFi, BisonFi, AlphaQ and Obric. */
 export const closedAmmSwaps: ReadonlyArray<SwapDecoder> = closed.map(vaultSwaps)

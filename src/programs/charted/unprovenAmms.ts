@@ -1,8 +1,8 @@
 /**
- * AMMs with a public source whose prices are not proven here against their programs. They are charted by the movements
- * of their vaults and never quoted. Accounts and tags are from the IDLs of raydium-clmm (PancakeSwap and Byreal keep it
- * for swaps), of raydium-launchpad and of Meteora's dynamic AMM (whose pools share vaults), and from instruction.rs of
- * manifest.
+ * AMMs with public source whose prices have not been proven here against the program. They are charted from the
+ * movements of their vaults and never quoted. Accounts and tags are from these IDLs: raydium-clmm (PancakeSwap and
+ * Byreal use the same for swaps), raydium-launchpad, and Meteora's dynamic AMM (whose pools share vaults); and from
+ * instruction.rs of manifest.
  */
 import { LAUNCHLAB_DEX, LAUNCHLAB_PROGRAM } from "../raydium/launchLabLayout.ts"
 import type { SwapDecoder } from "../interface/SwapDecoder.ts"
@@ -44,5 +44,5 @@ const unproven: ReadonlyArray<ChartedAmm> = [
   { dex: "manifest", programId: "MNFSTqtC93rEfYHB6hF82sKdZpUDFWkViLByLd1k1Ms", tags: ["04"], pool: 1, vaults: [5, 6] }
 ]
 
-/** Swaps of PancakeSwap CLMM, Byreal, Raydium LaunchLab, Meteora DAMM v1 and Manifest. */
+/** Swap decoders of PancakeSwap CLMM, Byreal, Raydium LaunchLab, Meteora DAMM v1 and Manifest. */
 export const unprovenAmmSwaps: ReadonlyArray<SwapDecoder> = unproven.map(vaultSwaps)

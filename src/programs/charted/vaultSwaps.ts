@@ -1,22 +1,25 @@
 /**
- * Swaps of AMMs that are charted and never quoted. A call moves tokens between the trader and two vaults, which is
- * enough for legs.
+ * Decodes swaps of AMMs that are charted and never quoted. A call moves tokens between the trader and two vaults,
+ * which is all that a chart needs.
  */
 import { Address } from "../../domain/Address.ts"
 import type { Hop, SwapDecoder } from "../interface/SwapDecoder.ts"
 import { tagAt, tagOf } from "../layout/anchor.ts"
 
-/** An AMM, described by its swap instructions. */
+/** Describes an AMM by its swap instructions. */
 export interface ChartedAmm {
   readonly dex: string
   readonly programId: string
-  /** First bytes of a swap, one or eight bytes as hex digits. Empty when price updates begin alike. */
+  /**
+   * First bytes of a swap instruction: one or eight bytes as hex digits. Empty when price updates begin with the same
+   * bytes.
+   */
   readonly tags: ReadonlyArray<string>
-  /** Number of accounts of a swap, when the tag is not enough. */
+  /** How many accounts a swap has, when the tag alone does not identify it. */
   readonly accounts?: number
-  /** Index of the pool. */
+  /** Index of the pool among the accounts. */
   readonly pool: number
-  /** Indexes of the vaults. Without them the first payment counts as the trader's. */
+  /** Indexes of the vaults among the accounts. Without them, the first payment counts as the trader's. */
   readonly vaults?: readonly [number, number]
 }
 
@@ -32,7 +35,7 @@ const hopOf = (amm: ChartedAmm, accounts: ReadonlyArray<Address>): Hop | null =>
   return { pool, vaults: a === undefined || b === undefined ? null : [a, b] }
 }
 
-/** The decoder of an AMM that is not quoted. */
+/** Makes the decoder of an AMM that is not quoted. */
 export const vaultSwaps = (amm: ChartedAmm): SwapDecoder => ({
   dex: amm.dex,
   programId: Address.make(amm.programId),

@@ -4,19 +4,22 @@ import type { Launch } from "../../api/schemas/Launch.ts"
 /** An event of an Anchor program. */
 export interface AnchorEvent {
   readonly tag: bigint
-  /** The fields, without the tag. */
+  /** The event without its tag. */
   readonly body: Uint8Array
 }
 
 /** A program that launches tokens on bonding curves. All members are pure. */
 export interface Launchpad {
-  /** Key of the launchpad in filters. */
+  /** The launchpad's name in filters. */
   readonly launchpad: string
-  /** Venue label of its curves. */
+  /** Venue label of the launchpad's curves. */
   readonly dex: string
   readonly programId: Address
-  /** The launch or migration in an event of the program; null for other events. */
+  /** Reads the launch or migration in an event of the program; null for other events. */
   readonly event: (event: AnchorEvent) => Launch | null
-  /** The launch or migration in an instruction; null for other instructions. Only for what no event states. */
+  /**
+   * Reads the launch or migration in an instruction; null for other instructions. Only needed for facts that no event
+   * states.
+   */
   readonly instruction?: (data: Uint8Array, accounts: ReadonlyArray<Address>) => Launch | null
 }

@@ -1,6 +1,6 @@
 /**
- * The interface of a swap decoder: which instructions swap, through which pools, and the amounts in the program's
- * events.
+ * The interface of a swap decoder: which instructions are swaps, through which pools they go, and which amounts the
+ * program's events state.
  */
 import type { Address } from "../../domain/Address.ts"
 
@@ -8,41 +8,42 @@ import type { Address } from "../../domain/Address.ts"
 export interface Hop {
   readonly pool: Address
   /**
-   * The pool's two token accounts. If the quote side is lamports, the first holds the tokens and the second nothing.
-   * Null when only the token movements tell: the trader pays first.
+   * The pool's two token accounts. If the quote side is in lamports, the first holds the tokens and the second
+   * nothing. Null when only the token movements show them; the trader then pays first.
    */
   readonly vaults: readonly [Address, Address] | null
   /**
-   * Set when the quote side is lamports: the balances of trader and fee recipient then change without an instruction.
+   * Set when the quote side is in lamports. The balances of trader and fee recipient then change without an
+   * instruction.
    */
   readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
   /** Account of a referrer who gets a share of the pool's fee; absent when the instruction names none. */
   readonly referral?: Address
-  /** True when the accounts alone do not prove the hop. It then counts only if tokens moved through it. */
+  /** True when the accounts alone do not prove the hop. The hop then counts only if tokens moved through it. */
   readonly perhaps?: boolean
 }
 
 /**
- * Amounts of one hop in the program's event. `amountIn` is what the pool received, after a transfer fee unless
- * `reportsSent`. `amountOut` is what the pool paid, before a transfer fee.
+ * Amounts of one hop, as the program's event states them. `amountIn` is what the pool received, after a transfer fee
+ * unless `reportsSent`. `amountOut` is what the pool paid, before a transfer fee.
  */
 export interface SwapReport {
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** Lamports that the trader paid or received, all fees included; null when the event does not state them. */
+  /** Lamports that the trader paid or received, including all fees; null when the event does not state them. */
   readonly traderLamports: bigint | null
-  /** True for a further part of the swap that the event before it reports, at another price. */
+  /** True for the second part of a swap, at another price. The previous event reports the first part. */
   readonly continues?: true
 }
 
-/** One swap program. All members are pure. */
+/** Decodes the swaps of one program. All members are pure. */
 export interface SwapDecoder {
-  /** Venue label of its pools, as quotes have it. */
+  /** Venue label of the pools, the same as in quotes. */
   readonly dex: string
   readonly programId: Address
-  /** False for a program that is charted and never quoted. True when absent. */
+  /** False for a program that is charted and never quoted; true by default. */
   readonly quotable?: boolean
-  /** The pools that this instruction swaps through, in order; empty when it is no swap. */
+  /** The pools that this instruction swaps through, in order. Empty when the instruction is no swap. */
   readonly hops: (data: Uint8Array, accounts: ReadonlyArray<Address>) => ReadonlyArray<Hop>
   /**
    * Reads an event that the program sends to itself; null when it is no swap. `body` starts after the two
@@ -53,6 +54,9 @@ export interface SwapDecoder {
   readonly logged?: (payload: Uint8Array) => SwapReport | null
   /** True when the event's input is what the trader sent, before a transfer fee. */
   readonly reportsSent?: boolean
-  /** True when the event's amounts are the trade, because token movements include fees. Otherwise they only confirm it. */
+  /**
+   * True when the event's amounts are the trade, because token movements include fees. Otherwise the event only
+   * confirms the movements.
+   */
   readonly reportDecides?: boolean
 }

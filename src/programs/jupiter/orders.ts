@@ -1,12 +1,12 @@
-/** Jupiter's limit orders (both programs) and DCA, as keepers fill them. Layouts: the programs' IDLs. */
+/** How keepers fill Jupiter's limit orders (both programs) and DCA. Layouts: the programs' IDLs. */
 import { Address } from "../../domain/Address.ts"
 import { tagAt, tagOf } from "../layout/anchor.ts"
 
-/** An instruction's part in filling an order. Numbers are indexes of accounts. */
+/** What an instruction does to fill an order. Numbers are account indexes. */
 export type OrderAction =
   /** Takes tokens out of the order. */
   | { readonly kind: "begin" }
-  /** Pays for them. `owner` is null when the instruction does not name it. */
+  /** Pays for the tokens. `owner` is null when the instruction does not name the owner. */
   | { readonly kind: "fill"; readonly custody: number; readonly owner: number | null }
   /** Pays the bought tokens to the owner. */
   | { readonly kind: "payout"; readonly custody: number; readonly owner: number }
@@ -43,6 +43,6 @@ const actions: ReadonlyMap<Address, ReadonlyMap<bigint, OrderAction>> = new Map(
 /** True for programs that keep orders. */
 export const isOrderProgram = (program: Address): boolean => actions.has(program)
 
-/** The action of an instruction with this data; null when it does not belong to a fill. */
+/** What an instruction with this data does; null when it is not part of a fill. */
 export const orderActionOf = (program: Address, data: Uint8Array): OrderAction | null =>
   actions.get(program)?.get(tagAt(data, 0)) ?? null

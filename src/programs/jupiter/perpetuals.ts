@@ -1,6 +1,6 @@
 /**
- * Jupiter Perpetuals: the accounts that price an order. Layouts: the IDLs of the program and of the Doves oracle, as
- * published with Jupiter's examples of October 2025. Dollar amounts have six digits.
+ * Jupiter Perpetuals: the accounts that price an order. Layouts: the IDLs of the program and of the Doves oracle,
+ * published with Jupiter's examples of October 2025. Dollar amounts have six decimals.
  */
 import { Address } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
@@ -10,7 +10,7 @@ import { hasDiscriminator, readAddress, readI64, readU128, readU64 } from "../la
 export const PERPETUALS_PROGRAM: Address = Address.make("PERPHjGBqRHArX4DySjwM6UJHiR3sWAatqfdBS2qQJu")
 export const DOVES_PROGRAM: Address = Address.make("DoVEsk76QybCEHQGzkvYPWLQu9gzNoZZZt3TPiL597e")
 
-/** Custodies of the pool by the symbol of their token. */
+/** The pool's custodies, by the symbol of their token. */
 export const custodies = {
   SOL: Address.make("7xS2gz2bTp3fwCC7knJvUWTEU9Tycczu6VhJYKgi1wdz"),
   ETH: Address.make("AQCGyheWPLeo6Qp9WpYS9m3Qj479t7R636N9ey1rEjEn"),
@@ -50,31 +50,31 @@ export const custodyAt = {
   debt: 1004,
   interestsAccrued: 1020
 } as const
-/** The least length of a custody. */
+/** Minimum length of a custody. */
 export const CUSTODY_LENGTH = 1060
 
 /** Offsets in a price feed. */
 export const priceFeedAt = { price: 168, expo: 176, timestamp: 177 } as const
-/** The least length of a price feed. */
+/** Minimum length of a price feed. */
 export const PRICE_FEED_LENGTH = 201
 
-/** The program keeps added open interest for this many seconds. */
+/** For how many seconds the program counts added open interest. */
 export const IMPACT_SECONDS = 60
 
-/** Recent additions to the open interest. They make an order on the same side dearer. */
+/** Recent additions to the open interest. They make further orders on the same side more expensive. */
 export interface ImpactBuffer {
-  /** By the second of the minute, in millionths of a dollar. */
+  /** One value per second of the minute, in millionths of a dollar. */
   readonly openInterest: ReadonlyArray<bigint>
   /** Unix seconds. */
   readonly updatedAt: number
-  /** Zero when only the size of an order counts. */
+  /** Zero when only the order's size counts. */
   readonly feeFactor: bigint
   readonly exponent: number
   readonly threshold: bigint
   readonly maxFeeBps: bigint
 }
 
-/** The pool's share of one token, and the terms of trades in it. */
+/** The pool's holding of one token, and the terms for trading it. */
 export interface Custody {
   readonly decimals: number
   readonly canIncrease: boolean
@@ -102,7 +102,7 @@ export interface Custody {
   readonly impact: ImpactBuffer
 }
 
-/** A price of the oracle: `price` · 10^`expo` dollars at a Unix second. */
+/** A price of the oracle: `price` · 10^`expo` dollars, at a Unix second. */
 export interface OraclePrice {
   readonly price: bigint
   readonly expo: number
@@ -118,7 +118,7 @@ const readImpact = (data: Uint8Array): ImpactBuffer => ({
   maxFeeBps: readU64(data, custodyAt.impactMaxFeeBps)
 })
 
-/** The custody in an account; null for any other account. */
+/** Reads a custody; null for any other account. */
 export const readCustody = ({ data, owner }: OnChainAccount): Custody | null => {
   const isCustody =
     owner === PERPETUALS_PROGRAM && data.length >= CUSTODY_LENGTH && hasDiscriminator(data, CUSTODY_DISCRIMINATOR)
@@ -150,7 +150,7 @@ export const readCustody = ({ data, owner }: OnChainAccount): Custody | null => 
   }
 }
 
-/** The price in a feed's account; null for any other account. */
+/** Reads a price feed; null for any other account. */
 export const readOraclePrice = ({ data, owner }: OnChainAccount): OraclePrice | null => {
   const isFeed =
     owner === DOVES_PROGRAM && data.length >= PRICE_FEED_LENGTH && hasDiscriminator(data, AG_PRICE_FEED_DISCRIMINATOR)

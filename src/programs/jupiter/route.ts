@@ -1,4 +1,4 @@
-/** Jupiter's aggregator: routes over pools of several programs. Layout: the program's public IDL. */
+/** Jupiter's aggregator, which routes through pools of several programs. Layout: the program's public IDL. */
 import { Address, type Mint } from "../../domain/Address.ts"
 import { ANCHOR_SWAP_EVENT } from "../layout/anchor.ts"
 import { hex, key, pack, u16, u32, u64, u8 } from "../layout/pack.ts"
@@ -8,7 +8,7 @@ const ROUTE = "e517cb977ae3ad2a"
 /** The newest version of the program. */
 export const JUPITER_PROGRAM = Address.make("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4")
 
-/** Every version. A swap through one of them is a trade even when none of its pools is decoded. */
+/** Every version of the program. A swap through one of them is a trade even when none of its pools is decoded. */
 export const jupiterPrograms: ReadonlySet<Address> = new Set([
   JUPITER_PROGRAM,
   Address.make("JUP4Fb2cqiRUcaTHdrPC8h2gNsA2ETXiPDD33WcGuJB"),
@@ -17,8 +17,8 @@ export const jupiterPrograms: ReadonlySet<Address> = new Set([
 ])
 
 /**
- * The first accounts of `route`. Each leg's program and accounts follow. An optional account that is left out is the
- * program itself.
+ * The first accounts of `route`. They are followed by each leg's program and accounts. For an optional account that
+ * is left out, the program itself is passed.
  */
 export const routeAccounts = [
   "tokenProgram",
@@ -32,7 +32,7 @@ export const routeAccounts = [
   "program"
 ] as const
 
-/** Codes of the venues in a route's plan, by venue label. The second version of a swap instruction has its own code. */
+/** The venue codes in a route's plan, by venue label. A second version of a swap instruction has its own code. */
 const venueCodes: ReadonlyMap<string, { readonly first: number; readonly second: number }> = new Map([
   ["raydium-amm-v4", { first: 7, second: 7 }],
   ["orca-whirlpool", { first: 17, second: 47 }],
@@ -41,25 +41,28 @@ const venueCodes: ReadonlyMap<string, { readonly first: number; readonly second:
   ["raydium-cpmm", { first: 46, second: 46 }]
 ])
 
-/** True when a route may go through pools of this venue. */
+/** True when a route can go through pools of this venue. */
 export const isRouted = (dex: string): boolean => venueCodes.has(dex)
 
 /** One leg of a route's plan. */
 export interface RouteLeg {
   readonly dex: string
   readonly aToB: boolean
-  /** True when the pool is called with the second version of its swap. */
+  /** True when the leg calls the second version of the pool's swap. */
   readonly second: boolean
 }
 
 const venueOf = ({ dex, aToB, second }: RouteLeg): Uint8Array => {
   const codes = venueCodes.get(dex)
   const code = u8((second ? codes?.second : codes?.first) ?? 7)
-  // Only Whirlpools state a direction in the plan, and in the second version a count of further accounts.
+  // Only Whirlpool legs state a direction. In the second version they also state a count of further accounts.
   return dex === "orca-whirlpool" ? pack(code, u8(aToB ? 1 : 0), ...(second ? [u8(0)] : [])) : code
 }
 
-/** The data of `route`: legs in a row, each with the whole output of the previous leg, without a platform fee. */
+/**
+ * The data of `route`. The legs follow each other; each takes the whole output of the previous leg. There is no
+ * platform fee.
+ */
 export const encodeRoute = (
   legs: ReadonlyArray<RouteLeg>,
   amountIn: bigint,
@@ -76,7 +79,7 @@ export const encodeRoute = (
     u8(0)
   )
 
-/** Event `SwapEvent` of one leg. */
+/** Encodes the event `SwapEvent` of one leg. */
 export const encodeRouteSwapEvent = (leg: {
   readonly program: Address
   readonly inputMint: Mint

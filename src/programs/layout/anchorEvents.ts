@@ -1,6 +1,6 @@
 /**
- * Events of Anchor programs: a tag of eight bytes and a Borsh struct, in a log line or in a call of the program to
- * itself. Such a call starts with a tag of its own. Each event has one list of fields, for reading and for writing.
+ * Events of Anchor programs: a tag of eight bytes and a Borsh struct. They are in a log line, or in a call of the
+ * program to itself, which starts with another tag. Each event has one list of fields, used for reading and writing.
  */
 import type { Address } from "../../domain/Address.ts"
 import { ANCHOR_SELF_CALL, tagAt, tagOf } from "./anchor.ts"
@@ -12,14 +12,14 @@ import type { SwapDecoder, SwapReport } from "../interface/SwapDecoder.ts"
 
 const SELF_CALL = tagOf(ANCHOR_SELF_CALL)
 
-/** The event that a program's call to itself carries; null for any other instruction. */
+/** The event in a program's call to itself; null for any other instruction. */
 export const eventInCall = (data: Uint8Array): AnchorEvent | null =>
   tagAt(data, 0) === SELF_CALL ? { tag: tagAt(data, 8), body: data.subarray(16) } : null
 
-/** The data of a program's call to itself that carries this event. */
+/** The data of a program's call to itself, for this event. */
 export const encodeEventCall = (event: Uint8Array): Uint8Array => pack(u64(SELF_CALL), event)
 
-/** The address that signs the calls with a program's events. */
+/** The address that signs a program's calls to itself. */
 export const eventAuthority = (derive: DeriveAddress, program: Address): Address =>
   derive(program, [utf8("__event_authority")])
 
@@ -28,17 +28,17 @@ const sizes = { bool: 1, u8: 1, i32: 4, u64: 8, i64: 8, u128: 16, address: 32 } 
 const packField = (value: Address | bigint | boolean | number, size: number): Uint8Array =>
   typeof value === "string" ? key(value) : u128(BigInt(value)).subarray(0, size)
 
-/** The fixed-size fields at the beginning of an event. Offsets count from the end of the tag. */
+/** The fixed-size fields at the start of an event. Offsets count from the end of the tag. */
 export interface EventLayout<Name extends string> {
   readonly tag: bigint
   readonly offsetOf: (name: Name) => number
-  /** Offset after a field: the length of the shortest body that contains the field. */
+  /** Offset of a field's end: the length of the shortest body that contains the field. */
   readonly endOf: (name: Name) => number
-  /** The event with its tag. Integers of up to 32 bits and seconds may be numbers. */
+  /** Encodes the event with its tag. Integers of up to 32 bits, and seconds, may be numbers. */
   readonly encode: (values: Readonly<Record<Name, Address | bigint | boolean | number>>) => Uint8Array
 }
 
-/** Lays out an event with this discriminator (16 hex digits) and these fields in this order. */
+/** Lays out an event with this discriminator (16 hex digits) and these fields in order. */
 export const eventLayout = <const Name extends string>(
   discriminator: string,
   fields: ReadonlyArray<readonly [name: Name, type: keyof typeof sizes]>
@@ -59,8 +59,8 @@ export const eventLayout = <const Name extends string>(
 }
 
 /**
- * Reads the two amounts of a swap from an event of this layout. Null for other events and for bodies that end before
- * the amounts.
+ * Reads a swap's two amounts from events with this layout. Null for other events, and for bodies that end before the
+ * amounts.
  */
 export const swapAmounts = <Name extends string>(
   layout: EventLayout<Name>,
@@ -76,7 +76,7 @@ export const swapAmounts = <Name extends string>(
       : null
 }
 
-/** Reads a swap from the payload of a log line, which begins with the event's tag. */
+/** Reads a swap from a log line's payload, which begins with the event's tag. */
 export const inLog =
   (read: NonNullable<SwapDecoder["selfCall"]>): NonNullable<SwapDecoder["logged"]> =>
   (payload) =>

@@ -1,7 +1,7 @@
-/** Little-endian reads and writes of account data at fixed offsets. */
+/** Little-endian reads and writes at fixed offsets of account data. */
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/Address.ts"
 
-/** The newest view. An account is mostly accessed many times in a row. */
+/** The last view. An account is usually accessed many times in a row. */
 let newest: { readonly data: Uint8Array; readonly view: DataView } = {
   data: new Uint8Array(0),
   view: new DataView(new ArrayBuffer(0))
@@ -33,7 +33,7 @@ export const readI128 = (data: Uint8Array, offset: number): bigint => {
 export const readAddress = (data: Uint8Array, offset: number): Address =>
   addressFromBytes(data.subarray(offset, offset + 32))
 
-/** True when the account begins with this 8-byte Anchor discriminator, given as 16 hex digits. */
+/** True when the data begins with this Anchor discriminator of 8 bytes, given as 16 hex digits. */
 export const hasDiscriminator = (data: Uint8Array, hex: string): boolean => {
   if (data.length < 8) {
     return false
@@ -72,7 +72,7 @@ export const writeI128 = (data: Uint8Array, offset: number, value: bigint): void
 export const writeAddress = (data: Uint8Array, offset: number, value: Address): void =>
   data.set(addressToBytes(value), offset)
 
-/** Zeroed account data that begins with an 8-byte Anchor discriminator, given as 16 hex digits. */
+/** Zeroed account data that begins with an Anchor discriminator of 8 bytes, given as 16 hex digits. */
 export const newAccountData = (size: number, discriminator: string): Uint8Array => {
   const data = new Uint8Array(size)
   data.set(Buffer.from(discriminator, "hex"))

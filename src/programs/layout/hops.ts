@@ -1,12 +1,12 @@
 /**
- * The account order of an instruction is one list of names. Decoders take their indexes from it, and the simulator
- * builds its account lists from it.
+ * An instruction's account order, as one list of names. Decoders take their indexes from it, and the simulator builds
+ * its account lists from it.
  */
 import type { Address } from "../../domain/Address.ts"
 import type { Hop, SwapDecoder } from "../interface/SwapDecoder.ts"
 import { tagAt } from "./anchor.ts"
 
-/** Indexes of a pool and its two vaults among the accounts of an instruction. */
+/** Where a pool and its two vaults are among an instruction's accounts. */
 export interface HopLayout {
   readonly pool: number
   readonly vaultA: number
@@ -15,13 +15,13 @@ export interface HopLayout {
   readonly referral?: number
 }
 
-/** The accounts in the order that the instruction takes them. */
+/** Puts named accounts into the order that the instruction takes them. */
 export const inAccountOrder = <Name extends string, A>(
   order: ReadonlyArray<Name>,
   accounts: Readonly<Record<Name, A>>
 ): ReadonlyArray<A> => order.map((name) => accounts[name])
 
-/** The indexes of a pool, its two vaults and, if named, a referrer's account. */
+/** Finds the indexes of a pool, its two vaults and, if named, a referrer's account. */
 export const hopLayout = <Name extends string>(
   order: ReadonlyArray<Name>,
   pool: NoInfer<Name>,
@@ -47,13 +47,13 @@ const hopAt = (accounts: ReadonlyArray<Address>, layout: HopLayout): Hop | null 
     : { pool, vaults: [vaultA, vaultB], ...(referral !== undefined && { referral }) }
 }
 
-/** The hops at these indexes; no hops when an account is missing. */
+/** The hops at these indexes; empty when an account is missing. */
 export const hopsAt = (accounts: ReadonlyArray<Address>, layouts: ReadonlyArray<HopLayout>): ReadonlyArray<Hop> => {
   const hops = layouts.map((layout) => hopAt(accounts, layout))
   return hops.every((hop) => hop !== null) ? hops : NO_HOPS
 }
 
-/** Decodes the hops of instructions by their discriminators. All discriminators of a group have the same hops. */
+/** Decodes an instruction's hops by its discriminator. All discriminators of a group have the same hops. */
 export const taggedHops = (
   ...groups: ReadonlyArray<readonly [tags: ReadonlyArray<bigint>, hops: ReadonlyArray<HopLayout>]>
 ): SwapDecoder["hops"] => {

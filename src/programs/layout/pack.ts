@@ -1,4 +1,4 @@
-/** Little-endian encoding of the fields of instructions and events. */
+/** Encodes the fields of instructions and events in little-endian order. */
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import { writeU128 } from "./bytes.ts"
 
@@ -19,13 +19,12 @@ export const u128 = (value: bigint): Uint8Array => little(value, 16)
 export const key = (address: Address): Uint8Array => addressToBytes(address)
 export const utf8 = (value: string): Uint8Array => new TextEncoder().encode(value)
 
-/** A text with its length before it, as in Borsh. */
+/** A text preceded by its length, as in Borsh. */
 export const text = (value: string): Uint8Array => {
   const bytes = utf8(value)
   return pack(u32(bytes.length), bytes)
 }
 
-/** The parts concatenated. */
 export const pack = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const data = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0

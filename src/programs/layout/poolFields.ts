@@ -1,22 +1,25 @@
-/** Fields that most pool accounts have: mints, vaults and LP tokens at fixed offsets. */
+/** Fields that most pool accounts have at fixed offsets: mints, vaults and LP tokens. */
 import { Address, addressFromBytes, addressToBytes, type Mint } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { LpTokens, MemoryMatch, Program } from "../interface/Program.ts"
 import { readAddress, readU64 } from "./bytes.ts"
 
-/** Search filters for pools of `dataSize` bytes with the mint at any of these offsets. */
+/** Search filters for pools of `dataSize` bytes that have the mint at one of these offsets. */
 export const poolsWithMintAt =
   (dataSize: number, ...offsets: ReadonlyArray<number>): Program["poolsOf"] =>
   (mint) =>
     offsets.map((offset) => ({ dataSize, matches: [{ offset, bytes: addressToBytes(mint) }] }))
 
-/** Reads mints and their vaults at these offsets. */
+/** Reads the mints and their vaults at these offsets. */
 export const namedVaults =
   (...pairs: ReadonlyArray<{ readonly mint: number; readonly vault: number }>) =>
   ({ data }: OnChainAccount): ReadonlyArray<{ readonly mint: Mint; readonly vault: Address }> =>
     pairs.map(({ mint, vault }) => ({ mint: readAddress(data, mint), vault: readAddress(data, vault) }))
 
-/** The LP tokens at these offsets, as a field of a pool. No field while no LP token is issued. */
+/**
+ * Reads the LP tokens at these offsets, as a field to spread into a pool. Returns no field when no LP token is
+ * issued.
+ */
 export const lpTokensAt = (data: Uint8Array, mintAt: number, issuedAt: number): { readonly lp?: LpTokens } => {
   const issued = readU64(data, issuedAt)
   return issued === 0n ? {} : { lp: { mint: readAddress(data, mintAt), issued } }
@@ -28,8 +31,7 @@ const PROBE_TEXT = addressToBytes(PROBE).toString()
 const isProbe = ({ bytes }: MemoryMatch): boolean => bytes.toString() === PROBE_TEXT
 
 /**
- * Byte offsets of the mints in a pool account, derived from the program's search filters. Empty when its pools name no
- * mint.
+ * Byte offsets of the mints in a pool account, from the program's search filters. Empty when its pools name no mint.
  */
 export const mintOffsets = (program: Program): ReadonlyArray<number> =>
   program
@@ -38,13 +40,12 @@ export const mintOffsets = (program: Program): ReadonlyArray<number> =>
     .filter(isProbe)
     .map(({ offset }) => offset)
 
-/** The mints that the bytes of a pool account name. */
+/** The mints that a pool account names. */
 export const mintsNamedBy = (program: Program, data: Uint8Array): ReadonlyArray<Mint> =>
   mintOffsets(program).map((offset) => addressFromBytes(data.subarray(offset, offset + 32)))
 
 /**
- * The search conditions that do not depend on the mint, so that every pool of the program meets them. Null when its
- * pools name no mint.
+ * The search conditions that every pool of the program meets, whatever its mints. Null when its pools name no mint.
  */
 export const poolConditions = (
   program: Program

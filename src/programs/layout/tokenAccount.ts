@@ -1,24 +1,22 @@
-/** Token accounts and mints of the Token program and of Token-2022, with the extensions that matter for prices. */
+/** Token accounts and mints of the Token program and of Token-2022, with the extensions that affect prices. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64, writeU64 } from "./bytes.ts"
 import type { Accounts, DeriveAddress, Unpriceable } from "../interface/Program.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "./unpriceable.ts"
 
-/** The classic Token program: its mints have no extensions. */
+/** The classic Token program. Its mints have no extensions. */
 export const TOKEN_PROGRAM = Address.make("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
 
-/** Token-2022, the Token Extensions program. */
 export const TOKEN_2022_PROGRAM = Address.make("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
 
-/** The program that derives the default token account of an owner and a mint. */
+/** Derives the default token account of an owner and a mint. */
 export const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 
-/** The associated token account: the default account of an owner's tokens of a mint. */
+/** The associated token account: the default account where an owner holds a mint. */
 export const associatedAddress = (derive: DeriveAddress, owner: Address, mint: Mint, tokenProgram: Address): Address =>
   derive(ASSOCIATED_TOKEN_PROGRAM, [owner, tokenProgram, mint].map(addressToBytes))
 
-/** A pool's balance of one mint. */
 export interface Vault {
   readonly amount: bigint
   readonly slot: number
@@ -26,20 +24,20 @@ export interface Vault {
 
 /** One fee setting of a mint. */
 export interface TransferFee {
-  /** First epoch in which it may apply. */
+  /** The first epoch in which it may apply. */
   readonly epoch: bigint
-  /** The most that is withheld from one transfer, in units of the mint. */
+  /** The most that one transfer can cost, in units of the mint. */
   readonly maximum: bigint
   readonly bps: bigint
 }
 
-/** The fee settings of a mint: `newer` applies from its epoch on, `older` before. */
+/** A mint's fee settings: `newer` applies from its epoch on, `older` before it. */
 export interface TransferFees {
   readonly older: TransferFee
   readonly newer: TransferFee
 }
 
-/** Fields of a mint that swaps depend on. */
+/** The fields of a mint that swaps depend on. */
 export interface TokenMint {
   readonly supply: bigint
   readonly decimals: number
@@ -49,14 +47,14 @@ export interface TokenMint {
 
 const ACCOUNT_LENGTH = 165
 const MINT_LENGTH = 82
-// Extensions of a mint begin at the same offset as in a token account, after one byte that tells the two apart.
+// A mint's extensions begin at the same offset as a token account's, after a byte that tells the two apart.
 const EXTENSIONS_AT = ACCOUNT_LENGTH + 1
 const FROZEN = 2
 const mintAt = { supply: 36, decimals: 44, isInitialized: 45 }
 
 const ofTokenProgram = ({ owner }: OnChainAccount): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 
-/** Reads a vault's balance. A vault of another mint is malformed; a frozen vault is closed. */
+/** Reads a vault's balance. A vault with another mint is malformed; a frozen vault is closed. */
 export const readVault = (accounts: Accounts, address: Address, mint: Mint): Vault | Unpriceable => {
   const account = accountAt(accounts, address, "vault")
   if (isFailure(account)) {
@@ -73,8 +71,7 @@ export const readVault = (accounts: Accounts, address: Address, mint: Mint): Vau
 }
 
 /**
- * A vault in a pool account: the offset of its address, and the offsets of the fees in it that do not belong to the
- * pool.
+ * A vault in a pool account: the offset of its address, and the offsets of fees in it that do not belong to the pool.
  */
 export interface VaultAt {
   readonly mint: Mint
@@ -82,7 +79,7 @@ export interface VaultAt {
   readonly owed: ReadonlyArray<number>
 }
 
-/** The vault's balance less what is owed from it, at least zero. Null while the vault is not readable. */
+/** The vault's balance less what the pool owes from it, at least zero. Null while the vault cannot be read. */
 const reserveAt = (accounts: Accounts, data: Uint8Array, { mint, owed, vault }: VaultAt): bigint | null => {
   const read = readVault(accounts, readAddress(data, vault), mint)
   if (isFailure(read)) {
@@ -92,7 +89,9 @@ const reserveAt = (accounts: Accounts, data: Uint8Array, { mint, owed, vault }: 
   return reserve > 0n ? reserve : 0n
 }
 
-/** The reserves of a pool account, as a field of a pool. No field while a vault is not readable. */
+/**
+ * The reserves of a pool account, as a field to spread into a pool. Returns no field while a vault cannot be read.
+ */
 export const reservesAt = (
   accounts: Accounts,
   data: Uint8Array,
@@ -109,7 +108,7 @@ const transferFeeAt = (data: Uint8Array, offset: number): TransferFee => ({
   bps: BigInt(readU16(data, offset + 16))
 })
 
-/** Extensions that affect whether, or how much of, a transfer arrives. Other extensions do not change amounts. */
+/** Extensions that decide whether a transfer arrives, or how much of it. Other extensions do not change amounts. */
 const extension = { transferFeeConfig: 1, nonTransferable: 9, pausable: 26 }
 
 const readTransferFees = ({ address, data }: OnChainAccount): { readonly fees: TransferFees | null } | Unpriceable => {
@@ -136,7 +135,7 @@ const readTransferFees = ({ address, data }: OnChainAccount): { readonly fees: T
   return { fees }
 }
 
-/** The mint's supply, decimals and transfer fees. */
+/** Reads a mint's supply, decimals and transfer fees. */
 export const readMint = (accounts: Accounts, address: Mint): TokenMint | Unpriceable => {
   const account = accountAt(accounts, address, "mint")
   if (isFailure(account)) {
@@ -152,7 +151,7 @@ export const readMint = (accounts: Accounts, address: Mint): TokenMint | Unprice
     : { supply: readU64(data, mintAt.supply), decimals: data[mintAt.decimals] ?? 0, transferFees: read.fees, slot }
 }
 
-/** Transfer fees of a pool's two mints, and the newest slot they were read at. Null for a mint that charges none. */
+/** Transfer fees of a pool's two mints, and the newest slot they were read at. Null for a mint without fees. */
 export interface PairFees {
   readonly a: TransferFees | null
   readonly b: TransferFees | null
@@ -164,7 +163,7 @@ const WITHOUT_FEES = { transferFees: null, slot: 0 }
 /**
  * Reads the transfer fees of two mints.
  *
- * @param isToken2022 false for a mint of the classic Token program: it charges none, so it need not have been read
+ * @param isToken2022 false for a mint of the classic Token program, which has no fees and need not have been read
  */
 export const readPairFees = (
   accounts: Accounts,
@@ -179,7 +178,7 @@ export const readPairFees = (
   return isFailure(b) ? b : { a: a.transferFees, b: b.transferFees, slot: Math.max(a.slot, b.slot) }
 }
 
-/** A mint of the classic Token program as an account: no extensions, so no transfer fee. Supply in atomic units. */
+/** Makes the account of a classic Token mint. It has no extensions, so no transfer fee. Supply is in atomic units. */
 export const plainMint = (address: Mint, supply = 1_000_000_000_000_000n, decimals = 6): OnChainAccount => {
   const data = new Uint8Array(MINT_LENGTH)
   writeU64(data, mintAt.supply, supply)

@@ -3,7 +3,7 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { Accounts, Unpriceable } from "../interface/Program.ts"
 
-/** The pool uses something this engine does not implement; `detail` names it. */
+/** The pool uses something that this engine does not implement. `detail` names it. */
 export const unsupported = (detail: string): Unpriceable => ({ reason: "unsupported", detail })
 
 /** The program would refuse every swap of this pool. */
@@ -15,10 +15,10 @@ export const incomplete = (detail: string): Unpriceable => ({ reason: "incomplet
 /** The bytes are not what the program writes. */
 export const malformed = (detail: string): Unpriceable => ({ reason: "malformed", detail })
 
-/** True when a reading gave a reason instead of its value. */
+/** True when a read gave a reason instead of a value. */
 export const isFailure = <A extends object>(read: A | Unpriceable): read is Unpriceable => "reason" in read
 
-/** The account, or the reason why it cannot be used: not read yet, or not there. */
+/** Returns the account, or why it cannot be used: not read yet, or not there. */
 export const accountAt = (accounts: Accounts, address: Address, what: string): OnChainAccount | Unpriceable => {
   const account = accounts(address)
   if (account === undefined) {

@@ -1,7 +1,7 @@
 /**
- * The part of the fee that follows volatility, as Orca Whirlpool (2025) and Raydium CLMM (2026) both compute it. Ticks
- * lie in groups. The fee grows with the square of the number of groups between the price and a reference that earlier
- * swaps set.
+ * The part of the fee that follows volatility. Orca Whirlpool (2025) and Raydium CLMM (2026) compute it in the same
+ * way. Ticks form groups. The fee grows with the square of the number of groups between the price and a reference,
+ * which earlier swaps have set.
  */
 import { readI32, readU16, readU32 } from "../layout/bytes.ts"
 import { ceilDiv, minBigInt } from "./integers.ts"
@@ -11,26 +11,26 @@ const REDUCTION_SCALE = 10_000n
 // Control factors are in 1e-5, the squared accumulator in 1e-4.
 const RATE_SCALE = 100_000n * SCALE * SCALE
 
-/** Millionths: no fee exceeds ten percent. */
+/** Ten percent, in millionths. No fee is higher. */
 const MAX_ADAPTIVE_RATE = 100_000n
 
-/** Parameters set by the pool's creator, and the state after the last swap. Periods are in seconds. */
+/** The parameters that the pool's creator chose, and the state after the last swap. Periods are in seconds. */
 export interface Volatility {
   readonly filterPeriod: number
   readonly decayPeriod: number
-  /** Ten-thousandths of the accumulator that a decay keeps. */
+  /** How many ten-thousandths of the accumulator a decay keeps. */
   readonly reductionFactor: bigint
   readonly control: bigint
   readonly maxAccumulator: bigint
-  /** Ticks in a group. */
+  /** Ticks per group. */
   readonly groupSize: number
   readonly groupReference: number
-  /** Ten-thousandths of a group, like the accumulator. */
+  /** In ten-thousandths of a group, like the accumulator. */
   readonly volatilityReference: bigint
   readonly accumulator: bigint
 }
 
-/** Reads the parameters and the state at these offsets. Both programs store them in the same widths. */
+/** Reads the parameters and the state at these offsets. Both programs store them with the same widths. */
 export const readVolatility = (
   data: Uint8Array,
   at: Readonly<Record<Exclude<keyof Volatility, "groupSize">, number>>,
@@ -47,10 +47,9 @@ export const readVolatility = (
   accumulator: BigInt(readU32(data, at.accumulator))
 })
 
-/** How the time since the last swap affects the reference: it is kept, decayed, or reset. */
+/** What the time since the last swap does to the reference: it is kept, decayed, or reset. */
 export type Regime = "kept" | "decayed" | "reset"
 
-/** The regime after `elapsed` seconds. */
 export const regimeAfter = ({ decayPeriod, filterPeriod }: Volatility, elapsed: number): Regime => {
   if (elapsed < filterPeriod) {
     return "kept"
@@ -58,13 +57,13 @@ export const regimeAfter = ({ decayPeriod, filterPeriod }: Volatility, elapsed: 
   return elapsed < decayPeriod ? "decayed" : "reset"
 }
 
-/** The group and the volatility from which one swap is measured. */
+/** The group and the volatility that one swap is measured from. */
 export interface Reference {
   readonly group: number
   readonly volatility: bigint
 }
 
-/** The reference of a swap that begins in `group`. */
+/** The reference of a swap that starts in `group`. */
 export const referenceIn = (regime: Regime, volatility: Volatility, group: number): Reference => {
   if (regime === "kept") {
     return { group: volatility.groupReference, volatility: volatility.volatilityReference }
@@ -73,22 +72,25 @@ export const referenceIn = (regime: Regime, volatility: Volatility, group: numbe
   return { group, volatility: regime === "decayed" ? kept : 0n }
 }
 
-/** The accumulator while the price is in `group`. */
+/** The accumulator's value while the price is in `group`. */
 export const accumulatorAt = ({ maxAccumulator }: Volatility, reference: Reference, group: number): bigint =>
   minBigInt(reference.volatility + BigInt(Math.abs(reference.group - group)) * SCALE, maxAccumulator)
 
-/** Number of groups on either side of the reference within which the accumulator still changes. */
+/** How many groups on either side of the reference still change the accumulator. */
 export const coreRadius = ({ maxAccumulator }: Volatility, reference: Reference): number =>
   maxAccumulator > reference.volatility ? Number(ceilDiv(maxAccumulator - reference.volatility, SCALE)) : 0
 
-/** The whole rate in millionths: base plus ceil(control·(accumulator·size)² / 10^13), each capped. */
+/**
+ * The whole rate in millionths: base plus ceil(control·(accumulator·size)² / 10^13). Both the sum and the added part
+ * are capped.
+ */
 export const adaptiveRate = (base: bigint, { control, groupSize }: Volatility, accumulator: bigint): bigint => {
   const crossed = accumulator * BigInt(groupSize)
   const adaptive = minBigInt(ceilDiv(control * crossed * crossed, RATE_SCALE), MAX_ADAPTIVE_RATE)
   return minBigInt(base + adaptive, MAX_ADAPTIVE_RATE)
 }
 
-/** Caches one value for each regime. */
+/** Caches one value per regime. */
 export const perRegime = <A>(make: (regime: Regime) => A): ((regime: Regime) => A) => {
   const known = new Map<Regime, A>()
   return (regime) => {

@@ -1,12 +1,12 @@
 /**
- * One step of a concentrated-liquidity swap, to the unit: the arithmetic that Raydium CLMM and Orca Whirlpool share.
- * Prices are square roots of token B (1) per token A (0) in Q64.64. Down is A to B: A comes in, the price falls.
- * Formulas: Uniswap v3 white paper, 6.2.3, with the roundings of the two programs.
+ * One step of a concentrated-liquidity swap, to the unit, with the arithmetic that Raydium CLMM and Orca Whirlpool
+ * share. Prices are square roots of token B (1) per token A (0) in Q64.64. Down is A to B: A comes in and the price
+ * falls. Formulas: Uniswap v3 white paper, 6.2.3, rounded like the two programs.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { ceilDiv, minBigInt } from "./integers.ts"
 
-/** Fee rates are in millionths. */
+/** Denominator of fee rates. */
 export const FEE_DENOMINATOR = 1_000_000n
 
 const Q64 = 64n
@@ -14,17 +14,17 @@ const WORD_MASK = 2n ** 64n - 1n
 const WIDE_PRODUCT = 2n ** 192n
 const WIDE_LIQUIDITY = 2n ** 96n
 
-/** Prices of a program's ticks, and its limits. */
+/** A program's tick prices and its limits. */
 export interface PriceGrid {
   readonly sqrtPriceAt: (tick: number) => bigint
-  /** Lowest and highest price that a swap without a price limit can reach. */
+  /** The lowest and highest price that a swap without a price limit can reach. */
   readonly lowestSqrtPrice: bigint
   readonly highestSqrtPrice: bigint
-  /** True when the program refuses a swap whose products of liquidity and price reach 2^192. */
+  /** True when the program refuses a swap because a product of liquidity and price reaches 2^192. */
   readonly overflowsAt192Bits: boolean
 }
 
-/** A range of constant liquidity and constant fee, from the current price to `target`. */
+/** A range with constant liquidity and fee, from the current price to `target`. */
 export interface StepRange {
   readonly down: boolean
   readonly sqrtPrice: bigint
@@ -36,7 +36,7 @@ export interface StepRange {
 }
 
 /**
- * Amounts and end price of one step. The output is net of a fee taken from it. The input excludes a fee added to it.
+ * Amounts and end price of one step. The output is net of a fee on the output. The input excludes a fee on the input.
  */
 export interface SwapStep {
   readonly sqrtPrice: bigint
@@ -45,11 +45,11 @@ export interface SwapStep {
   readonly fee: bigint
 }
 
-/** True when this liquidity times a price can reach 2^192. Prices stay below 2^96. */
+/** True when this liquidity times a price can reach 2^192. Prices are below 2^96. */
 export const isWide = (grid: PriceGrid, liquidity: bigint): boolean =>
   grid.overflowsAt192Bits && liquidity > WIDE_LIQUIDITY
 
-/** True when the product overflows the program's integers after a shift by 64 bits. */
+/** True when the product, shifted by 64 bits, overflows the program's integers. */
 export const overflows = (product: bigint): boolean => product >= WIDE_PRODUCT
 
 /** Units of A between two prices: L·(high - low)·2^64 / (low·high). */
@@ -70,15 +70,15 @@ export const priceAfterAIn = (liquidityX64: bigint, sqrtPrice: bigint, amount: b
 export const priceAfterBIn = (liquidity: bigint, sqrtPrice: bigint, amount: bigint): bigint =>
   sqrtPrice + (amount << Q64) / liquidity
 
-/** Input left for the curve after the fee, rounded down. */
+/** The input that is left for the curve after the fee, rounded down. */
 export const lessFee = (amount: bigint, feeRate: bigint): bigint =>
   (amount * (FEE_DENOMINATOR - feeRate)) / FEE_DENOMINATOR
 
-/** Fee on top of a net input, rounded up. */
+/** The fee to add to a net input, rounded up. */
 export const feeOnTop = (amount: bigint, feeRate: bigint): bigint =>
   ceilDiv(amount * feeRate, FEE_DENOMINATOR - feeRate)
 
-/** Fee inside a gross amount, rounded up. */
+/** The fee inside a gross amount, rounded up. */
 export const feeWithin = (amount: bigint, feeRate: bigint): bigint => ceilDiv(amount * feeRate, FEE_DENOMINATOR)
 
 const amountAcross = (range: StepRange, to: bigint, input: boolean): bigint => {
@@ -89,7 +89,7 @@ const amountAcross = (range: StepRange, to: bigint, input: boolean): bigint => {
     : amountOfB(range.liquidity, low, high, input)
 }
 
-/** True when the amount of A between the price and `to` overflows the program. */
+/** True when the amount of A between the price and `to` overflows in the program. */
 const overflowsTo = (range: StepRange, to: bigint): boolean => {
   const distance = range.down ? range.sqrtPrice - to : to - range.sqrtPrice
   return overflows(range.liquidity * distance)
@@ -106,7 +106,7 @@ const priceAfterInput = (range: StepRange, wide: boolean, amount: bigint): bigin
   return wide && overflows(liquidity * sqrtPrice) ? null : priceAfterAIn(liquidity << Q64, sqrtPrice, amount)
 }
 
-/** Rounded against the trader: A out rounds the price up, B out rounds it down. */
+/** Rounds against the trader: A out rounds the price up, B out rounds it down. */
 const priceAfterOutput = (grid: PriceGrid, range: StepRange, wide: boolean, amount: bigint): bigint | null => {
   const { liquidity, sqrtPrice } = range
   if (amount === 0n) {
@@ -150,7 +150,7 @@ const stepExactIn = (grid: PriceGrid, range: StepRange, remaining: bigint): Swap
   return { sqrtPrice, amountIn, amountOut: gross, fee: reached ? feeOnTop(whole, feeRate) : remaining - amountIn }
 }
 
-/** Output before a fee, so that `net` is left after it, rounded up. */
+/** The output before its fee, such that `net` remains afterwards. Rounded up. */
 export const grossOf = (net: bigint, feeRate: bigint): bigint =>
   ceilDiv(net * FEE_DENOMINATOR, FEE_DENOMINATOR - feeRate)
 
@@ -171,13 +171,14 @@ const stepExactOut = (grid: PriceGrid, range: StepRange, remaining: bigint): Swa
   if (amountIn > MAX_U64 || gross > MAX_U64 || fee > MAX_U64) {
     return null
   }
-  // The pool keeps what the roundings leave, as fee if the fee is part of the output.
+  // The pool keeps the rounding remainder, as a fee if the fee comes out of the output.
   const amountOut = minBigInt(feeOnInput ? gross : gross - fee, remaining)
   return { sqrtPrice, amountIn, amountOut, fee: feeOnInput ? fee : gross - amountOut }
 }
 
 /**
- * Moves the price along the range by at most `remaining` units in (or out), as the programs do. Null when they refuse.
+ * Moves the price along the range by at most `remaining` units in (or out), as the programs do. Null when they
+ * refuse.
  */
 export const swapStep = (grid: PriceGrid, range: StepRange, remaining: bigint, exactIn: boolean): SwapStep | null =>
   exactIn ? stepExactIn(grid, range, remaining) : stepExactOut(grid, range, remaining)

@@ -1,4 +1,7 @@
-/** Makes a `Pool` of a concentrated-liquidity pool: quotes from price tables, with the mints' transfer fees applied. */
+/**
+ * Turns a concentrated-liquidity pool into a `Pool`: quotes come from price tables, with the mints' transfer fees
+ * applied.
+ */
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import {
@@ -29,16 +32,16 @@ export interface ConcentratedPool {
   readonly slot: number
   /** As in `Pool`. */
   readonly reserves?: readonly [bigint, bigint]
-  /** True when the program refuses a swap whose output is zero. */
+  /** True when the program refuses a swap with zero output. */
   readonly refusesZeroOutput: boolean
   /**
-   * Swap paths at a clock. Returns the same objects while they do not change; null while the program rejects every
-   * swap.
+   * The swap paths at a clock. Returns the same objects while they do not change. Null while the program rejects
+   * every swap.
    */
   readonly paths: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** The price tables of swap paths, cached as long as the paths stay the same objects. */
+/** Caches the price tables of swap paths for as long as the paths stay the same objects. */
 const memoTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
   const known = new WeakMap<Directions<SwapPath>, Directions<PriceTable>>()
   return (clock: ChainClock): Directions<PriceTable> | null => {
@@ -62,7 +65,7 @@ const NO_RATE: Rate = { numerator: 0n, denominator: 1n }
 const NO_FEE: Rate = { numerator: 0n, denominator: 0n }
 const NO_MOVE: PriceMove = { amountIn: 0n, complete: true }
 
-/** Makes the pool that engines quote. */
+/** Makes the pool that can be quoted. */
 export const makeConcentratedPool = (pool: ConcentratedPool, mints: PairFees): Pool => {
   const { paths, refusesZeroOutput, slot, ...fields } = pool
   const tables = memoTables(paths)

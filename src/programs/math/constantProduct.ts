@@ -1,17 +1,17 @@
-/** Constant product, x·y = k, and the prices that Raydium's two constant-product programs share. */
+/** Constant product, x·y = k, with the price formulas that Raydium's two constant-product programs share. */
 import { type Pool, type PriceMove, type Rate, refused, type Swap } from "../interface/Program.ts"
 import { ceilDiv } from "./integers.ts"
 import { productInputTo } from "./priceMove.ts"
 
-/** floor(reserveOut·net / (reserveIn + net)), the output for `net` units of input after fees. */
+/** floor(reserveOut·net / (reserveIn + net)): the output for `net` units of input after fees. */
 export const outputFor = (net: bigint, reserveIn: bigint, reserveOut: bigint): bigint =>
   (reserveOut * net) / (reserveIn + net)
 
-/** One direction of a pool whose fees are a share of the input, of the output, or of both. */
+/** One direction of a pool. Fees are a share of the input, of the output, or of both. */
 export interface Side {
   readonly reserveIn: bigint
   readonly reserveOut: bigint
-  /** Shares of `scale`; each fee is rounded up. */
+  /** Numerators over `scale`. Each fee is rounded up. */
   readonly feeOnInput: bigint
   readonly feeOnOutput: bigint
   readonly scale: bigint
@@ -45,7 +45,7 @@ const inputTo = ({ feeOnInput, reserveIn, scale }: Side, share: Rate): PriceMove
  *
  * @param aToB the direction that sells A
  * @param bToA the direction that sells B
- * @param opensAt second since the Unix epoch before which swaps are refused
+ * @param opensAt Unix time in seconds before which swaps are refused
  */
 export const productPrices = (aToB: Side, bToA: Side, opensAt = 0n) =>
   ({

@@ -1,13 +1,13 @@
 import type { Unpriceable } from "../interface/Program.ts"
 import { isFailure } from "../layout/unpriceable.ts"
 
-/** Both directions of a pool. Down sells A. */
+/** A value for each direction of a pool. Down sells A. */
 export interface Directions<A> {
   readonly down: A
   readonly up: A
 }
 
-/** Reads both directions. Returns the first reason when one of them cannot be read. */
+/** Reads both directions. If one cannot be read, returns the first reason. */
 export const bothDirections = <A extends object>(
   read: (down: boolean) => A | Unpriceable
 ): Directions<A> | Unpriceable => {

@@ -1,4 +1,4 @@
-/** Integer divisions as the programs round them. Operands are non-negative and divisors positive. */
+/** Integer divisions, rounded as the programs do. Operands are non-negative and divisors positive. */
 
 export const ceilDiv = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
 
@@ -6,7 +6,7 @@ export const minBigInt = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 export const maxBigInt = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
-/** Rounded down. */
+/** The square root, rounded down. */
 export const squareRoot = (value: bigint): bigint => {
   if (value < 2n) {
     return value

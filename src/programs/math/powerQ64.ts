@@ -1,4 +1,4 @@
-/** Powers in Q64.64 as Meteora's programs compute them: square and multiply, truncating after every product. */
+/** Powers in Q64.64 as Meteora's programs compute them: square and multiply, truncating after each product. */
 
 const ONE = 1n << 64n
 const SCALE = 64n
@@ -7,8 +7,8 @@ const MAX_U128 = (1n << 128n) - 1n
 const EXPONENT_LIMIT = 0x80000
 
 /**
- * `base` to the `exponent`, both sides in Q64.64; the exponent is a whole number. Null where the programs fail:
- * exponents past nineteen bits, and powers too small for 64 fractional bits.
+ * `base` to the whole number `exponent`. Base and result are Q64.64. Null where the programs fail: for exponents with
+ * more than nineteen bits, and for powers too small for 64 fractional bits.
  */
 export const powerQ64 = (base: bigint, exponent: number): bigint | null => {
   if (exponent === 0) {
@@ -18,7 +18,8 @@ export const powerQ64 = (base: bigint, exponent: number): bigint | null => {
   if (rest >= EXPONENT_LIMIT || base === 0n) {
     return null
   }
-  // Powers of numbers below one stay within 128 bits, so larger bases are inverted first and the result afterwards.
+  // Powers of numbers below one fit into 128 bits, so a larger base is inverted first, and the result is inverted
+  // back.
   const inverted = base >= ONE
   let square = inverted ? MAX_U128 / base : base
   let result = ONE

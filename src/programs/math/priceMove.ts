@@ -1,4 +1,4 @@
-/** Computes inputs that move a pool's price by a share. Depth around the price is measured with them. */
+/** Computes how much input moves a pool's price by a share. The depth around a price is measured with it. */
 import type { PriceMove, Rate } from "../interface/Program.ts"
 import { amountOfA, amountOfB, feeOnTop } from "./concentrated.ts"
 import { maxBigInt, minBigInt, squareRoot } from "./integers.ts"
@@ -13,11 +13,13 @@ export const sqrtPriceTo = (sqrtPrice: bigint, down: boolean, { denominator, num
     : maxBigInt(squareRoot((square * denominator) / numerator), sqrtPrice)
 }
 
-/** Net input that moves a constant product to the share: `reserveIn` times 1/sqrt(share) - 1, rounded down. */
+/**
+ * The net input that moves a constant-product price to the share: `reserveIn` times 1/sqrt(share) - 1, rounded down.
+ */
 export const productInputTo = (reserveIn: bigint, { denominator, numerator }: Rate): bigint =>
   squareRoot((reserveIn * reserveIn * denominator) / numerator) - reserveIn
 
-/** The largest net input whose output over a constant product is at most `most`, which is less than `reserveOut`. */
+/** The largest net input for which a constant-product pool pays at most `most`. `most` is less than `reserveOut`. */
 export const productInputFor = (most: bigint, reserveIn: bigint, reserveOut: bigint): bigint =>
   (most * reserveIn) / (reserveOut - most)
 
@@ -37,7 +39,9 @@ const ordersInput = ({ down, feeOnInput }: SwapPath, { feeRate, orders, target }
   return net + (feeOnInput ? feeOnTop(net, feeRate) : 0n)
 }
 
-/** The input that moves a concentrated pool along the path to the share, including limit orders on the way. */
+/**
+ * The input that moves a concentrated pool's price along the path to the share, including limit orders on the way.
+ */
 export const pathInputTo = (swapPath: SwapPath, share: Rate): PriceMove => {
   const { down } = swapPath
   const target = sqrtPriceTo(swapPath.sqrtPrice, down, share)

@@ -1,10 +1,10 @@
 /**
- * Prices one direction of a concentrated-liquidity pool: a quote is one binary search and one partial step.
+ * Prices one direction of a concentrated-liquidity pool. A quote takes one binary search and one partial step.
  *
- * A range that is crossed whole costs the same whatever the amount. The programs cross it when
- * floor(rest·(1 - f)) >= whole, and then take whole + ceil(whole·f / (1 - f)); both mean rest >= ceil(whole / (1 - f)).
- * So the cost is also the threshold, and cumulative sums of cost and output price every amount exactly.
- * The table grows on demand, up to the largest amount quoted so far.
+ * Crossing a whole range costs the same, whatever the amount. The programs cross it when floor(rest·(1 - f)) >=
+ * whole, and then take whole + ceil(whole·f / (1 - f)). Both conditions mean rest >= ceil(whole / (1 - f)). So the
+ * cost is also the threshold, and cumulative sums of cost and output price every amount exactly. The table grows on
+ * demand, up to the largest amount quoted so far.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import {
@@ -24,19 +24,19 @@ import { maxBigInt, minBigInt } from "./integers.ts"
 import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
 import { type Rate, type Swap, refused } from "../interface/Program.ts"
 
-/** Exact-input price of one direction. The amount is positive and at most u64. */
+/** Quotes an exact input in one direction. The amount is positive and at most u64. */
 type Quote = (amountIn: bigint) => Swap
 
-/** Cost and output of one liquidity range, or of the limit orders at its end. */
+/** One liquidity range, or the limit orders at its end, with cost and output. */
 interface Segment {
   /** The largest total input that ends inside this segment. */
   readonly until: bigint
   readonly startIn: bigint
   readonly startOut: bigint
-  /** Totals of a swap that passes it. */
+  /** Totals of a swap that crosses the segment. */
   readonly endIn: bigint
   readonly endOut: bigint
-  /** Output for the input that is left when the segment begins; `REFUSED` when the program overflows. */
+  /** Output for the input that is left at the start of the segment. `REFUSED` when the program overflows. */
   readonly outOf: (rest: bigint) => bigint
 }
 
@@ -100,8 +100,8 @@ const rangeSegment = (
 }
 
 /**
- * Limit orders as a segment. They are passed only when the input would buy more than all of them, and then cost as much
- * as all of them. An input between that cost and that threshold is taken whole, although it buys nothing more.
+ * Makes a segment of limit orders. A swap passes them only when its input would buy more than all of them, and then
+ * pays the price of all of them. An input between these two amounts is taken whole, although it buys nothing more.
  */
 const ordersSegment = (swapPath: SwapPath, range: LiquidityRange, startIn: bigint, startOut: bigint): Segment => {
   const { feeRate, orders, target } = range
@@ -122,7 +122,7 @@ const ordersSegment = (swapPath: SwapPath, range: LiquidityRange, startIn: bigin
   }
 }
 
-/** The first segment in which an input of this size ends; the length when it passes all of them. */
+/** Index of the first segment that an input of this size does not cross; the length when it crosses all. */
 const find = (segments: ReadonlyArray<Segment>, amountIn: bigint): number => {
   let low = 0
   let high = segments.length
@@ -144,10 +144,10 @@ const swapIn = (segment: Segment, amountIn: bigint): Swap => {
   return amountOut > MAX_U64 ? refused : { ending: "filled", amountIn, amountOut }
 }
 
-/** Prices of one direction. */
+/** Quotes for one direction. */
 export interface PriceTable {
   readonly quote: Quote
-  /** Slope at zero: the price where the first liquidity is, less the fee there. */
+  /** Slope at zero: the price at the first liquidity, less the fee there. */
   readonly marginalRate: () => Rate
 }
 
@@ -174,13 +174,13 @@ const slopeOf = (swapPath: SwapPath): Rate => {
   )
 }
 
-/** Segments so far, and the remaining ranges. */
+/** The segments computed so far, and the remaining ranges. */
 interface TableState {
   readonly segments: Array<Segment>
   readonly ranges: Iterator<LiquidityRange, void>
   sqrtPrice: bigint
   last: Segment | null
-  /** No more segments: the swap path ended, or sums outgrew u64. */
+  /** True when there are no more segments: the swap path ended, or sums exceeded u64. */
   ended: boolean
 }
 
@@ -222,7 +222,7 @@ const makeQuote = (swapPath: SwapPath): Quote => {
   }
 }
 
-/** The price table of a swap path. It caches segments, so it is valid only while the pool is unchanged. */
+/** Makes the price table of a swap path. It caches segments, so it is valid only while the pool does not change. */
 export const makePriceTable = (swapPath: SwapPath): PriceTable => {
   const quote = makeQuote(swapPath)
   let rate: Rate | undefined

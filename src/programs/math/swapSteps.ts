@@ -1,6 +1,6 @@
 /**
- * Runs a swap step by step, as the programs do. Gives the state of a pool after a swap, and price tables are tested
- * against it.
+ * Runs a swap step by step, as the programs do. It computes a pool's state after a swap, and tests compare price
+ * tables with it.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { feeOnTop, feeWithin, grossOf, lessFee, swapStep } from "./concentrated.ts"
@@ -10,18 +10,18 @@ import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
 import type { Swap } from "../interface/Program.ts"
 import { type Tick, tickBelow } from "./ticks.ts"
 
-/** A swap and the pool's state after it. Amounts are the pool's own, without transfer fees. */
+/** A swap and the pool's state after it. Amounts are what the pool sees, without transfer fees. */
 export interface SwapResult extends Swap {
   readonly sqrtPrice: bigint
   readonly tick: number
   readonly liquidity: bigint
   /** Fees that stay with liquidity providers. */
   readonly lpFee: bigint
-  /** One sum for each cut of the swap path, in the same order. */
+  /** One sum per cut of the swap path, in the same order. */
   readonly cuts: ReadonlyArray<bigint>
-  /** Gain of the pool's global fee growth in the fee's token, Q64.64 per unit of liquidity. */
+  /** How much the pool's global fee growth rises, in the fee's token, Q64.64 per unit of liquidity. */
   readonly feeGrowth: bigint
-  /** Limit orders taken, by tick, in units of the output token before fees. */
+  /** Limit orders filled at each tick, in units of the output token before fees. */
   readonly ordersTaken: ReadonlyMap<number, bigint>
 }
 
@@ -72,7 +72,7 @@ interface OrderFill {
   readonly fee: bigint
 }
 
-/** Orders that the price has reached. */
+/** The limit orders at the price that was just reached. */
 interface RestingOrders {
   readonly orders: bigint
   /** Q64.64 of B per A, rounded for the direction. */
@@ -106,7 +106,7 @@ const fillExactOut = (
   return { amountIn, gross, fee: feeOnInput ? feeOnTop(amountIn, feeRate) : feeWithin(gross, feeRate) }
 }
 
-/** Takes orders resting at the tick that the price has just reached. */
+/** Fills limit orders at the tick that the price has just reached. */
 const takeOrders = (request: SwapRequest, state: SwapState, { index, orders }: Tick, feeRate: bigint): void => {
   const { swapPath, exactIn } = request
   if (state.remaining === 0n || orders === 0n) {
@@ -128,7 +128,7 @@ const crossTick = (request: SwapRequest, state: SwapState, tick: Tick, feeRate: 
   state.tick = swapPath.down === resting ? tick.index : tick.index - 1
 }
 
-/** Swaps up to a tick, in one step for each change of the fee. Returns false when the program refuses. */
+/** Swaps up to a tick, with one step for each change of the fee. Returns false when the program refuses. */
 const swapToTick = (request: SwapRequest, state: SwapState, tick: Tick): boolean => {
   const { swapPath, exactIn, fee } = request
   const { down, feeOnInput, grid } = swapPath
@@ -174,8 +174,8 @@ const result = (
 }
 
 /**
- * Swaps `amount` units in (or out, with `exactIn` false) along the swap path. Exhausted when the ticks end first, or
- * the price reaches the program's last one. Refused, with zero amounts, when the program overflows.
+ * Swaps `amount` units in (or out, when `exactIn` is false) along the swap path. Exhausted when the ticks end first,
+ * or when the price reaches the program's final price. Refused, with zero amounts, when the program overflows.
  */
 export const swapSteps = (swapPath: SwapPath, amount: bigint, exactIn = true): SwapResult => {
   const request: SwapRequest = { swapPath, exactIn, fee: swapPath.fee() }

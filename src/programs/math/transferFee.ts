@@ -1,4 +1,4 @@
-/** The transfer fee that a Token-2022 mint withholds from every transfer, by epoch. */
+/** The fee that a Token-2022 mint withholds from every transfer, by epoch. */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { BPS } from "../../domain/units.ts"
 import { type Pool, refused, type Swap } from "../interface/Program.ts"
@@ -8,7 +8,7 @@ import { ceilDiv, minBigInt } from "./integers.ts"
 const feeIn = (fees: TransferFees, epoch: number): TransferFee =>
   BigInt(epoch) >= fees.newer.epoch ? fees.newer : fees.older
 
-/** What arrives of a transfer of `amount`: min(maximum, ceil(amount·bps/10000)) is withheld. */
+/** What arrives after a transfer of `amount`: min(maximum, ceil(amount·bps/10000)) is withheld. */
 export const afterTransfer = (fees: TransferFees | null, amount: bigint, epoch: number): bigint => {
   if (fees === null) {
     return amount
@@ -17,7 +17,9 @@ export const afterTransfer = (fees: TransferFees | null, amount: bigint, epoch: 
   return amount - minBigInt(ceilDiv(amount * bps, BPS), maximum)
 }
 
-/** Ten-thousandths of a vanishingly small transfer that arrive: the slope of `afterTransfer`, without its cap. */
+/**
+ * How many ten-thousandths of an infinitely small transfer arrive: the slope of `afterTransfer`, ignoring its cap.
+ */
 export const keptBps = (fees: TransferFees | null, epoch: number): bigint => {
   if (fees === null) {
     return BPS
@@ -30,7 +32,10 @@ export const keptBps = (fees: TransferFees | null, epoch: number): bigint => {
 export const takesFee = (fees: TransferFees | null): boolean =>
   fees !== null && [fees.older, fees.newer].some(({ bps, maximum }) => bps > 0n && maximum > 0n)
 
-/** The transfer needed for `amount` to arrive, as spl-token-2022 inverts its fee: the smaller of the two solutions. */
+/**
+ * The amount to send so that `amount` arrives, computed as spl-token-2022 inverts its fee: the smaller of two
+ * solutions.
+ */
 export const beforeTransfer = (fees: TransferFees | null, amount: bigint, epoch: number): bigint => {
   if (fees === null || amount === 0n) {
     return amount
@@ -42,20 +47,20 @@ export const beforeTransfer = (fees: TransferFees | null, amount: bigint, epoch:
   return bps >= BPS ? amount + maximum : minBigInt(amount + maximum, ceilDiv(amount * BPS, BPS - bps))
 }
 
-/** What both mints together leave of a small swap when neither charges a fee. */
+/** The share of a small swap that remains when neither mint charges a fee. */
 const WHOLE = BPS * BPS
 
 const isAmount = (amount: bigint): boolean => amount > 0n && amount <= MAX_U64
 
-/** A pool's prices, in amounts that reach and leave the pool itself. */
+/** A pool's quotes, in amounts that leave and reach the pool itself. */
 type InnerPrices = Pick<Pool, "swap" | "marginalRate" | "swapExactOut" | "feeRate"> & Required<Pick<Pool, "inputTo">>
 
 /**
- * A pool's prices as its traders see them: in amounts that leave and reach their own accounts.
+ * A pool's quotes as traders see them: in amounts that leave and reach the trader's accounts.
  *
  * @param mints transfer fees of A and B
- * @param inner prices without those fees; called with positive amounts of at most u64
- * @param refusesNothing true when the program refuses a swap if nothing reaches the trader
+ * @param inner quotes without those fees; called with positive amounts of at most u64
+ * @param refusesNothing true when the program refuses a swap because nothing reaches the trader
  */
 export const withTransferFees = (
   { a, b }: Pick<PairFees, "a" | "b">,

@@ -1,5 +1,5 @@
 /**
- * One stretch of constant liquidity in square-root prices, shared by DAMM v2 and the bonding curve. Square-root prices
+ * One range of constant liquidity in square-root prices. DAMM v2 and the bonding curve share it. Square-root prices
  * are Q64.64 of token B (quote) per token A (base). Liquidity also has 64 fractional bits, hence the shifts by 128.
  * MeteoraAg/damm-v2, programs/cp-amm/src/liquidity_handler/concentrated_liquidity.rs at a3d3827.
  */

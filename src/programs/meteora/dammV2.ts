@@ -25,7 +25,7 @@ const needs = (pool: OnChainAccount): ReadonlyArray<Address> =>
     ? [dammV2At.mintA, dammV2At.mintB, dammV2At.vaultA, dammV2At.vaultB].map((offset) => readAddress(pool.data, offset))
     : []
 
-/** The pool at a clock. Keeps the last result, because many quotes ask for the same clock. */
+/** Fixes a pool's state at a clock. Keeps the last result, because many quotes use the same clock. */
 const atClock = (state: DammV2State) => {
   let known: { readonly at: number; readonly point: bigint; readonly state: DammV2State } | undefined
   return ({ slot, unixTimestamp }: ChainClock) => {
@@ -66,7 +66,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
     mintA,
     mintB,
     slot: Math.max(pool.slot, mints.slot),
-    // Fees owed to positions are included: the pool account does not sum them.
+    // Includes fees owed to positions, because the pool account does not sum them.
     ...reservesAt(
       accounts,
       data,
@@ -96,7 +96,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   }
 }
 
-/** Meteora DAMM v2 pools in every fee mode. Fees are preferably taken in token B. */
+/** Meteora DAMM v2 pools in every fee mode. Where there is a choice, fees are taken in token B. */
 export const meteoraDammV2: Program = {
   dex,
   programId,

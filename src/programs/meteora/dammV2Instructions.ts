@@ -1,11 +1,14 @@
-/** Swaps of Meteora DAMM v2 as instructions and events. Layout: damm-v2, programs/cp-amm/src/{instructions/swap,event}.rs. */
+/**
+ * Swaps of Meteora DAMM v2 as instructions and events. Layout: damm-v2,
+ * programs/cp-amm/src/{instructions/swap,event}.rs.
+ */
 import { hopLayout, taggedHops } from "../layout/hops.ts"
 import { eventLayout, swapAmounts } from "../layout/anchorEvents.ts"
 import { meteoraDammV2 } from "./dammV2.ts"
 import { EVT_SWAP, EVT_SWAP_2, SWAP, SWAP_2 } from "./discriminators.ts"
 import type { SwapDecoder } from "../interface/SwapDecoder.ts"
 
-/** Accounts of `swap` and `swap2`. A referral account that is left out is the program itself. */
+/** Accounts of `swap` and `swap2`. For a referral account that is left out, the program itself is passed. */
 export const dammV2SwapAccounts = [
   "poolAuthority",
   "pool",
@@ -69,7 +72,7 @@ export const dammV2SwapEvent = eventLayout(EVT_SWAP_2, [
 const readEvtSwap = swapAmounts(evtSwap, "actualAmountIn", "outputAmount")
 const readEvtSwap2 = swapAmounts(dammV2SwapEvent, "includedFeeInputAmount", "outputAmount")
 
-/** Swaps of Meteora's DAMM v2. */
+/** Decodes swaps of Meteora's DAMM v2. */
 export const meteoraDammV2Swaps: SwapDecoder = {
   dex: meteoraDammV2.dex,
   programId: meteoraDammV2.programId,

@@ -8,13 +8,12 @@ import { utf8 } from "../layout/pack.ts"
 import type { DeriveAddress, Unpriceable } from "../interface/Program.ts"
 import { malformed, unsupported } from "../layout/unpriceable.ts"
 
-/** The DAMM v2 program. */
 export const DAMM_V2_PROGRAM = Address.make("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
 
-/** Length of a pool account, which begins with the discriminator `ANCHOR_POOL`. */
+/** Length of a pool account. It begins with the discriminator `ANCHOR_POOL`. */
 export const DAMM_V2_POOL_LENGTH = 1112
 
-/** The address that owns every pool's vaults. */
+/** The address that owns the vaults of every pool. */
 export const dammV2PoolAuthority = (derive: DeriveAddress): Address => derive(DAMM_V2_PROGRAM, [utf8("pool_authority")])
 
 /** Offsets in the pool account. */
@@ -22,7 +21,9 @@ export const dammV2At = {
   cliffRate: 8,
   baseFeeMode: 16,
   periods: 22,
-  /** Period length of the time schedule; step and duration of the market-cap schedule; duration and cap of the limiter. */
+  /**
+   * The time schedule's period length; the market-cap schedule's step and duration; the limiter's duration and cap.
+   */
   secondFactor: 24,
   reduction: 32,
   protocolFeePercent: 48,
@@ -64,26 +65,26 @@ export const dammV2At = {
   layoutVersion: 696
 } as const
 
-/** Parameters of the base rate. A point is a slot or a second, by the pool's activation type. */
+/** Parameters of the base rate. A point is a slot or a second, depending on the pool's activation type. */
 export type DammV2BaseFee =
   | { readonly kind: "time"; readonly schedule: Schedule; readonly pointsPerPeriod: bigint }
   | {
       readonly kind: "marketCap"
       readonly schedule: Schedule
-      /** Basis points by which the square-root price rises in one period, counted from the initial price. */
+      /** By how many basis points the square-root price rises in one period, counted from the initial price. */
       readonly stepBps: bigint
       readonly initialSqrtPrice: bigint
-      /** After this many points since activation the lowest rate applies, whatever the price. */
+      /** This many points after activation the lowest rate applies, whatever the price. */
       readonly duration: bigint
     }
   | { readonly kind: "limiter"; readonly limiter: RateLimiter; readonly duration: bigint }
 
-/** Everything about a pool that its prices depend on. */
+/** Everything about a pool that affects its prices. */
 export interface DammV2State {
   readonly baseFee: DammV2BaseFee
   readonly rules: VolatilityRules | null
   readonly volatility: Volatility
-  /** The highest rate that fees may add up to. */
+  /** The sum of all fee rates is capped at this. */
   readonly rateCap: bigint
   readonly protocolFeePercent: bigint
   readonly compoundingBps: bigint
@@ -93,11 +94,14 @@ export interface DammV2State {
   readonly sqrtPrice: bigint
   readonly activationPoint: bigint
   readonly activatesBySlot: boolean
-  /** 0 charges the output, 1 and 2 charge token B; 2 is a constant product over `amountA` and `amountB`. */
+  /**
+   * 0 takes the fee from the output; 1 and 2 take it in token B. 2 is a constant product over `amountA` and
+   * `amountB`.
+   */
   readonly collectFeeMode: number
   readonly amountA: bigint
   readonly amountB: bigint
-  /** True when the program counts `amountA` and `amountB`. Older pools do so only from their next swap on. */
+  /** True when the program tracks `amountA` and `amountB`. Older pools do so only from their next swap on. */
   readonly countsAmounts: boolean
   readonly protocolFeeA: bigint
   readonly protocolFeeB: bigint
@@ -155,7 +159,7 @@ const baseFeeOf = (data: Uint8Array): DammV2BaseFee | Unpriceable => {
   }
 }
 
-/** True when no divisor of the price is zero. The program never lets one become zero. */
+/** True when no divisor in the price formula is zero. The program never lets one become zero. */
 const isPriceable = (data: Uint8Array, collectFeeMode: number): boolean =>
   collectFeeMode === COMPOUNDING
     ? readU64(data, dammV2At.amountA) > 0n && readU64(data, dammV2At.amountB) > 0n
@@ -177,7 +181,7 @@ const refusal = (data: Uint8Array): Unpriceable | null => {
   return isPriceable(data, mode) ? null : malformed("no price")
 }
 
-/** Reads a pool account whose length and discriminator have been checked. */
+/** Reads a pool account. The caller has checked its length and discriminator. */
 export const readDammV2 = (data: Uint8Array): DammV2State | Unpriceable => {
   const refusing = refusal(data)
   if (refusing !== null) {

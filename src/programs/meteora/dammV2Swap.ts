@@ -10,7 +10,7 @@ import type { Fill } from "./fill.ts"
 import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
 import { volatilityAfter, volatilityRate } from "./volatility.ts"
 
-/** An input amount, before or after its fee. */
+/** An amount before or after the fee on the input. */
 interface Charged {
   readonly amount: bigint
   readonly feeIncluded: boolean
@@ -59,8 +59,8 @@ const baseRate = (state: DammV2State, aToB: boolean, point: bigint, charged: Cha
 }
 
 /**
- * The same pool with its base fee fixed at its value at `point`, so that a schedule is computed once and not for every
- * swap. A limiter, and a schedule that overflows, stay as they are.
+ * The same pool with its base fee fixed to the value at `point`, so that a schedule is evaluated once instead of at
+ * every swap. A limiter, and a schedule that overflows, are kept.
  */
 export const dammV2AtPoint = (state: DammV2State, point: bigint): DammV2State => {
   const passed = periodsPassed(state, point)
@@ -78,7 +78,7 @@ export const dammV2AtPoint = (state: DammV2State, point: bigint): DammV2State =>
       }
 }
 
-/** The fee rate of an amount at a point, capped. Null when the program overflows. */
+/** The capped fee rate for an amount at a point. Null when the program overflows. */
 const dammV2Rate = (state: DammV2State, aToB: boolean, point: bigint, charged: Charged): bigint | null => {
   const base = baseRate(state, aToB, point, charged)
   return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), state.rateCap)
@@ -112,7 +112,7 @@ const fillOf = (
   return { ...taken, grossOut, amountOut, fee: onInput ? taken.amountIn - taken.netIn : grossOut - amountOut }
 }
 
-/** The price limits of the program. */
+/** Where an input moves the price, within the program's price limits. */
 type Reached = { readonly sqrtPrice: bigint } | "outOfRange" | "overflow"
 
 const reach = (state: DammV2State, aToB: boolean, net: bigint): Reached => {
@@ -127,7 +127,7 @@ const reach = (state: DammV2State, aToB: boolean, net: bigint): Reached => {
   return inRange ? { sqrtPrice } : "outOfRange"
 }
 
-/** The part of an input that moves the price to its limit, as the program's partial fill takes it. */
+/** The part of an input that moves the price to its limit, computed like the program's partial fill. */
 const fillToLimit = (state: DammV2State, aToB: boolean, point: bigint, rate: bigint): Fill | null => {
   const { liquidity, sqrtMaxPrice, sqrtMinPrice, sqrtPrice } = state
   const limit = aToB ? sqrtMinPrice : sqrtMaxPrice
@@ -141,7 +141,7 @@ const fillToLimit = (state: DammV2State, aToB: boolean, point: bigint, rate: big
     : fillOf(state, aToB, netRate, { amountIn: withFee(netIn, netRate), netIn, sqrtPrice: limit })
 }
 
-/** Swaps an input at a point. Takes all of it or part of it; null when the program refuses. */
+/** Swaps an input at a point. Takes all or part of it. Null when the program refuses. */
 export const fillDammV2 = (
   state: DammV2State,
   aToB: boolean,
@@ -167,7 +167,7 @@ export const fillDammV2 = (
   return fill === null ? null : { ...fill, complete }
 }
 
-/** The fee's share of a vanishingly small swap, over `FEE_DENOMINATOR`. The whole swap when the program overflows. */
+/** The fee's share of an infinitely small swap, over `FEE_DENOMINATOR`. The whole swap when the program overflows. */
 export const dammV2FeeRate = (state: DammV2State, aToB: boolean, point: bigint): bigint =>
   dammV2Rate(state, aToB, point, { amount: 0n, feeIncluded: true }) ?? FEE_DENOMINATOR
 
@@ -182,7 +182,7 @@ const netInputTo = (state: DammV2State, aToB: boolean, share: Rate): bigint => {
     : amountB(sqrtPrice, minBigInt(target, sqrtMaxPrice), liquidity, false)
 }
 
-/** The input that moves the price of the sold token to this share of its current price, or to the price limit. */
+/** The input that moves the price of the sold token to this share of its current value, or to the price limit. */
 export const dammV2InputTo = (state: DammV2State, aToB: boolean, share: Rate, point: bigint): bigint => {
   const net = netInputTo(state, aToB, share)
   const rate = feeOnInput(state, aToB) ? dammV2Rate(state, aToB, point, { amount: net, feeIncluded: false }) : 0n
@@ -230,7 +230,10 @@ export const dammV2After = (
   }
 }
 
-/** Out per in of a vanishingly small swap as a fraction, fee included, at the rate of an amount of zero. */
+/**
+ * Output per input of an infinitely small swap, after the fee, as a fraction. The rate is the one for an amount of
+ * zero.
+ */
 export const dammV2Slope = (state: DammV2State, aToB: boolean, point: bigint) => {
   const rate = dammV2FeeRate(state, aToB, point)
   const [perA, scale] =

@@ -32,7 +32,7 @@ const isDbcPool = ({ data, owner }: OnChainAccount): boolean =>
   data.length >= DBC_POOL_LENGTH &&
   (hasDiscriminator(data, DBC_POOL_DISCRIMINATOR) || hasDiscriminator(data, DBC_HOOKED_POOL_DISCRIMINATOR))
 
-// The quote mint is in the config, so pools can be found by their base mint only.
+// The quote mint is in the config, so pools can only be found by their base mint.
 const needs = (pool: OnChainAccount, accounts: Accounts): ReadonlyArray<Address> => {
   if (!isDbcPool(pool)) {
     return []
@@ -83,7 +83,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   }
   const mintA = readAddress(data, dbcPoolAt.baseMint)
   const mintB = readAddress(config.data, dbcConfigAt.quoteMint)
-  // The program creates base mints itself. They have a transfer fee only if the config sets one.
+  // The program creates the base mint itself. It has a transfer fee only if the config sets one.
   const mints = readPairFees(
     accounts,
     [mintA, mintB],
@@ -124,7 +124,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   }
 }
 
-/** Meteora bonding curves until they migrate. The base token is mintA, the quote token mintB. */
+/** Meteora bonding curves until they migrate. Mint A is the base token, mint B the quote token. */
 export const meteoraDbc: Program = {
   dex,
   programId,

@@ -1,4 +1,7 @@
-/** Swaps of Meteora's bonding curve as instructions and events. Layout: dynamic-bonding-curve, src/{instructions/swap,event}.rs. */
+/**
+ * Swaps on Meteora's bonding curve as instructions and events. Layout: dynamic-bonding-curve,
+ * src/{instructions/swap,event}.rs.
+ */
 import { hopLayout, taggedHops } from "../layout/hops.ts"
 import { eventLayout, swapAmounts } from "../layout/anchorEvents.ts"
 import { meteoraDbc } from "./dbc.ts"
@@ -9,7 +12,7 @@ import { tagOf } from "../layout/anchor.ts"
 const SWAP_2_WITH_TRANSFER_HOOK = tagOf("b75d992818e6c297")
 const EVT_SWAP_2_WITH_TRANSFER_HOOK = tagOf("863ba8785e3372e7")
 
-/** Accounts of `swap` and `swap2`. A referral account that is left out is the program itself. */
+/** Accounts of `swap` and `swap2`. For a referral account that is left out, the program itself is passed. */
 export const dbcSwapAccounts = [
   "poolAuthority",
   "config",
@@ -77,7 +80,7 @@ const readHookedSwap = swapAmounts(
   EVT_SWAP_2_WITH_TRANSFER_HOOK
 )
 
-/** Swaps of Meteora's bonding curves. One swap sends both events, the older one first. */
+/** Decodes swaps on Meteora's bonding curves. Each swap emits both events, the older one first. */
 export const meteoraDbcSwaps: SwapDecoder = {
   dex: meteoraDbc.dex,
   programId: meteoraDbc.programId,

@@ -1,6 +1,7 @@
 /**
- * Launches on Meteora's bonding curve. New pools are in events, migrations to DAMM v2 in their instruction. Migrations
- * to the older AMM are not decoded. Layout: dynamic-bonding-curve, event.rs and migrate_damm_v2_initialize_pool.rs.
+ * Launches on Meteora's bonding curve. New pools are read from events, migrations to DAMM v2 from their instruction.
+ * Migrations to the older AMM are not decoded. Layout: dynamic-bonding-curve, event.rs and
+ * migrate_damm_v2_initialize_pool.rs.
  */
 import { eventLayout } from "../layout/anchorEvents.ts"
 import { readAddress } from "../layout/bytes.ts"
@@ -25,7 +26,9 @@ export const dbcInitializeEvent = eventLayout("e432f655cb428625", [
 ])
 const INITIALIZE_WITH_HOOK_EVENT = tagOf("d589a435c14a0f6e")
 
-/** First accounts of the migration to DAMM v2. An optional account that is left out is the program itself. */
+/**
+ * First accounts of the migration to DAMM v2. For an optional account that is left out, the program itself is passed.
+ */
 export const dbcMigrationAccounts = [
   "virtualPool",
   "migrationMetadata",
@@ -58,15 +61,15 @@ const initializeAt = {
 export const encodeDbcInitialize = (texts: readonly [name: string, symbol: string, uri: string]): Uint8Array =>
   pack(u64(INITIALIZE_WITH_SPL_TOKEN), ...texts.map(text))
 
-/** The data of the instruction that moves a complete curve's tokens to DAMM v2. */
+/** The data of the instruction that moves the tokens of a complete curve to DAMM v2. */
 export const encodeDbcMigration = (): Uint8Array => u64(MIGRATION_DAMM_V2)
 
-/** Launches and migrations of dynamic bonding curves. */
+/** Decodes launches and migrations of dynamic bonding curves. */
 export const meteoraDbcLaunches: Launchpad = {
   launchpad,
   dex: meteoraDbc.dex,
   programId: meteoraDbc.programId,
-  // Pools with and without a transfer hook have the same fields in their events.
+  // Pools with a transfer hook emit the same event fields as pools without one.
   event: ({ tag, body }) =>
     (tag === dbcInitializeEvent.tag || tag === INITIALIZE_WITH_HOOK_EVENT) &&
     body.length >= dbcInitializeEvent.endOf("baseMint")

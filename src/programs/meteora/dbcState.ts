@@ -8,20 +8,19 @@ import { utf8 } from "../layout/pack.ts"
 import type { DeriveAddress, Unpriceable } from "../interface/Program.ts"
 import { malformed, unsupported } from "../layout/unpriceable.ts"
 
-/** The dynamic bonding curve program. */
 export const DBC_PROGRAM = Address.make("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
 
 /** Length and discriminator of a pool account. */
 export const DBC_POOL_LENGTH = 424
 export const DBC_POOL_DISCRIMINATOR = "d5e005d16245775c"
-/** Discriminator of a pool whose base mint calls a program chosen by the launcher on every transfer. */
+/** Discriminator of a pool whose base mint calls a program on every transfer. The launcher chose the program. */
 export const DBC_HOOKED_POOL_DISCRIMINATOR = "eddbb8172abda923"
 
 /** Length and discriminator of a config account. */
 export const DBC_CONFIG_LENGTH = 1048
 export const DBC_CONFIG_DISCRIMINATOR = "1a6c0e7b74e6812b"
 
-/** The address that owns every pool's vaults and mints. */
+/** The address that owns the vaults and mints of every pool. */
 export const dbcPoolAuthority = (derive: DeriveAddress): Address => derive(DBC_PROGRAM, [utf8("pool_authority")])
 
 /** Offsets in the pool account. */
@@ -56,11 +55,11 @@ export const dbcPoolAt = {
 export const dbcConfigAt = {
   quoteMint: 8,
   cliffRate: 104,
-  /** Period length of the schedules, duration of the limiter. */
+  /** The schedules' period length; the limiter's duration. */
   secondFactor: 112,
-  /** Reduction of the schedules, reference amount of the limiter. */
+  /** The schedules' reduction; the limiter's reference amount. */
   thirdFactor: 120,
-  /** Periods of the schedules, increment of the limiter in basis points. */
+  /** The schedules' number of periods; the limiter's increment in basis points. */
   firstFactor: 128,
   baseFeeMode: 130,
   volatilityOn: 136,
@@ -82,33 +81,33 @@ export const dbcConfigAt = {
   curve: 408
 } as const
 
-/** Bytes of one point of the curve. The account has room for twenty. */
+/** Bytes per point of the curve. The account has room for twenty points. */
 export const DBC_CURVE_POINT_SIZE = 32
 const CURVE_POINTS = 20
 
-/** Liquidity up to a square-root price, from the previous point or from the start of the curve. */
+/** The liquidity up to a square-root price, counted from the previous point or the start of the curve. */
 export interface CurvePoint {
   readonly sqrtPrice: bigint
   readonly liquidity: bigint
 }
 
-/** Parameters of the base rate. A point is a slot or a second, by the config's activation type. */
+/** Parameters of the base rate. A point is a slot or a second, depending on the config's activation type. */
 type DbcBaseFee =
   | { readonly kind: "time"; readonly schedule: Schedule; readonly pointsPerPeriod: bigint }
   | { readonly kind: "limiter"; readonly limiter: RateLimiter; readonly duration: bigint }
 
-/** Everything about a pool that its prices depend on. */
+/** Everything about a pool that affects its prices. */
 export interface DbcState {
   readonly baseFee: DbcBaseFee
   readonly rules: VolatilityRules | null
   readonly volatility: Volatility
-  /** True when fees are taken in quote only; otherwise they are taken from the output. */
+  /** True when fees are always taken in the quote. Otherwise they are taken from the output. */
   readonly feesInQuote: boolean
   readonly curve: ReadonlyArray<CurvePoint>
   readonly sqrtPrice: bigint
   readonly sqrtStartPrice: bigint
   readonly migrationSqrtPrice: bigint
-  /** Quote reserve that completes the curve. */
+  /** The quote reserve at which the curve is complete. */
   readonly migrationQuoteThreshold: bigint
   readonly baseReserve: bigint
   readonly quoteReserve: bigint
@@ -117,7 +116,7 @@ export interface DbcState {
   readonly creatorFeePercent: bigint
 }
 
-/** The highest rate that fees may add up to. The limiter also rises to it. */
+/** The sum of all fee rates is capped at this. The limiter also rises to it. */
 export const DBC_RATE_CAP = 990_000_000n
 
 const baseFeeMode = { linear: 0, exponential: 1, limiter: 2 }
@@ -152,7 +151,7 @@ const curveOf = (config: Uint8Array): ReadonlyArray<CurvePoint> => {
   for (let i = 0; i < CURVE_POINTS; i++) {
     const at = dbcConfigAt.curve + i * DBC_CURVE_POINT_SIZE
     const point = { sqrtPrice: readU128(config, at), liquidity: readU128(config, at + 16) }
-    // The program stops at the first unset point, and configs are only ever filled from the front.
+    // The program stops at the first unset point, and configs are filled from the front.
     if (point.sqrtPrice === 0n || point.liquidity === 0n) {
       break
     }
@@ -161,7 +160,7 @@ const curveOf = (config: Uint8Array): ReadonlyArray<CurvePoint> => {
   return points
 }
 
-/** Reads a pool and its config, whose lengths and discriminators have been checked. */
+/** Reads a pool and its config. The caller has checked their lengths and discriminators. */
 export const readDbc = (pool: Uint8Array, config: Uint8Array): DbcState | Unpriceable => {
   const collectFeeMode = config[dbcConfigAt.collectFeeMode] ?? 0
   if (collectFeeMode > 1) {

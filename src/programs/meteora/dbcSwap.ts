@@ -1,6 +1,7 @@
 /**
- * Swaps on a bonding curve: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state/virtual_pool.rs.
- * Token A is the base token that is launched, token B the quote token that buys it.
+ * Swaps on a bonding curve: MeteoraAg/dynamic-bonding-curve,
+ * programs/dynamic-bonding-curve/src/state/virtual_pool.rs. Token A is the base token being launched, token B the
+ * quote token that buys it.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { DBC_RATE_CAP, type DbcState } from "./dbcState.ts"
@@ -12,7 +13,7 @@ import type { Fill } from "./fill.ts"
 import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
 import { volatilityAfter, volatilityRate } from "./volatility.ts"
 
-/** A walk along the curve, without fees. */
+/** A move along the curve, without fees. */
 interface Walk {
   readonly left: bigint
   readonly out: bigint
@@ -21,7 +22,7 @@ interface Walk {
 
 const FULL: Pick<Walk, "left"> = { left: 0n }
 
-/** Buys base with `net` quote up the curve, at most to the price at which the curve ends. */
+/** Buys base with `net` quote up the curve, at most to its end price. */
 const climb = ({ curve, migrationSqrtPrice, sqrtPrice: start }: DbcState, net: bigint): Walk => {
   let left = net
   let out = 0n
@@ -45,7 +46,7 @@ const climb = ({ curve, migrationSqrtPrice, sqrtPrice: start }: DbcState, net: b
   return { left, out, sqrtPrice }
 }
 
-/** Sells `net` base down the curve, at most to the price at which the curve starts. */
+/** Sells `net` base down the curve, at most to its start price. */
 const descend = ({ curve, sqrtPrice: start, sqrtStartPrice }: DbcState, net: bigint): Walk => {
   let left = net
   let out = 0n
@@ -53,11 +54,12 @@ const descend = ({ curve, sqrtPrice: start, sqrtStartPrice }: DbcState, net: big
   for (let i = curve.length - 1; i >= 0 && left > 0n; i--) {
     const liquidity = curve[i]?.liquidity ?? 0n
     const target = curve[i - 1]?.sqrtPrice ?? sqrtStartPrice
-    // The program tries the first segment even at its start: the price rounds back to it after a sale of dust.
+    // The program tries the first segment even at its start, because the price rounds back to the start after a tiny
+    // sale.
     if (i === 0 || target < sqrtPrice) {
       const whole = amountA(target, sqrtPrice, liquidity, true)
       const reached = priceAfterA(sqrtPrice, liquidity, left)
-      // Between points the program compares amounts. At the start of the curve it compares prices.
+      // Between points the program compares amounts; at the start of the curve it compares prices.
       if (i > 0 ? left < whole : reached >= target) {
         return { ...FULL, out: out + amountB(reached, sqrtPrice, liquidity, false), sqrtPrice: reached }
       }
@@ -75,7 +77,7 @@ const baseRate = (state: DbcState, sells: boolean, point: bigint, amount: bigint
     if (fee.pointsPerPeriod === 0n) {
       return fee.schedule.cliff
     }
-    // Pools are active from their creation on. An earlier point fails only when it is subtracted from.
+    // Pools are active from their creation. An earlier point fails only where it is subtracted.
     return point < activationPoint ? null : scheduledRate(fee.schedule, (point - activationPoint) / fee.pointsPerPeriod)
   }
   const { limiter } = fee
@@ -91,7 +93,7 @@ const rateOf = (state: DbcState, sells: boolean, point: bigint, amount: bigint, 
   return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), DBC_RATE_CAP)
 }
 
-/** Net input that moves the price along the curve to the target, or to the curve's end. */
+/** The net input that moves the price along the curve to the target, or to the curve's end. */
 const netInputTo = (state: DbcState, sells: boolean, share: Rate): bigint => {
   const { curve, migrationSqrtPrice, sqrtPrice, sqrtStartPrice } = state
   const wanted = sqrtPriceTo(sqrtPrice, sells, share)
@@ -109,14 +111,14 @@ const netInputTo = (state: DbcState, sells: boolean, share: Rate): bigint => {
   return net
 }
 
-/** The input that moves the price of the sold token to this share of its current price, or to the curve's end. */
+/** The input that moves the price of the sold token to this share of its current value, or to the curve's end. */
 export const dbcInputTo = (state: DbcState, sells: boolean, share: Rate, point: bigint): bigint => {
   const net = netInputTo(state, sells, share)
   const rate = state.feesInQuote && !sells ? rateOf(state, sells, point, net, false) : 0n
   return rate === null ? 0n : withFee(net, rate)
 }
 
-/** The fee's share of a vanishingly small swap, over `FEE_DENOMINATOR`. The whole swap when the program overflows. */
+/** The fee's share of an infinitely small swap, over `FEE_DENOMINATOR`. The whole swap when the program overflows. */
 export const dbcFeeRate = (state: DbcState, sells: boolean, point: bigint): bigint =>
   rateOf(state, sells, point, 0n, true) ?? FEE_DENOMINATOR
 
@@ -141,7 +143,7 @@ const fillOf = (state: DbcState, sells: boolean, rate: bigint, amountIn: bigint,
   }
 }
 
-/** Swaps an input at a point. Takes all of it, or as much as completes the curve; null when the program refuses. */
+/** Swaps an input at a point. Takes all of it, or as much as completes the curve. Null when the program refuses. */
 export const fillDbc = (
   state: DbcState,
   sells: boolean,
@@ -166,7 +168,7 @@ export const fillDbc = (
   return fill === null ? null : { ...fill, complete: false }
 }
 
-/** Splits a fee without a referrer. */
+/** Splits a fee when there is no referrer. */
 export const splitDbcFee = (state: DbcState, fee: bigint) => {
   const protocol = fee / 5n
   const creator = ((fee - protocol) * state.creatorFeePercent) / 100n
@@ -174,8 +176,8 @@ export const splitDbcFee = (state: DbcState, fee: bigint) => {
 }
 
 /**
- * The pool after a fill at `unixTimestamp`. Null when the program fails (see `isUnreferenced`). `splitDbcFee` gives the
- * uncollected fees.
+ * The pool after a fill at `unixTimestamp`. Null when the program fails (see `isUnreferenced`). `splitDbcFee`
+ * computes the uncollected fees.
  */
 export const dbcAfter = (state: DbcState, sells: boolean, fill: Fill, unixTimestamp: bigint): DbcState | null => {
   const volatility = volatilityAfter(state.rules, state.volatility, state.sqrtPrice, fill.sqrtPrice, unixTimestamp)
@@ -190,7 +192,7 @@ export const dbcAfter = (state: DbcState, sells: boolean, fill: Fill, unixTimest
       }
 }
 
-/** Out per in of a vanishingly small swap as a fraction, fee included. */
+/** Output per input of an infinitely small swap, after the fee, as a fraction. */
 export const dbcSlope = (state: DbcState, sells: boolean, point: bigint) => {
   const rate = dbcFeeRate(state, sells, point)
   const price = state.sqrtPrice * state.sqrtPrice

@@ -1,4 +1,4 @@
-/** Discriminators of names that several of Meteora's programs share, and the swap instruction they share. */
+/** Discriminators of names that several Meteora programs share, and the swap instruction they share. */
 import { ANCHOR_SWAP, tagOf } from "../layout/anchor.ts"
 import { pack, u64 } from "../layout/pack.ts"
 

@@ -44,7 +44,10 @@ import { incomplete, isFailure, malformed } from "../layout/unpriceable.ts"
 const programId = DLMM_PROGRAM
 const dex = "meteora-dlmm"
 
-/** Arrays with liquidity in one direction, including the active one: more than a transaction can cross. */
+/**
+ * How many arrays with liquidity are read in one direction, including the active one. A transaction cannot cross as
+ * many.
+ */
 const REACH = 4
 
 const BITMAP_SEED = utf8("bitmap")
@@ -52,10 +55,10 @@ const BITMAP_SEED = utf8("bitmap")
 const isDlmmPair = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId && data.length >= DLMM_PAIR_LENGTH && hasDiscriminator(data, DLMM_PAIR_DISCRIMINATOR)
 
-/** A pair and the sources from which its arrays are read. */
+/** A pair, and what its arrays are read from. */
 interface Site {
   readonly pool: OnChainAccount
-  /** Bytes of the pair's address. */
+  /** The pair's address as bytes. */
   readonly bytes: Uint8Array
   readonly accounts: Accounts
   readonly derive: DeriveAddress
@@ -70,7 +73,7 @@ const siteOf = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
 
 const extensionAddress = ({ bytes, derive }: Site): Address => derive(programId, [BITMAP_SEED, bytes])
 
-/** The arrays in one direction. Looks the extension up only when the pair's own bitmap does not name enough arrays. */
+/** The arrays in one direction. Reads the extension only when the pair's own bitmap does not name enough arrays. */
 const arraysAhead = (site: Site, down: boolean): BinArraysAhead => {
   const { accounts, pool } = site
   const from = binArrayIndexOf(readI32(pool.data, dlmmPairAt.activeId))
@@ -108,7 +111,7 @@ interface BinArray {
 }
 
 /**
- * The arrays of one direction, up to the first that the bitmap names and that does not exist. Bins behind it are
+ * The arrays in one direction, up to the first one that the bitmap names but that does not exist. Bins behind it are
  * unknown.
  */
 const readArrays = (site: Site, down: boolean): ReadonlyArray<BinArray> | Unpriceable => {
@@ -159,7 +162,7 @@ function* binsOf(pair: DlmmPair, arrays: ReadonlyArray<BinArray>, side: BinSide)
   }
 }
 
-/** The bins of one direction in the order of a swap, up to the last known array. */
+/** The bins of one direction in the order that a swap meets them, up to the last known array. */
 export const dlmmBins = (
   pool: OnChainAccount,
   accounts: Accounts,
@@ -172,8 +175,8 @@ export const dlmmBins = (
 }
 
 /**
- * Keeps one table for each reference. A pair that stands still has at most three, as time passes its filter and decay
- * periods.
+ * Keeps one table per reference. While a pair is not traded it has at most three references, as its filter and decay
+ * periods pass.
  */
 const makeDirection = (pair: DlmmPair, ladder: Ladder) => {
   const tables: Array<{ readonly reference: DlmmReference; readonly quote: (amountIn: bigint) => DlmmTotals }> = []
@@ -201,7 +204,7 @@ const slope = (pair: DlmmPair, ladder: Ladder, reference: DlmmReference): Rate =
     : { numerator: one * kept, denominator: bin.price * FEE_DENOMINATOR }
 }
 
-/** The last known bin of a direction. Null when no array with liquidity lies beyond the known ones. */
+/** The last known bin in a direction. Null when no array with liquidity lies beyond the known ones. */
 const edgeOfArrays = (site: Site, sellsX: boolean, arrays: ReadonlyArray<BinArray>): number | null => {
   const named = arraysAhead(site, sellsX).indexes.length
   const last = arrays.at(-1)
@@ -254,7 +257,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     mintA,
     mintB,
     slot: Math.max(pool.slot, mints.slot, ...[...arrays.down, ...arrays.up].map(({ slot }) => slot)),
-    // Fees owed to positions are included: the pair does not sum them.
+    // Includes fees owed to positions, because the pair does not sum them.
     ...reservesAt(
       accounts,
       data,
@@ -287,7 +290,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   }
 }
 
-/** Meteora DLMM pairs of every kind and fee mode, limit orders included. */
+/** Meteora DLMM pairs of every kind and fee mode, including limit orders. */
 export const meteoraDlmm: Program = {
   dex,
   programId,

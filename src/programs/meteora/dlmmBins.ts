@@ -9,10 +9,10 @@ import { DLMM_PROGRAM } from "./dlmmPair.ts"
 import type { DeriveAddress, Unpriceable } from "../interface/Program.ts"
 import { malformed } from "../layout/unpriceable.ts"
 
-/** Bins in one array account. */
+/** Bins per array account. */
 export const BINS_PER_ARRAY = 70
 
-/** Offsets in a bin array account, and offsets of a bin's fields from the bin's start. */
+/** Offsets in a bin array account, and of a bin's fields from the bin's start. */
 export const dlmmBinArrayAt = { index: 8, version: 16, pair: 24, bins: 56, binSize: 144 } as const
 export const dlmmBinAt = {
   amountX: 0,
@@ -30,32 +30,32 @@ export const BIN_ARRAY_DISCRIMINATOR = "5c8e5cdc059446b5"
 
 const ONE = 1n << 64n
 
-/** The array that a bin is in. */
+/** Index of the array that contains a bin. */
 export const binArrayIndexOf = (binId: number): number => Math.floor(binId / BINS_PER_ARRAY)
 
-/** Offset of a bin in the account of its array. */
+/** Offset of a bin in its array's account. */
 export const dlmmBinOffset = (binId: number): number =>
   dlmmBinArrayAt.bins + (binId - binArrayIndexOf(binId) * BINS_PER_ARRAY) * dlmmBinArrayAt.binSize
 
 const BIN_ARRAY_SEED = utf8("bin_array")
 
-/** The address of an array of a pair. `pair` is the pair's address as bytes. */
+/** Address of an array of a pair. `pair` is the pair's address as bytes. */
 export const binArrayAddress = (derive: DeriveAddress, pair: Uint8Array, index: number): Address =>
   derive(DLMM_PROGRAM, [BIN_ARRAY_SEED, pair, i64(index)])
 
-/** Units of Y per unit of X in a bin, Q64.64: (1 + binStep/10000)^id. Null beyond what the program can express. */
+/** Units of Y per unit of X in a bin, Q64.64: (1 + binStep/10000)^id. Null when the program cannot represent it. */
 export const binPrice = (binId: number, binStep: number): bigint | null =>
   powerQ64(ONE + (BigInt(binStep) << 64n) / BPS, binId)
 
-/** The amounts of one bin in the bought token: provided liquidity, then partly filled orders, then fresh orders. */
+/** What one bin offers of the bought token: provided liquidity, then partly filled orders, then fresh orders. */
 export interface Bin {
   readonly id: number
-  /** Price in the account, Q64.64 of Y per X. Zero when it was never written. */
+  /** The price in the account, Q64.64 of Y per X. Zero when it was never written. */
   readonly price: bigint
   readonly layers: ReadonlyArray<bigint>
 }
 
-/** Direction and rules that tell which amounts of a bin a swap may take. */
+/** The direction, and the rules about which amounts in a bin a swap may take. */
 export interface BinSide {
   readonly sellsX: boolean
   readonly takesLimitOrders: boolean
@@ -68,7 +68,7 @@ const ordersAt = (data: Uint8Array, at: number, side: BinSide): ReadonlyArray<bi
     : []
 }
 
-/** Reads a bin of an array account. Null when there is nothing to buy. */
+/** Reads a bin of an array account. Null when the bin offers nothing. */
 export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | null => {
   const at = dlmmBinOffset(binId)
   const provided = readU64(data, at + (side.sellsX ? dlmmBinAt.amountY : dlmmBinAt.amountX))
@@ -79,7 +79,7 @@ export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | n
   return { id: binId, price: readU128(data, at + dlmmBinAt.price), layers }
 }
 
-/** The reason why the account is not this array of the pair; null when it is. `pair` is the pair's address as bytes. */
+/** Why the account is not this array of the pair; null when it is. `pair` is the pair's address as bytes. */
 export const binArrayFault = (
   { address, data, owner }: OnChainAccount,
   pair: Uint8Array,

@@ -1,11 +1,12 @@
 /**
- * Bitmap of the bin arrays of a DLMM pair that hold liquidity, one bit each. Arrays -512 to 511 are in the pair, arrays
- * further out in an extension account. MeteoraAg/dlmm-sdk, commons/src/extensions/bin_array_bitmap.rs at fb02e51.
+ * Bitmap of the bin arrays that hold liquidity in a DLMM pair, one bit each. Arrays -512 to 511 are in the pair
+ * account, arrays further out in an extension account. MeteoraAg/dlmm-sdk, commons/src/extensions/bin_array_bitmap.rs
+ * at fb02e51.
  */
 import { hasDiscriminator } from "../layout/bytes.ts"
 import { dlmmPairAt } from "./dlmmPair.ts"
 
-/** Arrays on either side of zero that the pair itself records. */
+/** How many arrays on either side of zero the pair account itself records. */
 export const INTERNAL_ARRAYS = 512
 const PAGES = 12
 const PAGE_BYTES = 64
@@ -30,7 +31,7 @@ const setBits = (data: Uint8Array, at: number, bytes: number): ReadonlyArray<num
   return bits
 }
 
-/** Arrays with liquidity that the pair's own bitmap names, ascending. */
+/** Arrays with liquidity in the pair's own bitmap, ascending. */
 const inside = (pair: Uint8Array): ReadonlyArray<number> =>
   setBits(pair, dlmmPairAt.bitmap, (2 * INTERNAL_ARRAYS) / 8).map((bit) => bit - INTERNAL_ARRAYS)
 
@@ -45,7 +46,8 @@ const outside = (extension: Uint8Array): ReadonlyArray<number> => [
 ]
 
 /**
- * The arrays that a swap meets, nearest first, and whether an unread extension may name others before or behind them.
+ * The arrays that a swap meets, nearest first, and whether an unread extension may name more arrays before or behind
+ * them.
  */
 export interface BinArraysAhead {
   readonly indexes: ReadonlyArray<number>
@@ -53,8 +55,8 @@ export interface BinArraysAhead {
 }
 
 /**
- * Up to `count` arrays with liquidity from array `from` on, downwards or upwards. `extension` is undefined while it has
- * not been read, and null when it does not exist.
+ * Up to `count` arrays with liquidity from array `from` on, downwards or upwards. `extension` is undefined while it
+ * has not been read, and null when it does not exist.
  */
 export const binArraysAhead = (
   pair: Uint8Array,

@@ -14,8 +14,8 @@ export const dlmmFeeRate = (pair: DlmmPair, unixTimestamp: number): Rate => ({
 })
 
 /**
- * The input that empties every bin in which the sold token has at least this share of its price in the active bin.
- * `edge` is the last known bin; null when no liquidity lies beyond the ladder.
+ * The input that empties every bin where the sold token's price is at least this share of its price in the active
+ * bin. `edge` is the last known bin; null when no liquidity lies beyond the ladder.
  */
 export const dlmmInputTo = (
   pair: DlmmPair,

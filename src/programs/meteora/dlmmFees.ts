@@ -1,5 +1,5 @@
 /**
- * The fee of a DLMM pair. It grows with the distance that prices have moved lately. Rates are numerators over 1e9.
+ * The fee of a DLMM pair. It grows with how far prices have moved recently. Rates are numerators over 1e9.
  * MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51.
  */
 import type { DlmmPair } from "./dlmmPair.ts"
@@ -9,15 +9,17 @@ import { variableRate } from "./fees.ts"
 const BPS = 10_000
 const RATE_CAP = 100_000_000n
 
-/** What the fee of every bin in one swap is measured from: the first bin and the volatility carried over. */
+/**
+ * What a swap's fee in each bin is measured from: the first bin, and the volatility carried over from earlier swaps.
+ */
 export interface DlmmReference {
   readonly index: number
   readonly volatility: number
 }
 
 /**
- * The reference of a swap at `unixTimestamp`. When swaps have paused for the filter period, the reference moves to the
- * active bin. It keeps a share of past movement until the decay period is over.
+ * The reference of a swap at `unixTimestamp`. After a pause of the filter period, the reference moves to the active
+ * bin. It keeps a share of past movement until the decay period is over.
  */
 export const dlmmReference = (pair: DlmmPair, unixTimestamp: number): DlmmReference => {
   const elapsed = unixTimestamp - pair.volatilityUpdatedAt
@@ -31,8 +33,8 @@ export const dlmmReference = (pair: DlmmPair, unixTimestamp: number): DlmmRefere
 const U32_END = 2 ** 32
 
 /**
- * True while the program fails every swap: between filter and decay period it multiplies the accumulator by the
- * reduction in 32 bits, and fails when the product does not fit.
+ * True while the program fails every swap: between the filter and the decay period it multiplies the accumulator by
+ * the reduction in 32 bits, and fails when the product does not fit.
  */
 export const dlmmOverflows = (pair: DlmmPair, unixTimestamp: number): boolean => {
   const elapsed = unixTimestamp - pair.volatilityUpdatedAt
@@ -40,11 +42,11 @@ export const dlmmOverflows = (pair: DlmmPair, unixTimestamp: number): boolean =>
   return isReduced && pair.volatilityAccumulator * pair.reduction >= U32_END
 }
 
-/** The volatility of a swap when it reaches a bin, in basis points of bins moved. */
+/** A swap's volatility when it reaches a bin, in basis points of bins moved. */
 export const dlmmVolatility = (pair: DlmmPair, { index, volatility }: DlmmReference, binId: number): number =>
   Math.min(volatility + Math.abs(index - binId) * BPS, pair.volatilityMaximum)
 
-/** The fee rate of a swap in a bin. */
+/** A swap's fee rate in a bin. */
 export const dlmmRate = (pair: DlmmPair, reference: DlmmReference, binId: number): bigint => {
   const { baseFeeRate, binStep, variableFeeControl } = pair
   if (variableFeeControl === 0n) {

@@ -29,18 +29,19 @@ const beforeMemo = [
 ] as const
 
 /**
- * Accounts of `swap` and of `swap2`. The bin arrays follow. An optional account that is left out is the program itself.
+ * Accounts of `swap` and of `swap2`. The bin arrays follow. For an optional account that is left out, the program
+ * itself is passed.
  */
 export const dlmmSwapAccounts = [...beforeMemo, "eventAuthority", "program"] as const
 export const dlmmSwap2Accounts = [...beforeMemo, "memoProgram", "eventAuthority", "program"] as const
 
 const hops = [hopLayout(dlmmSwapAccounts, "lbPair", "reserveX", "reserveY")]
 
-/** The data of `swap`, or of `swap2` without accounts of transfer hooks. */
+/** The data of `swap`, or of `swap2` without accounts for transfer hooks. */
 export const encodeDlmmSwap = (second: boolean, amountIn: bigint, minimumOut: bigint): Uint8Array =>
   second ? pack(u64(SWAP_2), u64(amountIn), u64(minimumOut), u32(0)) : encodeSwap(amountIn, minimumOut)
 
-/** Event `Swap`. `amountIn` is what the trader sent, before a transfer fee; `amountOut` is what the pair paid. */
+/** Event `Swap`. `amountIn` is what the trader sent, before a transfer fee. `amountOut` is what the pair paid. */
 export const dlmmSwapEvent = eventLayout("516ce3becdd00ac4", [
   ["lbPair", "address"],
   ["from", "address"],
@@ -55,7 +56,7 @@ export const dlmmSwapEvent = eventLayout("516ce3becdd00ac4", [
   ["hostFee", "u64"]
 ])
 
-/** Swaps of Meteora's bins: by exact input, by exact output and within a price impact. */
+/** Decodes swaps on DLMM pairs: by exact input, by exact output, and within a price impact. */
 export const meteoraDlmmSwaps: SwapDecoder = {
   dex: meteoraDlmm.dex,
   programId: meteoraDlmm.programId,

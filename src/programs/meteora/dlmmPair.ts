@@ -4,7 +4,6 @@ import { readI32, readI64, readU16, readU32, readU64 } from "../layout/bytes.ts"
 import type { Unpriceable } from "../interface/Program.ts"
 import { closed, malformed, unsupported } from "../layout/unpriceable.ts"
 
-/** The DLMM program. */
 export const DLMM_PROGRAM = Address.make("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo")
 
 /** Discriminator and length of a pair account. */
@@ -40,7 +39,7 @@ export const dlmmPairAt = {
   reserveY: 184,
   protocolFeeX: 216,
   protocolFeeY: 224,
-  /** Two rewards of 144 bytes each, starting with the mint. An unused reward is all zero. */
+  /** Two rewards of 144 bytes each. Each starts with its mint. An unused reward is all zeros. */
   rewards: 264,
   oracle: 552,
   bitmap: 584,
@@ -51,7 +50,7 @@ export const dlmmPairAt = {
 
 const REWARD_SIZE = 144
 
-/** Everything about a pair that its prices depend on, except its bins. */
+/** Everything about a pair that affects its prices, except its bins. */
 export interface DlmmPair {
   readonly activeId: number
   readonly binStep: number
@@ -59,9 +58,9 @@ export interface DlmmPair {
   readonly baseFeeRate: bigint
   readonly variableFeeControl: bigint
   readonly volatilityMaximum: number
-  /** Seconds: swaps closer together than this share one reference. */
+  /** In seconds. Swaps closer together than this share one reference. */
   readonly filterPeriod: number
-  /** Seconds after which past movement is forgotten. */
+  /** After this many seconds, past movement is forgotten. */
   readonly decayPeriod: number
   /** Basis points of past movement that are kept until then. */
   readonly reduction: number
@@ -69,12 +68,12 @@ export interface DlmmPair {
   readonly volatilityReference: number
   readonly indexReference: number
   readonly volatilityUpdatedAt: number
-  /** Basis points of fees. */
+  /** The protocol's share of fees, in basis points. */
   readonly protocolShare: bigint
-  /** True when fees are taken in Y in both directions; otherwise they are taken from the input. */
+  /** True when fees are taken in Y in both directions. Otherwise they are taken from the input. */
   readonly feesInY: boolean
   readonly takesLimitOrders: boolean
-  /** Slot or second of the first swap; null when the program does not check it. */
+  /** Slot or second from which swaps are allowed; null when the program does not check it. */
   readonly activationPoint: bigint | null
   readonly activatesBySlot: boolean
 }
@@ -111,7 +110,7 @@ const refusal = (data: Uint8Array): Unpriceable | null => {
   return activation > 1 ? malformed(`activationType ${activation}`) : null
 }
 
-/** Reads a pair account whose length and discriminator have been checked. */
+/** Reads a pair account. The caller has checked its length and discriminator. */
 export const readDlmmPair = (data: Uint8Array): DlmmPair | Unpriceable => {
   const refusing = refusal(data)
   if (refusing !== null) {

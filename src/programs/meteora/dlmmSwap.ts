@@ -1,6 +1,6 @@
 /**
  * Swaps of a DLMM pair, bin by bin: MeteoraAg/dlmm-sdk, commons/src/quote.rs at fb02e51. This plain loop must agree
- * with the table of `dlmmTable.ts`; it also gives the state after a swap.
+ * with the table in `dlmmTable.ts`. It also computes the state after a swap.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import type { Bin } from "./dlmmBins.ts"
@@ -12,15 +12,15 @@ import { withFee, withoutFee } from "./fees.ts"
 const SCALE = 64n
 const ONE = 1n << SCALE
 
-/** Input that buys `amountOut` at a price of Y per X, rounded up. */
+/** The input that buys `amountOut` at a price of Y per X, rounded up. */
 export const inputFor = (amountOut: bigint, price: bigint, sellsX: boolean): bigint =>
   sellsX ? ceilDiv(amountOut << SCALE, price) : ceilDiv(amountOut * price, ONE)
 
-/** Output that `amountIn` buys at a price of Y per X, rounded down. */
+/** The output that `amountIn` buys at a price of Y per X, rounded down. */
 const outputFor = (amountIn: bigint, price: bigint, sellsX: boolean): bigint =>
   sellsX ? (amountIn * price) >> SCALE : (amountIn << SCALE) / price
 
-/** Takes up to `amountIn`, without fees, from the layers of a bin in their order. */
+/** Takes up to `amountIn`, without fees, from a bin's layers in order. */
 const takeFromBin = (bin: Bin, sellsX: boolean, amountIn: bigint) => {
   let left = amountIn
   let out = 0n
@@ -38,17 +38,17 @@ const takeFromBin = (bin: Bin, sellsX: boolean, amountIn: bigint) => {
 /** What a swap exchanges with one bin. */
 export interface BinFill {
   readonly bin: Bin
-  /** Amounts that the trader pays and receives, fees included. */
+  /** What the trader pays and receives, including fees. */
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** Amounts that enter and leave the bin. */
+  /** What enters and leaves the bin. */
   readonly netIn: bigint
   readonly grossOut: bigint
   /** In the input, or in Y if the pair takes its fees there. */
   readonly fee: bigint
 }
 
-/** The part of one bin in a swap with `left` of its input to spend. */
+/** What one bin contributes to a swap that has `left` of its input to spend. */
 export const fillBin = (bin: Bin, rate: bigint, sellsX: boolean, feeOnInput: boolean, left: bigint): BinFill => {
   const net = feeOnInput ? withoutFee(left, rate) : left
   const taken = takeFromBin(bin, sellsX, net)
@@ -60,7 +60,7 @@ export const fillBin = (bin: Bin, rate: bigint, sellsX: boolean, feeOnInput: boo
   return { bin, amountIn, amountOut, netIn, grossOut: taken.out, fee }
 }
 
-/** A swap of a pair, without transfer fees. */
+/** A swap on a pair, without transfer fees. */
 export interface DlmmFill {
   readonly fills: ReadonlyArray<BinFill>
   readonly amountIn: bigint
@@ -72,7 +72,7 @@ export interface DlmmFill {
 /** True when the fee is taken from the input. */
 export const dlmmFeeOnInput = (pair: DlmmPair, sellsX: boolean): boolean => !pair.feesInY || !sellsX
 
-/** Spends `amountIn` on the bins in their order. When a bin is emptied, the rest goes on to the next one. */
+/** Spends `amountIn` on the bins in order. When a bin is empty, the rest goes to the next one. */
 export const fillDlmm = (
   pair: DlmmPair,
   reference: DlmmReference,
@@ -96,7 +96,7 @@ export const fillDlmm = (
   return { fills, amountIn: amountIn - left, amountOut, complete: left === 0n }
 }
 
-/** The pair after a swap at `unixTimestamp`. The last bin that a fill touched becomes active. */
+/** The pair after a swap at `unixTimestamp`. The last bin that the swap touched becomes the active bin. */
 export const dlmmAfter = (
   pair: DlmmPair,
   reference: DlmmReference,

@@ -12,14 +12,14 @@ import type { DlmmPair } from "./dlmmPair.ts"
 import { dlmmFeeOnInput, fillBin, inputFor } from "./dlmmSwap.ts"
 import { withFee, withoutFee } from "./fees.ts"
 
-/** A bin, and what emptying it takes and gives before fees. */
+/** A bin, with what it costs to empty it and what it pays, before fees. */
 interface Rung {
   readonly bin: Bin
   readonly wholeIn: bigint
   readonly wholeOut: bigint
 }
 
-/** The bins of one direction, read as far as amounts have needed. */
+/** The bins of one direction, as far as they have been read. */
 export interface Ladder {
   readonly sellsX: boolean
   readonly rungAt: (position: number) => Rung | undefined
@@ -30,7 +30,7 @@ const rungOf = (bin: Bin, sellsX: boolean): Rung | undefined => {
   let wholeOut = 0n
   for (const layer of bin.layers) {
     const layerIn = inputFor(layer, bin.price, sellsX)
-    // The program cannot hold such an amount, so for swaps the bins end here.
+    // The program cannot hold such an amount, so the bins end here.
     if (layerIn > MAX_U64) {
       return undefined
     }
@@ -40,7 +40,7 @@ const rungOf = (bin: Bin, sellsX: boolean): Rung | undefined => {
   return { bin, wholeIn, wholeOut }
 }
 
-/** Makes a ladder of bins in the order of a swap. */
+/** Makes a ladder from bins in the order that a swap meets them. */
 export const makeLadder = (sellsX: boolean, bins: Iterator<Bin, void>): Ladder => {
   const rungs: Array<Rung> = []
   let ended = false
@@ -66,7 +66,7 @@ export const makeLadder = (sellsX: boolean, bins: Iterator<Bin, void>): Ladder =
   }
 }
 
-/** A swap of a pair without transfer fees: what it took, what it paid, and whether it took everything. */
+/** A swap on a pair without transfer fees: what it took, what it paid, and whether it took everything. */
 export interface DlmmTotals {
   readonly amountIn: bigint
   readonly amountOut: bigint
@@ -98,7 +98,7 @@ const firstNotPassed = (steps: ReadonlyArray<Step>, amountIn: bigint): Step | un
   return steps[low]
 }
 
-/** Prices inputs against one reference. Valid as long as neither the pair nor its reference changes. */
+/** Quotes inputs against one reference. Valid as long as neither the pair nor the reference changes. */
 export const makeTable = (pair: DlmmPair, reference: DlmmReference, ladder: Ladder) => {
   const { sellsX } = ladder
   const feeOnInput = dlmmFeeOnInput(pair, sellsX)
@@ -107,7 +107,7 @@ export const makeTable = (pair: DlmmPair, reference: DlmmReference, ladder: Ladd
   let endOut = 0n
   let passes = 0n
 
-  /** Adds a bin. Returns the smallest input that passes the table; null when there is no bin to add. */
+  /** Adds a bin. Returns the smallest input that passes the table; null when there is no further bin. */
   const grow = (): bigint | null => {
     const rung = ladder.rungAt(steps.length)
     if (rung === undefined) {
@@ -115,7 +115,7 @@ export const makeTable = (pair: DlmmPair, reference: DlmmReference, ladder: Ladd
     }
     const { bin, wholeIn, wholeOut } = rung
     const rate = dlmmRate(pair, reference, bin.id)
-    // An input passes when, after the fee, it exceeds the capacity by at least one unit.
+    // An input passes when it exceeds the capacity by at least one unit after the fee.
     passes = endIn + (feeOnInput ? withFee(wholeIn + 1n, rate) : wholeIn + 1n)
     steps.push({ bin, rate, passes, startIn: endIn, startOut: endOut })
     endIn += feeOnInput ? withFee(wholeIn, rate) : wholeIn

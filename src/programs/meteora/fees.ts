@@ -1,5 +1,5 @@
 /**
- * Fees that DAMM v2 and the bonding curve compute the same way. Rates are numerators over 1e9. MeteoraAg/damm-v2,
+ * Fees that DAMM v2 and the bonding curve compute in the same way. Rates are numerators over 1e9. MeteoraAg/damm-v2,
  * programs/cp-amm/src/{base_fee,math,state/fee.rs} at a3d3827; MeteoraAg/dynamic-bonding-curve,
  * programs/dynamic-bonding-curve/src/{base_fee,state} at b4f9547.
  */
@@ -8,21 +8,21 @@ import { BPS } from "../../domain/units.ts"
 import { ceilDiv, minBigInt, squareRoot } from "../math/integers.ts"
 import { powerQ64 } from "../math/powerQ64.ts"
 
-/** Denominator of fee rates. */
 export const FEE_DENOMINATOR = 1_000_000_000n
 
 const ONE_Q64 = 1n << 64n
-// Accumulator and bin step are in basis points. A squared product must be divided by 1e20 to become 1e-9.
+// Accumulator and bin step are in basis points, so a squared product must be divided by 1e20 to become a multiple of
+// 1e-9.
 const VARIABLE_FEE_SCALE = 100_000_000_000n
 
 /** The amount less its fee. The fee is rounded up. */
 export const withoutFee = (amount: bigint, rate: bigint): bigint => amount - ceilDiv(amount * rate, FEE_DENOMINATOR)
 
-/** The amount that leaves at least `amount` after its fee, rounded up. */
+/** The smallest amount that leaves at least `amount` after its fee. */
 export const withFee = (amount: bigint, rate: bigint): bigint =>
   ceilDiv(amount * FEE_DENOMINATOR, FEE_DENOMINATOR - rate)
 
-/** The share that follows volatility: ceil(control·(accumulator·binStep)² / 1e11). */
+/** The part of the rate that follows volatility: ceil(control·(accumulator·binStep)² / 1e11). */
 export const variableRate = (accumulator: bigint, binStep: bigint, control: bigint): bigint => {
   const swing = accumulator * binStep
   return ceilDiv(swing * swing * control, VARIABLE_FEE_SCALE)
@@ -32,12 +32,15 @@ export const variableRate = (accumulator: bigint, binStep: bigint, control: bigi
 export interface Schedule {
   readonly cliff: bigint
   readonly periods: bigint
-  /** Subtracted per period, or the basis points lost per period when `exponential`. */
+  /** Subtracted per period. When `exponential`, the basis points lost per period. */
   readonly reduction: bigint
   readonly exponential: boolean
 }
 
-/** The scheduled rate after `passed` periods, at most all of them. Null when the programs overflow. */
+/**
+ * The scheduled rate after `passed` periods, or after the last period if that is earlier. Null when the programs
+ * overflow.
+ */
 export const scheduledRate = (schedule: Schedule, passed: bigint): bigint | null => {
   const { cliff, exponential, reduction } = schedule
   const periods = minBigInt(passed, schedule.periods)
@@ -53,19 +56,19 @@ export const scheduledRate = (schedule: Schedule, passed: bigint): bigint | null
   return power === null ? null : (power * cliff) >> 64n
 }
 
-/** A rate that grows with the amount, by one `increment` for every `reference` beyond the first. */
+/** A rate that grows with the amount: one `increment` for every `reference` beyond the first. */
 export interface RateLimiter {
   readonly cliff: bigint
   readonly increment: bigint
-  /** Units of the input, fees included. */
+  /** Units of the input, including fees. */
   readonly reference: bigint
   readonly maximum: bigint
 }
 
-/** Number of whole references with a rising rate. Beyond them the maximum applies. */
+/** How many whole references still raise the rate. Beyond them the maximum applies. */
 const rises = ({ cliff, increment, maximum }: RateLimiter): bigint => (maximum - cliff) / increment
 
-/** The average rate of an input, fees included. Null when the programs overflow. */
+/** The average rate for an input that includes fees. Null when the programs overflow. */
 export const limitedRate = (limiter: RateLimiter, amount: bigint): bigint | null => {
   const { cliff, increment, maximum, reference } = limiter
   if (amount <= reference) {
@@ -91,7 +94,10 @@ const leftBy = (limiter: RateLimiter, amount: bigint): bigint | null => {
   return rate === null ? null : withoutFee(amount, rate)
 }
 
-/** The input on the rising part that leaves `net`: the smaller root of increment·x² - y·x + 2·net·1e9·reference = 0. */
+/**
+ * The input, within the rising part, that leaves `net`: the smaller root of increment·x² - y·x + 2·net·1e9·reference
+ * = 0.
+ */
 const inputOnTheRise = (limiter: RateLimiter, net: bigint): bigint | null => {
   const { cliff, increment, reference } = limiter
   const y = (2n * FEE_DENOMINATOR + increment - 2n * cliff) * reference
@@ -105,7 +111,7 @@ const inputOnTheRise = (limiter: RateLimiter, net: bigint): bigint | null => {
   return left === null || left > net || rate >= FEE_DENOMINATOR ? null : whole + withFee(net - left, rate)
 }
 
-/** The average rate of the input that leaves `net` after its fee, as the programs solve it. Null when they fail. */
+/** The average rate for the input that leaves `net` after its fee, as the programs solve it. Null when they fail. */
 export const limitedRateOfNet = (limiter: RateLimiter, net: bigint): bigint | null => {
   const { cliff, increment, maximum, reference } = limiter
   if (net <= withoutFee(reference, cliff)) {

@@ -2,14 +2,14 @@ import { refused, type Swap } from "../interface/Program.ts"
 
 /** One swap inside a DAMM v2 pool or a bonding curve, without transfer fees. */
 export interface Fill {
-  /** Taken from the trader, fee included. */
+  /** What the trader pays, including the fee. */
   readonly amountIn: bigint
   /** The part of the input that moves the price. */
   readonly netIn: bigint
-  /** Output of the liquidity before a fee on the output. */
+  /** Output of the liquidity, before a fee on the output. */
   readonly grossOut: bigint
   readonly amountOut: bigint
-  /** In token B, except when the fee is on an output of token A. */
+  /** In token B, unless the fee is on an output in token A. */
   readonly fee: bigint
   readonly sqrtPrice: bigint
 }
@@ -21,7 +21,7 @@ interface Totals {
   readonly complete: boolean
 }
 
-/** The swap of a fill; refused without one. */
+/** Turns a fill into a swap. No fill means that the swap is refused. */
 export const swapOf = (fill: Totals | null): Swap =>
   fill === null
     ? refused

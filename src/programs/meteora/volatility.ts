@@ -1,5 +1,5 @@
 /**
- * Volatility as DAMM v2 and the bonding curve track it: by square-root price. A swap pays for the volatility that
+ * Volatility as DAMM v2 and the bonding curve track it, by square-root price. A swap pays for the volatility that
  * earlier swaps left. `DynamicFeeStruct` of MeteoraAg/damm-v2 at a3d3827, `VolatilityTracker` of
  * MeteoraAg/dynamic-bonding-curve at b4f9547.
  */
@@ -17,15 +17,15 @@ export interface VolatilityRules {
   readonly binStep: bigint
   /** The bin step as a Q64.64 fraction. */
   readonly binStepQ64: bigint
-  /** Seconds: swaps closer together than this share one reference price. */
+  /** In seconds. Swaps closer together than this share one reference price. */
   readonly filterPeriod: bigint
-  /** Seconds after which past movement is forgotten. */
+  /** After this many seconds, past movement is forgotten. */
   readonly decayPeriod: bigint
   /** Basis points of past movement that are kept until then. */
   readonly reduction: bigint
 }
 
-/** State that swaps write. */
+/** The state that swaps write. */
 export interface Volatility {
   /** Seconds since the Unix epoch. */
   readonly updatedAt: bigint
@@ -34,7 +34,7 @@ export interface Volatility {
   readonly reference: bigint
 }
 
-/** Reads the rules at these offsets of a pool or config; null when the fee is switched off. */
+/** Reads the rules at these offsets of a pool or config; null when the fee is off. */
 export const readVolatilityRules = (
   data: Uint8Array,
   at: Readonly<
@@ -63,7 +63,7 @@ export const readVolatilityRules = (
         reduction: BigInt(readU16(data, at.volatilityReduction))
       }
 
-/** Offsets of the volatility in a pool account. */
+/** Where the volatility is in a pool account. */
 export interface VolatilityOffsets {
   readonly volatilityUpdatedAt: number
   readonly sqrtPriceReference: number
@@ -71,7 +71,7 @@ export interface VolatilityOffsets {
   readonly volatilityReference: number
 }
 
-/** The volatility at these offsets of a pool. */
+/** Reads the volatility at these offsets of a pool. */
 export const readVolatility = (data: Uint8Array, at: VolatilityOffsets): Volatility => ({
   updatedAt: readU64(data, at.volatilityUpdatedAt),
   sqrtPriceReference: readU128(data, at.sqrtPriceReference),
@@ -79,7 +79,7 @@ export const readVolatility = (data: Uint8Array, at: VolatilityOffsets): Volatil
   reference: readU128(data, at.volatilityReference)
 })
 
-/** The fee rate that the stored volatility adds. A swap does not pay for the movement that it causes itself. */
+/** The fee rate added by the stored volatility. A swap does not pay for the movement that it causes itself. */
 export const volatilityRate = (rules: VolatilityRules | null, { accumulator }: Volatility): bigint =>
   rules === null ? 0n : variableRate(accumulator, rules.binStep, rules.control)
 
@@ -88,7 +88,7 @@ const elapsedSince = ({ updatedAt }: Volatility, now: bigint): bigint => (now > 
 const isSettled = ({ filterPeriod }: VolatilityRules, volatility: Volatility, now: bigint): boolean =>
   elapsedSince(volatility, now) >= filterPeriod
 
-/** Twice the whole bin steps between two square-root prices. */
+/** Twice the number of whole bin steps between two square-root prices. */
 const stepsBetween = (a: bigint, b: bigint, binStepQ64: bigint): bigint => {
   const [lower, upper] = a < b ? [a, b] : [b, a]
   return 2n * (((upper << 64n) / lower - ONE_Q64) / binStepQ64)
@@ -102,8 +102,8 @@ export const isUnreferenced = (rules: VolatilityRules | null, volatility: Volati
   rules !== null && volatility.sqrtPriceReference === 0n && !isSettled(rules, volatility, now)
 
 /**
- * Volatility after a swap moved the square-root price from `before` to `after` at `now`. Unchanged without rules; null
- * when the program fails.
+ * The volatility after a swap moved the square-root price from `before` to `after` at `now`. Unchanged without rules.
+ * Null when the program fails.
  */
 export const volatilityAfter = (
   rules: VolatilityRules | null,

@@ -1,6 +1,6 @@
 /**
- * Writes Meteora accounts after a swap: the fields that prices depend on, and protocol fees, over a copy of the old
- * bytes. Earnings of liquidity providers are not tracked.
+ * Writes Meteora accounts after a swap: copies the old bytes and sets the fields that prices depend on, and protocol
+ * fees. Earnings of liquidity providers are not tracked.
  */
 import { BPS } from "../../domain/units.ts"
 import { dammV2At, type DammV2State } from "./dammV2State.ts"
@@ -23,7 +23,6 @@ const writeVolatility = (data: Uint8Array, at: VolatilityOffsets, volatility: Vo
 const add = (data: Uint8Array, offset: number, amount: bigint): void =>
   writeU64(data, offset, readU64(data, offset) + amount)
 
-/** A DAMM v2 pool account in this state. */
 export const writeDammV2 = (before: Uint8Array, state: DammV2State): Uint8Array => {
   const data = before.slice()
   writeVolatility(data, dammV2At, state.volatility)
@@ -36,7 +35,7 @@ export const writeDammV2 = (before: Uint8Array, state: DammV2State): Uint8Array 
   return data
 }
 
-/** A bonding-curve pool account in this state, after this fill. The caller handles a reached threshold. */
+/** Writes a bonding-curve pool account after this fill. The caller handles a reached threshold. */
 export const writeDbc = (before: Uint8Array, state: DbcState, sells: boolean, fill: Fill): Uint8Array => {
   const data = before.slice()
   const { creator, partner, protocol } = splitDbcFee(state, fill.fee)
@@ -52,7 +51,7 @@ export const writeDbc = (before: Uint8Array, state: DbcState, sells: boolean, fi
   return data
 }
 
-/** A DLMM pair account in this state, after these fills. */
+/** Writes a DLMM pair account after these fills. */
 export const writeDlmmPair = (
   before: Uint8Array,
   pair: DlmmPair,
@@ -72,7 +71,7 @@ export const writeDlmmPair = (
   return data
 }
 
-/** A DLMM bin array after its fills. Only provided liquidity moves; orders in a bin are not tracked. */
+/** Writes a DLMM bin array after its fills. Only provided liquidity moves; orders in bins are not tracked. */
 export const writeBinArray = (
   before: Uint8Array,
   index: number,

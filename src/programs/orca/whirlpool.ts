@@ -1,9 +1,9 @@
 /**
  * Orca Whirlpool. Static fees over fixed tick arrays follow orca-so/whirlpools at a3b7887, the last Apache-2.0 state,
- * and were checked against the deployed program. Adaptive fees and dynamic tick arrays follow the documentation of the
- * later program and were not run against it.
+ * and were checked against the deployed program. Adaptive fees and dynamic tick arrays follow the documentation of
+ * the later program and were not run against it.
  *
- * A swap names the three tick arrays of its direction, so a quote reaches to the end of the third. An array that does
+ * A swap names the three tick arrays in its direction, so a quote reaches to the end of the third. An array that does
  * not exist (`null`) holds no liquidity and bounds the swap like any other, because the program accepts it. An array
  * that has not been read ends the known ticks: a swap that would go there is exhausted.
  */
@@ -67,7 +67,7 @@ interface Reach {
   readonly edge: number | null
 }
 
-/** Reads the arrays of a pool by their start. */
+/** Reads one of a pool's arrays by its start. */
 type ReadArray = (start: number) => ReadonlyArray<Tick> | Unpriceable
 
 const isList = (read: ReadonlyArray<Tick> | Unpriceable): read is ReadonlyArray<Tick> => Array.isArray(read)
@@ -128,7 +128,7 @@ const readOracle = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddr
   return oracle === null || oracle.groupSize === 0 ? malformed(`${account.address} is not an oracle`) : oracle
 }
 
-/** Swap paths whose fee depends on the time since the last swap: one pair for each regime. */
+/** Swap paths whose fee depends on the time since the last swap. There is one pair per regime. */
 const adaptiveSwapPaths = (
   { feeRate, tick }: WhirlpoolState,
   oracle: OracleState,
@@ -142,14 +142,14 @@ const adaptiveSwapPaths = (
     unixTimestamp < oracle.tradeEnableAt ? null : inRegime(whirlpoolRegime(oracle, unixTimestamp))
 }
 
-/** A decoded pool before it is priced: its swap paths in both directions. */
+/** A pool that is decoded but not priced yet: its swap paths in both directions. */
 export interface WhirlpoolSwapPaths {
   readonly state: WhirlpoolState
-  /** Null at a clock at which the program rejects every swap. */
+  /** Null at a clock when the program rejects every swap. */
   readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** Swap paths of the pool. `swapSteps` runs a swap along one and gives the state after it. */
+/** Decodes the pool's swap paths. `swapSteps` runs a swap along one and computes the state after it. */
 export const whirlpoolSwapPaths = (
   pool: OnChainAccount,
   accounts: Accounts,
@@ -198,7 +198,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
       { mint: state.mintA, vault: whirlpoolOffsets.vaultA, owed: [a.protocolFee] },
       { mint: state.mintB, vault: whirlpoolOffsets.vaultB, owed: [b.protocolFee] }
     ),
-    // The program accepts a swap whose output is zero.
+    // The program accepts a swap with zero output.
     refusesZeroOutput: false,
     paths: at
   })

@@ -13,12 +13,12 @@ import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 import type { OracleState } from "./whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "./whirlpoolTicks.ts"
 
-/** A reference is reset after this many seconds, even when swaps were frequent. */
+/** A reference is reset after this many seconds, however frequent swaps were. */
 const MAX_REFERENCE_AGE = 3600
 
 /**
- * The regime of a swap at this second. A clock that trails the oracle's own last write counts as that write, because
- * the program never sees an earlier time.
+ * The regime of a swap at this second. If the clock is behind the oracle's last write, the time of that write is
+ * used, because the program never sees an earlier time.
  */
 export const whirlpoolRegime = (oracle: OracleState, now: number): Regime => {
   const last = Math.max(oracle.referenceUpdatedAt, oracle.majorSwapAt)
@@ -35,7 +35,7 @@ const boundOf = (group: number, tick: number): Bound | null =>
   tick > MIN_TICK && tick < MAX_TICK ? { group, sqrtPrice: whirlpoolSqrtPriceAt(tick) } : null
 
 /**
- * The outermost groups in which the accumulator still changes, with the prices at their far ends; null beyond the last
+ * The outermost groups where the accumulator still changes, with the prices at their far ends. Null beyond the last
  * ticks.
  */
 const coreOf = (volatility: Volatility, reference: Reference) => {
@@ -45,14 +45,14 @@ const coreOf = (volatility: Volatility, reference: Reference) => {
   return { lower: boundOf(low, low * groupSize), upper: boundOf(high, (high + 1) * groupSize) }
 }
 
-/** Returns whichever price the swap meets first. */
+/** Returns the price that the swap meets first. */
 const nearer = (down: boolean, a: bigint, b: bigint): bigint => (a > b === down ? a : b)
 
 const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, tick))
 
 /**
- * The fee of a swap that starts at `tick`. A step ends where the group ends, except where that changes nothing: without
- * liquidity, and outside the groups in which the accumulator changes.
+ * The fee of a swap that starts at `tick`. A step ends with the group, unless that changes nothing: without
+ * liquidity, and outside the groups where the accumulator changes.
  */
 export const whirlpoolAdaptiveFee =
   (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
@@ -62,7 +62,7 @@ export const whirlpoolAdaptiveFee =
     let group = floorDiv(tick, groupSize)
     let skips = false
 
-    /** Price up to which groups can be skipped; null when they must be counted. */
+    /** The price up to which groups can be skipped; null when they must be counted. */
     const skipTo = (target: bigint, liquidity: bigint): bigint | null => {
       if (control === 0n || liquidity === 0n) {
         return target

@@ -1,4 +1,7 @@
-/** Instructions and event of Orca Whirlpool: whirlpools, instructions/{swap,two_hop_swap}.rs, their v2, and the `Traded` event. */
+/**
+ * Instructions and event of Orca Whirlpool: whirlpools, instructions/{swap,two_hop_swap}.rs, their v2, and the
+ * `Traded` event.
+ */
 import { eventLayout, inLog, swapAmounts } from "../layout/anchorEvents.ts"
 import { hopLayout, taggedHops } from "../layout/hops.ts"
 import { ANCHOR_SWAP, ANCHOR_SWAP_V2, tagOf } from "../layout/anchor.ts"
@@ -11,7 +14,7 @@ import { whirlpoolGrid } from "./whirlpoolTicks.ts"
 const TWO_HOP_SWAP = "c360ed6c44a2dbe6"
 const TWO_HOP_SWAP_V2 = "ba8fd11dfe02c275"
 
-/** Last accounts of `swap` and `swap_v2`. */
+/** The last accounts of `swap` and `swap_v2`. */
 const swapAccountsTail = [
   "tokenOwnerAccountA",
   "tokenVaultA",
@@ -38,7 +41,7 @@ export const whirlpoolSwapV2Accounts = [
   ...swapAccountsTail
 ] as const
 
-/** Accounts of `two_hop_swap` up to the last vault. */
+/** Accounts of `two_hop_swap`, up to the last vault. */
 const twoHopSwapAccounts = [
   "tokenProgram",
   "tokenAuthority",
@@ -54,7 +57,7 @@ const twoHopSwapAccounts = [
   "tokenVaultTwoB"
 ] as const
 
-/** Accounts of `two_hop_swap_v2` up to the last vault. The token in between goes from vault to vault. */
+/** Accounts of `two_hop_swap_v2`, up to the last vault. The token in between goes from vault to vault. */
 const twoHopSwapV2Accounts = [
   "whirlpoolOne",
   "whirlpoolTwo",
@@ -86,7 +89,7 @@ const swapData = (
     ...(swap.second ? [u8(0)] : [])
   )
 
-/** Data of an exact-input `swap` or `swap_v2` whose price limit is the program's last price. */
+/** Data of an exact-input `swap` or `swap_v2`. Its price limit is the program's final price. */
 export const encodeWhirlpoolSwap = (swap: {
   readonly second: boolean
   readonly amountIn: bigint
@@ -94,7 +97,7 @@ export const encodeWhirlpoolSwap = (swap: {
   readonly aToB: boolean
 }): Uint8Array => swapData(swap, { specified: swap.amountIn, threshold: swap.minimumOut, isInput: true })
 
-/** Data of an exact-output `swap` or `swap_v2` whose price limit is the program's last price. */
+/** Data of an exact-output `swap` or `swap_v2`. Its price limit is the program's final price. */
 export const encodeWhirlpoolSwapOut = (swap: {
   readonly second: boolean
   readonly amountOut: bigint
@@ -119,7 +122,7 @@ export const whirlpoolTraded = eventLayout("e1ca49af932ba096", [
 const amountsOf = swapAmounts(whirlpoolTraded, "inputAmount", "outputAmount")
 const TRANSFER_FEE_AT = whirlpoolTraded.offsetOf("inputTransferFee")
 
-/** Swaps of Orca's concentrated pools, two-hop swaps included. */
+/** Decodes swaps on Orca's concentrated pools, including two-hop swaps. */
 export const whirlpoolSwaps: SwapDecoder = {
   dex: whirlpool.dex,
   programId: whirlpool.programId,

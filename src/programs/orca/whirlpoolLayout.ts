@@ -30,23 +30,23 @@ export const whirlpoolOffsets = {
   mintB: 181,
   vaultB: 213
 } as const
-/** Counters that swaps increase, by the incoming token: fees owed to the protocol, and fees per unit of liquidity. */
+/** Counters that swaps increase, by incoming token: fees owed to the protocol, and fees per unit of liquidity. */
 export const whirlpoolSwapCounters = {
   a: { protocolFee: 85, feeGrowth: 165 },
   b: { protocolFee: 93, feeGrowth: 245 }
 } as const
 
-/** Ticks of one array, a tick spacing apart. */
+/** Ticks per array. They are one tick spacing apart. */
 export const TICKS_IN_ARRAY = 88
-/** Bytes of a tick array of fixed size. */
+/** Bytes of a fixed-size tick array. */
 export const FIXED_ARRAY_SIZE = 9988
 export const FIXED_ARRAY_DISCRIMINATOR = "4561bdbe6e0742bb"
-/** A tick array of fixed size; a tick is a flag byte, its net liquidity and growth counters. */
+/** A fixed-size tick array. Each tick is a flag byte, its net liquidity and growth counters. */
 export const fixedArrayOffsets = { start: 8, ticks: 12, tickSize: 113, tickNet: 1, tickGross: 17, pool: 9956 } as const
 
-/** First eight bytes of a tick array whose account grows with its use. */
+/** First eight bytes of a tick array that grows with its use. */
 export const DYNAMIC_ARRAY_DISCRIMINATOR = "11d8f68ee1c7da38"
-/** A tick array that stores one byte for an unused tick, and one byte and the tick for a used tick. */
+/** A tick array that takes one byte for an unused tick, and one byte plus the tick for a used one. */
 export const dynamicArrayOffsets = {
   start: 8,
   pool: 12,
@@ -59,7 +59,7 @@ export const dynamicArrayOffsets = {
 } as const
 
 export const ORACLE_DISCRIMINATOR = "8bc283b38cb3e5f4"
-/** The oracle account of a pool with an adaptive fee: constants first, then the variables that swaps write. */
+/** The oracle account of a pool with an adaptive fee: first the constants, then the variables that swaps write. */
 export const oracleOffsets = {
   pool: 8,
   tradeEnable: 40,
@@ -78,14 +78,14 @@ export const oracleOffsets = {
 } as const
 const ORACLE_SIZE = 110
 
-/** The fields of the pool account that prices depend on. */
+/** The fields of the pool account that affect prices. */
 export interface WhirlpoolState {
   readonly tickSpacing: number
   /** Differs from the tick spacing exactly when the pool has an adaptive fee. */
   readonly feeTierIndex: number
-  /** Millionths of the input. */
+  /** In millionths of the input. */
   readonly feeRate: bigint
-  /** Ten-thousandths of the fee. */
+  /** In ten-thousandths of the fee. */
   readonly protocolFeeRate: bigint
   readonly liquidity: bigint
   readonly sqrtPrice: bigint
@@ -94,7 +94,7 @@ export interface WhirlpoolState {
   readonly mintB: Mint
 }
 
-/** The pool account's fields; null when the bytes are not one. */
+/** Decodes a pool account; null when the bytes are not one. */
 export const decodeWhirlpool = (data: Uint8Array): WhirlpoolState | null => {
   if (data.length < WHIRLPOOL_SIZE || !hasDiscriminator(data, WHIRLPOOL_DISCRIMINATOR)) {
     return null
@@ -117,7 +117,7 @@ const text = (seed: string) => new TextEncoder().encode(seed)
 const TICK_ARRAY_SEED = text("tick_array")
 const ORACLE_SEED = text("oracle")
 
-/** Addresses of a pool's tick arrays by their start. The start is a seed, as decimal text. */
+/** Derives the addresses of a pool's tick arrays from their start. The seed is the start as decimal text. */
 export const whirlpoolArrayAddresses = (derive: DeriveAddress, pool: Address): ((start: number) => Address) => {
   const poolBytes = addressToBytes(pool)
   return (start) => derive(WHIRLPOOL_PROGRAM, [TICK_ARRAY_SEED, poolBytes, text(String(start))])
@@ -127,7 +127,7 @@ export const whirlpoolArrayAddresses = (derive: DeriveAddress, pool: Address): (
 export const whirlpoolArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address =>
   whirlpoolArrayAddresses(derive, pool)(start)
 
-/** The account that holds the adaptive fee of a pool. */
+/** The account that stores the adaptive fee of a pool. */
 export const oracleAddress = (derive: DeriveAddress, pool: Address): Address =>
   derive(WHIRLPOOL_PROGRAM, [ORACLE_SEED, addressToBytes(pool)])
 
@@ -164,7 +164,7 @@ const decodeDynamicArray = (data: Uint8Array, spacing: number): ReadonlyArray<Ti
 const onGrid = (ticks: ReadonlyArray<Tick> | null): ReadonlyArray<Tick> | null =>
   ticks?.every(({ index }) => isOnGrid(index)) === true ? ticks : null
 
-/** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
+/** Initialized ticks of a tick array, ascending. Null when the bytes are not the array that begins at `start`. */
 export const decodeWhirlpoolArray = (
   account: OnChainAccount,
   start: number,
@@ -183,13 +183,13 @@ export const decodeWhirlpoolArray = (
   return hasDiscriminator(data, DYNAMIC_ARRAY_DISCRIMINATOR) ? onGrid(decodeDynamicArray(data, spacing)) : null
 }
 
-/** Start of the tick array that a tick lies in. */
+/** Start of the tick array that contains a tick. */
 export const arrayStart = (tick: number, spacing: number): number =>
   Math.floor(tick / (TICKS_IN_ARRAY * spacing)) * TICKS_IN_ARRAY * spacing
 
 /**
- * Starts of the (at most three) arrays of a swap, in its direction. Upwards the first is the next array, when no usable
- * tick above the current tick is left in this one.
+ * Starts of the arrays of a swap (three at most) in its direction. Upwards, the first is the next array when this one
+ * has no usable tick above the current tick.
  */
 export const arraySequence = (tick: number, spacing: number, down: boolean): ReadonlyArray<number> => {
   const size = TICKS_IN_ARRAY * spacing
@@ -200,11 +200,11 @@ export const arraySequence = (tick: number, spacing: number, down: boolean): Rea
     .filter((start) => start + size > MIN_TICK && start < MAX_TICK)
 }
 
-/** The tick at which the last array of a sequence ends a step, even if it is uninitialized. */
+/** The tick at which the last array of a sequence ends a step, initialized or not. */
 export const sequenceEdge = (last: number, spacing: number, down: boolean): number =>
   down ? Math.max(last, MIN_TICK) : Math.min(last + TICKS_IN_ARRAY * spacing - 1, MAX_TICK)
 
-/** The adaptive fee of a pool, and the times of its last changes in seconds since the Unix epoch. */
+/** A pool's adaptive fee, and when it last changed, in seconds since the Unix epoch. */
 export interface OracleState extends Volatility {
   readonly tradeEnableAt: number
   /** A swap is a major one when it moves the price by this many ticks. */
@@ -213,7 +213,7 @@ export interface OracleState extends Volatility {
   readonly majorSwapAt: number
 }
 
-/** The oracle account's fee; null when the bytes are not one. */
+/** Decodes an oracle account's fee; null when the bytes are not one. */
 export const decodeOracle = (account: OnChainAccount): OracleState | null => {
   const { data } = account
   if (

@@ -1,5 +1,5 @@
 /**
- * Orca Whirlpool's tick grid. Prices from one up have a ladder of Q96 factors, prices below one a ladder of Q64
+ * Orca Whirlpool's tick grid. Prices from one upwards use a ladder of Q96 factors, prices below one a ladder of Q64
  * factors.
  */
 import type { PriceGrid } from "../math/concentrated.ts"
@@ -49,14 +49,14 @@ const BELOW_ONE = [
   37481735321082n
 ]
 
-/** Square root of the price at a tick, Q64.64. */
+/** Square root of a tick's price, Q64.64. */
 export const whirlpoolSqrtPriceAt = (tick: number): bigint =>
   tick < 0 ? climb(BELOW_ONE, tick, 64n) : climb(ABOVE_ONE, tick, 96n) >> 32n
 
-/** The greatest tick whose price is not above this one. */
+/** The highest tick whose price is not above this one. */
 export const whirlpoolTickAt = (sqrtPrice: bigint): number => tickBelow(whirlpoolSqrtPriceAt, sqrtPrice)
 
-/** Without a price limit the program runs to its last prices and keeps the swap up to there. */
+/** Without a price limit the program runs to its final price and keeps the swap up to there. */
 export const whirlpoolGrid: PriceGrid = {
   sqrtPriceAt: whirlpoolSqrtPriceAt,
   lowestSqrtPrice: 4295048016n,

@@ -1,4 +1,7 @@
-/** Pump.fun bonding curves: the program's IDL notes, @pump-fun/pump-sdk 2.0.0, and for 2025-01 the program itself. */
+/**
+ * Pump.fun bonding curves: the program's IDL notes, @pump-fun/pump-sdk 2.0.0, and for January 2025 the program
+ * itself.
+ */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
@@ -26,12 +29,12 @@ import { closed, incomplete, isFailure, malformed } from "../layout/unpriceable.
 const dex = "pump-fun-curve"
 
 export const CURVE_DISCRIMINATOR = "17b7f83760d8ac60"
-/** Length of the first layout. Later fields were appended and count as zero when the account ends before them. */
+/** Length of the first layout. Fields that were appended later count as zero when the account ends before them. */
 const FIRST_LENGTH = 49
-/** Fees depend on a market cap with this supply. Mayhem curves mint more and use their own. */
+/** Fees depend on a market cap computed with this supply. Mayhem curves mint more and use their own supply. */
 const COMMON_SUPPLY = 1_000_000_000_000_000n
 
-/** Tokens that a common curve has to sell: `initial_real_token_reserves` of the global account. */
+/** Tokens that a common curve sells: `initial_real_token_reserves` of the global account. */
 const FOR_SALE = 793_100_000_000_000n
 
 /** Offsets in a curve account. */
@@ -63,11 +66,11 @@ interface Curve {
   readonly realTokens: bigint
   readonly realQuote: bigint
   readonly fees: CurveFees
-  /** What the migration puts into the pool beside the curve's quote. Null when no purchase may go beyond the curve. */
+  /** What the migration adds to the pool besides the curve's quote. Null when no purchase may go beyond the curve. */
   readonly beyond: Beyond | null
 }
 
-/** The tokens that are not for sale on the curve, and the quote that the migration keeps back. */
+/** The tokens that the curve does not sell, and the quote that the migration keeps. */
 interface Beyond {
   readonly base: bigint
   readonly migrationFee: bigint
@@ -76,7 +79,7 @@ interface Beyond {
 const isCurve = ({ data, owner }: OnChainAccount): boolean =>
   owner === PUMP_PROGRAM && data.length >= FIRST_LENGTH && hasDiscriminator(data, CURVE_DISCRIMINATOR)
 
-/** The curve account of a coin. It names its quote and not its coin, so it is found by address. */
+/** The curve account of a coin. It names its quote but not its coin, so it is found by address. */
 export const curveOf = (mint: Mint, derive: DeriveAddress): Address =>
   derive(PUMP_PROGRAM, [utf8("bonding-curve"), addressToBytes(mint)])
 
@@ -85,7 +88,10 @@ const quoteMintOf = (data: Uint8Array): Mint => {
   return stored === NO_ADDRESS ? SOL : stored
 }
 
-/** The curve's token account. Empty until the mint has been read, because the mint's program decides the address. */
+/**
+ * The curve's token account. Empty until the mint has been read, because the mint's program determines the
+ * address.
+ */
 const tokensOf = (
   { address }: OnChainAccount,
   mint: Mint,
@@ -106,7 +112,7 @@ const needs = (
     ? [foundBy, quoteMintOf(pool.data), ...curveFeeAccounts(derive), ...tokensOf(pool, foundBy, accounts, derive)]
     : []
 
-/** Units of quote that `tokens` cost on the curve before fees. */
+/** What `tokens` cost on the curve before fees, in units of quote. */
 const costOf = ({ virtualQuote, virtualTokens }: Curve, tokens: bigint): bigint =>
   (tokens * virtualQuote) / (virtualTokens - tokens) + 1n
 
@@ -119,7 +125,10 @@ const poolToCome = ({ beyond, realQuote }: Curve, cost: bigint) => {
   return beyond === null || quote <= 0n ? null : { base: beyond.base, quote }
 }
 
-/** Sells exact tokens. What the curve lacks comes from the pool to come, at the pool's price and the curve's fees. */
+/**
+ * Sells an exact number of tokens. What the curve lacks comes from the future pool, at the pool's price and the
+ * curve's fees.
+ */
 const buyExactly = (curve: Curve, tokens: bigint): Swap => {
   const { fees, realTokens } = curve
   const cost = costOf(curve, minBigInt(tokens, realTokens))
@@ -139,7 +148,10 @@ const buyExactly = (curve: Curve, tokens: bigint): Swap => {
   return { ending: "filled", amountIn: amountIn + more + fees.on(more), amountOut: tokens }
 }
 
-/** Empties the curve and spends the rest of the input in the pool to come. The rest stays with the trader if it buys nothing. */
+/**
+ * Empties the curve and spends the rest of the input in the future pool. If the rest buys nothing there, it stays
+ * with the trader.
+ */
 const buyBeyond = (curve: Curve, amountIn: bigint): Swap => {
   const cost = costOf(curve, curve.realTokens)
   const paid = cost + curve.fees.on(cost)
@@ -160,7 +172,7 @@ const buy = (curve: Curve, amountIn: bigint): Swap => {
   return amountOut > curve.realTokens ? buyBeyond(curve, amountIn) : { ending: "filled", amountIn, amountOut }
 }
 
-/** Sells tokens. The program accepts a payout of zero: it takes the tokens for nothing. */
+/** Sells tokens. The program accepts a payout of zero and then takes the tokens for nothing. */
 const sell = (curve: Curve, amountIn: bigint): Swap => {
   const gross = outputFor(amountIn, curve.virtualTokens, curve.virtualQuote)
   const amountOut = gross - curve.fees.on(gross)
@@ -172,7 +184,9 @@ const marginalRate = ({ fees, virtualQuote, virtualTokens }: Curve, aToB: boolea
     ? { numerator: virtualQuote * (BPS - totalBps(fees.rates)), denominator: virtualTokens * BPS }
     : { numerator: virtualTokens * BPS, denominator: virtualQuote * (BPS + totalBps(fees.rates)) }
 
-/** A sale is limited to the quote that was paid in. A purchase goes on in the pool to come, if the program allows it. */
+/**
+ * A sale is limited to the quote that was paid in. A purchase continues in the future pool, if the program allows it.
+ */
 const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
   const { fees, realQuote, realTokens, virtualQuote, virtualTokens } = curve
   if (aToB) {
@@ -184,7 +198,7 @@ const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
   const cost = costOf(curve, realTokens)
   const part = minBigInt(net, cost)
   const pool = net > cost ? poolToCome(curve, cost) : null
-  // The share of the price at the end of the curve, which is where the pool begins.
+  // The remaining share, measured from the price at the end of the curve, where the pool begins.
   const rest = {
     numerator: share.numerator * virtualTokens * (virtualQuote + cost),
     denominator: share.denominator * virtualQuote * (virtualTokens - realTokens)
@@ -194,9 +208,10 @@ const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
 }
 
 /**
- * What a purchase finds beyond the curve (pump-public-docs, docs/SYNTHETIC_MIGRATION.md). Null for mayhem coins, and for
- * cashback coins, which only the older instructions trade. A curve's token account that has not been read counts as the
- * supply without the tokens for sale: curves hold no more than this unless somebody gives them tokens.
+ * What a purchase finds beyond the curve (pump-public-docs, docs/SYNTHETIC_MIGRATION.md). Null for mayhem coins, and
+ * for cashback coins, which only the older instructions trade. While the curve's token account has not been read, it
+ * counts as holding the supply without the tokens for sale: curves hold no more than this unless somebody gives them
+ * tokens.
  */
 const beyondOf = (
   { data }: OnChainAccount,
@@ -290,8 +305,8 @@ const decode = (
 }
 
 /**
- * Bonding curves of coins that have not graduated. Token A is the coin, token B its quote: SOL, or the mint that the
- * curve names.
+ * Bonding curves of coins that have not graduated. Token A is the coin. Token B is the quote: SOL, or the mint that
+ * the curve names.
  */
 export const pumpCurve: Program = {
   dex,

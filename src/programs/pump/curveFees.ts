@@ -1,4 +1,4 @@
-/** Fees of a bonding curve, by the program version that the accounts belong to. */
+/** Fees of a bonding curve, for each program version that accounts may come from. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readU64 } from "../layout/bytes.ts"
@@ -16,22 +16,23 @@ export const globalAt = {
   creatorFeeBps: 154,
   creatorFeeConfigurable: 1045
 } as const
-/** Length without a creator fee: the program of January 2025, which rounds its only fee down. */
+/**
+ * Account length without a creator fee. It belongs to the program of January 2025, which rounds its only fee down.
+ */
 const FIRST_LENGTH = 113
 
-/** The fees of one curve. */
 export interface CurveFees {
   readonly rates: FeeRates
-  /** All fees on an amount of quote. */
+  /** The sum of all fees on an amount of quote. */
   readonly on: (amount: bigint) => bigint
-  /** The part of an exact input that reaches the curve; zero or negative when nothing does. */
+  /** How much of an exact input reaches the curve; zero or negative when nothing does. */
   readonly netOf: (spend: bigint) => bigint
-  /** Quote that the migration of a SOL curve keeps back. Null for programs that sell nothing beyond the curve. */
+  /** Quote that the migration of a SOL curve keeps. Null for programs that sell nothing beyond the curve. */
   readonly poolMigrationFee: bigint | null
   readonly slot: number
 }
 
-/** Properties of a curve that its fees depend on. */
+/** The properties of a curve that decide its fees. */
 export interface CurveListing {
   readonly quoteMint: Mint
   readonly marketCap: bigint
@@ -40,10 +41,10 @@ export interface CurveListing {
   readonly creatorFeeBps: bigint
 }
 
-/** The account of the curve program's settings. */
+/** Address of the curve program's settings. */
 export const globalOf = (derive: DeriveAddress): Address => derive(PUMP_PROGRAM, [utf8("global")])
 
-/** The accounts that hold the fees of every curve. */
+/** The accounts that store the fees of every curve. */
 export const curveFeeAccounts = (derive: DeriveAddress): ReadonlyArray<Address> => [
   globalOf(derive),
   feeConfigOf(PUMP_PROGRAM, derive)
@@ -57,7 +58,7 @@ const rising = (rates: FeeRates, slot: number, poolMigrationFee: bigint | null =
   slot
 })
 
-/** Flat rates from Global, from before the fee program existed. */
+/** Flat rates from Global, used before the fee program existed. */
 const flatFees = ({ data, slot }: OnChainAccount, { hasCreator }: CurveListing): CurveFees => {
   const protocol = readU64(data, globalAt.feeBps)
   if (data.length >= globalAt.creatorFeeBps + 8) {
@@ -66,7 +67,7 @@ const flatFees = ({ data, slot }: OnChainAccount, { hasCreator }: CurveListing):
   return {
     rates: { lp: 0n, protocol, creator: 0n },
     on: (amount) => (amount * protocol) / 10_000n,
-    // That program sold only exact amounts of tokens.
+    // That program only sold exact amounts of tokens.
     netOf: () => 0n,
     poolMigrationFee: null,
     slot
@@ -100,7 +101,7 @@ const tieredFees = (
       )
 }
 
-/** The curve's fees: from the FeeConfig, or from Global when there is no FeeConfig. */
+/** Reads the curve's fees from the FeeConfig, or from Global when there is no FeeConfig. */
 export const readCurveFees = (
   accounts: Accounts,
   derive: DeriveAddress,

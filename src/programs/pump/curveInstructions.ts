@@ -1,4 +1,7 @@
-/** Trades on Pump.fun's bonding curve as instructions and events. Layout: pump-public-docs, idl/pump.json and docs/instructions. */
+/**
+ * Trades on Pump.fun's bonding curve as instructions and events. Layout: pump-public-docs, idl/pump.json and
+ * docs/instructions.
+ */
 import { eventLayout } from "../layout/anchorEvents.ts"
 import { pumpCurve } from "./curve.ts"
 import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
@@ -74,13 +77,13 @@ export const encodeCurveBuyV3 = (quote: bigint, minimumTokens: bigint): Uint8Arr
 export const encodeCurveBuy = (lamports: bigint, minimumTokens: bigint): Uint8Array =>
   encodeBuyExactIn(BUY_EXACT_SOL_IN, lamports, minimumTokens)
 
-/** Indexes among the accounts of an instruction. */
+/** Indexes among an instruction's accounts. */
 interface CurveLayout {
   readonly curve: number
   readonly baseVault: number
   readonly user: number
   readonly feeRecipient: number | null
-  /** Null for the first instructions, which know only lamports. */
+  /** Null for the first instructions, which only know lamports. */
   readonly quote: { readonly mint: number; readonly vault: number } | null
 }
 
@@ -130,7 +133,7 @@ const hopOf = (layout: CurveLayout, accounts: ReadonlyArray<Address>): Hop | nul
   return quoteVault === undefined ? null : { pool, vaults: [baseVault, quoteVault] }
 }
 
-/** Event `TradeEvent`, up to the name of the instruction. Lamports are before fees. */
+/** Event `TradeEvent`, up to the instruction's name. Lamports are before fees. */
 export const curveTradeEvent = eventLayout("bddb7fd34ee661ee", [
   ["mint", "address"],
   ["solAmount", "u64"],
@@ -165,8 +168,8 @@ export const curveCompleteEvent = eventLayout("5f72619cd42e9808", [
 ])
 
 /**
- * Event `PostCompleteBuyEvent`: the part of a completing purchase that is paid from the tokens of the pool to come. It
- * follows the `TradeEvent` of the curve's part and `CompleteEvent`.
+ * Event `PostCompleteBuyEvent`: the part of a completing purchase that is paid from the tokens of the future pool. It
+ * follows the `TradeEvent` of the curve's part and the `CompleteEvent`.
  */
 export const curvePostCompleteEvent = eventLayout("6fb06d8b316cd5fb", [
   ["user", "address"],
@@ -212,14 +215,14 @@ const at = {
   fee: curveTradeEvent.offsetOf("fee"),
   creatorFee: curveTradeEvent.offsetOf("creatorFee")
 }
-/** The event of early 2024, without fees. */
+/** Length of the event in early 2024, which had no fees. */
 const SHORTEST_EVENT = curveTradeEvent.endOf("virtualSolReserves")
 const WITH_FEES = curveTradeEvent.endOf("creatorFee")
 const INSTRUCTION_NAME_AT = curveTradeEvent.endOf("lastUpdateTimestamp")
 const SHAREHOLDER_LENGTH = 34
 
 /**
- * The cashback and the quote amount, which follow a name and a list of variable length. Null in events of older
+ * The cashback and the quote amount. They follow a name and a list of variable length. Null in events with older
  * layouts.
  */
 const tailOf = (body: Uint8Array): { readonly cashback: bigint; readonly quoteAmount: bigint } | null => {
@@ -257,7 +260,9 @@ const reportOf = (body: Uint8Array): SwapReport | null => {
 const reportIn = (event: bigint, body: Uint8Array): SwapReport | null =>
   event === curveTradeEvent.tag ? reportOf(body) : event === curvePostCompleteEvent.tag ? postCompleteOf(body) : null
 
-/** Trades on Pump.fun's curves. Lamports move without an instruction, so only the event states their amount. */
+/**
+ * Decodes trades on Pump.fun's curves. Lamports move without an instruction, so only the event states their amount.
+ */
 export const pumpCurveSwaps: SwapDecoder = {
   dex: pumpCurve.dex,
   programId: pumpCurve.programId,

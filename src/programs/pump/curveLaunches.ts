@@ -28,10 +28,10 @@ export const pumpMigrationEvent = eventLayout("bde95db95c94ea94", [
 ])
 const migrationAt = { mint: pumpMigrationEvent.offsetOf("mint"), pool: pumpMigrationEvent.offsetOf("pool") }
 
-/** Name, symbol and metadata address of a coin. */
+/** Name, symbol and metadata URI of a coin. */
 export type CoinTexts = readonly [name: string, symbol: string, uri: string]
 
-/** The address that signs for new mints. */
+/** The address that signs when a mint is created. */
 export const mintAuthorityOf = (derive: DeriveAddress): Address => derive(PUMP_PROGRAM, [utf8("mint-authority")])
 
 /** The data of `create`. */
@@ -41,7 +41,7 @@ export const encodePumpCreate = (texts: CoinTexts, creator: Address): Uint8Array
 /** The data of `migrate`. */
 export const encodePumpMigrate = (): Uint8Array => u64(MIGRATE)
 
-/** Event `CreateEvent` of a coin created by its payer. */
+/** Encodes the event `CreateEvent` of a coin created by its payer. */
 export const encodePumpCreateEvent = (coin: {
   readonly texts: CoinTexts
   readonly mint: Mint
@@ -62,7 +62,7 @@ export const encodePumpCreateEvent = (coin: {
   )
 
 /**
- * Offset after the three texts of `CreateEvent`, each with its length before it. Null when the body ends before that.
+ * Offset after the three texts of `CreateEvent`, each preceded by its length. Null when the body ends before that.
  */
 const afterTexts = (body: Uint8Array): number | null => {
   let offset = 0
@@ -76,15 +76,15 @@ const afterTexts = (body: Uint8Array): number | null => {
 }
 
 /**
- * Addresses after the texts of `CreateEvent`: mint, curve, payer and creator. Events of earlier program versions end
- * with the payer.
+ * Offsets of the addresses after the texts of `CreateEvent`: mint, curve, payer and creator. Events of earlier
+ * program versions end with the payer.
  */
 const createdAt = { mint: 0, curve: 32, payer: 64, creator: 96 } as const
 
 const addressAt = (body: Uint8Array, offset: number): Address | null =>
   body.length < offset + 32 ? null : readAddress(body, offset)
 
-/** Launches and migrations of Pump.fun. */
+/** Decodes launches and migrations of Pump.fun. */
 export const pumpCurveLaunches: Launchpad = {
   launchpad,
   dex: pumpCurve.dex,

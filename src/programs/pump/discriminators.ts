@@ -1,4 +1,4 @@
-/** Instructions with the same name in the curve program and PumpSwap, and other parts that both share. */
+/** Instructions that have the same name in the curve program and in PumpSwap, and other parts that both share. */
 import type { Address } from "../../domain/Address.ts"
 import { pack, u64, u8, utf8 } from "../layout/pack.ts"
 import type { DeriveAddress } from "../interface/Program.ts"
@@ -14,10 +14,10 @@ export const BUY_EXACT_QUOTE_IN_V2 = tagOf("c2ab1c46684d5b2f")
 export const encodeSell = (tokens: bigint, minimumOut: bigint): Uint8Array =>
   pack(u64(SELL), u64(tokens), u64(minimumOut))
 
-/** Data of a purchase by exact input, without tracking the trader's volume. */
+/** Data of a purchase by exact input. It does not track the trader's volume. */
 export const encodeBuyExactIn = (tag: bigint, quote: bigint, minimumOut: bigint): Uint8Array =>
   pack(u64(tag), u64(quote), u64(minimumOut), u8(0))
 
-/** The account that counts a program's whole volume. */
+/** The account that counts a program's total volume. */
 export const globalVolumeOf = (program: Address, derive: DeriveAddress): Address =>
   derive(program, [utf8("global_volume_accumulator")])

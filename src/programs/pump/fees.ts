@@ -1,4 +1,4 @@
-/** Fees of the pump programs: schedules from the fee program's FeeConfig, and the arithmetic of both programs. */
+/** Fees of the pump programs: the schedules in the fee program's FeeConfig, and the arithmetic of both programs. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
@@ -10,48 +10,48 @@ import { takesFee } from "../math/transferFee.ts"
 import type { Accounts, DeriveAddress, Unpriceable } from "../interface/Program.ts"
 import { isFailure, malformed, unsupported } from "../layout/unpriceable.ts"
 
-/** The bonding-curve program. A pool created by its pool authority is canonical. */
+/** The bonding-curve program. Pools created by its pool authority are canonical. */
 export const PUMP_PROGRAM = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
 
-/** The all-zero key: no creator, or SOL as the quote of a curve. */
+/** The all-zero key. It means no creator, or SOL as the quote of a curve. */
 export const NO_ADDRESS = Address.make("11111111111111111111111111111111")
 
-/** The program that keeps the fee schedules of the other two. */
+/** The program that stores the fee schedules of the other two. */
 export const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
 const SOL_2022 = Address.make("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP")
 
 /**
- * Discriminator of a FeeConfig, its fixed offsets, and the lengths of its parts. Tiers follow their count; a second
- * list for stablecoins follows them.
+ * Discriminator of a FeeConfig, its fixed offsets, and the lengths of its parts. The tiers are preceded by their
+ * count. A second list, for stablecoins, follows.
  */
 export const FEE_CONFIG_DISCRIMINATOR = "8f3492bbdb7b4c9b"
 export const feeConfigAt = { bump: 8, flat: 41, tierCount: 65, tiers: 69 } as const
-/** Three rates of eight bytes. A tier has a threshold of sixteen bytes before them. */
+/** Three rates of eight bytes. In a tier, a threshold of sixteen bytes precedes them. */
 export const FEES_LENGTH = 24
 export const TIER_LENGTH = 16 + FEES_LENGTH
 
-/** Fee rates of a trade in basis points of its quote amount. */
+/** Fee rates of a trade, in basis points of its quote amount. */
 export interface FeeRates {
   readonly lp: bigint
   readonly protocol: bigint
   readonly creator: bigint
 }
 
-/** Basis points of all three together. */
+/** The sum of all three rates, in basis points. */
 export const totalBps = ({ creator, lp, protocol }: FeeRates): bigint => lp + protocol + creator
 
 const feeUp = (amount: bigint, bps: bigint): bigint => (bps === 0n ? 0n : ceilDiv(amount * bps, BPS))
 
-/** The three fees on a quote amount, each rounded up. */
+/** The sum of the three fees on a quote amount. Each is rounded up. */
 export const feesOn = (amount: bigint, rates: FeeRates): bigint =>
   feeUp(amount, rates.lp) + feeUp(amount, rates.protocol) + feeUp(amount, rates.creator)
 
-/** The share that stays in the pool, rounded up. */
+/** The fee that stays in the pool, rounded up. */
 export const lpFeeOn = (amount: bigint, rates: FeeRates): bigint => feeUp(amount, rates.lp)
 
 /**
- * The part of `spend` that reaches the curve in an exact-input purchase: floor(spend·10000/(10000 + bps)), less the
- * overshoot of the rounded-up fees, less one. Source: the program's own notes on `buy_exact_sol_in` in its IDL.
+ * The part of `spend` that reaches the curve in an exact-input purchase: floor(spend·10000/(10000 + bps)), less what
+ * the rounded-up fees overshoot, less one. Source: the program's own notes on `buy_exact_sol_in` in its IDL.
  */
 export const netOf = (spend: bigint, rates: FeeRates): bigint => {
   const net = (spend * BPS) / (BPS + totalBps(rates))
@@ -59,7 +59,7 @@ export const netOf = (spend: bigint, rates: FeeRates): bigint => {
   return overshoot > 0n ? net - overshoot - 1n : net - 1n
 }
 
-/** The account of the fee program with the schedules of one pump program. */
+/** The fee program's account with the schedules of one pump program. */
 export const feeConfigOf = (programId: Address, derive: DeriveAddress): Address =>
   derive(FEE_PROGRAM, [utf8("fee_config"), addressToBytes(programId)])
 
@@ -69,7 +69,7 @@ const ratesAt = (data: Uint8Array, offset: number): FeeRates => ({
   creator: readU64(data, offset + 16)
 })
 
-/** The last tier whose threshold the market cap reaches; otherwise the first. */
+/** The last tier whose threshold the market cap reaches; otherwise the first tier. */
 const tierAt = (data: Uint8Array, offset: number, count: number, marketCap: bigint): FeeRates => {
   let tier = count - 1
   while (tier > 0 && readU128(data, offset + tier * TIER_LENGTH) > marketCap) {
@@ -78,21 +78,21 @@ const tierAt = (data: Uint8Array, offset: number, count: number, marketCap: bigi
   return ratesAt(data, offset + tier * TIER_LENGTH + 16)
 }
 
-/** The length of a list. Zero when an account of an older layout ends before it. */
+/** The length of a list. Zero when an account with an older layout ends before it. */
 const countAt = (data: Uint8Array, offset: number): number => (offset + 4 > data.length ? 0 : readU32(data, offset))
 
 const endOf = (offset: number, count: number): number => offset + 4 + count * TIER_LENGTH
 
-/** Properties of a pool that select its schedule in the FeeConfig. */
+/** The properties of a pool that select its schedule in the FeeConfig. */
 export interface Listing {
   readonly quoteMint: Mint
-  /** True when the coin was launched on a curve. Any other pool pays the flat fees. */
+  /** True when the coin was launched on a curve. All other pools pay the flat fees. */
   readonly canonical: boolean
   /** floor(quote·supply/base), in units of the quote. */
   readonly marketCap: bigint
 }
 
-/** The schedule a trade pays. Source: pump-swap-sdk 1.20.0, src/sdk/fees.ts. */
+/** Reads the schedule that a trade pays. Source: pump-swap-sdk 1.20.0, src/sdk/fees.ts. */
 export const readFeeRates = ({ address, data, owner }: OnChainAccount, listing: Listing): FeeRates | Unpriceable => {
   const count = countAt(data, feeConfigAt.tierCount)
   const stable = endOf(feeConfigAt.tierCount, count)
@@ -128,12 +128,12 @@ export const readFeeRates = ({ address, data, owner }: OnChainAccount, listing: 
 export interface CreatorTerms {
   /** False for a coin without a creator. The creator's rate is then zero. */
   readonly hasCreator: boolean
-  /** The coin's own rate, which replaces the schedule's rate if `mayOwn`; zero for none. */
+  /** The coin's own rate, zero for none. It replaces the schedule's rate if `mayOwn`. */
   readonly ownBps: bigint
   readonly mayOwn: boolean
 }
 
-/** Applies a coin's terms to the creator's share of the schedule. */
+/** Applies a coin's terms to the creator's part of the schedule. */
 export const withCreatorTerms = (schedule: FeeRates, terms: CreatorTerms): FeeRates | Unpriceable => {
   const creator = terms.mayOwn && terms.ownBps > 0n ? terms.ownBps : schedule.creator
   const rates = { ...schedule, creator: terms.hasCreator ? creator : 0n }
@@ -141,8 +141,8 @@ export const withCreatorTerms = (schedule: FeeRates, terms: CreatorTerms): FeeRa
 }
 
 /**
- * Reads the mint of a coin or its quote. A transfer fee is not supported, because it is unknown how the programs would
- * price it.
+ * Reads the mint of a coin or its quote. Mints with a transfer fee are not supported, because it is unknown how the
+ * programs would price them.
  */
 export const readCoin = (accounts: Accounts, mint: Mint): TokenMint | Unpriceable => {
   const read = readMint(accounts, mint)

@@ -41,9 +41,9 @@ const dex = "pumpswap"
 
 /** Discriminator of the GlobalConfig account. A pool account begins with `ANCHOR_POOL`. */
 export const PUMP_SWAP_CONFIG_DISCRIMINATOR = "95089ccaa0fcb0d9"
-/** Length of the first layout. Later fields were appended and count as zero when the account ends before them. */
+/** Length of the first layout. Fields that were appended later count as zero when the account ends before them. */
 const FIRST_LENGTH = 211
-/** Fees of mayhem pools depend on a market cap with this supply, whatever was minted or burnt. */
+/** Fees of mayhem pools depend on a market cap computed with this supply, however much was minted or burnt. */
 const MAYHEM_SUPPLY = 1_000_000_000_000_000n
 
 /** Offsets in a pool account. */
@@ -66,12 +66,12 @@ export const pumpSwapPoolAt = {
 const configAt = { disableFlags: 56, creatorFeeConfigurable: 940 }
 const disabled = { buy: 0b1000, sell: 0b10000 }
 
-/** A pool as its formulas see it. */
+/** A pool's values as the formulas use them. */
 interface State {
   readonly base: bigint
-  /** Reserve that prices are computed from: the vault's balance plus the signed virtual reserves. */
+  /** The reserve that prices are computed from: the vault's balance plus the signed virtual reserves. */
   readonly quote: bigint
-  /** The vault's balance without waiting fees, the most that can be paid out. */
+  /** The most that can be paid out: the vault's balance without waiting fees. */
   readonly payable: bigint
   readonly rates: FeeRates
   readonly mayBuy: boolean
@@ -83,16 +83,16 @@ const isPumpSwapPool = ({ data, owner }: OnChainAccount): boolean =>
 
 const isPoolMatch = { offset: 0, bytes: newAccountData(8, ANCHOR_POOL) }
 
-// Pools have several sizes, and other accounts may have the same ones. Only the discriminator tells.
+// Pools have several sizes, and other accounts may have the same sizes. Only the discriminator tells them apart.
 const poolsOf = (mint: Mint) =>
   [pumpSwapPoolAt.baseMint, pumpSwapPoolAt.quoteMint].map((offset) => ({
     matches: [isPoolMatch, { offset, bytes: addressToBytes(mint) }]
   }))
 
-/** The account of the program's settings. */
+/** Address of the program's settings. */
 export const globalConfigOf = (derive: DeriveAddress): Address => derive(programId, [utf8("global_config")])
 
-/** The address that creates a coin's one pool when its curve completes. */
+/** The address that creates a coin's only pool when its curve completes. */
 export const poolAuthorityOf = (baseMint: Mint, derive: DeriveAddress): Address =>
   derive(PUMP_PROGRAM, [utf8("pool-authority"), addressToBytes(baseMint)])
 
@@ -121,7 +121,7 @@ const fieldsOf = (data: Uint8Array) => ({
   mayhem: data.length > pumpSwapPoolAt.mayhem && data[pumpSwapPoolAt.mayhem] === 1,
   virtualQuote: data.length >= pumpSwapPoolAt.creatorFeeBps ? readI128(data, pumpSwapPoolAt.virtualQuote) : 0n,
   creatorFeeBps: data.length >= pumpSwapPoolAt.creatorFeeBps + 8 ? readU64(data, pumpSwapPoolAt.creatorFeeBps) : 0n,
-  // Fees that v2 swaps keep in the quote vault until somebody sweeps them.
+  // Fees that v2 swaps keep in the quote vault until somebody collects them.
   waitingFees: [pumpSwapPoolAt.protocolFees, pumpSwapPoolAt.creatorFees].reduce(
     (sum, at) => sum + (data.length >= at + 8 ? readU64(data, at) : 0n),
     0n
@@ -132,7 +132,7 @@ const fieldsOf = (data: Uint8Array) => ({
 export const creatorVaultAuthorityOf = (creator: Address, derive: DeriveAddress): Address =>
   derive(programId, [utf8("creator_vault"), addressToBytes(creator)])
 
-/** Settings of the whole program: switches, and whether a pool's own creator rate applies. */
+/** Reads the program's settings: switches, and whether a pool's own creator rate applies. */
 const readConfig = (accounts: Accounts, derive: DeriveAddress) => {
   const config = accountAt(accounts, globalConfigOf(derive), "GlobalConfig")
   if (isFailure(config)) {
@@ -155,7 +155,7 @@ const readConfig = (accounts: Accounts, derive: DeriveAddress) => {
   }
 }
 
-/** A vault with its mint. */
+/** Reads a vault and its mint. */
 const readToken = (accounts: Accounts, vaultAddress: Address, mint: Mint) => {
   const vault = readVault(accounts, vaultAddress, mint)
   if (isFailure(vault)) {
@@ -182,7 +182,7 @@ const buyExactly = ({ base, mayBuy, quote, rates }: State, amountOut: bigint): S
 const sell = ({ base, maySell, payable, quote, rates }: State, amountIn: bigint): Swap => {
   const gross = outputFor(amountIn, base, quote)
   const amountOut = gross - feesOn(gross, rates)
-  // Virtual reserves set the price but cannot be paid out.
+  // Virtual reserves affect the price but cannot be paid out.
   const mayPay = gross - lpFeeOn(gross, rates) <= payable
   return amountOut > 0n && mayPay && maySell ? { ending: "filled", amountIn, amountOut } : refused
 }
@@ -192,7 +192,7 @@ const marginalRate = ({ base, quote, rates }: State, aToB: boolean): Rate =>
     ? { numerator: quote * (BPS - totalBps(rates)), denominator: base * BPS }
     : { numerator: base * BPS, denominator: quote * (BPS + totalBps(rates)) }
 
-/** A sale is limited to what the vault can pay: virtual reserves set the price and cannot be paid out. */
+/** A sale is limited to what the vault can pay: virtual reserves affect the price but cannot be paid out. */
 const inputTo = ({ base, payable, quote, rates }: State, aToB: boolean, share: Rate): PriceMove => {
   if (!aToB) {
     const net = productInputTo(quote, share)
@@ -264,7 +264,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   }
 }
 
-/** PumpSwap pools, canonical and not. Token A is the base, token B the quote. Fees are paid in the quote. */
+/** PumpSwap pools, canonical or not. Token A is the base, token B the quote. Fees are paid in the quote. */
 export const pumpSwap: Program = {
   dex,
   programId,

@@ -1,4 +1,7 @@
-/** Swaps of PumpSwap as instructions and events. Layout: pump-public-docs, idl/pump_amm.json and docs/instructions/{PUMP_SWAP_TRADE_V2,MULTI_HOP_SWAP}.md. */
+/**
+ * Swaps of PumpSwap as instructions and events. Layout: pump-public-docs, idl/pump_amm.json and
+ * docs/instructions/{PUMP_SWAP_TRADE_V2,MULTI_HOP_SWAP}.md.
+ */
 import { hopLayout, hopsAt, taggedHops } from "../layout/hops.ts"
 import { eventLayout } from "../layout/anchorEvents.ts"
 import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
@@ -47,7 +50,7 @@ export const encodePumpSwapBuy = (quote: bigint, minimumBase: bigint): Uint8Arra
   encodeBuyExactIn(BUY_EXACT_QUOTE_IN, quote, minimumBase)
 
 const hops = [hopLayout(untilCreator, "pool", "poolBaseTokenAccount", "poolQuoteTokenAccount")]
-/** The program spends its boost vault in a pool, and burns what the pool pays. */
+/** The program spends its boost vault in a pool and burns what the pool pays. */
 const BOOST_BUY_AND_BURN = tagOf("694406af000723a2")
 const boostHops = [{ pool: 0, vaultA: 5, vaultB: 6 }]
 
@@ -60,7 +63,7 @@ const MULTI_HOP_SWAP = tagOf("2b644913e9f66f94")
 const FIXED_ACCOUNTS = 16
 const ACCOUNTS_A_HOP = 5
 
-/** Five accounts a hop: both mints, the pool or curve, and its two token accounts. */
+/** Each hop has five accounts: both mints, the pool or curve, and its two token accounts. */
 const multiHops = (accounts: ReadonlyArray<Address>): ReadonlyArray<Hop> => {
   const count = Math.max(0, Math.floor((accounts.length - FIXED_ACCOUNTS) / ACCOUNTS_A_HOP))
   const starts = Array.from({ length: count }, (_, hop) => FIXED_ACCOUNTS + ACCOUNTS_A_HOP * hop)
@@ -107,8 +110,7 @@ const fields = [
 export const pumpSwapSellEvent = eventLayout("3e2f370aa503dc2a", fields)
 
 /**
- * Event `BuyEvent`, up to the name of the instruction. `quoteWithoutOtherFees` includes only the fee of liquidity
- * providers.
+ * Event `BuyEvent`, up to the instruction's name. `quoteWithoutOtherFees` includes only the liquidity providers' fee.
  */
 export const pumpSwapBuyEvent = eventLayout("67f4521f2cf57777", [
   ...fields,
@@ -127,8 +129,8 @@ const at = {
 const EVENT_LENGTH = pumpSwapSellEvent.endOf("userQuoteAmount")
 
 /**
- * Swaps of PumpSwap. Depending on the instruction, the fees of protocol and creator go past the pool or wait in it, so
- * only the event states the price.
+ * Decodes swaps on PumpSwap. Depending on the instruction, the fees of protocol and creator bypass the pool or wait
+ * in it, so only the event states the price.
  */
 export const pumpSwapSwaps: SwapDecoder = {
   dex: pumpSwap.dex,

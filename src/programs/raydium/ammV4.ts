@@ -13,7 +13,10 @@ const dex = "raydium-amm-v4"
 
 const at = ammV4Offsets
 const status = ammV4Status
-/** Classic mints only, so there are no transfer fees to read. */
+/**
+ * The accounts that the price depends on. Raydium AMM v4 takes classic mints only, so there are no transfer fees to
+ * read.
+ */
 const needs = ({ data }: OnChainAccount): ReadonlyArray<Address> =>
   data.length < AMM_V4_SIZE ? [] : [readAddress(data, at.coinVault), readAddress(data, at.pcVault)]
 
@@ -77,7 +80,10 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
   }
 }
 
-/** Raydium AMM v4 pools, with or without a market: since 2025-09 the program computes prices from its vaults alone. */
+/**
+ * Raydium AMM v4 pools, with or without a market: since September 2025 the program computes prices from the vaults
+ * alone.
+ */
 export const raydiumAmmV4: Program = {
   dex,
   programId: AMM_V4_PROGRAM,

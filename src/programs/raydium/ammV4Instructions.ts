@@ -1,6 +1,6 @@
 /**
- * Instructions and swap log of Raydium AMM v4: raydium-amm, program/src/{instruction,log}.rs. The first byte tells the
- * instruction.
+ * Instructions and swap log of Raydium AMM v4: raydium-amm, program/src/{instruction,log}.rs. The first byte
+ * identifies the instruction.
  */
 import { hopLayout, type HopLayout, hopsAt } from "../layout/hops.ts"
 import { readU64 } from "../layout/bytes.ts"
@@ -13,7 +13,7 @@ const SWAP_BASE_OUT = 11
 const SWAP_BASE_IN_V2 = 16
 const SWAP_BASE_OUT_V2 = 17
 
-/** Accounts of `swap_base_in` and `swap_base_out`, which name an order book. */
+/** Accounts of `swap_base_in` and `swap_base_out`. They include an order book. */
 export const ammV4SwapAccounts = [
   "tokenProgram",
   "amm",
@@ -35,7 +35,7 @@ export const ammV4SwapAccounts = [
   "userOwner"
 ] as const
 
-/** The same accounts without target orders, which the program allows. */
+/** The same accounts without target orders, which the program also accepts. */
 const accountsWithoutTargetOrders = ammV4SwapAccounts.filter((name) => name !== "targetOrders")
 
 /** Accounts of `swap_base_in_v2` and `swap_base_out_v2`. */
@@ -77,7 +77,10 @@ export const encodeAmmV4Swap = (swap: {
 const LOG_SWAP_BASE_IN = 3
 const LOG_SWAP_BASE_OUT = 4
 const LOG_SIZE = 57
-/** Amounts in the log. An exact-input swap logs input, minimum, output; an exact-output swap maximum, output, input. */
+/**
+ * Offsets of the amounts in the log. An exact-input swap logs input, minimum, output; an exact-output swap logs
+ * maximum, output, input.
+ */
 const logOffsets = { first: 1, second: 9, last: 49 } as const
 const PC_TO_COIN = 1n
 const COIN_TO_PC = 2n
@@ -101,7 +104,7 @@ export const encodeAmmV4SwapLog = (
   return `ray_log: ${Buffer.from(bytes).toString("base64")}`
 }
 
-/** Swaps of Raydium's AMM v4. */
+/** Decodes swaps on Raydium's AMM v4. */
 export const raydiumAmmV4Swaps: SwapDecoder = {
   dex: raydiumAmmV4.dex,
   programId: raydiumAmmV4.programId,

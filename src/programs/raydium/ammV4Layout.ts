@@ -4,7 +4,7 @@ import { Address } from "../../domain/Address.ts"
 /** Raydium's first program: constant product over the two vaults. */
 export const AMM_V4_PROGRAM: Address = Address.make("675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8")
 
-/** Owner of every pool's vaults. */
+/** The owner of every pool's vaults. */
 export const AMM_V4_AUTHORITY: Address = Address.make("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1")
 
 /** Bytes of a pool account. It has no discriminator. */
@@ -39,7 +39,9 @@ export const ammV4Offsets = {
   lpIssued: 720
 } as const
 
-/** Swapped totals by direction, in units of the incoming token, the outgoing token, and the token of the fee. */
+/**
+ * Total swapped amounts by direction, in units of the incoming token, the outgoing token, and the token of the fee.
+ */
 export const ammV4SwapTotals = {
   coinToPc: { in: 256, out: 272, fee: 328 },
   pcToCoin: { in: 296, out: 312, fee: 288 }

@@ -40,7 +40,7 @@ import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from
 
 const dex = "raydium-clmm"
 
-/** Tick arrays of a quote in one direction. A transaction has room for about as many. */
+/** How many tick arrays a quote reads in one direction. A transaction has room for about as many. */
 const REACH = 8
 
 const isClmmPool = ({ data, owner }: OnChainAccount): boolean =>
@@ -71,7 +71,7 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
   return [state.config, state.mint0, state.mint1, ...vaults, ...extension, ...arrays]
 }
 
-/** Ticks in one direction. `isWhole` when no array with liquidity lies beyond them. */
+/** Ticks in one direction. `isWhole` is true when no array with liquidity lies beyond them. */
 interface TicksAhead {
   readonly ticks: ReadonlyArray<Tick>
   readonly isWhole: boolean
@@ -126,7 +126,7 @@ const swapPathOf = (
   ]
 })
 
-/** The reason why no swap of the pool can be priced, whatever its ticks; null when there is none. */
+/** Why no swap of the pool can be priced, whatever its ticks; null when swaps can be. */
 const refusalOf = (state: ClmmState): Unpriceable | null => {
   if (state.swapDisabled) {
     return closed("swaps are disabled")
@@ -134,7 +134,7 @@ const refusalOf = (state: ClmmState): Unpriceable | null => {
   return state.feeOn === null ? unsupported("unknown fee mode") : null
 }
 
-/** Swap paths by clock: always the same with a constant fee, else one pair for each regime of the dynamic fee. */
+/** Swap paths by clock: always the same with a constant fee, otherwise one pair per regime of the dynamic fee. */
 const swapPathsOver = (
   { dynamicFee, tick }: ClmmState,
   { tradeFeeRate }: ClmmConfig,
@@ -151,17 +151,17 @@ const swapPathsOver = (
   return ({ unixTimestamp }) => inRegime(regimeAfter(dynamicFee, unixTimestamp - dynamicFee.updatedAt))
 }
 
-/** A decoded pool before it is priced: its swap paths in both directions. */
+/** A pool that is decoded but not priced yet: its swap paths in both directions. */
 export interface ClmmSwapPaths {
   readonly state: ClmmState
   readonly config: ClmmConfig
-  /** Newest slot among pool and configuration. */
+  /** Newest slot among the pool and its configuration. */
   readonly slot: number
-  /** Null at a clock at which the program rejects every swap. */
+  /** Null at a clock when the program rejects every swap. */
   readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** Swap paths of the pool. `swapSteps` runs a swap along one and gives the state after it. */
+/** Decodes the pool's swap paths. `swapSteps` runs a swap along one and computes the state after it. */
 export const clmmSwapPaths = (
   pool: OnChainAccount,
   accounts: Accounts,

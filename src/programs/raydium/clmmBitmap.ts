@@ -1,4 +1,7 @@
-/** Raydium CLMM's bitmap of tick arrays with initialized ticks: 1024 bits in the pool, the rest in an extension account. */
+/**
+ * Raydium CLMM's bitmap of tick arrays with initialized ticks: 1024 bits are in the pool, the rest in an extension
+ * account.
+ */
 import { hasDiscriminator } from "../layout/bytes.ts"
 import {
   BITMAP_EXTENSION_DISCRIMINATOR,
@@ -14,9 +17,7 @@ import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 /** True when the pool account's bits do not cover every tick. */
 export const bitmapOverflows = (spacing: number): boolean => clmmArraySpan(spacing) * CLMM_ARRAYS_IN_POOL < MAX_TICK
 
-/**
- * Byte of the bitmap with the bits of eight arrays, by the number of the first array; zero when nothing is recorded.
- */
+/** The bitmap's byte for eight arrays, by the number of the first one. Zero when nothing is recorded. */
 const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): number => {
   if (first >= -CLMM_ARRAYS_IN_POOL && first < CLMM_ARRAYS_IN_POOL) {
     return pool[clmmPoolOffsets.arrayBitmap + (first + CLMM_ARRAYS_IN_POOL) / 8] ?? 0
@@ -33,11 +34,11 @@ const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): 
   return extension[bitmapExtensionOffsets.negative + (block * CLMM_ARRAYS_IN_POOL + bit) / 8] ?? 0
 }
 
-/** The bytes of an extension account, or null when they are not one. */
+/** The bytes of an extension account; null when they are not one. */
 export const asBitmapExtension = (data: Uint8Array): Uint8Array | null =>
   data.length >= BITMAP_EXTENSION_SIZE && hasDiscriminator(data, BITMAP_EXTENSION_DISCRIMINATOR) ? data : null
 
-/** Numbers of the first and last array with a bit. */
+/** Numbers of the first and last array that have a bit. */
 const recorded = (spacing: number, extended: boolean): readonly [number, number] => {
   const span = clmmArraySpan(spacing)
   const lowest = clmmArrayStart(MIN_TICK, spacing) / span
@@ -48,7 +49,7 @@ const recorded = (spacing: number, extended: boolean): readonly [number, number]
 }
 
 /**
- * Starts of the arrays with initialized ticks that a swap from this tick meets, nearest first, at most `count`. The
+ * Starts of the arrays with initialized ticks that a swap from this tick meets: nearest first, at most `count`. The
  * array of the tick itself belongs to both directions.
  */
 export const initializedArrays = (

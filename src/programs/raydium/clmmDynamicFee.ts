@@ -7,8 +7,8 @@ import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, tick))
 
 /**
- * The fee of a swap that starts at `tick`. A step ends where the group ends, except without liquidity and once the
- * accumulator is at its maximum. Such a step ends at a tick, from which the group is computed again.
+ * The fee of a swap that starts at `tick`. A step ends with the group, except when there is no liquidity and once the
+ * accumulator is at its maximum. Such a step ends at a tick, where the group is computed again.
  */
 export const clmmDynamicFee =
   (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>

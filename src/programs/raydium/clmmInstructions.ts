@@ -55,8 +55,8 @@ export const encodeClmmSwap = (swap: {
   pack(hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP), u64(swap.amountIn), u64(swap.minimumOut), u128(0n), bool(true))
 
 /**
- * Event of a swap. Both amounts exclude their transfer fees, which have fields of their own. Price, liquidity and tick
- * are from after the swap.
+ * Event of a swap. Both amounts are without transfer fees, which have their own fields. Price, liquidity and tick are
+ * from after the swap.
  */
 export const clmmSwapEvent = eventLayout(ANCHOR_SWAP_EVENT, [
   ["pool", "address"],
@@ -74,8 +74,8 @@ export const clmmSwapEvent = eventLayout(ANCHOR_SWAP_EVENT, [
 ])
 
 /**
- * A possible hop at every account. Only the sizes of the accounts, which are unknown here, would tell tick arrays from
- * the next hop.
+ * Returns a possible hop at every account. Only the sizes of the accounts would tell tick arrays from the next hop,
+ * and sizes are unknown here.
  */
 const routerHops = (accounts: ReadonlyArray<Address>): ReadonlyArray<Hop> => {
   const count = Math.max(0, accounts.length - ROUTER_FIXED_ACCOUNTS - routerHopAccounts.length + 1)
@@ -112,7 +112,7 @@ const reportOf = (event: bigint, body: Uint8Array): SwapReport | null => {
     : { amountIn: amount1, amountOut: amount0 + readU64(body, at.transferFee0), traderLamports: null }
 }
 
-/** Swaps of Raydium's concentrated pools. */
+/** Decodes swaps on Raydium's concentrated pools. */
 export const raydiumClmmSwaps: SwapDecoder = {
   dex: raydiumClmm.dex,
   programId: raydiumClmm.programId,

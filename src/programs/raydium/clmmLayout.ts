@@ -14,7 +14,7 @@ import { floorDiv, isOnGrid, type Tick } from "../math/ticks.ts"
 export const CLMM_PROGRAM: Address = Address.make("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK")
 
 export const CLMM_POOL_SIZE = 1544
-/** First eight bytes of a pool account, the same as in CPMM. The owner tells which. */
+/** First eight bytes of a pool account. CPMM has the same; the owner tells them apart. */
 export const CLMM_POOL_DISCRIMINATOR = ANCHOR_POOL_STATE
 /** Fields of the pool account. */
 export const clmmPoolOffsets = {
@@ -42,7 +42,10 @@ export const clmmSwapCounters = {
   token0: { feeGrowth: 277, protocolFee: 309, swapIn: 325, swapOut: 341, fundFee: 1064 },
   token1: { feeGrowth: 293, protocolFee: 317, swapIn: 357, swapOut: 373, fundFee: 1072 }
 } as const
-/** Fields of the dynamic fee, from `clmmPoolOffsets.dynamicFee` on. When all bytes are zero, the pool has none. */
+/**
+ * Fields of the dynamic fee, counted from `clmmPoolOffsets.dynamicFee`. When all bytes are zero, the pool has no
+ * dynamic fee.
+ */
 export const dynamicFeeOffsets = {
   filterPeriod: 0,
   decayPeriod: 2,
@@ -67,14 +70,14 @@ export const clmmConfigOffsets = {
   fundFeeRate: 53
 } as const
 
-/** Arrays on each side of tick zero whose bits are in the pool account. */
+/** How many arrays on each side of tick zero have their bits in the pool account. */
 export const CLMM_ARRAYS_IN_POOL = 512
 
 const TICKS_IN_CLMM_ARRAY = 60
 
 export const CLMM_ARRAY_SIZE = 10240
 export const CLMM_ARRAY_DISCRIMINATOR = "c09b55cd31f9812a"
-/** Offsets in a tick array, and offsets of a tick's fields from the tick's start. */
+/** Offsets in a tick array, and of a tick's fields from the tick's start. */
 export const clmmArrayOffsets = {
   pool: 8,
   start: 40,
@@ -90,7 +93,7 @@ export const clmmArrayOffsets = {
 
 export const BITMAP_EXTENSION_SIZE = 1832
 export const BITMAP_EXTENSION_DISCRIMINATOR = "3c9624db61808b99"
-/** Offsets of the bits for arrays above and below the ones in the pool account. */
+/** Offsets of the bits for arrays above and below those in the pool account. */
 export const bitmapExtensionOffsets = { pool: 8, positive: 40, negative: 936 } as const
 
 /** The token that pays the fee. */
@@ -98,14 +101,12 @@ type FeeOn = "input" | "token0" | "token1"
 
 const FEE_ON: ReadonlyArray<FeeOn> = ["input", "token0", "token1"]
 
-/**
- * A fee that follows volatility, with the time when a swap last moved its reference, in seconds since the Unix epoch.
- */
+/** A fee that follows volatility, and when a swap last moved its reference, in seconds since the Unix epoch. */
 interface DynamicFee extends Volatility {
   readonly updatedAt: number
 }
 
-/** The fields of the pool account that prices depend on. */
+/** The fields of the pool account that affect prices. */
 export interface ClmmState {
   readonly config: Address
   readonly mint0: Mint
@@ -134,7 +135,7 @@ const decodeDynamicFee = (data: Uint8Array, groupSize: number): DynamicFee | nul
   return { ...readVolatility(fields, at, groupSize), updatedAt: Number(readU64(fields, at.updatedAt)) }
 }
 
-/** The pool account's fields; null when the bytes are not one. */
+/** Decodes a pool account; null when the bytes are not one. */
 export const decodeClmmPool = (data: Uint8Array): ClmmState | null => {
   if (data.length !== CLMM_POOL_SIZE || !hasDiscriminator(data, CLMM_POOL_DISCRIMINATOR)) {
     return null
@@ -162,7 +163,7 @@ export interface ClmmConfig {
   readonly fundFeeRate: bigint
 }
 
-/** The fee tier's rates; null when the bytes are not one. */
+/** Decodes a fee tier's rates; null when the account is not one. */
 export const decodeClmmConfig = ({ data, owner }: OnChainAccount): ClmmConfig | null => {
   if (owner !== CLMM_PROGRAM || data.length < CLMM_CONFIG_SIZE || !hasDiscriminator(data, CLMM_CONFIG_DISCRIMINATOR)) {
     return null
@@ -182,7 +183,7 @@ const isUsed = (view: DataView, offset: number): boolean =>
 const int128 = (view: DataView, offset: number): bigint =>
   (view.getBigInt64(offset + 8, true) << 64n) | view.getBigUint64(offset, true)
 
-/** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
+/** Initialized ticks of a tick array, ascending. Null when the bytes are not the array that begins at `start`. */
 export const decodeClmmArray = (
   { data, owner }: OnChainAccount,
   start: number,
@@ -221,7 +222,9 @@ export const decodeClmmArray = (
 const ARRAY_SEED = new TextEncoder().encode("tick_array")
 const EXTENSION_SEED = new TextEncoder().encode("pool_tick_array_bitmap_extension")
 
-/** Addresses of a pool's tick arrays by their start. The start is a seed of four bytes, highest first. */
+/**
+ * Derives the addresses of a pool's tick arrays from their start. The seed is the start in four bytes, big-endian.
+ */
 export const clmmArrayAddresses = (derive: DeriveAddress, pool: Address): ((start: number) => Address) => {
   const poolBytes = addressToBytes(pool)
   return (start) => {
@@ -235,17 +238,17 @@ export const clmmArrayAddresses = (derive: DeriveAddress, pool: Address): ((star
 export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address =>
   clmmArrayAddresses(derive, pool)(start)
 
-/** Account of the fee tier with this index. */
+/** Address of the fee tier with this index. */
 export const clmmConfigAddress = (derive: DeriveAddress, index: number): Address =>
   derive(CLMM_PROGRAM, configSeeds(index))
 
-/** Account that continues the bitmap of tick arrays beyond the pool account. */
+/** Address of the account that continues the bitmap of tick arrays beyond the pool account. */
 export const bitmapExtensionAddress = (derive: DeriveAddress, pool: Address): Address =>
   derive(CLMM_PROGRAM, [EXTENSION_SEED, addressToBytes(pool)])
 
-/** Ticks that one array spans. */
+/** How many ticks one array covers. */
 export const clmmArraySpan = (spacing: number): number => TICKS_IN_CLMM_ARRAY * spacing
 
-/** Start of the tick array that a tick lies in. */
+/** Start of the tick array that contains a tick. */
 export const clmmArrayStart = (tick: number, spacing: number): number =>
   floorDiv(tick, clmmArraySpan(spacing)) * clmmArraySpan(spacing)

@@ -27,16 +27,16 @@ const FACTORS = [
 
 const MAX_U128 = 2n ** 128n - 1n
 
-/** Square root of the price at a tick, Q64.64. */
+/** Square root of a tick's price, Q64.64. */
 export const raydiumSqrtPriceAt = (tick: number): bigint => {
   const ratio = climb(FACTORS, tick, 64n)
   return tick > 0 ? MAX_U128 / ratio : ratio
 }
 
-/** The greatest tick whose price is not above this one. */
+/** The highest tick whose price is not above this one. */
 export const raydiumTickAt = (sqrtPrice: bigint): number => tickBelow(raydiumSqrtPriceAt, sqrtPrice)
 
-/** Without a price limit the program stops one unit short of the last prices, and then refuses a partial fill. */
+/** Without a price limit the program stops one unit before its final price, and then refuses a partial fill. */
 export const raydiumGrid: PriceGrid = {
   sqrtPriceAt: raydiumSqrtPriceAt,
   lowestSqrtPrice: 4295048016n + 1n,

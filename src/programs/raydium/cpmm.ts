@@ -37,7 +37,7 @@ const isCpmmPool = ({ data, owner }: OnChainAccount): boolean =>
 const needs = (pool: OnChainAccount): ReadonlyArray<Address> =>
   isCpmmPool(pool) ? [at.config, ...at.vaults, ...at.mints].map((offset) => readAddress(pool.data, offset)) : []
 
-/** The reason why no swap of the pool can be priced, whatever its reserves; null when there is none. */
+/** Why no swap of the pool can be priced, whatever its reserves; null when swaps can be. */
 const refusal = (data: Uint8Array): Unpriceable | null => {
   const status = data[at.status] ?? 0
   if ((status & ~cpmmStatusBits.known) !== 0) {
@@ -72,13 +72,13 @@ const readRates = (accounts: Accounts, pool: Uint8Array): (Rates & { readonly sl
 const feesOf = (data: Uint8Array, tokenIn: 0 | 1, { creator, trade }: Rates) => {
   const on = data[at.creatorFeeOn]
   const creatorOnInput = on === cpmmCreatorFeeOn.input || on === cpmmCreatorFeeOn.token0 + tokenIn
-  // Both fees on the input are rounded once, because the program adds the rates before it divides.
+  // Both fees on the input are rounded together, because the program adds the rates before it divides.
   return creatorOnInput
     ? { feeOnInput: trade + creator, feeOnOutput: 0n, scale: CPMM_FEE_SCALE }
     : { feeOnInput: trade, feeOnOutput: creator, scale: CPMM_FEE_SCALE }
 }
 
-/** One of the two tokens: its mint, liquidity and transfer fees. */
+/** Reads one of the two tokens: its mint, liquidity and transfer fees. */
 const readToken = (accounts: Accounts, data: Uint8Array, token: 0 | 1) => {
   const mint = readAddress(data, at.mints[token])
   const vault = readVault(accounts, readAddress(data, at.vaults[token]), mint)
@@ -143,7 +143,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   }
 }
 
-/** Raydium CPMM pools, creator fees and Token-2022 transfer fees included. */
+/** Raydium CPMM pools, including creator fees and Token-2022 transfer fees. */
 export const raydiumCpmm: Program = {
   dex,
   programId: CPMM_PROGRAM,

@@ -31,8 +31,8 @@ export const encodeCpmmSwap = (amountIn: bigint, minimumOut: bigint): Uint8Array
   pack(hex(SWAP_BASE_INPUT), u64(amountIn), u64(minimumOut))
 
 /**
- * Event of a swap. The input excludes its transfer fee, the output includes its own. Vault balances are from before the
- * swap.
+ * Event of a swap. The input is without its transfer fee, the output includes its own. Vault balances are from before
+ * the swap.
  */
 export const cpmmSwapEvent = eventLayout(ANCHOR_SWAP_EVENT, [
   ["pool", "address"],
@@ -45,7 +45,7 @@ export const cpmmSwapEvent = eventLayout(ANCHOR_SWAP_EVENT, [
   ["baseInput", "bool"]
 ])
 
-/** Swaps of Raydium's CPMM. */
+/** Decodes swaps on Raydium's CPMM. */
 export const raydiumCpmmSwaps: SwapDecoder = {
   dex: raydiumCpmm.dex,
   programId: raydiumCpmm.programId,

@@ -12,12 +12,12 @@ import { configSeeds } from "./configSeeds.ts"
 export const CPMM_PROGRAM: Address = Address.make("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C")
 
 export const CPMM_SIZE = 637
-/** First eight bytes of a pool account, the same as in CLMM. The owner tells which. */
+/** First eight bytes of a pool account. CLMM has the same; the owner tells them apart. */
 export const CPMM_DISCRIMINATOR = ANCHOR_POOL_STATE
 export const CPMM_CONFIG_SIZE = 236
 export const CPMM_CONFIG_DISCRIMINATOR = ANCHOR_AMM_CONFIG
 
-/** Fields of the pool account. Pairs are of token 0 and token 1. */
+/** Fields of the pool account. Pairs are for token 0 and token 1. */
 export const cpmmOffsets = {
   config: 8,
   creator: 40,
@@ -40,7 +40,8 @@ export const cpmmOffsets = {
 } as const
 
 /**
- * Fields of a fee tier's account. Rates are in millionths. The rates of protocol and fund are shares of the trade fee.
+ * Fields of a fee tier's account. Rates are in millionths. The rates of protocol and fund are shares of the trade
+ * fee.
  */
 export const cpmmConfigOffsets = {
   index: 10,
@@ -57,7 +58,6 @@ export const cpmmStatusBits = { known: 0b111, swapOff: 0b100 } as const
 /** Values of `creatorFeeOn`: on the incoming token, or always on one of the two. */
 export const cpmmCreatorFeeOn = { input: 0, token0: 1, token1: 2 } as const
 
-/** Denominator of every fee rate. */
 export const CPMM_FEE_SCALE = 1_000_000n
 
 /** Units in a vault that are not liquidity: uncollected fees of protocol, fund and creator. */
@@ -68,9 +68,9 @@ export const cpmmUncollectedFees = (data: Uint8Array, token: 0 | 1): bigint => {
 
 const AUTHORITY_SEED = new TextEncoder().encode("vault_and_lp_mint_auth_seed")
 
-/** Owner of every pool's vaults. */
+/** The owner of every pool's vaults. */
 export const cpmmAuthority = (derive: DeriveAddress): Address => derive(CPMM_PROGRAM, [AUTHORITY_SEED])
 
-/** Account of the fee tier with this index. */
+/** Address of the fee tier with this index. */
 export const cpmmConfigAddress = (derive: DeriveAddress, index: number): Address =>
   derive(CPMM_PROGRAM, configSeeds(index))

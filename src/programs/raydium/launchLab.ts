@@ -1,5 +1,5 @@
 /**
- * Curves of Raydium LaunchLab. They are followed for their graduation and never quoted, because no price has been
+ * Curves of Raydium LaunchLab. They are followed for their graduation but never quoted, because no price has been
  * proven against the program.
  */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
@@ -19,7 +19,10 @@ import {
 const isCurve = ({ data, owner }: OnChainAccount): boolean =>
   owner === LAUNCHLAB_PROGRAM && data.length >= LAUNCHLAB_SIZE && hasDiscriminator(data, LAUNCHLAB_DISCRIMINATOR)
 
-/** The sold share of the tokens for sale. The curve ends with the last of them. Null for amounts that no curve has. */
+/**
+ * The share of the tokens for sale that is sold. The curve ends when all are sold. Null for amounts that no curve can
+ * have.
+ */
 const graduationOf = (data: Uint8Array): Rate | null => {
   const numerator = readU64(data, launchLabAt.realBase)
   const denominator = readU64(data, launchLabAt.totalBaseSell)

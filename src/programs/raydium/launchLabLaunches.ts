@@ -1,6 +1,6 @@
 /**
  * Launches on Raydium LaunchLab. The creation event does not name the mint, so launches and migrations are read from
- * the instructions. IDL raydium_launchpad of April 2026.
+ * instructions. IDL raydium_launchpad of April 2026.
  */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Launchpad } from "../interface/Launchpad.ts"
@@ -20,7 +20,7 @@ const CREATE_EVENT = tagOf("97d7e20976a173ae")
 const BUY_EXACT_IN = tagOf("faea0d7bd59c13ec")
 const SELL_EXACT_IN = tagOf("9527de9bd37c981a")
 
-/** Accounts of `initialize_v2`. The other forms start with the same ten. */
+/** Accounts of `initialize_v2`. The other forms start with the same ten accounts. */
 export const launchLabInitializeAccounts = [
   "payer",
   "creator",
@@ -52,7 +52,7 @@ export const launchLabMigrationAccounts = [
   "cpmmPool"
 ] as const
 
-/** Accounts of swaps. */
+/** Accounts of a swap on a curve. */
 export const launchLabSwapAccounts = [
   "payer",
   "authority",
@@ -71,7 +71,7 @@ export const launchLabSwapAccounts = [
   "program"
 ] as const
 
-/** Event of a swap. */
+/** The event of a swap on a curve. */
 export const launchLabTradeEvent = eventLayout("bddb7fd34ee661ee", [
   ["poolState", "address"],
   ["totalBaseSell", "u64"],
@@ -116,10 +116,10 @@ export interface LaunchLabCurve {
   readonly migrateType: number
 }
 
-/** Name, symbol and metadata address of a token. */
+/** Name, symbol and metadata URI of a token. */
 type Texts = readonly [name: string, symbol: string, uri: string]
 
-/** Encodes the token, its constant-product curve, and no vesting. */
+/** Encodes the token, its constant-product curve, and that there is no vesting. */
 const parameters = (
   texts: Texts,
   { decimals, migrateType, supply, totalBaseSell, totalQuoteFundRaising }: LaunchLabCurve
@@ -153,14 +153,14 @@ export const encodeLaunchLabCreateEvent = (
 /** The data of `migrate_to_cpswap`. */
 export const encodeLaunchLabMigration = (): Uint8Array => u64(MIGRATE_TO_CPMM)
 
-/** The data of a swap with exact input, without a referrer. */
+/** The data of a swap with exact input and without a referrer. */
 export const encodeLaunchLabSwap = (sells: boolean, amountIn: bigint, minimumOut: bigint): Uint8Array =>
   pack(u64(sells ? SELL_EXACT_IN : BUY_EXACT_IN), ...[amountIn, minimumOut, 0n].map(u64))
 
 const migrated = (mint: Mint | undefined, pool: Address | undefined) =>
   mint === undefined ? null : ({ event: "migrated", launchpad, mint, pool: pool ?? null } as const)
 
-/** Launches and migrations of every platform on LaunchLab. */
+/** Decodes launches and migrations of every platform on LaunchLab. */
 export const raydiumLaunchLabLaunches: Launchpad = {
   launchpad,
   dex: LAUNCHLAB_DEX,

@@ -1,4 +1,7 @@
-/** Curves of Raydium LaunchLab, on which LetsBonk and other platforms launch: IDL raydium_launchpad of April 2026. */
+/**
+ * Curves of Raydium LaunchLab, which LetsBonk and other platforms use for launches: IDL raydium_launchpad of April
+ * 2026.
+ */
 import { Address } from "../../domain/Address.ts"
 import { ANCHOR_POOL_STATE } from "../layout/anchor.ts"
 import type { DeriveAddress } from "../interface/Program.ts"
@@ -11,7 +14,7 @@ export const LAUNCHLAB_PROGRAM: Address = Address.make("LanMV9sAd7wArD4vJFi2qDdf
 export const LAUNCHLAB_DEX = "raydium-launchlab"
 
 export const LAUNCHLAB_SIZE = 429
-/** First eight bytes of a curve account, the same as in CLMM and CPMM pools. The owner tells which. */
+/** First eight bytes of a curve account. Pools of CLMM and CPMM have the same; the owner tells them apart. */
 export const LAUNCHLAB_DISCRIMINATOR = ANCHOR_POOL_STATE
 
 /** Fields of a curve account. */
@@ -21,7 +24,7 @@ export const launchLabAt = {
   quoteDecimals: 19,
   migrateType: 20,
   supply: 21,
-  /** Tokens that the curve sells in total. `realBase` is what it has sold. */
+  /** How many tokens the curve sells in total. `realBase` is how many it has sold. */
   totalBaseSell: 29,
   virtualBase: 37,
   virtualQuote: 45,
@@ -42,7 +45,7 @@ export const launchLabAt = {
 /** Values of `status`: selling, everything sold, moved to a pool. */
 export const launchLabStatus = { funding: 0, complete: 1, migrated: 2 } as const
 
-/** Values of `migrateType`: the program of the pool after graduation. */
+/** Values of `migrateType`: which program gets the pool after graduation. */
 export const launchLabMigrateType = { ammV4: 0, cpmm: 1 } as const
 
 /** The address that signs for every vault. */

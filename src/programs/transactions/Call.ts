@@ -12,11 +12,11 @@ export interface Call {
   readonly program: Address
   readonly accounts: ReadonlyArray<AccountRef>
   readonly data: Uint8Array
-  /** Log lines and inner calls, in their order. */
+  /** Log lines and inner calls in the order they happened. */
   readonly steps: ReadonlyArray<Call | string>
-  /** Compute units of the call itself, without inner calls. */
+  /** Compute units of the call itself, without its inner calls. */
   readonly units: number
-  /** Programs of the runtime itself do not log their units. */
+  /** True for programs of the runtime, which do not log their units. */
   readonly native?: boolean
 }
 
@@ -32,8 +32,8 @@ export const memoProgram: AccountRef = reads(Address.make("MemoSq4gqABAXKb96qnH8
 export const unitsOf = ({ units, steps }: Call): number =>
   steps.reduce((sum, step) => (typeof step === "string" ? sum : sum + unitsOf(step)), units)
 
-/** A line that a program writes with `msg!`. */
+/** A line that a program logs with `msg!`. */
 export const programLog = (message: string): string => `Program log: ${message}`
 
-/** An event that a program writes into the log. */
+/** A line by which a program logs an event. */
 export const programData = (event: Uint8Array): string => `Program data: ${Buffer.from(event).toString("base64")}`

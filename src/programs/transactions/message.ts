@@ -2,7 +2,7 @@
 import type { Address } from "../../domain/Address.ts"
 import type { AccountRef, Call } from "./Call.ts"
 
-/** Accounts that a message takes from one lookup table, by their index in it. */
+/** Accounts that a message takes from one lookup table, by their index in the table. */
 export interface TableLookup {
   readonly table: Address
   readonly writable: ReadonlyArray<number>
@@ -31,7 +31,7 @@ export interface LookupTables {
 
 const TABLE_SIZE = 256
 
-/** Tables that grow as they are used. */
+/** Makes tables that grow as they are used. */
 export const makeLookupTables = (tableAt: (index: number) => Address): LookupTables => {
   const places = new Map<Address, { readonly table: Address; readonly index: number }>()
   return {
@@ -49,7 +49,10 @@ export const makeLookupTables = (tableAt: (index: number) => Address): LookupTab
 
 type Flags = { writable: boolean; signer: boolean }
 
-/** Every account and what the message must allow it. An inner call may sign for accounts that no wallet signs for. */
+/**
+ * Collects every account with the permissions that the message must give it. An inner call may sign for accounts that
+ * no wallet signs for.
+ */
 const gather = (payer: Address, calls: ReadonlyArray<Call>): Map<Address, Flags> => {
   const flags = new Map<Address, Flags>([[payer, { writable: true, signer: true }]])
   const add = ({ address, writable, signer }: AccountRef, outer: boolean): void => {
@@ -84,7 +87,9 @@ const lookupsOf = (tables: LookupTables, loaded: ReadonlyArray<readonly [Address
   }
 }
 
-/** Compiles the message of these calls. With tables, all accounts except signers and called programs are looked up. */
+/**
+ * Compiles the message for these calls. With tables, all accounts except signers and called programs are looked up.
+ */
 export const compileMessage = (
   payer: Address,
   calls: ReadonlyArray<Call>,

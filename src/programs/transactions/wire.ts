@@ -9,7 +9,7 @@ const VERSION_0 = 0x80
 
 const bytesOf = (text: string): Uint8Array => fromBase58(text) ?? new Uint8Array(0)
 
-/** A count in one to three bytes of seven bits each. */
+/** A count, encoded in one to three bytes with seven bits each. */
 const compact = (value: number): Uint8Array => {
   const bytes: Array<number> = []
   for (let rest = value; ; rest >>= 7) {
