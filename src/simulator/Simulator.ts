@@ -18,26 +18,31 @@ import { makeSolanaNode, type SolanaNode } from "./node/SolanaNode.ts"
 export interface SimulatorOptions {
   /** The same seed gives the same market. */
   readonly seed: string
-  /** Speed of slots as a multiple of the usual one; block times follow the clock. With 0 only `advance` makes slots. */
+  /**
+   * How fast slots pass, as a multiple of the usual speed. Block times follow the clock. At 0, only `advance` makes
+   * slots.
+   */
   readonly speed: number
   readonly swapsPerSecond: number
   readonly retailWallets: number
-  /** Faults of the node from the start. */
+  /** Faults of the node at the start. */
   readonly ailment: Ailment
-  /** Time at which the chain goes live, in milliseconds since the Unix epoch; now when absent. */
+  /** When the chain goes live, in milliseconds since the Unix epoch; now when absent. */
   readonly startUnixMs?: number | undefined
-  /** Hours of simulated past before it goes live. */
+  /** Hours of simulated past before the chain goes live. */
   readonly history: number
-  /** Blocks that the nodes keep. With more than 300 the past is made without waiting for its reader, and is kept. */
+  /**
+   * How many blocks the nodes keep. With more than 300, the past is made without waiting for its reader, and is kept.
+   */
   readonly blocksKept: number
-  /** The source of new blocks for the service: calls of the node, or the stream of a Geyser. */
+  /** Where the service gets new blocks: from calls of the node, or from a Geyser stream. */
   readonly source: "rpc" | "geyser"
 }
 
-// Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
+// Slots count from the real chain's genesis, so a later start never begins at an earlier slot.
 const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
 
-/** The first slot of a new ledger. */
+/** First slot after a ledger reset. */
 const RESET_SLOT = 1000
 
 /** A simulated Solana on the loopback interface: a node, a market and traders, all derived from one seed. */
@@ -48,32 +53,31 @@ export class Simulator extends Context.Service<
     readonly rpcUrl: string
     /** Endpoint of subscriptions over WebSocket. */
     readonly wsUrl: string
-    /** SOL and USDC at their real addresses, then simulated mints. Launches add to them. */
+    /** SOL and USDC at their real addresses, then simulated mints. Launches add more. */
     readonly mints: () => ReadonlyArray<SimMint>
     readonly wallets: ReadonlyArray<SimWallet>
-    /** Slots of the past, most of them without a block. */
+    /** Slots of the past. Most of them have no block. */
     readonly pastSlots: number
-    /** All pools. */
     readonly pools: () => ReadonlyArray<SimPool>
     readonly faults: Faults
     /**
-     * Starts another node of the same chain until the scope closes. It has its own faults; only the first node's faults
-     * halt the chain.
+     * Starts another node of the same chain until the scope closes. It has its own faults. Only the first node's
+     * faults can halt the chain.
      */
     addNode(ailment: Ailment): Effect.Effect<SolanaNode, HttpServerError.ServeError, Scope.Scope>
-    /** A Geyser of the chain until the scope closes. Without one, nothing of gRPC is loaded. */
+    /** Starts a Geyser of the chain until the scope closes. Nothing of gRPC is loaded before the first call. */
     addGeyser(ailment?: Partial<GeyserAilment>): Effect.Effect<GeyserNode, never, Scope.Scope>
     /** Follows and fills of the simulated account that copies some of the wallets. */
     readonly copies: CopyJournal
-    /** Deploys a program anew, as an upgrade does: its ProgramData account has the current slot and these bytes. */
+    /** Deploys a program again, as an upgrade does: its ProgramData account gets the current slot and these bytes. */
     upgrade(programId: Address, elf?: Uint8Array): Effect.Effect<void>
     /** Makes this many slots at once, independently of the clock. */
     advance(slots: number): Effect.Effect<void>
-    /** A digest of every account: equal chains, and only they, have equal digests. */
+    /** A digest of all accounts. Two chains have the same digest exactly when they are equal. */
     readonly digest: Effect.Effect<string>
   }
 >()("fathom/simulator/Simulator") {
-  /** A chain that lives as long as the layer's scope. */
+  /** The chain lives until the layer's scope closes. */
   static readonly layer = (
     options: Partial<SimulatorOptions> = {}
   ): Layer.Layer<Simulator, HttpServerError.ServeError> =>
@@ -104,7 +108,7 @@ const defaults: SimulatorOptions = {
   source: "rpc"
 }
 
-/** One swap every five seconds: 18,000 in the past, which take a few seconds of one core to make. */
+/** One swap every five seconds. The past then has 18,000 swaps, which one core makes in a few seconds. */
 const USUAL_SWAPS = 0.2
 
 /** A day and one hour, so that the state at the start of the last day is known. */
@@ -186,7 +190,7 @@ const makeSimulator = Effect.fnUntraced(function* (
   bank.keep(Number.POSITIVE_INFINITY)
   const goLive = Effect.map(Clock.currentTimeMillis, (nowMs) => {
     bank.keep(blocksKept)
-    // Slots that the clock has passed while the past was made.
+    // Slots that passed on the clock while the past was being made.
     bank.skip(Math.floor(((nowMs - builtAtMs) * speed) / SLOT_MS))
   })
   if (speed === 0) {

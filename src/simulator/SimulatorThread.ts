@@ -7,30 +7,30 @@ import type { Ailment } from "./node/Faults.ts"
 import { simulatorConfig, type SimulatorOptions } from "./Simulator.ts"
 import type { SimWallet } from "./traders/cast.ts"
 
-/** The settings of the chain as plain data, which is copied between threads. */
+/** The settings of the chain as plain data, which can be copied between threads. */
 export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {
   readonly ailment: Omit<Ailment, "lag"> & { readonly lagMs: number }
 }
 
-/** The endpoints of the chain once it answers, with its first mints, wallets and follows. */
+/** What the thread reports once the chain answers: its endpoints, and its first mints, wallets and follows. */
 export interface SimulatorPlace {
   readonly rpcUrl: string
   readonly wsUrl: string
-  /** The endpoint of the Geyser; null without one. */
+  /** URL of the Geyser; null when there is none. */
   readonly geyserUrl: string | null
   readonly pastSlots: number
   readonly mints: ReadonlyArray<SimMint>
   readonly wallets: ReadonlyArray<SimWallet>
   readonly follows: ReadonlyArray<NewFollow>
-  /** Receives every fill of these follows, from the first. */
+  /** Receives every fill of these follows, starting with the first. */
   readonly fills: MessagePort
 }
 
-/** A simulated chain in its own thread, where its work does not delay the service. */
+/** A simulated chain in a thread of its own, where its work does not delay the service. */
 export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorPlace>()(
   "fathom/simulator/SimulatorThread"
 ) {
-  /** A chain that lives as long as the layer's scope, from the settings of `Simulator.layerConfig`. */
+  /** The chain lives until the layer's scope closes. Settings are the ones of `Simulator.layerConfig`. */
   static readonly layerConfig: Layer.Layer<SimulatorThread, Config.ConfigError> = Layer.effect(
     SimulatorThread,
     Effect.suspend(() =>
@@ -41,7 +41,10 @@ export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorP
   )
 }
 
-/** Most allocations are short-lived; a larger young generation only delays their collection. `--max-semi-space-size` would win over this. */
+/**
+ * Most allocations are short-lived, and a larger young generation would only delay their collection.
+ * `--max-semi-space-size` overrides this.
+ */
 const resourceLimits = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 }
 
 const entry = new URL("./simulatorWorker.ts", import.meta.url)

@@ -1,4 +1,4 @@
-/** Entry of the worker thread: runs a simulated chain until the thread ends. The other side of `SimulatorThread.ts`. */
+/** Entry of the worker thread, started by `SimulatorThread.ts`. Runs a simulated chain until the thread ends. */
 import { Duration, Effect } from "effect"
 import { MessageChannel, parentPort, workerData } from "node:worker_threads"
 import { Simulator } from "./Simulator.ts"
@@ -18,7 +18,7 @@ const serve = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-// An unhandled failure ends the thread, which `SimulatorThread` reports.
+// An unhandled failure ends the thread, and `SimulatorThread` reports that.
 void Effect.runPromise(
   Effect.provide(
     Effect.scoped(serve),

@@ -143,12 +143,3 @@ export const packages: Record<string, ReadonlyArray<string>> = {
 export const orderedFolders: Record<string, ReadonlyArray<string>> = {
   market: ["columnar", "model", "memory", "history", "tape", "reads"]
 }
-
-/** Pairs of folders inside one room that import each other. A pair may leave this list; none may join it. */
-export const mutualFolders: ReadonlyArray<string> = [
-  "src/simulator/chain > src/simulator/node",
-  "src/simulator/chain > src/simulator/pools",
-  "src/simulator/chain > src/simulator/traders",
-  "src/simulator/pools > src/simulator/traders",
-  "src/simulator/traders > src/simulator/venues"
-]

@@ -1,5 +1,5 @@
 /** Coins of a market as broad as one process can make it: the catalog's coins, and many with few pools. */
-import { type Coin, coins, type PoolPlan } from "../../../src/simulator/chain/catalog.ts"
+import { type Coin, coins, type PoolPlan } from "../../../src/simulator/pools/catalog.ts"
 
 /** Kinds of the pools of the further coins, in turn. */
 const PLANS: ReadonlyArray<PoolPlan> = [

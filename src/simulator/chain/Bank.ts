@@ -7,24 +7,23 @@ import { CLOCK_SYSVAR, inventBytes, SYSVAR_OWNER } from "./addresses.ts"
 import { type Deed, type Ledger, makeLedger, type Transaction } from "./Ledger.ts"
 import { type NewAccount, rentExempt } from "./tokens.ts"
 
-/** Simulated milliseconds between two slots. */
+/** Simulated milliseconds from one slot to the next. */
 export const SLOT_MS = 400
 
-/** Slots of an epoch. */
 export const SLOTS_PER_EPOCH = 432_000
 
-/** Blocks that a node keeps: two minutes of them. Older ones are removed, a few at a time. */
+/** How many blocks a node keeps: two minutes. Older blocks are removed, a few at a time. */
 export const BLOCKS_KEPT = 300
 
-/** Most blocks removed when a new one is finished, so that a reader of a long past can keep up. */
+/** How many old blocks one new block may remove. It must be few, so that a reader of a long past can keep up. */
 const MOST_REMOVED = 5
 
 /** A finished slot with its transactions. */
 export interface KeptBlock {
   readonly slot: number
-  /** The previous block's slot. It is more than one slot back when slots were skipped. */
+  /** Slot of the previous block. It is more than one slot back when slots were skipped. */
   readonly parent: number
-  /** The next slot. It has already begun when this block is finished. */
+  /** The slot after this block. It has already begun when the block is finished. */
   readonly next: number
   readonly height: number
   readonly unixTimestamp: number
@@ -33,51 +32,50 @@ export interface KeptBlock {
   readonly transactions: ReadonlyArray<Transaction>
 }
 
-/** A newly finished block, with the accounts it wrote, each once and with its last state. */
+/** A newly finished block, with the last state of every account that it changed. */
 export interface Block extends KeptBlock {
   readonly accounts: ReadonlyArray<OnChainAccount>
 }
 
-/** The state of the simulated chain. Plain memory, changed by one caller, one slot at a time. */
+/** The state of the simulated chain, in plain memory. One caller changes it, one slot at a time. */
 export interface Bank {
   /** The account in the slot being built. */
   readonly get: (address: Address) => OnChainAccount | undefined
   /** Like `get`; throws a RangeError when the account does not exist. */
   readonly must: (address: Address) => OnChainAccount
-  /** Replaces an account in the slot being built. */
+  /** Replaces or creates an account in the slot being built. */
   readonly put: (account: NewAccount) => void
   /** Removes an account in the slot being built. */
   readonly remove: (address: Address) => void
-  /** Accounts owned by the program. */
+  /** Accounts that this program owns. */
   readonly ownedBy: (owner: Address) => Iterable<OnChainAccount>
-  /** All accounts. */
   readonly accounts: () => Iterable<OnChainAccount>
-  /** Accounts that changed since the previous call, with their state before; `undefined` for new ones. */
+  /** Accounts that changed since the previous call, with their previous state; `undefined` for new accounts. */
   readonly takeJournal: () => ReadonlyMap<Address, OnChainAccount | undefined>
-  /** Builds one slot. The changes of `build` and then of the clock become visible together, as a block. */
+  /** Builds one slot. The changes of `build`, and then of the clock, become visible together as a block. */
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block
   /** Skips this many slots after the current one. */
   readonly skip: (slots: number) => void
   /** Sets the number of blocks to keep from now on. */
   readonly keep: (blocks: number) => void
-  /** The newest block that a client has read; before the first read, the slot before the chain. */
+  /** Slot of the newest block that a client has read. Before the first read, the slot before the chain begins. */
   readonly readUpTo: () => number
-  /** Notes that a client has read this block. */
+  /** Records that a client has read this block. */
   readonly noteRead: (slot: number) => void
   /** Removes the blocks before this slot. */
   readonly forgetBefore: (slot: number) => void
-  /** A finished block, while it is kept. */
+  /** The block of a slot; undefined unless it is kept. */
   readonly block: (slot: number) => KeptBlock | undefined
   /** Every kept block, oldest first. */
   readonly blocks: () => Iterable<KeptBlock>
   /** The newest finished block. */
   readonly newest: () => Block
-  /** The clock of the slot being built; between slots, of the newest one. */
+  /** The clock of the slot being built. Between slots, the clock of the newest slot. */
   readonly clock: () => ChainClock
-  /** Start of a slot, in milliseconds since the Unix epoch. */
+  /** When a slot starts, in milliseconds since the Unix epoch. */
   readonly unixMsOf: (slot: number) => number
   readonly ledger: Ledger
-  /** Identifies the chain: it differs by seed and start. Base58 of 32 bytes. */
+  /** Identifies the chain by its seed and start. Base58 of 32 bytes. */
   readonly genesisHash: string
 }
 
@@ -91,12 +89,14 @@ const clockAccount = (clock: ChainClock, epochStart: number): NewAccount => {
   return { address: CLOCK_SYSVAR, owner: SYSVAR_OWNER, lamports: rentExempt(40), data }
 }
 
-/** A chain at `startSlot` and `startUnixMs` whose only account is its clock. */
+/** Makes a chain at `startSlot` and `startUnixMs`. Its only account is its clock. */
 export const makeBank = (options: {
   readonly seed: string
   readonly startSlot: number
   readonly startUnixMs: number
-  /** Slot length from this slot on, so that block times follow the clock when slots come faster or slower. */
+  /**
+   * From which slot on slots have another length. It keeps block times on the clock when slots come faster or slower.
+   */
   readonly live?: { readonly slot: number; readonly slotMs: number } | undefined
 }): Bank => {
   const { live, seed, startSlot, startUnixMs } = options
@@ -227,7 +227,7 @@ export const makeBank = (options: {
   }
 }
 
-/** A digest of every account: equal states, and only they, have equal digests. */
+/** A digest of all accounts. Two states have the same digest exactly when they are equal. */
 export const digestOf = (bank: Bank): string => {
   const hash = createHash("sha256")
   const sorted = [...bank.accounts()].toSorted((a, b) => (a.address < b.address ? -1 : 1))

@@ -3,7 +3,7 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import { toBase58 } from "../../domain/base58.ts"
 import type { Receipt } from "./Receipt.ts"
 
-/** One swap of a transaction, in units that left and reached the trader's accounts. */
+/** One swap of a transaction. Amounts are what left and reached the trader's accounts. */
 export interface RecordedSwap {
   readonly program: Address
   readonly pool: Address
@@ -13,7 +13,7 @@ export interface RecordedSwap {
   readonly amountOut: bigint
 }
 
-/** One action of a wallet, with its swaps in order: two of an arbitrage, one or two of a trade, else none. */
+/** One action of a wallet, with its swaps in order: an arbitrage has two, a trade one or two, anything else none. */
 export interface Deed {
   readonly kind: "trade" | "transfer" | "launch" | "graduation" | "failed"
   readonly wallet: Address
@@ -25,7 +25,7 @@ export interface Deed {
   readonly receipt: Receipt
 }
 
-/** A deed at its position on the chain. */
+/** A deed with its place on the chain. */
 export interface Transaction extends Deed {
   /** Base58 of 64 bytes. */
   readonly signature: string
@@ -38,17 +38,16 @@ export interface Transaction extends Deed {
   readonly blockTime: number
 }
 
-/** The transactions of the slots that a node keeps. */
+/** Stores the transactions of the slots that a node keeps. */
 export interface Ledger {
   readonly record: (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>) => ReadonlyArray<Transaction>
-  /** Removes transactions. */
   readonly forget: (transactions: ReadonlyArray<Transaction>) => void
   readonly find: (signature: string) => Transaction | undefined
-  /** Number of transactions recorded, removed ones included. */
+  /** How many transactions were ever recorded, including removed ones. */
   readonly count: () => number
 }
 
-/** An empty ledger. Signatures derive from the seed, slot and position. */
+/** An empty ledger. Signatures are derived from the seed, slot and position. */
 export const makeLedger = (seed: string): Ledger => {
   const bySignature = new Map<string, Transaction>()
   let count = 0

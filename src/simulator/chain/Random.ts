@@ -1,4 +1,4 @@
-/** A seeded random generator. Doubles decide the wishes of traders only, never settled amounts. */
+/** A seeded random generator. Doubles only decide what traders want, never settled amounts. */
 export interface Random {
   /** An integer in [0, 2^32). */
   readonly next: () => number
@@ -10,11 +10,11 @@ export interface Random {
   readonly below: (bound: number) => number
   /** True with this probability. */
   readonly chance: (probability: number) => boolean
-  /** One of the items, all equally likely. Throws a RangeError for an empty list. */
+  /** One of the items, all equally likely. Throws a RangeError when the list is empty. */
   readonly pick: <A>(items: ReadonlyArray<A>) => A
 }
 
-// 32-bit FNV-1a: spreads a short seed text over the generator's state.
+// 32-bit FNV-1a spreads a short seed text over the generator's state.
 const hash = (text: string): number => {
   let state = 0x811c9dc5
   for (let i = 0; i < text.length; i++) {
@@ -23,7 +23,7 @@ const hash = (text: string): number => {
   return state >>> 0
 }
 
-/** Generator of a seed text: Bob Jenkins' small fast counter (sfc32), after 16 discarded values. */
+/** A generator from a seed text: Bob Jenkins' small fast counter (sfc32). Its first 16 values are discarded. */
 export const makeRandom = (seed: string): Random => {
   let a = hash(`${seed}a`)
   let b = hash(`${seed}b`)

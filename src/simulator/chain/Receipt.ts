@@ -3,7 +3,7 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import type { Call } from "../../programs/transactions/Call.ts"
 import type { Message } from "../../programs/transactions/message.ts"
 
-/** A balance of a token account; `index` is the account's position among the message's keys. */
+/** The balance of a token account. `index` is the account's position among the message's keys. */
 export interface TokenBalance {
   readonly index: number
   readonly mint: Mint
@@ -13,7 +13,7 @@ export interface TokenBalance {
   readonly decimals: number
 }
 
-/** Position of the instruction that failed, and the program's error code. */
+/** Which instruction failed, by position, and the program's error code. */
 export interface TransactionError {
   readonly index: number
   readonly code: number

@@ -1,6 +1,6 @@
 import type { Address, Mint } from "../../domain/Address.ts"
 
-/** Money that a swap moves. `trader` stands for the wallet's own account of the mint. */
+/** A payment within a swap. `trader` stands for the wallet's own account of the mint. */
 export interface Payment {
   readonly from: Address | "trader"
   readonly to: Address | "trader"
@@ -14,9 +14,12 @@ export interface Settlement {
   readonly amountIn: bigint
   /** Amount that reaches the trader. */
   readonly amountOut: bigint
-  /** Fee of the pool, in the token that its program charges; a fee that goes beside the pool is among the payments. */
+  /**
+   * The pool's fee, in the token that its program charges it in. A fee that is paid outside the pool is among the
+   * payments.
+   */
   readonly fee: bigint
   readonly payments: ReadonlyArray<Payment>
-  /** New data of the program's own accounts. */
+  /** The new data of the program's own accounts. */
   readonly writes: ReadonlyArray<{ readonly address: Address; readonly data: Uint8Array }>
 }

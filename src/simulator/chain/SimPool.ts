@@ -1,4 +1,4 @@
-/** A pool of the simulated market, the same interface for every program. */
+/** One interface for the pools of every program on the simulated market. */
 import { isUnpriceable, type Pool, type Program } from "../../programs/interface/Program.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
@@ -14,19 +14,21 @@ export interface SimPool {
   readonly programId: Address
   readonly mintA: Mint
   readonly mintB: Mint
-  /** False while the engine must refuse the pool. Wallets do not trade there. */
+  /** False when the engine must refuse the pool. Wallets do not trade there. */
   readonly open: () => boolean
-  /** Changes of a swap at the current state; null when the program would refuse it or cannot take all of the input. */
+  /** What a swap would change right now; null when the program would refuse it or cannot take all of the input. */
   readonly plan: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Settlement | null
   /** Instruction and events of a planned swap. */
   readonly call: (swap: Swapping) => SwapCall
-  /** Atomic units of B for one of A, before fees. A double: only the plans of traders depend on it. */
+  /**
+   * Atomic units of B per unit of A, before fees. It may be a double, because only the plans of traders depend on it.
+   */
   readonly price: () => number
-  /** Units of A and of B that traders take as the pool's size. */
+  /** How large traders take the pool to be, in units of A and of B. */
   readonly depth: () => { readonly a: number; readonly b: number }
 }
 
-/** A mint of the market with its display names. */
+/** A mint of the market, with the names to show. */
 export interface SimMint {
   readonly symbol: string
   readonly name: string
@@ -36,7 +38,7 @@ export interface SimMint {
 
 /** Initial reserves of a pool. `base` is the token, `quote` the mint it is priced in. */
 export interface PoolSpec {
-  /** Distinguishes pools of one program and one pair. */
+  /** Tells pools of the same program and pair apart. */
   readonly label: string
   readonly base: Mint
   readonly quote: Mint
@@ -45,15 +47,15 @@ export interface PoolSpec {
 }
 
 /**
- * The amount that arrives after the mint's transfer fee. The same for deposits into the pool and payouts to the trader.
+ * The amount that arrives after the mint's transfer fee. It applies to deposits into the pool and to payouts alike.
  */
 export const afterTransferFee = (world: World, mint: Mint, amount: bigint): bigint =>
   amount - withheldOf(transferFeeOf(world.bank.must(mint)), amount)
 
-/** A mint and an amount of it. */
+/** A mint and an amount. */
 export type Side = readonly [Mint, bigint]
 
-/** The two sides in the order of their mints' bytes, which most programs demand. */
+/** Sorts the two sides by the bytes of their mints, as most programs require. */
 export const inOrder = ({ base, quote, baseAmount, quoteAmount }: PoolSpec): readonly [Side, Side] => {
   const sides: readonly [Side, Side] = [
     [base, baseAmount],
@@ -62,7 +64,7 @@ export const inOrder = ({ base, quote, baseAmount, quoteAmount }: PoolSpec): rea
   return Buffer.compare(addressToBytes(base), addressToBytes(quote)) < 0 ? sides : [sides[1], sides[0]]
 }
 
-/** An address for each side of a pool: its vaults, its mints. */
+/** One address per side of a pool, such as its vaults or its mints. */
 export interface Pair {
   readonly a: Address
   readonly b: Address
@@ -73,11 +75,11 @@ export interface CalledPool {
   readonly address: Address
   readonly mints: Pair
   readonly vaults: Pair
-  /** Further accounts of the pool, by what they are. */
+  /** Returns another account of the pool by its role. */
   readonly part: (part: string) => Address
 }
 
-/** Creates the two vaults of a pool and fills them: from these accounts, or with new money where none are named. */
+/** Creates a pool's two vaults and fills them: from these accounts, or with new money when none are named. */
 export const newVaults = (
   world: World,
   owner: Address,
@@ -98,7 +100,7 @@ export const newVaults = (
   return { a: fill("a", sides.a), b: fill("b", sides.b) }
 }
 
-/** The two payments of a plain swap: all of the input into one vault, what the pool pays out of the other. */
+/** The two payments of a plain swap: the whole input into one vault, the output out of the other. */
 export const exchange = (
   aToB: boolean,
   mints: { readonly a: Mint; readonly b: Mint },
@@ -118,7 +120,7 @@ export const vaultDepth = (world: World, vaults: Pair) => () => ({
   b: Number(balanceOf(world.bank.must(vaults.b)))
 })
 
-/** The pool as the engine decodes it, cached until one of its accounts changes. */
+/** The pool as the engine decodes it. It is cached until one of the pool's accounts changes. */
 export const priced = (world: World, program: Program, watched: ReadonlyArray<Address>): (() => Pool | null) => {
   let seen: ReadonlyArray<OnChainAccount> = []
   let pool: Pool | null = null

@@ -1,4 +1,4 @@
-/** Instruction and events of a swap: the part of a transaction that depends on the program. */
+/** A swap's instruction and events: the part of a transaction that depends on the program. */
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { type AccountRef, type Call, reads, programLog, programData } from "../../programs/transactions/Call.ts"
@@ -18,15 +18,15 @@ export interface Swapping {
   readonly clock: ChainClock
 }
 
-/** Call of one program for a swap. */
+/** How one program executes a swap. */
 export interface SwapCall {
-  /** The instruction's name in the log; null for a program that does not log it. */
+  /** The instruction's name in the log; null when the program does not log it. */
   readonly name: string | null
   readonly accounts: ReadonlyArray<AccountRef>
   readonly data: Uint8Array
-  /** True when tokens move by transfers that name their mint. */
+  /** True when tokens move by `transferChecked`, which names the mint. */
   readonly checked: boolean
-  /** A line that the program writes before anything moves. */
+  /** A line that the program logs before anything moves. */
   readonly before?: string
   /** Events in the log. */
   readonly logged?: ReadonlyArray<Uint8Array>
@@ -35,7 +35,7 @@ export interface SwapCall {
   readonly units: number
 }
 
-/** The program's call to itself that carries an event. */
+/** The call to itself by which a program emits an event. */
 export const selfCall = (program: Address, authority: Address, event: Uint8Array): Call => ({
   program,
   accounts: [reads(authority)],
@@ -44,7 +44,7 @@ export const selfCall = (program: Address, authority: Address, event: Uint8Array
   units: 2_030
 })
 
-/** The whole call, with the transfers that happen inside of it. */
+/** The whole call, including the transfers inside it. */
 export const swapCall = (program: Address, call: SwapCall, transfers: ReadonlyArray<Call>): Call => {
   const { name, accounts, data, before, logged = [], sent, units } = call
   return {
@@ -66,14 +66,14 @@ export const swapCall = (program: Address, call: SwapCall, transfers: ReadonlyAr
 export const paidOut = ({ settlement: { payments, amountOut } }: Swapping): bigint =>
   payments.find(({ to }) => to === "trader")?.amount ?? amountOut
 
-/** The data that the swap leaves in an account; `before` for one that it does not write. */
+/** An account's data after the swap; `before` when the swap does not write the account. */
 export const dataAfter = ({ settlement }: Swapping, address: Address, before: Uint8Array): Uint8Array =>
   settlement.writes.find((write) => write.address === address)?.data ?? before
 
-/** Sum of the payments to this account. */
+/** Sum of all payments to this account. */
 export const paidTo = ({ settlement }: Swapping, account: Address): bigint =>
   settlement.payments.reduce((sum, { to, amount }) => (to === account ? sum + amount : sum), 0n)
 
-/** The sides of a pool in the direction of a swap. */
+/** Orders a pool's two sides by the direction of a swap. */
 export const directed = <A>(aToB: boolean, a: A, b: A): { readonly input: A; readonly output: A } =>
   aToB ? { input: a, output: b } : { input: b, output: a }

@@ -19,47 +19,53 @@ import {
   withSupply
 } from "./tokens.ts"
 
-/** A bank in which money moves by the rules of the token programs, so that supplies are conserved. */
+/** A bank where money moves by the rules of the token programs, so supplies are conserved. */
 export interface World {
   readonly seed: string
   readonly bank: Bank
   readonly derive: ReturnType<typeof makeDeriveAddress>
-  /** Creates a mint with no supply, and its Metaplex account unless the mint itself holds the name. */
+  /** Creates a mint without supply. Also creates its Metaplex account, unless the mint itself holds the name. */
   readonly newMint: (spec: MintSpec) => void
   /** Creates an empty token account at this address. */
   readonly newTokenAccount: (address: Address, mint: Mint, owner: Address) => void
-  /** Creates an empty account of this program, rent exempt. */
+  /** Creates an account owned by this program, rent exempt. */
   readonly newAccount: (address: Address, owner: Address, data: Uint8Array) => void
-  /** Creates accounts whose rent this wallet pays. Only accounts of the first slot are created without a payer. */
+  /**
+   * Makes this wallet pay the rent of the accounts that `create` creates. Only accounts of the first slot are created
+   * without a payer.
+   */
   readonly paidBy: <A>(wallet: Address, create: () => A) => A
-  /** Mints new money into a token account or, for SOL, any account. Beside launches, only in the first slot. */
+  /** Creates new money in a token account or, for SOL, in any account. After the first slot only launches use it. */
   readonly issue: (to: Address, mint: Mint, amount: bigint) => void
-  /** Payments and creations since the previous call, in order. */
+  /** Payments and account creations since the previous call, in order. */
   readonly takeTrace: () => ReadonlyArray<Happening>
-  /** Moves money. SOL moves as lamports, wrapped on whichever side is a token account. */
+  /** Moves money. SOL moves as lamports and is wrapped on each side that is a token account. */
   readonly pay: (from: Address, to: Address, mint: Mint, amount: bigint) => void
-  /** The account in which a wallet wraps SOL during a transaction: a seeded or the associated one. */
+  /** The account where a wallet wraps SOL during a transaction: a seeded or the associated one. */
   readonly wrapped: (wallet: Address, kind: "seeded" | "associated") => Address
   readonly tables: LookupTables
-  /** A counter from 0, for choices that take turns instead of being random. */
+  /** A counter from 0, for choices that are made in turn instead of at random. */
   readonly nextTurn: () => number
-  /** The address of `purse`, whether or not the account exists. */
+  /** The address that `purse` would return, whether or not the account exists. */
   readonly purseAddress: (wallet: Address, mint: Mint) => Address
-  /** The account where a wallet keeps a mint: itself for SOL, else a token account, which this creates when needed. */
+  /**
+   * The account where a wallet keeps a mint: the wallet itself for SOL, otherwise a token account, which is created
+   * when needed.
+   */
   readonly purse: (wallet: Address, mint: Mint) => Address
-  /** Creates a further token account of a wallet, and returns its address. */
+  /** Creates an additional token account for a wallet and returns its address. */
   readonly openFurther: (wallet: Address, mint: Mint) => Address
-  /** The addresses at which a wallet has or had token accounts of a mint; `purse` is one of them. */
+  /** All addresses where the wallet has or had token accounts of a mint, including its `purse`. */
   readonly accountsOf: (wallet: Address, mint: Mint) => ReadonlyArray<Address>
-  /** Makes another token account of a wallet its purse. */
+  /** Makes another token account of the wallet its purse. */
   readonly useAccount: (wallet: Address, mint: Mint, account: Address) => void
-  /** Closes an empty token account; its rent goes to its owner. */
+  /** Closes an empty token account. The rent goes to the owner. */
   readonly close: (account: Address, owner: Address) => void
-  /** Units of a mint in the purse of a wallet. */
+  /** How much of a mint is in the wallet's purse. */
   readonly holding: (wallet: Address, mint: Mint) => bigint
 }
 
-/** One effect of a transaction on accounts. */
+/** Something that a transaction did to accounts. */
 export type Happening =
   | {
       readonly kind: "paid"
@@ -74,14 +80,13 @@ export type Happening =
   | { readonly kind: "token account"; readonly account: Address; readonly mint: Mint; readonly owner: Address }
   | { readonly kind: "mint"; readonly mint: Mint; readonly authority: Address | null; readonly decimals: number }
 
-/** The seed of the accounts in which wallets wrap SOL. */
+/** Seed of the accounts where wallets wrap SOL. */
 export const WRAPPER_SEED = "wrapped"
 
 /** True for accounts of the token programs, mints included. */
 export const isTokenAccount = ({ owner }: OnChainAccount): boolean =>
   owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 
-/** The decimals of a mint. */
 export const decimalsOf = ({ bank }: World, mint: Mint): number => (mint === SOL ? 9 : (bank.must(mint).data[44] ?? 0))
 
 const withLamports = (account: OnChainAccount, delta: bigint): OnChainAccount => {
@@ -92,7 +97,7 @@ const withLamports = (account: OnChainAccount, delta: bigint): OnChainAccount =>
   return { ...account, lamports }
 }
 
-/** A world on a bank that holds no money. */
+/** Makes a world without money on a bank. */
 export const makeWorld = (seed: string, bank: Bank): World => {
   const purses = new Map<string, Address>()
   const furthers = new Map<string, ReadonlyArray<Address>>()

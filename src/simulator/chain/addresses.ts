@@ -1,4 +1,4 @@
-/** Addresses of the simulated chain: the well-known ones of mainnet, and others derived from a seed. */
+/** Addresses on the simulated chain: the well-known ones of mainnet, and others derived from a seed. */
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
 import { Address, addressFromBytes, addressToBytes } from "../../domain/Address.ts"
 
@@ -11,13 +11,15 @@ export const CLOCK_SYSVAR = Address.make("SysvarC1ock111111111111111111111111111
 export const inventBytes = (seed: string, label: string): Uint8Array =>
   createHash("sha256").update(`fathom-simulator:${seed}:${label}`).digest()
 
-/** The address of an account without a signing key: a mint, a pool, a vault. */
+/** The address of an account that nobody signs for, such as a mint, pool or vault. */
 export const inventAddress = (seed: string, label: string): Address => addressFromBytes(inventBytes(seed, label))
 
-// RFC 8410: the bytes before the 32 secret bytes of an ed25519 key in PKCS #8.
+// Start of an ed25519 key in PKCS #8 (RFC 8410). The 32 secret bytes follow.
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
 
-/** The public key of a derived secret: a wallet's address is a curve point, as on the real chain. */
+/**
+ * A wallet's address: the public key of a secret derived from the label. It is a curve point, as on the real chain.
+ */
 export const inventWallet = (seed: string, label: string): Address => {
   const secret = createPrivateKey({
     key: Buffer.concat([PKCS8_PREFIX, inventBytes(seed, label)]),

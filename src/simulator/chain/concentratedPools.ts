@@ -1,4 +1,7 @@
-/** Simulated pools of Raydium CLMM and Orca Whirlpool: a swap runs through a swap path and the pool takes the state at its end. */
+/**
+ * Simulated pools of Raydium CLMM and Orca Whirlpool. A swap runs along a swap path, and the pool takes the state at
+ * its end.
+ */
 import type { Directions } from "../../programs/math/directions.ts"
 import type { SwapPath } from "../../programs/math/swapPath.ts"
 import { type SwapResult, swapSteps } from "../../programs/math/swapSteps.ts"
@@ -19,7 +22,7 @@ import {
 } from "./SimPool.ts"
 import type { World } from "./World.ts"
 
-/** The parts that differ by program. */
+/** What differs between the two programs. */
 export interface ConcentratedProgram {
   readonly dex: string
   readonly programId: Address
@@ -35,7 +38,9 @@ export interface ConcentratedProgram {
   readonly stateOf: (data: Uint8Array) => { readonly sqrtPrice: bigint; readonly liquidity: bigint } | null
 }
 
-/** Liquidity and filled vaults of a new pool. The mints stand in the order of their addresses, as the programs demand. */
+/**
+ * Creates the liquidity and fills the vaults of a new pool. The mints are sorted by address, as the programs require.
+ */
 export const newReserves = (
   world: World,
   spec: PoolSpec & { readonly spreads: ReadonlyArray<Spread> },
@@ -50,7 +55,7 @@ export const newReserves = (
   return { liquidity, mints: { a: mintA, b: mintB }, vaults }
 }
 
-/** A pool whose accounts exist already. */
+/** Makes a pool from accounts that exist already. */
 export const concentratedPool = (
   world: World,
   program: ConcentratedProgram,

@@ -1,40 +1,40 @@
-/** Positions and reserves of a new concentrated pool. */
+/** Positions and reserves of a new concentrated-liquidity pool. */
 import { amountOfA, amountOfB } from "../../programs/math/concentrated.ts"
 import { squareRoot } from "../../programs/math/integers.ts"
 import { floorDiv } from "../../programs/math/ticks.ts"
 
-/** One position around the first price: its share of the reserves, and its ticks to either side. */
+/** One position around the initial price: its share of the reserves, and how many ticks it reaches to either side. */
 export interface Spread {
   readonly share: number
   readonly halfWidth: number
 }
 
-/** Liquidity of an initialized tick. */
+/** How much liquidity begins or ends at a tick. */
 export interface TickLiquidity {
   readonly net: bigint
   readonly gross: bigint
 }
 
-/** The whole liquidity of a pool before its first swap. */
+/** All liquidity of a pool before its first swap. */
 export interface Liquidity {
   readonly sqrtPrice: bigint
   readonly tick: number
-  /** Active at the first price. */
+  /** Liquidity at the initial price. */
   readonly active: bigint
   readonly ticks: ReadonlyMap<number, TickLiquidity>
-  /** Deposits of the providers, rounded up position by position. */
+  /** Deposits of the providers. Each position is rounded up. */
   readonly amountA: bigint
   readonly amountB: bigint
 }
 
-/** A program's ticks. */
+/** The ticks of a program. */
 export interface TickGrid {
   readonly spacing: number
   readonly sqrtPriceAt: (tick: number) => bigint
   readonly tickAt: (sqrtPrice: bigint) => number
 }
 
-/** Positions around the price at which the two amounts are worth the same, holding about these amounts. */
+/** Places positions around the price at which both amounts are worth the same. They hold about these amounts. */
 export const provide = (
   { spacing, sqrtPriceAt, tickAt }: TickGrid,
   amounts: { readonly a: bigint; readonly b: bigint },
@@ -62,13 +62,13 @@ export const provide = (
   return { sqrtPrice, tick, active, ticks, amountA, amountB }
 }
 
-/** The ticks by the array they lie in, given where the arrays start. */
+/** Groups ticks by their array, given where the arrays start. */
 export const byArray = (
   ticks: Liquidity["ticks"],
   startOf: (tick: number) => number
 ): ReadonlyMap<number, ReadonlyArray<readonly [number, TickLiquidity]>> => Map.groupBy(ticks, ([tick]) => startOf(tick))
 
-/** B for one A at a square root in Q64.64, as a double. */
+/** Units of B per unit of A for a square-root price in Q64.64, as a double. */
 export const priceAt = (sqrtPrice: bigint): number => (Number(sqrtPrice) / 2 ** 64) ** 2
 
 /** Virtual reserves at the price, at most eight times the real ones. */

@@ -1,11 +1,10 @@
 /**
- * Names of mints on chain: in an account of Metaplex (metaplex-foundation/mpl-token-metadata, state/metadata.rs) or, for
- * a Token-2022 mint, in the mint (solana-program/token-metadata, state.rs).
+ * Names of mints on chain. They are in a Metaplex account (metaplex-foundation/mpl-token-metadata, state/metadata.rs)
+ * or, for a Token-2022 mint, in the mint itself (solana-program/token-metadata, state.rs).
  */
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { key, pack, text, u8 } from "../../programs/layout/pack.ts"
 
-/** The name of a mint. */
 export interface Naming {
   readonly name: string
   readonly symbol: string
@@ -13,17 +12,17 @@ export interface Naming {
 
 export const METAPLEX_PROGRAM = Address.make("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
 
-/** The folder of the simulated documents on IPFS, which only the simulator has. */
+/** The IPFS folder of the simulated documents. Only the simulator serves it. */
 export const DOCUMENTS_CID = "bafybeisimulatedsimulatedsimulatedsimulatedsimulatedsimula2"
 
 /** URI of a mint's off-chain document. */
 export const uriOf = (mint: Mint): string => `ipfs://${DOCUMENTS_CID}/${mint}.json`
 
-/** Metaplex allocates every account at the largest size of any version, in bytes. */
+/** Size of every Metaplex account in bytes: the largest size of any version. */
 const METAPLEX_SIZE = 679
 const METADATA_V1 = 4
 const MOST = { name: 32, symbol: 10, uri: 200 }
-/** `TokenStandard::Fungible`, after the presence of a value. */
+/** `TokenStandard::Fungible`, preceded by the byte for "present". */
 const FUNGIBLE = [1, 2]
 
 const utf8 = new TextEncoder()
@@ -34,7 +33,7 @@ const padded = (value: string, size: number): Uint8Array => {
   return text(value + "\0".repeat(Math.max(0, size - bytes.length)))
 }
 
-/** The bytes of an authority; thirty-two zeros stand for none. */
+/** Bytes of an authority. Thirty-two zeros mean that there is none. */
 const authorityBytes = (authority: Address | null): Uint8Array =>
   authority === null ? new Uint8Array(32) : key(authority)
 
@@ -56,13 +55,13 @@ export const metaplexData = (mint: Mint, { name, symbol }: Naming, authority: Ad
   return data
 }
 
-/** Seeds of the address of the metadata account. */
+/** Seeds that derive the address of the metadata account. */
 export const metaplexSeeds = (mint: Mint): ReadonlyArray<Uint8Array> => [
   utf8.encode("metadata"),
   addressToBytes(METAPLEX_PROGRAM),
   addressToBytes(mint)
 ]
 
-/** The value of a mint's own `TokenMetadata` extension, without further fields. */
+/** The mint's own `TokenMetadata` extension, without additional fields. */
 export const extensionData = (mint: Mint, { name, symbol }: Naming, authority: Address | null): Uint8Array =>
   pack(authorityBytes(authority), key(mint), text(name), text(symbol), text(uriOf(mint)), new Uint8Array(4))

@@ -1,4 +1,4 @@
-/** Accounts of deployed programs under the upgradeable loader. */
+/** The accounts of programs deployed under the upgradeable loader. */
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import { key, pack, u32, u64, u8 } from "../../programs/layout/pack.ts"
 import { UPGRADEABLE_LOADER } from "./addresses.ts"
@@ -8,7 +8,7 @@ import type { World } from "./World.ts"
 const PROGRAM = 2
 const PROGRAM_DATA = 3
 
-/** The first bytes of every program. Nothing executes it: the simulator computes what programs do. */
+/** First bytes of every program. Nothing executes them, because the simulator computes what programs do. */
 const EMPTY_ELF = Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0)
 
 /** Deploys a program at this slot, or upgrades it. */

@@ -1,4 +1,4 @@
-/** Calls of Jupiter's aggregator, with one inner call for each leg. */
+/** Calls of Jupiter's aggregator. Each leg is one inner call. */
 import { inAccountOrder } from "../../programs/layout/hops.ts"
 import { ANCHOR_SWAP_V2, tagAt, tagOf } from "../../programs/layout/anchor.ts"
 import {
@@ -29,7 +29,7 @@ export interface Leg {
   readonly amountOut: bigint
 }
 
-/** The one instruction that a route is. */
+/** A route's single instruction. */
 export const routeCall = (
   world: World,
   wallet: Address,

@@ -1,4 +1,4 @@
-/** Instructions of the programs that every transaction uses: compute budget, system, tokens, associated accounts. */
+/** Instructions that every transaction uses: compute budget, system, tokens, associated accounts. */
 import { Address, type Mint, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { SYSTEM_PROGRAM } from "./addresses.ts"
@@ -19,17 +19,20 @@ const native = (program: Address, accounts: ReadonlyArray<AccountRef>, data: Uin
   native: true
 })
 
-/** Asks for this many compute units at this price, in millionths of a lamport each. */
+/** Requests this many compute units, each for this price in millionths of a lamport. */
 export const computeBudget = (limit: number, microLamports: bigint): ReadonlyArray<Call> => [
   native(COMPUTE_BUDGET, [], pack(u8(2), u32(limit))),
   native(COMPUTE_BUDGET, [], pack(u8(3), u64(microLamports)))
 ]
 
-/** Lamports from one account of the system program to another account. */
+/** Sends lamports from a system account to another account. */
 export const sendLamports = (from: Address, to: Address, amount: bigint): Call =>
   native(SYSTEM_PROGRAM, [pays(from), writes(to)], pack(u32(2), u64(amount)))
 
-/** A new account of a program, which must sign for itself unless its address belongs to the calling program. */
+/**
+ * Creates an account that a program owns. The new account must sign, unless its address belongs to the calling
+ * program.
+ */
 export const createAccount = (payer: Address, account: Address, owner: Address, size: number): Call =>
   native(
     SYSTEM_PROGRAM,
@@ -45,7 +48,6 @@ const token = (program: Address, name: string, accounts: ReadonlyArray<AccountRe
   units: 3_000
 })
 
-/** Tokens on their way. */
 export interface TokenTransfer {
   readonly program: Address
   readonly from: Address
@@ -56,7 +58,7 @@ export interface TokenTransfer {
   readonly decimals: number
 }
 
-/** A transfer that names its mint and decimals. */
+/** A transfer that names the mint and its decimals. */
 export const transferChecked = ({ program, from, to, mint, authority, amount, decimals }: TokenTransfer): Call =>
   token(
     program,
@@ -65,11 +67,11 @@ export const transferChecked = ({ program, from, to, mint, authority, amount, de
     pack(u8(12), u64(amount), u8(decimals))
   )
 
-/** A transfer that only names its accounts. */
+/** A transfer that names only the accounts. */
 export const transferUnchecked = ({ program, from, to, authority, amount }: TokenTransfer): Call =>
   token(program, "Transfer", [writes(from), writes(to), signs(authority)], pack(u8(3), u64(amount)))
 
-/** A transfer with the fee that it expects. */
+/** A transfer that states the expected fee. */
 export const transferWithFee = (transfer: TokenTransfer, fee: bigint): Call =>
   token(
     transfer.program,
@@ -78,26 +80,26 @@ export const transferWithFee = (transfer: TokenTransfer, fee: bigint): Call =>
     pack(u8(26), u8(1), u64(transfer.amount), u8(transfer.decimals), u64(fee))
   )
 
-/** The owner of a token account that exists. */
+/** Sets the mint and the owner of a new token account. */
 export const initializeAccount = (program: Address, account: Address, mint: Mint, owner: Address): Call =>
   token(program, "InitializeAccount3", [writes(account), reads(mint)], pack(u8(18), key(owner)))
 
-/** A mint that exists. */
+/** Initializes a mint in a new account. */
 export const initializeMint = (program: Address, mint: Mint, decimals: number, authority: Address): Call =>
   token(program, "InitializeMint2", [writes(mint)], pack(u8(20), u8(decimals), key(authority), u8(0)))
 
-/** New units of a mint. */
+/** Mints new units. */
 export const mintTo = (program: Address, mint: Mint, to: Address, authority: Address, amount: bigint): Call =>
   token(program, "MintTo", [writes(mint), writes(to), signs(authority)], pack(u8(7), u64(amount)))
 
-/** The balance of a wrapped SOL account after lamports came in. */
+/** Updates the balance of a wrapped SOL account after lamports came in. */
 export const syncNative = (account: Address): Call => token(TOKEN_PROGRAM, "SyncNative", [writes(account)], u8(17))
 
-/** Closes a token account, whose lamports go to its owner. */
+/** Closes a token account. Its lamports go to its owner. */
 export const closeAccount = (account: Address, owner: Address, program: Address = TOKEN_PROGRAM): Call =>
   token(program, "CloseAccount", [writes(account), writes(owner), signs(owner)], u8(9))
 
-/** A wallet's account for a mint, made if it is missing: then with the calls inside that make it. */
+/** Creates a wallet's account for a mint if it is missing. Only then the call has inner calls. */
 export const openAssociated = (
   wallet: Address,
   account: Address,
@@ -119,7 +121,7 @@ export const openAssociated = (
   units: 9_000
 })
 
-/** Wraps SOL the way wallets do: in the associated account, for the length of the transaction. */
+/** Wraps SOL like wallets do: in the associated account, for one transaction. */
 export const wrapAssociated = (wallet: Address, account: Address, amount: bigint) => ({
   before: [
     openAssociated(wallet, account, SOL, TOKEN_PROGRAM, TOKEN_ACCOUNT_SIZE),
@@ -128,7 +130,7 @@ export const wrapAssociated = (wallet: Address, account: Address, amount: bigint
   after: [closeAccount(account, wallet)]
 })
 
-/** Wraps SOL the way exchanges' own pages do: in an account of a seed, for the length of the transaction. */
+/** Wraps SOL like the websites of exchanges do: in a seeded account, for one transaction. */
 export const wrapSeeded = (wallet: Address, account: Address, seed: string, amount: bigint) => ({
   before: [
     native(

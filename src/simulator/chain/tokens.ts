@@ -1,4 +1,4 @@
-/** Mints and token accounts of the two SPL token programs: their bytes, and transfers between them. */
+/** Mints and token accounts of the two SPL token programs: their bytes and how tokens move between them. */
 import {
   readAddress,
   readU16,
@@ -14,30 +14,30 @@ import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { extensionData, type Naming } from "./metadata.ts"
 
-/** Lamports of rent exemption: 6,960 for each byte and for 128 bytes of bookkeeping. */
+/** Lamports that make an account rent exempt: 6,960 for each byte, plus 128 bytes of bookkeeping. */
 export const rentExempt = (size: number): bigint => BigInt(size + 128) * 6960n
 
-/** A Token-2022 transfer fee, the same in every epoch. */
+/** A Token-2022 transfer fee. It is the same in every epoch. */
 export interface TransferFee {
   readonly bps: number
   readonly maximum: bigint
 }
 
-/** The first state of a mint. */
+/** What a new mint looks like. */
 export interface MintSpec {
   readonly address: Mint
   readonly decimals: number
   readonly authority: Address | null
   readonly freezeAuthority: Address | null
   readonly transferFee: TransferFee | null
-  /** Its name; absent for mints without metadata. */
+  /** The mint's name; absent when it has no metadata. */
   readonly naming?: Naming | undefined
 }
 
-/** An account before the bank adds the slot of the write. */
+/** An account before the bank sets the slot of the write. */
 export type NewAccount = Omit<OnChainAccount, "slot">
 
-// Token-2022 pads a mint to the size of a token account; the next byte distinguishes the two.
+// Token-2022 pads a mint to the size of a token account. The next byte tells the two apart.
 const EXTENSIONS_AT = 166
 const ACCOUNT_TYPE_AT = 165
 const TRANSFER_FEE_CONFIG = { type: 1, size: 108 }
@@ -71,7 +71,7 @@ const writeFeeConfig = (data: Uint8Array, spec: MintSpec, fee: TransferFee): voi
   }
 }
 
-/** The extensions of a mint's name: the pointer, which is the mint itself, and the metadata. */
+/** The extensions for a mint's name: a pointer to the mint itself, and the metadata. */
 const namingExtensions = ({ address, authority, naming }: MintSpec): Uint8Array => {
   if (naming === undefined) {
     return new Uint8Array(0)
@@ -87,7 +87,7 @@ const namingExtensions = ({ address, authority, naming }: MintSpec): Uint8Array 
   return data
 }
 
-/** A new mint with no supply. A transfer fee makes it a Token-2022 mint, which holds its name itself. */
+/** A new mint without supply. With a transfer fee it is a Token-2022 mint, which holds its own name. */
 export const newMint = (spec: MintSpec): NewAccount => {
   const fee = spec.transferFee
   const named = fee === null ? new Uint8Array(0) : namingExtensions(spec)
@@ -106,7 +106,7 @@ export const newMint = (spec: MintSpec): NewAccount => {
   return { address: spec.address, owner, lamports: rentExempt(data.length), data }
 }
 
-/** The transfer fee of a mint account; null without one. */
+/** The transfer fee of a mint account; null when it has none. */
 export const transferFeeOf = (mint: OnChainAccount): TransferFee | null => {
   if (mint.data.length < EXTENSIONS_AT || readU16(mint.data, EXTENSIONS_AT) !== TRANSFER_FEE_CONFIG.type) {
     return null
@@ -115,14 +115,14 @@ export const transferFeeOf = (mint: OnChainAccount): TransferFee | null => {
   return { maximum: readU64(mint.data, newer + 8), bps: readU16(mint.data, newer + 16) }
 }
 
-/** Units that the token program withholds of a transfer: rounded up, capped. */
+/** How much the token program withholds of a transfer: rounded up and capped. */
 export const withheldOf = (fee: TransferFee | null, amount: bigint): bigint =>
   fee === null ? 0n : minBigInt(fee.maximum, ceilDiv(amount * BigInt(fee.bps), 10_000n))
 
-/** The supply of a mint account, in atomic units. */
+/** Supply of a mint account, in atomic units. */
 export const supplyOf = (mint: OnChainAccount): bigint => readU64(mint.data, 36)
 
-/** An empty token account. One of wrapped SOL records its rent apart from its balance. */
+/** An empty token account. A wrapped SOL account records its rent separately from its balance. */
 export const newTokenAccount = (address: Address, mint: OnChainAccount, owner: Address): NewAccount => {
   const withFee = transferFeeOf(mint) !== null
   const data = new Uint8Array(withFee ? EXTENSIONS_AT + 4 + 4 + TRANSFER_FEE_AMOUNT.size : 165)
@@ -141,28 +141,29 @@ export const newTokenAccount = (address: Address, mint: OnChainAccount, owner: A
   return { address, owner: mint.owner, lamports: rent, data }
 }
 
-/** The balance of a token account, in atomic units. */
+/** Balance of a token account, in atomic units. */
 export const balanceOf = (account: OnChainAccount): bigint => readU64(account.data, 64)
 
-/** The mint of a token account. */
 export const mintOf = (account: OnChainAccount): Mint => readAddress(account.data, 0)
 
-/** The wallet that owns a token account. */
 export const ownerOf = (account: OnChainAccount): Address => readAddress(account.data, 32)
 
 const TOKEN_ACCOUNT_SIZE = 165
 const TYPE_ACCOUNT = 2
 
-/** True for token accounts. Sizes distinguish one from a mint, except with extensions, where Token-2022 marks the type. */
+/**
+ * True for token accounts. Their size tells them from mints. With extensions it does not, and Token-2022 marks the
+ * type.
+ */
 export const holdsTokens = ({ data, owner }: OnChainAccount): boolean =>
   (owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM) &&
   (data.length === TOKEN_ACCOUNT_SIZE || data[ACCOUNT_TYPE_AT] === TYPE_ACCOUNT)
 
-/** Fees withheld in a token account: part of the supply, not of any balance. */
+/** Fees withheld in a token account. They are part of the supply but of no balance. */
 export const heldBackIn = (account: OnChainAccount): bigint =>
   account.data.length > EXTENSIONS_AT + 8 ? readU64(account.data, EXTENSIONS_AT + 8) : 0n
 
-/** The token account with `delta` more tokens and `withheld` more in fees. Lamports of wrapped SOL follow its balance. */
+/** Adds `delta` tokens and `withheld` fees to a token account. The lamports of wrapped SOL follow the balance. */
 export const withBalance = (account: OnChainAccount, delta: bigint, withheld = 0n): NewAccount => {
   const balance = balanceOf(account) + delta
   if (balance < 0n) {
@@ -177,7 +178,7 @@ export const withBalance = (account: OnChainAccount, delta: bigint, withheld = 0
   return { ...account, data, lamports: native ? account.lamports + delta : account.lamports }
 }
 
-/** The mint with `amount` more supply. */
+/** Adds `amount` to the mint's supply. */
 export const withSupply = (mint: OnChainAccount, amount: bigint): NewAccount => {
   const data = mint.data.slice()
   writeU64(data, 36, supplyOf(mint) + amount)

@@ -1,39 +1,39 @@
-/** Prices and swaps of a pool, from the side of one of its mints. */
+/** Prices and swaps in a pool, seen from one of its mints. */
 import { readAddress } from "../../programs/layout/bytes.ts"
 import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
-import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import { SYSTEM_PROGRAM } from "./addresses.ts"
 import type { Call } from "../../programs/transactions/Call.ts"
-import type { RecordedSwap } from "../chain/Ledger.ts"
-import type { Payment, Settlement } from "../chain/Settlement.ts"
-import type { SimPool } from "../chain/SimPool.ts"
-import { sendLamports, transferChecked, transferUnchecked, type TokenTransfer } from "../chain/standardCalls.ts"
-import { swapCall } from "../chain/SwapCall.ts"
-import { decimalsOf, type Happening, isTokenAccount, type World } from "../chain/World.ts"
+import type { RecordedSwap } from "./Ledger.ts"
+import type { Payment, Settlement } from "./Settlement.ts"
+import type { SimPool } from "./SimPool.ts"
+import { sendLamports, transferChecked, transferUnchecked, type TokenTransfer } from "./standardCalls.ts"
+import { swapCall } from "./SwapCall.ts"
+import { decimalsOf, type Happening, isTokenAccount, type World } from "./World.ts"
 
-/** Kind of account in which a wallet wraps SOL during a transaction. */
+/** Which kind of account a wallet wraps SOL in during a transaction. */
 export type Wrapper = "seeded" | "associated"
 
-/** An executed swap with its instruction. */
+/** An executed swap and its instruction. */
 export interface Carried extends RecordedSwap {
   readonly dex: string
   readonly aToB: boolean
   readonly call: Call
   readonly wrapper: Wrapper
-  /** Its payments and creations, in order. */
+  /** Payments and creations of the swap, in order. */
   readonly trace: ReadonlyArray<Happening>
 }
 
 /** The pool's other mint. */
 export const otherMint = (pool: SimPool, mint: Mint): Mint => (pool.mintA === mint ? pool.mintB : pool.mintA)
 
-/** Atomic units of the other mint for one of this mint, before fees. */
+/** Atomic units of the other mint per unit of this mint, before fees. */
 export const priceOf = (pool: SimPool, mint: Mint): number => (pool.mintA === mint ? pool.price() : 1 / pool.price())
 
 /** Depth of the pool in units of this mint. */
 export const depthOf = (pool: SimPool, mint: Mint): number => (pool.mintA === mint ? pool.depth().a : pool.depth().b)
 
-/** Settlement of a sale of this much of the mint; null when the pool cannot execute it. */
+/** Plans a sale of this much of the mint; null when the pool cannot execute it. */
 export const planSale = (world: World, pool: SimPool, mint: Mint, amountIn: bigint): Settlement | null =>
   amountIn > 0n ? pool.plan(pool.mintA === mint, amountIn, world.bank.clock()) : null
 
@@ -48,7 +48,7 @@ const settle = (world: World, wallet: Address, { payments, writes }: Settlement)
   }
 }
 
-/** The instruction of a payment; null where a program moves its own lamports, which needs none. */
+/** The instruction for a payment; null when a program moves its own lamports, which takes no instruction. */
 export const paymentCall = (
   world: World,
   { from, to, mint, amount }: Extract<Happening, { readonly kind: "paid" }>,
@@ -74,10 +74,10 @@ export const paymentCall = (
   })
 }
 
-/** Minimum output of a trader: 1% below the planned one. */
+/** The least output that a trader accepts: 1% below the plan. */
 const leastOf = (amountOut: bigint): bigint => (amountOut * 99n) / 100n
 
-/** The call of the pool's program for this plan, built before anything has moved. */
+/** The pool program's call for this plan, built before anything moves. */
 const swapCallOf = (
   world: World,
   wallet: Address,
@@ -101,7 +101,9 @@ const swapCallOf = (
 const affordable = (world: World, wallet: Address, pool: SimPool, mint: Mint, amountIn: bigint): Settlement | null =>
   amountIn + reserveOf(mint) > world.holding(wallet, mint) ? null : planSale(world, pool, mint, amountIn)
 
-/** Sells exactly this much of the mint. Null, with nothing changed, when the wallet holds less or the pool refuses. */
+/**
+ * Sells exactly this much of the mint. Null, with nothing changed, when the wallet holds less or the pool refuses.
+ */
 export const sell = (
   world: World,
   wallet: Address,
@@ -140,7 +142,10 @@ export const sell = (
   }
 }
 
-/** The instruction of a swap that fails by slippage, with nothing changed; null when the wallet cannot afford it. */
+/**
+ * The instruction of a swap that fails because of slippage, with nothing changed. Null when the wallet cannot afford
+ * it.
+ */
 export const failingSwap = (
   world: World,
   wallet: Address,
@@ -163,8 +168,8 @@ export const failingSwap = (
   }
 }
 
-// Covers the fees of many transactions and the rent of many token accounts.
+// Enough for the fees of many transactions and the rent of many token accounts.
 const SOL_RESERVE = 500_000_000n
 
-/** Units of a mint that a wallet keeps: SOL pays for fees and rent. */
+/** How much of a mint a wallet must keep. SOL pays for fees and rent. */
 export const reserveOf = (mint: Mint): bigint => (mint === SOL ? SOL_RESERVE : 0n)

@@ -1,4 +1,4 @@
-/** Transactions as a validator spells them in JSON. Text, because JavaScript numbers cannot hold every balance. */
+/** Transactions in a validator's JSON. It is built as text, because JavaScript numbers cannot hold every balance. */
 import { toBase58 } from "../../domain/base58.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type Call, unitsOf } from "../../programs/transactions/Call.ts"
@@ -8,13 +8,12 @@ import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
 import { uiAmountText } from "./tokens.ts"
 import { wireOf } from "../../programs/transactions/wire.ts"
 
-/** Encoding of a transaction. */
 export type TransactionEncoding = "json" | "base64" | "base58" | "binary"
 
 const list = (items: ReadonlyArray<string | number | bigint>): string => `[${items.join(",")}]`
 const texts = (items: ReadonlyArray<string>): string => JSON.stringify(items)
 
-/** The error of a transaction as JSON. */
+/** A transaction's error as JSON. */
 export const errorText = (error: TransactionError | null): string =>
   error === null ? "null" : `{"InstructionError":[${error.index},{"Custom":${error.code}}]}`
 
@@ -32,7 +31,7 @@ const innerTexts = ({ steps }: Call, indexOf: IndexOf, height: number): Readonly
     typeof step === "string" ? [] : [callText(step, indexOf, height), ...innerTexts(step, indexOf, height + 1)]
   )
 
-/** Calls that ran: all of a successful transaction, and those up to the failure of a failed one. */
+/** The calls that ran. In a failed transaction, these are the calls up to and including the failing one. */
 export const ran = ({ calls, error }: Receipt): ReadonlyArray<Call> =>
   error === null ? calls : calls.slice(0, error.index + 1)
 
@@ -65,7 +64,7 @@ const logLines = (call: Call, depth: number, left: number, code: number | null):
   ]
 }
 
-/** The lines of the log; `logsSubscribe` sends the same. */
+/** The lines of the log. `logsSubscribe` sends the same lines. */
 export const logsOf = (receipt: Receipt): ReadonlyArray<string> => {
   const { error, unitLimit } = receipt
   let left = unitLimit
@@ -131,7 +130,7 @@ const bodyText = ({ receipt, signatures }: Transaction, encoding: TransactionEnc
   }
 }
 
-/** The members of a transaction's object, the same in blocks and in `getTransaction`. */
+/** The members of a transaction object. They are the same in blocks and in `getTransaction`. */
 export const transactionMembers = (
   transaction: Transaction,
   encoding: TransactionEncoding,

@@ -1,4 +1,4 @@
-/** Transactions of the actions of wallets: budget, accounts opened and closed, instructions, fee and receipt. */
+/** Turns actions of wallets into transactions: budget, accounts opened and closed, instructions, fee and receipt. */
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Call, unitsOf } from "../../programs/transactions/Call.ts"
@@ -18,18 +18,18 @@ import {
   wrapSeeded
 } from "./standardCalls.ts"
 import { balanceOf, holdsTokens, mintOf, ownerOf, transferFeeOf, withheldOf } from "./tokens.ts"
-import { type Carried, paymentCall, failingSwap, type Wrapper } from "../traders/trade.ts"
+import { type Carried, paymentCall, failingSwap, type Wrapper } from "./trade.ts"
 import { decimalsOf, type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
 
-/** The signer and payer, and the validator that earns the fee. */
+/** Who takes part: the signer, who pays, and the validator, who earns the fee. */
 export interface Parties {
   readonly wallet: Address
   readonly validator: Address
-  /** The account of the front end that the wallet trades through, which takes a part of the SOL of each trade. */
+  /** The account of the front end that the wallet trades through. It takes a share of the SOL in each trade. */
   readonly frontEnd?: Address | undefined
 }
 
-/** A hundredth. */
+/** The front end takes one part in this many. */
 const FRONT_END_PART = 100n
 
 const LAMPORTS_PER_SIGNATURE = 5_000n
@@ -46,7 +46,7 @@ interface Order {
   readonly unitLimit: number
 }
 
-/** Lamports of an account that is only read and does not exist on the simulated chain, such as a program. */
+/** Lamports shown for an account that is only read and does not exist on the simulated chain, such as a program. */
 const PROGRAM_LAMPORTS = 1n
 
 const tokenBalances = (
@@ -72,7 +72,9 @@ const tokenBalances = (
     ]
   })
 
-/** The receipt of everything that changed since the bank's journal was last taken, with the fee, which `pay` moves. */
+/**
+ * The receipt of everything that changed since the bank's journal was last taken, including the fee that `pay` moves.
+ */
 const writeReceipt = (world: World, order: Order, fee: bigint, pay: () => void): Receipt => {
   const { payer, calls, version, tables, error, unitLimit } = order
   const { bank } = world
@@ -99,7 +101,7 @@ type Paid = Extract<Happening, { readonly kind: "paid" }>
 
 const isPaid = (happening: Happening): happening is Paid => happening.kind === "paid"
 
-/** Lamports that a wallet must wrap for these payments; null when none of them is wrapped. */
+/** Lamports that a wallet must wrap for these payments; null when none is in wrapped SOL. */
 const wrapNeed = (world: World, wallet: Address, trace: ReadonlyArray<Happening>): bigint | null => {
   let [held, least] = [0n, 0n]
   let used = false
@@ -132,7 +134,10 @@ const wrapping = (world: World, wallet: Address, kind: Wrapper, need: bigint | n
   return kind === "associated" ? wrapAssociated(wallet, account, need) : wrapSeeded(wallet, account, WRAPPER_SEED, need)
 }
 
-/** Form of the next transaction, in turn: some are legacy, some use lookup tables, some pay a priority fee. */
+/**
+ * The form of the next transaction. Forms take turns: some are legacy, some use lookup tables, some pay a priority
+ * fee.
+ */
 const formOf = (
   world: World,
   routed: boolean
@@ -154,7 +159,7 @@ const deedOf = (
     readonly routed?: boolean
     readonly signers?: number
     readonly frontEndFee?: bigint
-    /** The call among these that fails, and its program's error code. */
+    /** Which of the calls fails, and the program's error code. */
     readonly failing?: { readonly call: Call; readonly code: number }
   } = {}
 ): Deed => {
@@ -180,7 +185,7 @@ const recorded = ({ program, pool, inputMint, outputMint, amountIn, amountOut }:
   amountOut
 })
 
-/** Pays the front end of a trade; without one, or where the trade has no side in SOL, nothing. */
+/** Pays the front end of a trade. Does nothing when there is none or the trade has no SOL side. */
 const payFrontEnd = (world: World, { frontEnd, wallet }: Parties, first: Carried, last: Carried) => {
   const lamports = first.inputMint === SOL ? first.amountIn : last.outputMint === SOL ? last.amountOut : 0n
   const frontEndFee = frontEnd === undefined ? 0n : lamports / FRONT_END_PART
@@ -191,7 +196,7 @@ const payFrontEnd = (world: World, { frontEnd, wallet }: Parties, first: Carried
   return { frontEndFee, payments: [sendLamports(wallet, frontEnd, frontEndFee)] }
 }
 
-/** The transaction of executed swaps of one wallet, in order. */
+/** The transaction for executed swaps of one wallet, in order. */
 export const tradeDeed = (
   world: World,
   parties: Parties,
@@ -212,7 +217,10 @@ export const tradeDeed = (
   return deedOf(world, parties, "trade", calls, { swaps: carried.map(recorded), routed, frontEndFee })
 }
 
-/** The transaction of the payments since the trace was last taken, which then closes token accounts that they emptied. */
+/**
+ * The transaction for the payments since the trace was last taken. Afterwards it closes the token accounts that are
+ * now empty.
+ */
 export const transferDeed = (world: World, parties: Parties, emptied: ReadonlyArray<Address> = []): Deed => {
   const trace = world.takeTrace()
   const transfers = trace.filter(isPaid).flatMap((payment) => {
@@ -230,7 +238,7 @@ export const transferDeed = (world: World, parties: Parties, emptied: ReadonlyAr
   return deedOf(world, parties, "transfer", calls)
 }
 
-/** The transaction of one instruction of a launch program. `signers` includes a new mint. */
+/** The transaction for one instruction of a launch program. `signers` includes a new mint. */
 export const programDeed = (
   world: World,
   parties: Parties,
@@ -239,7 +247,7 @@ export const programDeed = (
   signers: number
 ): Deed => deedOf(world, parties, kind, [call], { signers })
 
-/** Error codes of exceeded slippage, by venue. */
+/** Each venue's error code for exceeded slippage. */
 const slippageCodes: ReadonlyMap<string, number> = new Map([
   ["raydium-amm-v4", 30],
   ["raydium-cpmm", 6_005],
@@ -252,7 +260,10 @@ const slippageCodes: ReadonlyMap<string, number> = new Map([
   ["pump-fun-curve", 6_003]
 ])
 
-/** The transaction of a swap that fails on chain: only the fee is paid. Null, with nothing changed, when no swap is affordable. */
+/**
+ * A transaction whose swap fails on chain and which only pays its fee. Null, with nothing changed, when the wallet
+ * can afford no swap.
+ */
 export const failedDeed = (
   world: World,
   parties: Parties,

@@ -7,14 +7,14 @@ import { failure, invalidRequest, parseError, readCall, readJson, success } from
 import type { NodeState } from "./rpcMethods.ts"
 import { makeSubscriptions, type Subscriptions } from "./subscriptions.ts"
 
-/** The node's end of one WebSocket. */
+/** The node's side of one WebSocket. */
 export interface Connection {
   readonly publish: (block: Block) => void
-  /** Ends the connection without a closing handshake. */
+  /** Drops the connection without a closing handshake. */
   readonly cut: () => void
 }
 
-/** Frames that may be sent from `dueMs` on, by the clock of the process. */
+/** Frames that may be sent from `dueMs` on, by the process clock. */
 interface Batch {
   readonly frames: ReadonlyArray<string>
   readonly dueMs: number
@@ -38,8 +38,7 @@ const answerFrame = (subscriptions: Subscriptions, text: string): string => {
 }
 
 /**
- * Reorders and duplicates frames as the faults require: with `reorder` every other slot follows the next one, with
- * `duplicates` frames repeat.
+ * Disturbs the order of frames: `reorder` sends every other slot after the next one, `duplicates` sends frames twice.
  */
 const makeDisorder = (faults: Faults) => {
   let held: ReadonlyArray<string> = []
@@ -52,7 +51,7 @@ const makeDisorder = (faults: Faults) => {
   }
 }
 
-/** Serves one WebSocket client until either side ends it. */
+/** Serves one WebSocket client until either side closes it. */
 export const runConnection = Effect.fnUntraced(function* (options: {
   readonly request: HttpServerRequest.HttpServerRequest
   /** The TCP connection under the WebSocket. */
@@ -112,7 +111,7 @@ export const runConnection = Effect.fnUntraced(function* (options: {
       }
     })
   )
-  // The client is gone, so nobody would receive the failure.
+  // The client is gone, so nobody would get the error.
   yield* Effect.ignore(Effect.raceFirst(read, write))
   return HttpServerResponse.empty()
 }, Effect.scoped)

@@ -2,47 +2,47 @@ import { Config, Duration, Effect, Schema } from "effect"
 import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { type Ailing, makeAiling } from "./ailing.ts"
 
-/** The faults of the node. */
+/** What is wrong with the node. */
 export interface Ailment {
   /**
-   * What happens to HTTP requests and handshakes. `frozen` accepts them, never answers, and goes silent on open
-   * sockets; `redirect` answers with another address.
+   * How HTTP requests and handshakes fail. `frozen` accepts them, never answers, and goes silent on open sockets;
+   * `redirect` answers with another address.
    */
   readonly http: "ok" | "503" | "429" | "frozen" | "redirect"
-  /** `refused`: no new WebSocket opens; open ones stay. */
+  /** `refused`: new WebSockets are refused; open ones stay. */
   readonly sockets: "ok" | "refused"
-  /** `1970`: the times of blocks come from a clock that starts at the Unix epoch. The clock sysvar stays right. */
+  /** `1970`: block times come from a clock that starts at the Unix epoch. The clock sysvar stays right. */
   readonly blockTimes: "ok" | "1970"
-  /** Delay of every answer and notification. */
+  /** Delays every response and notification. */
   readonly lag: Duration.Duration
-  /** Delay of every answer to `getBlock`, in milliseconds. */
+  /** Delays every response to `getBlock`, in milliseconds. */
   readonly blockLagMs: number
-  /** Every notification is sent twice. */
+  /** Sends every notification twice. */
   readonly duplicates: boolean
   /**
-   * How `getProgramAccounts` is refused: the program is not indexed (-32010), it has too many accounts (-32602), the
-   * method is disabled (HTTP 410), or forbidden (HTTP 403).
+   * How `getProgramAccounts` is refused. `excluded`: the program is not indexed (-32010). `too_many`: it has too many
+   * accounts (-32602). `disabled`: the method is disabled (HTTP 410). `forbidden`: HTTP 403.
    */
   readonly searches: "ok" | "excluded" | "too_many" | "disabled" | "forbidden"
-  /** The notifications of every other slot are sent after those of the next slot. */
+  /** Sends the notifications of every other slot after those of the next slot. */
   readonly reorder: boolean
-  /** `truncated`: accounts have half their data. `garbled`: their data is not in the encoding it claims. */
+  /** `truncated`: accounts have half their data. `garbled`: the data is not in the encoding that it claims. */
   readonly accounts: "ok" | "truncated" | "garbled"
-  /** All sockets are cut after this many slots, again and again; 0 is never. */
+  /** Drops all sockets each time this many slots have passed; 0 never does. */
   readonly dropEverySlots: number
-  /** One slot is left out after this many, again and again; 0 is never. */
+  /** Skips one slot each time this many have passed; 0 never does. */
   readonly skipEverySlots: number
-  /** Share of `getBlock` calls that fail, from 0 to 1. Every run fails the same calls. */
+  /** Share of `getBlock` calls that fail, from 0 to 1. The same calls fail in every run. */
   readonly blockFailures: number
-  /** The answers for blocks of these slots contain half their text; null for none. */
+  /** Responses for blocks of these slots end after half their text; null for none. */
   readonly truncatedBlocks: SlotRange | null
-  /** Blocks before this slot have been cleaned up; 0 for none. */
+  /** Blocks before this slot are gone; 0 for none. */
   readonly prunedBelow: number
-  /** The node answers and slots pass, but no blocks are made. */
+  /** The node answers and slots pass, but no blocks are produced. */
   readonly halted: boolean
 }
 
-/** A range of slots. Both ends are included. */
+/** Both ends are included. */
 export interface SlotRange {
   readonly from: number
   readonly to: number
@@ -67,7 +67,7 @@ export const healthy: Ailment = {
   halted: false
 }
 
-/** `100-200` stands for the slots from 100 to 200. */
+/** `100-200` means the slots from 100 to 200. */
 const SlotRangeText = Schema.String.check(Schema.isPattern(/^\d{1,15}-\d{1,15}$/u))
 
 const rangeOf = (text: string): SlotRange => {
@@ -75,7 +75,9 @@ const rangeOf = (text: string): SlotRange => {
   return { from, to }
 }
 
-/** The faults at the start: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
+/**
+ * The faults at the start, from settings: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on.
+ */
 export const ailmentConfig: Config.Config<Ailment> = Config.all({
   http: Config.Literals(["ok", "503", "429", "frozen", "redirect"], "HTTP").pipe(Config.withDefault(healthy.http)),
   sockets: Config.Literals(["ok", "refused"], "SOCKETS").pipe(Config.withDefault(healthy.sockets)),
@@ -99,13 +101,13 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   halted: Config.Boolean("HALTED").pipe(Config.withDefault(healthy.halted))
 }).pipe(Config.nested("SIMULATOR_FAULTS"))
 
-/** The faults of a running node. */
+/** Controls the faults of a running node. */
 export interface Faults extends Ailing<Ailment> {
-  /** Cuts every open WebSocket without a closing handshake. Clients may reconnect at once. */
+  /** Drops every open WebSocket without a closing handshake. Clients may reconnect at once. */
   readonly dropSockets: Effect.Effect<void>
-  /** Starts a new ledger at a low slot with another genesis hash, and cuts every connection. */
+  /** Starts a new ledger at a low slot with another genesis hash, and drops every connection. */
   readonly resetLedger: Effect.Effect<void>
-  /** Leaves out this many slots after the slot that has already begun. */
+  /** Skips this many slots after the slot that has already begun. */
   readonly skipSlots: (slots: number) => Effect.Effect<void>
   /** Applies the recurring faults after a slot is finished. */
   readonly strike: (slot: number) => void
@@ -113,7 +115,7 @@ export interface Faults extends Ailing<Ailment> {
 
 const isDue = (slot: number, every: number): boolean => every > 0 && slot % every === 0
 
-/** The faults of one node. Some of them need actions that only the node can take. */
+/** Makes the faults of one node. Some of them need actions that only the node can take. */
 export const makeFaults = (
   initial: Ailment,
   node: {

@@ -1,4 +1,4 @@
-/** A Geyser of the simulated chain on the loopback interface. It speaks the real interface and has faults. */
+/** A Geyser of the simulated chain on the loopback interface. It speaks the real protocol and can have faults. */
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js"
 import { Clock, Duration, Effect, type Scope } from "effect"
 import { replayInfoMethod, subscribeMethod } from "../../chain/geyser/geyserService.ts"
@@ -15,17 +15,16 @@ import {
   WriteHistory
 } from "./geyserSlots.ts"
 
-/** A running Geyser. */
 export interface GeyserNode {
   readonly url: string
   readonly faults: Ailing<GeyserAilment>
-  /** Ends every open stream in the middle of a slot, after this many further updates. Clients may reconnect at once. */
+  /** Ends every open stream in the middle of a slot, after this many more updates. Clients may reconnect at once. */
   readonly kill: (after: number) => Effect.Effect<void>
-  /** The slot that each stream asked for since the start; null for the newest slot. */
+  /** The slot that each stream asked for, for all streams since the start; null for the newest slot. */
   readonly opened: () => ReadonlyArray<number | null>
-  /** Commitment numbers of the open streams. */
+  /** The commitment number of each open stream. */
   readonly commitments: () => ReadonlyArray<number>
-  /** Accounts that the open streams follow. */
+  /** All accounts that open streams follow. */
   readonly followed: () => ReadonlySet<string>
   /** Sends a finished slot to every stream. */
   readonly publish: (block: Block) => void
@@ -36,7 +35,7 @@ export interface GeyserNode {
   readonly publishPast: (block: Block) => void
 }
 
-/** The chain that is served. */
+/** What the Geyser needs of the chain. */
 export type GeyserChain = Pick<Bank, "blocks" | "newest">
 
 type Call = ServerDuplexStream<GeyserRequest, GeyserUpdate>
@@ -63,12 +62,12 @@ class GeyserStream {
     return this.#request !== null
   }
 
-  /** Number of its commitment; null before a request and after the end. */
+  /** The stream's commitment number; null before a request and after the end. */
   get commitment(): number | null {
     return this.isOpen && this.#request !== null ? (this.#request.commitment ?? 0) : null
   }
 
-  /** True for a stream that follows accounts. */
+  /** True when the stream follows accounts. */
   get hasAccounts(): boolean {
     return this.#request !== null && namesOf(this.#request.accounts) !== null
   }
@@ -77,7 +76,7 @@ class GeyserStream {
     return this.isOpen && this.#request !== null ? followedBy(this.#request).keys() : []
   }
 
-  /** Takes a request, which replaces the previous one, and replays past slots for it. */
+  /** Takes a request, which replaces the previous one, and replays the past slots that it asks for. */
   begin(request: GeyserRequest, past: ReadonlyArray<StreamedSlot>, ailment: GeyserAilment): void {
     this.#request = request
     past.forEach((block) => this.send(block, ailment))
@@ -104,7 +103,7 @@ class GeyserStream {
     }
   }
 
-  /** Ends the stream after this many updates. */
+  /** Ends the stream after this many more updates. */
   limit(updates: number): void {
     this.#left = updates
     if (updates <= 0) {

@@ -1,7 +1,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Duration, Effect, Result, type Scope } from "effect"
 import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { accountText, accountTextWith } from "../chain/accountJson.ts"
+import { accountText, accountTextWith } from "./accountJson.ts"
 import type { Bank, Block } from "../chain/Bank.ts"
 import { makeBlockFaults, prunedBelow } from "./blockFaults.ts"
 import { type Ailment, type Faults, makeFaults } from "./Faults.ts"
@@ -11,21 +11,20 @@ import { type Connection, runConnection } from "./Connection.ts"
 import { searchRefusal } from "./searchFaults.ts"
 import { listen } from "./loopback.ts"
 
-/** A running node. */
 export interface SolanaNode {
   readonly rpcUrl: string
   readonly wsUrl: string
   readonly faults: Faults
-  /** Sends the finished slot to every subscriber. */
+  /** Sends a finished slot to every subscriber. */
   readonly publish: (block: Block) => void
-  /** Time of the newest read of accounts, in milliseconds since the Unix epoch; null before the first read. */
+  /** When accounts were last read, in milliseconds since the Unix epoch; null before the first read. */
   readonly lastReadMs: () => number | null
 }
 
 const json = (text: string, status = 200): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(text, { status, contentType: "application/json" })
 
-/** The answer to one element of a request body; null for a notification. */
+/** The response to one element of a request body; null for a notification. */
 const answerOne = (state: NodeState, value: unknown): string | null => {
   const call = readCall(value)
   if (call === null) {
@@ -48,7 +47,7 @@ const answerOne = (state: NodeState, value: unknown): string | null => {
   return fault === "truncated" ? result.slice(0, result.length >> 1) : result
 }
 
-/** The answer to a whole request body, single or batch. Empty when it contains only notifications. */
+/** The response to a whole request body, single or batch. Empty when the body contains only notifications. */
 const answerBody = (state: NodeState, body: string): string => {
   const parsed = readJson(body)
   if (parsed === undefined) {
@@ -64,7 +63,7 @@ const answerBody = (state: NodeState, body: string): string => {
   return answers.length === 0 ? "" : `[${answers.join(",")}]`
 }
 
-/** The error response of a faulty node; null when the node answers. */
+/** The error response of a broken node; null when the node answers. */
 const refusal = ({ http }: Ailment): HttpServerResponse.HttpServerResponse | null => {
   switch (http) {
     case "503":
@@ -108,7 +107,7 @@ const post = Effect.fnUntraced(function* (
   return searchRefusal(faults.current(), body) ?? json(answerBody(state, body))
 })
 
-/** Encodes accounts, with the faults of the node. */
+/** Encodes accounts, possibly with faults. */
 const encodeOf =
   (faults: Faults): NodeState["encode"] =>
   (account, encoding, slice) => {
@@ -120,7 +119,7 @@ const encodeOf =
     return accountText(account, encoding, accounts === "truncated" ? half : slice)
   }
 
-/** Responds to one request or handshake, with the faults of the node. */
+/** Answers one request or handshake, possibly with faults. */
 const answerRequest = Effect.fnUntraced(function* (
   faults: Faults,
   state: NodeState,

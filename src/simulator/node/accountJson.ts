@@ -1,13 +1,13 @@
-/** Accounts as JSON text in a validator's encodings. */
+/** Accounts as JSON text, in a validator's encodings. */
 import { toBase58 } from "../../domain/base58.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { UPGRADEABLE_LOADER } from "./addresses.ts"
-import type { RpcFailure } from "../node/jsonRpc.ts"
+import { UPGRADEABLE_LOADER } from "../chain/addresses.ts"
+import type { RpcFailure } from "./jsonRpc.ts"
 
-/** Encoding of account data. `binary`, the default of the protocol, is base58 as a bare string. */
+/** How account data is encoded. `binary`, the protocol's default, is base58 as a bare string. */
 export type Encoding = "binary" | "base58" | "base64"
 
-/** A part of the data, in bytes. */
+/** Which bytes of the data to return. */
 export interface DataSlice {
   readonly offset: number
   readonly length: number
@@ -15,7 +15,7 @@ export interface DataSlice {
 
 const BASE58_LIMIT = 128
 
-/** The error of a request for data that is too long for base58. */
+/** The error when data is too long for base58. */
 export const tooLongForBase58: RpcFailure = {
   code: -32600,
   message: `Encoded binary (base 58) data should be less than ${BASE58_LIMIT} bytes, please use Base64 encoding.`
@@ -25,7 +25,7 @@ export const tooLongForBase58: RpcFailure = {
 export const fits = (data: Uint8Array, encoding: Encoding): boolean =>
   encoding === "base64" || data.length <= BASE58_LIMIT
 
-/** The slice of the data, cut off at its end. */
+/** Cuts a slice out of the data. It ends where the data ends. */
 export const sliceOf = (data: Uint8Array, slice: DataSlice | undefined): Uint8Array =>
   slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length)
 
@@ -43,15 +43,15 @@ const dataText = (data: Uint8Array, encoding: Encoding): string => {
   }
 }
 
-/** The account as JSON text, with this text as its data. */
+/** The account as JSON text, around this text for its data. */
 export const accountTextWith = ({ data, lamports, owner }: OnChainAccount, text: string): string =>
   `{"data":${text},"executable":${owner === UPGRADEABLE_LOADER},"lamports":${lamports},"owner":"${owner}",` +
   `"rentEpoch":18446744073709551615,"space":${data.length}}`
 
-// All subscribers of a pool receive the same text, and an account is never changed in place.
+// Subscribers of a pool all get the same text, and accounts are never changed in place.
 const known = new WeakMap<OnChainAccount, string>()
 
-/** The account as JSON text. The caller has checked that the encoding fits. */
+/** The account as JSON text. The caller has made sure that the encoding can hold the data. */
 export const accountText = (account: OnChainAccount, encoding: Encoding, slice?: DataSlice): string => {
   if (encoding !== "base64" || slice !== undefined) {
     return accountTextWith(account, dataText(sliceOf(account.data, slice), encoding))

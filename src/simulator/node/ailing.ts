@@ -1,15 +1,15 @@
 import { Effect } from "effect"
 
-/** Faults of a simulated service. Tests and settings switch them on and off. */
+/** Faults of a simulated service that can be switched on and off. */
 export interface Ailing<Ailment> {
   readonly current: () => Ailment
-  /** Changes the named faults and keeps the others. */
+  /** Changes the given faults and leaves the others. */
   readonly set: (change: Partial<Ailment>) => Effect.Effect<void>
   /** Removes all faults. */
   readonly clear: Effect.Effect<void>
 }
 
-/** Faults that start as `initial`. */
+/** Makes faults that start as `initial`. */
 export const makeAiling = <Ailment extends object>(initial: Ailment, healthy: Ailment): Ailing<Ailment> => {
   let current = initial
   const set = (change: Partial<Ailment>) =>

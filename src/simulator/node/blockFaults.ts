@@ -1,13 +1,13 @@
-/** Faults in answers about blocks: failing calls, answers cut in half, and blocks that were cleaned up. */
-import { makeRandom } from "../traders/Random.ts"
+/** Faults in responses about blocks: failed calls, responses cut in half, and blocks that are gone. */
+import { makeRandom } from "../chain/Random.ts"
 import type { Bank } from "../chain/Bank.ts"
 import type { Ailment } from "./Faults.ts"
 import type { RpcCall } from "./jsonRpc.ts"
 
-/** What is wrong with an answer: it is an error, or half its text is missing. */
+/** `failing`: an error is returned. `truncated`: half the text is missing. */
 export type BlockFault = "failing" | "truncated"
 
-/** The fault of each call, drawn from a seed: the same calls in the same order get the same faults. */
+/** Draws the fault of each call from a seed: the same calls in the same order get the same faults. */
 export const makeBlockFaults = (seed: string, current: () => Ailment): ((call: RpcCall) => BlockFault | null) => {
   const random = makeRandom(`${seed} block failures`)
   return ({ method, params: [slot] }) => {
@@ -23,7 +23,7 @@ export const makeBlockFaults = (seed: string, current: () => Ailment): ((call: R
   }
 }
 
-/** The chain of a node that has cleaned up the blocks before a slot. */
+/** The chain as a node sees it that has deleted the blocks before a slot. */
 export const prunedBelow = (bank: Bank, slot: number): Bank => ({
   ...bank,
   block: (at) => (at < slot ? undefined : bank.block(at)),

@@ -1,4 +1,4 @@
-/** Methods of a validator's HTTP interface for blocks and transactions. Every result is JSON text. */
+/** A validator's HTTP methods for blocks and transactions. Every result is JSON text. */
 import { Result, Schema } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { Bank, KeptBlock } from "../chain/Bank.ts"
@@ -9,7 +9,7 @@ import { errorText, type TransactionEncoding, transactionMembers } from "../chai
 
 type Answer = Result.Result<string, RpcFailure>
 
-/** Commitment levels of blocks. Nodes refuse `processed`. */
+/** Commitment levels for blocks. Nodes refuse `processed`. */
 const Confirmed = Schema.Literals(["confirmed", "finalized"])
 
 const BlockOptions = Schema.Struct({
@@ -48,7 +48,7 @@ const firstKept = (bank: Bank): number => {
   return bank.newest().slot
 }
 
-/** The block of a slot, or the error that a node without it returns. */
+/** The block of a slot, or the error of a node that does not have it. */
 const findBlock = (bank: Bank, slot: number): Result.Result<KeptBlock, RpcFailure> => {
   const block = bank.block(slot)
   if (block !== undefined) {
@@ -109,7 +109,7 @@ export const getBlock = (
 
 const MOST_SLOTS = 500_000
 
-/** The slots with a block between two slots, both included. */
+/** The slots between two slots that have a block, both ends included. */
 export const getBlocks = (bank: Bank, [fromParam, toParam]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     const from = yield* readSlot(fromParam)
@@ -122,7 +122,7 @@ export const getBlocks = (bank: Bank, [fromParam, toParam]: ReadonlyArray<unknow
     return `[${slots.join(",")}]`
   })
 
-/** The first slots with a block, starting at one slot; at most as many as requested. */
+/** The first slots with a block from a slot on, up to the requested number. */
 export const getBlocksWithLimit = (bank: Bank, [fromParam, limitParam]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     const from = yield* readSlot(fromParam)
@@ -134,7 +134,7 @@ export const getBlocksWithLimit = (bank: Bank, [fromParam, limitParam]: Readonly
     return `[${slots.slice(0, limit).join(",")}]`
   })
 
-/** The oldest block that has not been cleaned up. */
+/** The oldest block that is still there. */
 export const getFirstAvailableBlock = (bank: Bank): Answer => Result.succeed(String(firstKept(bank)))
 
 /** The time of a block, in seconds since the Unix epoch. */
@@ -145,7 +145,7 @@ export const getBlockTime = (
 ): Answer =>
   Result.flatMap(readSlot(slotParam), (slot) => Result.map(findBlock(bank, slot), (block) => String(timeOf(block))))
 
-/** A transaction by its signature; null when unknown. */
+/** A transaction by its signature; null when it is unknown. */
 export const getTransaction = (bank: Bank, [signature, config]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     if (typeof signature !== "string") {
@@ -170,7 +170,7 @@ const statusText = ({ slot, receipt }: Transaction): string => {
   return `{"confirmationStatus":"finalized","confirmations":null,"err":${error},"slot":${slot},"status":${status}}`
 }
 
-/** The status of each signature. The caller wraps the list. */
+/** The status of each signature. The caller wraps the list in a context. */
 export const signatureStatuses = (bank: Bank, signatures: unknown): Answer =>
   Result.map(readTexts(signatures, 256), (list) => {
     const values = list.map((signature) => {
@@ -182,7 +182,7 @@ export const signatureStatuses = (bank: Bank, signatures: unknown): Answer =>
 
 const mentions = ({ receipt }: Transaction, address: Address): boolean => receipt.message.keys.includes(address)
 
-/** The transactions that name an address, newest first. */
+/** The transactions that mention an address, newest first. */
 export const getSignaturesForAddress = (bank: Bank, [address, config]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     const wanted = yield* readAddress(address)

@@ -1,4 +1,4 @@
-/** The updates of a slot as a simulated Geyser streams them, with its faults. */
+/** The updates of one slot, as a simulated Geyser streams them, possibly with faults. */
 import { Duration } from "effect"
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
@@ -6,25 +6,25 @@ import type { GeyserDataFilter, GeyserRequest, GeyserUpdate } from "../../chain/
 import type { Block, KeptBlock } from "../chain/Bank.ts"
 import { geyserBlockMeta, geyserTransaction } from "./geyserTransaction.ts"
 
-/** The faults of a Geyser. */
+/** What is wrong with a Geyser. */
 export interface GeyserAilment {
   /** `catching up`: streams are refused with INTERNAL. `silent`: streams stay open but carry no updates. */
   readonly streams: "ok" | "catching up" | "silent"
-  /** Delay of the updates of new slots. */
+  /** Delays the updates of new slots. */
   readonly lag: Duration.Duration
-  /** Every update is sent twice. */
+  /** Sends every update twice. */
   readonly duplicates: boolean
-  /** Every account write is followed by an older write in the same slot, with the account's state before that slot. */
+  /** Follows every account write with an older write in the same slot: the account's state before that slot. */
   readonly staleWrites: boolean
-  /** The updates of a slot come in reverse order, its block meta first. */
+  /** Sends the updates of a slot in reverse order, the block meta first. */
   readonly reorder: boolean
-  /** Block meta is missing in every slot divisible by this number; 0 for none. */
+  /** Leaves out the block meta in every slot divisible by this number; 0 never does. */
   readonly missingHeadEvery: number
-  /** One transaction is missing in every slot divisible by this number; 0 for none. */
+  /** Leaves out one transaction in every slot divisible by this number; 0 never does. */
   readonly missingTransactionEvery: number
-  /** Streams start at the newest slot, whatever slot was requested. */
+  /** Starts streams at the newest slot, whatever slot was requested. */
   readonly ignoresFrom: boolean
-  /** How many slots can be replayed. */
+  /** How many slots a stream can replay. */
   readonly replaySlots: number
 }
 
@@ -41,18 +41,18 @@ export const healthyGeyser: GeyserAilment = {
   replaySlots: 150
 }
 
-/** A write of an account. Versions are in the order of the node. */
+/** A write of an account. Versions count writes in the node's order. */
 interface AccountWrite {
   readonly account: OnChainAccount
   readonly version: number
 }
 
-/** A slot with its account writes, or null when those are unknown. */
+/** A slot with its account writes; null when they are unknown. */
 export interface StreamedSlot extends KeptBlock {
   readonly writes: ReadonlyArray<AccountWrite> | null
 }
 
-/** Names of the filters of one kind; null when there are none. */
+/** Names of one kind of filter; null when there are none. */
 export const namesOf = (filters: object | undefined): ReadonlyArray<string> | null => {
   const names = Object.keys(filters ?? {})
   return names.length === 0 ? null : names
@@ -62,7 +62,7 @@ const isEvery = (slot: number, divisor: number): boolean => divisor > 0 && slot 
 
 const namesByAccount = new WeakMap<GeyserRequest, ReadonlyMap<string, ReadonlyArray<string>>>()
 
-/** The accounts that a request follows, with the names of the filters that list each account. */
+/** The accounts that a request follows, each with the names of the filters that list it. */
 export const followedBy = (request: GeyserRequest): ReadonlyMap<string, ReadonlyArray<string>> => {
   const known = namesByAccount.get(request)
   if (known !== undefined) {
@@ -83,7 +83,10 @@ const fitsData = (data: Uint8Array, { datasize, memcmp }: GeyserDataFilter): boo
   (memcmp === undefined ||
     (memcmp.bytes ?? []).every((byte, index) => data[Number(memcmp.offset ?? 0) + index] === byte))
 
-/** Names of the filters that an account passes: filters that list its address, or its owner with matching data. */
+/**
+ * Returns the names of the filters that an account passes: those that list its address, or its owner together with
+ * matching data.
+ */
 const passedBy = (request: GeyserRequest): ((account: OnChainAccount) => ReadonlyArray<string>) => {
   const followed = followedBy(request)
   const owned = Object.entries(request.accounts ?? {}).filter(([, { owner = [] }]) => owner.length > 0)
@@ -95,11 +98,11 @@ const passedBy = (request: GeyserRequest): ((account: OnChainAccount) => Readonl
   ]
 }
 
-/** Distance between the versions of two writes in a slot. It leaves room for an older write in between. */
+/** Versions of successive writes in a slot differ by this much. It leaves room for an older write in between. */
 const WRITE_STEP = 2
 const MOST_WRITES = 1_000_000
 
-/** An update for the write of an account, with the names of the filters it passed. */
+/** The update for an account write, with the names of the filters that it passed. */
 export const accountUpdate = (
   filters: ReadonlyArray<string>,
   slot: number,
@@ -119,7 +122,7 @@ export const accountUpdate = (
   }
 })
 
-/** The updates of a slot that a request wants, with the faults of the node. */
+/** The updates of a slot that a request wants, possibly with faults. */
 export const updatesOf = (block: StreamedSlot, request: GeyserRequest, ailment: GeyserAilment): Array<GeyserUpdate> => {
   const slot = String(block.slot)
   const transactions = namesOf(request.transactions)
@@ -149,7 +152,7 @@ export const updatesOf = (block: StreamedSlot, request: GeyserRequest, ailment: 
   return ailment.duplicates ? ordered.flatMap((update) => [update, update]) : ordered
 }
 
-/** The account writes of the newest slots, for streams that replay them. */
+/** Keeps the account writes of the newest slots, for streams that replay them. */
 export class WriteHistory {
   readonly #slots = new Map<number, ReadonlyArray<AccountWrite>>()
   readonly #last = new Map<Address, OnChainAccount>()
@@ -159,7 +162,7 @@ export class WriteHistory {
     this.#kept = kept
   }
 
-  /** The first slot whose writes are known. */
+  /** The first slot with known writes. */
   get oldest(): number {
     const [first = Number.POSITIVE_INFINITY] = this.#slots.keys()
     return first

@@ -1,4 +1,4 @@
-/** Transactions and blocks of the simulated chain as messages of the Geyser interface. */
+/** Transactions and blocks of the simulated chain as Geyser messages. */
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import { fromBase58 } from "../../domain/base58.ts"
 import type { KeptBlock } from "../chain/Bank.ts"
@@ -37,7 +37,7 @@ const balanceOf = ({ amount, decimals, index, mint, owner, program }: TokenBalan
   uiTokenAmount: { amount: String(amount), decimals }
 })
 
-/** An instruction error with a code of the program, in the validator's binary form. */
+/** An instruction error with a program's error code, in the validator's binary form. */
 const errorBytes = ({ code, index }: TransactionError): Uint8Array => {
   const bytes = Buffer.alloc(13)
   bytes.writeUInt32LE(8, 0)
@@ -70,7 +70,7 @@ const metaOf = ({ receipt }: Transaction, indexOf: IndexOf): GeyserMeta => {
   }
 }
 
-/** A transaction with its outcome. */
+/** A transaction and its outcome. */
 export const geyserTransaction = (transaction: Transaction): GeyserTransaction => {
   const { index, receipt, signature, signatures } = transaction
   const { keys, loadedReadonly, loadedWritable } = receipt.message

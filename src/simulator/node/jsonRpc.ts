@@ -1,8 +1,8 @@
 /**
- * JSON-RPC 2.0 in the form of a Solana validator. Results are JSON text, because JavaScript numbers cannot hold a u64.
+ * JSON-RPC 2.0 as a Solana validator speaks it. Results are JSON text, because JavaScript numbers cannot hold a u64.
  */
 
-/** An error with a validator's code. `data` is JSON text. */
+/** An error with one of a validator's codes. `data` is JSON text. */
 export interface RpcFailure {
   readonly code: number
   readonly message: string
@@ -15,14 +15,14 @@ export const methodNotFound: RpcFailure = { code: -32601, message: "Method not f
 export const internalError: RpcFailure = { code: -32603, message: "Internal error" }
 export const invalidParams = (detail: string): RpcFailure => ({ code: -32602, message: detail })
 
-/** The node has not reached `minContextSlot`. */
+/** The error of a node that has not reached `minContextSlot` yet. */
 export const minContextSlotNotReached = (slot: number): RpcFailure => ({
   code: -32016,
   message: "Minimum context slot has not been reached",
   data: `{"contextSlot":${slot}}`
 })
 
-/** One well-formed call. Without an id it is a notification, which gets no answer. */
+/** One well-formed call. Without an id it is a notification and gets no response. */
 export interface RpcCall {
   readonly id: string | number | null | undefined
   readonly method: string
@@ -35,7 +35,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isId = (value: unknown): value is RpcCall["id"] =>
   value === undefined || value === null || typeof value === "string" || typeof value === "number"
 
-/** The call in a JSON value; null when it is not a JSON-RPC 2.0 request. */
+/** Reads the call in a JSON value; null when it is no JSON-RPC 2.0 request. */
 export const readCall = (value: unknown): RpcCall | null => {
   if (!isRecord(value) || value.jsonrpc !== "2.0" || typeof value.method !== "string" || !isId(value.id)) {
     return null
@@ -44,7 +44,7 @@ export const readCall = (value: unknown): RpcCall | null => {
   return Array.isArray(params) ? { id: value.id, method: value.method, params } : null
 }
 
-/** The value of a JSON text; `undefined` when the text is not JSON. */
+/** Parses JSON; `undefined` when the text is not JSON. */
 export const readJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -61,6 +61,6 @@ export const failure = (id: RpcCall["id"], { code, message, data }: RpcFailure):
   return `{"jsonrpc":"2.0","error":{"code":${code},"message":${JSON.stringify(message)}${detail}},"id":${JSON.stringify(id ?? null)}}`
 }
 
-/** A message of a subscription. */
+/** A notification of a subscription. */
 export const notification = (method: string, subscription: number, result: string): string =>
   `{"jsonrpc":"2.0","method":"${method}","params":{"result":${result},"subscription":${subscription}}}`

@@ -4,8 +4,8 @@ import { HttpServer, type HttpServerRequest, type HttpServerResponse } from "eff
 import { createServer } from "node:http"
 
 /**
- * Listens on a free port of the loopback interface and returns its URL. The scope closes all connections; `cut` must
- * end upgraded ones.
+ * Listens on a free loopback port and returns the URL. The scope closes all connections; `cut` must close upgraded
+ * ones.
  */
 export const listen = Effect.fnUntraced(function* (
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>,
@@ -13,8 +13,8 @@ export const listen = Effect.fnUntraced(function* (
 ) {
   // A closing server waits for its clients, so their connections are closed first.
   const serving = yield* Scope.make()
-  // Idle connections stay open. After a long synchronous step the server would otherwise close them while a client
-  // writes to them.
+  // Idle connections stay open. Otherwise the server could close one after a long synchronous step, while a client
+  // writes to it.
   const http = createServer({ keepAliveTimeout: 0 })
   yield* Effect.addFinalizer((exit) =>
     Effect.suspend(() => {

@@ -1,9 +1,9 @@
-/** Methods of a validator's HTTP interface that read. Every result is JSON text, read at the newest finished slot. */
+/** A validator's HTTP methods that read. Every result is JSON text, read at the newest finished slot. */
 import { Result } from "effect"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
-import { fits, sliceOf, tooLongForBase58 } from "../chain/accountJson.ts"
+import { fits, sliceOf, tooLongForBase58 } from "./accountJson.ts"
 import { type Bank, type KeptBlock, SLOTS_PER_EPOCH } from "../chain/Bank.ts"
 import {
   getBlock,
@@ -20,18 +20,17 @@ import { invalidParams, methodNotFound, type RpcCall, type RpcFailure } from "./
 import { matchesFilter, readAddress, readOptions, readTexts, readTokenFilter, type RpcOptions } from "./rpcParams.ts"
 import { balanceOf, holdsTokens, mintOf, ownerOf, uiAmountText } from "../chain/tokens.ts"
 
-/** The software version that the node reports. */
 const API_VERSION = "3.1.0"
 
-/** A bank, and how its answers are made. Faults may corrupt them. */
+/** The bank, and how responses are made from it. Faults may corrupt them. */
 export interface NodeState {
   readonly seed: string
   readonly bank: Bank
-  /** Called for each read of accounts. */
+  /** Called at each read of accounts. */
   readonly noteRead: () => void
-  /** The reported time of a block, in seconds since the Unix epoch. Faults may falsify it. */
+  /** The block time that the node reports, in seconds since the Unix epoch. A fault may falsify it. */
   readonly timeOfBlock: (block: KeptBlock) => number
-  /** What is wrong with the answer to a call; null when it is right. */
+  /** The fault of the response to a call; null when the response is right. */
   readonly faultOf: (call: RpcCall) => BlockFault | null
   readonly encode: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
 }
@@ -39,7 +38,7 @@ export interface NodeState {
 type Answer = Result.Result<string, RpcFailure>
 type Method = (state: NodeState, params: ReadonlyArray<unknown>) => Answer
 
-/** A result read at the newest slot, with that slot. */
+/** Wraps a result read at the newest slot in a context with that slot. */
 const withContext = ({ bank }: NodeState, value: string): string =>
   `{"context":{"apiVersion":"${API_VERSION}","slot":${bank.newest().slot}},"value":${value}}`
 
@@ -114,7 +113,7 @@ const getTokenAccountBalance: Method = (state, [address, config]) =>
     )
   })
 
-/** Token accounts of a wallet by mint or by token program, as listed by a validator with an account index. */
+/** A wallet's token accounts by mint or by token program, as a validator with an account index lists them. */
 const getTokenAccountsByOwner: Method = (state, [owner, filter, config]) =>
   Result.gen(function* () {
     const wanted = yield* options(state, config)
@@ -179,13 +178,13 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getSignaturesForAddress", ({ bank }, params) => getSignaturesForAddress(bank, params)]
 ])
 
-/** Methods that clients use to read the accounts they follow. */
+/** The methods that clients use to read the accounts they follow. */
 export const accountReads: ReadonlySet<string> = new Set([
   "getProgramAccounts",
   "getMultipleAccounts",
   "getAccountInfo"
 ])
 
-/** The result of one method. Unsupported methods fail as on a validator. */
+/** Calls one method. Unsupported methods fail as on a validator. */
 export const answer = (state: NodeState, method: string, params: ReadonlyArray<unknown>): Answer =>
   methods.get(method)?.(state, params) ?? Result.fail(methodNotFound)

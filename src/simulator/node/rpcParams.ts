@@ -1,11 +1,10 @@
-/** Parameters of a validator's methods, decoded as strictly as a validator does. */
+/** Decodes a validator's parameters, as strictly as a validator does. */
 import { Result, Schema } from "effect"
 import { Address, isAddress } from "../../domain/Address.ts"
 import { fromBase58 } from "../../domain/base58.ts"
-import type { DataSlice, Encoding } from "../chain/accountJson.ts"
+import type { DataSlice, Encoding } from "./accountJson.ts"
 import { invalidParams, minContextSlotNotReached, type RpcFailure } from "./jsonRpc.ts"
 
-/** A count or a slot. */
 export const Unsigned = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const Commitment = Schema.Literals(["processed", "confirmed", "finalized"])
@@ -28,13 +27,12 @@ const Options = Schema.Struct({
   searchTransactionHistory: Schema.optionalKey(Schema.NullishOr(Schema.Boolean))
 })
 
-/** The filters of `getProgramAccounts`. */
 export interface AccountFilter {
   readonly dataSize: number | undefined
   readonly matches: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>
 }
 
-/** The options object of most methods, with the defaults of the protocol filled in. */
+/** The options object that most methods take, with the protocol's defaults filled in. */
 export interface RpcOptions {
   readonly encoding: Encoding
   readonly slice: DataSlice | undefined
@@ -45,7 +43,7 @@ export interface RpcOptions {
 const MAX_FILTERS = 4
 const MAX_MEMCMP_BYTES = 128
 
-/** Decodes a parameter; fails as a validator does. */
+/** Decodes a parameter and fails as a validator does. */
 export const paramOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = Schema.decodeUnknownResult(schema)
   return (value: unknown): Result.Result<S["Type"], RpcFailure> =>
@@ -111,7 +109,7 @@ const decodeTokenFilter = paramOf(
   Schema.Union([Schema.Struct({ mint: Schema.String }), Schema.Struct({ programId: Schema.String })])
 )
 
-/** The mint or the token program to which token accounts belong. */
+/** The mint or the token program by which token accounts are selected. */
 export const readTokenFilter = (
   value: unknown
 ): Result.Result<{ readonly mint: Address | null; readonly program: Address | null }, RpcFailure> =>
@@ -122,7 +120,7 @@ export const readTokenFilter = (
       : { mint: null, program: yield* readAddress(filter.programId) }
   })
 
-/** A list of at most `limit` texts. */
+/** A list of texts, at most `limit`. */
 export const readTexts = (value: unknown, limit: number): Result.Result<ReadonlyArray<string>, RpcFailure> =>
   Result.flatMap(decodeList(value), (list) =>
     list.length > limit ? Result.fail(invalidParams(`Too many inputs provided; max ${limit}`)) : Result.succeed(list)

@@ -1,4 +1,4 @@
-/** Refusals of `getProgramAccounts`, in the words of providers. */
+/** How providers refuse `getProgramAccounts`, in their own words. */
 import { HttpServerResponse } from "effect/http"
 import type { Ailment } from "./Faults.ts"
 import { failure, readCall, readJson } from "./jsonRpc.ts"
@@ -14,7 +14,7 @@ const refusals = {
   forbidden: () => ({ status: 403, code: 403, message: "Access forbidden" })
 } as const
 
-/** The refusal of a request; null when the request is not a search, or searches are answered. */
+/** The refusal of a request; null when the request is not a search, or searches are allowed. */
 export const searchRefusal = (
   { searches }: Pick<Ailment, "searches">,
   body: string

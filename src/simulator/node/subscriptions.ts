@@ -1,8 +1,8 @@
-/** The subscriptions of one WebSocket, and their frames for a finished slot. */
+/** One WebSocket's subscriptions, and their frames for a finished slot. */
 import { Result, Schema } from "effect"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
-import { fits, tooLongForBase58 } from "../chain/accountJson.ts"
+import { fits, tooLongForBase58 } from "./accountJson.ts"
 import type { Block } from "../chain/Bank.ts"
 import { invalidParams, methodNotFound, notification, type RpcFailure } from "./jsonRpc.ts"
 import { matchesFilter, paramOf, readAddress, readOptions, type RpcOptions } from "./rpcParams.ts"
@@ -19,7 +19,7 @@ type Subscription =
 export interface Subscriptions {
   /** Executes a subscribe or unsubscribe call. The result is JSON text. */
   readonly call: (method: string, params: ReadonlyArray<unknown>) => Result.Result<string, RpcFailure>
-  /** The frames that a block causes: account writes and logs first, then the slot that has begun. */
+  /** The frames that a block causes: first account writes and logs, then the slot that has begun. */
   readonly framesOf: (block: Block) => ReadonlyArray<string>
 }
 
@@ -76,7 +76,7 @@ const logsFrames = (id: number, mentions: Address | null, block: Block) =>
       return notification("logsNotification", id, atSlot(block.slot, value))
     })
 
-/** Starts without subscriptions. `nextId` numbers subscriptions across all connections of the node. */
+/** Makes an empty set of subscriptions. `nextId` numbers them across all connections of the node. */
 export const makeSubscriptions = (state: NodeState, nextId: () => number): Subscriptions => {
   const all = new Map<number, Subscription>()
   const byAddress = new Map<Address, Map<number, RpcOptions>>()

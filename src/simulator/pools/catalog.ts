@@ -1,36 +1,34 @@
-/** The coins of the simulated market and their pools, as they are in the first slot. */
+/** The coins of the simulated market and their pools, as they start in the first slot. */
 import type { Kind } from "./newPool.ts"
-import type { TransferFee } from "./tokens.ts"
+import type { TransferFee } from "../chain/tokens.ts"
 
-/** One pool of a coin. */
 export interface PoolPlan {
   readonly kind: Kind
   readonly quote: "SOL" | "USDC"
-  /** First value of each of the two sides, in dollars. */
+  /** Value of each side at the start, in dollars. */
   readonly sideUsd: number
 }
 
-/** One coin. */
 export interface Coin {
   readonly symbol: string
   readonly name: string
   readonly decimals: number
   readonly priceUsd: number
-  /** First supply, in whole coins. */
+  /** Supply at the start, in whole coins. */
   readonly supply: number
-  /** Approximate change of its believed value in a day, as a fraction. */
+  /** Roughly how much the believed value changes per day, as a fraction. */
   readonly dailyVolatility: number
   readonly transferFee: TransferFee | null
   readonly pools: ReadonlyArray<PoolPlan>
 }
 
-/** First price of one SOL, in dollars. */
+/** Price of one SOL at the start, in dollars. */
 export const SOL_USD = 150
 
 const sol = (kind: Kind, sideUsd: number): PoolPlan => ({ kind, quote: "SOL", sideUsd })
 const usdc = (kind: Kind, sideUsd: number): PoolPlan => ({ kind, quote: "USDC", sideUsd })
 
-/** The pools of SOL against USDC. */
+/** The SOL/USDC pools. */
 export const solUsdcPools: ReadonlyArray<PoolPlan> = [
   sol("whirlpool-tight", 12_000_000),
   sol("raydium-amm-v4", 9_000_000),
@@ -164,7 +162,7 @@ const taxed: ReadonlyArray<Coin> = [
   }
 ]
 
-/** The coins: long listed, newly popular, and those with a transfer fee. */
+/** All coins: long-listed, recently popular, and those with a transfer fee. */
 export const coins: ReadonlyArray<Coin> = [...established, ...popular, ...taxed]
 
 /** Names of launched coins, used in turn. */

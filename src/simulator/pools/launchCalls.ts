@@ -1,4 +1,4 @@
-/** Calls of the launchpads for launches and graduations, with the events that they send. */
+/** Launchpad calls for launches and graduations, with their events. */
 import { inAccountOrder } from "../../programs/layout/hops.ts"
 import { readAddress, readU64 } from "../../programs/layout/bytes.ts"
 import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
@@ -50,7 +50,7 @@ import { launchLabCurve } from "./launchLabCurves.ts"
 import { innerCalls, others } from "./launchSteps.ts"
 import type { Happening, World } from "../chain/World.ts"
 
-/** The launchpads of the simulated market. */
+/** The launchpads on the simulated market. */
 export type LaunchKind = "pump-fun" | "meteora" | "launchlab"
 
 /** A coin on its curve. */
@@ -128,7 +128,7 @@ const launchData = ({ kind, mint, creator }: Launch): Uint8Array => {
   }
 }
 
-/** The accounts that a launch names itself, without programs' accounts. */
+/** The accounts that a launch itself names, without the programs' own accounts. */
 const launchAccounts = (
   world: World,
   { kind, mint, creator, curve }: Launch,
@@ -153,7 +153,7 @@ const launchAccounts = (
   }
 }
 
-/** The instruction that put a coin on its curve. The trace is the world's changes meanwhile. */
+/** The instruction that put a coin on its curve. The trace is what happened to the world meanwhile. */
 export const launchCall = (world: World, launch: Launch, trace: ReadonlyArray<Happening>): Call => {
   const { kind, creator } = launch
   const program = programOf[kind]
@@ -177,7 +177,7 @@ export const launchCall = (world: World, launch: Launch, trace: ReadonlyArray<Ha
   }
 }
 
-/** The accounts that a migration to DAMM v2 begins with, without a second position. */
+/** The first accounts of a migration to DAMM v2, without a second position. */
 const dammAccounts = (world: World, curve: Address, mint: SimMint, pool: Address): ReadonlyArray<AccountRef> => {
   const invented = (what: string) => inventAddress(world.seed, `${what} ${mint.address}`)
   const absent = reads(meteoraDbc.programId)
@@ -200,7 +200,7 @@ const dammAccounts = (world: World, curve: Address, mint: SimMint, pool: Address
   })
 }
 
-/** Name, data, signer and accounts of a graduation, by launchpad. */
+/** Name, data, signer and accounts of a graduation, for each launchpad. */
 const graduationOf = (world: World, payer: Address, { kind, mint, curve }: Launch, pool: Address) => {
   switch (kind) {
     case "pump-fun":
@@ -227,7 +227,7 @@ const graduationOf = (world: World, payer: Address, { kind, mint, curve }: Launc
   }
 }
 
-/** The instruction that moved a coin from its curve to a pool. The trace is the world's changes meanwhile. */
+/** The instruction that moved a coin from its curve to a pool. The trace is what happened to the world meanwhile. */
 export const graduationCall = (
   world: World,
   payer: Address,

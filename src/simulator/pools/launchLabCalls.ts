@@ -1,4 +1,4 @@
-/** Calls of Raydium LaunchLab for swaps, launches and graduations. */
+/** Raydium LaunchLab calls for swaps, launches and graduations. */
 import { inAccountOrder } from "../../programs/layout/hops.ts"
 import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
 import { readAddress, readU64 } from "../../programs/layout/bytes.ts"
@@ -22,7 +22,7 @@ import type { World } from "../chain/World.ts"
 
 const RENT_SYSVAR = Address.make("SysvarRent111111111111111111111111111111111")
 
-/** A swap of a curve with exact input, without a referrer. */
+/** A swap on a curve with exact input and without a referrer. */
 export const launchLabSwapCall =
   (world: World, { address, mints, vaults }: CalledPool) =>
   (swap: Swapping): SwapCall => {
@@ -109,7 +109,7 @@ export const launchLabLaunchAccounts = (
   })
 }
 
-/** The first accounts of the instruction that moves a coin to a CPMM pool. */
+/** First accounts of the instruction that moves a coin to a CPMM pool. */
 export const launchLabGraduationAccounts = (
   world: World,
   payer: Address,

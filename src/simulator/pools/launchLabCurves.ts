@@ -1,4 +1,7 @@
-/** Curves of Raydium LaunchLab as the program writes them: raydium-sdk-v2, src/raydium/launchpad/curve/constantProductCurve.ts. */
+/**
+ * Raydium LaunchLab curves as the program writes them: raydium-sdk-v2,
+ * src/raydium/launchpad/curve/constantProductCurve.ts.
+ */
 import { readU64, newAccountData, writeAddress, writeU64 } from "../../programs/layout/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
@@ -20,7 +23,9 @@ import { launchLabSwapCall } from "./launchLabCalls.ts"
 import { exchange, newVaults, type Pair, type SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** Every curve: a billion coins of six decimals, 793.1 million of them for sale, for about 85 SOL. */
+/**
+ * The parameters of every curve: a billion coins with six decimals, 793.1 million of them for sale, for about 85 SOL.
+ */
 export const launchLabCurve: LaunchLabCurve = {
   decimals: 6,
   supply: 1_000_000_000_000_000n,
@@ -30,8 +35,8 @@ export const launchLabCurve: LaunchLabCurve = {
 }
 
 /**
- * Virtual liquidity of a curve. With it, selling all coins for sale raises the target, and the unsold supply makes a
- * pool at the last price.
+ * Virtual liquidity of a curve. It makes the sale of all coins raise the target, and the unsold supply fill a pool at
+ * the last price.
  */
 const virtualLiquidity = ({ supply, totalBaseSell, totalQuoteFundRaising }: LaunchLabCurve) => {
   const forSale = (totalQuoteFundRaising * totalBaseSell) / (supply - totalBaseSell)
@@ -43,7 +48,7 @@ const virtualLiquidity = ({ supply, totalBaseSell, totalQuoteFundRaising }: Laun
 }
 
 const FEE_SCALE = 1_000_000n
-/** Millionths of the quote side, for the protocol and for the platform. */
+/** Fees in millionths of the quote side, for the protocol and for the platform. */
 const rates = { protocol: 2_500n, platform: 7_500n }
 const TOTAL_RATE = rates.protocol + rates.platform
 
@@ -68,7 +73,7 @@ const newState = (world: World, mint: Mint, creator: Address, vaults: Pair): Uin
   return data
 }
 
-/** A trade on a curve: what the trader pays and gets, and the fee in the quote. */
+/** What a trader pays and gets on a curve, and the fee in quote units. */
 interface Trade {
   readonly amountIn: bigint
   readonly amountOut: bigint
@@ -78,7 +83,7 @@ interface Trade {
 interface Reserves {
   readonly base: bigint
   readonly quote: bigint
-  /** Coins that are still for sale. */
+  /** Coins still for sale. */
   readonly left: bigint
 }
 
@@ -99,7 +104,7 @@ const sale = ({ base, quote }: Reserves, amountIn: bigint): Trade => {
   return { amountIn, amountOut: gross - fee, fee }
 }
 
-/** A purchase. The last one takes the rest of the coins for less than was offered. */
+/** A purchase. The last purchase takes the remaining coins and costs less than was offered. */
 const purchase = ({ base, quote, left }: Reserves, offered: bigint): Trade => {
   const fee = feeOn(offered)
   const amountOut = outputFor(offered - fee, quote, base)
@@ -125,7 +130,7 @@ const moved = (before: Uint8Array, sells: boolean, { amountIn, amountOut, fee }:
   return data
 }
 
-/** A new coin's curve, with the whole supply of the coin. */
+/** A new coin's curve, which holds the coin's whole supply. */
 export const newLaunchLabCurve = (world: World, mint: Mint, creator: Address): LaunchCurve => {
   const { bank } = world
   const name = (part: string) => inventAddress(world.seed, `${LAUNCHLAB_DEX} ${mint} ${part}`)
@@ -142,7 +147,7 @@ export const newLaunchLabCurve = (world: World, mint: Mint, creator: Address): L
     const before = dataNow()
     const reserves = reservesIn(before)
     const trade = aToB ? sale(reserves, wanted) : purchase(reserves, wanted)
-    // No sale brings back more coins than the curve has sold.
+    // No sale can bring back more coins than the curve has sold.
     if (!open() || trade.amountOut <= 0n || (aToB && wanted > readU64(before, at.realBase))) {
       return null
     }

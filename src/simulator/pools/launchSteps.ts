@@ -1,4 +1,4 @@
-/** The calls inside of a launch or a graduation, from what the world traced meanwhile. */
+/** The calls inside a launch or graduation, from the world's trace. */
 import { TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
@@ -12,10 +12,10 @@ import {
   syncNative,
   transferChecked
 } from "../chain/standardCalls.ts"
-import { paymentCall } from "../traders/trade.ts"
+import { paymentCall } from "../chain/trade.ts"
 import { type Happening, isTokenAccount, type World } from "../chain/World.ts"
 
-/** The inner calls behind the trace: creations, transfers, new units. Programs sign for their own accounts. */
+/** Turns the trace into inner calls: creations, transfers, new units. Programs sign for their own accounts. */
 export const innerCalls = (world: World, payer: Address, authority: Address, trace: ReadonlyArray<Happening>) =>
   trace.flatMap((happening): ReadonlyArray<Call> => {
     switch (happening.kind) {
@@ -50,7 +50,7 @@ export const innerCalls = (world: World, payer: Address, authority: Address, tra
     }
   })
 
-/** Accounts of the inner calls that the instruction must name besides its own. */
+/** Accounts of the inner calls that the instruction must name in addition to its own. */
 export const others = (inner: ReadonlyArray<Call>, named: ReadonlyArray<AccountRef>): ReadonlyArray<AccountRef> => {
   const known = new Set(named.map(({ address }) => address))
   const found = new Map<Address, AccountRef>()

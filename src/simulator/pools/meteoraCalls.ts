@@ -1,4 +1,4 @@
-/** Calls of Meteora's programs for swaps, with the events that they send. */
+/** Meteora calls for swaps, with their events. */
 import { inAccountOrder } from "../../programs/layout/hops.ts"
 import { eventAuthority } from "../../programs/layout/anchorEvents.ts"
 import { readI32, readU128, readU64 } from "../../programs/layout/bytes.ts"
@@ -26,7 +26,7 @@ import type { World } from "../chain/World.ts"
 
 const tokenProgramOf = (world: World, mint: Mint): AccountRef => reads(world.bank.must(mint).owner)
 
-/** Every third swap is a `swap2`. `arrays` are the bin arrays that it goes through. */
+/** Swaps on a pair. Every third one is a `swap2`. `arrays` are the bin arrays that the swap goes through. */
 export const dlmmCall =
   (world: World, pool: CalledPool, arrays: (swap: Swapping) => ReadonlyArray<Address>) =>
   (swap: Swapping): SwapCall => {
@@ -158,14 +158,14 @@ export const dammV2Call =
     }
   }
 
-/** A curve's places besides its pool. */
+/** The accounts of a curve besides its pool. */
 export interface DbcPlaces {
   readonly authority: Address
   readonly config: Address
   readonly threshold: bigint
 }
 
-/** Swaps of a bonding curve. The program sends two events; this sends the newer one. */
+/** Swaps on a bonding curve. The program emits two events; this emits only the newer one. */
 export const dbcCall =
   (world: World, pool: CalledPool, { authority: poolAuthority, config, threshold }: DbcPlaces) =>
   (swap: Swapping): SwapCall => {

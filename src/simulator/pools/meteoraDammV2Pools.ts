@@ -30,23 +30,22 @@ import {
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** Parameters of one pool. */
 export interface DammV2Spec extends PoolSpec {
-  /** The base fee, in billionths. */
+  /** Base fee in billionths. */
   readonly rate: bigint
-  /** 0 charges what comes out, 1 the quote whichever way a swap goes. */
+  /** 0 takes the fee from the output; 1 takes it in the quote in both directions. */
   readonly collectFeeMode: 0 | 1
-  /** True when volatility adds to the fee. */
+  /** True when volatility raises the fee. */
   readonly dynamicFee: boolean
-  /** The accounts that pay the first deposit; null for new money. */
+  /** Accounts that pay the first deposit; null creates new money. */
   readonly depositors: Pair | null
 }
 
-// The whole range of prices that the program allows.
+// The full price range that the program allows.
 const LOWEST = 4_295_048_016n
 const HIGHEST = 79_226_673_521_066_979_257_578_248_091n
 
-/** One range over all prices, at the price of the two amounts. */
+/** One position over the whole range, at the price where the two amounts have equal value. */
 const newLiquidity = ({ baseAmount, quoteAmount }: PoolSpec) => {
   const sqrtPrice = squareRoot((quoteAmount << 128n) / baseAmount)
   const liquidity = (quoteAmount << 128n) / (sqrtPrice - LOWEST)
@@ -95,7 +94,7 @@ const newState = (world: World, spec: DammV2Spec, vaults: Pair, made: ReturnType
   return data
 }
 
-/** A pool with the coin as token A. */
+/** Creates a pool with the coin as token A. */
 export const newMeteoraDammV2Pool = (world: World, spec: DammV2Spec): SimPool => {
   const { bank } = world
   const name = (part: string) => inventAddress(world.seed, `meteora-damm-v2 ${spec.label} ${part}`)

@@ -28,17 +28,17 @@ import { dbcCall } from "./meteoraCalls.ts"
 import { exchange, newVaults, type Pair, type SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** The square-root price, Q64.64, at which this many coins cost this many lamports. */
+/** The square-root price (Q64.64) at which this many coins cost this many lamports. */
 const sqrtPriceOf = (lamports: bigint, tokens: bigint): bigint => squareRoot((lamports << 128n) / tokens)
 
-// The curve of every launch: from 28 SOL a billion coins, in two segments, to almost sixteen times that. It sells three
-// quarters of the coins; the rest suffices for a pool at the last price.
+// Every launch has this curve: two segments, in which the price of a billion coins rises from 28 SOL to almost
+// sixteen times as much. It sells three quarters of the coins. The rest is enough for a pool at the last price.
 const SUPPLY = 1_000_000_000_000_000n
 const START = sqrtPriceOf(28_000_000_000n, SUPPLY)
 const MIDDLE = sqrtPriceOf(112_000_000_000n, SUPPLY)
 const END = sqrtPriceOf(440_000_000_000n, SUPPLY)
 
-/** Liquidity that takes this much SOL between two prices. */
+/** The liquidity that takes in this much SOL between two prices. */
 const liquidityFor = (lamports: bigint, from: bigint, to: bigint): bigint => (lamports << 128n) / (to - from)
 
 const curve: ReadonlyArray<CurvePoint> = [
@@ -46,7 +46,7 @@ const curve: ReadonlyArray<CurvePoint> = [
   { sqrtPrice: END, liquidity: liquidityFor(55_000_000_000n, MIDDLE, END) }
 ]
 
-/** Lamports that the whole curve takes, each segment rounded up as in the program. */
+/** Lamports that the whole curve takes in. Each segment is rounded up, as in the program. */
 const THRESHOLD = curve.reduce(
   ({ from, sum }, { sqrtPrice, liquidity }) => ({
     from: sqrtPrice,
@@ -92,14 +92,14 @@ const newState = (config: Address, mint: Mint, creator: Address, vaults: Pair, s
   return data
 }
 
-/** The pool after a swap, which may be the one that ends the curve. */
+/** The pool after a swap. The swap may complete the curve. */
 const moved = (before: Uint8Array, after: DbcState, sells: boolean, fill: Fill): Uint8Array => {
   const data = writeDbc(before, after, sells, fill)
   data[dbcPoolAt.migrationProgress] = isDbcComplete(after) ? 1 : 0
   return data
 }
 
-/** A new coin's curve, with the whole supply of the coin. */
+/** A new coin's curve, which holds the coin's whole supply. */
 export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): LaunchCurve => {
   const { bank } = world
   const name = (part: string) => inventAddress(world.seed, `meteora-dbc ${mint} ${part}`)
@@ -119,7 +119,7 @@ export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): Launc
   const plan: SimPool["plan"] = (aToB, wanted, { unixTimestamp }) => {
     const state = stateNow()
     const fill = state === null ? null : fillDbc(state, aToB, wanted, BigInt(unixTimestamp))
-    // The last purchase takes the rest of the coins for less than was offered. No sale goes below the start.
+    // The last purchase takes the remaining coins and costs less than was offered. No sale goes below the start.
     if (state === null || fill === null || fill.amountOut === 0n || (aToB && !fill.complete)) {
       return null
     }
@@ -154,10 +154,10 @@ export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): Launc
     plan,
     call: dbcCall(world, { address, mints, vaults, part: name }, { authority, config, threshold: THRESHOLD }),
     price: () => priceAt(reserves().sqrtPrice),
-    // The quote side starts out empty, so the curve's own money stands in for it.
+    // The quote side starts empty, so 30 SOL are added to stand for the curve itself.
     depth: () => ({ a: Number(reserves().base), b: 30_000_000_000 + Number(reserves().quote) }),
     complete,
-    // As many coins as the SOL is worth at the last price; the rest stays where it is.
+    // As many coins as the SOL is worth at the last price. The other coins stay.
     remains: () => {
       const { quote, sqrtPrice } = reserves()
       return {

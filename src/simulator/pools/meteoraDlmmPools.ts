@@ -49,16 +49,15 @@ import {
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** Parameters of one pair. */
 export interface DlmmSpec extends PoolSpec {
-  /** Basis points between the prices of neighbouring bins. */
+  /** Price difference between neighbouring bins, in basis points. */
   readonly binStep: number
   readonly baseFactor: number
-  /** Filled bins on either side of the first price. */
+  /** How many bins are filled on either side of the initial price. */
   readonly reach: number
 }
 
-/** The rules of every pair here: one of the program's common presets. */
+/** The rules of every simulated pair: one of the program's common presets. */
 const rules = { filter: 30, decay: 600, reduction: 5_000, control: 40_000, maximum: 350_000, protocolShare: 1_000 }
 
 const arrayAddress = (world: World, pair: Address, index: number): Address =>
@@ -66,14 +65,14 @@ const arrayAddress = (world: World, pair: Address, index: number): Address =>
 
 const MAX_BIN = 30_000
 
-/** The bin whose price is the nearest at or below the price of the two amounts. */
+/** The bin whose price is closest to the price of the two amounts without exceeding it. */
 const binOf = ({ baseAmount, quoteAmount, binStep }: DlmmSpec): number => {
   const wanted = (quoteAmount << 64n) / baseAmount
   let [low, high] = [-MAX_BIN, MAX_BIN]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     const price = binPrice(middle, binStep)
-    // A price that cannot be expressed is far out on the side of its sign.
+    // A price that cannot be represented lies far out, on the side of its sign.
     if (price === null ? middle < 0 : price <= wanted) {
       low = middle
     } else {
@@ -113,7 +112,7 @@ const newPair = (world: World, spec: DlmmSpec, vaults: Pair, active: number): Ui
   return data
 }
 
-/** The bins of a new pair: X above the active one, Y below it, both in it. */
+/** The bins of a new pair: X above the active bin, Y below it, both in it. */
 const newBins = (spec: DlmmSpec, active: number) => {
   const { baseAmount, quoteAmount, reach, binStep } = spec
   const [x, y] = [baseAmount / BigInt(reach + 1), quoteAmount / BigInt(reach + 1)]
@@ -133,13 +132,13 @@ const newArray = (pair: Address, index: number, bins: ReturnType<typeof newBins>
     writeU64(data, at + dlmmBinAt.amountX, x)
     writeU64(data, at + dlmmBinAt.amountY, y)
     writeU128(data, at + dlmmBinAt.price, price)
-    // The program's measure of a bin's liquidity: price·x + y, in Q64.64.
+    // How the program measures a bin's liquidity: price·x + y, in Q64.64.
     writeU128(data, at + dlmmBinAt.liquidity, price * x + (y << 64n))
   }
   return data
 }
 
-/** The arrays that a swap went through, after it. */
+/** The arrays that a swap went through, in their state after it. */
 const movedArrays = (world: World, address: Address, sellsX: boolean, fills: ReadonlyArray<BinFill>) => {
   const indexes = new Set(fills.map(({ bin }) => binArrayIndexOf(bin.id)))
   return Array.from(indexes, (index) => {
@@ -148,7 +147,7 @@ const movedArrays = (world: World, address: Address, sellsX: boolean, fills: Rea
   })
 }
 
-/** The bins that a swap meets, nearest first, as far as arrays were made. */
+/** The bins that a swap meets, nearest first, up to the last array that exists. */
 function* binsAhead(world: World, address: Address, pair: DlmmPair, sellsX: boolean): Generator<Bin, void> {
   const side = { sellsX, takesLimitOrders: pair.takesLimitOrders }
   for (let id = pair.activeId; ; id += sellsX ? -1 : 1) {
@@ -163,7 +162,7 @@ function* binsAhead(world: World, address: Address, pair: DlmmPair, sellsX: bool
   }
 }
 
-/** A pair with the coin as X. */
+/** Creates a pair with the coin as X. */
 export const newMeteoraDlmmPool = (world: World, spec: DlmmSpec): SimPool => {
   const { bank } = world
   const name = (part: string) => inventAddress(world.seed, `meteora-dlmm ${spec.label} ${part}`)

@@ -1,23 +1,22 @@
-import { inventWallet } from "./addresses.ts"
-import type { Spread } from "./liquidity.ts"
-import { newMeteoraDammV2Pool } from "../pools/meteoraDammV2Pools.ts"
-import { newMeteoraDlmmPool } from "../pools/meteoraDlmmPools.ts"
-import { newPumpSwapPool } from "../pools/pumpSwapPools.ts"
-import { newRaydiumAmmV4Pool } from "../pools/raydiumAmmV4Pools.ts"
-import { type ClmmTier, newRaydiumClmmPool } from "../pools/raydiumClmmPools.ts"
-import { type CpmmConfig, newRaydiumCpmmPool } from "../pools/raydiumCpmmPools.ts"
-import type { PoolSpec, SimPool } from "./SimPool.ts"
-import { newWhirlpool } from "../pools/whirlpoolPools.ts"
-import type { World } from "./World.ts"
+import { inventWallet } from "../chain/addresses.ts"
+import type { Spread } from "../chain/liquidity.ts"
+import { newMeteoraDammV2Pool } from "./meteoraDammV2Pools.ts"
+import { newMeteoraDlmmPool } from "./meteoraDlmmPools.ts"
+import { newPumpSwapPool } from "./pumpSwapPools.ts"
+import { newRaydiumAmmV4Pool } from "./raydiumAmmV4Pools.ts"
+import { type ClmmTier, newRaydiumClmmPool } from "./raydiumClmmPools.ts"
+import { type CpmmConfig, newRaydiumCpmmPool } from "./raydiumCpmmPools.ts"
+import type { PoolSpec, SimPool } from "../chain/SimPool.ts"
+import { newWhirlpool } from "./whirlpoolPools.ts"
+import type { World } from "../chain/World.ts"
 
-// The most common fee tiers of the programs, with their shares for protocol and fund.
-/** The most common fee tier of CPMM. */
+// The most common fee tiers of the programs, with the shares of protocol and fund.
 export const standardCpmm: CpmmConfig = { index: 0, trade: 2_500n, protocol: 120_000n, fund: 40_000n, creator: 0n }
 const cpmmShared: CpmmConfig = { index: 1, trade: 10_000n, protocol: 120_000n, fund: 40_000n, creator: 5_000n }
 const clmm: ClmmTier = { index: 1, tickSpacing: 60, trade: 2_500, protocol: 120_000, fund: 40_000 }
 const clmmTight: ClmmTier = { index: 4, tickSpacing: 1, trade: 100, protocol: 120_000, fund: 40_000 }
 
-/** Ticks are hundredths of a percent: 18,000 of them are a factor of six. */
+/** Ticks are hundredths of a percent; 18,000 ticks are a factor of six. */
 const wide: ReadonlyArray<Spread> = [
   { share: 0.35, halfWidth: 22_000 },
   { share: 0.4, halfWidth: 6_000 },
@@ -75,8 +74,8 @@ const builders = {
   "meteora-damm-v2-quote": dammV2({ rate: 10_000_000n, collectFeeMode: 1, dynamicFee: false })
 } satisfies Readonly<Record<string, Builder>>
 
-/** A program and one of its modes. */
+/** A program in one of its modes. */
 export type Kind = keyof typeof builders
 
-/** Creates a pool of this kind with its liquidity. */
+/** Creates a pool of this kind and fills it. */
 export const newPool = (world: World, kind: Kind, spec: PoolSpec): SimPool => builders[kind](world, spec)

@@ -1,4 +1,4 @@
-/** Calls of Pump's programs for swaps, with the events that they send. */
+/** Pump calls for swaps, with their events. */
 import { inAccountOrder } from "../../programs/layout/hops.ts"
 import { readU64 } from "../../programs/layout/bytes.ts"
 import { curveAt } from "../../programs/pump/curve.ts"
@@ -36,7 +36,7 @@ import { dataAfter, paidTo, type SwapCall, type Swapping } from "../chain/SwapCa
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-/** The accounts of one curve and of its fees. */
+/** The accounts of one curve and its fees. */
 export interface CurvePlaces {
   readonly curve: Address
   readonly vault: Address
@@ -55,7 +55,7 @@ export const feesOfCurve = (amount: bigint) => ({
   creator: ceilDiv(amount * curveRates.creator, BPS)
 })
 
-/** The volume accounts of the program and of one trader. No volume is counted. */
+/** The volume accounts of the program and one trader. The simulator does not count volume. */
 const volumes = (world: World, program: Address, trader: Address) => ({
   globalVolumeAccumulator: reads(globalVolumeOf(program, world.derive)),
   userVolumeAccumulator: writes(inventAddress(world.seed, `volume of ${trader} in ${program}`))
@@ -190,7 +190,9 @@ const completingCall = (world: World, places: CurvePlaces, swap: Swapping, chang
   }
 }
 
-/** Trades on a curve. Lamports move without an instruction when the curve pays, so that only the event states their amount. */
+/**
+ * Trades on a curve. When the curve pays, lamports move without an instruction, so only the event states the amount.
+ */
 export const pumpCurveCall =
   (world: World, places: CurvePlaces) =>
   (swap: Swapping): SwapCall => {
@@ -234,16 +236,16 @@ export const pumpCurveCall =
     }
   }
 
-/** The accounts of one PumpSwap pool's fees, and the rates. */
+/** The accounts that receive one PumpSwap pool's fees, and the rates. */
 export interface PumpSwapPlaces {
   readonly protocolOwner: Address
   readonly protocol: Address
-  /** Null where the coin has no creator's fee. */
+  /** Null when the coin has no creator fee. */
   readonly creator: { readonly owner: Address; readonly account: Address } | null
   readonly rates: () => { readonly lp: bigint; readonly protocol: bigint; readonly creator: bigint } | null
 }
 
-/** The quote amounts of a swap, from the pool's own to the trader's. */
+/** The quote amounts of a swap, from what the pool moves to what the trader moves. */
 const quoteAmounts = (swap: Swapping, { protocol, creator }: PumpSwapPlaces) => {
   const { amountIn, amountOut, fee } = swap.settlement
   const protocolFee = paidTo(swap, protocol)
@@ -294,7 +296,7 @@ const pumpSwapEvent = (world: World, pool: CalledPool, places: PumpSwapPlaces, s
     : pack(pumpSwapBuyEvent.encode({ ...fields, ...NO_VOLUME, minBaseAmountOut: minimum }), text("buy_exact_quote_in"))
 }
 
-/** Swaps of a PumpSwap pool. A coin without a creator names the vault of the system program's address. */
+/** Swaps in a PumpSwap pool. Without a creator, they name the vault of the system program's address. */
 export const pumpSwapCall =
   (world: World, pool: CalledPool, places: PumpSwapPlaces) =>
   (swap: Swapping): SwapCall => {

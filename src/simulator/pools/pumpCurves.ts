@@ -1,4 +1,4 @@
-/** Pump.fun bonding curves as the program writes them: pump-fun/pump-public-docs for the layout of accounts. */
+/** Pump.fun bonding curves as the program writes them. Account layouts: pump-fun/pump-public-docs. */
 import { readU64, newAccountData, writeAddress, writeU64 } from "../../programs/layout/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { CURVE_DISCRIMINATOR, CURVE_LENGTH, curveAt as at, curveOf, pumpCurve } from "../../programs/pump/curve.ts"
@@ -16,7 +16,7 @@ import type { SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-/** The first state of every curve: a billion coins of six decimals, 793.1 million of them for sale. */
+/** How every curve starts: a billion coins with six decimals, 793.1 million of them for sale. */
 const curveStart = {
   supply: 1_000_000_000_000_000n,
   virtualTokens: 1_073_000_000_000_000n,
@@ -35,11 +35,11 @@ const newState = (creator: Address): Uint8Array => {
   return data
 }
 
-/** A trade on a curve in tokens bought and quote paid in, both negative for a sale. */
+/** A trade on a curve: tokens bought and quote paid. Both are negative for a sale. */
 interface Trade {
   readonly tokens: bigint
   readonly quote: bigint
-  /** The part of a completing purchase that is paid from the tokens of the pool to come. */
+  /** The part of a completing purchase that is paid from the tokens of the future pool. */
   readonly beyond: { readonly tokens: bigint; readonly quote: bigint }
   readonly protocolFee: bigint
   readonly creatorFee: bigint
@@ -59,7 +59,7 @@ const moved = (before: Uint8Array, { tokens, quote, beyond }: Trade): Uint8Array
   return data
 }
 
-/** An account that collects lamports. */
+/** Creates an account that collects lamports. */
 const till = (world: World, label: string): Address => {
   const address = inventAddress(world.seed, `pump till ${label}`)
   if (world.bank.get(address) === undefined) {
@@ -125,7 +125,7 @@ const paymentsOf = (
     : [{ from: "trader", to: vault, mint, amount: amountIn }, pay(curve, "trader", amountOut), ...fees]
 }
 
-/** Creates the accounts of a new coin's curve, with the whole supply of the coin. */
+/** Creates the accounts of a new coin's curve, which holds the coin's whole supply. */
 const createCurve = (world: World, mint: Mint, creator: Address): CurvePlaces => {
   ensurePumpFees(world)
   const curve = curveOf(mint, world.derive)
@@ -143,7 +143,6 @@ const createCurve = (world: World, mint: Mint, creator: Address): CurvePlaces =>
   }
 }
 
-/** A new coin's curve. */
 export const newPumpCurve = (world: World, mint: Mint, creator: Address): LaunchCurve => {
   const { bank } = world
   const places = createCurve(world, mint, creator)

@@ -1,4 +1,4 @@
-/** The accounts with the fees of the pump programs: a schedule for each, and the settings of each. */
+/** The accounts that hold the fees of the pump programs: one schedule and the settings of each program. */
 import { GLOBAL_DISCRIMINATOR, globalAt, globalOf } from "../../programs/pump/curveFees.ts"
 import {
   FEE_CONFIG_DISCRIMINATOR,
@@ -13,16 +13,16 @@ import { globalConfigOf, PUMP_SWAP_CONFIG_DISCRIMINATOR, pumpSwap } from "../../
 import { newAccountData, writeU128, writeU32, writeU64 } from "../../programs/layout/bytes.ts"
 import type { World } from "../chain/World.ts"
 
-/** Basis points: liquidity providers, protocol, creator. */
+/** Basis points for liquidity providers, protocol and creator. */
 type Rates = readonly [number, number, number]
 
 interface Schedule {
   readonly flat: Rates
-  /** Market cap in SOL from which the rates hold. */
+  /** Each tier starts at a market cap in SOL. */
   readonly tiers: ReadonlyArray<readonly [number, Rates]>
 }
 
-// The shape of the mainnet schedule of September 2026: the bigger a coin, the smaller its creator's share.
+// Shaped like mainnet's schedule of September 2026: the bigger a coin, the smaller its creator's share.
 const swapSchedule: Schedule = {
   flat: [25, 5, 0],
   tiers: [
@@ -55,7 +55,7 @@ const feeConfigData = ({ flat, tiers }: Schedule): Uint8Array => {
   return data
 }
 
-/** Creates the accounts unless they exist. Pools of either program need them. */
+/** Creates the accounts unless they exist. Pools of both programs need them. */
 export const ensurePumpFees = (world: World): void => {
   const swapFees = feeConfigOf(pumpSwap.programId, world.derive)
   if (world.bank.get(swapFees) !== undefined) {

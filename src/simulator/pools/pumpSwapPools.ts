@@ -1,4 +1,4 @@
-/** PumpSwap pools as the program writes them: pump-fun/pump-public-docs for the layout of accounts. */
+/** PumpSwap pools as the program writes them. Account layouts: pump-fun/pump-public-docs. */
 import { associatedAddress } from "../../programs/layout/tokenAccount.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
@@ -16,17 +16,16 @@ import type { Settlement } from "../chain/Settlement.ts"
 import { balanceOf, supplyOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-/** Parameters of one pool. */
 export interface PumpSwapSpec extends PoolSpec {
-  /** True when the coin's own curve made the pool; then its fees depend on the market cap. */
+  /** True when the coin's own curve created the pool. The fees then depend on the market cap. */
   readonly canonical: boolean
-  /** Owner of the creator's fee; null for a coin without one. */
+  /** Who gets the creator fee; null for a coin without one. */
   readonly creator: Address | null
-  /** The accounts that pay the first deposit; null for new money. */
+  /** Accounts that pay the first deposit; null creates new money. */
   readonly depositors: Pair | null
 }
 
-/** The addresses that follow from a pool's coin. */
+/** The addresses derived from a pool's coin. */
 const addressesOf = (world: World, { base, quote, canonical, label }: PumpSwapSpec) => {
   const creator = canonical
     ? poolAuthorityOf(base, world.derive)
@@ -52,7 +51,7 @@ const newState = (world: World, spec: PumpSwapSpec, vaults: Pair, poolCreator: A
 
 const share = (amount: bigint, bps: bigint): bigint => ceilDiv(amount * bps, 10_000n)
 
-/** A token account of this owner for the quote, where fees go. */
+/** This owner's token account for the quote, where fees go. */
 const feeAccount = (world: World, label: string, quote: Mint, owner: Address): Address => {
   const address = inventAddress(world.seed, `pumpswap ${label} ${quote}`)
   if (world.bank.get(address) === undefined) {
@@ -61,7 +60,7 @@ const feeAccount = (world: World, label: string, quote: Mint, owner: Address): A
   return address
 }
 
-/** A filled pool with the coin as base. */
+/** Creates a filled pool with the coin as base. */
 export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
   ensurePumpFees(world)
   const { bank } = world
@@ -83,7 +82,7 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
     return isFailure(rates) ? null : { ...rates, creator: creator === null ? 0n : rates.creator }
   }
 
-  /** The fees of protocol and creator on a quote amount, paid from this account. */
+  /** The fees of protocol and creator on a quote amount, as payments from this account. */
   const dues = (from: Address | "trader", amount: bigint, rates: FeeRates): Settlement["payments"] => [
     { from, to: protocol, mint: quote, amount: share(amount, rates.protocol) },
     ...(creator === null ? [] : [{ from, to: creator, mint: quote, amount: share(amount, rates.creator) }])
@@ -99,7 +98,7 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
   }
 
   const bought = (amountIn: bigint, amountOut: bigint, rates: FeeRates): Settlement["payments"] => {
-    // The curve prices one unit less than the trader is charged fees on.
+    // The curve prices one unit less than the amount that the trader's fees are charged on.
     const fees = dues("trader", netOf(amountIn, rates) + 1n, rates)
     const kept = fees.reduce((left, { amount }) => left - amount, amountIn)
     return [
@@ -109,7 +108,7 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
     ]
   }
 
-  /** The liquidity providers' fee: the part of the amount that stays in the pool and that the curve does not price. */
+  /** The liquidity providers' fee. It stays in the pool, and the curve does not price it. */
   const kept = (aToB: boolean, amountIn: bigint, amountOut: bigint, rates: FeeRates): bigint => {
     const gross = aToB ? outputFor(amountIn, balanceOf(bank.must(vaults.a)), balanceOf(bank.must(vaults.b))) : amountIn
     const others = dues(vaults.b, aToB ? gross : netOf(amountIn, rates) + 1n, rates).reduce(

@@ -51,7 +51,7 @@ const newState = (world: World, spec: PoolSpec, vaults: Pair, open: boolean): Ui
 const swapFee = (data: Uint8Array, amountIn: bigint): bigint =>
   ceilDiv(amountIn * readU64(data, at.swapFeeNumerator), readU64(data, at.swapFeeDenominator))
 
-/** The pool account after a swap: only its totals change. */
+/** The pool account after a swap. Only its totals change. */
 const stateAfter = (before: Uint8Array, aToB: boolean, amountIn: bigint, amountOut: bigint): Uint8Array => {
   const totals = aToB ? ammV4SwapTotals.coinToPc : ammV4SwapTotals.pcToCoin
   const data = before.slice()
@@ -61,7 +61,10 @@ const stateAfter = (before: Uint8Array, aToB: boolean, amountIn: bigint, amountO
   return data
 }
 
-/** A filled pool with the base as coin. Classic mints only. A pool that is not open can only be withdrawn from. */
+/**
+ * Creates a filled pool with the base as coin. It takes classic mints only. A pool that is not open only allows
+ * withdrawals.
+ */
 export const newRaydiumAmmV4Pool = (world: World, spec: PoolSpec, open = true): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `raydium-amm-v4 ${spec.label} ${part}`)
   const address = name("pool")

@@ -27,13 +27,19 @@ import type { World } from "../chain/World.ts"
 
 const balance = (world: World, vault: Address): bigint => balanceOf(world.bank.must(vault))
 
-/** The balance of an account before the swap. One that wraps SOL exists only inside the transaction, and holds the input. */
+/**
+ * An account's balance before the swap. An account that wraps SOL exists only inside the transaction and holds the
+ * input.
+ */
 const heldIn = (world: World, account: Address, amountIn: bigint): bigint => {
   const found = world.bank.get(account)
   return found === undefined ? amountIn : balanceOf(found)
 }
 
-/** A swap through AMM v4. Even amounts use the first form of the instruction, which names an order book of `marketProgram`. */
+/**
+ * A swap through AMM v4. Even amounts use the first form of the instruction, which names an order book of
+ * `marketProgram`.
+ */
 export const ammV4Call =
   (world: World, { address, vaults, part }: CalledPool, marketProgram: Address) =>
   (swap: Swapping): SwapCall => {
@@ -77,7 +83,7 @@ export const ammV4Call =
     }
   }
 
-/** A swap through CPMM. Its event counts vaults without uncollected fees. */
+/** A swap through CPMM. Its event states the vaults without uncollected fees. */
 export const cpmmCall =
   (world: World, { address, mints, vaults, part }: CalledPool, config: Address) =>
   (swap: Swapping): SwapCall => {
@@ -135,7 +141,7 @@ const arraysBetween = (world: World, pool: Address, spacing: number, from: numbe
     .filter((address) => world.bank.get(address) !== undefined)
 }
 
-/** A swap through CLMM. Tokens of Token-2022 need `swap_v2`; every third of the other swaps uses it too. */
+/** A swap through CLMM. Token-2022 tokens need `swap_v2`; every third of the other swaps uses it too. */
 export const clmmCall =
   (world: World, { address, mints, vaults, part }: CalledPool, config: Address, spacing: number) =>
   (swap: Swapping): SwapCall => {

@@ -41,7 +41,7 @@ import { byArray, type Liquidity, type Spread, type TickLiquidity } from "../cha
 import type { Pair, PoolSpec, SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** A fee tier. Rates are in millionths; the protocol's and fund's rates are shares of the fee. */
+/** A fee tier. Rates are in millionths. The rates of protocol and fund are shares of the fee. */
 export interface ClmmTier {
   readonly index: number
   readonly tickSpacing: number
@@ -50,7 +50,6 @@ export interface ClmmTier {
   readonly fund: number
 }
 
-/** A pool, its fee tier and its positions. */
 export interface ClmmSpec extends PoolSpec {
   readonly tier: ClmmTier
   readonly spreads: ReadonlyArray<Spread>
@@ -71,7 +70,7 @@ const ensureConfig = (world: World, tier: ClmmTier): Address => {
   return address
 }
 
-/** Sets the bit of an array in the pool account's bitmap, whose middle is array zero. */
+/** Sets an array's bit in the pool account's bitmap. The middle bit is array zero. */
 const markArray = (data: Uint8Array, start: number, spacing: number): void => {
   const bit = start / clmmArraySpan(spacing) + CLMM_ARRAYS_IN_POOL
   const byte = clmmPoolOffsets.arrayBitmap + (bit >> 3)
@@ -143,7 +142,7 @@ const moved = (before: Uint8Array, aToB: boolean, result: SwapResult): Uint8Arra
   return data
 }
 
-/** A filled pool. The mints take their places by address, as the program demands. */
+/** Creates a filled pool. The mints are sorted by address, as the program requires. */
 export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `raydium-clmm ${spec.label} ${part}`)
   const address = name("pool")

@@ -36,7 +36,7 @@ import type { World } from "../chain/World.ts"
 
 const at = cpmmOffsets
 
-/** Fee rates in millionths: of the input, and of the trade fee for protocol and fund. */
+/** Fee rates in millionths: of the input and, for protocol and fund, of the trade fee. */
 export interface CpmmConfig {
   readonly index: number
   readonly trade: bigint
@@ -45,14 +45,13 @@ export interface CpmmConfig {
   readonly creator: bigint
 }
 
-/** A pool and its fees. */
 export interface CpmmSpec extends PoolSpec {
   readonly config: CpmmConfig
-  /** Side that pays the creator's fee: 0 the input, 1 token 0, 2 token 1; null without such a fee. */
+  /** Which side pays the creator fee: 0 the input, 1 token 0, 2 token 1; null without such a fee. */
   readonly creatorFeeOn: 0 | 1 | 2 | null
-  /** Accounts that the tokens (`a`) and the quote (`b`) come from; null for new money. */
+  /** Accounts that the tokens (`a`) and the quote (`b`) come from; null creates new money. */
   readonly depositors: Pair | null
-  /** A `closed` pool rejects swaps; a `newer` one sets fields of a program version that the engine does not price. */
+  /** `closed` rejects swaps. `newer` sets fields of a program version that the engine does not price. */
   readonly state: "open" | "closed" | "newer"
 }
 
@@ -102,7 +101,7 @@ const newState = (
   return data
 }
 
-/** The payout of the vault, and the gain of each fee counter. */
+/** What the vault pays out, and how much each fee counter gains. */
 const swapOf = (
   { config, creatorFeeOn }: CpmmSpec,
   tokenIn: 0 | 1,
@@ -129,7 +128,7 @@ const swapOf = (
 const add = (data: Uint8Array, offset: number, amount: bigint): void =>
   writeU64(data, offset, readU64(data, offset) + amount)
 
-/** A filled pool. The mints take their places by address, as the program demands. */
+/** Creates a filled pool. The mints are sorted by address, as the program requires. */
 export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
   const { bank } = world
   const name = (part: string) => inventAddress(world.seed, `raydium-cpmm ${spec.label} ${part}`)

@@ -21,7 +21,7 @@ import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
 import { dataAfter, directed, paidOut, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
 import type { World } from "../chain/World.ts"
 
-/** A swap. Tokens of Token-2022 need `swap_v2`; every third of the other swaps uses it too. */
+/** A swap. Token-2022 tokens need `swap_v2`; every third of the other swaps uses it too. */
 export const whirlpoolCall =
   (world: World, pool: CalledPool) =>
   (swap: Swapping): SwapCall => {
@@ -35,7 +35,7 @@ export const whirlpoolCall =
     const [ownerA, ownerB] = aToB ? [from, to] : [to, from]
     const spacing = readU16(before, whirlpoolOffsets.tickSpacing)
     const firstArray = arrayStart(readI32(before, whirlpoolOffsets.tick), spacing)
-    // The instruction names three arrays from the price on in the direction of the swap, whether or not they exist.
+    // The instruction names three arrays in the swap's direction, starting at the price, whether or not they exist.
     const tickArray = (index: number) =>
       writes(
         whirlpoolArrayAddress(world.derive, address, firstArray + (aToB ? -index : index) * TICKS_IN_ARRAY * spacing)

@@ -36,13 +36,13 @@ import type { Pair, PoolSpec, SimPool } from "../chain/SimPool.ts"
 import { whirlpoolCall } from "./whirlpoolCalls.ts"
 import type { World } from "../chain/World.ts"
 
-/** A pool, its fees and its positions. Fee rates are in millionths, the protocol's in ten-thousandths of the fee. */
+/** A pool's fees and positions. Fee rates are in millionths; the protocol's rate is in ten-thousandths of the fee. */
 export interface WhirlpoolSpec extends PoolSpec {
   readonly tickSpacing: number
   readonly feeRate: number
   readonly protocolFeeRate: number
   readonly spreads: ReadonlyArray<Spread>
-  /** A `dynamic` array stores only the ticks in use. */
+  /** `dynamic` arrays store only the ticks in use. */
   readonly arrays: "fixed" | "dynamic"
 }
 
@@ -103,7 +103,7 @@ const dynamicArray = (pool: Address, start: number, spacing: number, ticks: Tick
   return data
 }
 
-/** A filled pool. The mints take their places by address, as the program demands. */
+/** Creates a filled pool. The mints are sorted by address, as the program requires. */
 export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `orca-whirlpool ${spec.label} ${part}`)
   const address = name("pool")

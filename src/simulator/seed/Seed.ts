@@ -1,4 +1,4 @@
-/** Demo data of the simulated market, written through the ports that endpoints read. */
+/** Demo data of the simulated market. It is written through the same ports that the endpoints read. */
 import { Clock, type Config, Context, Deferred, Effect, Layer, Schedule } from "effect"
 import type { AlertStore } from "../../alerts/AlertStore.ts"
 import { attributeTrades, linksOf } from "../../callouts/attributionFeed.ts"
@@ -18,10 +18,9 @@ import { identitiesOf, seedIdentities } from "./identities.ts"
 import { orWarn } from "./patience.ts"
 import { seedTracker, trackedWalletsOf } from "./tracker.ts"
 
-/** The ports that demo data is written to, and the tape whose trades are attributed to demo callouts. */
+/** The ports that demo data is written to, and the tape with the trades that are attributed to demo callouts. */
 export type SeededPorts = AlertStore | CalloutStore | FollowStore | IdentityStore | TrackerStore | Market
 
-/** Progress of the demo data. */
 export class SeedProgress extends Context.Service<
   SeedProgress,
   {
@@ -30,7 +29,7 @@ export class SeedProgress extends Context.Service<
   }
 >()("fathom/simulator/seed/SeedProgress") {}
 
-/** Completes when each follow is in the store. `keepCopies` writes them. */
+/** Completes when every follow is in the store. `keepCopies` writes the follows. */
 const followed = Effect.fnUntraced(function* (follows: ReadonlyArray<NewFollow>) {
   const store = yield* FollowStore
   yield* Effect.forEach(
@@ -45,9 +44,9 @@ const followed = Effect.fnUntraced(function* (follows: ReadonlyArray<NewFollow>)
 })
 
 /**
- * Writes demo wallets, alerts, callouts and identities once, and keeps writing follows, fills and attributed trades
- * until the scope closes. Everything is written in the background. An unavailable store is retried for two minutes;
- * then that part is given up with a warning. What an earlier start has written is not written again.
+ * Writes demo wallets, alerts, callouts and identities once. Keeps writing follows, fills and attributed trades until
+ * the scope closes. Everything is written in the background. An unavailable store is retried for two minutes, then
+ * that part is given up with a warning. What an earlier start has written is not written again.
  */
 export const layer: Layer.Layer<SeedProgress, Config.ConfigError, SimulatorThread | SeededPorts> = Layer.unwrap(
   Effect.gen(function* () {

@@ -1,11 +1,11 @@
-/** Demo alerts of the account that owns the first keys. */
+/** Demo alerts for the account that owns the first keys. */
 import { Clock, Effect } from "effect"
 import { AlertStore } from "../../alerts/AlertStore.ts"
 import { cooldownOf } from "../../alerts/changeAlert.ts"
 import { begin, triggerOf } from "../../alerts/evaluate.ts"
 import type { NewAlert } from "../../api/schemas/Alert.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
-import { coins } from "../chain/catalog.ts"
+import { coins } from "../pools/catalog.ts"
 import { WELCOME } from "../venues/fundingWorld.ts"
 import type { SimMint } from "../chain/SimPool.ts"
 import { patiently } from "./patience.ts"
@@ -15,7 +15,7 @@ type SimAlert = Pick<NewAlert, "mint" | "condition" | "recurrence" | "note">
 
 const SCALE = 12
 
-/** Three percent above the first price of the coin. */
+/** Three percent above the coin's initial price. */
 const above = (priceUsd: number): string => fromAtomic(BigInt(Math.round(priceUsd * 1.03 * 10 ** SCALE)), SCALE)
 
 /**
@@ -53,7 +53,7 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
 const FIRST = { status: null, mint: null, limit: 1, after: null }
 
 /**
- * Creates the alerts, unless the account already has alerts. Each is created once, even if the store fails after
+ * Creates the alerts, unless the account already has some. Each alert is created once, even if the store fails after
  * writing it.
  */
 export const seedAlerts = Effect.fnUntraced(function* (alerts: ReadonlyArray<SimAlert>) {

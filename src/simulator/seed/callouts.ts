@@ -1,4 +1,4 @@
-/** Demo callouts for the simulated coins, with the visits and trades that they caused. */
+/** Demo callouts for the simulated coins, with the visits and trades that followed from them. */
 import { Effect } from "effect"
 import type { CalloutLink } from "../../callouts/attribution.ts"
 import { CalloutStore } from "../../callouts/CalloutStore.ts"
@@ -6,12 +6,12 @@ import type { AttributedTrade, NewCallout } from "../../api/schemas/Callout.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
 import { inventBytes } from "../chain/addresses.ts"
 import type { SimWallet } from "../traders/cast.ts"
-import { coins } from "../chain/catalog.ts"
-import { makeRandom, type Random } from "../traders/Random.ts"
+import { coins } from "../pools/catalog.ts"
+import { makeRandom, type Random } from "../chain/Random.ts"
 import type { SimMint } from "../chain/SimPool.ts"
 import { patiently } from "./patience.ts"
 
-/** A callout, its number of visits, and the trades attributed to it. */
+/** A callout, how many visits it got, and the trades attributed to it. */
 interface SimCallout {
   readonly callout: NewCallout
   readonly clicks: number
@@ -20,7 +20,7 @@ interface SimCallout {
 
 const DAY_MS = 86_400_000
 const LIFE_MS = 7 * DAY_MS
-/** Age of the oldest callouts at the start of their day. */
+/** How long before the start of their day the oldest callouts were made. */
 const PAST_MS = 4 * DAY_MS
 const COUNT = 18
 const NANOS_PER_CENT = 10_000_000n
@@ -53,7 +53,9 @@ const creatorOf = (random: Random): NewCallout["creator"] => {
   return { id: `u_${username}`, username, displayName, avatarUrl: `https://images.example/people/${username}.png` }
 }
 
-/** A price near the first price of a coin, as plain decimal text; null for a mint without a price in the catalogue. */
+/**
+ * A price near the coin's initial price, as plain decimal text; null when the catalogue has no price for the mint.
+ */
 const priceOf = (mint: SimMint, random: Random): string | null => {
   const coin = coins.find(({ symbol }) => symbol === mint.symbol)
   return coin === undefined ? null : fromAtomic(BigInt(Math.round(coin.priceUsd * random.between(0.8, 1.1) * 1e12)), 12)
@@ -73,7 +75,7 @@ const tradesOf = (calloutId: string, wallets: ReadonlyArray<SimWallet>, random: 
   })
 
 /**
- * The callouts of a day. The same coins and day give the same callouts, ids included. All are written before the day
+ * The callouts of a day. The same coins and day give the same callouts, including ids. All are made before the day
  * begins, and none expires within two days after it.
  */
 export const calloutsOf = (options: {
@@ -84,7 +86,7 @@ export const calloutsOf = (options: {
   const { mints, nowMs, wallets } = options
   const day = Math.floor(nowMs / DAY_MS)
   const called = mints.filter(({ symbol }) => coins.some((coin) => coin.symbol === symbol))
-  // The addresses of coins derive from the seed of the market.
+  // Coin addresses derive from the market's seed, so they can serve as the seed here.
   const seed = called[0]?.address ?? ""
   const random = makeRandom(`${seed} callouts ${day}`)
   return Array.from({ length: called.length === 0 ? 0 : COUNT }, (_, index) => {
@@ -108,7 +110,7 @@ export const calloutsOf = (options: {
   })
 }
 
-/** Links of the wallets that traded before `nowMs`. Their trades from then on are attributed as well. */
+/** Links of the wallets that traded before `nowMs`. Their later trades are attributed as well. */
 export const calloutLinksOf = (callouts: ReadonlyArray<SimCallout>, nowMs: number): ReadonlyArray<CalloutLink> =>
   callouts.flatMap(({ callout, trades }) =>
     Array.from(new Set(trades.map(({ trader }) => trader)), (wallet) => ({
@@ -122,12 +124,12 @@ export const calloutLinksOf = (callouts: ReadonlyArray<SimCallout>, nowMs: numbe
     }))
   )
 
-/** How many callouts are written at a time. */
+/** Limits how many callouts are written at a time. */
 const CONCURRENCY = { concurrency: 4, discard: true } as const
 
 /**
- * Posts the callouts, then adds visits and trades to callouts that have none. Visits are counted last, so that the next
- * run completes an interrupted one and counts nothing twice.
+ * Posts the callouts, then adds visits and trades to callouts that have none. Visits come last: if a run is
+ * interrupted, the next one completes the callout and counts nothing twice.
  */
 export const seedCallouts = Effect.fnUntraced(function* (callouts: ReadonlyArray<SimCallout>) {
   const store = yield* CalloutStore

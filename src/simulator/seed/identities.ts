@@ -1,4 +1,4 @@
-/** Demo identities of a few simulated traders. */
+/** Demo identities for a few simulated traders. */
 import { Effect, Layer } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import { Signature } from "../../domain/Signature.ts"
@@ -11,7 +11,7 @@ import { orWarn, patiently } from "./patience.ts"
 
 const DAY_MS = 86_400_000
 
-/** Parts of a record of a trader. */
+/** What is known of a trader: parts of a record. */
 type Known = Partial<Pick<IdentityRecord, "display" | "labels">> & {
   readonly platform?: string
   readonly review?: Pick<IdentityRecord["classifications"][number], "kind" | "name">
@@ -20,7 +20,7 @@ type Known = Partial<Pick<IdentityRecord, "display" | "labels">> & {
 
 const image = (name: string): string => `https://images.example/wallets/${name}.png`
 
-/** Parts of records by the label that the simulator gives a wallet. */
+/** Parts of records, by the label that the simulator gives a wallet. */
 const known: Readonly<Record<string, Known>> = {
   "whale 1": {
     labels: ["Whale"],
@@ -39,7 +39,7 @@ const known: Readonly<Record<string, Known>> = {
   treasury: { labels: ["Hot wallet"], review: { kind: "exchange", name: "Harbor Exchange" } }
 }
 
-/** A signature that belongs to no transaction. The same wallet and purpose give the same signature. */
+/** A made-up signature that belongs to no transaction. The same wallet and purpose give the same signature. */
 const signatureOf = (wallet: Address, purpose: string): Signature =>
   Signature.make(
     toBase58(Uint8Array.from([0, 1].flatMap((half) => Array.from(inventBytes(wallet, `${purpose} ${half}`)))))
@@ -82,7 +82,7 @@ const recordOf = (
   sns: domain === undefined ? null : { domain, owner: wallet, isTokenized: false, verifiedAtMs: atMs }
 })
 
-/** The records of the wallets that have one, observed and reviewed on the day before. */
+/** The records of wallets that have one, observed and reviewed on the previous day. */
 export const identitiesOf = (options: {
   readonly nowMs: number
   readonly wallets: ReadonlyArray<SimWallet>
@@ -94,7 +94,7 @@ export const identitiesOf = (options: {
   })
 }
 
-/** Sorts before reviewed records, so that a demo name wins. */
+/** Sorts before reviewed records, so a demo name wins. */
 const SOURCE = "demo"
 
 /** Replaces the demo identities of an earlier start. An empty list removes them. */

@@ -1,4 +1,4 @@
-/** Demo wallets that the account of the first keys tracks. */
+/** Demo wallets tracked by the account of the first keys. */
 import { Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import { TrackerStore } from "../../wallets/tracker/TrackerStore.ts"
@@ -6,10 +6,9 @@ import type { SimWallet } from "../traders/cast.ts"
 import { WELCOME } from "../venues/fundingWorld.ts"
 import { patiently } from "./patience.ts"
 
-/** A wallet to track. */
 interface SimTracked {
   readonly wallet: Address
-  /** Name of its group, created when missing; null for Main. */
+  /** Name of its group, which is created when missing; null for Main. */
   readonly group: string | null
   readonly label: string
   readonly emoji: string
@@ -31,13 +30,13 @@ export const trackedWalletsOf = (wallets: ReadonlyArray<SimWallet>): ReadonlyArr
     return found === undefined ? [] : [{ wallet: found.address, group, label, emoji }]
   })
 
-/** Tracks the wallets, unless the account already tracks wallets or has created a group. */
+/** Tracks the wallets, unless the account already tracks some or has created a group. */
 export const seedTracker = Effect.fnUntraced(function* (wanted: ReadonlyArray<SimTracked>) {
   const store = yield* TrackerStore
   const overview = store.overview({ accountId: WELCOME, groupId: null })
   /**
-   * The group with that name. It is looked up before each attempt to create it, because a failed attempt may have
-   * written it.
+   * Finds or creates the group with that name. It is looked up before each attempt to create it, because a failed
+   * attempt may have written it.
    */
   const groupNamed = (name: string) =>
     Effect.flatMap(overview, ({ groups }) => {
@@ -45,7 +44,7 @@ export const seedTracker = Effect.fnUntraced(function* (wanted: ReadonlyArray<Si
       return found === undefined ? store.createGroup({ accountId: WELCOME, name }) : Effect.succeed(found)
     })
   const { groups, wallets } = yield* patiently(overview)
-  // A list that its owner has changed stays as it is.
+  // Do not touch a list that its owner has changed.
   if (wallets.length > 0 || groups.length > 1) {
     return
   }

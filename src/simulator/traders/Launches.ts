@@ -1,7 +1,7 @@
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import type { Cast } from "./cast.ts"
-import { launchNames } from "../chain/catalog.ts"
+import { launchNames } from "../pools/catalog.ts"
 import { graduationCall, launchCall, type LaunchKind } from "../pools/launchCalls.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
 import type { Deed } from "../chain/Ledger.ts"
@@ -11,13 +11,13 @@ import { newMeteoraDbc } from "../pools/meteoraDbcPools.ts"
 import { newPumpCurve } from "../pools/pumpCurves.ts"
 import { newPumpSwapPool } from "../pools/pumpSwapPools.ts"
 import { newRaydiumCpmmPool } from "../pools/raydiumCpmmPools.ts"
-import { standardCpmm } from "../chain/newPool.ts"
-import type { Random } from "./Random.ts"
+import { standardCpmm } from "../pools/newPool.ts"
+import type { Random } from "../chain/Random.ts"
 import type { SimMint, SimPool } from "../chain/SimPool.ts"
 import { programDeed } from "../chain/transactions.ts"
 import type { World } from "../chain/World.ts"
 
-/** A launched coin: on its curve, or in the pool it graduated to. */
+/** A launched coin, either on its curve or in the pool that it graduated to. */
 export interface Launched {
   readonly mint: SimMint
   readonly kind: LaunchKind
@@ -26,22 +26,21 @@ export interface Launched {
   readonly pool: SimPool | null
 }
 
-/** Coins that begin on a curve. */
+/** Manages coins that begin on a curve. */
 export interface Launches {
   /** Creates a coin on a curve. */
   readonly launch: () => Deed
-  /** Creates the pool of every coin whose curve is complete. */
+  /** Creates the pool of each coin whose curve is complete. */
   readonly graduate: () => ReadonlyArray<Deed>
   /** The coins that traders trade, oldest first. */
   readonly live: () => ReadonlyArray<Launched>
-  /** All launched coins, oldest first. */
   readonly all: () => ReadonlyArray<Launched>
 }
 
-/** Every seventh launch is on LaunchLab. Each of the others is on one of the two other launchpads, drawn at random. */
+/** Every seventh launch is on LaunchLab. The others are on one of the other two launchpads, at random. */
 const LAUNCHLAB_EVERY = 7
 
-/** Number of newest coins that traders trade. */
+/** Traders only trade this many of the newest coins. */
 const MOST_LIVE = 14
 
 const depositOf = ({ mint, curve }: Launched) => {
@@ -56,7 +55,7 @@ const depositOf = ({ mint, curve }: Launched) => {
   }
 }
 
-/** The first pool of a coin, with the liquidity that its curve leaves. */
+/** A coin's first pool, filled with what the curve leaves. */
 const newHome = (world: World, coin: Launched): SimPool => {
   const deposit = depositOf(coin)
   switch (coin.kind) {
@@ -75,7 +74,7 @@ const newCurve: Readonly<Record<LaunchKind, (world: World, mint: Mint, creator: 
   launchlab: newLaunchLabCurve
 }
 
-/** Launches by members of the cast, none so far. */
+/** Makes launches by members of the cast. None have happened yet. */
 export const makeLaunches = (options: {
   readonly world: World
   readonly random: Random

@@ -3,40 +3,40 @@ import { inventAddress } from "../chain/addresses.ts"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
 import { type Cast, castOf, distribute, fundCast, type SimWallet } from "./cast.ts"
 import { type Followers, makeFollowers } from "./followers.ts"
-import { type Coin, coins, type PoolPlan, SOL_USD, solUsdcPools } from "../chain/catalog.ts"
+import { type Coin, coins, type PoolPlan, SOL_USD, solUsdcPools } from "../pools/catalog.ts"
 import { type Launched, makeLaunches } from "./Launches.ts"
 import type { Deed } from "../chain/Ledger.ts"
 import { deployProgram } from "../chain/programAccounts.ts"
 import { programs } from "../../programs/registry.ts"
-import { newPool } from "../chain/newPool.ts"
-import { makeRandom, type Random } from "./Random.ts"
+import { newPool } from "../pools/newPool.ts"
+import { makeRandom, type Random } from "../chain/Random.ts"
 import type { SimMint, SimPool } from "../chain/SimPool.ts"
 import type { Listing } from "./retail.ts"
 import { makeTraders, type Pace } from "./Traders.ts"
 import { makeWorld, type World } from "../chain/World.ts"
 
-/** A seeded market on a bank. */
 export interface Market {
-  /** All mints, SOL and USDC first. */
+  /** All mints. SOL and USDC come first. */
   readonly mints: () => ReadonlyArray<SimMint>
   readonly wallets: ReadonlyArray<SimWallet>
-  /** All pools. */
   readonly pools: () => ReadonlyArray<SimPool>
   /** Makes one block with the trades of all slots since the previous block. */
   readonly advance: () => Block
-  /** Deploys a program of an AMM anew in the slot that has begun. */
+  /** Deploys an AMM program again in the slot that has begun. */
   readonly upgrade: (programId: Address, elf?: Uint8Array) => void
   /** Follows and fills of the simulated copier. */
   readonly copies: Followers["journal"]
 }
 
 const SLOTS_PER_DAY = 86_400_000 / SLOT_MS
-/** Twenty minutes from one launch to the next; some coins are launched in the first slot. */
+/** Slots between launches: twenty minutes. Some coins are launched in the first slot. */
 const SLOTS_PER_LAUNCH = 3_000
 const FIRST_LAUNCHES = 6
-/** Most swaps of a block that covers several slots, so that a long past is made quickly. */
+/** How many swaps a block that covers several slots may have, so that a long past is made quickly. */
 const MOST_SWAPS = 30
-/** Swaps a second from which on trades have the usual size. In a quieter market trades are larger, up to a limit. */
+/**
+ * From this many swaps a second on, trades have the usual size. In a quieter market trades are larger, up to a limit.
+ */
 const LIVELY = 0.7
 const BOLDEST = 8
 
@@ -48,10 +48,10 @@ const money: ReadonlyArray<SimMint> = [
 
 const units = (whole: number, decimals: number): bigint => BigInt(Math.round(whole * 10 ** decimals))
 
-/** Value of one atomic unit, in lamports. */
+/** What one atomic unit is worth, in lamports. */
 const worthOf = (usd: number, decimals: number): number => ((usd / SOL_USD) * 1e9) / 10 ** decimals
 
-/** Creates one pool, with both sides of equal value. */
+/** Creates one pool. Both sides have the same value. */
 const openPool = (world: World, base: SimMint, usd: number, plan: PoolPlan, index: number): SimPool => {
   const quote = quotes[plan.quote]
   return newPool(world, plan.kind, {
@@ -92,13 +92,16 @@ const listCoin = (
   return { mint, pools }
 }
 
-/** Listings of launched coins: most are believed to be worth little more than their price, a few many times that. */
+/**
+ * Makes listings for launched coins. Most coins are believed to be worth little more than their price, a few many
+ * times that.
+ */
 const makeLaunchListings = (random: Random) => {
   const known = new Map<Mint, { readonly launched: Launched; readonly listing: Listing }>()
   return (launched: Launched): Listing => {
     const { mint, curve, pool } = launched
     const before = known.get(mint.address)
-    // A graduation replaces the pool and keeps the believed value.
+    // Graduation replaces the pool and keeps the believed value.
     if (before?.launched === launched) {
       return before.listing
     }
@@ -109,9 +112,7 @@ const makeLaunchListings = (random: Random) => {
   }
 }
 
-/**
- * Activity in a block that covers this many slots. The swaps per second stay the same, up to the most swaps of a block.
- */
+/** How active a block is that covers this many slots. Swaps per second stay the same, up to the limit of a block. */
 const paceOf = (swapsPerSecond: number, slots: number): Pace => {
   const inSlot = (swapsPerSecond * SLOT_MS) / 1000
   const swaps = Math.min(inSlot * slots, Math.max(inSlot, MOST_SWAPS))
@@ -119,16 +120,16 @@ const paceOf = (swapsPerSecond: number, slots: number): Pace => {
   return { swaps, boldness, hype: boldness ** 1.5, alignments: Math.min(0.5, 0.04 * swaps) }
 }
 
-/** The market of this seed, created in one slot of the bank. */
+/** Makes the market of this seed in one slot of the bank. */
 export const makeMarket = (options: {
   readonly seed: string
   readonly bank: Bank
   readonly swapsPerSecond: number
-  /** 120 when left out. */
+  /** 120 by default. */
   readonly retailWallets?: number | undefined
-  /** Coins beside SOL and USDC; the catalog's coins when left out. */
+  /** Coins besides SOL and USDC; the catalogue's coins by default. */
   readonly listed?: ReadonlyArray<Coin> | undefined
-  /** End of its past, in milliseconds since the Unix epoch; at once when absent. */
+  /** When the past ends, in milliseconds since the Unix epoch; at once when absent. */
   readonly liveUnixMs?: number
 }): Market => {
   const { seed, bank, listed = coins, retailWallets, swapsPerSecond } = options
@@ -157,7 +158,7 @@ export const makeMarket = (options: {
       const worth = worthOf(coin.priceUsd, coin.decimals)
       lasting.push({ mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, pools) })
     }
-    // No transaction creates the first accounts.
+    // The first accounts belong to no transaction.
     bank.takeJournal()
     return Array.from({ length: FIRST_LAUNCHES }, launches.launch)
   }
@@ -200,7 +201,7 @@ export const makeMarket = (options: {
     },
     upgrade: (programId, elf) => {
       deployProgram(world, programId, bank.clock().slot, elf)
-      // No transaction makes an upgrade here.
+      // An upgrade belongs to no transaction here.
       bank.takeJournal()
     },
     copies: followers.journal

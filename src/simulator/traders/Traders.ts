@@ -3,53 +3,53 @@ import { arbitrage, type Worth } from "./arbitrage.ts"
 import { type Cast, frontEndOf } from "./cast.ts"
 import type { Deed } from "../chain/Ledger.ts"
 import { makeHabits } from "./habits.ts"
-import { makeRandom, type Random } from "./Random.ts"
+import { makeRandom, type Random } from "../chain/Random.ts"
 import { makeOwnAccounts } from "./ownAccounts.ts"
 import { type Listing, makeRetail } from "./retail.ts"
 import { isRouted } from "../../programs/jupiter/route.ts"
-import { type Carried, depthOf, otherMint, priceOf, reserveOf, sell } from "./trade.ts"
+import { type Carried, depthOf, otherMint, priceOf, reserveOf, sell } from "../chain/trade.ts"
 import { failedDeed, tradeDeed, transferDeed } from "../chain/transactions.ts"
 import type { World } from "../chain/World.ts"
 
-/** Activity in one block. */
+/** How active one block is. */
 export interface Pace {
-  /** Swaps, on average; a fraction is the probability of one more. */
+  /** Mean number of swaps. A fraction is the probability of one more. */
   readonly swaps: number
-  /** Size of swaps as a multiple of the usual one. */
+  /** Size of swaps as a multiple of the usual size. */
   readonly boldness: number
-  /** Further multiple for launched coins. */
+  /** Additional multiple for launched coins. */
   readonly hype: number
-  /** Probability that an arbitrageur checks one mint. */
+  /** Probability that an arbitrageur looks at a mint. */
   readonly alignments: number
 }
 
-/** The believed value of a listing, a random walk around its first value. */
+/** What traders believe a listing is worth: a random walk around its initial value. */
 interface Belief {
   readonly listing: Listing
   worth: number
   attention: number
 }
 
-/** SOL is traded at least once in this many slots (one minute), so that its price in dollars is never old. */
+/** SOL is traded at least once in this many slots (one minute), so its dollar price is never old. */
 const MONEY_EVERY = 150
 
-/** Probability that a trade is routed by an aggregator, and that a failed swap or a transfer comes beside it. */
+/** Probabilities: that an aggregator routes a trade, and that a failed swap or a transfer comes with a trade. */
 const ROUTED = 0.25
 const FAILED = 0.04
 const GIVEN = 0.03
 
-/** Largest share of a pool that one swap moves. */
+/** The largest share of a pool that one swap may move. */
 const MOST_SHARE = 0.07
 
-/** A share of a pool to trade: mostly small, sometimes forty times as large. */
+/** The share of a pool to trade: usually small, sometimes forty times as large. */
 const appetite = (random: Random): number => 0.0002 / (random.unit() + 0.025)
 
-// Mean reversion of beliefs in one slot.
+// How strongly beliefs revert to their mean, per slot.
 const PULL = 2e-6
-// Probability that the attention on a mint changes in one slot.
+// Probability per slot that the attention on a mint changes.
 const TURN = 0.002
 
-/** Random walk of a belief over so many slots: the deviation grows with their square root. */
+/** Moves a belief randomly over `slots` slots. The deviation grows with the square root of `slots`. */
 const wander = (random: Random, belief: Belief, slots: number): void => {
   const { listing } = belief
   const step = (random.unit() + random.unit() + random.unit() - 1.5) * 2 * listing.volatility * Math.sqrt(slots)
@@ -70,7 +70,7 @@ const byAttention = (random: Random, beliefs: ReadonlyArray<Belief>): Belief => 
   return random.pick(beliefs)
 }
 
-/** Amount that a wallet with too little of a mint receives. */
+/** How much a wallet receives when it has too little of a mint. */
 const TOP_UP = new Map<Mint, bigint>([
   [SOL, 200_000_000_000n],
   [USDC, 20_000_000_000n]
@@ -90,7 +90,7 @@ const makeBeliefs = (listings: () => ReadonlyArray<Listing>) => {
     })
 }
 
-/** The traders of the cast over the listings, as a function that executes the trades of one slot. */
+/** Makes the function that executes the cast's trades of one slot. */
 export const makeTraders = (options: {
   readonly world: World
   readonly random: Random
@@ -161,7 +161,7 @@ export const makeTraders = (options: {
     return record(wallet, onward === null ? [swap] : [swap, onward])
   }
 
-  /** Spends the output of a routed sale on another coin, in the same transaction. */
+  /** Spends the output of a routed sale on another coin in the same transaction. */
   const goOn = (
     wallet: Address,
     { amountOut, inputMint, dex }: Carried,
@@ -174,7 +174,7 @@ export const makeTraders = (options: {
       : sell(world, wallet, random.pick(pools), SOL, amountOut, "associated")
   }
 
-  /** A swap that fails by slippage. */
+  /** Makes a swap that fails because of slippage. */
   const miss = (now: ReadonlyArray<Belief>): void => {
     const { listing } = byAttention(random, now)
     const pool = random.pick(listing.pools)
@@ -186,7 +186,7 @@ export const makeTraders = (options: {
     }
   }
 
-  /** A transfer from one wallet to another. */
+  /** Makes a transfer from one wallet to another. */
   const share = (now: ReadonlyArray<Belief>): void => {
     const [from, to] = [random.pick(cast.retail), random.pick(cast.retail)]
     const mint = random.chance(0.3) ? SOL : byAttention(random, now).listing.mint
@@ -199,7 +199,7 @@ export const makeTraders = (options: {
   let tradedAt = world.bank.clock().slot
   let moneyAt = 0
 
-  /** SOL against dollars, when it was not traded for a while. */
+  /** Trades SOL against dollars when that has not happened for a while. */
   const moneyDue = (now: ReadonlyArray<Belief>, slot: number): Belief | undefined => {
     const isDue = slot - moneyAt >= MONEY_EVERY
     moneyAt = isDue ? slot : moneyAt
@@ -228,7 +228,7 @@ export const makeTraders = (options: {
     )
     const money = pace.swaps > 0 ? moneyDue(now, slot) : undefined
     swaps += money === undefined ? 0 : gamble(now, pace, money)
-    // Attempts without a swap count too, so that the loop ends.
+    // Attempts without a swap also count, so that the loop ends.
     for (let tries = 0; swaps < budget && tries < budget * 3; tries++) {
       swaps += gamble(now, pace)
       if (random.chance(FAILED)) {

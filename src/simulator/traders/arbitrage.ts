@@ -1,13 +1,13 @@
-/** Arbitrage between the pools of one mint: buys in the cheapest and sells in the dearest, if that gains. */
+/** Arbitrage between the pools of one mint: buys in the cheapest and sells in the dearest, if there is a profit. */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { SimPool } from "../chain/SimPool.ts"
-import { type Carried, depthOf, otherMint, planSale, priceOf, sell } from "./trade.ts"
+import { type Carried, depthOf, otherMint, planSale, priceOf, sell } from "../chain/trade.ts"
 import type { World } from "../chain/World.ts"
 
-/** Value of one atomic unit of a quote mint in lamports; null for any other mint. */
+/** What one atomic unit of a quote mint is worth in lamports; null for other mints. */
 export type Worth = (mint: Mint) => number | null
 
-/** A pool with its price of the mint, in lamports. */
+/** A pool and its price of the mint, in lamports. */
 interface Offer {
   readonly pool: SimPool
   readonly price: number
@@ -19,16 +19,16 @@ const offersOf = (pools: ReadonlyArray<SimPool>, mint: Mint, worth: Worth): Read
     return unit === null ? [] : [{ pool, price: priceOf(pool, mint) * unit }]
   })
 
-/** Attempts: each trades half the size of the previous one, until the round trip gains. */
+/** How often a smaller size is tried: each attempt halves the previous size, until the round trip is profitable. */
 const TRIES = 4
 
-/** Lamports of transaction fees that a round trip has to earn besides. */
+/** Transaction fees that a round trip must earn as well, in lamports. */
 const FEE_LAMPORTS = 10_000
 
-/** Spreads below this never gain: the fees of two swaps are higher in every program. */
+/** A smaller spread is never profitable: the fees of two swaps are higher in every program. */
 const LEAST_SPREAD = 0.0015
 
-/** Executes the two swaps of a round trip that gains; empty when there is none. */
+/** Executes the two swaps of a profitable round trip; returns no swaps when there is none. */
 export const arbitrage = (
   world: World,
   wallet: Address,
@@ -49,7 +49,7 @@ export const arbitrage = (
   const paid = otherMint(low.pool, mint)
   const earned = otherMint(high.pool, mint)
   const spread = high.price / low.price - 1
-  // Closes half the spread on either side: a price moves by about twice the share of depth traded.
+  // Closes half the spread on each side: a price moves by about twice the share of the depth that is traded.
   let size = (Math.min(depthOf(low.pool, mint), depthOf(high.pool, mint)) * spread) / 4
   for (let i = 0; i < TRIES; i++, size /= 2) {
     const amountIn = BigInt(Math.floor(size * priceOf(low.pool, mint)))

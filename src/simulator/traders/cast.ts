@@ -1,4 +1,4 @@
-/** The wallets of the simulated market and their first funds. */
+/** The wallets of the simulated market and what they own at first. */
 import { Record } from "effect"
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { inventWallet, SYSTEM_PROGRAM } from "../chain/addresses.ts"
@@ -10,12 +10,11 @@ export interface SimWallet {
   readonly address: Address
 }
 
-/** The wallets by role. */
 export interface Cast {
   readonly retail: ReadonlyArray<Address>
   readonly whales: ReadonlyArray<Address>
   readonly arbitrageurs: ReadonlyArray<Address>
-  /** Buy every launch at once, and sell it at a gain. */
+  /** Buy every launch at once and sell with a profit. */
   readonly snipers: ReadonlyArray<Address>
   /** Trade in and out of one coin each. */
   readonly scalpers: ReadonlyArray<Address>
@@ -25,15 +24,15 @@ export interface Cast {
   readonly treasury: Address
   /** Earns the transaction fees. */
   readonly validator: Address
-  /** Account of a front end that every eighth retail wallet trades through. */
+  /** The account of the front end that every eighth retail wallet trades through. */
   readonly frontEnd: Address
 }
 
-/** The front end that a wallet trades through; undefined for wallets that trade without one. */
+/** The front end that a wallet trades through; undefined when it trades without one. */
 export const frontEndOf = ({ frontEnd, retail }: Cast, wallet: Address): Address | undefined =>
   retail.indexOf(wallet) % 8 === 5 ? frontEnd : undefined
 
-/** Retail wallets of a market as it is set. */
+/** How many retail wallets a market has by default. */
 export const RETAIL_WALLETS = 120
 
 const COUNTS = { whale: 6, arbitrageur: 4, sniper: 4, scalper: 3, holder: 3 }
@@ -73,7 +72,7 @@ const fund = (world: World, wallet: Address, mint: Mint, amount: bigint): void =
 const WHOLE_SOL = 1_000_000_000n
 const WHOLE_USDC = 1_000_000n
 
-/** Creates every wallet with its first SOL and USDC. */
+/** Creates every wallet with some SOL and USDC. */
 export const fundCast = (world: World, cast: Cast): void => {
   const { retail, whales, arbitrageurs, snipers, scalpers, holders, treasury, validator, frontEnd } = cast
   const give = (wallets: ReadonlyArray<Address>, sol: bigint, usdc: bigint): void => {
@@ -91,9 +90,12 @@ export const fundCast = (world: World, cast: Cast): void => {
   give(retail, 250n, 30_000n)
 }
 
-/** Distributes a coin's supply outside of pools. Arbitrageurs get none, since they keep none. */
+/**
+ * Distributes the part of a coin's supply that is not in pools. Arbitrageurs get nothing, because they never keep
+ * coins.
+ */
 export const distribute = (world: World, { retail, whales, treasury }: Cast, mint: Mint, amount: bigint): void => {
-  // Some begin with a coin in two accounts.
+  // Some wallets start with a coin in two accounts.
   const isSplit = (wallet: Address): boolean => retail.indexOf(wallet) % 16 === 3
   const share = (part: bigint, wallets: ReadonlyArray<Address>): void =>
     wallets.forEach((wallet) => {

@@ -1,4 +1,4 @@
-/** The simulated copier: its wallet swaps in the pools of the wallets that it follows, a few slots after them. */
+/** The simulated copier. Its wallet swaps in the same pools as the wallets that it follows, a few slots later. */
 import { Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import type { CopyFill, NewFollow } from "../../api/schemas/Copying.ts"
 import { Signature } from "../../domain/Signature.ts"
@@ -17,40 +17,39 @@ import {
   tokenTradeOf
 } from "./followersRules.ts"
 import type { Deed, Transaction } from "../chain/Ledger.ts"
-import { makeRandom } from "./Random.ts"
+import { makeRandom } from "../chain/Random.ts"
 import type { Listing } from "./retail.ts"
 import type { SimPool } from "../chain/SimPool.ts"
 import { supplyOf } from "../chain/tokens.ts"
-import { type Carried, otherMint, planSale, reserveOf, sell } from "./trade.ts"
+import { type Carried, otherMint, planSale, reserveOf, sell } from "../chain/trade.ts"
 import { failedDeed, tradeDeed } from "../chain/transactions.ts"
 import { decimalsOf, type World } from "../chain/World.ts"
 
-/** A copier. */
 export interface Followers {
-  /** Creates and funds its wallets. */
+  /** Creates and funds the copier's wallets. */
   readonly begin: () => void
-  /** Executes its copies in the slot being built, after these deeds of others. */
+  /** Executes the copies in the slot being built, after these deeds of other wallets. */
   readonly copy: (deeds: ReadonlyArray<Deed>) => ReadonlyArray<Deed>
-  /** Takes the slot's transactions, and writes the fills that they complete to the journal. */
+  /** Takes the slot's transactions and writes the fills that they complete to the journal. */
   readonly settle: (transactions: ReadonlyArray<Transaction>) => void
   readonly journal: CopyJournal
 }
 
-/** A leader's trade that is still to be copied. */
+/** A leader's trade that has not been copied yet. */
 interface Pending {
   readonly sim: SimFollow
   readonly leader: Address
   readonly trade: TokenTrade
-  /** Units that the leader sold, and held before. */
+  /** How much the leader sold, and how much it held before. */
   readonly part: { readonly sold: bigint; readonly had: bigint }
   readonly priceUsd: string | null
   readonly receipt: Deed["receipt"]
   readonly dueSlot: number
-  /** Its transaction; null until the block is finished. */
+  /** Where the trade is on the chain; null until its block is finished. */
   place: { readonly signature: Signature; readonly slot: number; readonly atMs: number } | null
 }
 
-/** The result of an attempt to copy; `deed` is set when it has a transaction, executed or failed. */
+/** What an attempt to copy led to. `deed` is set when there is a transaction, executed or failed. */
 interface Outcome {
   readonly pending: Pending
   readonly refusal: Refusal | null
@@ -62,13 +61,15 @@ interface Outcome {
 const WHOLE_SOL = 1_000_000_000n
 const FUNDS = 2_000n * WHOLE_SOL
 const LATEST_SLOTS = 4
-/** Slots between blocks without a gap. After a gap, as everywhere in the past, copies follow in the same block. */
+/**
+ * Distance in slots of blocks without a gap. After a gap, as everywhere in the past, copies come in the same block.
+ */
 const NEXT = 1
 
 const failed = (reason: Refusal["reason"]): Refusal => ({ status: "failed", reason })
 const skipped = (reason: Refusal["reason"]): Refusal => ({ status: "skipped", reason })
 
-/** The wallet on the simulated chain that pays for a follow's copies. */
+/** The wallet that pays for a follow's copies. */
 const walletOf = ({ ownedWallet }: NewFollow): Address => Address.make(ownedWallet.address)
 
 /** A copier of some of the cast's wallets. */
@@ -100,7 +101,7 @@ export const makeFollowers = (options: {
       (pool) => pool.open() && otherMint(pool, mint) === SOL
     )
 
-  /** Micro-dollars for one SOL in the pool that pays most; zero when there is none. */
+  /** Micro-dollars per SOL in the pool that pays most; zero when there is none. */
   const solPrice = (): bigint =>
     poolsOf(USDC).reduce((best, pool) => {
       const out = planSale(world, pool, SOL, WHOLE_SOL)?.amountOut ?? 0n
@@ -115,7 +116,7 @@ export const makeFollowers = (options: {
       })
       .toSorted((a, b) => (a.amountOut === b.amountOut ? 0 : a.amountOut < b.amountOut ? 1 : -1))[0]
 
-  /** Executes one copy in its own transaction. A copy that exceeds its slippage leaves a failed transaction. */
+  /** Executes one copy in its own transaction. If its slippage is exceeded, the transaction fails. */
   const attempt = (one: Pending, microPerSol: bigint): Outcome => {
     const { follow } = one.sim
     const { trade } = one
@@ -153,7 +154,7 @@ export const makeFollowers = (options: {
     return { pending: one, refusal: null, carried, deed: tradeDeed(world, parties, [carried]), microPerSol }
   }
 
-  /** The refusal of a trade by the status or the filters of the follow; null when it is to be copied. */
+  /** Why the follow does not copy a trade, by its status or filters; null when it does. */
   const refusalOf = ({ ceasedAtMs, follow }: SimFollow, trade: TokenTrade): Refusal | null => {
     if (ceasedAtMs !== null && atMs(bank.clock().slot) >= ceasedAtMs) {
       return skipped("paused")
@@ -161,7 +162,7 @@ export const makeFollowers = (options: {
     return isFiltered(follow, trade, supplyOf(bank.must(trade.mint))) ? skipped("filter") : null
   }
 
-  /** The trades of a deed, once for each follow of its wallet that has not been stopped. */
+  /** The trades of a deed, once for each running follow of its wallet. */
   const pendingOf = (deed: Deed, microPerSolNow: bigint): ReadonlyArray<Pending> => {
     const { slot } = bank.clock()
     const isFollowing = ({ ceasedAtMs, follow }: SimFollow) =>

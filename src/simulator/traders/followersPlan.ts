@@ -1,18 +1,18 @@
-/** The follows of the simulated copier. */
+/** Which wallets the simulated copier follows. */
 import type { Address } from "../../domain/Address.ts"
 import type { FollowStatus, NewFollow } from "../../api/schemas/Copying.ts"
 import { inventBytes } from "../chain/addresses.ts"
 import type { Cast } from "./cast.ts"
 import { registries, WELCOME } from "../venues/fundingWorld.ts"
 
-/** A follow with the time of its last status. */
+/** A follow, and when its status last changed. */
 export interface SimFollow {
   readonly follow: NewFollow
-  /** Active until then, and afterwards paused or stopped by its status; null while active. */
+  /** The follow is active until this time and afterwards has its status, paused or stopped. Null while active. */
   readonly ceasedAtMs: number | null
 }
 
-/** Start of the chain, and end of its past. */
+/** When the chain starts and when its past ends. */
 export interface Times {
   readonly beganAtMs: number
   readonly liveAtMs: number
@@ -87,7 +87,7 @@ const plans: ReadonlyArray<Plan> = [
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 6)).toString("hex")
 
-/** Identifies one start of one chain in ids of follows and fills. */
+/** Names one start of one chain in the ids of follows and fills. */
 export const runOf = (seed: string, { beganAtMs }: Times): string => hex(inventBytes(seed, `copies from ${beganAtMs}`))
 
 const ceasedAt = (status: FollowStatus, { beganAtMs, liveAtMs }: Times): number | null => {
@@ -98,7 +98,7 @@ const ceasedAt = (status: FollowStatus, { beganAtMs, liveAtMs }: Times): number 
   return status === "paused" ? Math.floor((beganAtMs + liveAtMs) / 2) : liveAtMs
 }
 
-/** The follows of the account of the first keys, paid for by its first wallet. */
+/** The follows of the account that owns the first keys. Its first wallet pays. */
 export const followsOf = (seed: string, cast: Cast, times: Times): ReadonlyArray<SimFollow> => {
   const owned = registries(seed).get(WELCOME)?.[0]
   return plans.flatMap(({ filters, label, leader, sizing, status }, index) => {

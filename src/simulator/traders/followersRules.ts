@@ -1,4 +1,4 @@
-/** Rules by which a leader's trade is copied, in integers. */
+/** How a leader's trade is copied, computed in integers. */
 import { minBigInt } from "../../programs/math/integers.ts"
 import { type Mint, SOL, USDC } from "../../domain/Address.ts"
 import type { FillReason, NewFollow } from "../../api/schemas/Copying.ts"
@@ -14,7 +14,7 @@ const NANOS_PER_MICRO = 1000n
 export interface TokenTrade {
   readonly mint: Mint
   readonly side: "buy" | "sell"
-  /** Units of the mint. */
+  /** Amount in units of the mint. */
   readonly tokens: bigint
   readonly lamports: bigint
   readonly valueUsdNanos: bigint
@@ -26,7 +26,7 @@ export const nanosOf = (lamports: bigint, microPerSol: bigint): bigint =>
 
 const isSolOrUsdc = (mint: Mint): boolean => mint === SOL || mint === USDC
 
-/** A swap as a trade of a token; null between SOL and USDC or between two tokens, or without a price of SOL. */
+/** Reads a swap as a trade of a token. Null between SOL and USDC, between two tokens, and when SOL has no price. */
 export const tokenTradeOf = (swap: RecordedSwap, microPerSol: bigint): TokenTrade | null => {
   const { amountIn, amountOut, inputMint, outputMint } = swap
   if (isSolOrUsdc(inputMint) === isSolOrUsdc(outputMint) || microPerSol === 0n) {
@@ -41,7 +41,7 @@ export const tokenTradeOf = (swap: RecordedSwap, microPerSol: bigint): TokenTrad
     : { ...trade, lamports: (paid * LAMPORTS_PER_SOL) / microPerSol, valueUsdNanos: paid * NANOS_PER_MICRO }
 }
 
-/** Price of a whole token in dollars; null for zero tokens. */
+/** Dollar price of one whole token; null for zero tokens. */
 export const priceOfTrade = ({ tokens, valueUsdNanos }: TokenTrade, decimals: number): Decimal | null =>
   tokens === 0n
     ? null
@@ -52,7 +52,7 @@ const nanosOfText = (usd: Decimal): bigint => {
   return BigInt(whole + fraction.slice(0, USD_DIGITS).padEnd(USD_DIGITS, "0"))
 }
 
-/** True when the follow's filters exclude this trade; `supply` is the mint's supply. */
+/** True when the follow's filters exclude this trade. `supply` is the mint's supply. */
 export const isFiltered = ({ filters }: NewFollow, trade: TokenTrade, supply: bigint): boolean => {
   const { buys, maxMarketCapUsd, minLeaderUsd, sells } = filters
   if (!(trade.side === "buy" ? buys : sells)) {
@@ -64,7 +64,7 @@ export const isFiltered = ({ filters }: NewFollow, trade: TokenTrade, supply: bi
   return maxMarketCapUsd !== null && trade.valueUsdNanos * supply > nanosOfText(maxMarketCapUsd) * trade.tokens
 }
 
-/** Lamports that the follow spends on a purchase, rounded down. */
+/** How many lamports the follow spends on a purchase, rounded down. */
 export const stakeOf = ({ sizing }: NewFollow, trade: TokenTrade): bigint => {
   const { amount, maxPerTrade, ratioPct } = sizing
   const scale = ratioPct?.split(".")[1]?.length ?? 0
@@ -73,11 +73,11 @@ export const stakeOf = ({ sizing }: NewFollow, trade: TokenTrade): bigint => {
   return maxPerTrade === null ? wanted : minBigInt(wanted, maxPerTrade)
 }
 
-/** Minimum output of a copy with this input: the leader's rate less the slippage of the follow, rounded down. */
+/** Minimum output of a copy with this input: the leader's rate less the follow's slippage, rounded down. */
 export const leastOut = ({ filters }: NewFollow, trade: TokenTrade, amountIn: bigint): bigint => {
   const [paid, got] = trade.side === "buy" ? [trade.lamports, trade.tokens] : [trade.tokens, trade.lamports]
   return paid === 0n ? 0n : (amountIn * got * (BPS - BigInt(filters.slippageBps))) / (paid * BPS)
 }
 
-/** Status and reason of a copy that was not executed. */
+/** Why a copy was not executed. */
 export type Refusal = { readonly status: "failed" | "skipped"; readonly reason: FillReason }

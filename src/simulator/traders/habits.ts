@@ -1,17 +1,18 @@
 /**
- * Wallets that each trade by one recognizable rule: snipers buy every launch at once and sell it all at a gain, or after an
- * hour; scalpers buy and sell one coin within minutes; holders buy long listed coins now and then and never sell.
+ * Wallets with one recognizable rule each. Snipers buy every launch at once and sell everything with a profit, or
+ * after an hour. Scalpers buy one coin and sell it within minutes. Holders buy long-listed coins now and then and
+ * never sell.
  */
 import { minBigInt } from "../../programs/math/integers.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { Cast } from "./cast.ts"
-import type { Random } from "./Random.ts"
+import type { Random } from "../chain/Random.ts"
 import type { Listing } from "./retail.ts"
 import type { SimPool } from "../chain/SimPool.ts"
-import { type Carried, depthOf, otherMint, priceOf, sell } from "./trade.ts"
+import { type Carried, depthOf, otherMint, priceOf, sell } from "../chain/trade.ts"
 import type { World } from "../chain/World.ts"
 
-/** A purchase that is to be sold again. */
+/** A purchase that will be sold again. */
 interface Position {
   readonly wallet: Address
   readonly mint: Mint
@@ -21,13 +22,13 @@ interface Position {
 }
 
 const WHOLE_SOL = 1_000_000_000
-/** A sniper sells at this multiple of its cost, or after so many slots: an hour. */
+/** A sniper sells at this multiple of its cost, or after `SNIPER_STAY` slots, an hour. */
 const SNIPER_GAIN = 1.5
 const SNIPER_STAY = 9_000
-/** A scalper buys about ten times an hour and sells a minute later, in slots. */
+/** Slots between a scalper's purchases: about ten an hour. It sells after `SCALPER_STAY` slots, a minute. */
 const SCALPER_EVERY = 900
 const SCALPER_STAY = 150
-/** A holder buys about three times an hour, in slots. */
+/** Slots between a holder's purchases: about three an hour. */
 const HOLDER_EVERY = 3_000
 
 /** The deepest open pool against SOL. */
@@ -37,8 +38,8 @@ const homeOf = ({ mint, pools }: Listing): SimPool | undefined =>
     .toSorted((a, b) => depthOf(b, SOL) - depthOf(a, SOL))[0]
 
 /**
- * Returns a function that makes the trades of a slot and returns the number of swaps. `slots` is the distance to the
- * last slot it ran for. `prepare` tops up a wallet, `made` records a swap.
+ * Returns a function that makes the trades of a slot and returns how many swaps there were. `slots` is how many slots
+ * have passed since its last call. `prepare` tops up a wallet, `made` records a swap.
  */
 export const makeHabits = (options: {
   readonly world: World
@@ -87,7 +88,7 @@ export const makeHabits = (options: {
     return age >= SNIPER_STAY || worth >= SNIPER_GAIN * Number(lamports)
   }
 
-  /** Sells the positions that are due; drops those whose coin is no longer listed. */
+  /** Sells the positions that are due. Drops positions whose coin is no longer listed. */
   const leave = (now: ReadonlyArray<Listing>): number => {
     const before = positions
     const kept = before.filter((position) => {

@@ -1,7 +1,7 @@
 /**
- * Wallets that keep a coin in several token accounts. They open a second and a third account, move units between them,
- * trade from a different account than last time, and close an account that they emptied. One of them does so about
- * every half minute.
+ * Wallets that keep a coin in several token accounts. They open a second and a third account, move units between
+ * them, trade from a different account than last time, and close an account that is empty. About every half minute
+ * one of them does one of these.
  */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Deed } from "../chain/Ledger.ts"
@@ -9,10 +9,10 @@ import { balanceOf, transferFeeOf } from "../chain/tokens.ts"
 import { transferDeed } from "../chain/transactions.ts"
 import type { World } from "../chain/World.ts"
 import type { Cast } from "./cast.ts"
-import type { Random } from "./Random.ts"
+import type { Random } from "../chain/Random.ts"
 import type { Listing } from "./retail.ts"
 
-/** One action of any wallet in so many slots. */
+/** One wallet acts in this many slots. */
 const ACT_EVERY = 75
 const MOST_ACCOUNTS = 3
 
@@ -34,7 +34,7 @@ export const makeOwnAccounts = (options: {
 
   const unitsIn = (account: Address): bigint => balanceOf(world.bank.must(account))
 
-  /** Moves a part of the units of one account to another. */
+  /** Moves some units from one account to another. */
   const move = (from: Address, to: Address, mint: Mint, amount: bigint): void => {
     if (amount > 0n) {
       world.pay(from, to, mint, amount)
@@ -64,7 +64,7 @@ export const makeOwnAccounts = (options: {
       return transferDeed(world, parties)
     }
     move(other, purse, mint, unitsIn(other))
-    // The program does not close an account that holds withheld fees.
+    // The program does not close an account with withheld fees.
     return transferDeed(world, parties, transferFeeOf(world.bank.must(mint)) === null ? [other] : [])
   }
 

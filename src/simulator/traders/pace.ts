@@ -1,15 +1,20 @@
 import { Clock, Duration, Effect } from "effect"
 
-/** Most slots that are made late; after a larger jump of the clock, as of a suspended machine, all are skipped. */
+/**
+ * How many overdue slots are made up for. After a larger jump of the clock, as when a machine wakes up, all are
+ * skipped.
+ */
 const MOST_BEHIND = 25
 
-/** Slots to skip when the next one is so long overdue: none, or all that were missed. */
+/** How many slots to skip when the next one is this late: none, or all that were missed. */
 export const slotsToSkip = (overdueMs: number, intervalMs: number): number => {
   const behind = Math.floor(overdueMs / intervalMs)
   return behind > MOST_BEHIND ? behind : 0
 }
 
-/** Runs `step` once an interval for ever; calls `skip` with the slots to skip when the clock has jumped. */
+/**
+ * Runs `step` once per interval, for ever. When the clock has jumped, calls `skip` with the number of slots to skip.
+ */
 export const keepPace = Effect.fnUntraced(function* (
   intervalMs: number,
   step: () => void,
@@ -24,7 +29,7 @@ export const keepPace = Effect.fnUntraced(function* (
         skip(skipped)
         dueMs += skipped * intervalMs
       }
-      // A late slot is made at once, but other fibers run in between.
+      // A late slot is made at once, but other fibers get to run in between.
       yield* dueMs > nowMs ? Effect.sleep(Duration.millis(dueMs - nowMs)) : Effect.yieldNow
       step()
       dueMs += intervalMs

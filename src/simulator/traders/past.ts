@@ -1,21 +1,21 @@
-/** The past of a chain before it goes live: blocks far apart at first, and closer together later. */
+/** The past of a chain before it goes live. Blocks are far apart at first and get closer. */
 import { Clock, Duration, Effect } from "effect"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
 import type { Market } from "./Market.ts"
 
 const SLOTS_PER_HOUR = 3_600_000 / SLOT_MS
 
-/** Slots in so many hours. */
+/** How many slots these hours have. */
 export const slotsOf = (hours: number): number => Math.max(0, Math.round(hours * SLOTS_PER_HOUR))
 
-/** Blocks between two ages whose ratio is e. */
+/** How many blocks lie between two ages with a ratio of e. */
 const DENSITY = 130
-/** The longest gap as a part of the whole past: 90 seconds of a day. */
+/** The longest gap, as a fraction of the whole past: 90 seconds in a day. */
 const LONGEST_PART = 1 / 960
-/** The longest gap of a short past: half a minute. */
+/** The longest gap in a short past: half a minute, in slots. */
 const LONGEST_SLOTS = 75
 
-/** Slots to skip after a block, when `left` of `whole` slots remain. */
+/** How many slots to skip after a block, when `left` of `whole` slots remain. */
 export const slotsBetween = (left: number, whole: number): number =>
   Math.min(Math.max(0, left - 1), Math.floor(Math.min(left / DENSITY, Math.max(LONGEST_SLOTS, whole * LONGEST_PART))))
 
@@ -28,18 +28,20 @@ export function* livePast(bank: Bank, market: Market, until: number): Generator<
   }
 }
 
-/** Milliseconds of work before other fibers run. */
+/** Other fibers run after this many milliseconds of work. */
 const SLICE_MS = 5
-/** A quarter of a core: a start comes first. */
+/** Leaves the past a quarter of a core, because the start of the service comes first. */
 const PAUSE = Duration.millis(15)
-/** Time between two publications, and the pause beside reads that come first. */
+/** Time between two publications. Also the pause while more important reads are going on. */
 const PUBLISH_EVERY_MS = 50
 const SLOW_PAUSE = Duration.millis(PUBLISH_EVERY_MS)
 
-/** Unread blocks at which the past waits for its reader; time without a read after which it goes on without one. */
+/**
+ * The past waits for its reader at this many unread blocks, until the reader has not read for `READER_PATIENCE_MS`.
+ */
 const MOST_UNREAD = 60
 const READER_PATIENCE_MS = 30_000
-/** Slots before the newest read block that are kept for a reader that asks again. */
+/** How many slots before the newest read block are kept, for a reader that asks again. */
 const READ_KEPT = 5_000
 
 /**
@@ -59,13 +61,19 @@ export const readerPace = (bank: Bank, kept = READ_KEPT): ((nowMs: number) => bo
   }
 }
 
-/** Time without a read of accounts after which a client that starts has what it needs; time that it has for the first one. */
+/**
+ * A starting client has what it needs when it has not read accounts for this long. Its first read may take
+ * `FIRST_READ_MS`.
+ */
 const READS_PAUSE_MS = 500
 const FIRST_READ_MS = 1_000
-/** Time after which the past goes on even though a client still reads accounts. */
+/** After this long the past goes on, even while a client still reads accounts. */
 const READS_LIMIT_MS = 30_000
 
-/** True while a client that starts reads accounts, which come before the past. `lastReadMs` is null before the first read. */
+/**
+ * True while a starting client reads accounts, which are more important than the past. `lastReadMs` is null before
+ * the first read.
+ */
 export const readsFirst = (lastReadMs: () => number | null): ((nowMs: number) => boolean) => {
   let begunMs: number | null = null
   return (nowMs) => {
@@ -76,16 +84,17 @@ export const readsFirst = (lastReadMs: () => number | null): ((nowMs: number) =>
   }
 }
 
-/** Conditions under which the past slows down, at a time in milliseconds since the Unix epoch. */
+/** When the past has to slow down. Times are in milliseconds since the Unix epoch. */
 export interface PastPace {
-  /** No block is made. */
+  /** True when no block may be made. */
   readonly mustWait: (nowMs: number) => boolean
-  /** One block is made for each publication. */
+  /** True when each publication may have only one block. */
   readonly isBusy: (nowMs: number) => boolean
 }
 
 /**
- * Merges several blocks into the last one, with every changed account once, as a node that catches up publishes them.
+ * Merges several blocks into the last one. Every changed account is in it once, as a node publishes blocks when it
+ * catches up.
  */
 const merge = (blocks: ReadonlyArray<Block>, last: Block): Block => {
   const accounts = new Map(blocks.flatMap((block) => block.accounts).map((account) => [account.address, account]))

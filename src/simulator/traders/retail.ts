@@ -1,31 +1,36 @@
-/** Trades of ordinary wallets: by a believed value of a coin, in the better of two pools. */
+/**
+ * Trades of ordinary wallets. They compare a coin's believed value with its price and use the better of two pools.
+ */
 import { minBigInt } from "../../programs/math/integers.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Worth } from "./arbitrage.ts"
-import type { Random } from "./Random.ts"
+import type { Random } from "../chain/Random.ts"
 import type { SimPool } from "../chain/SimPool.ts"
-import { type Carried, depthOf, otherMint, planSale, priceOf, reserveOf, sell, type Wrapper } from "./trade.ts"
+import { type Carried, depthOf, otherMint, planSale, priceOf, reserveOf, sell, type Wrapper } from "../chain/trade.ts"
 import type { World } from "../chain/World.ts"
 
 /** A mint that can be traded. */
 export interface Listing {
   readonly mint: Mint
-  /** Its open pools; at least one. */
+  /** Open pools; at least one. */
   readonly pools: ReadonlyArray<SimPool>
-  /** First value of an atomic unit, in lamports; beliefs revert to it. */
+  /** Initial value of an atomic unit in lamports. Beliefs revert to it. */
   readonly worth: number
-  /** Change of a belief in one slot, as a fraction. */
+  /** How much a belief changes per slot, as a fraction. */
   readonly volatility: number
   /** True for a coin that began on a launch curve. */
   readonly launched: boolean
 }
 
-/** Makes one trade, or null: `worth` is the believed value of the mint, `share` the part of a pool's depth to trade. */
+/**
+ * Makes one trade, or returns null. `worth` is the believed value of the mint, `share` the part of a pool's depth to
+ * trade.
+ */
 type Retail = (wallet: Address, listing: Listing, worth: number, share: number, wrapper: Wrapper) => Carried | null
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
 
-/** Retail trades. `prepare` tops up a wallet with a quote mint. */
+/** Makes retail trades. `prepare` tops a wallet up with a quote mint. */
 export const makeRetail = (options: {
   readonly world: World
   readonly random: Random

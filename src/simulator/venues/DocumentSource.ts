@@ -4,7 +4,7 @@ import { DOCUMENTS_CID } from "../chain/metadata.ts"
 import { makeAiling } from "../node/ailing.ts"
 import { listen } from "../node/loopback.ts"
 
-/** The faults of the source. `hostile` answers with text and links that must not be shown as they are. */
+/** What is wrong with the source. `hostile` answers with text and links that must not be shown as they are. */
 export interface DocumentAilment {
   readonly answers: "ok" | "404" | "500" | "malformed" | "page" | "long" | "frozen" | "hostile" | "redirect"
 }
@@ -16,13 +16,13 @@ export class DocumentSource extends Context.Service<
   DocumentSource,
   {
     readonly url: string
-    /** Changes the named faults and keeps the others. */
+    /** Changes the given faults and leaves the others. */
     setAilment(change: Partial<DocumentAilment>): Effect.Effect<void>
-    /** Requests so far. */
+    /** How many requests have arrived. */
     readonly requests: () => number
   }
 >()("fathom/simulator/venues/DocumentSource") {
-  /** A gateway that lives until the layer's scope closes. */
+  /** The gateway lives until the layer's scope closes. */
   static readonly layer: Layer.Layer<DocumentSource, HttpServerError.ServeError> = Layer.effect(
     DocumentSource,
     Effect.suspend(() => make())

@@ -6,31 +6,31 @@ import { listen } from "../node/loopback.ts"
 
 const answers = ["ok", "500", "malformed", "frozen", "dated"] as const
 
-/** The faults of the source. `dated` announces when a series is ready as a date instead of a delay. */
+/** What is wrong with the source. `dated` says by a date, instead of a delay, when a series is ready. */
 export interface EvmAilment {
   readonly answers: (typeof answers)[number]
-  /** Milliseconds that a series takes to build after its first request; null means forever. */
+  /** How many milliseconds a series takes to build after its first request; null means forever. */
   readonly warmingMs: number | null
 }
 
 const healthy: EvmAilment = { answers: "ok", warmingMs: 1000 }
 
-/** The fault at the start: `SIMULATOR_FAULTS_EVM=500` and so on. */
+/** The fault at the start, from the setting `SIMULATOR_FAULTS_EVM=500` and so on. */
 export const answersConfig = Config.Literals(answers, "SIMULATOR_FAULTS_EVM").pipe(Config.withDefault("ok" as const))
 
-/** A source of EVM candles on the loopback interface. It builds a series when the series is first requested. */
+/** A source of EVM candles on the loopback interface. It builds a series at the first request for it. */
 export class EvmCandleSource extends Context.Service<
   EvmCandleSource,
   {
     readonly url: string
     readonly tokens: ReadonlyArray<SimEvmToken>
-    /** Changes the named faults and keeps the others. */
+    /** Changes the given faults and leaves the others. */
     setAilment(change: Partial<EvmAilment>): Effect.Effect<void>
-    /** Requests so far. */
+    /** How many requests have arrived. */
     readonly requests: () => number
   }
 >()("fathom/simulator/venues/EvmCandleSource") {
-  /** A source that lives until the layer's scope closes. The same seed gives the same tokens and candles. */
+  /** The source lives until the layer's scope closes. The same seed gives the same tokens and candles. */
   static readonly layer = (
     options: { readonly seed?: string; readonly ailment?: Partial<EvmAilment> } = {}
   ): Layer.Layer<EvmCandleSource, HttpServerError.ServeError> =>

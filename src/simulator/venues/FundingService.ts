@@ -6,7 +6,6 @@ import { type FundingAilment, fundingAilmentConfig, type FundingFaults, sound } 
 import { balanceOf, catalog, depositOf, NEIGHBOUR, registries, type SimOwned, WELCOME } from "./fundingWorld.ts"
 import { listen } from "../node/loopback.ts"
 
-/** Options of the simulated funding service. */
 export interface FundingServiceOptions {
   /** The same seed gives the same wallets, addresses and holdings. */
   readonly seed: string
@@ -14,7 +13,7 @@ export interface FundingServiceOptions {
   readonly ailment: FundingAilment
 }
 
-/** A simulated funding service on the loopback interface: two families, five networks, two owners. */
+/** A simulated funding service on the loopback interface. It has two families, five networks and two owners. */
 export class FundingService extends Context.Service<
   FundingService,
   {
@@ -22,11 +21,11 @@ export class FundingService extends Context.Service<
     /** The bearer token that requests must carry. */
     readonly token: Redacted.Redacted
     readonly faults: FundingFaults
-    /** The wallets of an owner; empty for an unknown owner. */
+    /** The wallets of an owner; empty when the owner is unknown. */
     readonly walletsOf: (owner: string) => ReadonlyArray<SimOwned>
   }
 >()("fathom/simulator/venues/FundingService") {
-  /** A service that lives until the layer's scope closes. */
+  /** The service lives until the layer's scope closes. */
   static readonly layer = (
     options: Partial<FundingServiceOptions> = {}
   ): Layer.Layer<FundingService, HttpServerError.ServeError> =>
@@ -51,7 +50,7 @@ const json = (body: unknown, status = 200): HttpServerResponse.HttpServerRespons
 
 const unknown = (what: "wallet" | "target") => json({ error: `unknown_${what}` }, 404)
 
-/** What a request is answered from. */
+/** What responses are made from. */
 interface Books {
   readonly seed: string
   readonly registry: ReadonlyMap<string, ReadonlyArray<SimOwned>>
@@ -93,7 +92,7 @@ const answer = (books: Books, { pathname, searchParams }: URL): HttpServerRespon
     return HttpServerResponse.text("Not Found\n", { status: 404 })
   }
   const named = decodeURIComponent(asked["owner"] ?? "")
-  // A service that confuses its two customers.
+  // A service that mixes up its two customers.
   const isConfused = books.ailment.answers === "foreign"
   const owner = isConfused ? (named === NEIGHBOUR ? WELCOME : NEIGHBOUR) : named
   const wallets = books.registry.get(owner) ?? []
@@ -111,7 +110,7 @@ const answer = (books: Books, { pathname, searchParams }: URL): HttpServerRespon
   return asked["what"] === "balances" ? balances(books, owner, [wallet]) : deposit(books, owner, wallet, searchParams)
 }
 
-/** An answer without its second half. */
+/** A response without its second half. */
 const torn = ({ body, status }: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
   const text = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
   return HttpServerResponse.text(text.slice(0, text.length >> 1), { status, contentType: "application/json" })

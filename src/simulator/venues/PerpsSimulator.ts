@@ -10,13 +10,13 @@ import { listen } from "../node/loopback.ts"
 const conditions = ["ok", "down", "dead", "silent", "slow", "malformed", "thin", "stale"] as const
 
 /**
- * The condition of a venue. `down` answers 503, `dead` cuts connections, `silent` never answers, `slow` takes three
- * seconds, `malformed` stops in the middle of its answers, `thin` offers three levels of almost nothing, `stale` is a
- * minute and a half behind.
+ * The state of a venue. `down` answers 503, `dead` drops connections, `silent` never answers, `slow` takes three
+ * seconds, `malformed` stops in the middle of its responses, `thin` offers three levels of almost nothing, `stale` is
+ * a minute and a half behind.
  */
 export type Condition = (typeof conditions)[number]
 
-/** The condition of every venue. */
+/** The state of every venue. */
 export type Health = Readonly<Record<SimVenue, Condition>>
 
 const SLOW = "3 seconds"
@@ -36,7 +36,7 @@ const healthy: Health = {
 
 const condition = (name: string) => Config.Literals(conditions, name).pipe(Config.withDefault("ok" as const))
 
-/** The faults at the start: `SIMULATOR_FAULTS_PERPS_HL=down` and so on. */
+/** The faults at the start, from settings: `SIMULATOR_FAULTS_PERPS_HL=down` and so on. */
 export const healthConfig: Config.Config<Health> = Config.all({
   hl: condition("HL"),
   velocity: condition("VELOCITY"),
@@ -47,11 +47,11 @@ export const healthConfig: Config.Config<Health> = Config.all({
   jupiter: condition("JUPITER")
 }).pipe(Config.nested("SIMULATOR_FAULTS_PERPS"))
 
-/** Perpetual futures venues on the loopback interface, in the shapes of real ones, generated from one seed. */
+/** Perpetual futures venues on the loopback interface. They look like the real ones and derive from one seed. */
 export class PerpsSimulator extends Context.Service<
   PerpsSimulator,
   {
-    /** The address of each venue by the name of its setting. */
+    /** URL of each venue, by the name of its setting. */
     readonly urls: {
       readonly PERPS_HL_URL: string
       readonly PERPS_VELOCITY_BOOK_URL: string
@@ -62,13 +62,13 @@ export class PerpsSimulator extends Context.Service<
       readonly PERPS_ASTER_URL: string
       readonly PERPS_JUPITER_RPC_URL: string
     }
-    /** Changes the condition of the named venues. */
+    /** Changes the state of the given venues. */
     setHealth(change: Partial<Health>): Effect.Effect<void>
-    /** Requests so far, by venue. */
+    /** How many requests have arrived, by venue. */
     readonly requests: () => Readonly<Record<SimVenue, number>>
   }
 >()("fathom/simulator/venues/PerpsSimulator") {
-  /** Venues that live until the layer's scope closes. The same seed and time give the same books. */
+  /** The venues live until the layer's scope closes. The same seed and time give the same books. */
   static readonly layer = (
     options: { readonly seed?: string; readonly health?: Partial<Health> } = {}
   ): Layer.Layer<PerpsSimulator, HttpServerError.ServeError> =>
@@ -91,7 +91,7 @@ export class PerpsSimulator extends Context.Service<
     )
 }
 
-/** The books of a venue in this condition. */
+/** A venue's books, given its state. */
 const bookIn = (world: PerpsWorld, venue: SimVenue, state: Condition, nowMs: number): PerpsBook => {
   const atMs = state === "stale" ? nowMs - STALE_MS : nowMs
   return (perp) => {
@@ -113,7 +113,7 @@ const json = (text: string, status: number, sentAtMs: number) =>
     headers: { date: new Date(sentAtMs).toUTCString() }
   })
 
-/** The venue that a path starts with, and the rest of the path. */
+/** Splits a path into its first part, the venue, and the rest. */
 const parted = (pathname: string): readonly [SimVenue, string] | undefined => {
   const venue = perpsVenues.find((key) => pathname.startsWith(`/${key}/`))
   return venue === undefined ? undefined : [venue, pathname.slice(venue.length + 1)]

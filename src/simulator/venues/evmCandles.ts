@@ -1,7 +1,6 @@
-/** Simulated candles of EVM tokens. Minutes derive from a seed; wider candles are aggregated from minutes. */
+/** Simulated candles of EVM tokens. Minutes derive from a seed, and wider candles are made from minutes. */
 import { inventBytes } from "../chain/addresses.ts"
 
-/** A token of an EVM chain. */
 export interface SimEvmToken {
   readonly chain: string
   /** `0x` and 40 lower-case hex digits. */
@@ -11,7 +10,7 @@ export interface SimEvmToken {
   readonly decimals: number
   /** Whole tokens as decimal text; null when unknown. */
   readonly totalSupply: string | null
-  /** Unix time of its first trade, in seconds. */
+  /** Unix time of the first trade, in seconds. */
   readonly bornAt: number
 }
 
@@ -27,7 +26,7 @@ const coins = [
 const OLDEST = 1_767_225_600
 const DAY = 86_400
 
-/** Three tokens on every chain. The same seed gives the same tokens. */
+/** Three tokens for every chain. The same seed gives the same tokens. */
 export const evmTokens = (seed: string): ReadonlyArray<SimEvmToken> =>
   chains.flatMap((chain) =>
     coins.map((coin, at) => ({
@@ -62,7 +61,8 @@ const mix = (salt: number, minute: number): number => {
 const saltOf = ({ address }: SimEvmToken): number => Number.parseInt(address.slice(2, 10), 16) | 0
 
 /**
- * The price at the start of a minute: slow waves and a little noise, with six significant digits as venues write them.
+ * The price at the start of a minute: slow waves and a little noise. It has six significant digits, as venues write
+ * prices.
  */
 const priceAt = (salt: number, minute: number): number => {
   const base = 10 ** ((salt >>> 8) % 4) / 1000
@@ -70,7 +70,7 @@ const priceAt = (salt: number, minute: number): number => {
   return Number((base * Math.exp(waves)).toPrecision(6))
 }
 
-/** True for one minute of eight, and from two to four in the morning UTC. */
+/** True for one minute in eight, and from two to four in the morning UTC. Quiet minutes have no trades. */
 const isQuiet = (salt: number, minute: number): boolean =>
   mix(salt + 1, minute) < 1 / 8 || Math.floor((minute % 1440) / 120) === 1
 
@@ -91,7 +91,7 @@ const join = (start: number, a: SimCandle, b: SimCandle): SimCandle => [
   a[5] + b[5]
 ]
 
-/** Selects the newest `limit` candles that start in `[from, to)` and not in the future. */
+/** Selects the newest `limit` candles that start in `[from, to)`, without future ones. */
 export interface SimCandleQuery {
   readonly width: number
   readonly from: number
@@ -100,7 +100,7 @@ export interface SimCandleQuery {
   readonly now: number
 }
 
-/** Candles of a token, oldest first. There is no candle when all its minutes were quiet. */
+/** A token's candles, oldest first. A candle is missing when all its minutes were quiet. */
 export const evmCandles = (token: SimEvmToken, query: SimCandleQuery): ReadonlyArray<SimCandle> => {
   const salt = saltOf(token)
   const { from, limit, now, to, width } = query

@@ -1,11 +1,11 @@
 import { Config } from "effect"
 import type { Ailing } from "../node/ailing.ts"
 
-/** The faults of the funding service. */
+/** What is wrong with the funding service. */
 export interface FundingAilment {
-  /** What happens to requests. `frozen` accepts them and never answers. */
+  /** How requests fail. `frozen` accepts them and never answers. */
   readonly http: "ok" | "500" | "429" | "frozen"
-  /** `malformed`: half of the JSON. `foreign`: the answer for another owner. */
+  /** `malformed`: half of the JSON. `foreign`: another owner's data. */
   readonly answers: "ok" | "malformed" | "foreign"
   /** Ids of networks whose balances cannot be read. */
   readonly unread: ReadonlyArray<string>
@@ -14,7 +14,10 @@ export interface FundingAilment {
 /** A service without faults. */
 export const sound: FundingAilment = { http: "ok", answers: "ok", unread: [] }
 
-/** The faults at the start: `SIMULATOR_FUNDING_HTTP=500`, `SIMULATOR_FUNDING_UNREAD=base-mainnet` and so on. */
+/**
+ * The faults at the start, from settings: `SIMULATOR_FUNDING_HTTP=500`, `SIMULATOR_FUNDING_UNREAD=base-mainnet` and
+ * so on.
+ */
 export const fundingAilmentConfig: Config.Config<FundingAilment> = Config.all({
   http: Config.Literals(["ok", "500", "429", "frozen"], "HTTP").pipe(Config.withDefault(sound.http)),
   answers: Config.Literals(["ok", "malformed", "foreign"], "ANSWERS").pipe(Config.withDefault(sound.answers)),
@@ -24,5 +27,4 @@ export const fundingAilmentConfig: Config.Config<FundingAilment> = Config.all({
   )
 }).pipe(Config.nested("SIMULATOR_FUNDING"))
 
-/** The faults of a running service. */
 export type FundingFaults = Ailing<FundingAilment>

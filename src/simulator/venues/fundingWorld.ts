@@ -5,10 +5,9 @@ import { inventBytes, inventWallet } from "../chain/addresses.ts"
 
 /** The account of the sandbox's first keys. */
 export const WELCOME = "welcome"
-/** Another account. The first must never see its wallets. */
+/** Another account. The first account must never see its wallets. */
 export const NEIGHBOUR = "neighbour"
 
-/** A network of the catalog. */
 export interface SimNetwork {
   readonly id: string
   readonly name: string
@@ -16,7 +15,9 @@ export interface SimNetwork {
   readonly memoRequired: boolean
 }
 
-/** An asset of the catalog. `minimumAtomic` is the smallest deposit in atomic units; null when there is no minimum. */
+/**
+ * An asset of the catalogue. `minimumAtomic` is the smallest deposit in atomic units; null when there is no minimum.
+ */
 export interface SimAsset {
   readonly id: string
   readonly network: string
@@ -27,7 +28,6 @@ export interface SimAsset {
   readonly minimumAtomic: string | null
 }
 
-/** A wallet that an owner has registered. */
 export interface SimOwned {
   readonly walletId: string
   readonly family: "solana" | "evm"
@@ -60,7 +60,10 @@ const entry = (network: SimNetwork, ...coins: ReadonlyArray<Coin>): SimEntry => 
 const solana = { family: "solana" as const, memoRequired: false }
 const evm = { family: "evm" as const, memoRequired: false }
 
-/** Networks and assets for deposits. `solana-custody` has one address for all owners and tells them apart by memo. */
+/**
+ * Networks and assets for deposits. `solana-custody` has one address for all owners and uses a memo to tell them
+ * apart.
+ */
 export const catalog: ReadonlyArray<SimEntry> = [
   entry({ id: "solana-mainnet", name: "Solana", ...solana }, ["SOL", SOL, 9, "1000000"], ["USDC", USDC, 6, null]),
   entry(
@@ -141,13 +144,13 @@ const PRICE_DECIMALS = 4
 /** Prices in hundredths of a cent. */
 const PRICES: Readonly<Record<string, bigint>> = { SOL: 1_502_500n, USDC: 10_000n, ETH: 31_505_000n }
 
-/** Less than a hundred whole units. About one wallet in four holds none, which is a measured zero. */
+/** Less than a hundred whole units. About one wallet in four holds nothing, which is a measured zero. */
 const holdingOf = (seed: string, label: string, decimals: number): bigint => {
   const drawn = BigInt(`0x${hex(inventBytes(seed, `holding ${label}`))}`)
   return drawn % 4n === 0n ? 0n : drawn % tenTo(decimals + 2)
 }
 
-/** A wallet's balance of one asset at one time. An asset without a price has no value but a reason. */
+/** A wallet's balance of one asset at one time. An asset without a price has a reason instead of a value. */
 export const balanceOf = (seed: string, wallet: SimOwned, network: SimNetwork, asset: SimAsset, nowMs: number) => {
   const balance = holdingOf(seed, `${wallet.walletId} ${asset.id}`, asset.decimals)
   const price = PRICES[asset.symbol]

@@ -33,7 +33,7 @@ const market = ({ priceDigits, sizeDigits, symbol }: SimPerp) => {
   }
 }
 
-/** Aster: markets, funding and books in the shape of Binance's futures API. */
+/** Aster: markets, funding and books, like Binance's futures API. */
 export const simAster = ({ book, nowMs, path, query, rate8h }: VenueRequest): VenueResponse => {
   const listed = listedOn("aster")
   switch (path) {

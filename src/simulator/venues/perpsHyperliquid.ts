@@ -12,7 +12,7 @@ export const simHyperliquid = ({ body, book, nowMs, path, rate8h }: VenueRequest
     return refused(422, "Failed to deserialize the JSON body into the target type")
   }
   if (type === "metaAndAssetCtxs") {
-    // A rate for eight hours has twelve digits, so an eighth of it has fifteen.
+    // A rate for eight hours has twelve digits, so one eighth of it has fifteen.
     const funding = (perp: SimPerp) => signed(rate8h("hl", perp, nowMs) * 125n, 15)
     return ok([
       { universe: listed.map(({ sizeDigits, symbol }) => ({ name: symbol, szDecimals: sizeDigits, maxLeverage: 20 })) },

@@ -15,10 +15,12 @@ import { newAccountData, writeAddress, writeI64, writeU64 } from "../../programs
 import type { SimBook, SimPerp } from "./perpsMarkets.ts"
 import { listedOn, ok, refused, type VenueRequest, type VenueResponse } from "./perpsShapes.ts"
 
-/** Doves quotes eight digits. */
+/** Doves states prices with eight digits. */
 const EXPO = -8
 const DOLLAR = tenTo(6)
-/** The base fee is 6 bps. A size of this many millionths of a dollar costs another 10,000 bps. */
+/**
+ * The base fee is 6 bps. Each time the size grows by this many millionths of a dollar, the fee grows by 10,000 bps.
+ */
 const BASE_BPS = 6n
 const SCALAR = 1_250_000_000n * DOLLAR
 const SLOT_MS = 400
@@ -37,7 +39,7 @@ const limits = {
   targetUtilizationRate: 800_000_000n
 } as const
 
-/** A custody that owns twice `free`. Half of it is locked, so `free` can still be used. */
+/** A custody that owns twice `free`. Half is locked, so `free` can still be used. */
 const custodyData = (decimals: number, free: bigint, oracle: Address | null): Uint8Array => {
   const data = newAccountData(CUSTODY_LENGTH, CUSTODY_DISCRIMINATOR)
   data[custodyAt.decimals] = decimals
@@ -64,7 +66,7 @@ const priceData = ({ asks: [ask], asOfMs, bids: [bid] }: SimBook, { priceDigits 
 
 const DECIMALS = 9
 
-/** The accounts of the pool by address. The size of the asks is what can still be opened. */
+/** The pool's accounts by address. The size of the asks is what can still be opened. */
 const accountsOf = (book: VenueRequest["book"]): ReadonlyMap<string, readonly [owner: Address, data: Uint8Array]> => {
   const entries = listedOn("jupiter").flatMap((perp) => {
     const lines = book(perp)
@@ -82,7 +84,7 @@ const accountsOf = (book: VenueRequest["book"]): ReadonlyMap<string, readonly [o
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
-/** A Solana node with the accounts of Jupiter Perpetuals. It answers `getMultipleAccounts` only. */
+/** A Solana node that has the accounts of Jupiter Perpetuals. It only answers `getMultipleAccounts`. */
 export const simJupiter = ({ body, book, nowMs }: VenueRequest): VenueResponse => {
   const params = fieldOf(body, "params")
   const [addresses] = Array.isArray(params) ? params : []

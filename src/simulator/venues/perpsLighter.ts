@@ -15,7 +15,7 @@ const detail = ({ id, priceDigits, sizeDigits, symbol }: SimPerp) => ({
   supported_price_decimals: priceDigits
 })
 
-/** Lighter: its order book and funding endpoints. */
+/** Lighter: order books and funding. */
 export const simLighter = ({ book, nowMs, path, query, rate8h }: VenueRequest): VenueResponse => {
   const listed = listedOn("lighter")
   if (path === "/api/v1/orderBookDetails") {

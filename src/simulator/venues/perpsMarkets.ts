@@ -1,23 +1,22 @@
 /**
- * Simulated perpetual futures: drifting prices, books around them and funding. Everything is a function of seed and
- * time.
+ * Simulated perpetual futures: drifting prices, books around them, and funding. Seed and time determine everything.
  */
-import { makeRandom } from "../traders/Random.ts"
+import { makeRandom } from "../chain/Random.ts"
 
 /** Keys of the simulated venues. */
 export const perpsVenues = ["hl", "velocity", "dydx", "paradex", "lighter", "aster", "jupiter"] as const
 export type SimVenue = (typeof perpsVenues)[number]
 
-/** One market, the same on every venue that lists it. */
+/** One market. It is the same on every venue that lists it. */
 export interface SimPerp {
   readonly symbol: string
-  /** Its number at venues that number markets. */
+  /** The market's number on venues that number markets. */
   readonly id: number
-  /** Dollars around which the price drifts. */
+  /** Dollar price that the market drifts around. */
   readonly dollars: number
   readonly priceDigits: number
   readonly sizeDigits: number
-  /** Typical coins on one level of the book. */
+  /** Typical size of a level of the book, in coins. */
   readonly typicalSize: number
   readonly venues: ReadonlyArray<SimVenue>
 }
@@ -36,7 +35,7 @@ export interface SimBook {
 }
 
 const everywhere = perpsVenues
-/** Venues with an order book. Jupiter trades only the three tokens of its pool. */
+/** The venues with an order book. Jupiter trades only the three tokens of its pool. */
 const onBooks = ["hl", "velocity", "dydx", "paradex", "lighter", "aster"] as const
 const notOnLighter = ["hl", "velocity", "dydx", "paradex", "aster"] as const
 
@@ -49,7 +48,8 @@ export const perps: ReadonlyArray<SimPerp> = [
 ]
 
 /**
- * Depth and spread of each venue: half the spread and the distance of levels in basis points, and a factor on sizes.
+ * Depth and spread of each venue: half the spread and the distance between levels in basis points, and a factor for
+ * sizes.
  */
 const characters: Readonly<Record<SimVenue, { readonly half: number; readonly step: number; readonly depth: number }>> =
   {
@@ -75,7 +75,7 @@ const wave = (seed: string, nowMs: number, periodMs: number): number => {
 /** Books and funding rates of one seed. */
 export interface PerpsWorld {
   readonly book: (venue: SimVenue, perp: SimPerp, nowMs: number, levels?: number) => SimBook
-  /** The share that longs pay shorts in eight hours, in units of 10^-12. */
+  /** The share that longs pay to shorts over eight hours, in units of 10^-12. */
   readonly rate8h: (venue: SimVenue, perp: SimPerp, nowMs: number) => bigint
 }
 
@@ -92,7 +92,7 @@ export const makePerpsWorld = (seed: string): PerpsWorld => ({
       let last = 0n
       return Array.from({ length: levels }, (_, i) => {
         const wanted = wholeOf(ticks * (1 + (direction * (half + i * step)) / 10_000))
-        // Even with coarse ticks no two levels have the same price, and no bid meets an ask.
+        // Even with coarse ticks, no two levels have the same price and no bid meets an ask.
         const beyond = last + BigInt(direction)
         const isBeyond = last === 0n || (direction === 1 ? wanted > last : wanted < last)
         last = isBeyond ? wanted : beyond

@@ -8,7 +8,7 @@ import { simParadex } from "./perpsParadex.ts"
 import type { SimVenue } from "./perpsMarkets.ts"
 import type { VenueRequest, VenueResponse } from "./perpsShapes.ts"
 
-/** The response of each venue to a request. */
+/** How each venue responds to a request. */
 export const perpsResponses: Readonly<Record<SimVenue, (request: VenueRequest) => VenueResponse>> = {
   hl: simHyperliquid,
   velocity: simVelocity,

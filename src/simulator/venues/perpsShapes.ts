@@ -2,19 +2,18 @@
 import { fromAtomic } from "../../domain/decimal.ts"
 import { type PerpsWorld, perps, type SimBook, type SimLevel, type SimPerp, type SimVenue } from "./perpsMarkets.ts"
 
-/** A request to a venue: the path below its address, the parameters, and the body of a POST. */
+/** A request to a venue: path below the venue's address, query parameters, and the body of a POST. */
 export interface VenueRequest {
   readonly path: string
   readonly query: URLSearchParams
   readonly body: unknown
   readonly nowMs: number
-  /** The book of a market, in the condition of the venue. */
+  /** The book of a market, given the venue's state. */
   readonly book: (perp: SimPerp) => SimBook
-  /** The share that longs pay shorts in eight hours, in units of 10^-12. */
+  /** The share that longs pay to shorts over eight hours, in units of 10^-12. */
   readonly rate8h: PerpsWorld["rate8h"]
 }
 
-/** A status and a body. */
 export interface VenueResponse {
   readonly status: number
   readonly json: unknown
@@ -23,18 +22,18 @@ export interface VenueResponse {
 export const ok = (json: unknown): VenueResponse => ({ status: 200, json })
 export const refused = (status: number, json: unknown): VenueResponse => ({ status, json })
 
-/** Decimal text of a whole number of 10^-`digits`. */
+/** Decimal text of an integer in units of 10^-`digits`. */
 export const signed = (value: bigint, digits: number): string =>
   value < 0n ? `-${fromAtomic(-value, digits)}` : fromAtomic(value, digits)
 
-/** The price of a level in dollars. */
+/** Price of a level in dollars. */
 export const priceOf = ({ priceDigits }: SimPerp, { ticks }: SimLevel): string => fromAtomic(ticks, priceDigits)
-/** The size of a level in coins. */
+/** Size of a level in coins. */
 export const sizeOf = ({ sizeDigits }: SimPerp, { lots }: SimLevel): string => fromAtomic(lots, sizeDigits)
 
 /** The markets of a venue. */
 export const listedOn = (venue: SimVenue): ReadonlyArray<SimPerp> =>
   perps.filter(({ venues }) => venues.includes(venue))
-/** The market whose name at the venue is its symbol followed by this suffix. */
+/** Finds the market that the venue calls by its symbol and this suffix. */
 export const find = (venue: SimVenue, name: string | null, suffix: string): SimPerp | undefined =>
   listedOn(venue).find(({ symbol }) => `${symbol}${suffix}` === name)

@@ -6,7 +6,7 @@ const HOURS_OF_DAY = 24
 const HOUR_MS = 3_600_000
 const SUFFIX = "-PERP"
 
-/** Velocity: its order book server and its data service at one address. */
+/** Velocity: its order book server and its data service, at one address. */
 export const simVelocity = (request: VenueRequest): VenueResponse => {
   const { path, query } = request
   if (path === "/stats/markets") {
@@ -58,7 +58,7 @@ const fundingRates = (perp: SimPerp, { nowMs, rate8h }: VenueRequest) => {
   const twap = BigInt(Math.round(perp.dollars * 1e6))
   const record = (_: unknown, i: number) => {
     const hour = Math.max(0, Math.floor(nowMs / HOUR_MS) - HOURS_OF_DAY + 1 + i)
-    // USDT per coin and hour in units of 10^-9, from a share of 10^-12 for eight hours and a price in units of 10^-6.
+    // USDT per coin and hour in units of 10^-9, computed from a share in 10^-12 for eight hours and a price in 10^-6.
     const rate = (rate8h("velocity", perp, hour * HOUR_MS) * twap) / (8n * 10n ** 9n)
     const fundingRate = signed(rate, 9)
     return { ts: hour * 3600, marketIndex: perp.id, fundingRate, oraclePriceTwap: signed(twap, 6) }

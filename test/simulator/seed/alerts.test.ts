@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { AlertStoreUnavailable } from "../../../src/api/schemas/Alert.ts"
-import { coins } from "../../../src/simulator/chain/catalog.ts"
+import { coins } from "../../../src/simulator/pools/catalog.ts"
 import { alertsOf, seedAlerts } from "../../../src/simulator/seed/alerts.ts"
 import { mintOf } from "../../market/tape/tape.ts"
 

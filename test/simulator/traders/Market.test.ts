@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { isUnpriceable } from "../../../src/programs/interface/Program.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { digestOf } from "../../../src/simulator/chain/Bank.ts"
-import { makeRandom } from "../../../src/simulator/traders/Random.ts"
+import { makeRandom } from "../../../src/simulator/chain/Random.ts"
 import { decode, decoded, discrepancies, newMarket, totalLamports, venues } from "../chain/chains.ts"
 
 describe("a new market", () => {
