@@ -10,7 +10,7 @@ type Level = keyof typeof LEVELS
 
 const names = Object.keys(LEVELS) as ReadonlyArray<Level>
 
-/** From `LOG_FORMAT` (`pretty`, or `json` for one object a line) and `LOG_LEVEL` (`info`). */
+/** Settings: `LOG_FORMAT` (`pretty`, or `json` for one object a line) and `LOG_LEVEL` (`info`). */
 export const settings = Config.all({
   format: Config.schema(Schema.Literals(["pretty", "json"]), "LOG_FORMAT").pipe(Config.withDefault("pretty" as const)),
   level: Config.schema(Schema.Literals(names), "LOG_LEVEL").pipe(Config.withDefault("info" as const))

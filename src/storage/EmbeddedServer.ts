@@ -54,7 +54,7 @@ export interface EmbeddedServerOptions {
   readonly folder: string
   /** Server settings that replace the defaults. */
   readonly settings?: Readonly<Record<string, string>> | undefined
-  /** False keeps root from using user namespaces, as some containers do. */
+  /** False when root must not use user namespaces, as in containers that forbid them. */
   readonly namespaces?: boolean | undefined
 }
 

@@ -64,7 +64,7 @@ describe("Scalar", () => {
     assert.strictEqual(asOf(known("usd", "1.5", { observedAtMs: 100, expiresAtMs: null }), 1e12).value, "1.5")
   })
 
-  it("refuses to leave with a value it should not have", () => {
+  it("is invalid with a value that its status does not allow", () => {
     const scalar = known("usd", "1", { observedAtMs: 1, expiresAtMs: 2 })
     assert.isFalse(isScalar({ ...scalar, status: "stale" }))
     assert.isFalse(isScalar({ ...scalar, value: null }))

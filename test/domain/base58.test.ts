@@ -44,7 +44,7 @@ describe("base58", () => {
     assert.strictEqual(toBase58(bytes.subarray(3, 36)), bs58.encode(bytes.slice(3, 36)))
   })
 
-  it("decodes to null other letters and more than 2,000 digits", () => {
+  it("decodes other letters and more than 2,000 digits to null", () => {
     assert.isNull(fromBase58("abc0"))
     assert.isNull(fromBase58("ü"))
     assert.isNull(fromBase58("z".repeat(2001)))

@@ -71,7 +71,7 @@ describe("a loop that keeps running", () => {
     })
   )
 
-  it.effect("tries a step again each second after a failure of any cause, and never leaves it out", () =>
+  it.effect("retries a step every second after a failure of any cause, and never skips it", () =>
     Effect.gen(function* () {
       const monitor = yield* SourceMonitor.SourceMonitor
       const faults = [Effect.fail("refused"), Effect.die(new Error("broken")), Effect.interrupt]

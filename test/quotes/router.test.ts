@@ -194,7 +194,7 @@ describe("spreadRoute", () => {
     )
   })
 
-  it("pays within five basis points of the best flow over all paths, on the unit when executed", () => {
+  it("pays within five basis points of the best flow over all paths, and to the unit when executed", () => {
     for (const measured of Object.values(routeLoss(100))) {
       assert.isAtMost(measured.lossBps.p99 ?? 100, 5)
       assert.strictEqual(measured.replayedExactly, measured.routes)

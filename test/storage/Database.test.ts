@@ -73,7 +73,7 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
     })
   )
 
-  it.live("takes a pool of one", () =>
+  it.live("works with a pool of one connection", () =>
     Effect.gen(function* () {
       const { database, host } = yield* TestDatabase.create
       const url = `postgres://postgres@localhost/${database}?host=${encodeURIComponent(host)}`

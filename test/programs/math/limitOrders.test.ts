@@ -45,7 +45,7 @@ describe("limit orders at a tick", () => {
     assert.deepStrictEqual([...end.ordersTaken], [[0, 495n]])
   })
 
-  it("are passed only when more than all of them is wanted, and then the tick is crossed", () => {
+  it("are passed only when a swap wants more than all of them, and then the tick is crossed", () => {
     const end = swapSteps(swapPath(), 2000n)
     assert.strictEqual(end.ending, "filled")
     assert.deepStrictEqual([...end.ordersTaken], [[0, 1000n]])

@@ -140,7 +140,7 @@ describe("a Whirlpool pool", () => {
     )
   })
 
-  it("is told from other accounts by owner, length and discriminator", () => {
+  it("is recognized by owner, length and discriminator", () => {
     const { pool } = whirlpoolFrom(plan)
     assert.isTrue(whirlpool.isPool(pool))
     assert.isFalse(whirlpool.isPool({ ...pool, owner: SOL }))

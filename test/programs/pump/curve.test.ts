@@ -225,7 +225,7 @@ describe("pumpCurve", () => {
     )
   })
 
-  it("leaves to the trader what buys nothing beyond the curve", () => {
+  it("leaves the trader what would buy nothing beyond the curve", () => {
     const change = nearEnd(10_000_000_000_000n)
     const { cost, realTokens } = reservesOf(change)
     const paid = cost + feesOn(cost)

@@ -156,7 +156,7 @@ describe("raydiumCpmm", () => {
     )
   })
 
-  it("is told from a pool of the program with the same discriminator", () => {
+  it("is distinguished from a pool of the program with the same discriminator", () => {
     assert.isTrue(raydiumCpmm.isPool(poolAccount()))
     assert.isFalse(raydiumCpmm.isPool({ ...poolAccount(), owner: at(9) }))
   })

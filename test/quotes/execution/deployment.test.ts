@@ -64,7 +64,7 @@ describe("a deployment", () => {
     assert.deepStrictEqual(found, { slot: null, isImmutable: true, code: { address: programId, offset: 0 } })
   })
 
-  it("is none, with a reason, without an account, when closed, and under another loader", () => {
+  it("is missing, with a reason, when there is no account, when it is closed, and under another loader", () => {
     assert.include(reasonOf(), "no program account")
     assert.include(reasonOf(program), "is closed")
     assert.include(

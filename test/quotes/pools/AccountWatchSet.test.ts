@@ -16,7 +16,7 @@ describe("AccountWatchSet", () => {
     assert.deepStrictEqual(following.takeChanges(), { watch: [], unwatch: [at(1)] })
   })
 
-  it("keeps the state of an account that was left and joined again", () => {
+  it("keeps the state of an account that was dropped and added again", () => {
     const following = new AccountWatchSet<string>()
     following.retarget("pool", set(), set(at(1)))
     following.takeChanges()

@@ -47,7 +47,7 @@ describe("PoolBook", () => {
     )
   )
 
-  it.effect("gives an empty list, not cold, for a mint without pools", () =>
+  it.effect("returns an empty list for a mint without pools, and does not call it cold", () =>
     withBook(new ToyChain(), (book) =>
       Effect.gen(function* () {
         yield* book.warm(TOKEN)

@@ -67,7 +67,7 @@ describe("PoolBook, with an index of pools,", () => {
     ).pipe(withIndex)
   })
 
-  it.effect("searches while a program is not whole, so that missing pools are never taken for none", () => {
+  it.effect("searches while a program is not whole, so that missing pools are not mistaken for no pools", () => {
     const chain = chainWithOnePool()
     const { index, withIndex } = indexOf()
     index.isWhole = false

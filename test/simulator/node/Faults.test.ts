@@ -139,7 +139,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     })
   )
 
-  it.effect("skip: a slot is left out after the one that has been announced", () =>
+  it.effect("skip leaves out the slot after the announced one", () =>
     Effect.gen(function* () {
       const { wsUrl, faults, advance } = yield* Simulator
       const { ask, next } = yield* connect(wsUrl)
