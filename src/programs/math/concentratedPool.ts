@@ -3,7 +3,6 @@
  * applied.
  */
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
-import type { Address, Mint } from "../../domain/Address.ts"
 import {
   type Accounts,
   type Pool,
@@ -24,14 +23,7 @@ import { swapSteps } from "./swapSteps.ts"
 import { withTransferFees } from "./transferFee.ts"
 
 /** Input of `makeConcentratedPool`. */
-export interface ConcentratedPool {
-  readonly address: Address
-  readonly dex: string
-  readonly mintA: Mint
-  readonly mintB: Mint
-  readonly slot: number
-  /** As in `Pool`. */
-  readonly reserves?: readonly [bigint, bigint]
+export interface ConcentratedPool extends Pick<Pool, "address" | "dex" | "mintA" | "mintB" | "slot" | "reserves"> {
   /** True when the program refuses a swap with zero output. */
   readonly refusesZeroOutput: boolean
   /**
