@@ -37,7 +37,7 @@ import {
 import { TokenStats } from "./schemas/TokenStats.ts"
 import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
-import { knowledgeOf, metaOf, methodVersion, requestId } from "./schemas/fields.ts"
+import { answerSlot, knowledgeOf, metaOf, methodVersion, requestId } from "./schemas/fields.ts"
 
 export const TokenStatsQuery = Schema.Struct({
   from: optional(
@@ -52,6 +52,7 @@ export class TokenStatsAnswer extends Schema.Opaque<TokenStatsAnswer>()(
     meta: field(
       Schema.Struct({
         ...metaOf("public-stats-v1"),
+        slot: answerSlot,
         ...knowledgeOf("Time of the newest block.")
       }),
       "How the answer was made, and how well it is known."

@@ -6,7 +6,7 @@ import { JsonBody } from "./middleware/JsonBody.ts"
 import { LAST_SECOND, NoQuery, tokenParams, UniqueList, UnixSecond } from "./parameters.ts"
 import { PriceAt } from "./schemas/PriceAt.ts"
 import { field } from "../domain/field.ts"
-import { knowledgeOf, metaOf, mint, nextCursor } from "./schemas/fields.ts"
+import { answerSlot, knowledgeOf, metaOf, mint, nextCursor } from "./schemas/fields.ts"
 
 /** Query of the price of a token at a second. */
 export const PriceAtQuery = Schema.Struct({
@@ -30,6 +30,7 @@ export const PriceHistoryBody = Schema.Struct({
 
 const meta = Schema.Struct({
   ...metaOf("public-price-at-v1"),
+  slot: answerSlot,
   ...knowledgeOf("Time of the newest block.")
 })
 

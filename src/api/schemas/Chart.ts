@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import { type Coverage, CoverageReason, Decimal, Status } from "../../domain/Scalar.ts"
 import { field } from "../../domain/field.ts"
-import { decimals } from "./fields.ts"
+import { answerSlot, decimals } from "./fields.ts"
 
 /** Widths of candles; `1mn` is a month. */
 export const ChartResolution = Schema.Literals([
@@ -133,6 +133,7 @@ export class ChartSupply extends Schema.Opaque<ChartSupply>()(
 
 /** A chart request. */
 export interface ChartKnowledge {
+  readonly slot: number | null
   readonly observedAtMs: number | null
   readonly status: Status
   readonly coverage: ChartCoverage
@@ -144,6 +145,7 @@ export interface ChartKnowledge {
 
 /** The fields of `ChartKnowledge` on the wire. */
 export const chartKnowledge = {
+  slot: answerSlot,
   observedAtMs: field(
     time,
     "Time of the newest observation that was used, in milliseconds since the Unix epoch; null when there was none."

@@ -11,7 +11,7 @@ import { MarketWindow, MovementRank, MovementRow } from "./MarketViews.ts"
 import { mintOrPool, oneSelector, twoMints } from "./subscriptionRules.ts"
 import { TokenTrade } from "./TokenTrade.ts"
 import { field } from "../../domain/field.ts"
-import { inputMint, mint, outputMint, sentAtMs } from "./fields.ts"
+import { answerSlot, inputMint, mint, outputMint, sentAtMs } from "./fields.ts"
 
 /** Most subscriptions of one market socket. */
 export const MAX_SUBSCRIPTIONS = 100
@@ -170,6 +170,7 @@ export class LiveLaunch extends Schema.Opaque<LiveLaunch>()(
 const movers = Schema.Struct({
   window: field(MarketWindow, "The span of time that ends now."),
   rows: field(Schema.Array(MovementRow), "The first rows of the ranking, at most 50."),
+  slot: answerSlot,
   status: Status,
   coverage: Coverage
 })
@@ -181,16 +182,24 @@ export class LiveQuote extends Schema.Opaque<LiveQuote>()(
 /** Data of the snapshot of each channel. */
 export const snapshotData = {
   trades: Schema.Struct({
-    trades: field(Schema.Array(TokenTrade), "Newest first, at most 50.")
+    trades: field(Schema.Array(TokenTrade), "Newest first, at most 50."),
+    slot: answerSlot
   }),
   candles: Schema.Struct({
     bars: field(Schema.Array(ChartBar), "Oldest first, at most 100."),
     openBarMs: field(time, "Start of the bar that can still change."),
+    slot: answerSlot,
     status: Status
   }),
-  price: LivePrice,
-  launches: Schema.Struct({ launches: field(Schema.Array(LiveLaunch), "Tokens created and graduated in the window.") }),
-  graduations: Schema.Struct({ graduations: field(Schema.Array(LiveLaunch), "Newest first, at most 50.") }),
+  price: Schema.Struct({ ...LivePrice.fields, asOfSlot: answerSlot }),
+  launches: Schema.Struct({
+    launches: field(Schema.Array(LiveLaunch), "Tokens created and graduated in the window."),
+    slot: answerSlot
+  }),
+  graduations: Schema.Struct({
+    graduations: field(Schema.Array(LiveLaunch), "Newest first, at most 50."),
+    slot: answerSlot
+  }),
   movers,
   quote: LiveQuote,
   freshness: Schema.Struct({ sources: field(Schema.Array(SourceFreshness), "Every source.") })

@@ -3,7 +3,7 @@ import { Address } from "../../domain/Address.ts"
 import { Coverage, Scalar, Status } from "../../domain/Scalar.ts"
 import { TokenRef } from "./Token.ts"
 import { field } from "../../domain/field.ts"
-import { chain, liquidityUsd, marketCapUsd, priceUsd, traders, trades } from "./fields.ts"
+import { answerSlot, chain, liquidityUsd, marketCapUsd, priceUsd, traders, trades } from "./fields.ts"
 
 /** Rolling windows that end now. */
 export const MarketWindow = Schema.Literals(["5m", "1h", "6h", "24h"])
@@ -203,6 +203,8 @@ export interface Excluded {
 
 /** Coverage of an answer. */
 export interface MarketKnowledge {
+  /** Slot of the newest block in the answer; null when it is not made of blocks. */
+  readonly slot: number | null
   readonly observedAtMs: number | null
   readonly status: Status
   readonly coverage: Coverage
@@ -210,6 +212,7 @@ export interface MarketKnowledge {
 
 /** The fields of `MarketKnowledge` on the wire. */
 export const marketKnowledge = {
+  slot: answerSlot,
   observedAtMs: field(
     time,
     "Time of the newest observation that was used, in milliseconds since the Unix epoch; null when there was none."

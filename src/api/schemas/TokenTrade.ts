@@ -78,6 +78,8 @@ export interface TradePage<Place> {
   readonly trades: ReadonlyArray<TokenTrade>
   /** The place after which the next page begins; null at the end. */
   readonly next: Place | null
+  /** Slot of the newest block that was searched. */
+  readonly slot: number | null
   readonly observedAtMs: number | null
   readonly status: Status
   readonly coverage: Coverage

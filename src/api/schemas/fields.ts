@@ -34,6 +34,12 @@ export const knowledgeOf = (observedAt: string) => ({
   coverage: Coverage
 })
 
+/** The slot of an answer. Answers of one slot are about the same blocks. */
+export const answerSlot = field(
+  Schema.NullOr(Schema.Int),
+  "Slot of the newest block in the answer. Two answers with the same slot are of the same blocks. Null where the answer is not made of blocks."
+)
+
 export const mint = field(Address, "Mint of the token: base58 of 32 bytes.")
 export const wallet = field(Address, "The wallet: base58 of 32 bytes.")
 export const inputMint = field(Address, "Mint of the token that is given.")

@@ -125,8 +125,8 @@ const discoverySelectors = (query: typeof DiscoveryQuery.Type): DiscoverySelecto
 
 const metaOf = <const Version extends string>(
   methodVersion: Version,
-  { coverage, observedAtMs, status }: MarketKnowledge
-) => metaWith({ methodVersion, chain: "solana", observedAtMs, status, coverage })
+  { coverage, observedAtMs, slot, status }: MarketKnowledge
+) => metaWith({ methodVersion, chain: "solana", slot, observedAtMs, status, coverage })
 
 interface StatsInput extends TokenPath {
   readonly query: typeof TokenStatsQuery.Type

@@ -36,13 +36,14 @@ export const layer = HttpApiBuilder.group(
       const sealed = sealedBy("search.tokens", selectors, limit)
       const pin = yield* readPin(sealed, query.cursor)
       const page = yield* Effect.mapError(search.search(selectors, { limit, pin }), viewProblem)
-      const { coverage, excluded, index, observedAtMs, status } = page
+      const { coverage, excluded, index, observedAtMs, slot, status } = page
       return {
         data: page.data,
         nextCursor: page.next === null ? null : writePin(sealed, page.next),
         meta: yield* metaWith({
           methodVersion: "public-search-v1",
           chain: "solana",
+          slot,
           observedAtMs,
           status,
           coverage,

@@ -23,7 +23,7 @@ export const layer = HttpApiBuilder.group(
       const { cursor, limit = defaults.limit, window = defaults.window } = input.query
       const sealed = sealedBy("topTraders.rank", { mint, window }, limit)
       const pin = yield* readPin(sealed, cursor)
-      const { coverage, next, observedAtMs, rows, status, total } = yield* Effect.mapError(
+      const { coverage, next, observedAtMs, rows, slot, status, total } = yield* Effect.mapError(
         traders.rank({ mint, window, limit, pin }),
         viewProblem
       )
@@ -33,6 +33,7 @@ export const layer = HttpApiBuilder.group(
         meta: yield* metaWith({
           methodVersion: "public-research-v1",
           chain: "solana",
+          slot,
           observedAtMs,
           address: mint,
           window,

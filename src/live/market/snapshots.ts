@@ -82,7 +82,7 @@ export const readMovers = (
   { rank = "gainers" satisfies MovementRank, window }: MoverTerms
 ) =>
   reader.movementNow({ window, rank, minLiquidityUsd: ZERO, minVolumeUsd: ZERO }, { limit: MOST.rows, pin: null }).pipe(
-    Effect.map(({ coverage, data, status }) => ({ window, rows: data, status, coverage })),
+    Effect.map(({ coverage, data, slot, status }) => ({ window, rows: data, slot, status, coverage })),
     Effect.mapError((error): SnapshotRefusal =>
       unavailable(error._tag === "ViewExpired" ? "The ranking expired: subscribe again." : error.detail)
     )
@@ -120,23 +120,26 @@ export const snapshotOf = (
   switch (terms.channel) {
     case "trades":
       return Effect.succeed(() => ({
-        trades: feed.newest(passesTerms(terms), publishedSlot(), MOST.trades).map(tokenTrade)
+        trades: feed.newest(passesTerms(terms), publishedSlot(), MOST.trades).map(tokenTrade),
+        slot: publishedSlot()
       }))
     case "candles":
       return Effect.map(readCandles(sources, terms, null), ({ data, knowledge }) => () => ({
         bars: data.bars,
         openBarMs: knowledge.openBarMs,
+        slot: knowledge.slot,
         status: knowledge.status
       }))
     case "price":
-      return Effect.succeed(() => priceOf(sources, terms.mint))
+      return Effect.succeed(() => ({ ...priceOf(sources, terms.mint), asOfSlot: publishedSlot() }))
     case "launches":
       return Effect.succeed(() => ({
         launches: newestLaunches(
           feed.launches(),
           ({ createdAtMs }) => createdAtMs,
           ({ curve }) => curve
-        )
+        ),
+        slot: feed.newestSlot()
       }))
     case "graduations":
       return Effect.succeed(() => ({
@@ -144,7 +147,8 @@ export const snapshotOf = (
           feed.launches(),
           ({ graduatedAtMs }) => graduatedAtMs,
           ({ pool }) => pool
-        )
+        ),
+        slot: feed.newestSlot()
       }))
     case "movers":
       return Effect.map(readMovers(sources, terms), (data) => () => data)

@@ -160,15 +160,21 @@ export class MarketReader extends Context.Service<
           yield* tape.restored
           const nowMs = yield* Clock.currentTimeMillis
           const { value } = yield* chartWith(mint, rangeRequest(from, nowMs), (chart) => {
-            const { life } = views.contextAt(nowMs)
+            const { life, slot } = views.contextAt(nowMs)
             const sums = statsOf(sources, mint, chart, { life, nowMs })
             const coverage = coverageOf(tape, mint, "24h", nowMs)
-            return { life, sums, coverage, largest: largestTrades(tape, mint, largestWindows(tape, mint, sums), nowMs) }
+            return {
+              life,
+              slot,
+              sums,
+              coverage,
+              largest: largestTrades(tape, mint, largestWindows(tape, mint, sums), nowMs)
+            }
           })
-          const { coverage, life, sums } = value
+          const { coverage, life, slot, sums } = value
           const largest = yield* value.largest
           const data = withLargest(sums, largest)
-          return { data, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
+          return { data, slot, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
         })
 
         return MarketReader.of({

@@ -66,7 +66,12 @@ export class TokenSearch extends Context.Service<
           const make = Effect.andThen(
             refresh.run,
             Effect.suspend(() =>
-              searchView(sources, selectors, { nowMs, prices: prices.at(nowMs), life: lifeNow(tape, nowMs) })
+              searchView(sources, selectors, {
+                nowMs,
+                slot: tape.newestSlot(),
+                prices: prices.at(nowMs),
+                life: lifeNow(tape, nowMs)
+              })
             )
           )
           const page = yield* pages(selectors, request, nowMs, make)

@@ -67,6 +67,8 @@ export class TradesReader extends Context.Service<
         if (heardAtMs === null) {
           return yield* new MarketUnavailable({ detail: "No block has been read yet." })
         }
+        // Memory is searched in the same step.
+        const slot = tape.newestSlot()
         const found = yield* findTrades(tape, request)
         if (found.isMissing && found.trades.length === 0) {
           return yield* new MarketUnavailable({ detail: "The stored trades are unavailable right now." })
@@ -75,6 +77,7 @@ export class TradesReader extends Context.Service<
         return {
           trades: found.trades.map(tokenTrade),
           next: found.next,
+          slot,
           observedAtMs: Math.min(tape.state.now * 1000, heardAtMs),
           status: statusOf(coverage),
           coverage

@@ -38,6 +38,8 @@ export interface ChartFindings {
   readonly missingBars: number | null
   readonly lacking: Lacking
   readonly status: Status
+  /** Slot of the newest block that the bars are made of; null without blocks. */
+  readonly slot: number | null
   readonly observedAtMs: number | null
   readonly supply: ChartSupply | null
   readonly nowMs: number
@@ -67,7 +69,7 @@ const coveredTo = (window: ChartWindow, lastEndMs: number | null, nowMs: number)
 
 /** What the answer of a chart says besides its bars. */
 export const chartKnowledge = (window: ChartWindow, found: ChartFindings): ChartKnowledge => {
-  const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, status, supply, truncated } = found
+  const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, slot, status, supply, truncated } = found
   const last = bars.at(-1)
   const lastEndMs = last === undefined ? null : nextBucket(window.resolution, last.t / 1000) * 1000
   const fromMs = toMs(coveredFrom(window, found))
@@ -76,6 +78,7 @@ export const chartKnowledge = (window: ChartWindow, found: ChartFindings): Chart
   const readUntilMs = Math.min(nowMs, observedAtMs ?? nowMs)
   const isCovered = status !== "unavailable" && (fromMs === null || untilMs === null || fromMs < untilMs)
   return {
+    slot,
     observedAtMs,
     status,
     coverage: {

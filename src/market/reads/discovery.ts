@@ -199,6 +199,7 @@ export const discoveryView = Effect.fnUntraced(function* (
     rows: ordered.slice(0, MOST_ROWS),
     excluded,
     coverage: coverage.complete && clipped ? incomplete("limit_clipped") : coverage,
+    slot: context.slot,
     observedAtMs: context.life.observedAtMs,
     expiresAtMs: context.life.expiresAtMs,
     unloaded: tokensToLoad(sources, shown)

@@ -152,6 +152,7 @@ export const evmChart = (plan: EvmPlan, chart: ChartRequest, series: EvmSeries, 
       missingBars: null,
       lacking,
       status: isUnknown ? "unavailable" : lacking === null ? "known" : "partial",
+      slot: null,
       observedAtMs: series.asOfMs,
       supply: mode === "mcap" ? supplyOf(series) : null,
       nowMs

@@ -94,7 +94,14 @@ export const makeLaunchReads = (
         data.map(({ liquidityUsd, token }) => [token.address, liquidityUsd.value])
       )
     )
-    return { data, next, observedAtMs: context.life.observedAtMs, status: statusOf(covered), coverage: covered }
+    return {
+      data,
+      next,
+      slot: context.slot,
+      observedAtMs: context.life.observedAtMs,
+      status: statusOf(covered),
+      coverage: covered
+    }
   })
 
   const launchOf = Effect.fn("MarketReader.launchOf")(function* (
@@ -112,6 +119,7 @@ export const makeLaunchReads = (
     const context = contextAt(nowMs)
     return {
       data: { ...rowOf(sources, tape.launches.of(mint) ?? launch, context), firstBuyers: buyers },
+      slot: context.slot,
       observedAtMs: context.life.observedAtMs,
       status: statusOf(coverage),
       coverage

@@ -51,6 +51,7 @@ export const makeMarketViews = (sources: ViewSources) => {
 
   const contextAt = (nowMs: number): MeasureContext => ({
     nowMs,
+    slot: tape.newestSlot(),
     prices: prices.at(nowMs),
     life: lifeNow(tape, nowMs)
   })
@@ -68,11 +69,12 @@ export const makeMarketViews = (sources: ViewSources) => {
     last = { key, state: tape.state, view: { data, windowCoverage } }
     const worst = windowNames.map((window) => windowCoverage[window]).find(({ complete }) => !complete)
     const whole = worst ?? windowCoverage["5m"]
-    return { data, windowCoverage, observedAtMs: observedAtMs(), status: statusOf(whole), coverage: whole }
+    const slot = tape.newestSlot()
+    return { data, windowCoverage, slot, observedAtMs: observedAtMs(), status: statusOf(whole), coverage: whole }
   }
 
   const overviewAt = (window: WindowName, nowMs: number): MarketKnowledge & { readonly data: Overview } => {
-    const { life, prices: now } = contextAt(nowMs)
+    const { life, prices: now, slot } = contextAt(nowMs)
     const data = overview({
       window,
       activity: tape.state.markets.all.activity.read(windowIndex[window]),
@@ -87,6 +89,7 @@ export const makeMarketViews = (sources: ViewSources) => {
     const groups = [data.activity, data.change, data.launches, data.breadth, data.reference]
     return {
       data,
+      slot,
       ...knowledgeOf(
         groups.flatMap((group): ReadonlyArray<Scalar> => Object.values(group)),
         observedAtMs()

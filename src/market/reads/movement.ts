@@ -32,6 +32,7 @@ export interface RankedView<Row> {
   readonly rows: ReadonlyArray<Row>
   readonly excluded: Excluded
   readonly coverage: Coverage
+  readonly slot: number
   readonly observedAtMs: number
   /** The time at which its measures become stale. */
   readonly expiresAtMs: number | null
@@ -146,6 +147,7 @@ export const movementView = Effect.fnUntraced(function* (
     rows: inOrder(rows, selectors.rank),
     excluded,
     coverage: coverage.complete && (isCut || place < mints.length) ? incomplete("limit_clipped") : coverage,
+    slot: context.slot,
     ...context.life,
     unloaded: tokensToLoad(sources, shown)
   }

@@ -20,12 +20,13 @@ export interface RankedPage<Row> extends MarketKnowledge {
 /** The page of a view that begins at a pin. It is stale once the measures of the view have expired. */
 export const rankedPage = <Row>(view: RankedView<Row>, pin: Pin, limit: number, nowMs: number): RankedPage<Row> => {
   const place = pin.place + limit
-  const { excluded, expiresAtMs, observedAtMs, rows } = view
+  const { excluded, expiresAtMs, observedAtMs, rows, slot } = view
   const coverage = expiresAtMs !== null && nowMs > expiresAtMs ? incomplete("source_stale") : view.coverage
   return {
     data: rows.slice(pin.place, place),
     next: place < rows.length ? { ...pin, place } : null,
     excluded,
+    slot,
     observedAtMs,
     status: statusOf(coverage),
     coverage

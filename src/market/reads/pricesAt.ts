@@ -15,24 +15,28 @@ const reasonOf = ({ _tag }: ChartRefusal): CoverageReason => (_tag === "ChartUna
 
 /** Reads of prices in the past. */
 export const makePricesAt = (tape: Market["Service"], read: ReadChart) => {
-  const knowledgeNow = (rows: ReadonlyArray<PriceAt>): MarketKnowledge => {
+  /** `slot` is the newest slot when the reads began: later blocks may have trades of late seconds. */
+  const knowledgeNow = (rows: ReadonlyArray<PriceAt>, slot: number): MarketKnowledge => {
     const heardAtMs = tape.heardAtMs()
     const observedAtMs = heardAtMs === null ? null : Math.min(tape.state.now * 1000, heardAtMs)
-    return knowledgeOf(
+    const known = knowledgeOf(
       rows.flatMap(({ priceSol, priceUsd }) => [priceUsd, priceSol]),
       observedAtMs
     )
+    return { slot, ...known }
   }
 
   const one = Effect.fn("MarketReader.priceAt")(function* (moment: PriceMoment) {
+    const slot = tape.newestSlot()
     const data = yield* priceAt(tape, read, moment, yield* Clock.currentTimeMillis)
-    return { data, ...knowledgeNow([data]) }
+    return { data, ...knowledgeNow([data], slot) }
   })
 
   const many = Effect.fn("MarketReader.pricesAt")(function* (moments: ReadonlyArray<PriceMoment>) {
     if (tape.heardAtMs() === null) {
       return yield* new MarketUnavailable({ detail: "No block has been read yet." })
     }
+    const slot = tape.newestSlot()
     const nowMs = yield* Clock.currentTimeMillis
     const found = yield* Effect.forEach(
       moments,
@@ -52,7 +56,7 @@ export const makePricesAt = (tape: Market["Service"], read: ReadChart) => {
       return yield* new MarketUnavailable({ detail: "The stored candles are unavailable right now." })
     }
     const data = found.map(({ row }) => row)
-    return { data, ...knowledgeNow(data) }
+    return { data, ...knowledgeNow(data, slot) }
   })
 
   return { priceAt: one, pricesAt: many }

@@ -212,6 +212,7 @@ export const searchView = Effect.fnUntraced(function* (
     rows: judged,
     excluded,
     coverage: coverageOf(index, isCut || rows.length > MOST_ROWS),
+    slot: context.slot,
     ...context.life,
     unloaded: tokensToLoad(
       sources,

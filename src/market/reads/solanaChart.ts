@@ -157,6 +157,10 @@ const observedAt = ({ older, tape }: ChartSources): number | null => {
   return tape.state.now === 0 || heardAtMs === null || readToMs === 0 ? null : Math.min(readToMs, heardAtMs)
 }
 
+/** The newest slot in the bars: the store's slot when all bars come from the store. Null before the first block. */
+const slotOf = ({ older, tape }: ChartSources): number | null =>
+  (older.isWhole ? older.bars?.readToSlot : tape.newestSlot() || null) ?? null
+
 /** Why the bars are not current; null when they are. */
 const lackingAtEnd = (sources: ChartSources, { to }: ChartWindow, nowMs: number): Lacking => {
   const { older, tape } = sources
@@ -227,6 +231,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
+      slot: slotOf(sources),
       observedAtMs: observedAt(sources),
       supply: mode === "mcap" ? chartSupply(supply, supplies !== null) : null,
       nowMs

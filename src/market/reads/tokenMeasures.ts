@@ -26,9 +26,11 @@ export interface MeasureSources extends TokenSources {
   readonly pools: Pick<PoolBook["Service"], "graduationOf" | "isLoaded" | "lacking" | "poolsOf">
 }
 
-/** The time, prices and lifetime that all measures of one view share. */
+/** The time, slot, prices and lifetime that all measures of one view share. */
 export interface MeasureContext {
   readonly nowMs: number
+  /** The newest slot of the blocks that are measured. */
+  readonly slot: number
   readonly prices: Prices
   readonly life: Lifetime
 }

@@ -15,6 +15,7 @@ import type { TraderPage } from "../memory/TraderViews.ts"
 
 /** The record behind a view, as it was when the view was made. */
 export interface RankingKnowledge {
+  readonly slot: number
   readonly observedAtMs: number
   readonly status: Status
   readonly coverage: TraderCoverage
@@ -99,6 +100,7 @@ export const rankingKnowledge = (
   const isUnknown = page.total === 0 && !tape.state.has(token.mint)
   const isStale = nowMs - heardAtMs > MARKET_STALE_MS
   return {
+    slot: tape.newestSlot(),
     observedAtMs,
     status: isStale ? "stale" : isUnknown ? "unavailable" : "partial",
     coverage: {

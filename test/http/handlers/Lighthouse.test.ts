@@ -85,6 +85,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
       assert.deepStrictEqual(rest, {
         methodVersion: "public-lighthouse-v1",
         chain: "solana",
+        slot: 1000 + now,
         observedAtMs: (MONDAY + now) * 1000,
         staleAfterMs: 30_000,
         status: "partial",

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { LimiterUnavailable } from "../../../src/api/schemas/Budget.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
-import { mintOf } from "../../market/tape/tape.ts"
+import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, reading, setSecond } from "../../support/reads.ts"
 import { at } from "../../support/views.ts"
@@ -28,6 +28,7 @@ const keys = [
   keyOf("d", { disabledAtMs: 0 }),
   keyOf("i", { ipPolicy: ["10.0.0.0/8"] }),
   keyOf("s", { scopes: ["alerts.read"] }),
+  keyOf("j"),
   keyOf("q")
 ]
 
@@ -72,6 +73,44 @@ layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
       })
     )
   }
+
+  it.effect("names the slot that it is of, also on later pages", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const trades = [1, 2, 3].map((n) => at(2000, { mint: mintOf(n), index: n, wallet: walletOf(n) }))
+      const others = [2, 3].map((n) => at(2000, { index: 10 + n, wallet: walletOf(n) }))
+      yield* setSecond(2000)
+      yield* tape.apply(block(1999))
+      const launch = { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: null, creator: null } as const
+      yield* tape.apply(block(2000, { trades: [...trades, ...others], launches: [launch] }))
+      const slotted = [
+        ...paths.map((path) => `${path}${path.includes("?") ? "&" : "?"}`),
+        `/api/v1/tokens/solana/${TOKEN}/stats?`,
+        `/api/v1/tokens/solana/${TOKEN}/trades?`,
+        `/api/v1/tokens/solana/${TOKEN}/price?at=${MONDAY + 2000}&`,
+        "/api/v1/launches?",
+        "/api/v1/search?q=example&",
+        `/api/v1/launches/${TOKEN}?`
+      ].map((path) => path.slice(0, -1))
+      for (const path of slotted) {
+        const answer = yield* call(path, { key: "j" })
+        assert.strictEqual(answer.json("meta.slot"), 3000, `${path} ${answer.text}`)
+      }
+      for (const path of [
+        "/api/v1/market/movement?rank=trades&minLiquidityUsd=0&window=5m&limit=1",
+        `/api/v1/tokens/solana/${TOKEN}/top-traders?limit=1`
+      ]) {
+        yield* setSecond(2000)
+        const first = yield* call(path, { key: "j" })
+        yield* tape.apply(block(2000, { slot: 3001 }))
+        const cursor = first.json("nextCursor") ?? first.json("pagination.nextCursor")
+        const next = yield* call(`${path}&cursor=${encodeURIComponent(String(cursor))}`, { key: "j" })
+        assert.strictEqual(next.json("meta.slot"), first.json("meta.slot"), next.text)
+        yield* setSecond(2003)
+        assert.strictEqual((yield* call(path, { key: "j" })).json("meta.slot"), 3001)
+      }
+    })
+  )
 
   it.effect("costs one of the rest budget, and is refused together with the others once it is spent", () =>
     Effect.gen(function* () {

@@ -109,6 +109,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
       assert.deepStrictEqual(rest, {
         methodVersion: "public-research-v1",
         chain: "solana",
+        slot: 1000 + now,
         observedAtMs: (MONDAY + now) * 1000,
         address: TOKEN,
         window: "all",

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { MarketControlFrame, MarketDataFrame } from "../../../src/api/schemas/MarketFrame.ts"
+import { Market } from "../../../src/market/tape/Market.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import { address, mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { call, keyOf } from "../../support/http.ts"
@@ -94,6 +95,27 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
         [0, 1],
         [0, 1, 2]
       ])
+      client.texts.forEach((text) => decode(text))
+    })
+  )
+
+  it.effect("names in every snapshot the slot that it is of", () =>
+    Effect.gen(function* () {
+      const client = yield* opened("b")
+      const slot = (yield* Market).newestSlot()
+      const channels = {
+        trades: { mint: TOKEN },
+        candles: { mint: TOKEN, resolution: "1m" },
+        price: { mint: TOKEN },
+        launches: {},
+        graduations: {},
+        movers: { window: "5m" }
+      }
+      for (const [channel, terms] of Object.entries(channels)) {
+        yield* subscribe(client, channel, { channel, ...terms })
+        const data = Object(of(client, channel)[0]?.["data"])
+        assert.strictEqual(channel === "price" ? data.asOfSlot : data.slot, slot, channel)
+      }
       client.texts.forEach((text) => decode(text))
     })
   )

@@ -16,6 +16,7 @@ const openBar = ({ observedAtMs, nowMs }: { readonly observedAtMs: number | null
       missingBars: 0,
       lacking: null,
       status: "known",
+      slot: 1,
       observedAtMs,
       supply: null,
       nowMs

@@ -82,7 +82,12 @@ const measuresOf = (tape: Market["Service"], nowMs: number) => {
   const prices = { of: () => null, lifetime: life, isStale: false, silentMs: 0, clock }
   const sources = { tape, tokens, pools: noPools }
   return (["5m", "24h"] as const).map((window) => {
-    const { changePct, trades, traders, volumeUsd } = measureToken(sources, SOL, window, { nowMs, prices, life })
+    const { changePct, trades, traders, volumeUsd } = measureToken(sources, SOL, window, {
+      nowMs,
+      slot: tape.newestSlot(),
+      prices,
+      life
+    })
     return [changePct, trades, traders, volumeUsd]
   })
 }
