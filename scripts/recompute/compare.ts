@@ -94,8 +94,10 @@ export const reaches = ({ from, isWhole, now }: Recomputed, window: WindowName):
 export const isStated = async (service: Service, found: Recomputed, window: WindowName): Promise<boolean> =>
   reaches({ ...found, isWhole: false }, window) || (await service.overview(window)).activity.trades.value !== null
 
-const changeOf = ({ last, start }: RawWindow): number | null =>
+const changeFrom = (start: number | null, last: number | null): number | null =>
   start === null || last === null ? null : (100 * (last - start)) / start
+
+const changeOf = ({ last, launch, start }: RawWindow): number | null => changeFrom(start ?? launch, last)
 
 const volumeOf = ({ nanos, trades, unpriced }: RawWindow): bigint | null => (unpriced === trades ? null : nanos)
 
@@ -114,7 +116,10 @@ const compareRow = (findings: Findings, found: Recomputed, of: string, row: Wire
   if (window.last !== null) {
     findings.number("windows", of, "priceUsd", numberOf(row.priceUsd.value), window.last)
   }
-  if (window.start !== null || found.isWhole) {
+  if (window.start === null && window.launch !== null) {
+    findings.exact("windows", of, "changeSince", row.changeSince, "launch")
+  }
+  if (window.start !== null || window.launch !== null || found.isWhole) {
     findings.number("windows", of, "changePct", numberOf(row.changePct.value), changeOf(window), PERCENT_TOLERANCE)
   }
   if (!found.record.unexplained.has(window.mint)) {
@@ -196,7 +201,7 @@ export const compareOverview = async (service: Service, found: Recomputed, findi
     const [earlier, later] = [before.buys + before.sells, after.buys + after.sells]
     count("tradesChangePct", change.tradesChangePct.value, changePct(earlier, later), PERCENT_TOLERANCE)
   }
-  const changes = tokenWindows(found.record, window, found.now).map((each) => changeOf(each))
+  const changes = tokenWindows(found.record, window, found.now).map(({ last, start }) => changeFrom(start, last))
   if (found.isWhole && found.record.unknown.size === 0) {
     count("advancing", breadth.advancing.value, changes.filter((each) => each !== null && each > 0).length)
     count("declining", breadth.declining.value, changes.filter((each) => each !== null && each < 0).length)

@@ -22,6 +22,7 @@ export interface WireMovement {
   readonly token: { readonly address: string }
   readonly priceUsd: WireScalar
   readonly changePct: WireScalar
+  readonly changeSince: string
   readonly volumeUsd: WireScalar
   readonly trades: WireScalar
   readonly traders: WireScalar

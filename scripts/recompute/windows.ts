@@ -32,6 +32,8 @@ export interface RawWindow {
   /** The price in force when the window began, and the last one. */
   readonly start: number | null
   readonly last: number | null
+  /** The first price of a token that was created in the window; null for every other token. */
+  readonly launch: number | null
 }
 
 const nanosOf = (trades: ReadonlyArray<Valued>): bigint =>
@@ -42,11 +44,14 @@ const lastPrice = (trades: ReadonlyArray<PoolTrade>): number | null =>
 
 /** The windows of every token that traded in one. */
 export const tokenWindows = (
-  { pools, wallets }: TradeRecord,
+  { launches, pools, wallets }: TradeRecord,
   name: WindowName,
   now: number
 ): ReadonlyArray<RawWindow> => {
   const from = beginOf(WINDOWS[name].width, WINDOWS[name].bucket, now)
+  const young = new Set(
+    launches.filter(({ event, second }) => event === "created" && second >= from).map(({ mint }) => mint)
+  )
   const byWallets = Map.groupBy(wallets, ({ mint }) => mint)
   return Array.from(Map.groupBy(pools, ({ mint }) => mint)).flatMap(([mint, all]) => {
     const own = all.filter(({ second }) => second >= from)
@@ -64,7 +69,8 @@ export const tokenWindows = (
             unpriced: own.filter(({ usdNanos }) => usdNanos === null).length,
             traders: new Set(traders.map(({ wallet }) => wallet)).size,
             start: lastPrice(all.filter(({ second }) => second < from)),
-            last: lastPrice(all)
+            last: lastPrice(all),
+            launch: young.has(mint) ? (all.find(({ price }) => price !== null)?.price ?? null) : null
           }
         ]
   })

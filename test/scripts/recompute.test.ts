@@ -176,10 +176,11 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
   it.effect("finds the same purchases, sales and first prices of every window", () =>
     Effect.gen(function* () {
       const { found, tape } = yield* bothRead
+      const young = new Set<string>()
       for (const name of windowNames) {
         const windows = tokenWindows(found.record, name, found.now)
         assert.isAbove(windows.length, 10)
-        for (const { buys, mint, sells, start, traders, unpriced } of windows) {
+        for (const { buys, launch, mint, sells, start, traders, unpriced } of windows) {
           const own = tape.state.window(mint as Mint, name)
           assert.deepStrictEqual(
             [own?.buys, own?.sells, own?.unpriced, own?.traders],
@@ -188,8 +189,13 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
           )
           assert.strictEqual(own?.startPrice === null, start === null)
           assert.approximately(own?.startPrice ?? 0, start ?? 0, 1e-12 * (start ?? 1))
+          if (launch !== null) {
+            young.add(mint)
+            assert.approximately(own?.firstPrice ?? 0, launch, 1e-12 * launch)
+          }
         }
       }
+      assert.isAbove(young.size, 0)
     })
   )
 

@@ -147,13 +147,22 @@ export const PriceMethod = Schema.Literals(["last_trade", "pool_median"]).annota
 })
 export type PriceMethod = typeof PriceMethod.Type
 
+/** Where a change of a price begins. */
+export const ChangeSince = Schema.Literals(["window", "launch"]).annotate({
+  identifier: "ChangeSince",
+  description:
+    "`window`: the change is from the price at the beginning of the window. `launch`: the token was created in the window, and the change is from the price of its first swap."
+})
+export type ChangeSince = typeof ChangeSince.Type
+
 export class MovementRow extends Schema.Opaque<MovementRow>()(
   Schema.Struct({
     rank: field(Schema.Int, "Place in the ranking; the first is 1."),
     token: TokenRef,
     priceUsd,
     priceMethod: PriceMethod,
-    changePct: field(Scalar, "Change of the price in the window, in percent."),
+    changePct: field(Scalar, "Change of the price since `changeSince`, in percent."),
+    changeSince: ChangeSince,
     volumeUsd: field(Scalar, "Volume of both sides, in USD."),
     liquidityUsd,
     marketCapUsd,

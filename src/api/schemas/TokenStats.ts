@@ -3,7 +3,7 @@ import { Address } from "../../domain/Address.ts"
 import { Coverage, Decimal, Scalar, Status } from "../../domain/Scalar.ts"
 import { TokenRef } from "./Token.ts"
 import { TradeSide } from "./TokenTrade.ts"
-import { MarketWindow } from "./MarketViews.ts"
+import { ChangeSince, MarketWindow } from "./MarketViews.ts"
 import { field } from "../../domain/field.ts"
 import { priceUsd, slot, traders, trades } from "./fields.ts"
 
@@ -40,7 +40,8 @@ export class TokenWindowStats extends Schema.Opaque<TokenWindowStats>()(
     fromMs: field(Schema.Int, "Beginning of the first interval of the window."),
     openUsd: field(Scalar, "Price of the last trade before the window; unknown without such a trade."),
     closeUsd: field(Scalar, "Price of the last trade."),
-    changePct: field(Scalar, "Change of the price in the window, in percent."),
+    changePct: field(Scalar, "Change of the price since `changeSince`, in percent."),
+    changeSince: ChangeSince,
     volumeUsd: field(Scalar, "Volume of both sides, in USD."),
     buyVolumeUsd: field(Scalar, "Volume of purchases, in USD."),
     sellVolumeUsd: field(Scalar, "Volume of sales, in USD."),

@@ -22,7 +22,7 @@ export interface RankedToken {
   readonly unpriced: number
   /** The nearest number to the exact sum of the known volumes, in nano-dollars. */
   readonly volume: number
-  /** Price in USD in force when the window began, and the last price; null when unknown. */
+  /** Price in USD from which the change is measured, and the last price; null when unknown. */
   readonly startPrice: number | null
   readonly lastPrice: number | null
   /** Change between the two prices in percent points; null when either is unknown. */
@@ -74,22 +74,26 @@ export class TokenRanking {
   readonly #cells: Float64Array
   readonly #rankings = new Map<RankName, Ranking>()
 
-  constructor(state: TokenScan, window: WindowName) {
+  /** `isYoung` says whether the launch of a token was seen in the window: its change counts from its first price. */
+  constructor(state: TokenScan, window: WindowName, isYoung: (mint: Mint) => boolean) {
     const mints = this.#mints
     const cells = new Float64Array(state.tokens * CELLS)
     const breadth = { advancing: 0, declining: 0, unchanged: 0 }
-    state.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
+    state.scan(window, (token, { firstPrice, trades, traders, unpriced, volume, startPrice, lastPrice }) => {
       const at = mints.length * CELLS
-      const change = (lastPrice / startPrice - 1) * 100
-      mints.push(state.mintOfToken(token))
+      const mint = state.mintOfToken(token)
+      const isKnownBefore = !Number.isNaN(startPrice)
+      const begin = isKnownBefore || Number.isNaN(firstPrice) || !isYoung(mint) ? startPrice : firstPrice
+      const change = (lastPrice / begin - 1) * 100
+      mints.push(mint)
       cells[at + TRADES] = trades
       cells[at + TRADERS] = traders
       cells[at + UNPRICED] = unpriced
       cells[at + VOLUME] = volume
-      cells[at + START_PRICE] = startPrice
+      cells[at + START_PRICE] = begin
       cells[at + LAST_PRICE] = lastPrice
       cells[at + CHANGE] = change
-      if (!Number.isNaN(change)) {
+      if (isKnownBefore && !Number.isNaN(change)) {
         breadth[change > 0 ? "advancing" : change < 0 ? "declining" : "unchanged"]++
       }
     })

@@ -23,6 +23,8 @@ import {
   beginCells,
   CELLS,
   DUE,
+  FIRST_KEY,
+  FIRST_PRICE,
   FIRST_SECOND,
   IDLE,
   LAST_KEY,
@@ -54,6 +56,8 @@ export interface TokenWindow {
   readonly startPrice: number | null
   /** The last known price in USD; null before the first. */
   readonly lastPrice: number | null
+  /** The first known price in USD since the token is in memory; null before it. */
+  readonly firstPrice: number | null
 }
 
 /** One token in one rolling window in plain numbers, for scans. The same object is filled for every token. */
@@ -67,10 +71,23 @@ export class TokenGlance {
   /** As in `TokenWindow`; NaN when unknown. */
   startPrice = Number.NaN
   lastPrice = Number.NaN
+  firstPrice = Number.NaN
 }
 
 /** A price; null for NaN. */
 export const knownPrice = (price: number): number | null => (Number.isNaN(price) ? null : price)
+
+/** Keeps the price of a trade if it is the first or the last of its token by the order of the chain. */
+const notePrice = (cells: Float64Array, at: number, { key, price }: TradeRecord): void => {
+  if (key > (cells[at + LAST_KEY] ?? 0)) {
+    cells[at + LAST_PRICE] = price
+    cells[at + LAST_KEY] = key
+  }
+  if (key < (cells[at + FIRST_KEY] ?? 0)) {
+    cells[at + FIRST_PRICE] = price
+    cells[at + FIRST_KEY] = key
+  }
+}
 
 /**
  * Rolling sums and prices of every token. A trade lies in a bucket of the shortest window that holds it. A bucket that
@@ -135,9 +152,8 @@ export class TokenWindows {
     const cells = this.records.page(record.token)
     const at = this.records.at(record.token)
     addSum(cells, at + SEEN, record)
-    if (!Number.isNaN(record.price) && record.key > (cells[at + LAST_KEY] ?? 0)) {
-      cells[at + LAST_PRICE] = record.price
-      cells[at + LAST_KEY] = record.key
+    if (!Number.isNaN(record.price)) {
+      notePrice(cells, at, record)
     }
     if (this.#second >= (cells[at + DUE] ?? 0)) {
       this.#settle(record.token)
@@ -190,7 +206,8 @@ export class TokenWindows {
       unpriced: (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0),
       traders: cells[at + TRADERS + window] ?? 0,
       startPrice: knownPrice(cells[left + START_PRICE] ?? 0),
-      lastPrice: knownPrice(cells[at + LAST_PRICE] ?? 0)
+      lastPrice: knownPrice(cells[at + LAST_PRICE] ?? 0),
+      firstPrice: knownPrice(cells[at + FIRST_PRICE] ?? 0)
     }
   }
 
@@ -331,5 +348,6 @@ export class TokenWindows {
     glance.traders = cells[at + TRADERS + window] ?? 0
     glance.startPrice = cells[left + START_PRICE] ?? 0
     glance.lastPrice = cells[at + LAST_PRICE] ?? 0
+    glance.firstPrice = cells[at + FIRST_PRICE] ?? 0
   }
 }

@@ -23,7 +23,10 @@ export const QUEUES = TRADERS + WINDOWS
 export const PRESENT = QUEUES + (WINDOWS * QUEUE) / 2
 /** What has left each window. */
 export const LEFT = PRESENT + PRESENCE / 2
-export const CELLS = LEFT + WINDOWS * LEFT_CELLS
+/** The first known price, and its order key. */
+export const FIRST_PRICE = LEFT + WINDOWS * LEFT_CELLS
+export const FIRST_KEY = FIRST_PRICE + 1
+export const CELLS = FIRST_KEY + 1
 
 /** Makes a record the record of a token without trades that was first seen in a second. */
 export const beginCells = (records: Records, id: number, second: number): void => {
@@ -32,6 +35,8 @@ export const beginCells = (records: Records, id: number, second: number): void =
   const at = records.at(id)
   cells[at + LAST_PRICE] = Number.NaN
   cells[at + LAST_KEY] = -1
+  cells[at + FIRST_PRICE] = Number.NaN
+  cells[at + FIRST_KEY] = Number.POSITIVE_INFINITY
   cells[at + DUE] = Number.POSITIVE_INFINITY
   cells[at + FIRST_SECOND] = second
   cells[at + LAST_SECOND] = second

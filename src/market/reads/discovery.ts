@@ -119,7 +119,7 @@ const rowOf = (
   context: MeasureContext
 ): DiscoveryRow => {
   const { launch, mint } = reading
-  const { changePct: _changePct, ...measures } = measureReading(sources, reading, context)
+  const { changePct: _changePct, changeSince: _changeSince, ...measures } = measureReading(sources, reading, context)
   return {
     token: tokenRef(sources, mint),
     stage,

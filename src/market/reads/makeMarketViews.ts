@@ -6,7 +6,7 @@ import { knowledgeOf, priceScalar } from "../../tokens/scalars.ts"
 import { type Seen, lighthouse } from "./lighthouse.ts"
 import { overview } from "./overview.ts"
 import { statusOf } from "./pages.ts"
-import { lifeNow, type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
+import { isYoungIn, lifeNow, type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
 import { comparedFrom } from "../memory/MarketActivity.ts"
 import { TokenRanking } from "../memory/TokenRanking.ts"
 import { eachWindow, type WindowName, windowIndex, windowNames } from "../model/windows.ts"
@@ -44,7 +44,7 @@ export const makeMarketViews = (sources: ViewSources) => {
     if (kept?.slot === tape.newestSlot() && kept.state === tape.state) {
       return kept.ranking
     }
-    const made = new TokenRanking(tape.state, window)
+    const made = new TokenRanking(tape.state, window, (mint) => isYoungIn(tape, mint, window))
     rankings.set(window, { state: tape.state, slot: tape.newestSlot(), ranking: made })
     return made
   }

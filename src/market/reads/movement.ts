@@ -46,7 +46,7 @@ const MOST_EXAMINED = 1000
 /** Tokens that are examined between two yields. */
 export const AT_A_TIME = 32
 
-const scalarOf: Readonly<Record<MovementRank, Exclude<keyof TokenMeasures, "priceMethod">>> = {
+const scalarOf: Readonly<Record<MovementRank, Exclude<keyof TokenMeasures, "changeSince" | "priceMethod">>> = {
   gainers: "changePct",
   losers: "changePct",
   volume: "volumeUsd",

@@ -33,7 +33,7 @@ export const rankedPage = <Row>(view: RankedView<Row>, pin: Pin, limit: number, 
   }
 }
 
-type SharedMeasures = Omit<TokenMeasures, "changePct">
+type SharedMeasures = Omit<TokenMeasures, "changePct" | "changeSince">
 
 const measuresAsOf = (row: SharedMeasures, nowMs: number): SharedMeasures => ({
   priceUsd: asOf(row.priceUsd, nowMs),

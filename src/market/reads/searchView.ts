@@ -86,7 +86,7 @@ const rowOf = (
   context: MeasureContext
 ): Unjudged => {
   const { launch, mint } = reading
-  const { changePct: _changePct, ...measures } = measureReading(sources, reading, context)
+  const { changePct: _changePct, changeSince: _changeSince, ...measures } = measureReading(sources, reading, context)
   const token = refOf(sources, mint)
   return {
     token,

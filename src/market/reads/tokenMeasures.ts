@@ -3,7 +3,7 @@ import type { Mint } from "../../domain/Address.ts"
 import { tenTo } from "../../domain/decimal.ts"
 import { compare, decimalText, multiply, type Rational } from "../../domain/rational.ts"
 import { type Coverage, type Lifetime, type Scalar, unavailable } from "../../domain/Scalar.ts"
-import type { PriceMethod } from "../../api/schemas/MarketViews.ts"
+import type { ChangeSince, PriceMethod } from "../../api/schemas/MarketViews.ts"
 import type { PoolBook } from "../../quotes/pools/PoolBook.ts"
 import { depthOf } from "../../tokens/liquidity.ts"
 import type { HolderReads } from "../../tokens/HolderReader.ts"
@@ -40,6 +40,7 @@ export interface TokenMeasures {
   readonly priceUsd: Scalar
   readonly priceMethod: PriceMethod
   readonly changePct: Scalar
+  readonly changeSince: ChangeSince
   readonly volumeUsd: Scalar
   readonly liquidityUsd: Scalar
   readonly marketCapUsd: Scalar
@@ -56,12 +57,30 @@ export const NOTHING: TokenWindow = {
   unpriced: 0,
   traders: 0,
   startPrice: null,
-  lastPrice: null
+  lastPrice: null,
+  firstPrice: null
 }
 
 /** The first second of a window that ends now. It is the first second of a bucket. */
 export const windowStart = ({ state }: Market["Service"], window: WindowName): number =>
   windowFrom(windowIndex[window], state.now)
+
+/** True when the creation of a token was seen in a window, so that it has no price from before. */
+export const isYoungIn = (tape: Market["Service"], mint: Mint, window: WindowName): boolean => {
+  const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
+  return createdAtMs !== null && createdAtMs >= windowStart(tape, window) * 1000
+}
+
+/** The two prices of a change, and where it begins: a token that is younger than the window has changed since its launch. */
+export const changeIn = ({
+  held: { firstPrice, lastPrice, startPrice },
+  isYoung
+}: Pick<TokenReading, "held" | "isYoung">): Pick<TokenWindow, "lastPrice" | "startPrice"> & {
+  readonly since: ChangeSince
+} =>
+  isYoung && startPrice === null
+    ? { startPrice: firstPrice, lastPrice, since: "launch" }
+    : { startPrice, lastPrice, since: "window" }
 
 /** The coverage of a token in a window. When the launch was seen, only the time since the launch counts. */
 export const coverageOf = (tape: Market["Service"], mint: Mint, window: WindowName, nowMs: number): Coverage => {
@@ -121,6 +140,8 @@ export interface TokenReading {
   readonly covered: Coverage
   readonly heard: Coverage
   readonly held: TokenWindow
+  /** True when its creation was seen in the window. */
+  readonly isYoung: boolean
   readonly decimals: number | null
   readonly launch: LaunchRecord | null
 }
@@ -135,6 +156,7 @@ const readToken = (
   covered: coverageOf(tape, mint, window, nowMs),
   heard,
   held: tape.state.window(mint, window) ?? NOTHING,
+  isYoung: isYoungIn(tape, mint, window),
   decimals: tape.decimalsOf(mint),
   launch: tape.launches.of(mint)
 })
@@ -168,7 +190,7 @@ export const measureToken = (
  */
 export const measureReading = (
   sources: MeasureSources,
-  { covered, decimals, heard, held, mint }: TokenReading,
+  { covered, decimals, heard, held, isYoung, mint }: TokenReading,
   context: MeasureContext
 ): TokenMeasures => {
   const { life, nowMs, prices } = context
@@ -176,13 +198,15 @@ export const measureReading = (
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
   const pooled = prices.of(mint)
   const supply = supplyOf(sources, mint)
+  const change = changeIn({ held, isYoung })
   return {
     priceUsd:
       last === null
         ? priceScalar(prices, pooled, supply?.decimals ?? decimals, "usd", nowMs)
         : measured("usd", decimalText(last), heard, life),
     priceMethod: last === null ? "pool_median" : "last_trade",
-    changePct: priceChange(held, covered, life),
+    changePct: priceChange(change, covered, life),
+    changeSince: change.since,
     volumeUsd: volumeScalar(sum, covered, life, "observed_swaps_only"),
     liquidityUsd: liquidityScalar(sources, mint, context),
     marketCapUsd:

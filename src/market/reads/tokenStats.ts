@@ -18,7 +18,7 @@ import { tokenRef, type TokenSources } from "./tokenRef.ts"
 import { windowNames, type WindowName } from "../model/windows.ts"
 import { dollarsText, measured, NOT_CAPTURED, priceChange, priceRational, volumeScalar } from "./measures.ts"
 import type { LargestWindow } from "./largestTrades.ts"
-import { coverageOf, NOTHING, windowStart } from "./tokenMeasures.ts"
+import { changeIn, coverageOf, isYoungIn, NOTHING, windowStart } from "./tokenMeasures.ts"
 
 const DAY = 86_400
 /** Ranges up to this long are searched in bars of a minute, or of an hour. A chart has at most 1,500 bars. */
@@ -76,13 +76,15 @@ const windowStats = (tape: Market["Service"], mint: Mint, window: WindowName, { 
     )
   const count = (value: number) => measured("count", String(value), covered, life, OBSERVED)
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
+  const change = changeIn({ held, isYoung: isYoungIn(tape, mint, window) })
   const isUnknown = bought === null || (held.unpriced > 0 && held.unpriced === held.trades)
   return {
     window,
     fromMs: from * 1000,
     openUsd: price(held.startPrice),
     closeUsd: price(held.lastPrice),
-    changePct: priceChange(held, covered, life),
+    changePct: priceChange(change, covered, life),
+    changeSince: change.since,
     volumeUsd: volumeScalar(sum, covered, life, OBSERVED),
     buyVolumeUsd: side(isUnknown ? null : bought),
     sellVolumeUsd: side(isUnknown ? null : held.volumeUsdNanos - bought),

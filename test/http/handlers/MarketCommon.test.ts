@@ -81,7 +81,7 @@ layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
       const others = [2, 3].map((n) => at(2000, { index: 10 + n, wallet: walletOf(n) }))
       yield* setSecond(2000)
       yield* tape.apply(block(1999))
-      const launch = { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: null, creator: null } as const
+      const launch = { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: null } as const
       yield* tape.apply(block(2000, { trades: [...trades, ...others], launches: [launch] }))
       const slotted = [
         ...paths.map((path) => `${path}${path.includes("?") ? "&" : "?"}`),

@@ -208,6 +208,40 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
     })
   )
 
+  it.effect("ranks tokens that are younger than the window by their change since the launch", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const born = now + 400
+      const launched = mintOf(COUNT + 2)
+      const unseen = mintOf(COUNT + 3)
+      yield* setSecond(born + 20)
+      yield* tape.apply(
+        block(born, {
+          trades: [at(born, { mint: launched, index: 1, priceUsd: 2 }), at(born, { mint: unseen, index: 2 })],
+          launches: [{ event: "created", mint: launched, launchpad: "pump-fun", pool: null }]
+        })
+      )
+      // Read late, and earlier in the chain than the trade above.
+      yield* tape.apply(block(born, { slot: 999 + born, trades: [at(born, { mint: launched, slot: 999 + born })] }))
+      yield* tape.apply(block(born + 20, { trades: [at(born + 20, { mint: launched, priceUsd: 5 })] }))
+      const rows = (query: Query) =>
+        Effect.map(movement(query, "a"), ({ text }) =>
+          Schema.decodeUnknownSync(Schema.fromJsonString(MovementAnswer))(text).data.map(
+            ({ changePct, changeSince, token }) => [token.address, changePct.value, changePct.status, changeSince]
+          )
+        )
+      // The launch was seen, so its change is known in windows of which the record has only a part.
+      assert.deepStrictEqual((yield* rows({ window: "24h" }))[0], [launched, "400", "known", "launch"])
+      assert.deepStrictEqual((yield* rows({ window: "5m" }))[0], [launched, "400", "known", "launch"])
+      const all = yield* rows({ window: "5m", rank: "trades" })
+      assert.deepInclude(all, [unseen, null, "unavailable", "window"])
+      yield* setSecond(born + 326)
+      yield* tape.apply(block(born + 325, { trades: [at(born + 325, { mint: launched, priceUsd: 10 })] }))
+      assert.deepStrictEqual((yield* rows({ window: "5m" }))[0], [launched, "100", "known", "window"])
+      assert.deepStrictEqual((yield* rows({ window: "1h" }))[0], [launched, "900", "known", "launch"])
+    })
+  )
+
   const refusals: ReadonlyArray<Query> = [
     { window: "2h" },
     { rank: "safety" },

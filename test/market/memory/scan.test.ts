@@ -8,7 +8,7 @@ it("a scan equals the windows of every token, and visits no token that did not t
   tape.apply(makeTape({ seed: 3, trades: 800, tokens: 60, wallets: 9, paceSeconds: 20 }), MONDAY * 2000)
   for (const name of windowNames) {
     const visited = new Set<string>()
-    tape.scan(name, (token, { lastPrice, startPrice, traders, trades, unpriced, volume }) => {
+    tape.scan(name, (token, { firstPrice, lastPrice, startPrice, traders, trades, unpriced, volume }) => {
       const mint = tape.mintOfToken(token)
       visited.add(mint)
       assert.isAbove(trades, 0)
@@ -16,6 +16,7 @@ it("a scan equals the windows of every token, and visits no token that did not t
       assert.deepInclude(window, { trades, traders, unpriced })
       assert.strictEqual(volume, Number(window?.volumeUsdNanos))
       assert.strictEqual(Number.isNaN(startPrice) ? null : startPrice, window?.startPrice)
+      assert.strictEqual(Number.isNaN(firstPrice) ? null : firstPrice, window?.firstPrice)
       assert.strictEqual(Number.isNaN(lastPrice) ? null : lastPrice, window?.lastPrice)
     })
     assert.isAtLeast(visited.size, 2)

@@ -16,6 +16,10 @@ const tapeOf = (trades: Parameters<MarketState["apply"]>[0]) => {
   return tape
 }
 
+/** Tokens whose launch was seen in the window. */
+const young: ReadonlySet<string> = new Set(Array.from({ length: TOKENS / 2 }, (_, n) => mintOf(2 * n)))
+const nobody = () => false
+
 const change = (from: number | null, to: number | null) => (from === null || to === null ? null : (to / from - 1) * 100)
 
 describe("TokenRanking", () => {
@@ -25,14 +29,15 @@ describe("TokenRanking", () => {
     ([seed]) => {
       const trades = makeTape({ seed, trades: 300, tokens: TOKENS, wallets: 20, paceSeconds: 20 })
       const tape = tapeOf(trades)
-      const ranking = new TokenRanking(tape, "1h")
+      const ranking = new TokenRanking(tape, "1h", (mint) => young.has(mint))
       const tokens = Array.from({ length: TOKENS }, (_, n) => mintOf(n)).flatMap((mint) => {
         const window = tokenWindow(
           trades.filter((each) => each.mint === mint),
           tape.now,
           "1h"
         )
-        const changePct = change(window.startPrice, window.lastPrice)
+        const begin = window.startPrice ?? (young.has(mint) ? window.firstPrice : null)
+        const changePct = change(begin, window.lastPrice)
         return window.trades === 0 ? [] : [{ mint, ...window, changePct }]
       })
       const values = {
@@ -55,7 +60,8 @@ describe("TokenRanking", () => {
         )
         assert.deepStrictEqual(ranking.counts(rank), { ranked: sorted.length, unknown: tokens.length - sorted.length })
       }
-      const up = tokens.filter(({ changePct }) => changePct !== null && changePct > 0).length
+      // Breadth counts tokens with a price at both ends of the window.
+      const up = tokens.filter(({ changePct, startPrice }) => startPrice !== null && (changePct ?? 0) > 0).length
       assert.strictEqual(ranking.breadth.advancing, up)
     },
     { arbitrary: { runs: 12 } }
@@ -63,18 +69,21 @@ describe("TokenRanking", () => {
 
   it("stays as it was taken while trades go on", () => {
     const tape = tapeOf([trade({ mint: mintOf(1), priceUsd: 2 })])
-    const ranking = new TokenRanking(tape, "5m")
+    const ranking = new TokenRanking(tape, "5m", nobody)
     tape.apply([trade({ mint: mintOf(1), slot: 2, priceUsd: 3 }), trade({ mint: mintOf(2), slot: 3 })], FAR_MS)
     assert.strictEqual(ranking.at("volume", 0)?.lastPrice, 2)
     assert.isUndefined(ranking.at("volume", 1))
     assert.strictEqual(ranking.at("trades", 0)?.trades, 1)
   })
 
-  it("does not know the change of a token that was first traded inside the window", () => {
+  it("knows the change of a token that was first traded inside the window only if it was launched in it", () => {
     const tape = tapeOf([trade(), trade({ slot: 2, timeMs: (MONDAY + 200) * 1000, priceUsd: 2 })])
-    assert.deepStrictEqual(new TokenRanking(tape, "5m").counts("gainers"), { ranked: 0, unknown: 1 })
+    assert.deepStrictEqual(new TokenRanking(tape, "5m", nobody).counts("gainers"), { ranked: 0, unknown: 1 })
+    const launched = new TokenRanking(tape, "5m", () => true)
+    assert.strictEqual(launched.at("gainers", 0)?.changePct, 100)
+    assert.deepStrictEqual(launched.breadth, { advancing: 0, declining: 0, unchanged: 0 })
     tape.advance((MONDAY + 300) * 1000)
-    const ranking = new TokenRanking(tape, "5m")
+    const ranking = new TokenRanking(tape, "5m", nobody)
     assert.strictEqual(ranking.at("gainers", 0)?.changePct, 100)
     assert.deepStrictEqual(ranking.breadth, { advancing: 1, declining: 0, unchanged: 0 })
   })

@@ -15,11 +15,13 @@ export const within = (trades: ReadonlyArray<TapeTrade>, now: number, window: Wi
   return trades.filter((trade) => secondOf(trade) > now - width && secondOf(trade) <= now)
 }
 
-const lastPrice = (trades: ReadonlyArray<TapeTrade>): number | null =>
+/** Trades with a price, in the order of the chain. */
+const priced = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<TapeTrade> =>
   trades
     .filter(({ priceUsd }) => priceUsd !== null)
     .toSorted((a, b) => orderKey(a.slot, a.index) - orderKey(b.slot, b.index))
-    .at(-1)?.priceUsd ?? null
+
+const lastPrice = (trades: ReadonlyArray<TapeTrade>): number | null => priced(trades).at(-1)?.priceUsd ?? null
 
 /** One window of a token. All trades are of that token. */
 export const tokenWindow = (trades: ReadonlyArray<TapeTrade>, now: number, window: WindowName) => {
@@ -34,7 +36,8 @@ export const tokenWindow = (trades: ReadonlyArray<TapeTrade>, now: number, windo
     unpriced: inside.filter(({ volumeUsdNanos }) => volumeUsdNanos === null).length,
     traders: new Set(inside.map(({ wallet }) => wallet)).size,
     startPrice: lastPrice(trades.filter((trade) => secondOf(trade) < from)),
-    lastPrice: lastPrice(trades)
+    lastPrice: lastPrice(trades),
+    firstPrice: priced(trades).at(0)?.priceUsd ?? null
   }
 }
 
