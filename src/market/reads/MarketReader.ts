@@ -31,9 +31,8 @@ import type { LaunchPageRequest } from "./launchPage.ts"
 import { makePricesAt } from "./pricesAt.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
-import { coverageOf } from "./tokenMeasures.ts"
 import { largestTrades } from "./largestTrades.ts"
-import { largestWindows, rangeRequest, tokenStats as statsOf, withLargest } from "./tokenStats.ts"
+import { largestWindows, rangeRequest, statsCoverage, tokenStats as statsOf, withLargest } from "./tokenStats.ts"
 import { discoveryRow, movementRow, type RankedPage, statusOf } from "./pages.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
 
@@ -162,7 +161,7 @@ export class MarketReader extends Context.Service<
           const { value } = yield* chartWith(mint, rangeRequest(from, nowMs), (chart) => {
             const { life, slot } = views.contextAt(nowMs)
             const sums = statsOf(sources, mint, chart, { life, nowMs })
-            const coverage = coverageOf(tape, mint, "24h", nowMs)
+            const coverage = statsCoverage(tape, mint, nowMs)
             return {
               life,
               slot,

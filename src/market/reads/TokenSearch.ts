@@ -110,12 +110,19 @@ interface RefreshSources {
 }
 
 /** Adds the mints that were traded or launched to the index. Returns the mints without a name, most traded first. */
-const seeMarket = ({ index, tape }: RefreshSources): ReadonlyArray<Mint> => {
+const seeMarket = ({ index, tape, tokens }: RefreshSources): ReadonlyArray<Mint> => {
   const unnamed: Array<{ readonly mint: Mint; readonly volume: number }> = []
   const see = (mint: Mint, volume?: number) => {
     index.see(mint, volume)
     const token = index.of(mint)
-    if (token?.names === null) {
+    if (token?.names !== null) {
+      return
+    }
+    const state = tokens.read(mint)
+    if (state?._tag === "NoToken" || state?._tag === "Malformed") {
+      // Known to have no name: USD1 and PYUSD are not on every chain.
+      index.put(mint, NAMELESS)
+    } else {
       unnamed.push({ mint, volume: token.volume })
     }
   }

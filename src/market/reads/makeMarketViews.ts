@@ -1,10 +1,10 @@
 import { SOL } from "../../domain/Address.ts"
 import type { MarketKnowledge, Overview } from "../../api/schemas/MarketViews.ts"
-import type { Coverage, Scalar } from "../../domain/Scalar.ts"
+import type { Coverage } from "../../domain/Scalar.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { knowledgeOf, priceScalar } from "../../tokens/scalars.ts"
 import { type Seen, lighthouse } from "./lighthouse.ts"
-import { overview } from "./overview.ts"
+import { decisive, overview } from "./overview.ts"
 import { statusOf } from "./pages.ts"
 import { isYoungIn, lifeNow, type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
 import { comparedFrom } from "../memory/MarketActivity.ts"
@@ -86,14 +86,10 @@ export const makeMarketViews = (sources: ViewSources) => {
       reportsLaunches: tape.reportsLaunches(),
       life
     })
-    const groups = [data.activity, data.change, data.launches, data.breadth, data.reference]
     return {
       data,
       slot,
-      ...knowledgeOf(
-        groups.flatMap((group): ReadonlyArray<Scalar> => Object.values(group)),
-        observedAtMs()
-      )
+      ...knowledgeOf(decisive(data), observedAtMs())
     }
   }
 

@@ -114,18 +114,13 @@ export const volumeChange = (before: VolumeSum, after: VolumeSum, covered: Cover
 }
 
 /** A volume. When some trades have no known value it is the known part; when none has, it is empty. */
-export const volumeScalar = (
-  sum: VolumeSum,
-  covered: Coverage,
-  life: Lifetime,
-  lacking: CoverageReason | null = null
-): Scalar =>
+export const volumeScalar = (sum: VolumeSum, covered: Coverage, life: Lifetime): Scalar =>
   measured(
     "usd",
     isUnknown(sum) ? null : dollarsText(sum.nanos),
     covered,
     life,
-    sum.unpriced > 0 ? "mark_unknown" : lacking
+    sum.unpriced > 0 ? "mark_unknown" : null
   )
 
 /** The coverage of data that no source reports. */

@@ -47,6 +47,21 @@ const volumeOf = (sums: ActivitySums): VolumeSum => ({
   unpriced: sums.unpricedBuys + sums.unpricedSells
 })
 
+/**
+ * The values that decide the status of an overview: its sums, its counts and the price of SOL. Changes, rates and the
+ * estimate of traders have only their own status. A change compares with another window, and a rate may have no base.
+ */
+export const decisive = ({ activity, breadth, launches, reference }: Overview): ReadonlyArray<Scalar> => {
+  const { traders: _traders, ...sums } = activity
+  return [
+    ...Object.values(sums),
+    launches.tokensCreated,
+    launches.migrations,
+    ...Object.values(breadth),
+    reference.solUsd
+  ]
+}
+
 /** The overview. The number of traders is an estimate, so it is partial, and so are the values computed from it. */
 export const overview = (sources: OverviewSources): Overview => {
   const { activity, breadth, life, now: covered, solUsd, window } = sources

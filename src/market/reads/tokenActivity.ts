@@ -45,7 +45,7 @@ export const layer: Layer.Layer<ActivityReader, never, Market> = Layer.effect(
         const read = whole.complete ? whole : tape.coverageFrom(begin, nowMs)
         const covered = begin < tape.state.pools.heldFrom ? incomplete("limit_clipped") : read
         const sum = { nanos: volumeUsdNanos, trades, unpriced }
-        return volumeScalar(sum, covered, lifeNow(tape, nowMs), "observed_swaps_only")
+        return volumeScalar(sum, covered, lifeNow(tape, nowMs))
       },
       activityOf: (mint, nowMs) => {
         const { trades, unpriced, volumeUsdNanos } = tape.state.window(mint, "24h") ?? NONE
@@ -56,7 +56,7 @@ export const layer: Layer.Layer<ActivityReader, never, Market> = Layer.effect(
         // Stored trades that are not in memory yet may be older.
         const seen = tape.isRestoring() ? null : tape.state.seen(mint)
         return {
-          volume24hUsd: volumeScalar({ nanos: volumeUsdNanos, trades, unpriced }, covered, life, "observed_swaps_only"),
+          volume24hUsd: volumeScalar({ nanos: volumeUsdNanos, trades, unpriced }, covered, life),
           holders: countOf(mint, nowMs),
           firstSeenAtMs: earlier(createdAtMs, seen === null ? null : seen.first * 1000),
           createdAtMs

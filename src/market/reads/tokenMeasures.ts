@@ -207,14 +207,14 @@ export const measureReading = (
     priceMethod: last === null ? "pool_median" : "last_trade",
     changePct: priceChange(change, covered, life),
     changeSince: change.since,
-    volumeUsd: volumeScalar(sum, covered, life, "observed_swaps_only"),
+    volumeUsd: volumeScalar(sum, covered, life),
     liquidityUsd: liquidityScalar(sources, mint, context),
     marketCapUsd:
       last === null
         ? marketCapScalar(prices, pooled, supply?.units ?? null, nowMs)
         : marketCap(last, supply, heard, life),
-    trades: measured("count", String(held.trades), covered, life, "observed_swaps_only"),
-    traders: measured("count", String(held.traders), covered, life, "observed_swaps_only")
+    trades: measured("count", String(held.trades), covered, life),
+    traders: measured("count", String(held.traders), covered, life)
   }
 }
 

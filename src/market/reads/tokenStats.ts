@@ -5,7 +5,7 @@ import type { LargestTrade, PriceExtreme, TokenStats, TokenWindowStats } from ".
 import { decimalText } from "../../domain/rational.ts"
 import {
   COMPLETE,
-  type CoverageReason,
+  type Coverage,
   incomplete,
   known,
   type Lifetime,
@@ -25,8 +25,6 @@ const DAY = 86_400
 const MINUTES_UP_TO = 1500 * 60
 const HOURS_UP_TO = 1500 * 3600
 const MOST_BARS = 1500
-
-const OBSERVED: CoverageReason = "observed_swaps_only"
 
 /** The bars in which the range of a price since a second is searched. Null searches all. */
 export const rangeRequest = (from: number | null, nowMs: number): ChartRequest => {
@@ -72,9 +70,9 @@ const windowStats = (tape: Market["Service"], mint: Mint, window: WindowName, { 
       nanos === null ? null : dollarsText(nanos),
       covered,
       life,
-      held.unpriced > 0 ? "mark_unknown" : OBSERVED
+      held.unpriced > 0 ? "mark_unknown" : null
     )
-  const count = (value: number) => measured("count", String(value), covered, life, OBSERVED)
+  const count = (value: number) => measured("count", String(value), covered, life)
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
   const change = changeIn({ held, isYoung: isYoungIn(tape, mint, window) })
   const isUnknown = bought === null || (held.unpriced > 0 && held.unpriced === held.trades)
@@ -85,7 +83,7 @@ const windowStats = (tape: Market["Service"], mint: Mint, window: WindowName, { 
     closeUsd: price(held.lastPrice),
     changePct: priceChange(change, covered, life),
     changeSince: change.since,
-    volumeUsd: volumeScalar(sum, covered, life, OBSERVED),
+    volumeUsd: volumeScalar(sum, covered, life),
     buyVolumeUsd: side(isUnknown ? null : bought),
     sellVolumeUsd: side(isUnknown ? null : held.volumeUsdNanos - bought),
     trades: count(held.trades),
@@ -126,6 +124,13 @@ export const largestWindows = (
     const { trades, unpriced } = tape.state.window(mint, window) ?? NOTHING
     return { fromMs, trades, unpriced }
   })
+
+/** The coverage of statistics: of the day, and of the values of its trades. */
+export const statsCoverage = (tape: Market["Service"], mint: Mint, nowMs: number): Coverage => {
+  const covered = coverageOf(tape, mint, "24h", nowMs)
+  const { unpriced } = tape.state.window(mint, "24h") ?? NOTHING
+  return covered.complete && unpriced > 0 ? incomplete("mark_unknown") : covered
+}
 
 /** The statistics with the largest trade of each window, in their order. */
 export const withLargest = (stats: StatsSums, largest: ReadonlyArray<LargestTrade>): TokenStats => ({

@@ -128,7 +128,12 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
       assert.strictEqual(data.change.volumeChangePct.status, "known")
       assert.strictEqual(data.launches.migrationRatePct.status, "unavailable")
       assert.strictEqual(meta.methodVersion, "public-overview-v1")
-      assert.strictEqual(meta.status, "partial")
+      // Like the lighthouse of the same swaps. The estimate of traders is marked in its own value.
+      assert.strictEqual(meta.status, "known")
+      assert.deepStrictEqual(
+        meta.coverage,
+        (yield* decode(LighthouseAnswer)((yield* read("lighthouse")).text)).meta.windowCoverage["5m"]
+      )
     })
   )
 
@@ -162,6 +167,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
       const { json } = yield* read("lighthouse", "b")
       assert.strictEqual(json("meta.windowCoverage.5m.reason"), "mark_unknown")
       assert.strictEqual(json("data.markets.0.stats.5m.volumeUsd.total"), 30.5)
+      assert.deepStrictEqual(overview.json("meta.coverage"), json("meta.windowCoverage.5m"))
     })
   )
 

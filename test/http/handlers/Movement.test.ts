@@ -84,7 +84,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
       assert.strictEqual(first?.volumeUsd.value, "81")
       assert.strictEqual(first?.trades.value, "9")
       assert.strictEqual(first?.traders.value, "9")
-      assert.deepStrictEqual(first?.trades.coverage, { complete: false, reason: "observed_swaps_only" })
+      assert.deepStrictEqual(first?.trades.coverage, { complete: true, reason: null })
       assert.isString(nextCursor)
       assert.deepStrictEqual(meta.ranking, { rank: "gainers", window: "1h", direction: "desc" })
       assert.deepStrictEqual(meta.excluded, { unknownRank: 1, unknownFilter: 0 })
@@ -156,7 +156,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
       yield* tape.apply(block(now + 62))
       const late = yield* movement({ limit: "1", rank: "trades", cursor }, "c")
       assert.strictEqual(late.status, 200)
-      assert.strictEqual(late.json("data.0.trades.status"), "partial")
+      assert.strictEqual(late.json("data.0.trades.status"), "known")
       yield* setSecond(now + 63)
       assert.strictEqual(code(yield* movement({ limit: "1", rank: "trades", cursor }, "c")), "409 cursor_expired")
       for (const wrong of ["", "abc", "!", "a".repeat(513), `${cursor}A`]) {

@@ -2,7 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { SearchAnswer } from "../../../src/api/Search.ts"
-import { Address, USDC } from "../../../src/domain/Address.ts"
+import { Address, SOL, USDC } from "../../../src/domain/Address.ts"
+import { DOLLARS } from "../../../src/domain/stables.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import type { TokenState } from "../../../src/tokens/TokenCache.ts"
 import { poolOf } from "../../market/tape/decoded.ts"
@@ -146,6 +147,23 @@ layer(reading({ books, world: { keys } }))("the search", (it) => {
       assertRefused(yield* search({ q: "wif", limit: "1", cursor }, "e"), 400, "invalid_cursor")
       yield* TestClock.adjust("61 seconds")
       assertRefused(yield* search({ q: "bonk", limit: "1", cursor }, "e"), 409, "cursor_expired")
+    })
+  )
+
+  it.effect("is known once every mint has a name or is known to have none", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const observation = { slot: 5, observedAtMs: (MONDAY + NOW) * 1000 }
+      const absent = DOLLARS.filter((mint) => mint !== USDC)
+      books.tokens.set(SOL, named("SOL", "Wrapped SOL"))
+      books.tokens.set(mintOf(1), named("BONK", "Bonk"))
+      absent.forEach((mint) => books.tokens.set(mint, { _tag: "NoToken", observation }))
+      yield* TestClock.adjust("11 seconds")
+      yield* tape.apply(block(NOW + 200))
+      const { meta } = read(yield* search({ q: "sol" }, "g"))
+      assert.deepStrictEqual([meta.status, meta.coverage], ["known", { complete: true, reason: null }])
+      assert.strictEqual(meta.index.named, meta.index.mints)
+      absent.forEach((mint) => books.tokens.delete(mint))
     })
   )
 

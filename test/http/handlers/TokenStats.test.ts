@@ -77,7 +77,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
       assert.deepStrictEqual(valuesOf(answer, 0), five)
       assert.deepStrictEqual(valuesOf(answer, 1), hour)
       assert.deepStrictEqual(valuesOf(answer, 3), day)
-      assert.strictEqual(answer.json("data.windows.0.volumeUsd.coverage.reason"), "observed_swaps_only")
+      assert.deepStrictEqual(answer.json("data.windows.0.volumeUsd.coverage"), { complete: true, reason: null })
       assert.strictEqual(answer.json("data.windows.0.fromMs"), (MONDAY + NOW - 299) * 1000)
       assert.strictEqual(answer.json("meta.methodVersion"), "public-stats-v1")
     })
@@ -129,6 +129,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}
         assert.deepInclude(unvalued.json(`data.windows.0.${field}`), { value: null, status: "unavailable" })
       }
       assert.deepStrictEqual(largestOf(unvalued, 0), ["unavailable", "mark_unknown"])
+      assert.deepStrictEqual(unvalued.json("meta.coverage"), { complete: false, reason: "mark_unknown" })
       const dollar = yield* stats({}, USDC)
       assert.deepStrictEqual(largestOf(dollar, 0), ["unavailable", "not_captured"])
       assert.deepInclude(dollar.json("data.windows.0.trades"), { value: null, status: "unavailable" })
