@@ -27,6 +27,10 @@ const NANO = 1e9
 const compareBar = (findings: Findings, of: string, denom: "sol" | "usd", bar: RawBar, given: WireBar | undefined) => {
   const prices = denom === "usd" ? bar.usd : bar.sol
   const [volume, bought] = denom === "usd" ? [bar.nanos, bar.buyNanos] : [bar.lamports, bar.buyLamports]
+  if (given?.isWhole === false) {
+    // The service says that it lacks blocks of the bar.
+    return
+  }
   const check = (field: string, service: number | null | undefined, recomputed: number | null) =>
     findings.number("bars", of, field, service ?? null, recomputed)
   check("open", given?.o, prices?.open ?? null)
@@ -74,6 +78,11 @@ export const compareBars = async (
       const query = { resolution, denom, from, to, ...(pool === undefined ? {} : { pool }) }
       const given = new Map((await service.bars(mint, query)).map((bar) => [bar.t, bar]))
       const name = (t: number) => `${pool ?? mint} ${resolution} ${denom} ${new Date(t).toISOString()}`
+      // Every block was read, so only the bars at the beginning of the service's record may be cut.
+      const whole = bars.findIndex(({ startMs }) => given.get(startMs)?.isWhole !== false)
+      bars.slice(whole < 0 ? 0 : whole).forEach(({ startMs }) => {
+        findings.exact("bars", name(startMs), "isWhole", String(given.get(startMs)?.isWhole ?? true), "true")
+      })
       bars.forEach((bar) => compareBar(findings, name(bar.startMs), denom, bar, given.get(bar.startMs)))
       const known = new Set(bars.map(({ startMs }) => startMs))
       Array.from(given.keys())

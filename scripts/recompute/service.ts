@@ -15,6 +15,7 @@ export interface WireBar {
   readonly buys: number | null
   readonly buyVolume: number | null
   readonly traders: number | null
+  readonly isWhole: boolean | null
 }
 
 /** A row of a ranking of tokens. */

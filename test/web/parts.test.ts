@@ -22,6 +22,7 @@ const bar = (minute: number, c: number, more: Partial<Bar> = {}): Bar => ({
   sellVolume: 5,
   traders: null,
   outliers: 0,
+  isWhole: true,
   revision: 0,
   ...more
 })

@@ -64,6 +64,10 @@ export class ChartBar extends Schema.Opaque<ChartBar>()(
       Schema.NullOr(Schema.Int),
       "Prints that are more than 20 times away from the median of their neighbours in the bar and have less than 1 % of its volume. Null where the trades of a bar with such prints were not examined."
     ),
+    isWhole: field(
+      Schema.NullOr(Schema.Boolean),
+      "False when blocks of the bar's time are missing: the record begins or has a gap in it, so prices and sums may lack trades. Null on EVM chains."
+    ),
     revision: field(
       Schema.NullOr(Schema.Int),
       "Trades that arrived after their part of the bar was closed. 0 for a bar that never changed; null on EVM chains."

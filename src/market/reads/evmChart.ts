@@ -107,6 +107,7 @@ const barOf = ({ close, high, low, open, second, volume }: EvmCandle, factor: nu
   sellVolume: null,
   traders: null,
   outliers: null,
+  isWhole: null,
   revision: null
 })
 

@@ -2,6 +2,7 @@
 import { type Mint, SOL, USDC } from "../../domain/Address.ts"
 import type { ChartBar, ChartRequest, ChartSupply, Lacking, KnownChart } from "../../api/schemas/Chart.ts"
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
+import { barRecord, cutBars } from "./cutBars.ts"
 import { type ChartWindow, chartKnowledge, chartWindow, nextBucket } from "./chartWindow.ts"
 import type { Bar, BarPage } from "../memory/foldBars.ts"
 import { type SupplyHistory, suppliesBefore } from "./supplyHistory.ts"
@@ -77,7 +78,7 @@ const withoutOutliers = (bar: Bar, { high, low }: Outliers): Bar => ({
   low: Math.min(low, bar.open, bar.close)
 })
 
-const chartBar = (bar: Bar, factor: number, outliers: number | null): ChartBar => ({
+const chartBar = (bar: Bar, factor: number, outliers: number | null, isWhole: boolean): ChartBar => ({
   t: bar.second * 1000,
   o: bar.open * factor,
   h: bar.high * factor,
@@ -91,6 +92,7 @@ const chartBar = (bar: Bar, factor: number, outliers: number | null): ChartBar =
   buyVolume: bar.buyVolume,
   sellVolume: bar.sellVolume,
   traders: bar.traders,
+  isWhole,
   revision: bar.revision
 })
 
@@ -193,6 +195,25 @@ const suppliesOf = (
         bars.map(({ second }) => nextBucket(resolution, second))
       )
 
+/** The bars of which the record has only a part. */
+const cutOf = (
+  sources: ChartSources,
+  mint: Mint,
+  request: ChartRequest,
+  bars: ReadonlyArray<Bar>,
+  nowMs: number
+): ReadonlySet<number> => {
+  const { older, tape } = sources
+  const { resolution } = request
+  const isStored = tape.stored() !== null && !older.isMissing
+  const keptFrom = nowMs / 1000 - keptSeconds(sources, request)
+  return cutBars(
+    bars.map(({ second }) => second),
+    resolution,
+    barRecord(tape, mint, resolution, { isStored, keptFrom })
+  )
+}
+
 /** The chart of a token as of `nowMs`. A token that never traded has a chart without bars. */
 export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartRequest, nowMs: number): KnownChart => {
   const { denom, mode, resolution } = request
@@ -202,11 +223,12 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const charted = chartedMint(mint)
   const page = isUnknown ? NO_BARS : pageOf(sources, mint, request, window)
   const supplies = supply === null ? null : suppliesOf(sources, supply, page.bars, request)
+  const cut = cutOf(sources, charted, request, page.bars, nowMs)
   const bars = page.bars.map((bar, place) => {
     const factor = supply === null ? 1 : uiNumber(supplies?.[place] ?? supply.units, supply.decimals)
     const found = sources.outliers.get(bar.second)
     const shown = found !== undefined && request.outliers === "exclude" ? withoutOutliers(bar, found) : bar
-    return chartBar(shown, factor, found?.count ?? (mayHaveOutliers(bar) ? null : 0))
+    return chartBar(shown, factor, found?.count ?? (mayHaveOutliers(bar) ? null : 0), !cut.has(bar.second))
   })
 
   const silent = lackingAtEnd(sources, window, nowMs)

@@ -46,6 +46,7 @@ const bought = (volume: number, trades: number) => ({
   sellVolume: 0,
   traders: 1,
   outliers: 0,
+  isWhole: true,
   revision: 0
 })
 
@@ -101,7 +102,8 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
         denom: "usd",
         mode: "price",
         bars: [
-          { ...bought(6, 4), t: MONDAY * 1000, o: 1, h: 4, l: 0.5, c: 2 },
+          // The first block that was read is in it.
+          { ...bought(6, 4), t: MONDAY * 1000, isWhole: false, o: 1, h: 4, l: 0.5, c: 2 },
           { ...bought(7, 1), t: (MONDAY + HOUR - 60) * 1000, o: 6, h: 6, l: 6, c: 6 }
         ]
       })

@@ -41,6 +41,7 @@ const bought = (volume: number, trades: number) => ({
   sellVolume: 0,
   traders: 1,
   outliers: 0,
+  isWhole: true,
   revision: 0
 })
 
@@ -74,7 +75,7 @@ layer(reading({ books, world: { keys: [keyOf("a")] } }))("a chart in SOL", (it) 
       yield* read
       const answer = yield* chart(TOKEN, { denom: "sol" })
       assert.deepStrictEqual(bars(answer), [
-        { ...bought(0.02, 2), t: MONDAY * 1000, o: 0.01, h: 0.01, l: 0.01, c: 0.01 },
+        { ...bought(0.02, 2), t: MONDAY * 1000, isWhole: false, o: 0.01, h: 0.01, l: 0.01, c: 0.01 },
         { ...bought(0.01, 1), t: (MONDAY + HOUR - 60) * 1000, o: 0.01, h: 0.01, l: 0.01, c: 0.01 }
       ])
       assert.strictEqual(answer.json("meta.coverage.missingBars"), 0)
@@ -105,6 +106,7 @@ layer(reading({ books, world: { keys: [keyOf("a")] } }))("a chart in SOL", (it) 
       assert.deepStrictEqual(bars(answer), [
         {
           t: MONDAY * 1000,
+          isWhole: false,
           o: 0.015,
           h: 0.015,
           l: 0.01,

@@ -35,6 +35,14 @@ const order = ({ text }: Answer): ReadonlyArray<number> =>
     ({ token }) => mints.findIndex((mint) => mint === token.address) + 1
   )
 
+/** The address, the change and its beginning of each row. */
+const changes = (query: Query) =>
+  Effect.map(movement(query, "a"), ({ text }) =>
+    Schema.decodeUnknownSync(Schema.fromJsonString(MovementAnswer))(text).data.map(
+      ({ changePct, changeSince, token }) => [token.address, changePct.value, changePct.status, changeSince]
+    )
+  )
+
 const now = 4000
 
 layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) => {
@@ -224,21 +232,15 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
       // Read late, and earlier in the chain than the trade above.
       yield* tape.apply(block(born, { slot: 999 + born, trades: [at(born, { mint: launched, slot: 999 + born })] }))
       yield* tape.apply(block(born + 20, { trades: [at(born + 20, { mint: launched, priceUsd: 5 })] }))
-      const rows = (query: Query) =>
-        Effect.map(movement(query, "a"), ({ text }) =>
-          Schema.decodeUnknownSync(Schema.fromJsonString(MovementAnswer))(text).data.map(
-            ({ changePct, changeSince, token }) => [token.address, changePct.value, changePct.status, changeSince]
-          )
-        )
       // The launch was seen, so its change is known in windows of which the record has only a part.
-      assert.deepStrictEqual((yield* rows({ window: "24h" }))[0], [launched, "400", "known", "launch"])
-      assert.deepStrictEqual((yield* rows({ window: "5m" }))[0], [launched, "400", "known", "launch"])
-      const all = yield* rows({ window: "5m", rank: "trades" })
+      assert.deepStrictEqual((yield* changes({ window: "24h" }))[0], [launched, "400", "known", "launch"])
+      assert.deepStrictEqual((yield* changes({ window: "5m" }))[0], [launched, "400", "known", "launch"])
+      const all = yield* changes({ window: "5m", rank: "trades" })
       assert.deepInclude(all, [unseen, null, "unavailable", "window"])
       yield* setSecond(born + 326)
       yield* tape.apply(block(born + 325, { trades: [at(born + 325, { mint: launched, priceUsd: 10 })] }))
-      assert.deepStrictEqual((yield* rows({ window: "5m" }))[0], [launched, "100", "known", "window"])
-      assert.deepStrictEqual((yield* rows({ window: "1h" }))[0], [launched, "900", "known", "launch"])
+      assert.deepStrictEqual((yield* changes({ window: "5m" }))[0], [launched, "100", "known", "window"])
+      assert.deepStrictEqual((yield* changes({ window: "1h" }))[0], [launched, "900", "known", "launch"])
     })
   )
 
