@@ -80,9 +80,10 @@ describe("docs/limits.md", () => {
     ["market sockets open at a time", [sockets, MAX_SUBSCRIPTIONS, MOST_MESSAGES, ticketPolicy.lifeMs / 1000]],
     ["sessions of `/mcp`", [mcpLimits.perHolder]],
     [
-      "wallet summaries, exit checks of wallets, liquidity reads and prices in the past",
-      [walletBatchPolicy.concurrent, walletBatchPolicy.starts]
+      "wallet summaries, positions and histories, exit checks of wallets, liquidity reads and prices in the past",
+      [walletBatchPolicy.concurrent, walletBatchPolicy.starts, 60, walletBatchPolicy.mostConcurrent]
     ],
+    ["body", [8, 128, 16]],
     ["URL", [MAX_URL / 1024]],
     ["message of `/mcp`", [MESSAGE_BYTES / 1024, MOST_LEVELS, answerBytes.usual, answerBytes.least, answerBytes.most]],
     ["prices, wallet summaries", itemsOf("PricesRequest", "mints")],
@@ -138,7 +139,8 @@ describe("docs/limits.md", () => {
       "tracker sockets open at a time",
       "market sockets open at a time",
       "sessions of `/mcp`",
-      "wallet summaries, exit checks of wallets, liquidity reads and prices in the past",
+      "wallet summaries, positions and histories, exit checks of wallets, liquidity reads and prices in the past",
+      "body",
       "URL",
       "message of `/mcp`",
       "prices, wallet summaries",

@@ -11,7 +11,7 @@ import {
 import { Authorization, Scope, SessionOnly } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { pageOf, pageParameters, RequestId } from "./pages.ts"
-import { NoQuery, UniqueList } from "./parameters.ts"
+import { atLeastOneChange, NoQuery, UniqueList } from "./parameters.ts"
 import { ApiKey, ApiScope, KeyName, MAX_ACTIVE_KEYS, overlap } from "./schemas/ApiKey.ts"
 import { KeyAuditEntry } from "./schemas/KeyAudit.ts"
 import { Plan, PlanName } from "./schemas/Plan.ts"
@@ -98,7 +98,12 @@ export const ChangeKeyBody = Schema.Struct({
   ipPolicy: Schema.optionalKey(ipPolicy),
   plan: Schema.optionalKey(plan),
   expiresAtMs: Schema.optionalKey(expiresAtMs)
-}).annotate({ identifier: "KeyChange", description: "Changes of a key; fields that are left out stay as they are." })
+})
+  .annotate({
+    identifier: "KeyChange",
+    description: "Changes of a key, at least one; fields that are left out stay as they are."
+  })
+  .check(atLeastOneChange)
 
 export const RotateKeyBody = Schema.Struct({
   overlapSeconds: field(

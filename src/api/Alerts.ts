@@ -15,7 +15,7 @@ import {
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { pageOf, pageParameters, RequestId } from "./pages.ts"
-import { IntegerParameter, NoQuery, optional, refuse } from "./parameters.ts"
+import { atLeastOneChange, IntegerParameter, NoQuery, optional, refuse } from "./parameters.ts"
 import {
   AlertCondition,
   type AlertMetric,
@@ -147,7 +147,12 @@ export const ChangeAlertBody = Schema.Struct({
   expiresAtMs: expiry,
   note: field(maybe(AlertNote), "Note of the owner; null without one."),
   status: field(Schema.optionalKey(Schema.Literals(["active", "paused"])), "`active` or `paused`.")
-}).annotate({ identifier: "AlertChange", description: "Changes of an alert; other fields stay as they are." })
+})
+  .annotate({
+    identifier: "AlertChange",
+    description: "Changes of an alert, at least one; other fields stay as they are."
+  })
+  .check(atLeastOneChange)
 
 export class AlertItem extends Schema.Opaque<AlertItem>()(
   Schema.Struct({

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ChartWarming, DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
+import { BodyLimit, JsonBody } from "./middleware/JsonBody.ts"
 import { LAST_SECOND, NoQuery, tokenParams, UniqueList, UnixSecond } from "./parameters.ts"
 import { PriceAt } from "./schemas/PriceAt.ts"
 import { field } from "../domain/field.ts"
@@ -77,7 +77,8 @@ export class PriceHistoryGroup extends HttpApiGroup.make("priceHistory")
         OpenApi.Summary,
         "Prices of 1 to 100 pairs of a mint and a second; counts as a wallet-batch read of its caller"
       )
-      .annotate(OpenApi.Description, "One row for each pair. Where no price is known, the row says why.")
+      .annotate(OpenApi.Description, "One row for each pair. Where no price is known, the row says why. The body may have 16 KiB.")
+      .annotate(BodyLimit, 16 * 1024)
   )
   .middleware(Authorization)
   .annotate(OpenApi.Description, "Prices in the past, from trades and candles.") {}

@@ -13,9 +13,9 @@ import {
   WalletNotFound
 } from "./errors/problems.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { JsonBody } from "./middleware/JsonBody.ts"
+import { BodyLimit, JsonBody } from "./middleware/JsonBody.ts"
 import { LimitParameter } from "./pages.ts"
-import { BooleanParameter, NoQuery, optional, UniqueList } from "./parameters.ts"
+import { atLeastOneChange, BooleanParameter, NoQuery, optional, UniqueList } from "./parameters.ts"
 import {
   GroupId,
   MAX_GROUPS,
@@ -112,8 +112,8 @@ export class TrackedWalletChange extends Schema.Opaque<TrackedWalletChange>()(
     )
   }).annotate({
     identifier: "TrackedWalletChange",
-    description: "Changes of a tracked wallet. Fields that are left out stay; null clears a text."
-  })
+    description: "Changes of a tracked wallet, at least one. Fields that are left out stay; null clears a text."
+  }).check(atLeastOneChange)
 ) {}
 
 export class GroupNamed extends Schema.Opaque<GroupNamed>()(
@@ -208,8 +208,9 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       .annotate(OpenApi.Summary, "Track up to 100 wallets")
       .annotate(
         OpenApi.Description,
-        "All wallets are added or none. A group or a limit that rejects one wallet rejects the batch."
-      ),
+        "All wallets are added or none. A group or a limit that rejects one wallet rejects the batch. The body may have 128 KiB."
+      )
+      .annotate(BodyLimit, 128 * 1024),
     HttpApiEndpoint.patch("changeWallet", "/api/v1/tracker/wallets/:wallet", {
       params: { wallet: field(Address, "A wallet: base58 of 32 bytes.") },
       query: NoQuery,
@@ -218,7 +219,9 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       error: [WalletNotFound, DataUnavailable]
     })
       .middleware(JsonBody)
-      .annotate(OpenApi.Summary, "Change label, emoji, notes or groups of a tracked wallet"),
+      .annotate(OpenApi.Summary, "Change label, emoji, notes or groups of a tracked wallet")
+      .annotate(OpenApi.Description, "The body may have 16 KiB.")
+      .annotate(BodyLimit, 16 * 1024),
     HttpApiEndpoint.post("createGroup", "/api/v1/tracker/groups", {
       query: NoQuery,
       headers: Schema.Struct({ "idempotency-key": Schema.optionalKey(IdempotencyKey) }),

@@ -13,6 +13,19 @@ export const refuse = (field: string, issue: Issue, message: string): Schema.Fil
   issue: new SchemaIssue.InvalidValue({ message, issue })
 })
 
+const isChange = (value: unknown): boolean =>
+  typeof value !== "object" || value === null || Array.isArray(value) || Object.values(value).some(isChange)
+
+/** The check of a body of changes: at least one field has to be in it. */
+export const atLeastOneChange = Schema.makeFilter(
+  (body: object) =>
+    isChange(body) || {
+      path: [],
+      issue: new SchemaIssue.InvalidValue({ message: "Send at least one field to change.", issue: "missing" })
+    },
+  { toJsonSchema: () => ({ minProperties: 1 }) }
+)
+
 /** A query without parameters. Endpoints declare it, because an undeclared query accepts any parameter. */
 export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).check(
   Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is unknown.`)))

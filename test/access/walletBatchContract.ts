@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { WalletBatch } from "../../src/access/WalletBatch.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
+import { batchLimitsOf, WalletBatch } from "../../src/access/WalletBatch.ts"
 
-const once = (batch: WalletBatch["Service"], caller = "a") => Effect.scoped(batch.enter(caller))
+const usual = batchLimitsOf(DEFAULT_PLAN)
+
+const once = (batch: WalletBatch["Service"], caller = "a") => Effect.scoped(batch.enter(caller, usual))
 
 /** Limits of any layer, which is built for each test and begins empty. */
 export const walletBatchContract = <E>(name: string, layer: Layer.Layer<WalletBatch, E>) => {
@@ -15,8 +18,8 @@ export const walletBatchContract = <E>(name: string, layer: Layer.Layer<WalletBa
       withBatch((batch) =>
         Effect.gen(function* () {
           const first = yield* Scope.make()
-          yield* Scope.provide(batch.enter("a"), first)
-          yield* batch.enter("a")
+          yield* Scope.provide(batch.enter("a", usual), first)
+          yield* batch.enter("a", usual)
           assert.deepInclude(yield* Effect.flip(once(batch)), { limit: "concurrent", retryAfterMs: null })
           yield* once(batch, "b")
           yield* Scope.close(first, yield* Effect.exit(Effect.void))
@@ -40,11 +43,26 @@ export const walletBatchContract = <E>(name: string, layer: Layer.Layer<WalletBa
       )
     )
 
+    it.effect("lets the callers of a larger plan run and start more", () =>
+      withBatch((batch) =>
+        Effect.gen(function* () {
+          const large = batchLimitsOf({ rest: 20_000, windowSeconds: 60 })
+          assert.deepStrictEqual(large, { concurrent: 16, starts: 10_000 })
+          const running = yield* Scope.make()
+          yield* Scope.provide(Effect.repeat(batch.enter("a", large), { times: 15 }), running)
+          assert.deepInclude(yield* Effect.flip(Effect.scoped(batch.enter("a", large))), { limit: "concurrent" })
+          yield* Scope.close(running, yield* Effect.exit(Effect.void))
+          yield* Effect.repeat(Effect.scoped(batch.enter("a", large)), { times: 60 })
+          assert.deepInclude(yield* Effect.flip(once(batch)), { limit: "starts" })
+        })
+      )
+    )
+
     it.effect("counts no start for a caller that is refused", () =>
       withBatch((batch) =>
         Effect.gen(function* () {
           const running = yield* Scope.make()
-          yield* Scope.provide(Effect.andThen(batch.enter("a"), batch.enter("a")), running)
+          yield* Scope.provide(Effect.andThen(batch.enter("a", usual), batch.enter("a", usual)), running)
           yield* Effect.repeat(Effect.flip(once(batch)), { times: 99 })
           yield* Scope.close(running, yield* Effect.exit(Effect.void))
           yield* Effect.repeat(once(batch), { times: 57 })
@@ -57,11 +75,11 @@ export const walletBatchContract = <E>(name: string, layer: Layer.Layer<WalletBa
       withBatch((batch) =>
         Effect.gen(function* () {
           yield* Effect.repeat(
-            Effect.exit(Effect.scoped(Effect.andThen(batch.enter("a"), Effect.die(new Error("a bug"))))),
+            Effect.exit(Effect.scoped(Effect.andThen(batch.enter("a", usual), Effect.die(new Error("a bug"))))),
             { times: 4 }
           )
           const interrupted = Effect.gen(function* () {
-            const held = Effect.scoped(Effect.andThen(batch.enter("a"), Effect.never))
+            const held = Effect.scoped(Effect.andThen(batch.enter("a", usual), Effect.never))
             const fiber = yield* Effect.forkChild(Effect.timeoutOption(held, 0), { startImmediately: true })
             yield* TestClock.adjust(1)
             yield* Fiber.join(fiber)

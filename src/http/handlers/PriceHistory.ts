@@ -2,7 +2,6 @@ import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import type { PriceAtQuery, PriceHistoryBody } from "../../api/PriceHistory.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
 import { invalid } from "../problems.ts"
@@ -45,8 +44,7 @@ export const layer = HttpApiBuilder.group(
       if (place >= 0) {
         return yield* later("body", `points.${place}.at`)
       }
-      const { id } = yield* CurrentKey
-      yield* enterBatch(batch, id)
+      yield* enterBatch(batch)
       const { data, ...knowledge } = yield* Effect.mapError(reader.pricesAt(points), marketUnavailable)
       const meta = yield* metaWith({ methodVersion: "public-price-at-v1", chain: "solana", ...knowledge })
       return { data, meta, nextCursor: null }

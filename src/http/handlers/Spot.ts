@@ -161,8 +161,7 @@ const makeWalletExit = Effect.gen(function* () {
   const price = yield* makePricing
 
   return Effect.fnUntraced(function* (body: typeof WalletExitBody.Type) {
-    const { id } = yield* CurrentKey
-    yield* enterBatch(batch, id)
+    yield* enterBatch(batch)
     const stated = quoteDecimalsOf(body)
     const terms = termsOf(body, stated ?? (yield* tokens.decimalsOf(body.quoteMint ?? SOL)))
     const held = yield* Effect.catch(reader.positionsOf(body.wallet, ALL_POSITIONS), unavailable)

@@ -5,7 +5,6 @@ import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
 import { retryAfter } from "../../api/errors/Problem.ts"
 import { DataUnavailable, TokenNotFound } from "../../api/errors/problems.ts"
-import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import type { Knowledge, TokenRefusal } from "../../api/schemas/Token.ts"
 import { defaultPools, type HoldersQuery, type LiquidityQuery, mostHolders, type PricesBody } from "../../api/Tokens.ts"
 import { RiskReader } from "../../tokens/risk/RiskReader.ts"
@@ -59,8 +58,7 @@ export const layer = HttpApiBuilder.group(
 
     const liquidity = Effect.fnUntraced(function* (input: TokenPath & { readonly query: typeof LiquidityQuery.Type }) {
       const mint = yield* mintOf(input)
-      const { id } = yield* CurrentKey
-      yield* enterBatch(batch, id)
+      yield* enterBatch(batch)
       const { limit = defaultPools } = input.query
       const { data, knowledge } = yield* Effect.mapError(tokens.liquidityOf(mint, limit), problemOf)
       return { data, meta: yield* metaOf("public-liquidity-v1", knowledge) }

@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
-import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import {
   defaultDays,
   defaultPositions,
@@ -34,22 +33,19 @@ export const layer = HttpApiBuilder.group(
     const batch = yield* WalletBatch
 
     const summary = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof WalletsBody.Type }) {
-      const { id } = yield* CurrentKey
-      yield* enterBatch(batch, id)
+      yield* enterBatch(batch)
       const data = yield* Effect.catch(reader.rowsOf(payload.wallets, { backfill: payload.backfill }), unavailable)
       return WalletSummaryAnswer.make({ data, source: "local" })
     }, Effect.scoped)
 
     const positions = Effect.fnUntraced(function* ({ params, query }: PositionsRequest) {
-      const { id } = yield* CurrentKey
-      yield* enterBatch(batch, id)
+      yield* enterBatch(batch)
       const read = reader.positionsOf(params.wallet, query.limit ?? defaultPositions, { backfill: query.backfill })
       return WalletPositionsAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)
 
     const pnlHistory = Effect.fnUntraced(function* ({ params, query }: PnlHistoryRequest) {
-      const { id } = yield* CurrentKey
-      yield* enterBatch(batch, id)
+      yield* enterBatch(batch)
       const read = reader.pnlHistoryOf(params.wallet, query.days ?? defaultDays, { backfill: query.backfill })
       return WalletPnlHistoryAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)

@@ -40,7 +40,7 @@ const calls: Record<string, (key: string) => ReturnType<typeof read>> = {
   "POST /alerts": (key) => send("POST", "", wanted, { key }),
   "GET /alerts/events": (key) => read("/events", key),
   "GET /alerts/{id}": (key) => read("/al_x", key),
-  "PATCH /alerts/{id}": (key) => send("PATCH", "/al_x", {}, { key }),
+  "PATCH /alerts/{id}": (key) => send("PATCH", "/al_x", { note: null }, { key }),
   "DELETE /alerts/{id}": (key) => remove("al_x", key)
 }
 
@@ -222,11 +222,20 @@ layer(serving())("requests for alerts", (it) => {
     })
   )
 
+  it.effect("need at least one field in a change", () =>
+    Effect.gen(function* () {
+      const id = yield* make(wanted)
+      for (const body of [{}, { condition: {} }]) {
+        assert.deepStrictEqual(faultsOf(yield* send("PATCH", `/${id}`, body)), ["body  missing"])
+      }
+    })
+  )
+
   it.effect("answer 404 for an alert that does not exist", () =>
     Effect.gen(function* () {
       for (const id of ["al_none", "x", "al_%00", "%F0%9F%A6%A6"]) {
         assert.strictEqual(yield* refused(read(`/${id}`)), "404 alert_not_found", id)
-        assert.strictEqual(yield* refused(send("PATCH", `/${id}`, {})), "404 alert_not_found", id)
+        assert.strictEqual(yield* refused(send("PATCH", `/${id}`, { note: null })), "404 alert_not_found", id)
         assert.strictEqual(yield* refused(remove(id)), "404 alert_not_found", id)
       }
     })

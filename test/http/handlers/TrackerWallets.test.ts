@@ -121,6 +121,32 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
     })
   )
 
+  it.effect("takes the largest batch and the largest change, whatever way their texts are written", () =>
+    Effect.gen(function* () {
+      const escaped = (body: unknown) =>
+        JSON.stringify(body).replaceAll(/[^\0-\x7f]/gu, (letter) =>
+          Array.from({ length: letter.length }, (_, i) => `\\u${letter.charCodeAt(i).toString(16)}`).join("")
+        )
+      const [label, emoji] = ["🦦".repeat(64), "🦦🦦🦦🦦"]
+      const post = (method: string, path: string, body: string) =>
+        call(path, { key: "g", method, body, headers: { "content-type": "application/json" } })
+      const group = String((yield* send("POST", GROUPS, "g", { name: label })).json("groupId"))
+      const wallets = Array.from({ length: 100 }, (_, i) => ({ wallet: addressOf(i + 1), label, emoji, group }))
+      const batch = yield* post("POST", BATCH, escaped({ wallets }))
+      assert.strictEqual(batch.status, 200, batch.text)
+      const change = { label, emoji, notes: "🦦".repeat(500), groups: [group, "grp_main"] }
+      assert.strictEqual((yield* post("PATCH", `${WALLETS}/${fern}`, escaped(change))).status, 200)
+      assert.strictEqual((yield* post("POST", BATCH, escaped({ wallets }).padEnd(128 * 1024 + 1))).status, 413)
+    })
+  )
+
+  it.effect("names a change without any field", () =>
+    Effect.gen(function* () {
+      yield* track("h", { wallet: fern })
+      assertDetail(yield* send("PATCH", `${WALLETS}/${fern}`, "h", {}), "body", "", "missing")
+    })
+  )
+
   it.effect("refuses a body that is too large or no JSON", () =>
     Effect.gen(function* () {
       const huge = JSON.stringify({ wallet: fern, label: "x".repeat(8192) })
