@@ -77,7 +77,10 @@ export class PriceHistoryGroup extends HttpApiGroup.make("priceHistory")
         OpenApi.Summary,
         "Prices of 1 to 100 pairs of a mint and a second; counts as a wallet-batch read of its caller"
       )
-      .annotate(OpenApi.Description, "One row for each pair. Where no price is known, the row says why. The body may have 16 KiB.")
+      .annotate(
+        OpenApi.Description,
+        "One row for each pair. Where no price is known, the row says why. The body may have 16 KiB."
+      )
       .annotate(BodyLimit, 16 * 1024)
   )
   .middleware(Authorization)

@@ -110,10 +110,12 @@ export class TrackedWalletChange extends Schema.Opaque<TrackedWalletChange>()(
       Schema.optionalKey(UniqueList(GroupId, MAX_GROUPS, "groups")),
       "Every group of the wallet after the change, the primary one first."
     )
-  }).annotate({
-    identifier: "TrackedWalletChange",
-    description: "Changes of a tracked wallet, at least one. Fields that are left out stay; null clears a text."
-  }).check(atLeastOneChange)
+  })
+    .annotate({
+      identifier: "TrackedWalletChange",
+      description: "Changes of a tracked wallet, at least one. Fields that are left out stay; null clears a text."
+    })
+    .check(atLeastOneChange)
 ) {}
 
 export class GroupNamed extends Schema.Opaque<GroupNamed>()(

@@ -1,6 +1,7 @@
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Result } from "effect"
 import { watchUpstream } from "../operations/SourceMonitor.ts"
 import type { PerpsVenue } from "../api/schemas/Perps.ts"
+import { depthOf, type Side } from "./bookWalk.ts"
 import { defaultRules, makeSharedReads, type ReadRules, type SharedReads } from "./SharedReads.ts"
 import type { Fees, Venue, VenueFault, VenueMarket } from "./Venue.ts"
 
@@ -14,6 +15,12 @@ export interface VenueReading {
   readonly unreadable: number | null
   /** Share of fresh reads in the last hour, including this one; null before the first. */
   readonly reliability: number | null
+}
+
+/** The side and the size of an order, in units of 10^-30. */
+export interface OrderSize {
+  readonly side: Side
+  readonly size: bigint
 }
 
 /** Limits on reads of the venues, and the fee that this service adds. */
@@ -32,9 +39,14 @@ export class PerpsVenues extends Context.Service<
     readonly ourBps: bigint
     /**
      * The market of a base symbol at each of these venues, at most a second old. All venues are read concurrently, each
-     * until the deadline. A venue that fails is a reading like any other.
+     * until the deadline. A venue that fails is a reading like any other. A book that is smaller than the order is read
+     * deeper where the venue has more, within the same deadline.
      */
-    read(symbol: string, venues: ReadonlyArray<PerpsVenue>): Effect.Effect<ReadonlyArray<VenueReading>>
+    read(
+      symbol: string,
+      venues: ReadonlyArray<PerpsVenue>,
+      order?: OrderSize
+    ): Effect.Effect<ReadonlyArray<VenueReading>>
   }
 >()("fathom/perps/PerpsVenues") {
   /** Reads these venues. The fee of this service is zero unless the options set it. */
@@ -44,16 +56,42 @@ export class PerpsVenues extends Context.Service<
   ): Layer.Layer<PerpsVenues> => Layer.effect(PerpsVenues, make(venues, { ...defaultRules, ourBps: 0n, ...options }))
 }
 
-/** True when the venue was reached: it does not list the market, or its book is old. */
-const isAnswer = (fault: VenueFault): boolean => fault._tag !== "VenueUnreadable"
+/** True when the venue was reached: it does not list the market, or its book is old. Nothing was asked while `paced`. */
+const isAnswer = (fault: VenueFault): boolean => fault._tag !== "VenueUnreadable" || fault.why === "paced"
+
+interface ReadRequest {
+  readonly symbol: string
+  readonly order: OrderSize | undefined
+  readonly deadline: Duration.Duration
+}
 
 /** A venue's reads. The outcome of the last one is reported as the state of the source. */
 interface WatchedReads extends SharedReads {
   readonly watched: (read: ReturnType<SharedReads["read"]>) => ReturnType<SharedReads["read"]>
 }
 
-const readingOf = Effect.fnUntraced(function* ({ read, reliability, venue, watched }: WatchedReads, symbol: string) {
-  const outcome = yield* Effect.result(watched(read(symbol)))
+const isTooSmall = ({ asks, bids }: VenueMarket, { side, size }: OrderSize): boolean =>
+  depthOf(side === "buy" ? asks : bids) < size
+
+/** The market for the order: with the deeper book when the usual one is too small and the deeper one comes in time. */
+const marketFor = Effect.fnUntraced(function* (
+  { read, readDeep, watched }: WatchedReads,
+  { deadline, order, symbol }: ReadRequest
+) {
+  const beganMs = yield* Clock.currentTimeMillis
+  const market = yield* watched(read(symbol))
+  if (readDeep === null || order === undefined || !isTooSmall(market, order)) {
+    return market
+  }
+  const spentMs = (yield* Clock.currentTimeMillis) - beganMs
+  const leftMs = Math.max(0, Duration.toMillis(deadline) - spentMs)
+  const deep = yield* Effect.option(Effect.timeoutOption(readDeep(symbol), leftMs))
+  return Option.getOrElse(Option.flatten(deep), () => market)
+})
+
+const readingOf = Effect.fnUntraced(function* (reads: WatchedReads, request: ReadRequest) {
+  const { reliability, venue } = reads
+  const outcome = yield* Effect.result(marketFor(reads, request))
   if (Result.isFailure(outcome) && outcome.failure._tag === "VenueUnreadable" && outcome.failure.why !== "resting") {
     const { detail, why } = outcome.failure
     yield* Effect.logDebug("A venue could not be read", { venue: venue.key, why, detail })
@@ -77,10 +115,10 @@ const make = Effect.fnUntraced(function* (venues: ReadonlyArray<Venue>, { ourBps
     })
   )
 
-  const read = Effect.fn("PerpsVenues.read")((symbol: string, wanted: ReadonlyArray<PerpsVenue>) =>
+  const read = Effect.fn("PerpsVenues.read")((symbol: string, wanted: ReadonlyArray<PerpsVenue>, order?: OrderSize) =>
     Effect.forEach(
       shared.filter(({ venue }) => wanted.includes(venue.key)),
-      (reads) => readingOf(reads, symbol),
+      (reads) => readingOf(reads, { symbol, order, deadline: rules.deadline }),
       { concurrency: "unbounded" }
     )
   )

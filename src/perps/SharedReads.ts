@@ -1,5 +1,6 @@
 import { Cache, Clock, Duration, Effect, Exit, Fiber, Option, type Scope, Semaphore } from "effect"
 import { CircuitBreaker } from "effect/persistence"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { makeBreaker } from "../operations/protection.ts"
 import { Reliability } from "./Reliability.ts"
 import { inCoins, venueName } from "./symbols.ts"
@@ -33,6 +34,8 @@ export interface SharedReads {
   readonly reliability: Reliability
   /** The market, or why it is unavailable. Answers within the deadline. */
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, VenueFault>
+  /** The same with a deeper book; null when the venue has none. */
+  readonly readDeep: ((symbol: string) => Effect.Effect<VenueMarket, VenueFault>) | null
 }
 
 const CAPACITY = 256
@@ -45,35 +48,45 @@ type ReadExit = Exit.Exit<VenueMarket, VenueFault>
 const isRejected = (exit: ReadExit): boolean =>
   Option.exists(Exit.findErrorOption(exit), (fault) => fault._tag === "VenueUnreadable" && fault.why === "resting")
 
+/** The newest markets of a venue by symbol, at most `CAPACITY` of them. They stand in while the venue's budget is used up. */
+class LastMarkets {
+  readonly #markets = new Map<string, VenueMarket>()
+
+  keep(symbol: string, market: VenueMarket): VenueMarket {
+    this.#markets.delete(symbol)
+    this.#markets.set(symbol, market)
+    const [oldest] = this.#markets.keys()
+    if (this.#markets.size > CAPACITY && oldest !== undefined) {
+      this.#markets.delete(oldest)
+    }
+    return market
+  }
+
+  of(symbol: string): VenueMarket | undefined {
+    return this.#markets.get(symbol)
+  }
+}
+
 /** Reads a venue, one read of a symbol at a time. Results are cached, counted, and guarded by a circuit breaker. */
 export const makeSharedReads = Effect.fnUntraced(function* (
   venue: Venue,
   rules: ReadRules
 ): Effect.fn.Return<SharedReads, never, Scope.Scope> {
   const scope = yield* Effect.scope
+  const clock = yield* Clock.Clock
   const permits = yield* Semaphore.make(CONCURRENCY)
   const reliability = new Reliability()
   const deadlineMs = Duration.toMillis(rules.deadline)
-  /** When each read in flight started, in milliseconds since the Unix epoch. */
-  const startedMs = new Map<string, number>()
   const guarded = yield* makeBreaker<VenueFault>({
     name: `perps ${venue.key}`,
     failures: rules.failures,
     openDuration: rules.rest,
-    // A malformed answer may concern one market among many.
+    // A malformed answer may concern one market among many, and a request that was not sent says nothing about a venue.
     outcomeOf: (fault) =>
-      fault._tag === "VenueUnreadable" && fault.why !== "malformed" ? CircuitBreaker.failure() : CircuitBreaker.success,
+      fault._tag === "VenueUnreadable" && fault.why !== "malformed" && fault.why !== "paced"
+        ? CircuitBreaker.failure()
+        : CircuitBreaker.success,
     rejection: () => unreadable("resting", "failed repeatedly")
-  })
-
-  const fresh = Effect.fnUntraced(function* (symbol: string) {
-    const { multiplier, name } = venueName(venue.key, symbol)
-    const market = inCoins(yield* venue.read(name), multiplier)
-    if (market === null) {
-      return yield* unreadable("malformed", `prices of ${name} have too many digits`)
-    }
-    const nowMs = yield* Clock.currentTimeMillis
-    return nowMs - market.asOfMs > venue.maxAgeMs ? yield* new StaleBook({ asOfMs: market.asOfMs }) : market
   })
 
   const note = Effect.fnUntraced(function* (beganMs: number, exit: ReadExit) {
@@ -84,36 +97,76 @@ export const makeSharedReads = Effect.fnUntraced(function* (
     }
   })
 
-  const lookup = Effect.fnUntraced(function* (symbol: string) {
-    const beganMs = yield* Clock.currentTimeMillis
-    startedMs.set(symbol, beganMs)
-    return yield* fresh(symbol).pipe(
-      Effect.timeoutOrElse({ duration: rules.patience, orElse: () => unreadable("late", "no answer at all") }),
-      permits.withPermit,
-      Effect.onExit((exit) => note(beganMs, exit)),
-      guarded,
-      Effect.ensuring(Effect.sync(() => startedMs.delete(symbol)))
-    )
-  })
+  /** Shared reads by one method of the venue. */
+  const shared = Effect.fnUntraced(function* (readMarket: Venue["read"]) {
+    /** When each read in flight started, in milliseconds since the Unix epoch. */
+    const startedMs = new Map<string, number>()
+    const last = new LastMarkets()
 
-  const cache = yield* Cache.makeWith(lookup, {
-    capacity: CAPACITY,
-    timeToLive: (exit) => (isRejected(exit) ? 0 : rules.keep)
-  })
-
-  const read = Effect.fnUntraced(function* (symbol: string) {
-    const nowMs = yield* Clock.currentTimeMillis
-    // A caller that joins a read which is already late does not wait for it again.
-    const left = (startedMs.get(symbol) ?? nowMs) + deadlineMs - nowMs
-    // In a fiber of its own, because the lookup ends with its last waiter.
-    const reading = yield* Cache.get(cache, symbol).pipe(Effect.forkIn(scope))
-    return yield* Fiber.join(reading).pipe(
-      Effect.timeoutOrElse({
-        duration: Duration.millis(Math.max(0, left)),
-        orElse: () => unreadable("late", "no answer in time")
+    const newest = (symbol: string): Effect.Effect<VenueMarket, VenueFault> => {
+      const { multiplier, name } = venueName(venue.key, symbol)
+      return Effect.flatMap(readMarket(name), (read) => {
+        const market = inCoins(read, multiplier)
+        return market === null
+          ? unreadable("malformed", `prices of ${name} have too many digits`)
+          : Effect.succeed(last.keep(symbol, market))
       })
-    )
+    }
+
+    /** The scarcer the requests are, the longer a market is used before it is read again: all symbols get their turn. */
+    const inTurn = (symbol: string, nowMs: number): Effect.Effect<VenueMarket, VenueFault> => {
+      const kept = last.of(symbol)
+      const usedForMs = venue.maxAgeMs * (venue.budget?.scarcity(monotonicMs(clock)) ?? 0)
+      return kept !== undefined && nowMs - kept.asOfMs < usedForMs ? Effect.succeed(kept) : newest(symbol)
+    }
+
+    const fresh = Effect.fnUntraced(function* (symbol: string) {
+      const market = yield* inTurn(symbol, yield* Clock.currentTimeMillis).pipe(
+        Effect.catchTag("VenueUnreadable", (fault) => {
+          const kept = fault.why === "paced" ? last.of(symbol) : undefined
+          return kept === undefined ? fault : Effect.succeed(kept)
+        })
+      )
+      const nowMs = yield* Clock.currentTimeMillis
+      return nowMs - market.asOfMs > venue.maxAgeMs ? yield* new StaleBook({ asOfMs: market.asOfMs }) : market
+    })
+
+    const lookup = Effect.fnUntraced(function* (symbol: string) {
+      const beganMs = yield* Clock.currentTimeMillis
+      startedMs.set(symbol, beganMs)
+      return yield* fresh(symbol).pipe(
+        Effect.timeoutOrElse({ duration: rules.patience, orElse: () => unreadable("late", "no answer at all") }),
+        permits.withPermit,
+        Effect.onExit((exit) => note(beganMs, exit)),
+        guarded,
+        Effect.ensuring(Effect.sync(() => startedMs.delete(symbol)))
+      )
+    })
+
+    const cache = yield* Cache.makeWith(lookup, {
+      capacity: CAPACITY,
+      timeToLive: (exit) => (isRejected(exit) ? 0 : rules.keep)
+    })
+
+    return Effect.fnUntraced(function* (symbol: string) {
+      const nowMs = yield* Clock.currentTimeMillis
+      // A caller that joins a read which is already late does not wait for it again.
+      const left = (startedMs.get(symbol) ?? nowMs) + deadlineMs - nowMs
+      // In a fiber of its own, because the lookup ends with its last waiter.
+      const reading = yield* Cache.get(cache, symbol).pipe(Effect.forkIn(scope))
+      return yield* Fiber.join(reading).pipe(
+        Effect.timeoutOrElse({
+          duration: Duration.millis(Math.max(0, left)),
+          orElse: () => unreadable("late", "no answer in time")
+        })
+      )
+    })
   })
 
-  return { venue, reliability, read }
+  return {
+    venue,
+    reliability,
+    read: yield* shared(venue.read),
+    readDeep: venue.readDeep === undefined ? null : yield* shared(venue.readDeep)
+  }
 })

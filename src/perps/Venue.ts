@@ -2,6 +2,7 @@ import { type Effect, Exit, Option, Schema } from "effect"
 import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import type { Book } from "./bookWalk.ts"
 import type { Funding } from "./fundingRates.ts"
+import type { VenueBudget } from "./VenueBudget.ts"
 import type { OpenFee } from "./jupiterCosts.ts"
 
 /** The fees of a venue on a trade's value, in millionths of a basis point. Negative is a rebate. */
@@ -39,9 +40,10 @@ export class StaleBook extends Schema.TaggedError<StaleBook>()("StaleBook", { as
 /**
  * The venue gave no usable answer. `late`: not in time. `down`: no answer, or an error of the venue. `limited`: too
  * many requests. `malformed`: not in its documented form. `resting`: its circuit is open after repeated failures.
+ * `paced`: nothing was sent, because the venue's limit of requests is used up.
  */
 export class VenueUnreadable extends Schema.TaggedError<VenueUnreadable>()("VenueUnreadable", {
-  why: Schema.Literals(["late", "down", "limited", "malformed", "resting"]),
+  why: Schema.Literals(["late", "down", "limited", "malformed", "resting", "paced"]),
   detail: Schema.String
 }) {}
 
@@ -64,6 +66,10 @@ export interface Venue {
   readonly unreadable: () => number | null
   /** A book older than this is not used. */
   readonly maxAgeMs: number
+  /** The requests that may be sent to the venue; absent where its documents limit none. */
+  readonly budget?: Pick<VenueBudget, "scarcity">
   /** Reads a market by its base's name, in the venue's units. The answer may be of any age. Has no deadline. */
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
+  /** The same with levels beyond the levels of `read`, for sizes that are larger. Absent when a venue has no more. */
+  readonly readDeep?: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
 }

@@ -9,6 +9,7 @@ import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach, unreadableMarket } from "./marketListing.ts"
 import type { Venue } from "./Venue.ts"
+import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
 
@@ -67,18 +68,25 @@ const termsOf = ({ contractType, filters, status }: typeof Market.Type) => {
   return contractType === "PERPETUAL" && status === "TRADING" && lots !== null ? { lots } : null
 }
 
+/** What a read of 100 levels costs. */
+const DEPTH_UNITS = 5
+const listed = { isListing: true } as const
+
 /** Reads from the API at this address. */
 export const aster = Effect.fnUntraced(function* (baseUrl: string) {
-  const ask = yield* makeAsk
+  const budget = new VenueBudget(venueLimits.aster)
+  const ask = yield* makeAsk(budget)
   const get = (path: string) => HttpClientRequest.get(`${baseUrl}/fapi/v1/${path}`)
 
   const listing = yield* makeListing(
-    ask(get("exchangeInfo"), ExchangeInfo).pipe(
+    ask(get("exchangeInfo"), ExchangeInfo, listed).pipe(
       Effect.map(({ value }) => listingOf(readEach(value.symbols, Market, "symbol", termsOf)))
     )
   )
   const rates = yield* cacheListing(
-    Effect.all([ask(get("premiumIndex"), Items), ask(get("fundingInfo"), Items)], { concurrency: 2 }).pipe(
+    Effect.all([ask(get("premiumIndex"), Items, listed), ask(get("fundingInfo"), Items, listed)], {
+      concurrency: 2
+    }).pipe(
       Effect.map(([premiums, intervals]) => ({
         premiums: bySymbol(premiums.value, Premium),
         intervals: bySymbol(intervals.value, Interval)
@@ -97,12 +105,12 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
     const name = `${symbol}${QUOTE}`
     const { lots } = yield* listing.of(name)
     const [funding, { value: book }] = yield* Effect.all(
-      [fundingIn(name), ask(get(`depth?symbol=${name}&limit=100`), Depth)],
+      [fundingIn(name), ask(get(`depth?symbol=${name}&limit=100`), Depth, { units: DEPTH_UNITS })],
       { concurrency: 2 }
     )
     return { ...(yield* bookOf(book.bids, book.asks, levelOfPair)), asOfMs: book.E, lots, funding, fees }
   })
 
-  const venue: Venue = { key: "aster", fees, maxAgeMs: 10_000, unreadable: listing.unreadable, read }
+  const venue: Venue = { key: "aster", fees, maxAgeMs: 10_000, budget, unreadable: listing.unreadable, read }
   return venue
 })

@@ -56,3 +56,37 @@ export const impactBps = (side: Side, fill: Fill, bid: bigint, ask: bigint): Rat
 /** True when the best bid is above the best ask. No valid book has that. */
 export const isCrossed = ({ asks: [ask], bids: [bid] }: Book): boolean =>
   bid !== undefined && ask !== undefined && bid.price > ask.price
+
+/** Size of a side within reach: the sum of its levels. */
+export const depthOf = (levels: ReadonlyArray<Level>): bigint => levels.reduce((sum, { size }) => sum + size, 0n)
+
+/** The levels of `fine`, then what `coarse` has beyond them. Coarse prices are rounded away from the middle. */
+const joinSides = (
+  fine: ReadonlyArray<Level>,
+  coarse: ReadonlyArray<Level>,
+  isBeyond: (price: bigint, last: bigint) => boolean
+): ReadonlyArray<Level> => {
+  const last = fine.at(-1)
+  let counted = depthOf(fine)
+  let total = 0n
+  const further = coarse.flatMap(({ price, size }): ReadonlyArray<Level> => {
+    total += size
+    const more = total - counted
+    if (more <= 0n || (last !== undefined && !isBeyond(price, last.price))) {
+      return []
+    }
+    counted = total
+    return [{ price, size: more }]
+  })
+  return [...fine, ...further]
+}
+
+/**
+ * A book that reaches as far as `coarse`. Each level of `coarse` counts at its rounded price, which is the worst price of
+ * its orders, with the size that `fine` does not have already.
+ */
+export const joinBooks = <B extends Book>(fine: B, coarse: Book): B => ({
+  ...fine,
+  bids: joinSides(fine.bids, coarse.bids, (price, last) => price < last),
+  asks: joinSides(fine.asks, coarse.asks, (price, last) => price > last)
+})

@@ -8,6 +8,7 @@ import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import type { Venue } from "./Venue.ts"
+import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, PositiveText, RateText } from "./venueSchemas.ts"
 
@@ -32,10 +33,11 @@ const termsOf = ({ nextFundingRate, status, stepSize }: typeof Market.Type) =>
 
 /** Reads from the indexer at this address. */
 export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
-  const ask = yield* makeAsk
+  const budget = new VenueBudget(venueLimits.dydx)
+  const ask = yield* makeAsk(budget)
 
   const listing = yield* makeListing(
-    ask(HttpClientRequest.get(`${baseUrl}/v4/perpetualMarkets`), Markets).pipe(
+    ask(HttpClientRequest.get(`${baseUrl}/v4/perpetualMarkets`), Markets, { isListing: true }).pipe(
       Effect.map(({ value }) => listingOf(readEach(Object.values(value.markets), Market, "ticker", termsOf)))
     )
   )
@@ -44,8 +46,7 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     Effect.all(
       [
         ask(HttpClientRequest.get(`${baseUrl}/v4/orderbooks/perpetualMarket/${ticker}`), Orderbook, {
-          symbol,
-          statuses: [404]
+          absence: { symbol, statuses: [404] }
         }),
         ask(HttpClientRequest.get(`${baseUrl}/v4/height`), Height)
       ],
@@ -65,6 +66,6 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
-  const venue: Venue = { key: "dydx", fees, maxAgeMs: 30_000, unreadable: listing.unreadable, read }
+  const venue: Venue = { key: "dydx", fees, maxAgeMs: 30_000, budget, unreadable: listing.unreadable, read }
   return venue
 })

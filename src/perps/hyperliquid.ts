@@ -1,14 +1,17 @@
 /**
  * Hyperliquid: `POST /info`. Funding is quoted for one hour and paid every hour; longs pay while it is positive. Fees
- * of the first tier, as of November 2026: 0.045 % and 0.015 %. Orders below ten dollars are rejected.
+ * of the first tier, as of November 2026: 0.045 % and 0.015 %. Orders below ten dollars are rejected. A book has 20
+ * levels. With `nSigFigs`, prices are rounded away from the middle, so that 20 levels reach further.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
+import { type Book, joinBooks } from "./bookWalk.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
-import { NoMarket, type Venue } from "./Venue.ts"
+import { NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
+import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, RateText } from "./venueSchemas.ts"
 
@@ -29,6 +32,15 @@ const L2Book = Schema.NullOr(
 const fees = { taker: 4_500_000n, maker: 1_500_000n }
 const LEAST_VALUE = 10n * ONE
 
+const LISTING_UNITS = 20
+const BOOK_UNITS = 2
+
+/**
+ * Digits of the prices of the books that a deep read joins; undefined for all digits. With three digits, 20 levels reach
+ * 2 to 20 percent from the price.
+ */
+const RESOLUTIONS = [undefined, 4, 3] as const
+
 const levelOf = ({ px, sz }: (typeof Levels.Type)[number]) => ({ price: px, size: sz })
 
 const termsOf = ({ context: { funding }, isDelisted, szDecimals }: typeof Listed.Type) =>
@@ -39,33 +51,56 @@ const paired = (universe: ReadonlyArray<unknown>, contexts: ReadonlyArray<unknow
 
 /** Reads from the API at this address. */
 export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
-  const ask = yield* makeAsk
+  const budget = new VenueBudget(venueLimits.hl)
+  const ask = yield* makeAsk(budget)
   const info = (body: object) => HttpClientRequest.post(`${baseUrl}/info`).pipe(HttpClientRequest.bodyJsonUnsafe(body))
 
   const listing = yield* makeListing(
-    ask(info({ type: "metaAndAssetCtxs" }), Contexts).pipe(
+    ask(info({ type: "metaAndAssetCtxs" }), Contexts, { isListing: true, units: LISTING_UNITS }).pipe(
       Effect.map(({ value: [{ universe }, contexts] }) =>
         listingOf(readEach(paired(universe, contexts), Listed, "name", termsOf))
       )
     )
   )
 
-  const read = Effect.fnUntraced(function* (symbol: string) {
-    const listed = yield* listing.of(symbol)
-    const { value: book } = yield* ask(info({ type: "l2Book", coin: symbol }), L2Book)
+  /** The book with prices of so many digits; with all digits when left out. A read has 20 levels of each side. */
+  const bookWith = Effect.fnUntraced(function* (coin: string, nSigFigs?: number) {
+    const request = info({ type: "l2Book", coin, ...(nSigFigs !== undefined && { nSigFigs }) })
+    const { value: book } = yield* ask(request, L2Book, { units: BOOK_UNITS })
     if (book === null) {
-      return yield* new NoMarket({ symbol })
+      return yield* new NoMarket({ symbol: coin })
     }
     const [bids, asks] = book.levels
+    return { ...(yield* bookOf(bids, asks, levelOf)), asOfMs: book.time }
+  })
+
+  const marketWith = Effect.fnUntraced(function* (
+    symbol: string,
+    book: Effect.Effect<Book & { readonly asOfMs: number }, NoMarket | VenueUnreadable>
+  ) {
+    const listed = yield* listing.of(symbol)
     return {
-      ...(yield* bookOf(bids, asks, levelOf)),
-      asOfMs: book.time,
+      ...(yield* book),
       lots: { step: tenTo(SCALE - listed.szDecimals), least: null, most: null, leastValue: LEAST_VALUE },
       funding: fundingOf(listed.funding, 1),
       fees
     }
   })
 
-  const venue: Venue = { key: "hl", fees, maxAgeMs: 10_000, unreadable: listing.unreadable, read }
+  const deepBook = (symbol: string) =>
+    Effect.map(
+      Effect.forEach(RESOLUTIONS, (digits) => bookWith(symbol, digits), { concurrency: RESOLUTIONS.length }),
+      (books) => ({ ...books.reduce(joinBooks), asOfMs: Math.min(...books.map(({ asOfMs }) => asOfMs)) })
+    )
+
+  const venue: Venue = {
+    key: "hl",
+    fees,
+    maxAgeMs: 10_000,
+    budget,
+    unreadable: listing.unreadable,
+    read: (symbol) => marketWith(symbol, bookWith(symbol)),
+    readDeep: (symbol) => marketWith(symbol, deepBook(symbol))
+  }
   return venue
 })

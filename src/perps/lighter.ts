@@ -10,6 +10,7 @@ import { SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
+import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalNumber, DecimalText, feeOfShare } from "./venueSchemas.ts"
 
@@ -49,19 +50,24 @@ const ratesOf = (rates: ReadonlyArray<unknown>) =>
     })
   )
 
+/** How long the markets and their rates are kept: a minute has 60 requests in all. Rates change once an hour. */
+const KEPT = "1 minute"
+
 /** Reads from the API at this address. */
 export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
-  const ask = yield* makeAsk
+  const budget = new VenueBudget(venueLimits.lighter)
+  const ask = yield* makeAsk(budget)
   const get = (path: string) => HttpClientRequest.get(`${baseUrl}/api/v1/${path}`)
 
   const listing = yield* makeListing(
-    ask(get("orderBookDetails"), Details).pipe(
+    ask(get("orderBookDetails"), Details, { isListing: true }).pipe(
       Effect.map(({ value }) => listingOf(readEach(value.order_book_details, Market, "symbol", termsOf)))
-    )
+    ),
+    KEPT
   )
-  const rates = yield* ask(get("funding-rates"), FundingRates).pipe(
+  const rates = yield* ask(get("funding-rates"), FundingRates, { isListing: true }).pipe(
     Effect.map(({ value }) => ratesOf(value.funding_rates)),
-    cacheListing
+    (rates) => cacheListing(rates, KEPT)
   )
 
   const read = Effect.fnUntraced(function* (symbol: string) {
@@ -87,6 +93,6 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
   })
 
   // The `Date` header has whole seconds.
-  const venue: Venue = { key: "lighter", fees: null, maxAgeMs: 10_000, unreadable: listing.unreadable, read }
+  const venue: Venue = { key: "lighter", fees: null, maxAgeMs: 10_000, budget, unreadable: listing.unreadable, read }
   return venue
 })

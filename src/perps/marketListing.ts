@@ -1,5 +1,5 @@
 /** The markets that a venue lists. Each is read on its own: one in an unknown form does not affect the others. */
-import { Effect, Exit, Option, Schema } from "effect"
+import { type Duration, Effect, Exit, Option, Schema } from "effect"
 import { NoMarket, VenueUnreadable } from "./Venue.ts"
 import { cacheListing } from "./venueHttp.ts"
 
@@ -76,13 +76,14 @@ export interface ListingReads<Terms> {
   readonly unreadable: () => number | null
 }
 
-/** Reads single markets of a listing. The listing itself is read once in 15 s. */
+/** Reads single markets of a listing. The listing itself is kept for 15 s unless stated otherwise. */
 export const makeListing = Effect.fnUntraced(function* <Terms>(
-  read: Effect.Effect<MarketListing<Terms>, NoMarket | VenueUnreadable>
+  read: Effect.Effect<MarketListing<Terms>, NoMarket | VenueUnreadable>,
+  kept?: Duration.Input
 ) {
   let last: number | null = null
   const noted = Effect.tap(read, ({ dropped }) => Effect.sync(() => (last = dropped)))
-  const listing = yield* cacheListing(noted)
+  const listing = yield* cacheListing(noted, kept)
   const reads: ListingReads<Terms> = {
     of: (name) => Effect.flatMap(listing, (listed) => termsIn(listed, name)),
     unreadable: () => last

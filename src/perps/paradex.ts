@@ -8,6 +8,7 @@ import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, readEach, termsIn } from "./marketListing.ts"
 import { isAbsent, type Venue } from "./Venue.ts"
+import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, feeOfShare, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
 
@@ -38,7 +39,7 @@ const feeOf = ({ fee }: typeof Fee.Type): bigint => feeOfShare(fee)
 
 const marketOf = (symbol: string) => `${symbol}-USD-PERP`
 const only = (symbol: string) => ({ urlParams: { market: marketOf(symbol) } })
-const absence = (symbol: string) => ({ symbol, statuses: [400, 404] })
+const absence = (symbol: string) => ({ absence: { symbol, statuses: [400, 404] } })
 
 const perpetual = (market: typeof Market.Type) => (market.asset_kind === "PERP" ? market : null)
 
@@ -48,7 +49,8 @@ const summaryOf = (results: ReadonlyArray<unknown>, name: string) =>
 
 /** Reads from the API at this address. */
 export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
-  const ask = yield* makeAsk
+  const budget = new VenueBudget(venueLimits.paradex)
+  const ask = yield* makeAsk(budget)
   const unreadableNames = new Set<string>()
 
   const termsOf = Effect.fnUntraced(function* (symbol: string) {
@@ -98,6 +100,13 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
   })
 
   // The book of a quiet market is not updated, and is still good.
-  const venue: Venue = { key: "paradex", fees: null, maxAgeMs: 60_000, unreadable: () => unreadableNames.size, read }
+  const venue: Venue = {
+    key: "paradex",
+    fees: null,
+    maxAgeMs: 60_000,
+    budget,
+    unreadable: () => unreadableNames.size,
+    read
+  }
   return venue
 })

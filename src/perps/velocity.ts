@@ -10,6 +10,7 @@ import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { type Venue, VenueUnreadable } from "./Venue.ts"
+import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk, whileGood } from "./venueHttp.ts"
 import { bookOf, DecimalNumber, feeOfShare, RateText, WholeText } from "./venueSchemas.ts"
 
@@ -68,10 +69,11 @@ const newestRate = ({ records: [first, ...rest] }: typeof FundingRates.Type) => 
 
 /** Reads from the order book server and the data service at these addresses. */
 export const velocity = Effect.fnUntraced(function* (urls: { readonly book: string; readonly data: string }) {
-  const ask = yield* makeAsk
+  const budget = new VenueBudget(venueLimits.velocity)
+  const ask = yield* makeAsk(budget)
 
   const listing = yield* makeListing(
-    ask(HttpClientRequest.get(`${urls.data}/stats/markets`), Stats).pipe(
+    ask(HttpClientRequest.get(`${urls.data}/stats/markets`), Stats, { isListing: true }).pipe(
       Effect.map(({ value }) => listingOf(readEach(value.markets, Market, "symbol", termsOf)))
     )
   )
@@ -80,7 +82,7 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
     ask(
       HttpClientRequest.get(`${urls.data}/market/${symbol}${SUFFIX}/fundingRates`, { urlParams: { limit: "2" } }),
       FundingRates,
-      { symbol, statuses: [400, 404] }
+      { absence: { symbol, statuses: [400, 404] } }
     ).pipe(Effect.flatMap(({ value }) => newestRate(value)))
 
   const bookOfSymbol = (symbol: string) =>
@@ -89,7 +91,7 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
         urlParams: { marketName: `${symbol}${SUFFIX}`, depth: "100", includeVamm: "true", includeIndicative: "true" }
       }),
       L2,
-      { symbol, statuses: [400, 404] }
+      { absence: { symbol, statuses: [400, 404] } }
     )
 
   // A rate changes once an hour.
@@ -109,6 +111,6 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
   })
 
   // The server does not update the time of an unchanged book.
-  const venue: Venue = { key: "velocity", fees: null, maxAgeMs: 30_000, unreadable: listing.unreadable, read }
+  const venue: Venue = { key: "velocity", fees: null, maxAgeMs: 30_000, budget, unreadable: listing.unreadable, read }
   return venue
 })

@@ -8,7 +8,7 @@ import { carryOf, holdBps } from "./fundingRates.ts"
 import { impactFeeBps, type OpenFee } from "./jupiterCosts.ts"
 import type { VenueReading } from "./PerpsVenues.ts"
 import { venueName } from "./symbols.ts"
-import type { Fees, Lots, VenueFault, VenueMarket } from "./Venue.ts"
+import type { Fees, Lots, VenueFault, VenueMarket, VenueUnreadable } from "./Venue.ts"
 
 /** A hypothetical order. Size and hours are in units of 10^-30. */
 export interface PerpsOrder {
@@ -48,6 +48,15 @@ export const isSupported = ({ least, leastValue, most, step }: Lots, size: bigin
 const filledShare = ({ filled }: Fill, size: bigint): number =>
   fixedNumber((filled * 100n * tenTo(BPS_DIGITS)) / size, BPS_DIGITS)
 
+const reasonsUnread = {
+  late: "timeout",
+  down: "unavailable",
+  limited: "unavailable",
+  resting: "unavailable",
+  paced: "unavailable",
+  malformed: "unreadable"
+} as const satisfies Readonly<Record<VenueUnreadable["why"], PerpsReason>>
+
 const reasonOf = (fault: VenueFault): PerpsReason => {
   switch (fault._tag) {
     case "NoMarket":
@@ -55,7 +64,7 @@ const reasonOf = (fault: VenueFault): PerpsReason => {
     case "StaleBook":
       return "stale_book"
     case "VenueUnreadable":
-      return fault.why === "malformed" ? "stale_book" : "timeout"
+      return reasonsUnread[fault.why]
   }
 }
 

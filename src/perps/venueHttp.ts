@@ -1,7 +1,9 @@
 /** Sends a request to a venue and decodes the answer. Failures become faults of the venue. */
-import { ByteSize, type Duration, Effect, Exit, Schema } from "effect"
+import { ByteSize, Clock, type Duration, Effect, Exit, Schema } from "effect"
 import type { HttpClient, HttpClientRequest } from "effect/http"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { makeExchange } from "../operations/upstreamHttp.ts"
+import type { VenueBudget } from "./VenueBudget.ts"
 import { NoMarket, VenueUnreadable } from "./Venue.ts"
 
 const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(4))
@@ -18,11 +20,24 @@ export interface Absence {
   readonly statuses: ReadonlyArray<number>
 }
 
+/** A request of a market's book, unless stated otherwise. */
+export interface AskTerms {
+  readonly absence?: Absence
+  /** What the request costs by the venue's documents; 1 when left out. */
+  readonly units?: number
+  /** True for a request that every read depends on. Requests of books leave it a part of the budget. */
+  readonly isListing?: boolean
+}
+
+/** Sends a request and decodes the answer. Fails with `paced` when the venue's budget is used up. */
 export type Ask = <A>(
   request: HttpClientRequest.HttpClientRequest,
   schema: Schema.ConstraintCodec<A, unknown>,
-  absence?: Absence
+  terms?: AskTerms
 ) => Effect.Effect<VenueAnswer<A>, VenueUnreadable | NoMarket>
+
+/** How long nothing is sent after a 429 that gives no time. */
+const REST_MS = 5000
 
 const whyOf = { timeout: "late", unreachable: "down", rate_limited: "limited", malformed: "malformed" } as const
 
@@ -31,13 +46,27 @@ const dateOf = (header: string | undefined): number | null => {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** Sends requests with the client of the context. */
-export const makeAsk: Effect.Effect<Ask, never, HttpClient.HttpClient> = Effect.map(makeExchange, (exchange) => {
-  const ask: Ask = Effect.fnUntraced(function* (request, schema, absence) {
+/** Sends requests with the client of the context, within the budget of the venue. */
+export const makeAsk = Effect.fnUntraced(function* (
+  budget: VenueBudget
+): Effect.fn.Return<Ask, never, HttpClient.HttpClient> {
+  const exchange = yield* makeExchange
+  const clock = yield* Clock.Clock
+  const ask: Ask = Effect.fnUntraced(function* (request, schema, { absence, isListing = false, units = 1 } = {}) {
+    if (!budget.take(units, isListing ? 0 : budget.kept, monotonicMs(clock))) {
+      return yield* new VenueUnreadable({ why: "paced", detail: "the venue's limit of requests is used up" })
+    }
     const { headers, status, text } = yield* exchange(request, {
       maxBytes: MAX_BODY,
       statuses: [200, ...(absence?.statuses ?? [])]
-    }).pipe(Effect.mapError(({ detail, reason }) => new VenueUnreadable({ why: whyOf[reason], detail })))
+    }).pipe(
+      Effect.mapError(({ detail, reason, retryAfterMs = REST_MS }) => {
+        if (reason === "rate_limited") {
+          budget.restUntil(monotonicMs(clock) + retryAfterMs)
+        }
+        return new VenueUnreadable({ why: whyOf[reason], detail })
+      })
+    )
     if (absence !== undefined && status !== 200) {
       return yield* new NoMarket({ symbol: absence.symbol })
     }
@@ -57,6 +86,6 @@ export const whileGood =
   (exit: Exit.Exit<unknown, unknown>): Duration.Input =>
     Exit.isSuccess(exit) ? duration : 0
 
-/** Caches a venue's listing for 15 s. */
-export const cacheListing = <A, E, R>(listing: Effect.Effect<A, E, R>) =>
-  Effect.cachedWithTTL(listing, whileGood("15 seconds"))
+/** Caches a venue's listing, for 15 s unless stated otherwise. */
+export const cacheListing = <A, E, R>(listing: Effect.Effect<A, E, R>, kept: Duration.Input = "15 seconds") =>
+  Effect.cachedWithTTL(listing, whileGood(kept))

@@ -90,10 +90,10 @@ describe("one venue", () => {
       [new NoMarket({ symbol: "BTC" }), "no_market", null],
       [new StaleBook({ asOfMs: 77 }), "stale_book", 77],
       [late, "timeout", null],
-      [new VenueUnreadable({ why: "down", detail: "" }), "timeout", null],
-      [new VenueUnreadable({ why: "limited", detail: "" }), "timeout", null],
-      [new VenueUnreadable({ why: "resting", detail: "" }), "timeout", null],
-      [new VenueUnreadable({ why: "malformed", detail: "" }), "stale_book", null]
+      [new VenueUnreadable({ why: "down", detail: "" }), "unavailable", null],
+      [new VenueUnreadable({ why: "limited", detail: "" }), "unavailable", null],
+      [new VenueUnreadable({ why: "resting", detail: "" }), "unavailable", null],
+      [new VenueUnreadable({ why: "malformed", detail: "" }), "unreadable", null]
     ] as const
     for (const [fault, reason, asOfMs] of faults) {
       const [entry] = compare(order(), [fails("dydx", fault)], OUR).perVenue

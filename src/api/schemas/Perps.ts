@@ -22,12 +22,15 @@ export const PerpsReason = Schema.Literals([
   "no_market",
   "thin_book",
   "timeout",
-  "unsupported_size"
+  "unsupported_size",
+  "unreadable",
+  "unavailable"
 ]).annotate({
   identifier: "PerpsReason",
   description:
-    "stale_book: no fresh, readable book. no_market: the venue does not trade the symbol. thin_book: the visible book " +
-    "is smaller than the size. timeout: no answer in time, or none at all. unsupported_size: the venue does not take this size."
+    "stale_book: the book is too old. no_market: the venue does not trade the symbol. thin_book: the visible book " +
+    "is smaller than the size. timeout: no answer in time. unsupported_size: the venue does not take this size. " +
+    "unreadable: the answer is not in its documented form. unavailable: the venue cannot be reached, fails, or may not be asked again yet."
 })
 export type PerpsReason = typeof PerpsReason.Type
 

@@ -26,7 +26,7 @@ export const layer = HttpApiBuilder.group(
       const holdHours = yield* exact(query.holdHours ?? defaults.holdHours)
       const wanted = named?.map((venue) => FORMER_KEYS[venue] ?? venue)
       const venues = known.filter((venue) => wanted === undefined || wanted.includes(venue))
-      const readings = yield* read(symbol, venues)
+      const readings = yield* read(symbol, venues, { side, size })
       if (!hasAnswer(readings)) {
         return yield* new PerpsUnavailable()
       }

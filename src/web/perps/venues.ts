@@ -19,11 +19,13 @@ const names: Readonly<Record<string, string>> = {
 export const nameOf = (venue: string): string => names[venue] ?? venue
 
 const reasons: Readonly<Record<string, string>> = {
-  stale_book: "Its order book is stale or could not be read.",
+  stale_book: "Its order book is too old.",
   no_market: "It does not trade this symbol.",
   thin_book: "Its visible order book is too small for this size.",
   timeout: "It did not answer in time.",
-  unsupported_size: "It does not take an order of this size."
+  unsupported_size: "It does not take an order of this size.",
+  unreadable: "Its answer could not be read.",
+  unavailable: "It cannot be asked right now."
 }
 
 /** Why a venue is left out, in words. */
