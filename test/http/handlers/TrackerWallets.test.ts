@@ -28,6 +28,16 @@ const addresses = (query: string) => Effect.map(listed("b", query), (items) => i
 
 const [fern, moss, reed] = [addressOf(1), addressOf(2), addressOf(3)]
 
+/** The body as JSON with every letter beyond ASCII escaped, which makes it as long as it can be. */
+const escaped = (body: unknown) =>
+  JSON.stringify(body).replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
+const post = (method: string, path: string, body: string) =>
+  call(path, { key: "g", method, body, headers: { "content-type": "application/json" } })
+
 layer(serving())("/api/v1/tracker/wallets", (it) => {
   it.effect("tracks a wallet: 201 once, then 200 with the texts that are given", () =>
     Effect.gen(function* () {
@@ -123,13 +133,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
 
   it.effect("takes the largest batch and the largest change, whatever way their texts are written", () =>
     Effect.gen(function* () {
-      const escaped = (body: unknown) =>
-        JSON.stringify(body).replaceAll(/[^\0-\x7f]/gu, (letter) =>
-          Array.from({ length: letter.length }, (_, i) => `\\u${letter.charCodeAt(i).toString(16)}`).join("")
-        )
       const [label, emoji] = ["🦦".repeat(64), "🦦🦦🦦🦦"]
-      const post = (method: string, path: string, body: string) =>
-        call(path, { key: "g", method, body, headers: { "content-type": "application/json" } })
       const group = String((yield* send("POST", GROUPS, "g", { name: label })).json("groupId"))
       const wallets = Array.from({ length: 100 }, (_, i) => ({ wallet: addressOf(i + 1), label, emoji, group }))
       const batch = yield* post("POST", BATCH, escaped({ wallets }))
