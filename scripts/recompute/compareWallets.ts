@@ -19,7 +19,7 @@ interface ServicePosition extends Sums {
   readonly decimals: number | null
   readonly holding: Text
   readonly quantities: Readonly<Record<"known" | "inherited" | "received" | "unpriced", string>>
-  readonly known: Sums & { readonly cost: string; readonly avgCostUsd: Text }
+  readonly known: Sums & { readonly cost: Text; readonly avgCostUsd: Text }
   readonly buys: number
   readonly sells: number
 }
@@ -29,7 +29,7 @@ export interface ServicePositions {
   readonly positions: ReadonlyArray<ServicePosition>
   readonly summary: {
     readonly wallet: Sums
-    readonly known: Sums & { readonly cost: string; readonly volumeShare: Text; readonly unpricedTrades: number }
+    readonly known: Sums & { readonly cost: Text; readonly volumeShare: Text; readonly unpricedTrades: number }
   } | null
 }
 
@@ -37,7 +37,7 @@ export interface ServicePositions {
 export interface ServiceHistory {
   readonly days: ReadonlyArray<{
     readonly realized: Text
-    readonly knownRealized: string
+    readonly knownRealized: Text
     readonly costUsd: Text
     readonly proceedsUsd: Text
     readonly trades: number

@@ -11,6 +11,7 @@ import { identityOf } from "./identity.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 import type { WalletAccounts } from "./WalletAccounts.ts"
 import { isOpen, type Position } from "./ledger.ts"
+import { lastTradeMark, type Mark, marksAt } from "./marks.ts"
 import { backfillBody } from "./joinHistory.ts"
 import type { LedgerReader } from "./LedgerReader.ts"
 import type { WalletIndex } from "./WalletIndex.ts"
@@ -73,9 +74,8 @@ const make = Effect.gen(function* () {
       )
       const nowMs = yield* Clock.currentTimeMillis
       const marks = marksOf(
-        prices,
-        wallets.flatMap((wallet) => holdings.get(wallet) ?? []),
-        nowMs
+        marksAt(prices.at(nowMs), tape, nowMs),
+        wallets.flatMap((wallet) => holdings.get(wallet) ?? [])
       )
       return inRows(wallets, (wallet) => {
         const held = holdings.get(wallet)
@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
       const found = yield* holdingsOfAll([wallet], share, yield* Clock.currentTimeMillis)
       const nowMs = yield* Clock.currentTimeMillis
       const holdings = yield* Effect.fromNullishOr(found.get(wallet))
-      const marks = marksOf(prices, [holdings], nowMs, MOST_MARKS_OF_ONE)
+      const marks = marksOf(marksAt(prices.at(nowMs), tape, nowMs), [holdings], MOST_MARKS_OF_ONE)
       const summary = walletSummary(holdings, { marks, nowMs, share })
       const { backfill, history } = holdings
       const state = {
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
     const positions = all
       .toSorted((a, b) => (b.lastAtMs ?? 0) - (a.lastAtMs ?? 0) || (a.mint < b.mint ? -1 : 1))
       .slice(0, limit)
-      .map((position) => walletPosition(position, marks.get(position.mint) ?? null))
+      .map((position) => walletPosition(position, marks.get(position.mint) ?? null, lastTradeMark(tape, position.mint)))
     return { ...state, positions, truncated: all.length > limit }
   })
 
@@ -135,7 +135,7 @@ const make = Effect.gen(function* () {
     const { holdings, marks, nowMs, state } = yield* stateOf(wallet, options)
     const candles = dailyCloses(tape.state, nowMs, days)
     const priceAt: HistoryRequest["priceAt"] = (position, dayMs) =>
-      nowMs - dayMs < DAY_MS ? (marks.get(position.mint) ?? null) : candles(position, dayMs)
+      nowMs - dayMs < DAY_MS ? (marks.get(position.mint)?.price ?? null) : candles(position, dayMs)
     const { isUnread, units } = holdings.accounts
     const unitsOf = (mint: Mint) => units?.get(mint) ?? null
     return { ...state, days: dailyPnl(holdings.events, { days, nowMs, priceAt, isUnread, unitsOf }) }
@@ -159,22 +159,17 @@ const dailyCloses = (market: Pick<MarketStateReads, "bars">, nowMs: number, days
   }
 }
 
-/**
- * Current marks of the first open mints. Mints without a price are left out. While prices are stale, all mints are left
- * out.
- */
+/** Marks of the first open mints. Mints without a mark are left out. */
 const marksOf = (
-  book: PriceBook["Service"],
+  markOf: (mint: Mint) => Mark | null,
   holdings: ReadonlyArray<Holdings>,
-  nowMs: number,
   most = MOST_MARKS
-): ReadonlyMap<Mint, Rational> => {
+): ReadonlyMap<Mint, Mark> => {
   const open = holdings.flatMap((held) => positionsThatCount(held).filter(isOpen))
   const mints = Array.from(new Set(open.map(({ mint }) => mint))).slice(0, most)
-  const { isStale, of } = book.at(nowMs)
   return new Map(
     mints.flatMap((mint) => {
-      const mark = isStale ? null : (of(mint)?.usd ?? null)
+      const mark = markOf(mint)
       return mark === null ? [] : [[mint, mark] as const]
     })
   )

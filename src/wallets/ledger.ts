@@ -69,7 +69,9 @@ export const Position = Schema.Struct({
   unknownBasis: Count,
   /** Null before the first event. */
   firstAtMs: Schema.NullOr(Count),
-  lastAtMs: Schema.NullOr(Count)
+  lastAtMs: Schema.NullOr(Count),
+  /** True while the token accounts of the wallet are unread, so that only what was paid and received is known. */
+  isUnread: Schema.optionalKey(Schema.Boolean)
 })
 export type Position = typeof Position.Type
 

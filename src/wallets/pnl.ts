@@ -19,8 +19,8 @@ export interface MarkedPosition {
 
 /** Profit and loss over the units with a known cost. Amounts in nano-dollars. */
 export interface KnownPnl {
-  /** Proceeds less cost of the units sold whose proceeds and cost are known. */
-  readonly realized: bigint
+  /** Proceeds less cost of the units sold whose proceeds and cost are known. Null while the accounts are unread. */
+  readonly realized: bigint | null
   /** Value less cost of the units held with a known cost and a mark; null when there are such units and none has a mark. */
   readonly unrealized: bigint | null
   /** The sum of both; null when either is null. */
@@ -48,7 +48,7 @@ export interface PositionSums {
   /** True unless the position is known to hold no units. */
   readonly open: boolean
   readonly known: KnownPnl
-  /** Value of the units held with a known cost, rounded down; null without a mark, unless there are none. */
+  /** Value of the units held with a known cost, rounded down; null without a mark, unless there are none, and while unread. */
   readonly knownValue: bigint | null
 }
 
@@ -92,13 +92,14 @@ const perToken = (costNanos: bigint | null, units: bigint, decimals: number | nu
 
 /** The sums of a position at `mark`, in micro-dollars per smallest unit; null when unknown. */
 export const sumsOf = (position: Position, mark: Rational | null): PositionSums => {
-  const { boughtNanos, held, lots, proceedsNanos, realizedNanos } = position
+  const { boughtNanos, held, isUnread = false, lots, proceedsNanos, realizedNanos } = position
   const openCost = costOf(position)
   const value = valueOf(held, mark)
   const unrealized = minus(value, openCost)
   const total = sumOf([realizedNanos, unrealized])
-  const knownValue = valueOf(lots.known, mark)
+  const knownValue = isUnread ? null : valueOf(lots.known, mark)
   const knownUnrealized = minus(knownValue, lots.costNanos)
+  const knownRealized = isUnread ? null : position.knownRealizedNanos
   return {
     realized: realizedNanos,
     unrealized,
@@ -109,9 +110,9 @@ export const sumsOf = (position: Position, mark: Rational | null): PositionSums 
     value,
     open: isOpen(position),
     known: {
-      realized: position.knownRealizedNanos,
+      realized: knownRealized,
       unrealized: knownUnrealized,
-      total: sumOf([position.knownRealizedNanos, knownUnrealized]),
+      total: sumOf([knownRealized, knownUnrealized]),
       cost: position.knownBoughtNanos
     },
     knownValue
@@ -126,6 +127,6 @@ export const pnlOf = (position: Position, mark: Rational | null): PositionPnl =>
     ...sums,
     avgCost: perToken(sums.openCost, unitsOf(lots), decimals),
     roiPct: percent(sums.total, sums.cost),
-    knownAvgCost: perToken(lots.costNanos, lots.known, decimals)
+    knownAvgCost: position.isUnread === true ? null : perToken(lots.costNanos, lots.known, decimals)
   }
 }

@@ -17,7 +17,7 @@ export const quantitiesOf = ({ lots: { inherited, known, received, unpriced } }:
 })
 
 const sumsOf = ({ cost, realized, total, unrealized }: PositionPnl["known"]) => ({
-  realized: usdText(realized),
+  realized: usdTextOrNull(realized),
   unrealized: usdTextOrNull(unrealized),
   total: usdTextOrNull(total),
   cost: usdText(cost)

@@ -5,7 +5,7 @@ import type { Rational } from "../domain/rational.ts"
 import type { WalletDay } from "../api/schemas/WalletPositions.ts"
 import { applyEvent, beginsPosition, emptyPosition, type MintEvent, type Position } from "./ledger.ts"
 import { unreadPosition } from "./wholeEvents.ts"
-import { sumOf, usdText, usdTextOrNull, valueOf } from "./pnl.ts"
+import { sumOf, usdTextOrNull, valueOf } from "./pnl.ts"
 
 const DAY_MS = 86_400_000
 
@@ -26,7 +26,7 @@ export interface HistoryRequest {
 /** Sums of one day, in nano-dollars. */
 interface DaySums {
   realized: bigint | null
-  knownRealized: bigint
+  knownRealized: bigint | null
   cost: bigint | null
   proceeds: bigint | null
   trades: number
@@ -43,7 +43,7 @@ const applied = (position: Position, event: MintEvent): Position =>
 
 const added = (sums: DaySums, event: MintEvent, after: Position): DaySums => ({
   realized: sumOf([sums.realized, after.realizedNanos]),
-  knownRealized: sums.knownRealized + after.knownRealizedNanos,
+  knownRealized: sumOf([sums.knownRealized, after.isUnread === true ? null : after.knownRealizedNanos]),
   cost: sumOf([sums.cost, after.boughtNanos]),
   proceeds: sumOf([sums.proceeds, after.proceedsNanos]),
   trades: sums.trades + event.trades.length
@@ -54,7 +54,7 @@ const rowOf = (dayMs: number, sums: DaySums, value: bigint | null, nowMs: number
   fromMs: dayMs,
   throughMs: Math.min(dayMs + DAY_MS - 1, nowMs),
   realized: usdTextOrNull(sums.realized),
-  knownRealized: usdText(sums.knownRealized),
+  knownRealized: usdTextOrNull(sums.knownRealized),
   costUsd: usdTextOrNull(sums.cost),
   proceedsUsd: usdTextOrNull(sums.proceeds),
   trades: sums.trades,

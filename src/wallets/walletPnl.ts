@@ -80,7 +80,14 @@ export class WalletSums<Key> {
   readonly #proceeds = new PartialSum()
   readonly #openCost = new PartialSum()
   readonly #openValue = new PartialSum()
-  readonly #known = { realized: 0n, cost: 0n, unrealized: new PartialSum(), value: 0n, volume: 0n, allVolume: 0n }
+  readonly #known = {
+    realized: new PartialSum(),
+    cost: 0n,
+    unrealized: new PartialSum(),
+    value: 0n,
+    volume: 0n,
+    allVolume: 0n
+  }
   readonly #counts = { positions: 0, open: 0, unknownBasis: 0, trades: 0, unpriced: 0, results: 0, wins: 0 }
 
   /** Counts a position at its mark. It replaces the position that was counted under this key. */
@@ -131,17 +138,19 @@ export class WalletSums<Key> {
     }
   }
 
+  /** Only the cost is known while the accounts of a position are unread: its known result is then unknown. */
   #readKnown(): KnownWalletPnl {
     const { allVolume, cost, realized, unrealized, value, volume } = this.#known
     const { positions, unpriced } = this.#counts
-    const isMarked = positions === 0 || unrealized.unknown < positions
+    const isRead = realized.unknown === 0
+    const isMarked = isRead && (positions === 0 || unrealized.unknown < positions)
     return {
-      realized,
+      realized: realized.whole,
       unrealized: isMarked ? unrealized.known : null,
-      total: isMarked ? realized + unrealized.known : null,
+      total: isMarked ? realized.known + unrealized.known : null,
       cost,
-      volumeShare: fraction(volume, allVolume),
-      openValueShare: fraction(value, this.#openValue.known),
+      volumeShare: isRead ? fraction(volume, allVolume) : null,
+      openValueShare: isRead ? fraction(value, this.#openValue.known) : null,
       unpricedTrades: unpriced,
       unmarkedPositions: this.#openValue.unknown
     }
@@ -157,7 +166,7 @@ export class WalletSums<Key> {
     this.#openValue.add(sums.value, sign)
     const known = this.#known
     const times = BigInt(sign)
-    known.realized += times * sums.known.realized
+    known.realized.add(sums.known.realized, sign)
     known.cost += times * sums.known.cost
     known.unrealized.add(sums.known.unrealized, sign)
     known.value += sums.value === null ? 0n : times * (sums.knownValue ?? 0n)

@@ -4,6 +4,7 @@ import { decimalText, type Rational } from "../domain/rational.ts"
 import type { Decimal } from "../domain/Scalar.ts"
 import type { WalletPosition } from "../api/schemas/WalletPositions.ts"
 import type { Position } from "./ledger.ts"
+import type { Mark } from "./marks.ts"
 import { pnlOf, usdTextOrNull } from "./pnl.ts"
 import { knownBody, quantitiesOf } from "./pnlBodies.ts"
 
@@ -18,9 +19,10 @@ export const markText = (price: Rational | null, decimals: number | null): Decim
         denominator: price.denominator * tenTo(MICRO_DIGITS)
       })
 
-/** A position at its mark, in micro-dollars per smallest unit; null when unknown. */
-export const walletPosition = (position: Position, mark: Rational | null): WalletPosition => {
-  const pnl = pnlOf(position, mark)
+/** A position at its mark, and the price of the last trade of its mint; null when unknown. */
+export const walletPosition = (position: Position, mark: Mark | null, last: Mark | null): WalletPosition => {
+  const pnl = pnlOf(position, mark?.price ?? null)
+  const lastUsd = markText(last?.price ?? null, position.decimals)
   return {
     mint: position.mint,
     decimals: position.decimals,
@@ -35,7 +37,10 @@ export const walletPosition = (position: Position, mark: Rational | null): Walle
     holding: position.held,
     quantities: quantitiesOf(position),
     known: knownBody(pnl),
-    markUsd: markText(mark, position.decimals),
+    markUsd: markText(mark?.price ?? null, position.decimals),
+    markMethod: mark?.method ?? null,
+    markAtMs: mark?.atMs ?? null,
+    lastTrade: last === null || lastUsd === null ? null : { priceUsd: lastUsd, atMs: last.atMs },
     buys: position.buys,
     sells: position.sells,
     open: pnl.open,

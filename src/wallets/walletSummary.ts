@@ -1,6 +1,5 @@
 /** The summary of one wallet with its coverage. */
 import type { Mint } from "../domain/Address.ts"
-import type { Rational } from "../domain/rational.ts"
 import type { Status } from "../domain/Scalar.ts"
 import type {
   CoverageShare,
@@ -14,6 +13,7 @@ import { historyReason, isWholeLife } from "./joinHistory.ts"
 import { type EventOfMint, isBasisKnown, isOpen, type Position } from "./ledger.ts"
 import type { LedgerProjection } from "./LedgerReader.ts"
 import { knownWalletBody } from "./pnlBodies.ts"
+import type { Mark } from "./marks.ts"
 import { PNL_MODE, usdTextOrNull } from "./pnl.ts"
 import { summaryOf } from "./walletPnl.ts"
 import type { WalletHistory } from "./WalletIndex.ts"
@@ -44,9 +44,9 @@ export interface Holdings {
   readonly accounts: Pick<AccountedEvents, "isUnread" | "status" | "units">
 }
 
-/** Marks, time and share of a summary. Marks in micro-dollars per smallest unit; a mint without an entry has no mark. */
+/** Marks, time and share of a summary. A mint without an entry has no mark. */
 export interface Valuation {
-  readonly marks: ReadonlyMap<Mint, Rational>
+  readonly marks: ReadonlyMap<Mint, Mark>
   readonly nowMs: number
   readonly share: WalletShare
 }
@@ -98,7 +98,25 @@ const coverageOf = (positions: ReadonlyArray<Position>, { marks }: Valuation) =>
   return {
     holdings: shareOf(positions.filter(({ held }) => held !== null).length, positions.length),
     costBasis: shareOf(positions.filter(isBasisKnown).length, positions.length),
-    valuation: shareOf(open.filter(({ mint }) => marks.has(mint)).length, open.length)
+    valuation: shareOf(open.filter((position) => isValued(position, marks)).length, open.length)
+  }
+}
+
+/** True when the position has a value: its units and a mark are known. */
+const isValued = ({ held, mint }: Position, marks: Valuation["marks"]): boolean => held !== null && marks.has(mint)
+
+/** How the open positions that have a value are marked. */
+const marksOf = (positions: ReadonlyArray<Position>, { marks }: Valuation): WalletSummary["marks"] => {
+  const used = positions.filter(isOpen).flatMap((position) => {
+    const mark = isValued(position, marks) ? marks.get(position.mint) : undefined
+    return mark === undefined ? [] : [mark]
+  })
+  const times = used.flatMap(({ atMs }) => atMs ?? [])
+  const poolMedian = used.filter(({ method }) => method === "pool_median").length
+  return {
+    poolMedian,
+    lastTrade: used.length - poolMedian,
+    oldestAtMs: times.length === 0 ? null : Math.min(...times)
   }
 }
 
@@ -156,7 +174,9 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
   if (basis === null) {
     return null
   }
-  const pnl = summaryOf(positions.map((position) => ({ position, mark: valuation.marks.get(position.mint) ?? null })))
+  const pnl = summaryOf(
+    positions.map((position) => ({ position, mark: valuation.marks.get(position.mint)?.price ?? null }))
+  )
   const index = indexOf(history, valuation.share)
   const solana: WalletHistoryCoverage = {
     chain: "solana",
@@ -188,6 +208,7 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
       unrealized: usdTextOrNull(pnl.unrealized),
       total: usdTextOrNull(pnl.total)
     },
-    known: knownWalletBody(pnl)
+    known: knownWalletBody(pnl),
+    marks: marksOf(positions, valuation)
   }
 }

@@ -134,8 +134,16 @@ export const wholeEvents = (events: ReadonlyArray<EventOfMint>, request: WholeRe
   return { events: found, units, unread }
 }
 
-/** The position without its held units and its realized profit, because both are unknown. */
-export const unreadPosition = (position: Position): Position => ({ ...position, held: null, realizedNanos: null })
+/**
+ * The position while the accounts of its wallet are unread. The units held are unknown, and so is which units were sold:
+ * units in other accounts leave in proportion.
+ */
+export const unreadPosition = (position: Position): Position => ({
+  ...position,
+  held: null,
+  realizedNanos: null,
+  isUnread: true
+})
 
 /** The position with the units on the chain: missing units were there before, extra units left unseen. */
 export const settledPosition = (position: Position, units: bigint): Position => {

@@ -139,7 +139,8 @@ describe("rows of wallets", () => {
           openValueShare: "1",
           unpricedTrades: 0,
           unmarkedPositions: 0
-        }
+        },
+        marks: { poolMedian: 1, lastTrade: 0, oldestAtMs: START + 5_000_000 }
       })
     })
   )

@@ -7,13 +7,17 @@ import { field } from "../../domain/field.ts"
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
 
 const sums = {
-  realized: field(
-    Decimal,
-    "Proceeds minus average cost of the sold units for which both are known. In dollars, like all fields here."
+  realized: usd(
+    "Proceeds minus average cost of the sold units for which both are known. In dollars, like all fields here. Null until the " +
+      "token accounts of the wallet have been read: units in other accounts would change which units were sold."
   ),
-  unrealized: usd("Value minus cost of the held units with a known cost and a price; null without a price."),
+  unrealized: usd(
+    "Value minus cost of the held units with a known cost and a price; null without a price, and until the token accounts have been read."
+  ),
   total: usd("Realized and unrealized profit."),
-  cost: field(Decimal, "Cost of the purchases at a known price, front-end fees included.")
+  cost: usd(
+    "Cost of the purchases at a known price, front-end fees included; null while the trades of a tracked wallet are restored."
+  )
 }
 
 /** Profit of one position over the units of known cost. */
@@ -29,7 +33,7 @@ export const KnownPositionPnl = Schema.Struct({
 export const KnownWalletPnl = Schema.Struct({
   ...sums,
   volumeShare: usd(
-    "Share of the traded value that was in units of known cost, among all trades at a known price; null without any."
+    "Share of the traded value that was in units of known cost, among all trades at a known price; null without any, and until the token accounts have been read."
   ),
   openValueShare: usd(
     "Share of the held value that is in units of known cost, among all units with a price; null when that value is zero."

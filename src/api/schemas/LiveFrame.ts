@@ -8,7 +8,7 @@ import { firingFields } from "./Alert.ts"
 import { KnownPositionPnl, KnownWalletPnl, PositionQuantities } from "./KnownPnl.ts"
 import { TrackedWallet, TrackerStatus, TrackerTrade } from "./Tracker.ts"
 import { field } from "../../domain/field.ts"
-import { decimals, mint, slot, wallet } from "./fields.ts"
+import { decimals, markMethod, mint, slot, wallet } from "./fields.ts"
 
 const Text = Schema.NullOr(Schema.String)
 const Exact = Schema.NullOr(Decimal)
@@ -74,6 +74,7 @@ export class PnlBody extends Schema.Opaque<PnlBody>()(
     known: KnownPositionPnl,
     decimals,
     markUsd: Exact,
+    markMethod,
     markAtMs: field(
       Schema.NullOr(Time),
       "Time of the price that the holdings are valued at, in milliseconds since the Unix epoch; null without a price."

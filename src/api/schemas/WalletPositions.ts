@@ -6,7 +6,7 @@ import { KnownPositionPnl, PositionQuantities } from "./KnownPnl.ts"
 import { WalletBackfill } from "./WalletBackfill.ts"
 import { WalletSummary } from "./WalletSummary.ts"
 import { field } from "../../domain/field.ts"
-import { decimals, mint, wallet } from "./fields.ts"
+import { decimals, markMethod, mint, wallet } from "./fields.ts"
 
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
 const time = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
@@ -46,7 +46,18 @@ export class WalletPosition extends Schema.Opaque<WalletPosition>()(
     ),
     quantities: PositionQuantities,
     known: KnownPositionPnl,
-    markUsd: usd("Price of one whole token."),
+    markUsd: usd("Price of one whole token that the holdings are valued at."),
+    markMethod,
+    markAtMs: time("Time of that price, in milliseconds since the Unix epoch; null without a price."),
+    lastTrade: field(
+      Schema.NullOr(
+        Schema.Struct({
+          priceUsd: field(Decimal, "Price of one whole token."),
+          atMs: time("Time of the trade: to the second for seven days, later the beginning of its candle.")
+        })
+      ),
+      "The last trade of the mint in any pool, whichever price values the holdings; null when none is in memory."
+    ),
     buys: field(Schema.Int, "Number of purchases."),
     sells: field(Schema.Int, "Number of sales."),
     open: field(Schema.Boolean, "False only when it is certain that nothing is held."),
@@ -69,12 +80,14 @@ export class WalletDay extends Schema.Opaque<WalletDay>()(
     fromMs: field(Schema.Int, "Beginning of the UTC day, in milliseconds since the Unix epoch."),
     throughMs: field(Schema.Int, "The last millisecond of the day, or now."),
     realized: usd("Proceeds minus average cost of the day's sales; null when any part is unknown."),
-    knownRealized: field(Decimal, "Like `realized`, but only over the units of known cost and price."),
+    knownRealized: usd(
+      "Like `realized`, but only over the units of known cost and price; null until the token accounts have been read."
+    ),
     costUsd: usd("Cost of the day's purchases, front-end fees included."),
     proceedsUsd: usd("Proceeds of the day's sales, minus front-end fees."),
     trades: field(Schema.Int, "Number of swaps."),
     valueUsd: usd(
-      "Value of all units held at the end of the day, at each mint's last daily candle up to then; today at the current price."
+      "Value of all units held at the end of the day, at each mint's last trade up to then; today at `markUsd` of the positions."
     )
   }).annotate({ identifier: "WalletDay", description: "Profit of a wallet on one UTC day." })
 ) {}

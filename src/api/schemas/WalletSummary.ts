@@ -102,7 +102,7 @@ export class WalletHistoryCoverage extends Schema.Opaque<WalletHistoryCoverage>(
     costBasis: field(CoverageShare, "Positions whose costs are all known."),
     fees: field(CoverageShare, "Events whose network fee is counted."),
     history: field(CoverageShare, "Events of the wallet's whole history."),
-    valuation: field(CoverageShare, "Open positions with a current price."),
+    valuation: field(CoverageShare, "Open positions with a value: their units and a price are known."),
     index: WalletIndexCoverage
   }).annotate({
     identifier: "WalletHistoryCoverage",
@@ -127,7 +127,18 @@ export class WalletSummary extends Schema.Opaque<WalletSummary>()(
     source: field(Schema.String, "Where the values come from."),
     token: field(Schema.Null, "Always null: the sums are over all tokens."),
     wallet: PnlBlock,
-    known: KnownWalletPnl
+    known: KnownWalletPnl,
+    marks: field(
+      Schema.Struct({
+        poolMedian: field(Count, "Open positions that are valued at the median over the pools of their mint."),
+        lastTrade: field(
+          Count,
+          "Open positions that are valued at the last trade of their mint, because no pool quotes it."
+        ),
+        oldestAtMs: field(TimeOrNull, "Time of the oldest of these prices, in milliseconds since the Unix epoch.")
+      }),
+      "The prices that the open positions are valued at."
+    )
   }).annotate({
     identifier: "WalletSummary",
     description: "Observed profit over the covered window, not over a lifetime."

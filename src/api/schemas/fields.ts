@@ -58,3 +58,9 @@ export const marketCapUsd = field(Scalar, "Price times supply, in USD.")
 export const liquidityUsd = field(Scalar, "Liquidity of the token's pools, in USD.")
 export const trades = field(Scalar, "Number of swaps.")
 export const traders = field(Scalar, "Number of different wallets that traded.")
+
+/** Where the price of a valuation comes from; null without a price. */
+export const markMethod = field(
+  Schema.NullOr(Schema.Literals(["pool_median", "last_trade"])),
+  "`pool_median`: the weighted median over the pools, as in /prices. `last_trade`: no pool quotes the mint, so its last trade counts. Null without a price."
+)

@@ -3,7 +3,8 @@ import type { LiveEvent } from "../../api/schemas/LiveFrame.ts"
 import { compare } from "../../domain/rational.ts"
 import { isOpen } from "../ledger.ts"
 import type { LiveFollower } from "./LiveFollower.ts"
-import { type Mark, pnlBody, pnlSummaryBody } from "./trackerTrades.ts"
+import type { Mark } from "../marks.ts"
+import { pnlBody, pnlSummaryBody } from "./trackerTrades.ts"
 import type { HeldPosition, PnlBook } from "./WalletLedger.ts"
 import type { WalletLedgers } from "./WalletLedgers.ts"
 
@@ -16,7 +17,7 @@ const MARKS_AT_A_TIME = 100
 /** One pass over figures: prices, listeners and the events produced so far. */
 export interface FigurePass {
   readonly nowMs: number
-  readonly marks: (mint: Mint) => Mark
+  readonly marks: (mint: Mint) => Mark | null
   readonly wants: LiveFollower["wants"]
   /** Blocks before this time may be missing, in milliseconds. Books that begin earlier are incomplete. */
   readonly gapMs: number
@@ -102,7 +103,7 @@ export class LiveFigures {
     events.push({ type: "pnl", wallet: book.wallet, sinceMs: book.sinceMs, body })
     held.due = null
     held.sentAtMs = nowMs
-    held.sentPrice = mark.price
+    held.sentPrice = mark?.price ?? null
     this.#positions.delete(held)
   }
 
@@ -129,7 +130,7 @@ export class LiveFigures {
         return
       }
       const held = next.value
-      const { price } = marks(held.position.mint)
+      const price = marks(held.position.mint)?.price ?? null
       if (price !== null && (held.sentPrice === null || compare(price, held.sentPrice) !== 0)) {
         held.due ??= "mark"
         this.#positions.add(held)

@@ -10,6 +10,7 @@ import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
 import { visitInParts } from "../../chain/decoding/PackedTransactions.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { TokenBook } from "../../tokens/TokenBook.ts"
+import { marksAt } from "../marks.ts"
 import { WalletAccounts } from "../WalletAccounts.ts"
 import { RestoredWallets } from "./restoredTrades.ts"
 import { makeLedgerRestore, type RestoreParts } from "./restoreLedgers.ts"
@@ -145,7 +146,7 @@ const make = Effect.gen(function* () {
     sincesOf: (wallet) => watched.sincesOf(wallet),
     isRestored: (wallet) => restored.has(wallet),
     tokenOf: (mint) => tokens.read(mint),
-    pricesAt: (nowMs) => prices.at(nowMs),
+    marksAt: (nowMs) => marksAt(prices.at(nowMs), tape, nowMs),
     commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
   })
   const { activity, progress, takeNext } = yield* makeBlocks({ accounts, restored, state, tape, watched }, followers)

@@ -5,19 +5,18 @@ import { PLACES } from "../../market/model/tapeTrades.ts"
 import type { TapeTrade } from "../../market/model/TapeTrade.ts"
 import type { PricedBatch } from "../../market/model/TradeBatch.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
-import type { Prices } from "../../tokens/PriceBook.ts"
 import type { TokenState } from "../../tokens/TokenCache.ts"
 import { LiveFigures, type FigurePass } from "./LiveFigures.ts"
 import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import {
   balanceUpdate,
-  type Mark,
   pnlBody,
   pnlSummaryBody,
   trackerTrade,
   unrestoredSummaryBody,
   type TradeCommitment
 } from "./trackerTrades.ts"
+import type { Mark } from "../marks.ts"
 import { positionEventsOf, type TransactionUpdate } from "./positionEvents.ts"
 import { OwnerGroups, type OtherStored, type RestoredAccounts, restoredOwner } from "./OwnerGroups.ts"
 import type { StoredTrades } from "./restoredTrades.ts"
@@ -31,7 +30,8 @@ export interface TrackerSources {
   /** False while the stored trades of the wallet are not restored. Left out when nothing is restored. */
   readonly isRestored?: (wallet: Address) => boolean
   readonly tokenOf: (mint: Mint) => TokenState | null
-  readonly pricesAt: (nowMs: number) => Prices
+  /** Marks at `nowMs`. */
+  readonly marksAt: (nowMs: number) => (mint: Mint) => Mark | null
   readonly commitment: TradeCommitment
 }
 
@@ -213,7 +213,7 @@ export class TrackerState {
   }
 
   pnlSnapshotOf(wallets: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot {
-    const marks = this.#marksAt(nowMs)
+    const marks = this.#sources.marksAt(nowMs)
     const gapMs = this.#gapMs
     const books = wallets.map(
       ({ sinceMs, wallet }) => this.#ledgers.get(wallet)?.bookSince(sinceMs) ?? new PnlBook(wallet, sinceMs)
@@ -245,7 +245,7 @@ export class TrackerState {
   }
 
   #passAt(nowMs: number, wants: FigurePass["wants"]): FigurePass {
-    return { nowMs, wants, marks: this.#marksAt(nowMs), gapMs: this.#gapMs, events: [] }
+    return { nowMs, wants, marks: this.#sources.marksAt(nowMs), gapMs: this.#gapMs, events: [] }
   }
 
   #trade(trade: TapeTrade, { events, wants }: FigurePass): void {
@@ -296,18 +296,6 @@ export class TrackerState {
 
   #tradeOf(trade: TapeTrade): TrackerTrade {
     return trackerTrade(trade, this.#sources.tokenOf(trade.mint), this.#sources.commitment)
-  }
-
-  /** Marks at `nowMs`, memoized per mint. */
-  #marksAt(nowMs: number): (mint: Mint) => Mark {
-    const prices = this.#sources.pricesAt(nowMs)
-    const atMs = prices.lifetime?.observedAtMs ?? null
-    const known = new Map<Mint, Mark>()
-    return (mint) => {
-      const mark = known.get(mint) ?? { price: prices.isStale ? null : (prices.of(mint)?.usd ?? null), atMs }
-      known.set(mint, mark)
-      return mark
-    }
   }
 
   /** Updates by index of the transaction in the block. */

@@ -12,9 +12,10 @@ import type { TapeTrade } from "../../market/model/TapeTrade.ts"
 import type { TokenState } from "../../tokens/TokenCache.ts"
 import { quotableDex } from "../../chain/decoding/quotableDex.ts"
 import type { Position } from "../ledger.ts"
+import type { Mark } from "../marks.ts"
 import { knownBody, knownWalletBody, quantitiesOf } from "../pnlBodies.ts"
 import { PNL_MODE, pnlOf, usdText, usdTextOrNull } from "../pnl.ts"
-import { summaryOf, type WalletPnl } from "../walletPnl.ts"
+import type { WalletPnl } from "../walletPnl.ts"
 import { markText } from "../walletPositions.ts"
 import { OBSERVED_SOURCE } from "../walletSummary.ts"
 import type { PnlBook } from "./WalletLedger.ts"
@@ -23,12 +24,6 @@ const SOL_DIGITS = 9
 
 /** Commitment of the blocks that trades come from. */
 export type TradeCommitment = TrackerTrade["commitment"]
-
-/** Price of a mint in micro-dollars per smallest unit, and its time. */
-export interface Mark {
-  readonly price: Rational | null
-  readonly atMs: number | null
-}
 
 /** Supply times price as the nearest double; null when either is unknown. */
 const marketCap = (priceUsd: number | null, token: TokenState | null): number | null => {
@@ -85,11 +80,11 @@ export interface ChainPosition {
 }
 
 /** Value of the units in dollars, rounded down to a nano-dollar; null without a mark. */
-const valueUsd = (units: bigint, { price }: Mark): Decimal | null =>
+const valueUsd = (units: bigint, price: Rational | null): Decimal | null =>
   price === null ? null : usdText((units * 1000n * price.numerator) / price.denominator)
 
 /** The balance change as an event. */
-export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark: Mark): LiveEvent => ({
+export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark: Mark | null): LiveEvent => ({
   type: "balance_update",
   wallet: change.owner,
   body: {
@@ -99,7 +94,7 @@ export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark:
     balance: change.after,
     delta: change.delta.toString(),
     decimals: change.decimals,
-    valueUsd: valueUsd(change.after, mark),
+    valueUsd: valueUsd(change.after, mark?.price ?? null),
     cause: change.cause,
     signature: place.signature,
     slot: place.slot,
@@ -131,14 +126,14 @@ const sourceOf = (book: PnlBook, gapMs: number, nowMs: number) =>
 export const pnlBody = (input: {
   readonly book: PnlBook
   readonly position: Position
-  readonly mark: Mark
+  readonly mark: Mark | null
   /** Blocks before this time may be missing, in milliseconds. */
   readonly gapMs: number
   readonly trigger: PnlBody["trigger"]
   readonly nowMs: number
 }): PnlBody => {
   const { book, gapMs, mark, nowMs, position, trigger } = input
-  const pnl = pnlOf(position, mark.price)
+  const pnl = pnlOf(position, mark?.price ?? null)
   return {
     wallet: book.wallet,
     mint: position.mint,
@@ -148,8 +143,9 @@ export const pnlBody = (input: {
     quantities: quantitiesOf(position),
     known: knownBody(pnl),
     decimals: position.decimals,
-    markUsd: markText(mark.price, position.decimals),
-    markAtMs: mark.price === null ? null : mark.atMs,
+    markUsd: markText(mark?.price ?? null, position.decimals),
+    markMethod: mark?.method ?? null,
+    markAtMs: mark?.atMs ?? null,
     buys: position.buys,
     sells: position.sells,
     open: pnl.open,
@@ -174,7 +170,16 @@ export const unrestoredSummaryBody = (wallet: Address, nowMs: number): PnlSummar
   positionsUnknownBasis: 0,
   trades: 0,
   winRatePct: null,
-  known: knownWalletBody(summaryOf([])),
+  known: {
+    realized: null,
+    unrealized: null,
+    total: null,
+    cost: null,
+    volumeShare: null,
+    openValueShare: null,
+    unpricedTrades: 0,
+    unmarkedPositions: 0
+  },
   pnlMode: PNL_MODE,
   source: OBSERVED_SOURCE,
   coverage: incomplete("backfill_running"),
@@ -183,12 +188,12 @@ export const unrestoredSummaryBody = (wallet: Address, nowMs: number): PnlSummar
 
 export const pnlSummaryBody = (input: {
   readonly book: PnlBook
-  readonly marks: (mint: Mint) => Mark
+  readonly marks: (mint: Mint) => Mark | null
   readonly gapMs: number
   readonly nowMs: number
 }): PnlSummaryBody => {
   const { book, gapMs, marks, nowMs } = input
-  const pnl = book.pnlAt((mint) => marks(mint).price)
+  const pnl = book.pnlAt((mint) => marks(mint)?.price ?? null)
   return {
     wallet: book.wallet,
     ...sumsOf(pnl),

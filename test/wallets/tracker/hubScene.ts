@@ -12,7 +12,7 @@ import type { Grant } from "../../../src/wallets/tracker/Tickets.ts"
 import { secondOf } from "../../../src/wallets/tracker/overview.ts"
 import { TrackerState } from "../../../src/wallets/tracker/TrackerState.ts"
 import type { FeedHealth } from "../../../src/live/FeedHealth.ts"
-import { type Marks, named, pricesOf, START } from "./liveScene.ts"
+import { type Marks, named, marksOf, START } from "./liveScene.ts"
 
 /** A parsed frame. */
 export type ReceivedFrame = Record<string, unknown> & { readonly type: string; readonly seq: number }
@@ -83,7 +83,7 @@ export class HubScene {
   readonly books = new TrackerState({
     sincesOf: (wallet) => this.sinces.get(wallet) ?? new Set(),
     tokenOf: () => named,
-    pricesAt: (nowMs) => pricesOf(this.marks, nowMs),
+    marksAt: (nowMs) => marksOf(this.marks, nowMs),
     commitment: "confirmed"
   })
   readonly hub: TrackerHub

@@ -11,7 +11,7 @@ import { decodeBlock } from "../../../src/chain/decoding/decodeBlock.ts"
 import { TrackerState } from "../../../src/wallets/tracker/TrackerState.ts"
 import { AccountsRead } from "../../../src/wallets/wholeEvents.ts"
 import { newMarket } from "../../simulator/chain/chains.ts"
-import { named, pricesOf } from "./liveScene.ts"
+import { named, marksOf } from "./liveScene.ts"
 
 const UNSEEN = 60
 const SEEN = 160
@@ -173,7 +173,7 @@ describe("positions of a simulated market", () => {
       const state = new TrackerState({
         sincesOf: (wallet) => new Set(tracked.has(wallet) ? [0] : []),
         tokenOf: () => named,
-        pricesAt: (nowMs) => pricesOf({ usd: 1n }, nowMs),
+        marksAt: (nowMs) => marksOf({ usd: 1n }, nowMs),
         commitment: "confirmed"
       })
       const books = new Map<string, Plain>()

@@ -12,7 +12,7 @@ import { isMoney } from "../../../src/domain/stables.ts"
 import { TrackerState } from "../../../src/wallets/tracker/TrackerState.ts"
 import { AccountsRead } from "../../../src/wallets/wholeEvents.ts"
 import { newMarket } from "../../simulator/chain/chains.ts"
-import { named, pricesOf } from "./liveScene.ts"
+import { named, marksOf } from "./liveScene.ts"
 
 /** Swaps a second of the simulator with its default settings. */
 const SWAPS_PER_SECOND = 0.2
@@ -56,7 +56,7 @@ describe("half an hour of the simulated market with its default settings", () =>
       const state = new TrackerState({
         sincesOf: (wallet) => new Set(tracked.has(wallet) ? [0] : []),
         tokenOf: () => named,
-        pricesAt: (nowMs) => pricesOf({ usd: 1n }, nowMs),
+        marksAt: (nowMs) => marksOf({ usd: 1n }, nowMs),
         commitment: "confirmed"
       })
       /** Wallets with units of unknown cost: held before, or arrived by a transfer. */

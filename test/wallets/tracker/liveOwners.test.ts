@@ -13,7 +13,7 @@ import { AccountsRead } from "../../../src/wallets/wholeEvents.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
 import { recordOf } from "../identities.ts"
 import { tradeOf, usd } from "../trades.ts"
-import { blockOf, feedOver, mintOf, named, pricesOf, timeOf, transactionOf, walletOf } from "./liveScene.ts"
+import { blockOf, feedOver, mintOf, named, marksOf, timeOf, transactionOf, walletOf } from "./liveScene.ts"
 
 const moved = (owner: Address, delta: bigint, after: bigint): BalanceChange => ({
   owner,
@@ -120,7 +120,7 @@ test("a restore reads the trades of all wallets of the owner, over all of their 
   const state = new TrackerState({
     sincesOf: (wallet) => new Set(wallet === cold ? [0] : []),
     tokenOf: () => named,
-    pricesAt: (nowMs) => pricesOf({ usd: 1n }, nowMs),
+    marksAt: (nowMs) => marksOf({ usd: 1n }, nowMs),
     commitment: "confirmed"
   })
   const mint = mintOf(1)

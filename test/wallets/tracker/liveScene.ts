@@ -12,6 +12,7 @@ import type { BlockTransaction } from "../../../src/chain/decoding/TradeBlock.ts
 import { PriceBook, type Prices } from "../../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../../src/tokens/TokenCache.ts"
+import type { Mark } from "../../../src/wallets/marks.ts"
 import { TrackerFeed } from "../../../src/wallets/tracker/TrackerFeed.ts"
 import { WatchList } from "../../../src/wallets/tracker/WatchList.ts"
 import { WalletAccounts } from "../../../src/wallets/WalletAccounts.ts"
@@ -149,6 +150,10 @@ export const pricesOf = (marks: Marks, nowMs: number): Prices => ({
   silentMs: 0,
   clock: { slot: 1, epoch: 0, unixTimestamp: 0 }
 })
+
+/** Current marks. */
+export const marksOf = (marks: Marks, nowMs: number) => (): Mark | null =>
+  marks.usd === null ? null : { price: { numerator: marks.usd, denominator: 1n }, method: "pool_median", atMs: nowMs }
 
 /** A token with metadata and a supply of a billion. */
 export const named: TokenState = {
