@@ -63,15 +63,18 @@ export interface ChosenNode<R> {
 
 /** Reads the followed accounts that have to be read. False when an account could not be read. */
 const readUnread = Effect.fnUntraced(
-  function* (state: ChainState, rpc: SolanaRpc["Service"], node: Subscriptions) {
+  function* (state: ChainState, { patience, rpc }: Pick<ChosenNode<never>, "patience" | "rpc">, node: Subscriptions) {
     const unread = Array.from(state.unread()).filter(([address]) => node.isFollowed(address))
     if (unread.length === 0) {
       return true
     }
     const requested = new Map(unread)
-    const { states, malformed } = yield* rpc.getMultipleAccounts(Array.from(requested.keys()), {
-      minContextSlot: state.committedSlot === 0 ? undefined : state.committedSlot
-    })
+    const [took, { states, malformed }] = yield* Effect.timed(
+      rpc.getMultipleAccounts(Array.from(requested.keys()), {
+        minContextSlot: state.committedSlot === 0 ? undefined : state.committedSlot
+      })
+    )
+    patience.answered(took)
     state.answer(requested, states, malformed.length)
     return malformed.length === 0
   },
@@ -152,7 +155,7 @@ const logNotFollowed = (waitsFor: string | undefined) => {
  * read, so that no write is missed.
  */
 const maintain = Effect.fnUntraced(function* <R>(state: ChainState, chosen: ChosenNode<R>, node: Subscriptions) {
-  const { choice, rpc } = chosen
+  const { choice } = chosen
   const failing = yield* Ref.make<number | null>(null)
   let first = true
   let admitted = false
@@ -170,10 +173,7 @@ const maintain = Effect.fnUntraced(function* <R>(state: ChainState, chosen: Chos
       const firstWrite = choice.hasOthers ? FIRST_WRITE_BESIDE : FIRST_WRITE
       yield* state.clockHeard.await.pipe(Effect.timeoutOption(firstWrite))
     }
-    const complete = admitted && (yield* lost("reads")(limited(chosen)(readUnread(state, rpc, node))))
-    if (complete) {
-      chosen.patience.reset()
-    }
+    const complete = admitted && (yield* lost("reads")(limited(chosen)(readUnread(state, chosen, node))))
     yield* complete ? Ref.set(failing, null) : lost("reads")(limitFailures(choice, failing, readAtMs))
     yield* report(state)
     yield* logLeft(left)
@@ -204,7 +204,7 @@ const watchLag = <R>(
   { choice, node, rpcOf, source }: ChosenNode<R>
 ): Effect.Effect<never, ChainUnavailable> => {
   const others = source.others(node)
-  const compared = { host: source.host(node), slot: () => state.heard.slot }
+  const compared = { host: source.host(node), slot: Effect.sync(() => state.heard.slot) }
   return others.length > 0
     ? Effect.sleep(COMPARED_EVERY).pipe(
         Effect.andThen(compareWithOthers(choice, rpcOf, others, compared)),

@@ -75,7 +75,7 @@ const makeReads = Effect.fnUntraced(function* <Message, Block extends BlockHead>
   const list = (from: number, limit: number) => nodes.call((rpc) => rpc.getBlocksWithLimit(from, limit))
   const read = (slot: number) =>
     nodes
-      .call((_, node) => readPacked(slot, node), scanTimeout)
+      .read((node) => readPacked(slot, node), scanTimeout)
       .pipe(
         Effect.map(unpack),
         Effect.flatMap((block) => times.timed(block))

@@ -6,7 +6,7 @@ import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
 import { CLOCK, readClock } from "../clockSysvar.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
-import { COMPARED_EVERY, compareWithOthers, genesisOf, LAG_SLOTS } from "../rpc/nodeLag.ts"
+import { COMPARED_EVERY, compareWithOthers, genesisOf, LAG_SLOTS, ownSlot } from "../rpc/nodeLag.ts"
 import { Patience } from "../rpc/Patience.ts"
 import { isOfNode } from "../rpc/rpcHttp.ts"
 import type { RpcNode } from "../rpc/rpcSettings.ts"
@@ -37,7 +37,8 @@ export class BlockNodes {
   readonly #checkedAtMs = new Map<RpcNode, number>()
   #clock: ChainClock | null = null
   #isReplaced = false
-  readonly #patience = new Patience(FIRST_DEADLINE)
+  /** Small answers say nothing about how long a block takes, so blocks have deadlines of their own. */
+  readonly #patience = { calls: new Patience(FIRST_DEADLINE), reads: new Patience(FIRST_DEADLINE) }
 
   constructor(choice: NodeChoice, rpcOf: (node: RpcNode) => SolanaRpc["Service"], progress: BlockProgress) {
     this.#choice = choice
@@ -64,20 +65,32 @@ export class BlockNodes {
   }
 
   /** Calls the node in use once it was found to serve the known chain. When it fails, the next node is chosen. */
-  call<A>(
-    ask: (rpc: SolanaRpc["Service"], node: number) => Effect.Effect<A, ChainUnavailable>,
-    limit: Duration.Duration = Duration.infinity
+  call<A>(ask: (rpc: SolanaRpc["Service"]) => Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> {
+    return this.#ask(ask, this.#patience.calls, Duration.infinity)
+  }
+
+  /** Reads a block from the node in use, known by its place in the list of nodes, like `call`. */
+  read<A>(
+    ask: (node: number) => Effect.Effect<A, ChainUnavailable>,
+    limit: Duration.Duration
+  ): Effect.Effect<A, ChainUnavailable> {
+    return this.#ask((_, node) => ask(this.#choice.nodes.indexOf(node)), this.#patience.reads, limit)
+  }
+
+  #ask<A>(
+    ask: (rpc: SolanaRpc["Service"], node: RpcNode) => Effect.Effect<A, ChainUnavailable>,
+    patience: Patience,
+    limit: Duration.Duration
   ): Effect.Effect<A, ChainUnavailable> {
     return Effect.suspend(() => {
       const node = this.#choice.current
-      return this.#check(node).pipe(
-        Effect.andThen(ask(this.#rpcOf(node), this.#choice.nodes.indexOf(node)).pipe(this.#withDeadline(limit))),
-        Effect.tap(() =>
-          Effect.sync(() => {
-            this.#patience.reset()
-          })
-        ),
-        Effect.tapError((failure) => (isOfNode(failure) ? this.#leave(node, failure) : Effect.void))
+      return this.#check(node, patience).pipe(
+        Effect.andThen(Effect.timed(ask(this.#rpcOf(node), node).pipe(this.#withDeadline(patience, limit)))),
+        Effect.map(([took, answer]) => {
+          patience.answered(took)
+          return answer
+        }),
+        Effect.tapError((failure) => (isOfNode(failure) ? this.#leave(node, failure, patience) : Effect.void))
       )
     })
   }
@@ -103,7 +116,8 @@ export class BlockNodes {
     const compare = Effect.suspend(() => {
       const node = this.#choice.current
       const others = this.#choice.nodes.filter((other) => other !== node)
-      const compared = { host: node.host, slot: () => this.#progress.head }
+      // The own progress does not count: a reader that is behind would blame each node in turn.
+      const compared = { host: node.host, slot: ownSlot(this.#rpcOf(node)) }
       return Effect.catch(compareWithOthers(this.#choice, this.#rpcOf, others, compared), (failure) =>
         this.#leave(node, failure)
       )
@@ -112,25 +126,25 @@ export class BlockNodes {
   }
 
   readonly #withDeadline =
-    (limit: Duration.Duration) =>
+    (patience: Patience, limit: Duration.Duration) =>
     <A>(call: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> => {
       if (!this.#choice.hasOthers) {
         return call
       }
       return Effect.timeoutOrElse(call, {
-        duration: Duration.min(limit, this.#patience.limit),
+        duration: Duration.min(limit, patience.limit),
         orElse: () => Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "no answer" }))
       })
     }
 
-  #leave(node: RpcNode, { detail, reason }: ChainUnavailable): Effect.Effect<void> {
+  #leave(node: RpcNode, { detail, reason }: ChainUnavailable, patience: Patience | null = null): Effect.Effect<void> {
     this.#checkedAtMs.delete(node)
     if (!this.#choice.leave(node)) {
       return Effect.void
     }
     // Calls that were in flight together count once.
     if (reason === "timeout") {
-      this.#patience.lengthen()
+      patience?.lengthen()
     }
     return Effect.andThen(
       Effect.logWarning("Blocks are read from another node", { node: node.host, reason, detail, next: this.host }),
@@ -138,7 +152,7 @@ export class BlockNodes {
     )
   }
 
-  #check(node: RpcNode): Effect.Effect<void, ChainUnavailable> {
+  #check(node: RpcNode, patience: Patience): Effect.Effect<void, ChainUnavailable> {
     return Effect.gen({ self: this }, function* () {
       const nowMs = monotonicMs(yield* Clock.Clock)
       const isRecent = nowMs - (this.#checkedAtMs.get(node) ?? Number.NEGATIVE_INFINITY) < CHECKED_FOR_MS
@@ -146,7 +160,7 @@ export class BlockNodes {
         return
       }
       const rpc = this.#rpcOf(node)
-      const genesis = yield* this.#withDeadline(Duration.infinity)(genesisOf(rpc))
+      const genesis = yield* this.#withDeadline(patience, Duration.infinity)(genesisOf(rpc))
       const verdict = this.#choice.identify(node, genesis)
       if (verdict === "replaced") {
         yield* Effect.logWarning("The node serves another chain: blocks start over", { node: node.host, genesis })

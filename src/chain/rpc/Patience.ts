@@ -20,8 +20,13 @@ export class Patience {
     this.#doublings = Math.min(this.#doublings + 1, MOST_DOUBLINGS)
   }
 
-  /** Resets the deadline, because a node answered in time. */
-  reset(): void {
-    this.#doublings = 0
+  /**
+   * A node answered after this long. The deadline becomes the first one again only if that would have been long enough:
+   * nodes that are all slower would otherwise be left in turn.
+   */
+  answered(took: Duration.Duration): void {
+    if (Duration.isLessThanOrEqualTo(took, this.#first)) {
+      this.#doublings = 0
+    }
   }
 }

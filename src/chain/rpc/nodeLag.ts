@@ -30,17 +30,28 @@ const slotOf = (choice: NodeChoice, rpc: SolanaRpc["Service"]): Effect.Effect<nu
     Effect.orElseSucceed(() => 0)
   )
 
-/** Fails when another node of the known chain is more than `LAG_SLOTS` ahead of this host. */
+/** The slot of a node, without a look at its chain; infinite when it does not answer in time, which other calls notice. */
+export const ownSlot = (rpc: Pick<SolanaRpc["Service"], "getSlot">): Effect.Effect<number> =>
+  rpc.getSlot().pipe(
+    Effect.timeoutOrElse({ duration: ANSWER_LIMIT, orElse: () => Effect.succeed(Number.POSITIVE_INFINITY) }),
+    Effect.orElseSucceed(() => Number.POSITIVE_INFINITY)
+  )
+
+/**
+ * Fails when another node of the known chain is more than `LAG_SLOTS` ahead of this host. Its slot is read last, so
+ * that slow answers of the others do not count against it.
+ */
 export const compareWithOthers = Effect.fnUntraced(function* (
   choice: NodeChoice,
   rpcOf: (node: RpcNode) => SolanaRpc["Service"],
   others: ReadonlyArray<RpcNode>,
-  { host, slot }: { readonly host: string; readonly slot: () => number }
+  { host, slot }: { readonly host: string; readonly slot: Effect.Effect<number> }
 ): Effect.fn.Return<void, ChainUnavailable> {
   const slots = yield* Effect.forEach(others, (other) => slotOf(choice, rpcOf(other)), { concurrency: "unbounded" })
   const newest = Math.max(0, ...slots)
-  if (slot() + LAG_SLOTS < newest) {
-    const detail = `${host} is at slot ${slot()}, behind ${newest}`
+  const own = yield* slot
+  if (own + LAG_SLOTS < newest) {
+    const detail = `${host} is at slot ${own}, behind ${newest}`
     return yield* new ChainUnavailable({ reason: "unreachable", detail })
   }
 })

@@ -33,8 +33,11 @@ const rpcOf = (node: ScriptedNode): SolanaRpc["Service"] => {
   }
 }
 
-/** Blocks of two nodes, followed from slot 100 on. Collects slots with the node that served them. */
-const scene = Effect.gen(function* () {
+/**
+ * Blocks of two nodes, followed from slot 100 on. Collects slots with the node that served them. A block takes so long
+ * to read.
+ */
+const scene = Effect.fnUntraced(function* (readTakes: Duration.Input = Duration.zero) {
   const nodes: readonly [RpcNode, RpcNode] = [rpcNode("http://first:1"), rpcNode("http://second:2")]
   const [first, second]: readonly [ScriptedNode, ScriptedNode] = [
     { slot: 100, isFrozen: false },
@@ -42,18 +45,29 @@ const scene = Effect.gen(function* () {
   ]
   const rpcs = [rpcOf(first), rpcOf(second)]
   const progress = new BlockProgress()
-  const blockNodes = new BlockNodes(
-    new NodeChoice(nodes),
-    (node) => rpcs[nodes.indexOf(node)] ?? rpcOf(first),
-    progress
-  )
+  const choice = new NodeChoice(nodes)
+  let switches = 0
+  const leave = choice.leave.bind(choice)
+  choice.leave = (node) => {
+    const isLeft = leave(node)
+    switches += isLeft ? 1 : 0
+    return isLeft
+  }
+  const blockNodes = new BlockNodes(choice, (node) => rpcs[nodes.indexOf(node)] ?? rpcOf(first), progress)
   const seen: Array<readonly [number, string]> = []
   const follow = followBlocks(
     {
       newest: blockNodes.newest(),
       list: () => Effect.succeed([]),
       firstAvailable: Effect.succeed(0),
-      read: (slot) => blockNodes.call((rpc) => Effect.as(rpc.getSlot(), { slot, parentSlot: slot - 1, blockTimeMs: 0 }))
+      read: (slot) =>
+        blockNodes.read(
+          (node) =>
+            rpcs[node]
+              ?.getSlot()
+              .pipe(Effect.delay(readTakes), Effect.as({ slot, parentSlot: slot - 1, blockTimeMs: 0 })) ?? unused(),
+          Duration.seconds(20)
+        )
     },
     progress,
     { concurrency: 2, catchUp: 1500, poll: Duration.millis(400), tries: 10 },
@@ -73,13 +87,13 @@ const scene = Effect.gen(function* () {
       }),
       { times: slots - 1 }
     )
-  return { first, second, seen, pass }
+  return { first, second, seen, pass, switches: () => switches }
 })
 
 describe("blocks of two nodes", () => {
   it.effect("come from the second within three seconds when the first stops answering", () =>
     Effect.gen(function* () {
-      const { first, pass, seen } = yield* scene
+      const { first, pass, seen } = yield* scene()
       yield* pass(5)
       assert.deepStrictEqual(seen.at(-1), [105, "first:1"])
       first.isFrozen = true
@@ -95,7 +109,7 @@ describe("blocks of two nodes", () => {
 
   it.effect("come from the second when the first falls behind but still answers", () =>
     Effect.gen(function* () {
-      const { first, pass, second, seen } = yield* scene
+      const { first, pass, second, seen } = yield* scene()
       yield* pass(5)
       yield* pass(16, [second])
       assert.deepStrictEqual(seen.at(-1), [105, "first:1"])
@@ -103,6 +117,33 @@ describe("blocks of two nodes", () => {
       assert.strictEqual(seen.at(-1)?.[1], "second:2")
       assert.isAtLeast(seen.at(-1)?.[0] ?? 0, 126)
       assert.strictEqual(first.slot, 105)
+    })
+  )
+
+  it.effect("come from the same node all the time while the reader is slower than the chain", () =>
+    Effect.gen(function* () {
+      const { pass, seen, switches } = yield* scene("1500 millis")
+      yield* pass(200)
+      assert.isBelow(seen.at(-1)?.[0] ?? 0, 220)
+      assert.deepStrictEqual([switches(), seen.at(-1)?.[1]], [0, "first:1"])
+    })
+  )
+
+  it.effect("come from the second when the first falls behind, although the reader is slower than both", () =>
+    Effect.gen(function* () {
+      const { pass, second, seen, switches } = yield* scene("1500 millis")
+      yield* pass(50)
+      yield* pass(30, [second])
+      assert.deepStrictEqual([switches(), seen.at(-1)?.[1]], [1, "second:2"])
+    })
+  )
+
+  it.effect("go on with longer deadlines when each block takes longer than the first deadline", () =>
+    Effect.gen(function* () {
+      const { pass, seen, switches } = yield* scene("2500 millis")
+      yield* pass(200)
+      assert.isAbove(seen.length, 20)
+      assert.isBelow(switches(), 12)
     })
   )
 })
