@@ -46,6 +46,6 @@ export const allSources = (
   nowMs: number
 ): ReadonlyArray<SourceFreshness> =>
   [
-    { source: CHAIN, ...chainState(feed.freshness()) },
+    { source: CHAIN, ...(monitor.stateOf(CHAIN, nowMs) ?? chainState(feed.freshness())) },
     ...monitor.sources(nowMs).filter(({ source }) => source !== CHAIN)
   ].map((source) => monitoredFreshness(source, nowMs))

@@ -214,7 +214,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
   Layer.mergeAll(
     world.keyStore ?? MemoryKeys.layer({ keys: world.keys ?? [keyOf("a")] }),
     world.limiter ?? RateLimiter.layerMemory,
-    world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
+    world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "recorded" })),
     world.engine ?? noEngine,
     world.statuses ?? TransactionStatus.layerUnreachable,
     world.perps ?? PerpsVenues.layer([]),

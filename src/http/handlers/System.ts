@@ -1,13 +1,15 @@
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import type { SourceFreshness } from "../../api/schemas/SourceFreshness.ts"
 import type { PartState } from "../../api/System.ts"
-import { ChainFeed } from "../../chain/ChainFeed.ts"
-import { allSources } from "../../chain/sourceFreshness.ts"
+import { staleAfter } from "../../chain/accounts/chainSettings.ts"
+import { ChainFeed, type Freshness } from "../../chain/ChainFeed.ts"
+import { allSources, CHAIN } from "../../chain/sourceFreshness.ts"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
+import { staleness } from "../../quotes/pools/freshness.ts"
 import { Drain } from "../Drain.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { unavailable } from "../problems.ts"
@@ -36,11 +38,16 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
 const isUnasked = ({ failedAtMs, observedAtMs }: SourceFreshness): boolean =>
   failedAtMs === null && observedAtMs === null
 
-/** Why the service takes no traffic while it does not follow the chain. */
-const notLive = (heardAtMs: number | null, nowMs: number): string =>
-  heardAtMs === null
-    ? "The chain feed is not live yet."
-    : `The chain was lost ${Math.max(0, Math.round((nowMs - heardAtMs) / 1000))} s ago.`
+/** Why the service takes no traffic while its quotes are refused as stale. */
+const notLive = ({ heardAtMs, state }: Freshness, nowMs: number): string => {
+  if (heardAtMs === null) {
+    return "The chain feed is not live yet."
+  }
+  const seconds = Math.max(0, Math.round((nowMs - heardAtMs) / 1000))
+  return state === "live" || state === "polling"
+    ? `The chain has been silent for ${seconds} s.`
+    : `The chain was lost ${seconds} s ago.`
+}
 
 /** The message that lists the parts that are not current. */
 const partsText = (parts: ReadonlyArray<PartState>): string => {
@@ -60,6 +67,7 @@ export const layer = HttpApiBuilder.group(
     const drain = yield* Drain
     const monitor = yield* SourceMonitor
     const { publicUrl } = yield* Settings
+    const staleAfterMs = Duration.toMillis(yield* staleAfter)
 
     const sources = cachedFor(CACHED_MS, (nowMs) => allSources(feed, monitor, nowMs))
     const freshness = () => Effect.all({ data: Clock.clockWith(sources), meta: metaWith({}) })
@@ -86,20 +94,22 @@ export const layer = HttpApiBuilder.group(
       if (drain.begun()) {
         return yield* unavailable("The service is shutting down.")
       }
-      const { heardAtMs, node, state } = feed.freshness()
-      if (state === "loading" || state === "down") {
-        const nowMs = yield* Clock.currentTimeMillis
-        const reason = notLive(heardAtMs, nowMs)
+      const fresh = feed.freshness()
+      const { node } = fresh
+      const nowMs = yield* Clock.currentTimeMillis
+      if (staleness(fresh, nowMs, staleAfterMs) !== null) {
+        const reason = notLive(fresh, nowMs)
         return yield* unavailable(isVerbose ? `${reason} ${partsText(partsOf(feed, monitor, nowMs))}` : reason)
       }
       const lagging = (yield* Clock.clockWith(sources)).filter(
-        (source) => source.source !== "chain" && source.status !== "known" && !isUnasked(source)
+        (source) =>
+          source.status !== "known" && !isUnasked(source) && (source.source !== CHAIN || source.status === "stale")
       )
       return {
         status: "ok" as const,
         lagging,
         ...(node !== undefined && { node }),
-        ...(isVerbose && { parts: partsOf(feed, monitor, yield* Clock.currentTimeMillis) })
+        ...(isVerbose && { parts: partsOf(feed, monitor, nowMs) })
       }
     })
 

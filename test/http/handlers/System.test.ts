@@ -111,6 +111,25 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
     })
   )
 
+  it.effect("says that the chain is silent while quotes are refused as stale, whatever the state of the feed", () =>
+    Effect.gen(function* () {
+      const readyAfter = Effect.fnUntraced(function* (state: Freshness["state"], silentMs: number) {
+        yield* TestClock.adjust("20 seconds")
+        fresh = { slot: 2, heardAtMs: (yield* Clock.currentTimeMillis) - silentMs, state }
+        const ready = yield* call("/readyz", { key: null })
+        return [ready.status, ready.json("lagging.0.source") ?? ready.json("error.message")]
+      })
+      assert.deepStrictEqual(yield* readyAfter("polling", 10_000), [200, undefined])
+      assert.deepStrictEqual(yield* readyAfter("polling", 11_000), [503, "The chain has been silent for 11 s."])
+      assert.deepStrictEqual(yield* readyAfter("live", 11_000), [503, "The chain has been silent for 11 s."])
+      // Quotes go on for a while after the chain was lost, but not while accounts are read again.
+      assert.deepStrictEqual(yield* readyAfter("down", 9_000), [200, "chain"])
+      assert.deepStrictEqual(yield* readyAfter("down", 11_000), [503, "The chain was lost 11 s ago."])
+      assert.deepStrictEqual(yield* readyAfter("loading", 1_000), [503, "The chain was lost 1 s ago."])
+      assert.deepStrictEqual(yield* readyAfter("recorded", 3_600_000), [200, undefined])
+    })
+  )
+
   it.effect("is asked of the feed at most once in 100 ms", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("2 seconds")
@@ -228,12 +247,12 @@ layer(running({ feed: feed(() => fresh) }).pipe(Layer.provideMerge(withPast), La
 
     it.effect("names the parts that are not current in the message of a 503", () =>
       Effect.gen(function* () {
-        fresh = { slot: 2, heardAtMs: (yield* Clock.currentTimeMillis) - 3000, state: "down" }
+        fresh = { slot: 2, heardAtMs: (yield* Clock.currentTimeMillis) - 13_000, state: "down" }
         const { status, text } = yield* call("/readyz?verbose", { key: null })
         assert.strictEqual(status, 503)
         assert.match(
           text,
-          /The chain was lost 3 s ago\. Not current: chain: stale since \S+ \(\S+: wss:\/\/node\.test:8900 closed\)/u
+          /The chain was lost 13 s ago\. Not current: chain: stale since \S+ \(\S+: wss:\/\/node\.test:8900 closed\)/u
         )
       })
     )
@@ -255,6 +274,21 @@ layer(running({ feed: feed(() => fresh) }).pipe(Layer.provideMerge(withPast), La
 layer(running({ feed: feed(() => fresh) }).pipe(Layer.provideMerge(noted), Layer.provideMerge(SourceMonitor.layer)))(
   "changes of state",
   (it) => {
+    it.effect("make the chain stale once quotes are refused, although accounts are polled", () =>
+      Effect.gen(function* () {
+        for (const [silentMs, status] of [
+          [10_000, "partial"],
+          [11_000, "stale"]
+        ] as const) {
+          yield* TestClock.adjust("20 seconds")
+          const nowMs = yield* Clock.currentTimeMillis
+          fresh = { slot: 2, heardAtMs: nowMs - silentMs, state: "polling" }
+          assert.strictEqual((yield* SourceMonitor.SourceMonitor).stateOf("chain", nowMs)?.status, status)
+          assert.strictEqual((yield* call("/freshness", { key: null })).json("data.0.status"), status)
+        }
+      })
+    )
+
     it.effect("are recorded every second, however seldom they are requested", () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("1 second")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { Agent, get } from "node:http"
 import { connect, type Socket } from "node:net"
@@ -208,8 +208,10 @@ describe("a shutdown", () => {
 })
 
 const readiness = (state: "live" | "loading" | "down" | "recorded") =>
-  Effect.map(call("/readyz", { key: null }), ({ status }) => status).pipe(
-    Effect.provide(running({ feed: feed(() => ({ slot: 1, heardAtMs: 0, state })) }))
+  Effect.flatMap(Clock.currentTimeMillis, (heardAtMs) =>
+    Effect.map(call("/readyz", { key: null }), ({ status }) => status).pipe(
+      Effect.provide(running({ feed: feed(() => ({ slot: 1, heardAtMs: state === "down" ? 0 : heardAtMs, state })) }))
+    )
   )
 
 describe("readiness", () => {
