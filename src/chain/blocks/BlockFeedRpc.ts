@@ -1,4 +1,4 @@
-import { Clock, Config, Duration, Effect, Option, Redacted, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Option, Redacted, Scope, Stream } from "effect"
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import type { Freshness } from "../ChainFeed.ts"
@@ -35,7 +35,7 @@ export const blockSettings: Config.Config<BlockSettings> = Config.all({
   tries: countSetting("SOLANA_BLOCK_TRIES", 4, 1)
 })
 
-/** Reports the newest block, its node, and how many blocks have an estimated time. */
+/** Reports the newest block, its node, and how many blocks have an estimated time, until the scope closes. */
 const reportBlocks = Effect.fnUntraced(function* (
   progress: BlockProgress,
   node: () => string,
@@ -115,13 +115,19 @@ const makeHistory = Effect.fnUntraced(function* <Message, Block extends BlockHea
     unpack
   )
   const state: { readAtMs: number | null; hasFailed: boolean } = { readAtMs: null, hasFailed: false }
-  yield* (yield* SourceMonitor).report("history_feed", () => ({
-    observedAtMs: state.readAtMs,
-    status: state.hasFailed ? "stale" : state.readAtMs === null ? "unavailable" : "known",
-    node: nodes.host
-  }))
+  const monitor = yield* SourceMonitor
+  // A process that never reads old blocks does not have the source.
+  const reported = yield* Effect.cached(
+    monitor
+      .report("history_feed", () => ({
+        observedAtMs: state.readAtMs,
+        status: state.hasFailed ? "stale" : state.readAtMs === null ? "unavailable" : "known",
+        node: nodes.host
+      }))
+      .pipe(Scope.provide(yield* Effect.scope))
+  )
   const read = (slot: number) =>
-    Effect.tap(contentOf(slot), (content) =>
+    Effect.tap(Effect.andThen(reported, contentOf(slot)), (content) =>
       Effect.map(Clock.currentTimeMillis, (nowMs) => {
         state.hasFailed = content._tag === "Gap" && content.reason !== "cleaned_up"
         state.readAtMs = state.hasFailed ? state.readAtMs : nowMs
@@ -193,7 +199,7 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
     firstAvailable: nodes.call((rpc) => rpc.getFirstAvailableBlock()),
     read
   }
-  yield* reportBlocks(progress, host, () => times.estimated)
+  const reported = reportBlocks(progress, host, () => times.estimated)
   const rpcUrl = yield* historyUrls(options)
   const history = Option.isNone(rpcUrl)
     ? null
@@ -201,7 +207,8 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
   const listed = (from: number, limit: number) => Effect.orElseSucceed(list(from, limit), () => [])
   const feed: BlockFeed<Block> = {
     follow: (after) =>
-      Stream.suspend(() => {
+      // A process that only follows the bus never comes here, and does not have the source.
+      Effect.map(reported, () => {
         nodes.begin()
         const isEnded = Effect.raceFirst(nodes.replaced.await, nodes.watchLag)
         if (slots === null) {
@@ -213,7 +220,7 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
           Stream.concat(followBlocks(streamed, progress, { ...settings, poll: Duration.zero }, after)),
           Stream.interruptWhen(Effect.raceFirst(isEnded, compareStream(slots, source)))
         )
-      }),
+      }).pipe(Stream.unwrap),
     read: (slot) => (history === null ? contentOf(slot) : firstContent(history.read(slot), contentOf(slot))),
     list: (from, limit) =>
       history === null

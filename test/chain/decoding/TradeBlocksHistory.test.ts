@@ -88,3 +88,27 @@ describe("old blocks", () => {
     })
   )
 })
+
+describe("the sources of blocks", () => {
+  it.live("exist only while they are read, so that a process that follows the bus has none", () =>
+    Effect.gen(function* () {
+      const { archive, chain } = yield* scene
+      const layer = TradeBlocks.layerRpc({ rpcUrl: chain.rpcUrl, historyUrl: archive.rpcUrl, ...once })
+      const names = Effect.map(SourceMonitor.SourceMonitor, ({ sources }) => sources(0).map(({ source }) => source))
+      yield* Effect.gen(function* () {
+        const feed = yield* TradeBlocks
+        yield* feed.genesis
+        assert.deepStrictEqual(yield* names, [])
+        const during = yield* feed.follow(null).pipe(
+          Stream.take(1),
+          Stream.mapEffect(() => names),
+          Stream.runCollect
+        )
+        assert.deepStrictEqual(Array.from(during), [["block_feed"]])
+        assert.deepStrictEqual(yield* names, [])
+        yield* feed.read(1)
+        assert.deepStrictEqual(yield* names, ["history_feed"])
+      }).pipe(Effect.provide(Layer.fresh(layer).pipe(Layer.provideMerge(services))))
+    })
+  )
+})
