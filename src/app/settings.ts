@@ -43,6 +43,7 @@ import * as LiveSessions from "../wallets/tracker/LiveSessions.ts"
 import { accountsRate } from "../wallets/WalletAccounts.ts"
 import { backfillSettings } from "../wallets/backfill.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
+import { namesReadBy } from "./environment.ts"
 import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
 import { role } from "./role.ts"
 
@@ -109,12 +110,42 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   fundingSettings({ url: "http://127.0.0.1" })
 ]
 
+/** Settings that are free text, and paths, which `checkPaths` looks at. */
+const texts = [
+  "ACCOUNTS_DIR",
+  "FUNDING_TOKEN",
+  "HOST",
+  "IDENTITIES_FILE",
+  "KEY_PEPPER",
+  "KEY_PEPPER_BEFORE",
+  "OIDC_CLIENT_ID",
+  "OIDC_CLIENT_SECRET",
+  "PUBLIC_URL",
+  "READY_FILE"
+].map((name) => Config.option(Config.String(name)))
+
+const simulated = Effect.map(
+  Effect.promise(() => import("./Simulated.ts")),
+  ({ settings }) => settings
+)
+
 /** The settings of the HTTP server, after every setting was checked. Fails with the first bad one. */
 export const checkedSettings: Effect.Effect<Settings["Service"], Config.ConfigError> = Effect.gen(function* () {
   const http = yield* Effect.provide(Settings, Settings.layerConfig)
   yield* Effect.forEach(all, (config) => Effect.asVoid(config), { discard: true })
   if (yield* isSimulated) {
-    yield* (yield* Effect.promise(() => import("./Simulated.ts"))).settings
+    yield* yield* simulated
   }
   return http
+})
+
+/** The names of all settings. Names of the simulator are among them only with a simulated market. */
+export const settingNames: Effect.Effect<ReadonlySet<string>, Config.ConfigError> = Effect.gen(function* () {
+  const own = [...all, ...texts, ...((yield* isSimulated) ? [yield* simulated] : [])]
+  return yield* namesReadBy(
+    Effect.andThen(
+      Effect.provide(Settings, Settings.layerConfig),
+      Effect.forEach(own, (config) => Effect.asVoid(config), { discard: true })
+    )
+  )
 })

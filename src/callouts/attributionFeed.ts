@@ -1,6 +1,6 @@
 /** Attributes trades to callouts as they happen. */
 import { Clock, Config, Effect, Layer, Stream } from "effect"
-import { countSetting } from "../domain/countSetting.ts"
+import { countSetting, rangeSetting } from "../domain/countSetting.ts"
 import type { Address } from "../domain/Address.ts"
 import type { AttributedTrade } from "../api/schemas/Callout.ts"
 import { NANOS_PER_USD } from "../domain/units.ts"
@@ -22,7 +22,7 @@ export const linksOf = (links: ReadonlyArray<CalloutLink>): LinksOf => {
 
 /** `CALLOUT_CREATOR_BPS` (10) and `CALLOUT_USD_PER_POINT` (10). */
 export const terms: Config.Config<Terms> = Config.all({
-  creatorBps: countSetting("CALLOUT_CREATOR_BPS", 10),
+  creatorBps: rangeSetting("CALLOUT_CREATOR_BPS", 10, { minimum: 0, maximum: 10_000 }),
   usdPerPoint: countSetting("CALLOUT_USD_PER_POINT", 10)
 }).pipe(
   Config.map(({ creatorBps, usdPerPoint }) => ({

@@ -1,17 +1,16 @@
 /** The server for operators. It serves `GET /metrics` on a separate port. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Config, Effect, Layer, Option, Schema } from "effect"
+import { Config, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
+import { wholeNumber } from "../domain/countSetting.ts"
 import { processReadings } from "./processReadings.ts"
 import { prometheusText } from "./prometheus.ts"
 import { sourceReadings } from "./sourceReadings.ts"
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-const Port = Schema.NumberFromString.pipe(
-  Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })))
-)
+const Port = wholeNumber({ minimum: 0, maximum: 65_535 })
 
 /**
  * Settings: `ADMIN_PORT` (no server when it is not set; 0 takes a free port) and `ADMIN_HOST` (loopback by default).

@@ -1,10 +1,7 @@
 /** Exports spans to an OpenTelemetry collector. */
-import { Config, ConfigProvider, Effect, Layer, Option, Random, Schema, Tracer } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Option, Random, Tracer } from "effect"
+import { shareSetting } from "../domain/countSetting.ts"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
-
-const Ratio = Schema.NumberFromString.pipe(
-  Schema.decodeTo(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
-)
 
 /** Share of traces to export when `OTEL_TRACES_SAMPLER_ARG` is not set. */
 const RATIO = 0.05
@@ -18,7 +15,7 @@ const endpoint = (name: string) => Config.option(Config.URL(name))
 export const settings = Config.all({
   all: endpoint("OTEL_EXPORTER_OTLP_ENDPOINT"),
   traces: endpoint("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
-  ratio: Config.schema(Ratio, "OTEL_TRACES_SAMPLER_ARG").pipe(Config.withDefault(RATIO))
+  ratio: shareSetting("OTEL_TRACES_SAMPLER_ARG", RATIO)
 })
 
 /** A tracer that keeps a random share of the traces. The root decides, and its children follow. */

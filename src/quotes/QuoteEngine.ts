@@ -1,4 +1,5 @@
-import { Clock, Config, Context, Duration, Effect, Layer, Result, Schema } from "effect"
+import { Clock, Config, Context, Duration, Effect, Layer, Result } from "effect"
+import { rangeSetting } from "../domain/countSetting.ts"
 import { Address, type Mint, USDC } from "../domain/Address.ts"
 import {
   type QuoteRefusal,
@@ -71,13 +72,10 @@ const coldRefusal = (answer: Priced, loadings: ReadonlyMap<Mint, Loading>): Pric
   )
 }
 
-const FeeBps = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))
-
 /** `PLATFORM_FEE_BPS` (100): the fee of native quotes in basis points of the SOL side. */
-export const platformFee = Config.schema(
-  Schema.NumberFromString.pipe(Schema.decodeTo(FeeBps)),
-  "PLATFORM_FEE_BPS"
-).pipe(Config.withDefault(SOL_FEE_BPS), Config.map(BigInt))
+export const platformFee = rangeSetting("PLATFORM_FEE_BPS", Number(SOL_FEE_BPS), { minimum: 0, maximum: 1000 }).pipe(
+  Config.map(BigInt)
+)
 
 /** `ROUTER_HUBS` (USDC): mints whose pools the router keeps loaded. */
 export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))

@@ -1,5 +1,5 @@
 /** Settings of prices. */
-import { countSetting } from "../domain/countSetting.ts"
+import { rangeSetting } from "../domain/countSetting.ts"
 import { Config } from "effect"
 import { Address, type Mint } from "../domain/Address.ts"
 import { DOLLARS } from "../domain/stables.ts"
@@ -16,6 +16,6 @@ const HUBS: ReadonlyArray<Mint> = [
 /** `STABLE_MINTS` (USDC, USDT, USD1, PYUSD), `STABLE_TOLERANCE_BPS` (100) and `PRICE_HUBS` (staked SOL and JLP). */
 export const settings = Config.all({
   stables: Config.Array(Address, "STABLE_MINTS").pipe(Config.withDefault(DOLLARS)),
-  toleranceBps: countSetting("STABLE_TOLERANCE_BPS", 100),
+  toleranceBps: rangeSetting("STABLE_TOLERANCE_BPS", 100, { minimum: 0, maximum: 10_000 }),
   hubs: Config.Array(Address, "PRICE_HUBS").pipe(Config.withDefault(HUBS))
 })

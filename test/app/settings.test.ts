@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { exitMessage } from "../../src/app/commands/exitMessage.ts"
-import { checkedSettings } from "../../src/app/settings.ts"
+import { checkedSettings, settingNames } from "../../src/app/settings.ts"
 
 /** Free text, which cannot be bad, and paths, which are checked when they are opened. */
 const unchecked = new Set([
@@ -17,6 +17,9 @@ const unchecked = new Set([
   "PUBLIC_URL",
   "READY_FILE"
 ])
+
+/** Beginnings of names, which reading a group of settings asks for. */
+const undocumented = /^(?:SIMULATOR(?:_FAULTS|_FUNDING)?)$/u
 
 /** Names in docs/settings.md. `_VELOCITY` continues the name before it there. */
 const documented = (): ReadonlyArray<string> =>
@@ -50,6 +53,19 @@ describe("checkedSettings", () => {
     })
   )
 
+  it.effect("knows the name of every documented setting", () =>
+    Effect.gen(function* () {
+      const names = yield* settingNames.pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: {} }))
+      )
+      assert.deepStrictEqual(
+        documented().filter((name) => !names.has(name)),
+        []
+      )
+      assert.isEmpty(Array.from(names).filter((name) => !documented().includes(name) && !undocumented.test(name)))
+    })
+  )
+
   it.effect.each([
     "PORT",
     "TAPE_BARS",
@@ -70,6 +86,17 @@ describe("checkedSettings", () => {
 
   it.effect.each([
     ["PORT", "notaport", "PORT: must be a whole number from 0 to 65535"],
+    ["PORT", "0x10", "PORT: must be a whole number from 0 to 65535"],
+    ["TAPE_TOKENS", "0x10", "TAPE_TOKENS: must be a whole number"],
+    ["SIMULATOR_SPEED", "0x10", "SIMULATOR_SPEED: must be a number"],
+    ["ADMIN_PORT", "0b1", "ADMIN_PORT: must be a whole number from 0 to 65535"],
+    ["PLATFORM_FEE_BPS", "0x10", "PLATFORM_FEE_BPS: must be a whole number from 0 to 1000"],
+    ["DISCOVERY_RATE", "0x10", "DISCOVERY_RATE: must be a number above 0"],
+    ["REQUEST_LOG", "10", "REQUEST_LOG: must be a share from 0 to 1"],
+    ["MIN_COVERAGE", "10", "MIN_COVERAGE: must be a share from 0 to 1"],
+    ["OTEL_TRACES_SAMPLER_ARG", "10", "OTEL_TRACES_SAMPLER_ARG: must be a share from 0 to 1"],
+    ["SIMULATOR_FAULTS_BLOCK_FAILURES", "10", "SIMULATOR_FAULTS_BLOCK_FAILURES: must be a share from 0 to 1"],
+    ["STABLE_TOLERANCE_BPS", "10001", "STABLE_TOLERANCE_BPS: must be a whole number from 0 to 10000"],
     ["PORT", "1.5", "PORT: must be a whole number from 0 to 65535"],
     ["TRUST_PROXY", "17", "TRUST_PROXY: must be a whole number from 0 to 16"],
     ["DATABASE_POOL_SIZE", "many", "DATABASE_POOL_SIZE: must be a whole number from 1 to 1000"],

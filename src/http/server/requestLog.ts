@@ -1,15 +1,12 @@
 /** Logs a line for a share of the answered requests. */
-import { Config, Context, Effect, Layer, Random, Schema } from "effect"
+import { Context, Effect, Layer, Random } from "effect"
 import type { IncomingMessage } from "node:http"
+import { shareSetting } from "../../domain/countSetting.ts"
 import type { Handle } from "./fastQuotePath.ts"
 import { contextOf } from "../middleware/RequestContext.ts"
 
-const Ratio = Schema.NumberFromString.pipe(
-  Schema.decodeTo(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
-)
-
 /** `REQUEST_LOG`: share of requests that are logged, from 0 to 1; 0 by default. */
-export const settings = Config.schema(Ratio, "REQUEST_LOG").pipe(Config.withDefault(0))
+export const settings = shareSetting("REQUEST_LOG", 0)
 
 /** Share of requests that are logged, from 0 to 1. Above 0, answers of 500 and more are always logged. */
 export const RequestLogShare = Context.Reference<number>("fathom/http/requestLog/RequestLogShare", {

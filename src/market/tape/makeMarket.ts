@@ -1,6 +1,6 @@
 /** A market in memory: what readers see of it, and the writes that fill it. */
 import { Clock, Config, Duration, Effect, PubSub, Semaphore, Stream } from "effect"
-import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting, shareSetting } from "../../domain/countSetting.ts"
 import { ownTurn } from "../../domain/loopTime.ts"
 import { covering, incomplete } from "../../domain/Scalar.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
@@ -33,7 +33,7 @@ export const limits = Config.all({
 const LEAST_COVERAGE = 0.5
 
 /** `MIN_COVERAGE` (0.5): a window shows values once this share of it was seen. */
-export const leastCoverage = amountSetting("MIN_COVERAGE", LEAST_COVERAGE)
+export const leastCoverage = shareSetting("MIN_COVERAGE", LEAST_COVERAGE)
 
 const RESTORE_PATIENCE = Duration.seconds(5)
 

@@ -1,7 +1,7 @@
 /** Searches the pools of a mint on demand, and again at intervals because new pools are created. */
 import { Clock, Config, Duration, Effect, Exit, Latch, Option, Schedule, Schema, type Scope } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
-import { countSetting, durationSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting, NumberText } from "../../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../../programs/interface/Program.ts"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import type { ChainFeed } from "../../chain/ChainFeed.ts"
@@ -40,7 +40,7 @@ export const settings = Config.all({
   poolsPerMint: countSetting("POOLS_PER_MINT", 512),
   mints: countSetting("WARM_MINTS", 2000),
   refresh: durationSetting("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60))),
-  rate: Config.option(Config.schema(Schema.NumberFromString.check(IsRate), "DISCOVERY_RATE"))
+  rate: Config.option(Config.schema(NumberText.check(IsRate), "DISCOVERY_RATE"))
 })
 
 /** State of a requested mint. */

@@ -1,5 +1,5 @@
 import { Config, Duration, Effect, Schema } from "effect"
-import { amountSetting, countSetting, durationSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting, shareSetting } from "../../domain/countSetting.ts"
 import { type Ailing, makeAiling } from "./ailing.ts"
 
 /** What is wrong with the node. */
@@ -92,7 +92,7 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   accounts: Config.Literals(["ok", "truncated", "garbled"], "ACCOUNTS").pipe(Config.withDefault(healthy.accounts)),
   dropEverySlots: countSetting("DROP_EVERY_SLOTS", healthy.dropEverySlots),
   skipEverySlots: countSetting("SKIP_EVERY_SLOTS", healthy.skipEverySlots),
-  blockFailures: amountSetting("BLOCK_FAILURES", healthy.blockFailures),
+  blockFailures: shareSetting("BLOCK_FAILURES", healthy.blockFailures),
   truncatedBlocks: Config.schema(SlotRangeText, "TRUNCATED_BLOCKS").pipe(
     Config.map((text): SlotRange | null => rangeOf(text)),
     Config.withDefault(healthy.truncatedBlocks)
