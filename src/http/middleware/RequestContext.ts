@@ -27,6 +27,8 @@ export interface RequestContext {
   readonly id: string
   /** `X-Client-Request-Id` of the caller, if it may be echoed. */
   readonly clientId: string | undefined
+  /** The span of the request; undefined where nothing is traced, as on the fast path of quotes. */
+  trace: { readonly traceId: string; readonly spanId: string } | undefined
   /** True when the endpoint requires a key. The response is then `no-store`. */
   keyed: boolean
   /** The credential, once it is known. The response then counts as its usage. */
@@ -52,6 +54,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]{1,64}$/u
 export const openRequest = (id: string, clientId: string | undefined): RequestContext => ({
   id,
   clientId: clientId !== undefined && PRINTABLE_ASCII.test(clientId) ? clientId : undefined,
+  trace: undefined,
   keyed: false,
   caller: undefined,
   operation: "",

@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Effect, type Layer } from "effect"
+import { Cause, Clock, Context, Effect, type Layer, Tracer } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
@@ -36,6 +36,18 @@ const reportDefect = (cause: Cause.Cause<unknown>) =>
       )
     : Effect.void
 
+/** Gives the span of a request the ids of the request, and the request the ids of its span. */
+const nameSpan = (services: Context.Context<never>, context: RequestContext): void => {
+  const span = Context.getOrUndefined(services, Tracer.ParentSpan)
+  if (span?._tag === "Span") {
+    span.attribute("requestId", context.id)
+    if (context.clientId !== undefined) {
+      span.attribute("clientRequestId", context.clientId)
+    }
+    context.trace = { traceId: span.traceId, spanId: span.spanId }
+  }
+}
+
 /**
  * Global middleware around every request, routed or not. It opens the request context, answers OPTIONS and too long
  * URLs, and registers `finalizeResponse`. `pages` are the paths outside the contract, `ownErrors` the paths whose
@@ -65,6 +77,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const context = openRequest(crypto.randomUUID(), rawHeader(request, "x-client-request-id"))
           keepContext(request.source, context)
+          nameSpan(fiber.context, context)
           HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finalizeResponse(context, services))
           if (request.url.length > MAX_URL) {
             context.problem = serverProblem("uri_too_long")

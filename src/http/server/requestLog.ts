@@ -23,6 +23,9 @@ const record = (request: IncomingMessage, operation: string, status: number, beg
   const context = contextOf(request)
   return {
     requestId: context?.id ?? null,
+    clientRequestId: context?.clientId ?? null,
+    traceId: context?.trace?.traceId ?? null,
+    spanId: context?.trace?.spanId ?? null,
     keyId: context?.caller?.id ?? null,
     operation,
     status,
@@ -31,7 +34,7 @@ const record = (request: IncomingMessage, operation: string, status: number, beg
 }
 
 /**
- * Wraps a handler when `RequestLogShare` is above 0. A line has the ids of request and key, operation, status, and the
+ * Wraps a handler when `RequestLogShare` is above 0. A line has the ids of request, span and key, operation, status, and the
  * time to the end of the answer, also for streams. It never has a URL, which names wallets and mints, nor a header.
  */
 export const requestLog = (

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Logger } from "effect"
+import { ConfigProvider, Effect, Layer, Logger, Tracer } from "effect"
 import { SOL } from "../../../src/domain/Address.ts"
 import * as requestLog from "../../../src/http/server/requestLog.ts"
 import { call, feed, running, secretOf } from "../../support/http.ts"
@@ -44,11 +44,46 @@ layer(withLog(1, all))("the request log", (it) => {
       ] as const
       expected.forEach(([answer, keyId, operation, status], at) => {
         const { durationMs, ...line } = all[at] ?? {}
-        assert.deepStrictEqual(line, { requestId: answer.headers.get("x-request-id"), keyId, operation, status })
+        const ids = {
+          requestId: answer.headers.get("x-request-id"),
+          clientRequestId: null,
+          traceId: null,
+          spanId: null
+        }
+        assert.deepStrictEqual(line, { ...ids, keyId, operation, status })
         assert.isAbove(Number(durationMs), 0)
       })
       const text = JSON.stringify(all)
       ;[TOKEN, secretOf("a"), "inputMint"].forEach((hidden) => assert.notInclude(text, hidden))
+    })
+  )
+})
+
+const traced: Array<Line> = []
+const spans: Array<Tracer.Span> = []
+const tracer = Tracer.make({
+  span: (options) => {
+    const span = new Tracer.NativeSpan(options)
+    spans.push(span)
+    return span
+  }
+})
+const tracing = withLog(1, traced).pipe(Layer.provide(Layer.succeed(Tracer.Tracer, tracer)))
+layer(tracing)("the request log beside a tracer", (it) => {
+  it.effect("shares its ids with the span, the trace of the caller and the headers", () =>
+    Effect.gen(function* () {
+      const traceId = "0af7651916cd43dd8448eb211c80319c"
+      const answer = yield* call("/api/v1", {
+        key: null,
+        headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01`, "x-client-request-id": "order 7" }
+      })
+      yield* untilLogged(traced, 1)
+      const requestId = answer.headers.get("x-request-id")
+      const span = spans.find(({ attributes }) => attributes.get("requestId") === requestId)
+      assert.strictEqual(span?.attributes.get("clientRequestId"), "order 7")
+      assert.strictEqual(answer.headers.get("x-client-request-id"), "order 7")
+      assert.deepInclude(traced[0], { requestId, clientRequestId: "order 7", traceId, spanId: span?.spanId })
+      assert.strictEqual(span?.traceId, traceId)
     })
   )
 })
