@@ -5,6 +5,7 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/server/NodeServer.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import * as Logs from "../operations/Logs.ts"
 import { StartDisplay, startStep } from "../domain/startStep.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
 import { issueStartLink } from "./startLink.ts"
@@ -95,7 +96,8 @@ const writeReadyFile = Effect.fnUntraced(function* (path: string, content: objec
 /**
  * Prints the address of the service once the first quote can be answered, and writes it to `READY_FILE` where that is
  * set. With a simulated or recorded market it also issues and prints two keys, one with every scope and one with
- * `md.read` only; with a real node none. The file waits for demo data, for 30 seconds at most.
+ * `md.read` only; with a real node none. With
+ * `LOG_FORMAT=json` it logs the address and prints nothing. The file waits for demo data, for 30 seconds at most.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -109,8 +111,14 @@ export const layer = Layer.effectDiscard(
     // A start that was killed leaves its file, whose address no longer answers.
     yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
 
-    const waiting = Console.log(`Fathom listens at ${url} and waits for ${source.description}.`).pipe(
-      Effect.delay(NOTICE_AFTER)
+    const { format } = yield* Logs.settings
+    const isJson = format === "json"
+    const market = source.description
+    const waiting = Effect.delay(
+      isJson
+        ? Effect.logInfo("Fathom listens and waits for its market", { url, market })
+        : Console.log(`Fathom listens at ${url} and waits for ${market}.`),
+      NOTICE_AFTER
     )
     const display = yield* StartDisplay
     const quotes = firstQuotes(source.mints)
@@ -119,7 +127,9 @@ export const layer = Layer.effectDiscard(
         ? Effect.raceFirst(quotes, Effect.andThen(waiting, Effect.never))
         : startStep(`Start: the first quotes of ${source.description} are awaited`)(quotes)
       display?.finish()
-      yield* Console.log(greeting({ url, description: source.description, keys, link }, mints[0]))
+      yield* isJson
+        ? Effect.logInfo("Fathom answers", { url, market })
+        : Console.log(greeting({ url, description: market, keys, link }, mints[0]))
       if (Option.isSome(path)) {
         yield* Effect.timeoutOption(written, SEED_LIMIT)
         yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, link, mints })

@@ -20,9 +20,7 @@ export const checkEnvironment = Effect.fnUntraced(function* (
     return yield* new SettingBlank({ setting: blank })
   }
   const settings = yield* checkedSettings
-  yield* Effect.forEach(misspelt(environment, names), (warning) => Effect.logWarning(warning), {
-    discard: true
-  }).pipe(Effect.provide(Logs.layer))
+  yield* Effect.forEach(misspelt(environment, names), (warning) => Effect.logWarning(warning), { discard: true })
   yield* checkPaths
   return settings
 })
@@ -36,4 +34,4 @@ export const preflight = Effect.gen(function* () {
   yield* checkRole
   yield* checkAddress(settings)
   yield* Database.check
-})
+}).pipe(Effect.provide(Logs.layer))

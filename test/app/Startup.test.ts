@@ -6,6 +6,7 @@ import type { Mint } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { DemoData, MarketSource } from "../../src/app/MarketSource.ts"
 import { Listening } from "../../src/http/server/NodeServer.ts"
+import * as Logs from "../../src/operations/Logs.ts"
 import * as Startup from "../../src/app/Startup.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
@@ -85,6 +86,24 @@ describe("Startup", () => {
       assert.strictEqual(yield* printed, "")
       yield* TestClock.adjust("2 seconds")
       assert.match(yield* printed, /^Fathom listens at http:\/\/127\.0\.0\.1:8080 and waits for a Solana node\./u)
+    })
+  )
+
+  it.effect("logs the address in place of lines for people where the log is JSON", () =>
+    Effect.gen(function* () {
+      const env = { LOG_FORMAT: "json" }
+      yield* Layer.build(
+        startup(TOKEN, env).pipe(
+          Layer.provideMerge(Logs.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))))
+        )
+      )
+      yield* TestClock.adjust("20 seconds")
+      const lines = (yield* TestConsole.logLines).map((line) => JSON.parse(String(line)))
+      assert.deepInclude(lines.at(-1), {
+        message: "Fathom answers",
+        url: "http://127.0.0.1:8080",
+        market: "a Solana node"
+      })
     })
   )
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { exitMessage } from "../../src/app/commands/exitMessage.ts"
+import * as Logs from "../../src/operations/Logs.ts"
 import { checkEnvironment } from "../../src/app/preflight.ts"
 
 /** Checks an environment. Returns the lines of its log, and the line that the command prints when it fails. */
@@ -13,6 +14,7 @@ const check = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>
   const written = { ...globalThis.console, log: (line: unknown) => void lines.push(String(line)) }
   const failure = yield* checkEnvironment(env).pipe(
     Effect.as(null),
+    Effect.provide(Logs.layer),
     Effect.catchCause((cause) => Effect.succeed(exitMessage(cause))),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
     Effect.provideService(Console.Console, written),

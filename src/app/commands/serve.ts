@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as Logs from "../../operations/Logs.ts"
 import { withStartLine } from "../startLine.ts"
 import { accounts, settings } from "./flags.ts"
 
@@ -55,7 +56,10 @@ const flags = {
 /** The service: the command without a name. */
 export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile, role, source }) =>
   preflight.pipe(
-    Effect.andThen(process.stdout.isTTY ? shownStart(Layer.launch(service)) : Layer.launch(service)),
+    Effect.andThen(Logs.settings),
+    Effect.flatMap(({ format }) =>
+      process.stdout.isTTY && format === "pretty" ? shownStart(Layer.launch(service)) : Layer.launch(service)
+    ),
     Effect.provide(
       settings({
         PORT: port,
