@@ -30,6 +30,10 @@ const warnings = (lines: ReadonlyArray<string>) =>
     return `${String(level).toLowerCase()}: ${message}`
   })
 
+const failed = (env: Readonly<Record<string, string>>) => Effect.map(check(env), ({ failure }) => failure)
+
+const meant = (name: string, setting: string) => `warn: ${name} is not a setting and is ignored. Is ${setting} meant?`
+
 const JSON_LOG = { LOG_FORMAT: "json" }
 
 describe("the environment", () => {
@@ -60,8 +64,6 @@ describe("the environment", () => {
         TAPE_BARZ: "1"
       })
       assert.isNull(failure)
-      const meant = (name: string, setting: string) =>
-        `warn: ${name} is not a setting and is ignored. Is ${setting} meant?`
       assert.deepStrictEqual(warnings(lines), [
         meant("SOLANA_RPC_UR", "SOLANA_RPC_URL"),
         meant("SOLANA_RCP_URL", "SOLANA_RPC_URL"),
@@ -101,7 +103,6 @@ describe("the environment", () => {
       const file = join(folder, "identities.json")
       writeFileSync(file, "[]")
       const missing = join(folder, "missing")
-      const failed = (env: Readonly<Record<string, string>>) => Effect.map(check(env), ({ failure }) => failure)
       const gone = "does not exist, or may not be looked at"
       assert.strictEqual(yield* failed({ ACCOUNTS_DIR: missing }), `fathom: ACCOUNTS_DIR: ${missing} ${gone}`)
       assert.strictEqual(yield* failed({ IDENTITIES_FILE: missing }), `fathom: IDENTITIES_FILE: ${missing} ${gone}`)
