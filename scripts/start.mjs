@@ -44,7 +44,9 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   const [first] = process.argv.slice(2)
   if ((first === undefined || first.startsWith("-")) && !isBuilt()) await buildPages()
   await import(freshBundle() ?? "../src/main.ts")
-} else
+} else {
   process.stderr.write(
     "Fathom needs Node 24. `npm ci` brings one for most systems; otherwise install it from nodejs.org.\n"
   )
+  process.exitCode = 1
+}
