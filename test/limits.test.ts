@@ -19,7 +19,7 @@ import { answerBytes } from "../src/http/mcp/tools.ts"
 import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
 import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
-import { ticketPolicy } from "../src/live/tickets.ts"
+import { callsOf, ticketPolicy } from "../src/live/tickets.ts"
 import { MOST_MESSAGES } from "../src/live/market/MarketHub.ts"
 
 const page = readFileSync("docs/limits.md", "utf8")
@@ -77,6 +77,10 @@ describe("docs/limits.md", () => {
     ["firings of an alert on the trades of a wallet", [MOST_TRADE_FIRINGS]],
     ["event streams open at a time, of quotes, trades and candles", [streams]],
     ["tracker sockets open at a time", [sockets, ticketPolicy.lifeMs / 1000]],
+    [
+      "session calls in any minute, of the tracker and of the market each",
+      [ticketPolicy.callsPerSocket, ticketPolicy.leastCalls, callsOf(DEFAULT_PLAN), callsOf({ sockets: 300 }), 300, 1]
+    ],
     ["market sockets open at a time", [sockets, MAX_SUBSCRIPTIONS, MOST_MESSAGES, ticketPolicy.lifeMs / 1000]],
     ["sessions of `/mcp`", [mcpLimits.perHolder]],
     [
@@ -137,6 +141,7 @@ describe("docs/limits.md", () => {
       "firings of an alert on the trades of a wallet",
       "event streams open at a time, of quotes, trades and candles",
       "tracker sockets open at a time",
+      "session calls in any minute, of the tracker and of the market each",
       "market sockets open at a time",
       "sessions of `/mcp`",
       "wallet summaries, positions and histories, exit checks of wallets, liquidity reads and prices in the past",

@@ -17,7 +17,10 @@ export class MarketRealtimeGroup extends HttpApiGroup.make("marketRealtime")
       success: MarketSession,
       error: [RateLimited]
     })
-      .annotate(OpenApi.Summary, "A ticket for a market connection; at most ten a minute")
+      .annotate(
+        OpenApi.Summary,
+        "A ticket for a market connection; in a minute at most 10, or twice the connections of the plan if that is more"
+      )
       .annotate(
         OpenApi.Description,
         `The socket takes \`{"op":"subscribe","id","channel",...}\` and \`{"op":"unsubscribe","id"}\`, ${MAX_SUBSCRIPTIONS} subscriptions at a time. Each subscription costs units of the \`rest\` budget in every minute that begins: trades of a mint, pool or wallet ${trades}, all trades above \`minUsd\` ${allTrades}, candles ${candles}, price ${price}, launches ${launches}, graduations ${graduations}, movers ${movers}, freshness ${freshness}. Each tick of a quote costs 1 unit of the \`quote\` budget instead. When the budget is spent, the subscription ends with a frame that says so.`

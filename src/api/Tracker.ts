@@ -270,7 +270,10 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       query: SessionQuery,
       success: RealtimeSession,
       error: [RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "A ticket for a live connection; at most ten a minute")
+    }).annotate(
+      OpenApi.Summary,
+      "A ticket for a live connection; in a minute at most 10, or twice the connections of the plan if that is more"
+    )
   )
   .annotateEndpoints(Scope, ["tracker.read", "md.read"])
   .middleware(Authorization)

@@ -2,15 +2,24 @@ import { Clock, Effect, Schema } from "effect"
 import { monotonicMs } from "../domain/loopTime.ts"
 import { createHash } from "node:crypto"
 import { CallerLimits } from "../access/CallerLimits.ts"
+import type { Plan } from "../api/schemas/Plan.ts"
 import type { LimiterUnavailable } from "../api/schemas/Budget.ts"
 import { type RandomBytes, randomBase62, SecretSource } from "../domain/randomText.ts"
 import type { LiveGrant } from "./LiveGrant.ts"
 
-/** Lifetime of a ticket, and the limit of session calls per key and window. */
-export const ticketPolicy = { lifeMs: 60_000, calls: 10, windowMs: 60_000 } as const
+/** Lifetime of a ticket, the window in which session calls are counted, and the least calls and the calls for a socket. */
+export const ticketPolicy = { lifeMs: 60_000, windowMs: 60_000, leastCalls: 10, callsPerSocket: 2 } as const
 
-/** The key has used its session calls. The next fits after `retryAfterMs`. */
+/**
+ * Session calls of a key in any minute, separately for each kind of socket. Every connection of its plan can be opened
+ * twice, so that a key with many connections is back within a minute after they were lost.
+ */
+export const callsOf = ({ sockets }: Pick<Plan, "sockets">): number =>
+  Math.max(ticketPolicy.leastCalls, ticketPolicy.callsPerSocket * sockets)
+
+/** The key has used its `calls` of a minute. The next fits after `retryAfterMs`. */
 export class TooManySessions extends Schema.TaggedError<TooManySessions>()("TooManySessions", {
+  calls: Schema.Int,
   retryAfterMs: Schema.Finite
 }) {}
 
@@ -21,8 +30,8 @@ export class TicketsUnavailable extends Schema.TaggedError<TicketsUnavailable>()
 
 /** Single-use tickets for live connections, valid for a minute and bound to a grant. */
 export interface TicketBook<G extends LiveGrant> {
-  /** Counts one session call against ten per minute and key. A rejected call counts nothing. */
-  enter(keyId: string): Effect.Effect<void, TooManySessions | LimiterUnavailable>
+  /** Counts one session call against the calls of the plan. A rejected call counts nothing. */
+  enter(keyId: string, plan: Pick<Plan, "sockets">): Effect.Effect<void, TooManySessions | LimiterUnavailable>
   /** Issues a ticket; only its hash is stored. */
   issue(grant: G): Effect.Effect<{ readonly ticket: string; readonly expiresAtMs: number }, TicketsUnavailable>
   /** The grant of a valid, unused ticket; null otherwise. */
@@ -32,10 +41,14 @@ export interface TicketBook<G extends LiveGrant> {
 /** Counts the session calls of a key, separately for each kind of socket. */
 export const countCalls =
   (limits: CallerLimits["Service"], kind: string) =>
-  (keyId: string): Effect.Effect<void, TooManySessions | LimiterUnavailable> =>
-    limits
-      .count({ kind, caller: keyId, limit: ticketPolicy.calls, windowMs: ticketPolicy.windowMs })
-      .pipe(Effect.catchTag("TooOften", ({ retryAfterMs }) => Effect.fail(new TooManySessions({ retryAfterMs }))))
+  (keyId: string, plan: Pick<Plan, "sockets">): Effect.Effect<void, TooManySessions | LimiterUnavailable> => {
+    const calls = callsOf(plan)
+    return limits
+      .count({ kind, caller: keyId, limit: calls, windowMs: ticketPolicy.windowMs })
+      .pipe(
+        Effect.catchTag("TooOften", ({ retryAfterMs }) => Effect.fail(new TooManySessions({ calls, retryAfterMs })))
+      )
+  }
 
 /** Tickets of this process only. `kind` names their session calls. */
 export const makeTickets = <G extends LiveGrant>(kind: string): Effect.Effect<TicketBook<G>, never, CallerLimits> =>

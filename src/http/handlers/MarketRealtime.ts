@@ -26,7 +26,7 @@ export const layer = HttpApiBuilder.group(
       readonly request: HttpServerRequest.HttpServerRequest
     }) {
       const key = yield* CurrentKey
-      yield* tickets.enter(key.id).pipe(
+      yield* tickets.enter(key.id, key.plan).pipe(
         Effect.catchTags({
           TooManySessions: tooManySessions,
           LimiterUnavailable: limiterUnavailable

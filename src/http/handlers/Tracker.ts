@@ -268,7 +268,7 @@ const makeReads = Effect.gen(function* () {
     const key = yield* CurrentKey
     const { accountId, id: keyId, plan } = key
     yield* tickets
-      .enter(keyId)
+      .enter(keyId, plan)
       .pipe(Effect.catchTags({ TooManySessions: tooManySessions, LimiterUnavailable: limiterUnavailable }))
     const wallets = addressesOf((yield* overview(query.group)).wallets)
     if (wallets.length === 0) {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { randomBase62, type RandomBytes } from "../../domain/randomText.ts"
-import { ticketPolicy, type TooManySessions } from "../../live/tickets.ts"
+import type { TooManySessions } from "../../live/tickets.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { limited, storeUnavailable } from "../problems.ts"
 
@@ -23,5 +23,5 @@ export const ticketsUnavailable = storeUnavailable(
 )
 
 /** A 429 for a key that asks for too many sessions. */
-export const tooManySessions = ({ retryAfterMs }: TooManySessions) =>
-  Effect.fail(limited("stream", `A key may request ${ticketPolicy.calls} sessions a minute.`, retryAfterMs))
+export const tooManySessions = ({ calls, retryAfterMs }: TooManySessions) =>
+  Effect.fail(limited("stream", `A key of this plan may request ${calls} sessions a minute.`, retryAfterMs))

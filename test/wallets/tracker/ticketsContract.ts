@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
 import { type Grant, Tickets } from "../../../src/wallets/tracker/Tickets.ts"
 import { addressOf } from "../../callouts/callouts.ts"
 
@@ -54,16 +55,25 @@ export const ticketsContract = <E>(name: string, layer: Layer.Layer<Tickets, E>)
       Effect.gen(function* () {
         const tickets = yield* Tickets
         for (let i = 0; i < 10; i++) {
-          yield* tickets.enter("key_a")
+          yield* tickets.enter("key_a", DEFAULT_PLAN)
           yield* TestClock.adjust("1 second")
         }
-        assert.deepInclude(yield* Effect.flip(tickets.enter("key_a")), { retryAfterMs: 50_000 })
-        yield* tickets.enter("key_b")
+        assert.deepInclude(yield* Effect.flip(tickets.enter("key_a", DEFAULT_PLAN)), { retryAfterMs: 50_000 })
+        yield* tickets.enter("key_b", DEFAULT_PLAN)
         yield* TestClock.adjust("49999 millis")
-        assert.deepInclude(yield* Effect.flip(tickets.enter("key_a")), { retryAfterMs: 1 })
+        assert.deepInclude(yield* Effect.flip(tickets.enter("key_a", DEFAULT_PLAN)), { retryAfterMs: 1 })
         yield* TestClock.adjust("1 millis")
-        yield* tickets.enter("key_a")
-        yield* Effect.flip(tickets.enter("key_a"))
+        yield* tickets.enter("key_a", DEFAULT_PLAN)
+        yield* Effect.flip(tickets.enter("key_a", DEFAULT_PLAN))
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("lets a key with 300 connections open all of them in a minute", () =>
+      Effect.gen(function* () {
+        const tickets = yield* Tickets
+        const enter = tickets.enter("key_c", { sockets: 300 })
+        yield* Effect.forEach(Array.from({ length: 600 }), () => enter, { discard: true })
+        assert.deepInclude(yield* Effect.flip(enter), { calls: 600 })
       }).pipe(Effect.provide(layer))
     )
   })
