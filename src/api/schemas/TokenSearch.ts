@@ -28,17 +28,21 @@ export class LookAlike extends Schema.Opaque<LookAlike>()(
   Schema.Struct({
     isLookAlike: field(
       Schema.NullOr(Schema.Boolean),
-      "True: another mint with this symbol, or one that looks the same, has at least ten times the liquidity, or is SOL or a dollar. False: no such mint of known liquidity exists; the coverage is complete when all their liquidities are known. Null: the liquidity of this token is unknown."
+      "True: another mint with this symbol or name, or one that looks the same, has at least ten times the liquidity, or is SOL or a dollar. False: no such mint of known liquidity exists; the coverage is complete when all their liquidities are known. Null: the liquidity of this token is unknown."
+    ),
+    by: field(
+      Schema.NullOr(Schema.Literals(["symbol", "name"])),
+      "Which text of this token looks like the symbol or the name of the other one. Null unless this token is a look-alike."
     ),
     of: field(Schema.NullOr(TokenRef), "The largest of these mints; null unless this token is a look-alike."),
     isConfusable: field(
       Schema.NullOr(Schema.Boolean),
-      "True: the symbols are equal only when look-alike characters count as the same. Null unless this token is a look-alike."
+      "True: the texts are equal only when look-alike characters count as the same. Null unless this token is a look-alike."
     ),
     coverage: Coverage
   }).annotate({
     identifier: "LookAlike",
-    description: "Whether another, much larger mint has the same symbol or one that looks like it."
+    description: "Whether another, much larger mint has the same symbol or name, or one that looks like it."
   })
 ) {}
 

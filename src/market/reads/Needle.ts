@@ -1,6 +1,6 @@
 import type { Mint } from "../../domain/Address.ts"
 import type { TokenMatch } from "../../api/schemas/TokenSearch.ts"
-import { isOneEditAway, plainText, skeletonOf, wordsOf } from "./matchingText.ts"
+import { foldOf, isOneEditAway, plainText, skeletonOf, wordsOf } from "./matchingText.ts"
 
 /** The name and the symbol of a mint. */
 export interface TokenNames {
@@ -8,15 +8,31 @@ export interface TokenNames {
   readonly symbol: string | null
 }
 
+/** A symbol or a name in the forms in which texts are compared. */
+export interface MatchText {
+  readonly plain: string
+  /** Equal for texts that differ in characters that look alike; the form of searches. */
+  readonly folded: string
+  /** Equal for all texts that look alike. */
+  readonly skeleton: string
+}
+
+/** The forms of a text. */
+export const matchText = (text: string): MatchText => ({
+  plain: plainText(text),
+  folded: foldOf(text),
+  skeleton: skeletonOf(text)
+})
+
 /** A mint of the index. */
 export interface IndexedToken {
   readonly mint: Mint
   readonly names: TokenNames | null
-  readonly symbol: string
-  readonly name: string
-  /** The texts in a form in which texts that look alike are equal. */
-  readonly symbolSkeleton: string
-  readonly nameSkeleton: string
+  readonly symbol: MatchText
+  /** Its name, and the further names of SOL and dollars. */
+  readonly nameTexts: ReadonlyArray<MatchText>
+  /** Each skeleton of its texts once. Two mints with an equal one look alike. */
+  readonly skeletons: ReadonlyArray<string>
   readonly words: ReadonlyArray<string>
   /** Nano-dollars of the last 24 hours, the nearest number. It orders matches and is never shown. */
   volume: number
@@ -45,6 +61,13 @@ const similarity = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
   return shared / (a.size + b.size - shared)
 }
 
+/** A text that begins with no letter or digit is also found by its first character. */
+const NO_WORD = /^[\s\p{P}]/u
+
+/** The posting of the first character of a folded text; null when its first word is enough. */
+export const firstPosting = (folded: string): string | null =>
+  NO_WORD.test(folded) ? `^${String.fromCodePoint(folded.codePointAt(0) ?? 0)}` : null
+
 const ADDRESS_TEXT = /^[1-9A-HJ-NP-Za-km-z]+$/u
 
 /**
@@ -55,9 +78,14 @@ const ADDRESS_TEXT = /^[1-9A-HJ-NP-Za-km-z]+$/u
  */
 const soughtIn = (
   words: ReadonlyArray<string>,
-  trigrams: ReadonlySet<string>
+  trigrams: ReadonlySet<string>,
+  folded: string
 ): readonly [sought: ReadonlySet<string>, least: number] => {
   const [word = ""] = words
+  const first = firstPosting(folded)
+  if (words.length === 0 && first !== null) {
+    return [new Set([first]), 1]
+  }
   if (words.length === 1 && word.length < LEAST_TYPED) {
     return [new Set([`  ${word}`.slice(-3)]), 1]
   }
@@ -77,6 +105,7 @@ const swappedIn = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
 export class Needle {
   readonly text: string
   readonly plain: string
+  readonly folded: string
   readonly skeleton: string
   readonly words: ReadonlyArray<string>
   readonly trigrams: ReadonlySet<string>
@@ -94,11 +123,13 @@ export class Needle {
 
   constructor(text: string) {
     this.text = text.trim()
-    this.plain = plainText(text)
-    this.skeleton = skeletonOf(text)
-    this.words = wordsOf(this.skeleton)
+    const { folded, plain, skeleton } = matchText(text)
+    this.plain = plain
+    this.folded = folded
+    this.skeleton = skeleton
+    this.words = wordsOf(folded)
     this.trigrams = allTrigrams(this.words)
-    const [start, least] = soughtIn(this.words, this.trigrams)
+    const [start, least] = soughtIn(this.words, this.trigrams, folded)
     this.sought = start
     this.least = least
     this.swapped = swappedIn(this.words)
@@ -116,8 +147,8 @@ export class Needle {
   }
 
   #matchOfNames(token: IndexedToken, shared: number): TokenMatch | null {
-    const { skeleton } = this
-    if (token.names === null || skeleton === "") {
+    const { folded } = this
+    if (token.names === null || folded === "") {
       return null
     }
     const match = shared >= this.beginning ? this.#matchOfBeginning(token) : null
@@ -126,8 +157,8 @@ export class Needle {
     }
     if (
       shared >= this.whole &&
-      skeleton.length >= LEAST_PART &&
-      (token.symbolSkeleton.includes(skeleton) || token.nameSkeleton.includes(skeleton))
+      folded.length >= LEAST_PART &&
+      textsOf(token).some((text) => text.folded.includes(folded))
     ) {
       return "part"
     }
@@ -135,19 +166,20 @@ export class Needle {
   }
 
   #matchOfBeginning(token: IndexedToken): TokenMatch | null {
-    const { plain, skeleton } = this
-    if (token.symbol === plain || token.name === plain) {
-      return token.symbol === plain ? "symbol" : "name"
+    const { folded, plain, skeleton } = this
+    const { nameTexts, symbol } = token
+    if (symbol.plain === plain || nameTexts.some((name) => name.plain === plain)) {
+      return symbol.plain === plain ? "symbol" : "name"
     }
-    if (token.symbolSkeleton === skeleton || token.nameSkeleton === skeleton) {
+    if (token.skeletons.includes(skeleton)) {
       return "confusable"
     }
-    if (token.symbolSkeleton.startsWith(skeleton)) {
+    if (symbol.folded.startsWith(folded)) {
       return "symbol_prefix"
     }
     if (
-      token.nameSkeleton.startsWith(skeleton) ||
-      this.words.every((word) => token.words.some((w) => w.startsWith(word)))
+      nameTexts.some((name) => name.folded.startsWith(folded)) ||
+      (this.words.length > 0 && this.words.every((word) => token.words.some((w) => w.startsWith(word))))
     ) {
       return "name_prefix"
     }
@@ -155,19 +187,21 @@ export class Needle {
   }
 
   #isTypoOf(token: IndexedToken, shared: number): boolean {
-    const { skeleton } = this
-    if (skeleton.length < LEAST_TYPED) {
+    const { folded } = this
+    if (folded.length < LEAST_TYPED) {
       return false
     }
     const { words } = this
     return (
-      isOneEditAway(skeleton, token.symbolSkeleton) ||
+      isOneEditAway(folded, token.symbol.folded) ||
       (words.length > 1
-        ? isOneEditAway(skeleton, token.nameSkeleton)
-        : token.words.some((word) => word.length >= LEAST_TYPED && isOneEditAway(skeleton, word))) ||
-      (skeleton.length >= LONG &&
+        ? token.nameTexts.some((name) => isOneEditAway(folded, name.folded))
+        : token.words.some((word) => word.length >= LEAST_TYPED && isOneEditAway(folded, word))) ||
+      (folded.length >= LONG &&
         shared >= LEAST_SIMILAR * this.trigrams.size &&
-        similarity(this.trigrams, allTrigrams(wordsOf(token.nameSkeleton))) >= LEAST_SIMILAR)
+        token.nameTexts.some((name) => similarity(this.trigrams, allTrigrams(wordsOf(name.folded))) >= LEAST_SIMILAR))
     )
   }
 }
+
+const textsOf = ({ nameTexts, symbol }: IndexedToken): ReadonlyArray<MatchText> => [symbol, ...nameTexts]

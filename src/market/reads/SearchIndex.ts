@@ -1,7 +1,17 @@
 import type { Mint } from "../../domain/Address.ts"
 import type { TokenMatch } from "../../api/schemas/TokenSearch.ts"
-import { plainText, skeletonOf, wordsOf } from "./matchingText.ts"
-import { allTrigrams, type IndexedToken, LEAST_ADDRESS, Needle, type TokenNames } from "./Needle.ts"
+import { isMoney } from "../../domain/stables.ts"
+import { wordsOf } from "./matchingText.ts"
+import { moneyNames } from "./moneyNames.ts"
+import {
+  allTrigrams,
+  firstPosting,
+  type IndexedToken,
+  LEAST_ADDRESS,
+  matchText,
+  Needle,
+  type TokenNames
+} from "./Needle.ts"
 
 /** A mint that a text matches. */
 export interface FoundToken {
@@ -24,6 +34,23 @@ const RANKS: Readonly<Record<TokenMatch, number>> = {
 
 /** The rank of a kind of match. */
 export const rankOf = (match: TokenMatch): number => RANKS[match]
+
+const NO_TEXTS = { symbol: matchText(""), nameTexts: [], skeletons: [], words: [] }
+
+/** The texts of a mint in the forms in which they are compared. */
+const indexed = (mint: Mint, names: TokenNames): Omit<IndexedToken, "volume"> => {
+  const symbol = matchText(names.symbol ?? "")
+  const nameTexts = [names.name ?? "", ...moneyNames(mint)].filter((name) => name !== "").map(matchText)
+  const texts = [symbol, ...nameTexts]
+  return {
+    mint,
+    names,
+    symbol,
+    nameTexts,
+    skeletons: Array.from(new Set(texts.map(({ skeleton }) => skeleton))).filter((skeleton) => skeleton !== ""),
+    words: Array.from(new Set(texts.flatMap(({ folded }) => wordsOf(folded))))
+  }
+}
 
 /**
  * Mints by symbol, name and address. Texts are found by their trigrams and then compared, so a posting that is out of
@@ -78,26 +105,15 @@ export class SearchIndex {
       return
     }
     this.#unlink(number)
-    const [symbol, name] = [names.symbol ?? "", names.name ?? ""]
-    const [symbolSkeleton, nameSkeleton] = [skeletonOf(symbol), skeletonOf(name)]
-    const words = Array.from(new Set([...wordsOf(symbolSkeleton), ...wordsOf(nameSkeleton)]))
-    this.#tokens[number] = {
-      mint,
-      names,
-      symbol: plainText(symbol),
-      name: plainText(name),
-      symbolSkeleton,
-      nameSkeleton,
-      words,
-      volume: before?.volume ?? 0
-    }
+    this.#tokens[number] = { ...indexed(mint, names), volume: before?.volume ?? 0 }
     this.#names++
     this.#link(number)
   }
 
-  /** Mints whose symbol looks like a text. */
-  alike(symbolSkeleton: string): ReadonlyArray<IndexedToken> {
-    return Array.from(this.#bySkeleton.get(symbolSkeleton) ?? []).flatMap((number) => this.#tokens[number] ?? [])
+  /** Mints with a symbol or name that looks like one of these skeletons, each once. */
+  alike(skeletons: ReadonlyArray<string>): ReadonlyArray<IndexedToken> {
+    const numbers = new Set(skeletons.flatMap((skeleton) => Array.from(this.#bySkeleton.get(skeleton) ?? [])))
+    return Array.from(numbers).flatMap((number) => this.#tokens[number] ?? [])
   }
 
   /**
@@ -107,11 +123,16 @@ export class SearchIndex {
   find(text: string, most: number): { readonly found: ReadonlyArray<FoundToken>; readonly isCut: boolean } {
     const needle = new Needle(text)
     const byRank: Array<Array<FoundToken>> = Object.keys(RANKS).map(() => [])
+    const money: Array<FoundToken> = []
     for (const [number, shared] of this.#candidates(needle)) {
       const token = this.#tokens[number]
       const match = token === undefined ? null : needle.matchOf(token, shared)
       if (token !== undefined && match !== null) {
-        byRank[RANKS[match]]?.push({ token, match })
+        const found = { token, match }
+        byRank[RANKS[match]]?.push(found)
+        if (isMoney(token.mint)) {
+          money.push(found)
+        }
       }
     }
     const found: Array<FoundToken> = []
@@ -121,7 +142,11 @@ export class SearchIndex {
         found.push(...group.slice(0, most + 1))
       }
     }
-    return { found: found.slice(0, most), isCut: found.length > most }
+    // SOL and dollars are never cut off by copies of their names.
+    const shown = found.slice(0, most)
+    const lost = money.filter((each) => !shown.includes(each)).slice(0, most)
+    shown.splice(most - lost.length, lost.length, ...lost)
+    return { found: shown, isCut: found.length > most }
   }
 
   /** Tokens that may match, each with the least number of trigrams that it shares with the text. */
@@ -147,6 +172,9 @@ export class SearchIndex {
     for (const trigram of needle.swapped) {
       this.#postings.get(trigram)?.forEach((number) => candidates.set(number, candidates.get(number) ?? 0))
     }
+    this.#bySkeleton
+      .get(needle.skeleton)
+      ?.forEach((number) => candidates.set(number, Math.max(candidates.get(number) ?? 0, needle.beginning)))
     if (needle.isAddress) {
       this.#byAddress
         .get(needle.text.slice(0, LEAST_ADDRESS))
@@ -164,16 +192,7 @@ export class SearchIndex {
       this.#dropOne()
     }
     const number = this.#free.pop() ?? this.#tokens.length
-    this.#tokens[number] = {
-      mint,
-      names: null,
-      symbol: "",
-      name: "",
-      symbolSkeleton: "",
-      nameSkeleton: "",
-      words: [],
-      volume: 0
-    }
+    this.#tokens[number] = { mint, names: null, ...NO_TEXTS, volume: 0 }
     this.#numbers.set(mint, number)
     if (number >= this.#hits.length) {
       this.#hits = new Uint8Array(2 * this.#hits.length)
@@ -203,7 +222,8 @@ export class SearchIndex {
     if (token === undefined) {
       return
     }
-    for (const trigram of allTrigrams(token.words)) {
+    const firsts = [token.symbol, ...token.nameTexts].flatMap(({ folded }) => firstPosting(folded) ?? [])
+    for (const trigram of new Set([...allTrigrams(token.words), ...firsts])) {
       const posting = this.#postings.get(trigram)
       if (posting === undefined) {
         this.#postings.set(trigram, [number])
@@ -211,9 +231,7 @@ export class SearchIndex {
         posting.push(number)
       }
     }
-    if (token.symbolSkeleton !== "") {
-      addTo(this.#bySkeleton, token.symbolSkeleton, number)
-    }
+    token.skeletons.forEach((skeleton) => addTo(this.#bySkeleton, skeleton, number))
   }
 
   /** Removes a token's names from the index. Its outdated postings stay until there are as many of them as tokens. */
@@ -223,7 +241,7 @@ export class SearchIndex {
       return
     }
     this.#names--
-    removeFrom(this.#bySkeleton, token.symbolSkeleton, number)
+    token.skeletons.forEach((skeleton) => removeFrom(this.#bySkeleton, skeleton, number))
     this.#outdated++
     if (this.#outdated > this.#most) {
       this.#outdated = 0

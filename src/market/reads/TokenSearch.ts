@@ -4,7 +4,7 @@ import { countSetting } from "../../domain/countSetting.ts"
 import { MarketUnavailable, type ViewExpired } from "../../api/schemas/MarketViews.ts"
 import type { FoundRow } from "../../api/schemas/TokenSearch.ts"
 import { asOf } from "../../domain/Scalar.ts"
-import { DOLLARS } from "../../domain/stables.ts"
+import { DOLLARS, isMoney } from "../../domain/stables.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
 import { PoolBook } from "../../quotes/pools/PoolBook.ts"
@@ -109,7 +109,10 @@ interface RefreshSources {
   readonly tokens: TokenBook["Service"]
 }
 
-/** Adds the mints that were traded or launched to the index. Returns the mints without a name, most traded first. */
+/**
+ * Adds the mints that were traded or launched to the index. Returns the mints without a name: SOL and dollars first, then
+ * the most traded.
+ */
 const seeMarket = ({ index, tape, tokens }: RefreshSources): ReadonlyArray<Mint> => {
   const unnamed: Array<{ readonly mint: Mint; readonly volume: number }> = []
   const see = (mint: Mint, volume?: number) => {
@@ -131,7 +134,9 @@ const seeMarket = ({ index, tape, tokens }: RefreshSources): ReadonlyArray<Mint>
   for (const { mint } of tape.launches.all()) {
     see(mint)
   }
-  return unnamed.toSorted((a, b) => b.volume - a.volume).map(({ mint }) => mint)
+  return unnamed
+    .toSorted((a, b) => Number(isMoney(b.mint)) - Number(isMoney(a.mint)) || b.volume - a.volume)
+    .map(({ mint }) => mint)
 }
 
 /** Updates names and mints when they are due, and queues some of the mints without a name for reading. */

@@ -1,4 +1,4 @@
-/** Finds tokens that use the symbol of a much larger token. */
+/** Finds tokens that use the symbol or the name of a much larger token. */
 import type { Mint } from "../../domain/Address.ts"
 import { COMPLETE, incomplete } from "../../domain/Scalar.ts"
 import { compare, multiply, type Rational, whole } from "../../domain/rational.ts"
@@ -9,12 +9,12 @@ import type { IndexedToken } from "./Needle.ts"
 
 /** A mint is much larger when it has this many times the liquidity. */
 const MUCH = whole(10n)
-/** How many mints of one symbol are compared: SOL and dollars, then those with the largest volume. */
+/** How many mints of equal texts are compared: SOL and dollars, then those with the largest volume. */
 const MOST_COMPARED = 16
 
 /** Reads that the comparison needs. */
 export interface LookAlikeSources {
-  readonly alike: (symbolSkeleton: string) => ReadonlyArray<IndexedToken>
+  readonly alike: (skeletons: ReadonlyArray<string>) => ReadonlyArray<IndexedToken>
   /** Dollars in the pools of a mint; null when unknown. */
   readonly liquidityOf: (mint: Mint) => Rational | null
   readonly refOf: (mint: Mint) => TokenRef
@@ -30,7 +30,14 @@ interface Group {
   readonly isCut: boolean
 }
 
-const NOTHING: LookAlike = { isLookAlike: false, of: null, isConfusable: null, coverage: COMPLETE }
+/** A verdict, and the mint that has to come before this one in a list; null when none has to. */
+interface Verdict {
+  readonly lookAlike: LookAlike
+  readonly behind: Mint | null
+}
+
+const NOTHING: LookAlike = { isLookAlike: false, by: null, of: null, isConfusable: null, coverage: COMPLETE }
+const NO_VERDICT: Verdict = { lookAlike: NOTHING, behind: null }
 
 const isMuchLarger = ({ liquidity, token }: Sized, than: Rational | null): boolean =>
   isMoney(token.mint) ||
@@ -43,42 +50,71 @@ const larger = (a: Sized, b: Sized): Sized => {
   return a.liquidity === null || (b.liquidity !== null && compare(a.liquidity, b.liquidity) < 0) ? b : a
 }
 
-const groupOf = ({ alike, liquidityOf }: LookAlikeSources, skeleton: string): Group => {
-  const all = alike(skeleton).toSorted(
+const groupOf = (alike: ReadonlyArray<IndexedToken>, liquidityOf: LookAlikeSources["liquidityOf"]): Group => {
+  const all = alike.toSorted(
     (a, b) => Number(isMoney(b.mint)) - Number(isMoney(a.mint)) || b.volume - a.volume || (a.mint < b.mint ? -1 : 1)
   )
   const members = all.slice(0, MOST_COMPARED).map((token) => ({ token, liquidity: liquidityOf(token.mint) }))
   return { members, isCut: all.length > members.length }
 }
 
-/** Compares tokens with tokens of the same symbol. The liquidity of each is read once. */
+/** Texts of a token as they are written, without case. */
+const plainTexts = ({ nameTexts, symbol }: IndexedToken): ReadonlyArray<string> =>
+  [symbol, ...nameTexts].map(({ plain }) => plain).filter((plain) => plain !== "")
+
+/** How a token imitates another: by its symbol if that looks like a text of the other, otherwise by its name. */
+const imitation = (token: IndexedToken, other: IndexedToken): Pick<LookAlike, "by" | "isConfusable"> => ({
+  by: other.skeletons.includes(token.symbol.skeleton) ? "symbol" : "name",
+  isConfusable: !plainTexts(token).some((plain) => plainTexts(other).includes(plain))
+})
+
+/** Compares tokens with tokens of the same symbol or name. The liquidity of each is read once. */
 export const makeLookAlikes = (sources: LookAlikeSources) => {
   const groups = new Map<string, Group>()
+  const liquidities = new Map<Mint, Rational | null>()
+  const liquidityOf = (mint: Mint): Rational | null => {
+    const known = liquidities.get(mint)
+    const liquidity = known === undefined ? sources.liquidityOf(mint) : known
+    liquidities.set(mint, liquidity)
+    return liquidity
+  }
 
-  return (token: IndexedToken): LookAlike => {
-    const { mint, symbol, symbolSkeleton } = token
-    if (isMoney(mint) || symbolSkeleton === "") {
-      return NOTHING
+  return (token: IndexedToken): Verdict => {
+    const { mint, skeletons } = token
+    if (isMoney(mint) || skeletons.length === 0) {
+      return NO_VERDICT
     }
-    const group = groups.get(symbolSkeleton) ?? groupOf(sources, symbolSkeleton)
-    groups.set(symbolSkeleton, group)
+    const key = skeletons.join("\n")
+    const group = groups.get(key) ?? groupOf(sources.alike(skeletons), liquidityOf)
+    groups.set(key, group)
     const others = group.members.filter((other) => other.token.mint !== mint)
     if (others.length === 0) {
-      return NOTHING
+      return NO_VERDICT
     }
-    const own = sources.liquidityOf(mint)
+    const own = liquidityOf(mint)
     const [first, ...more] = others.filter((other) => isMuchLarger(other, own))
     const isKnown = own !== null && others.every((other) => isMoney(other.token.mint) || other.liquidity !== null)
     const coverage = !isKnown ? incomplete("not_captured") : group.isCut ? incomplete("limit_clipped") : COMPLETE
     if (first === undefined) {
-      return { ...NOTHING, isLookAlike: own === null ? null : false, coverage }
+      // While its own liquidity is unknown, it stays behind the largest one that is known.
+      const known = own === null ? largestOf(others.filter(({ liquidity }) => (liquidity?.numerator ?? 0n) > 0n)) : null
+      return {
+        lookAlike: { ...NOTHING, isLookAlike: own === null ? null : false, coverage },
+        behind: known?.token.mint ?? null
+      }
     }
     const largest = more.reduce(larger, first)
     return {
-      isLookAlike: true,
-      of: sources.refOf(largest.token.mint),
-      isConfusable: largest.token.symbol !== symbol,
-      coverage
+      lookAlike: {
+        isLookAlike: true,
+        ...imitation(token, largest.token),
+        of: sources.refOf(largest.token.mint),
+        coverage
+      },
+      behind: largest.token.mint
     }
   }
 }
+
+const largestOf = ([first, ...more]: ReadonlyArray<Sized>): Sized | null =>
+  first === undefined ? null : more.reduce(larger, first)

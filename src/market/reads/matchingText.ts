@@ -10,34 +10,34 @@ const SPACES = /\s+/gu
 /** A dollar sign that introduces a symbol. */
 const CASHTAG = /^\$+(?=.)/u
 
-/** Lower-case letters of other scripts, and modified Latin letters, with the Latin letters that they look like. */
+/** Letters of other scripts, and modified Latin letters, with the Latin letters that they look like; in lower case unless the two cases look different. */
 const CONFUSABLE: Readonly<Record<string, string>> = {
-  a: "аαɑᴀꭺ",
-  b: "ьвβʙᏼƀ",
-  c: "сϲᴄꮯƈ¢",
-  d: "ԁɗᴅꭰđð",
-  e: "еεєҽᴇɛꭼ℮",
-  f: "ғϝꜰƒꬵ",
-  g: "ɡցɢꮐ",
-  h: "һнհʜηꮋћ",
-  i: "іıɩιɪӏꭵ",
-  j: "јϳᴊꭻʝ",
-  k: "кκᴋꮶƙ",
-  l: "ⅼʟłꮮǀ",
-  m: "мᴍꮇ",
-  n: "пոɴռπñ",
-  o: "оοσօᴏꮎøө",
-  p: "рρᴘꮲþ",
+  a: "аαɑᴀꭺⲁꓮ",
+  b: "ьвβʙᏼƀⲃꓐ",
+  c: "сϲᴄꮯƈ¢ⲥꓚ",
+  d: "ԁɗᴅꭰđðꓓ",
+  e: "еεєҽᴇɛꭼ℮ⲉꓰ€",
+  f: "ғϝꜰƒꬵꓝ",
+  g: "ɡցɢꮐԍꓖ",
+  h: "һнհʜꮋћⲏꓧΗ",
+  i: "іıɩιɪӏꭵⲓꓲ",
+  j: "јϳᴊꭻʝꓙ",
+  k: "кκᴋꮶƙⲕꓗ",
+  l: "ⅼʟłꮮǀꓡԼ",
+  m: "мᴍꮇⲙꓟΜ",
+  n: "пոɴռπñηⲛꓠΝ",
+  o: "оοσօᴏꮎøөⲟꓳ",
+  p: "рρᴘꮲþⲣꓑ",
   q: "ԛգզ",
-  r: "гʀᴦꭱꮁ",
-  s: "ѕꜱꮪʂ",
-  t: "тτᴛꭲŧ",
-  u: "υսᴜцμ",
-  v: "νѵᴠꮩ",
-  w: "ԝωшɯᴡꮃա",
-  x: "хχ×",
-  y: "уүγʏყꭹ",
-  z: "ᴢꮓʐƶ"
+  r: "гʀᴦꭱꮁꓣ",
+  s: "ѕꜱꮪʂꓢՏ$",
+  t: "тτᴛꭲŧⲧꓔ",
+  u: "υսᴜцμꓴԱ",
+  v: "νѵᴠꮩꓦ",
+  w: "ԝωшɯᴡꮃաꓪ",
+  x: "хχ×ⲭꓫ",
+  y: "уүγʏყꭹⲩꓬΥ",
+  z: "ᴢꮓʐƶⲍꓜΖ"
 }
 
 const latinOf: ReadonlyMap<string, string> = new Map([
@@ -52,12 +52,24 @@ const latinOf: ReadonlyMap<string, string> = new Map([
 export const plainText = (text: string): string =>
   text.normalize("NFKC").replaceAll(HIDDEN, "").replaceAll(SPACES, " ").trim().toLowerCase().replace(CASHTAG, "")
 
-/** The text in a form in which texts that look alike are equal. */
-export const skeletonOf = (text: string): string => {
-  const bare = plainText(text).normalize("NFKD").replaceAll(MARKS, "").toLowerCase()
-  const latin = Array.from(bare, (character) => latinOf.get(character) ?? character).join("")
-  return latin.replaceAll("i", "l").replaceAll("rn", "m").replaceAll("vv", "w")
+/**
+ * The text with each character as the one that it looks like, in lower case. Characters are replaced before their case
+ * is, because a capital may look like another letter: the lower case of a Greek Ν is ν. Every beginning of a text has
+ * the beginning of its folded form, so that searches compare folded texts.
+ */
+export const foldOf = (text: string): string => {
+  const visible = text.normalize("NFKC").replaceAll(HIDDEN, "").replaceAll(SPACES, " ").trim().replace(CASHTAG, "")
+  const bare = visible.normalize("NFKD").replaceAll(MARKS, "")
+  return Array.from(bare, (character) => {
+    const lower = character.toLowerCase()
+    return latinOf.get(character) ?? latinOf.get(lower) ?? lower
+  })
+    .join("")
+    .replaceAll("i", "l")
 }
+
+/** The text in a form in which texts that look alike are equal: folded, with letters that together look like one. */
+export const skeletonOf = (text: string): string => foldOf(text).replaceAll("rn", "m").replaceAll("vv", "w")
 
 /** The words of a text that was made comparable. */
 export const wordsOf = (text: string): ReadonlyArray<string> => text.split(/[\s\p{P}]+/u).filter((word) => word !== "")

@@ -159,6 +159,32 @@ const inOrder = (rows: ReadonlyArray<Unjudged>): ReadonlyArray<Unjudged> =>
     )
     .map(({ row }) => row)
 
+/** A row, and the mint that has to come before it. */
+interface Judged {
+  readonly row: FoundRow
+  readonly behind: Mint | null
+}
+
+/** The rows in their order, with each look-alike after the mint that it imitates. */
+const behindOriginals = (judged: ReadonlyArray<Judged>): ReadonlyArray<FoundRow> => {
+  const byMint = new Map(judged.map((each) => [each.row.token.address, each]))
+  const met = new Set<Mint>()
+  const rows: Array<FoundRow> = []
+  const add = ({ behind, row }: Judged): void => {
+    if (met.has(row.token.address)) {
+      return
+    }
+    met.add(row.token.address)
+    const original = behind === null ? undefined : byMint.get(behind)
+    if (original !== undefined) {
+      add(original)
+    }
+    rows.push(row)
+  }
+  judged.forEach(add)
+  return rows
+}
+
 /** Incomplete when matches were cut off, and while some mints have no known name: such a mint matches no text. */
 const coverageOf = ({ named, size }: SearchSources["index"], isCut: boolean): Coverage =>
   isCut ? incomplete("limit_clipped") : named < size ? incomplete("not_captured") : { complete: true, reason: null }
@@ -195,8 +221,8 @@ export const searchView = Effect.fnUntraced(function* (
     }
   }
   const known = new Map(rows.map(({ liquidityUsd, token }) => [token.address, numberOf(liquidityUsd)]))
-  const lookAlikeOf = makeLookAlikes({
-    alike: (skeleton) => index.alike(skeleton),
+  const verdictOf = makeLookAlikes({
+    alike: (skeletons) => index.alike(skeletons),
     liquidityOf: (mint) => {
       const liquidity = known.get(mint)
       return liquidity === undefined ? numberOf(liquidityScalar(sources, mint, context)) : liquidity
@@ -204,10 +230,16 @@ export const searchView = Effect.fnUntraced(function* (
     refOf: (mint) => refOf(sources, mint)
   })
   const ordered = inOrder(rows).slice(0, MOST_ROWS)
-  const judged = ordered.flatMap((row): ReadonlyArray<FoundRow> => {
-    const token = index.of(row.token.address)
-    return token === null ? [] : [{ ...row, lookAlike: lookAlikeOf(token) }]
-  })
+  const judged = behindOriginals(
+    ordered.flatMap((row): ReadonlyArray<Judged> => {
+      const token = index.of(row.token.address)
+      if (token === null) {
+        return []
+      }
+      const { behind, lookAlike } = verdictOf(token)
+      return [{ row: { ...row, lookAlike }, behind }]
+    })
+  )
   return {
     rows: judged,
     excluded,

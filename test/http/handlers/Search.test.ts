@@ -113,6 +113,55 @@ layer(reading({ books, world: { keys } }))("the search", (it) => {
     })
   )
 
+  it.effect("ranks no copy of a name or a symbol above what it imitates, and marks it", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const solana = [
+        [20, "SOLANA", "Solana"],
+        [21, "XYZ", "S\u043elana"],
+        [22, "S\u041eL", "Anything"]
+      ] as const
+      solana.forEach(([n, symbol, name]) => {
+        books.tokens.set(mintOf(n), named(symbol, name))
+        hold(n, "raydium-cpmm", 10n ** 15n)
+      })
+      // Larger by the match and by what it holds, but named like a token that holds ten times as much.
+      books.tokens.set(mintOf(23), named("FERN", "Fern Network"))
+      books.tokens.set(mintOf(24), named("FERN NETWORK", "Copy"))
+      hold(23, "raydium-cpmm", 10n ** 12n)
+      hold(24, "raydium-cpmm", 10n ** 10n)
+      // Its pools are not loaded.
+      books.tokens.set(mintOf(25), named("FERN NETWORK", "Unknown"))
+      books.tokens.set(SOL, named("SOL", "Wrapped SOL"))
+      priceAll(books, [20, 21, 22, 23, 24, 25].map(mintOf))
+      yield* TestClock.adjust("11 seconds")
+      yield* tape.apply(block(NOW + 100))
+      for (const q of ["solana", "SOL", "sola", "s\u041eL", "so", "Wrapped SOL"]) {
+        const { data } = read(yield* search({ q }, "h"))
+        const place = data.findIndex(({ token }) => token.address === SOL)
+        assert.isAtLeast(place, 0, q)
+        const above = data.slice(0, place).map(({ token }) => token.address)
+        solana.forEach(([n]) => assert.notInclude(above, mintOf(n), q))
+      }
+      const { data } = read(yield* search({ q: "solana" }, "h"))
+      assert.strictEqual(data[0]?.token.address, SOL)
+      const verdictOf = (n: number, rows = data) => {
+        const { by, isConfusable, isLookAlike, of } =
+          rows.find(({ token }) => token.address === mintOf(n))?.lookAlike ?? {}
+        return [isLookAlike, by, isConfusable, of?.address]
+      }
+      assert.deepStrictEqual(verdictOf(20), [true, "symbol", false, SOL])
+      assert.deepStrictEqual(verdictOf(21), [true, "name", true, SOL])
+      const fern = read(yield* search({ q: "fern network" }, "h")).data
+      assert.deepStrictEqual(
+        fern.map(({ token }) => token.address),
+        [23, 24, 25].map(mintOf)
+      )
+      assert.deepStrictEqual(verdictOf(24, fern), [true, "symbol", false, mintOf(23)])
+      assert.deepStrictEqual(verdictOf(25, fern), [null, null, null, undefined])
+    })
+  )
+
   it.effect("finds typing errors and addresses", () =>
     Effect.gen(function* () {
       assert.include(numbersOf(yield* search({ q: "bokn" }, "c")), 1)

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { SOL } from "../../../src/domain/Address.ts"
 import { SearchIndex } from "../../../src/market/reads/SearchIndex.ts"
+import { coins, launchNames } from "../../../src/simulator/pools/catalog.ts"
 import { mintOf } from "../tape/tape.ts"
 
 const NAMES: ReadonlyArray<readonly [symbol: string | null, name: string | null]> = [
@@ -75,6 +77,58 @@ describe("the search index", () => {
     assert.deepStrictEqual([index.size, index.named], [9, 8])
   })
 
+  it("finds every mint of the simulated market by every beginning of its symbol and of its name", () => {
+    const named = [...coins.map(({ name, symbol }) => [symbol, name] as const), ...launchNames]
+    const index = indexOf([...named, ["\u0392\u039f\u039d\u039a", "(hat) -- Barn Owl's rn vv"], [".x", "- dash"]])
+    const all = [
+      ...named,
+      ["\u0392\u039f\u039d\u039a", "(hat) -- Barn Owl's rn vv"] as const,
+      [".x", "- dash"] as const
+    ]
+    for (const [place, texts] of all.entries()) {
+      for (const text of texts) {
+        const letters = Array.from(text)
+        for (let length = 1; length <= letters.length; length++) {
+          const typed = letters.slice(0, length).join("")
+          const rows = index.find(typed, 1000).found.map(({ token }) => token.mint)
+          assert.include(rows, mintOf(place + 1), `${typed} of ${text}`)
+        }
+      }
+    }
+    assert.isAbove(all.length, 20)
+    assert.deepStrictEqual(
+      index.find("fer", 10).found.map(({ token }) => token.names?.symbol),
+      ["FERN"]
+    )
+  })
+
+  it("finds texts that look alike by more than one letter as a whole alone", () => {
+    const index = indexOf([
+      ["BARN", "Barn"],
+      ["VVIF", "vvif"]
+    ])
+    assert.deepStrictEqual(
+      index.find("bam", 10).found.map(({ match }) => match),
+      ["confusable"]
+    )
+    assert.deepStrictEqual(
+      index.find("wif", 10).found.map(({ match }) => match),
+      ["confusable"]
+    )
+    assert.deepStrictEqual(index.find("wi", 10).found, [])
+  })
+
+  it("never cuts SOL off for copies of its names", () => {
+    const index = indexOf(Array.from({ length: 30 }, () => ["SOLANA", "Solana"] as const))
+    index.put(SOL, { symbol: "SOL", name: "Wrapped SOL" })
+    const { found, isCut } = index.find("solana", 20)
+    assert.deepStrictEqual([found.length, isCut], [20, true])
+    assert.deepInclude(
+      found.map(({ match, token }) => [token.mint, match]),
+      [SOL, "name"]
+    )
+  })
+
   it("orders equal matches by volume", () => {
     const index = indexOf([
       ["DOGE", "a"],
@@ -101,7 +155,7 @@ describe("the search index", () => {
     assert.lengthOf(index.find("t", 50).found, 2)
     assert.strictEqual(index.find("t20", 50).found[0]?.token.mint, mintOf(20))
     assert.deepStrictEqual(
-      index.alike("new").map(({ mint }) => mint),
+      index.alike(["new"]).map(({ mint }) => mint),
       [mintOf(1)]
     )
   })

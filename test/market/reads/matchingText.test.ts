@@ -27,6 +27,20 @@ describe("texts as they are matched", () => {
     assert.strictEqual(skeletonOf("P0PCAT"), skeletonOf("РОРСАТ"))
     assert.strictEqual(skeletonOf("S0LlE"), skeletonOf("SOLIE"))
     assert.notStrictEqual(skeletonOf("BONK"), skeletonOf("BANK"))
+    assert.strictEqual(skeletonOf("BARN"), skeletonOf("BAM"))
+    // Greek capitals, which look like other letters than their lower case; Lisu and Coptic letters.
+    for (const [other, latin] of [
+      ["\u0392\u039f\u039d\u039a", "BONK"],
+      ["\u0397\u03a5\u03a1\u0395", "HYPE"],
+      ["\u0396\u039f\u039f\u039c", "ZOOM"],
+      ["USD\u03a4", "USDT"],
+      ["\ua4e2\ua4f3\ua4e1\ua4ee\ua4e0\ua4ee", "SOLANA"],
+      ["\u2c9f\u2c9b\u2c89", "ONE"],
+      ["U$DC", "USDC"]
+    ] as const) {
+      assert.strictEqual(skeletonOf(other), skeletonOf(latin), other)
+    }
+    assert.strictEqual(skeletonOf("\u03b7\u03bd"), skeletonOf("nv"))
   })
 
   it("are cut into words at spaces and punctuation, and keep pictures", () => {
