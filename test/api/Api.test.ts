@@ -103,7 +103,13 @@ describe("the OpenAPI document", () => {
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(catalogue, code)
 
 // Answered before an endpoint is found: they have no class, because no endpoint can raise them.
-const edgeOnly = new Set<string>(["request_timeout", "expectation_failed", "upgrade_required", "headers_too_large"])
+const edgeOnly = new Set<string>([
+  "request_timeout",
+  "expectation_failed",
+  "upgrade_required",
+  "headers_too_large",
+  "version_not_supported"
+])
 
 describe("the catalogue of errors", () => {
   const raised = Object.values(problems).flatMap((exported) => {

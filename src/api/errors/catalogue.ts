@@ -53,6 +53,7 @@ export const catalogue = {
   rate_limited: { status: 429, message: "The budget of this key is spent." },
   headers_too_large: { status: 431, message: "The request headers are too large." },
   internal_error: { status: 500, message: "The service failed to process the request." },
+  version_not_supported: { status: 505, message: "Versions 1.1 and 1.0 of HTTP are served." },
   route_not_supported: { status: 501, message: "This kind of route is not served." },
   data_unavailable: { status: 503, message: "A data source is unavailable: try again." },
   state_cold: { status: 503, message: "The pools of this pair are not loaded yet: try again." },

@@ -22,6 +22,9 @@ const MAX_PARSED = 128 * 1024
 
 const codeOf = ({ code }: ParserError): ErrorCode => {
   switch (code) {
+    case "HPE_INVALID_VERSION":
+    case "HPE_PAUSED_H2_UPGRADE":
+      return "version_not_supported"
     case "HPE_HEADER_OVERFLOW":
       return "headers_too_large"
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
@@ -54,29 +57,49 @@ const lacksHost = (request: IncomingMessage): boolean => request.httpVersion ===
 
 const headerBytes = ({ rawHeaders }: IncomingMessage): number => rawHeaders.reduce((sum, { length }) => sum + length, 0)
 
-const AUTHORIZATION = "authorization"
-
-// Counts Authorization headers. Node keeps the first and drops the others. The length of the name is compared first,
-// because every request passes here.
-const authorizations = ({ rawHeaders }: IncomingMessage): number =>
+/**
+ * Counts the headers of this name. Node keeps the first Authorization and Host, and drops the others. The length of the
+ * name is compared first, because every request passes here.
+ */
+const countOf = ({ rawHeaders }: IncomingMessage, name: string): number =>
   rawHeaders.reduce(
-    (count, text, i) =>
-      i % 2 === 0 && text.length === AUTHORIZATION.length && text.toLowerCase() === AUTHORIZATION ? count + 1 : count,
+    (count, text, i) => (i % 2 === 0 && text.length === name.length && text.toLowerCase() === name ? count + 1 : count),
     0
   )
 
+const VERSIONS = new Set(["1.1", "1.0"])
+
+/** True for a path, or for the whole server (`*`) where OPTIONS asks about it. */
+const isTarget = ({ method, url = "" }: IncomingMessage): boolean =>
+  url.startsWith("/") || (url === "*" && method === "OPTIONS")
+
 const noHost = invalidHeader("Host", "missing", "The Host header is required.")
+const twoHosts = invalidHeader("Host", "repeated", "Host may be sent only once.")
+const noTarget: RawError = {
+  code: "invalid_request",
+  message: "The request target must be a path that begins with /.",
+  details: [{ in: "path", field: "", issue: "format" }]
+}
 const twoKeys = invalidHeader("Authorization", "repeated", "Authorization may be sent only once.")
 
 /** The fault of a request that must not reach a handler; null for a valid one. */
 const faultOf = (request: IncomingMessage): RawError | null => {
+  if (!VERSIONS.has(request.httpVersion)) {
+    return { code: "version_not_supported" }
+  }
   if (lacksHost(request)) {
     return noHost
+  }
+  if (countOf(request, "host") > 1) {
+    return twoHosts
+  }
+  if (!isTarget(request)) {
+    return noTarget
   }
   if (headerBytes(request) > MAX_HEADERS) {
     return { code: "headers_too_large" }
   }
-  return authorizations(request) > 1 ? twoKeys : null
+  return countOf(request, "authorization") > 1 ? twoKeys : null
 }
 
 /**
@@ -86,6 +109,18 @@ const routedUrl = (url: string): string => {
   const query = url.indexOf("?")
   const path = query === -1 ? url : url.slice(0, query)
   return /[#;]/u.test(path) ? path.replaceAll(";", "%3B").replaceAll("#", "%23") + url.slice(path.length) : url
+}
+
+const ABSOLUTE = /^https?:\/\/[^/?#]+/iu
+
+/** The path of a target in absolute form, which every server must accept (RFC 9112, 3.2.2). */
+const originForm = (url: string): string => {
+  const authority = url.startsWith("/") ? undefined : ABSOLUTE.exec(url)?.[0]
+  if (authority === undefined) {
+    return url
+  }
+  const rest = url.slice(authority.length)
+  return rest.startsWith("/") ? rest : `/${rest}`
 }
 
 /** True for an upgrade that may be ignored: HTTP/2 over cleartext, which clients offer by default. */
@@ -103,6 +138,7 @@ export const handleRequests = (
   upgrade: Upgrade = () => ({ code: "upgrade_required", headers: { upgrade: "HTTP/1.1" } })
 ): void => {
   server.on("request", (request, response) => {
+    request.url = originForm(request.url ?? "")
     const fault = faultOf(request)
     if (fault !== null) {
       return send(response, answer(fault))
@@ -115,7 +151,7 @@ export const handleRequests = (
     endWith(socket, answer({ code: "method_not_allowed", headers: { allow: METHODS } }))
   )
   server.on("upgrade", (request, socket, head) => {
-    const fault = lacksHost(request) ? noHost : upgrade(request, socket, head)
+    const fault = faultOf(request) ?? upgrade(request, socket, head)
     if (fault !== null) {
       endWith(socket, answer(fault))
     }

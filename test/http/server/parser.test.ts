@@ -31,7 +31,14 @@ const authorized = ["Host: x", `Authorization: Bearer ${secretOf("a")}`] as cons
 
 const refusals: ReadonlyArray<readonly [string, string, number, string]> = [
   ["no HTTP at all", "hello\r\n\r\n", 400, "invalid_request"],
-  ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "invalid_request"],
+  ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "version_not_supported"],
+  ["HTTP/2.0 in the first line", "GET /probe/free HTTP/2.0\r\nHost: x\r\n\r\n", 505, "version_not_supported"],
+  ["HTTP/0.9 in the first line", "GET /probe/free HTTP/0.9\r\nHost: x\r\n\r\n", 505, "version_not_supported"],
+  ["HTTP/3.1 in the first line", "GET /probe/free HTTP/3.1\r\nHost: x\r\n\r\n", 505, "version_not_supported"],
+  ["two Host headers", get("/probe/free", "Host: x", "Host: y"), 400, "invalid_request"],
+  ["two equal Host headers", get("/probe/free", "Host: x", "host: x"), 400, "invalid_request"],
+  ["GET for the whole server", get("*", "Host: x"), 400, "invalid_request"],
+  ["a target without a slash", get("probe/free", "Host: x"), 400, "invalid_request"],
   ["an unknown method", "FETCH / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "invalid_request"],
   ["a header without a colon", get("/probe/free", "Host: x", "nonsense"), 400, "invalid_request"],
   ["a NUL in a header", get("/probe/free", "Host: x", "a: \0"), 400, "invalid_request"],
@@ -104,8 +111,10 @@ layer(probing())("invalid HTTP is answered in the envelope:", (it) => {
 
   it.effect("an absolute target is read like its path", () =>
     Effect.gen(function* () {
-      const response = yield* exchange(get("http://x/probe/free", ...authorized, "Connection: close"))
-      assert.match(response, /^HTTP\/1\.1 200 /u)
+      for (const target of ["http://x/probe/free", "HTTP://x:80/probe/free?"]) {
+        const response = yield* exchange(get(target, ...authorized, "Connection: close"))
+        assert.match(response, /^HTTP\/1\.1 200 /u)
+      }
     })
   )
 
