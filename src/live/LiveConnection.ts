@@ -72,6 +72,8 @@ export class LiveConnection<S extends GrantedStream> {
   #pingAtMs: number
   #heartbeatAtMs: number
   #answeredPingAtMs = Number.NEGATIVE_INFINITY
+  // When the last ping or pong frame came.
+  #controlAtMs = Number.NEGATIVE_INFINITY
   // Created with the first fault, because most connections have none.
   #invalid: Faults | null = null
   #early: Faults | null = null
@@ -137,9 +139,16 @@ export class LiveConnection<S extends GrantedStream> {
     }
   }
 
-  /** Records a pong of the client. */
+  /** Records a pong of the client. It comes after each ping of this side, so that many of them were not asked for. */
   pong(nowMs: number): void {
     this.#pongAtMs = nowMs
+    this.#controlFrame(nowMs)
+  }
+
+  /** Records a ping frame of the client. True when it may be answered. */
+  pinged(nowMs: number): boolean {
+    this.#controlFrame(nowMs)
+    return !this.#closed
   }
 
   /** Sends due pings and heartbeats. Closes after `timing.silence` without a pong. */
@@ -191,6 +200,18 @@ export class LiveConnection<S extends GrantedStream> {
     this.#early ??= new Faults()
     if (this.#early.add(nowMs)) {
       this.close(4429, "too many messages")
+    }
+  }
+
+  /** Counts ping and pong frames that follow another one within PING_SPACING_MS. */
+  #controlFrame(nowMs: number): void {
+    const isEarly = nowMs - this.#controlAtMs < PING_SPACING_MS
+    this.#controlAtMs = nowMs
+    if (!this.#closed && isEarly) {
+      this.#early ??= new Faults()
+      if (this.#early.add(nowMs)) {
+        this.close(4429, "too many messages")
+      }
     }
   }
 

@@ -20,7 +20,7 @@ export interface Rejection {
 /** An open connection, as its transport uses it. */
 export type OpenConnection = Pick<
   LiveConnection<HeldStream<LiveGrant>>,
-  "accountId" | "keyId" | "message" | "pong" | "stream"
+  "accountId" | "keyId" | "message" | "pinged" | "pong" | "stream"
 >
 
 /** Outcome of a connection attempt. */

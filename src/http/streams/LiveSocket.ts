@@ -13,6 +13,8 @@ const CLOSE_TIMEOUT = Duration.seconds(3)
 const options = {
   noServer: true,
   perMessageDeflate: false,
+  // The library would cut a connection with many pings off, without a close frame.
+  autoPong: false,
   closeTimeout: Duration.toMillis(CLOSE_TIMEOUT)
 }
 /** Time between the shutdown notice and the closing of connections. */
@@ -98,6 +100,11 @@ export const liveSockets = Effect.fnUntraced(function* (paths: ReadonlyArray<Soc
       run(sessions.closed(connection))
     }
     ws.on("message", (data, isBinary) => connection.message(isBinary ? null : String(data), nowMs()))
+    ws.on("ping", (data) => {
+      if (connection.pinged(nowMs())) {
+        ws.pong(data)
+      }
+    })
     ws.on("pong", () => connection.pong(nowMs()))
     ws.on("close", closed)
     if (ws.readyState === ws.CLOSED) {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import type { WebSocket } from "ws"
 import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import type { ApiScope } from "../../../src/api/schemas/ApiKey.ts"
@@ -117,4 +118,37 @@ describe("a key that changed unheard", () => {
       assert.strictEqual(yield* closing(mine), 4403)
     }).pipe(Effect.provide(liveService({ keyStore: silentKeys(scopes) })))
   })
+})
+
+describe("a flood of control frames", () => {
+  it.live("ends with a close frame, whether pings, pongs or messages", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A])
+      const kinds: ReadonlyArray<(ws: WebSocket) => void> = [
+        (ws) => ws.ping(),
+        (ws) => ws.pong(),
+        (ws) => ws.send('{"op":"ping"}')
+      ]
+      for (const send of kinds) {
+        const client = yield* opened("a")
+        for (let sent = 0; sent < 1000; sent++) {
+          send(client.ws)
+        }
+        assert.strictEqual(yield* closing(client), 4429)
+      }
+    }).pipe(Effect.scoped, Effect.provide(liveService({})))
+  )
+
+  it.live("does not end a client that pings now and then", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A])
+      const client = yield* opened("a")
+      let pongs = 0
+      client.ws.on("pong", () => pongs++)
+      client.ws.ping()
+      client.ws.ping()
+      yield* until("both answers", () => pongs === 2)
+      assert.isNull(client.code())
+    }).pipe(Effect.scoped, Effect.provide(liveService({})))
+  )
 })
