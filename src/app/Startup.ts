@@ -1,4 +1,4 @@
-import { Config, Console, Effect, FileSystem, Layer, Option, Schedule } from "effect"
+import { Config, Console, Context, Effect, FileSystem, Layer, Option, Schedule } from "effect"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
@@ -8,7 +8,7 @@ import { TokenBook } from "../tokens/TokenBook.ts"
 import * as Logs from "../operations/Logs.ts"
 import { StartDisplay, startStep } from "../domain/startStep.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
-import { issueStartLink } from "./startLink.ts"
+import { issueStartLink, makeWelcome } from "./startLink.ts"
 
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
@@ -16,6 +16,14 @@ const SLIPPAGE_BPS = 50
 const SEED_LIMIT = "30 seconds"
 /** Without a first quote for this long, a line says what the service waits for. */
 const NOTICE_AFTER = "2500 millis"
+
+/**
+ * True where keys and sign-in links may be printed: on a terminal. Elsewhere standard output ends up in files and log
+ * stores that more people read.
+ */
+export const PrintsSecrets = Context.Reference<boolean>("fathom/app/Startup/PrintsSecrets", {
+  defaultValue: () => process.stdout.isTTY === true
+})
 
 const readyFile = Config.option(Config.String("READY_FILE"))
 
@@ -63,6 +71,25 @@ interface Start {
   readonly link: string | null
 }
 
+/** How to get a sign-in link and a key that are not printed. `path` is the ready file; null without one. */
+const secretsBy = (path: string | null) => ({
+  ...(path !== null && { secrets: `the keys and the sign-in link are in ${path} (READY_FILE)` }),
+  app: "npm run accounts -- link welcome",
+  key: "npm run keys -- create --name first"
+})
+
+/** The greeting without secrets. */
+const quietGreeting = ({ description, url }: Pick<Start, "description" | "url">, path: string | null): string => {
+  const { app, key, secrets } = secretsBy(path)
+  return [
+    `Fathom answers at ${url} from ${description}.`,
+    `  Reference   ${url}/docs`,
+    ...(secrets === undefined ? [] : [`  Secrets     ${secrets}`]),
+    `  App         ${app}`,
+    `  Test key    ${key}`
+  ].join("\n")
+}
+
 const greeting = ({ description, keys, link, url }: Start, mint: Mint | undefined): string => {
   const head = [
     `Fathom answers at ${url} from ${description}.`,
@@ -95,9 +122,9 @@ const writeReadyFile = Effect.fnUntraced(function* (path: string, content: objec
 
 /**
  * Prints the address of the service once the first quote can be answered, and writes it to `READY_FILE` where that is
- * set. With a simulated or recorded market it also issues and prints two keys, one with every scope and one with
- * `md.read` only; with a real node none. With
- * `LOG_FORMAT=json` it logs the address and prints nothing. The file waits for demo data, for 30 seconds at most.
+ * set. With a simulated or recorded market it also issues two keys, one with every scope and one with `md.read` only,
+ * and prints them on a terminal; with a real node none. With `LOG_FORMAT=json` it logs the address and prints nothing.
+ * The file waits for demo data, for 30 seconds at most.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -105,14 +132,18 @@ export const layer = Layer.effectDiscard(
     const source = yield* MarketSource
     const { written } = yield* DemoData
     const path = yield* readyFile
-    const keys = source.sandbox ? yield* issueStartKeys : null
-    const link = source.sandbox ? yield* issueStartLink : null
+    const { format } = yield* Logs.settings
+    const isJson = format === "json"
+    const isShown = (yield* PrintsSecrets) && !isJson
+    yield* source.sandbox ? makeWelcome : Effect.void
+    // A secret that nobody is told is not made.
+    const isTold = source.sandbox && (isShown || Option.isSome(path))
+    const keys = isTold ? yield* issueStartKeys : null
+    const link = isTold ? yield* issueStartLink : null
 
     // A start that was killed leaves its file, whose address no longer answers.
     yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
 
-    const { format } = yield* Logs.settings
-    const isJson = format === "json"
     const market = source.description
     const waiting = Effect.delay(
       isJson
@@ -128,8 +159,12 @@ export const layer = Layer.effectDiscard(
         : startStep(`Start: the first quotes of ${source.description} are awaited`)(quotes)
       display?.finish()
       yield* isJson
-        ? Effect.logInfo("Fathom answers", { url, market })
-        : Console.log(greeting({ url, description: market, keys, link }, mints[0]))
+        ? Effect.logInfo("Fathom answers", { url, market, ...(source.sandbox && secretsBy(Option.getOrNull(path))) })
+        : Console.log(
+            isShown || !source.sandbox
+              ? greeting({ url, description: market, keys, link }, mints[0])
+              : quietGreeting({ url, description: market }, Option.getOrNull(path))
+          )
       if (Option.isSome(path)) {
         yield* Effect.timeoutOption(written, SEED_LIMIT)
         yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, link, mints })

@@ -6,12 +6,18 @@ import type { AccountNotFound, AccountStoreUnavailable } from "../api/schemas/Ac
 /** The account of the demo data and of the printed keys. */
 export const WELCOME = "welcome"
 
-/** A path that opens one session of the account `welcome`. The account is made if it is missing. */
+/** Makes the account `welcome` if it is missing. */
+export const makeWelcome: Effect.Effect<void, AccountStoreUnavailable, AccountStore> = AccountStore.use((accounts) =>
+  accounts.create({ id: WELCOME, name: WELCOME, role: "owner" }).pipe(
+    Effect.asVoid,
+    Effect.catchTag("AccountExists", () => Effect.void)
+  )
+)
+
+/** A path that opens one session of the account `welcome`. */
 export const issueStartLink: Effect.Effect<string, AccountNotFound | AccountStoreUnavailable, AccountStore> =
   Effect.gen(function* () {
     const accounts = yield* AccountStore
-    yield* accounts
-      .create({ id: WELCOME, name: WELCOME, role: "owner" })
-      .pipe(Effect.catchTag("AccountExists", () => Effect.void))
+    yield* makeWelcome
     return `/sign-in#${Redacted.value(yield* accounts.link(WELCOME))}`
   })

@@ -59,12 +59,13 @@ const startup = (
   mint: Mint,
   env: Readonly<Record<string, string>>,
   written: Effect.Effect<void> = Effect.void,
-  tokens: Layer.Layer<TokenBook> = allTokens
+  tokens: Layer.Layer<TokenBook> = allTokens,
+  sandbox = false
 ) =>
   Startup.layer.pipe(
     Layer.provide([
       Layer.succeed(Listening, Listening.of({ port: 8_080, url: "http://127.0.0.1:8080" })),
-      Layer.succeed(MarketSource, MarketSource.of({ description: "a Solana node", sandbox: false, mints: [mint] })),
+      Layer.succeed(MarketSource, MarketSource.of({ description: "a Solana node", sandbox, mints: [mint] })),
       Layer.succeed(PoolBook, book),
       tokens,
       Layer.succeed(DemoData, DemoData.of({ written })),
@@ -139,6 +140,30 @@ describe("Startup", () => {
       assert.deepStrictEqual(asked, [COLD, TOKEN])
       assert.isNotNull(tokens.read(COLD))
     })
+  )
+
+  it.effect("prints keys and a sign-in link on a terminal alone, and says elsewhere how to get them", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* files.makeTempDirectoryScoped()
+      const output = Effect.fnUntraced(function* (isTerminal: boolean, env: Readonly<Record<string, string>>) {
+        const before = (yield* printed).length
+        const layer = startup(TOKEN, { DATA_DIR: folder, ...env }, Effect.void, allTokens, true)
+        yield* Layer.build(Layer.provide(layer, Layer.succeed(Startup.PrintsSecrets, isTerminal)))
+        yield* TestClock.adjust("1 second")
+        return (yield* printed).slice(before)
+      })
+      const shown = yield* output(true, {})
+      assert.match(shown, /App +http:\/\/127\.0\.0\.1:8080\/sign-in#\w{20}/u)
+      assert.match(shown, /Test key +svc_\w{30}/u)
+      assert.notMatch(yield* output(true, { LOG_FORMAT: "json" }), /svc_|sign-in#/u)
+      for (const text of [yield* output(false, {}), yield* output(false, { READY_FILE: `${folder}/ready.json` })]) {
+        assert.notMatch(text, /svc_|sign-in#/u)
+        assert.include(text, "Fathom answers at http://127.0.0.1:8080")
+        assert.include(text, "npm run accounts -- link welcome")
+        assert.include(text, "npm run keys -- create --name first")
+      }
+    }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 
   it.live("writes its file without keys with a real node, and removes it, as it removes an earlier start's file", () =>
