@@ -89,7 +89,12 @@ const SECURITY_SCHEMES = {
     description: "An API key, svc_..., as a bearer token. `x-scopes` of an operation lists the scopes that it needs."
   },
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same key in a header of its own." },
-  session: { type: "apiKey", in: "cookie", name: "fathom_session", description: "The session of a browser." }
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "fathom_session",
+    description: "The session of a browser; `__Host-fathom_session` over TLS."
+  }
 }
 
 /**

@@ -18,7 +18,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const tickets = yield* MarketTickets
     const random = yield* SecretSource
-    const { publicUrl } = yield* Settings
+    const settings = yield* Settings
 
     const session = Effect.fnUntraced(function* ({
       request
@@ -36,7 +36,7 @@ export const layer = HttpApiBuilder.group(
       const { expiresAtMs, ticket } = yield* tickets
         .issue({
           keyId: key.id,
-          session: admittedSession(request, key),
+          session: admittedSession(request, settings, key),
           accountId: key.accountId,
           control: true,
           streamId,
@@ -45,7 +45,7 @@ export const layer = HttpApiBuilder.group(
         })
         .pipe(Effect.catchTag("TicketsUnavailable", ticketsUnavailable))
       return {
-        wsUrl: socketUrl(publicUrl, request, `${MARKET_REALTIME_PATH}?ticket=${ticket}`),
+        wsUrl: socketUrl(settings.publicUrl, request, `${MARKET_REALTIME_PATH}?ticket=${ticket}`),
         expiresInSeconds: ticketPolicy.lifeMs / 1000,
         ticketExpiresAtMs: expiresAtMs,
         streamId

@@ -19,6 +19,7 @@ import { PAID_MS } from "../../live/market/charges.ts"
 import { MarketSessions } from "../../live/market/MarketSessions.ts"
 import { costOf, type Ending, type Terms } from "../../live/market/Topic.ts"
 import { admittedSession } from "../middleware/sessionCookie.ts"
+import { Settings } from "../Settings.ts"
 import { limited, unavailable } from "../problems.ts"
 import { marketEvents } from "../streams/marketStream.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
@@ -69,6 +70,7 @@ const handlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* MarketSessions
     const streams = yield* StreamLimits
+    const settings = yield* Settings
     const usage = yield* UsageStore
     const random = yield* SecretSource
     const clock = yield* Clock.Clock
@@ -78,7 +80,7 @@ const handlers = HttpApiBuilder.group(
       const key = yield* CurrentKey
       // The request pays for the first minute.
       yield* (yield* Meter).raiseTo(costOf(terms))
-      const holder = { key, accountId: key.accountId, session: admittedSession(request, key) }
+      const holder = { key, accountId: key.accountId, session: admittedSession(request, settings, key) }
       const slot = yield* streams.acquire(holder)
       const streamId = newStreamId(random)
       const { began, response, wire } = yield* marketEvents(streamId, yield* Effect.withFiber(Effect.succeed))

@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(
     })
 
     const current = Effect.fnUntraced(function* ({ request }: Requested) {
-      const secret = sessionSecret(request)
+      const secret = sessionSecret(request, settings)
       const account = yield* accountOf(secret).pipe(Effect.catchTag("AccountStoreUnavailable", unavailable))
       return answer(reportOf(account, account === null || secret === null ? null : csrfTokenOf(secret)))
     })
@@ -88,7 +88,7 @@ export const layer = HttpApiBuilder.group(
       answer(reportOf(null, null), sessionCookie(request, settings, null))
 
     const close = Effect.fnUntraced(function* ({ request }: Requested) {
-      const secret = sessionSecret(request)
+      const secret = sessionSecret(request, settings)
       if (secret !== null) {
         if (!mayChange(request, settings, secret)) {
           return yield* new OriginNotAllowed()
@@ -99,7 +99,7 @@ export const layer = HttpApiBuilder.group(
     })
 
     const closeAll = Effect.fnUntraced(function* ({ request }: Requested) {
-      const secret = sessionSecret(request)
+      const secret = sessionSecret(request, settings)
       const account = yield* accountOf(secret).pipe(Effect.catchTag("AccountStoreUnavailable", unavailable))
       if (secret === null || account === null) {
         return yield* sessionEnded()

@@ -40,6 +40,7 @@ import { TokenReader } from "../../tokens/TokenReader.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { admittedSession } from "../middleware/sessionCookie.ts"
+import { Settings } from "../Settings.ts"
 import { invalid, storeUnavailable, tooManyColdMints } from "../problems.ts"
 import { openStream } from "../streams/openStream.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
@@ -235,6 +236,7 @@ const handlers = HttpApiBuilder.group(
     const engine = yield* QuoteEngine
     const accounting = { limiter: yield* RateLimiter, usage: yield* UsageStore, operation: "spot.stream" }
     const streams = yield* StreamLimits
+    const settings = yield* Settings
     const ticks = yield* QuoteTicks
     const tokens = yield* TokenReader
 
@@ -288,7 +290,7 @@ const handlers = HttpApiBuilder.group(
       const slot = yield* streams.acquire({
         key,
         accountId: key.accountId,
-        session: admittedSession(request, key)
+        session: admittedSession(request, settings, key)
       })
       const start = { charge, slot, terms: streamTerms(query) }
       return yield* Effect.mapError(openStream(ticks, accounting, start), problemOf)

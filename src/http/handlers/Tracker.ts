@@ -239,7 +239,7 @@ const makeGroups = Effect.gen(function* () {
 const makeReads = Effect.gen(function* () {
   const feed = yield* TrackerFeed
   const tickets = yield* Tickets
-  const { publicUrl } = yield* Settings
+  const settings = yield* Settings
   const random = yield* SecretSource
   const { overview } = yield* makeOverview
 
@@ -279,7 +279,7 @@ const makeReads = Effect.gen(function* () {
     const { expiresAtMs, ticket } = yield* tickets
       .issue({
         keyId,
-        session: admittedSession(request, key),
+        session: admittedSession(request, settings, key),
         accountId,
         wallets,
         group,
@@ -289,7 +289,7 @@ const makeReads = Effect.gen(function* () {
       })
       .pipe(Effect.catchTag("TicketsUnavailable", ticketsUnavailable))
     return {
-      wsUrl: realtimeUrl(publicUrl, request, { ticket, wallets }),
+      wsUrl: realtimeUrl(settings.publicUrl, request, { ticket, wallets }),
       wallets,
       expiresInSeconds: ticketPolicy.lifeMs / 1000,
       ticketExpiresAtMs: expiresAtMs,

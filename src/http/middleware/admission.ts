@@ -119,7 +119,7 @@ export const makeAdmission: Effect.Effect<Admission, never, KeyStore | SessionSt
       fiber: Fiber.Fiber<unknown, unknown>,
       request: Request
     ): Effect.Effect<ApiKey, MissingApiKey | InvalidApiKey | OriginNotAllowed | DataUnavailable> => {
-      const secret = sessionSecret(request)
+      const secret = sessionSecret(request, settings)
       if (secret === null) {
         return Effect.fail(new MissingApiKey())
       }

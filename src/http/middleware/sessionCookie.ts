@@ -12,23 +12,29 @@ import { rawHeader } from "./rawHeader.ts"
 type Request = HttpServerRequest.HttpServerRequest
 
 const NAME = "fathom_session"
-const COOKIE = /(?:^|;)\s*fathom_session=(?<secret>[0-9A-Za-z]{43})\s*(?:;|$)/u
 const PENDING_NAME = "fathom_sign_in"
-const PENDING = /(?:^|;)\s*fathom_sign_in=(?<secret>[0-9A-Za-z]{43})\s*(?:;|$)/u
 
-const secretIn = (request: Request, cookie: RegExp): Redacted.Redacted | null => {
-  const secret = cookie.exec(rawHeader(request, "cookie") ?? "")?.groups?.["secret"]
-  return secret === undefined ? null : Redacted.make(secret)
+const readerOf = (name: string): RegExp => new RegExp(`(?:^|;)\\s*${name}=(?<secret>[0-9A-Za-z]{43})\\s*(?:;|$)`, "u")
+
+/** A cookie by its name over plain HTTP and over TLS. */
+interface CookieName {
+  readonly plain: string
+  readonly secure: string
+  readonly inPlain: RegExp
+  readonly inSecure: RegExp
 }
 
-/** The secret in the cookie; null without one. */
-export const sessionSecret = (request: Request): Redacted.Redacted | null => secretIn(request, COOKIE)
+const cookieName = (plain: string, prefix: string): CookieName => ({
+  plain,
+  secure: prefix + plain,
+  inPlain: readerOf(plain),
+  inSecure: readerOf(prefix + plain)
+})
 
-/** The reference of the session that a request was admitted with; null for a key. */
-export const admittedSession = (request: Request, key: Pick<ApiKey, "id">): string | null => {
-  const secret = isSession(key) ? sessionSecret(request) : null
-  return secret === null ? null : sessionReference(secret)
-}
+/** Browsers take a cookie with this prefix only from this host, over TLS and for every path. */
+const session = cookieName(NAME, "__Host-")
+/** This one has a path, so it can only be bound to TLS. */
+const pending = cookieName(PENDING_NAME, "__Secure-")
 
 /** True when the browser reached the service through TLS, according to the public URL or a trusted proxy. */
 const isSecure = (request: Request, { publicUrl, trustedHops }: SettingsShape): boolean =>
@@ -36,24 +42,52 @@ const isSecure = (request: Request, { publicUrl, trustedHops }: SettingsShape): 
     ? trustedHops > 0 && rawHeader(request, "x-forwarded-proto")?.split(",").at(-1)?.trim() === "https"
     : publicUrl.startsWith("https:")
 
+const secretIn = (request: Request, settings: SettingsShape, name: CookieName): Redacted.Redacted | null => {
+  const header = rawHeader(request, "cookie")
+  if (header === undefined) {
+    return null
+  }
+  const cookie = isSecure(request, settings) ? name.inSecure : name.inPlain
+  const secret = cookie.exec(header)?.groups?.["secret"]
+  return secret === undefined ? null : Redacted.make(secret)
+}
+
+/** The secret in the cookie; null without one. Over TLS only the cookie that another host cannot plant counts. */
+export const sessionSecret = (request: Request, settings: SettingsShape): Redacted.Redacted | null =>
+  secretIn(request, settings, session)
+
+/** The reference of the session that a request was admitted with; null for a key. */
+export const admittedSession = (request: Request, settings: SettingsShape, key: Pick<ApiKey, "id">): string | null => {
+  const secret = isSession(key) ? sessionSecret(request, settings) : null
+  return secret === null ? null : sessionReference(secret)
+}
+
 /** A cookie that scripts cannot read and that other sites' requests do not carry, except links. */
-const cookieOf = (request: Request, settings: SettingsShape, cookie: string, seconds: number): string =>
-  [cookie, "HttpOnly", "SameSite=Lax", `Max-Age=${seconds}`, ...(isSecure(request, settings) ? ["Secure"] : [])].join(
-    "; "
-  )
+const cookieOf = (
+  request: Request,
+  settings: SettingsShape,
+  name: CookieName,
+  { path, seconds, value }: { readonly value: string; readonly path: string; readonly seconds: number }
+): string => {
+  const rest = `${value}; Path=${path}; HttpOnly; SameSite=Lax; Max-Age=${seconds}`
+  return isSecure(request, settings) ? `${name.secure}=${rest}; Secure` : `${name.plain}=${rest}`
+}
 
 /** The `Set-Cookie` header of a session. A null secret removes the cookie. */
 export const sessionCookie = (
   request: Request,
   settings: SettingsShape,
-  session: { readonly secret: Redacted.Redacted; readonly lifetimeSeconds: number } | null
-): string => {
-  const value = session === null ? "" : Redacted.value(session.secret)
-  return cookieOf(request, settings, `${NAME}=${value}; Path=/`, session === null ? 0 : session.lifetimeSeconds)
-}
+  opened: { readonly secret: Redacted.Redacted; readonly lifetimeSeconds: number } | null
+): string =>
+  cookieOf(request, settings, session, {
+    value: opened === null ? "" : Redacted.value(opened.secret),
+    path: "/",
+    seconds: opened === null ? 0 : opened.lifetimeSeconds
+  })
 
 /** The secret of this browser's pending sign-in at a provider; null without one. */
-export const pendingSecret = (request: Request): Redacted.Redacted | null => secretIn(request, PENDING)
+export const pendingSecret = (request: Request, settings: SettingsShape): Redacted.Redacted | null =>
+  secretIn(request, settings, pending)
 
 /** The `Set-Cookie` header of a pending sign-in. The browser sends it back only below the path of the sign-in. */
 export const pendingCookie = (
@@ -62,7 +96,7 @@ export const pendingCookie = (
   path: string,
   secret: Redacted.Redacted
 ): string =>
-  cookieOf(request, settings, `${PENDING_NAME}=${Redacted.value(secret)}; Path=${path}`, PENDING_MINUTES * 60)
+  cookieOf(request, settings, pending, { value: Redacted.value(secret), path, seconds: PENDING_MINUTES * 60 })
 
 /** True when the browser states that a page of this service made the request. */
 export const isOwnOrigin = (request: Request, { publicUrl }: SettingsShape): boolean => {

@@ -93,14 +93,17 @@ const configured = Effect.gen(function* () {
   const oidc = yield* OidcClient
   const sessions = yield* SessionStore
   const settings = yield* Settings
-  const admitAttempt = makeAttemptGate("sign-in by provider", yield* CallerLimits, settings)
+  const limits = yield* CallerLimits
+  // Counted apart: whoever is sent to a callback again and again can still begin a sign-in.
+  const admitStart = makeAttemptGate("sign-in by provider", limits, settings)
+  const admitReturn = makeAttemptGate("return from provider", limits, settings)
 
   const start = Effect.fnUntraced(
     function* (request: Request) {
       if (isSentByOthers(request)) {
         return yield* foreign()
       }
-      yield* admitAttempt(request)
+      yield* admitStart(request)
       const callback = yield* callbackOf(request, settings)
       const secret = yield* accounts.beginSignIn
       const location = yield* oidc.authorizationUrl(secret, callback)
@@ -111,9 +114,9 @@ const configured = Effect.gen(function* () {
 
   const finish = Effect.fnUntraced(
     function* (request: Request) {
-      yield* admitAttempt(request)
+      yield* admitReturn(request)
       const callback = yield* callbackOf(request, settings)
-      const [secret, query] = [pendingSecret(request), queryOf(request)]
+      const [secret, query] = [pendingSecret(request, settings), queryOf(request)]
       if (secret === null || !isOf(secret, query)) {
         return yield* refused()
       }

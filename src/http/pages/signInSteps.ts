@@ -4,17 +4,16 @@ import type { HttpServerRequest } from "effect/http"
 import type { CallerLimits } from "../../access/CallerLimits.ts"
 import type { SessionStore } from "../../access/accounts/SessionStore.ts"
 import type { DataUnavailable, RateLimited } from "../../api/errors/problems.ts"
-import { visitorOf } from "./clickGate.ts"
 import { limited, storeUnavailable } from "../problems.ts"
 import type { SettingsShape } from "../Settings.ts"
-import { clientAddress } from "../middleware/clientAddress.ts"
+import { clientAddress, visitorOf } from "../middleware/clientAddress.ts"
 import { rawHeader } from "../middleware/rawHeader.ts"
 import { sessionCookie, sessionSecret } from "../middleware/sessionCookie.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
 /** Attempts to sign in from one address in any minute. */
-const ATTEMPTS = 20
+export const ATTEMPTS = 20
 const WINDOW_MS = 60_000
 
 /**
@@ -46,7 +45,7 @@ export const replaceSession = Effect.fnUntraced(function* (
   request: Request,
   accountId: string
 ) {
-  const before = sessionSecret(request)
+  const before = sessionSecret(request, settings)
   if (before !== null) {
     yield* sessions.end(before)
   }

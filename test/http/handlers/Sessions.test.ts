@@ -142,6 +142,9 @@ layer(running())("a session", (it) => {
   )
 })
 
+const statusWith = (cookie: string) =>
+  Effect.map(call("/api/v1/account/key", { key: null, headers: { cookie } }), ({ status }) => status)
+
 layer(running({ settings: { publicUrl: "https://api.example" } }))("behind TLS", (it) => {
   it.effect("the cookie is sent over TLS only", () =>
     Effect.gen(function* () {
@@ -181,3 +184,23 @@ layer(running({ limits: countedBy(() => Effect.fail(new LimiterUnavailable({ cau
     )
   }
 )
+
+const statusWith = (cookie: string) =>
+  Effect.map(call("/api/v1/account/key", { key: null, headers: { cookie } }), ({ status }) => status)
+
+layer(running({ settings: { publicUrl: "https://fathom.example" } }))("a session over TLS", (it) => {
+  it.effect("has a cookie that no other host can plant, and knows no other", () =>
+    Effect.gen(function* () {
+      const page = { origin: "https://fathom.example", "sec-fetch-site": "same-origin" }
+      const opened = yield* signIn(yield* accountOf("tls"), page)
+      const set = opened.headers.get("set-cookie") ?? ""
+      assert.match(
+        set,
+        /^__Host-fathom_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/u
+      )
+      const cookie = set.split(";")[0] ?? ""
+      assert.strictEqual(yield* statusWith(cookie), 200)
+      assert.strictEqual(yield* statusWith(cookie.replace("__Host-", "")), 401, "a planted cookie")
+    })
+  )
+})

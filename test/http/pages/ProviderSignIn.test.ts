@@ -114,6 +114,16 @@ describe("sign-in with a provider", () => {
     )
   )
 
+  it.live("can begin although its return was tried too often, and is counted there too", () =>
+    withProvider(() =>
+      Effect.gen(function* () {
+        const tried = yield* Effect.replicateEffect(ask("/sign-in/oidc/callback?code=x&state=x"), 21)
+        assert.deepStrictEqual([tried[19]?.status, tried[20]?.status], [401, 429])
+        assert.strictEqual((yield* ask("/sign-in/oidc")).status, 303)
+      })
+    )
+  )
+
   it.live("is refused once ten minutes have passed", () =>
     withProvider(() =>
       Effect.gen(function* () {
