@@ -16,6 +16,8 @@ import { MAX_GROUPS, MAX_TRACKED_WALLETS } from "../src/api/schemas/Tracker.ts"
 import { mcpLimits } from "../src/http/mcp/guardSessions.ts"
 import { MESSAGE_BYTES, MOST_LEVELS } from "../src/http/mcp/messages.ts"
 import { answerBytes } from "../src/http/mcp/tools.ts"
+import { ATTEMPTS } from "../src/http/pages/signInSteps.ts"
+import { defaults } from "../src/http/Settings.ts"
 import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
 import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
@@ -88,6 +90,8 @@ describe("docs/limits.md", () => {
       [walletBatchPolicy.concurrent, walletBatchPolicy.starts, 60, walletBatchPolicy.mostConcurrent]
     ],
     ["body", [8, 128, 16]],
+    ["pages, documents and static files", [defaults.pageRequests, 429]],
+    ["attempts to sign in", [ATTEMPTS]],
     ["URL", [MAX_URL / 1024]],
     ["message of `/mcp`", [MESSAGE_BYTES / 1024, MOST_LEVELS, answerBytes.usual, answerBytes.least, answerBytes.most]],
     ["prices, wallet summaries", itemsOf("PricesRequest", "mints")],
@@ -146,6 +150,8 @@ describe("docs/limits.md", () => {
       "sessions of `/mcp`",
       "wallet summaries, positions and histories, exit checks of wallets, liquidity reads and prices in the past",
       "body",
+      "pages, documents and static files",
+      "attempts to sign in",
       "URL",
       "message of `/mcp`",
       "prices, wallet summaries",

@@ -19,6 +19,8 @@ export interface SettingsShape {
   /** Longest time to receive a whole request. */
   readonly requestTimeout: Duration.Duration
   readonly keepAliveTimeout: Duration.Duration
+  /** Pages, documents and static files that one address may request in any minute. */
+  readonly pageRequests: number
 }
 
 const PORT = 3000
@@ -35,14 +37,15 @@ export const defaults: SettingsShape = {
   requestTimeout: Duration.seconds(18),
   // Longer than the idle time of common load balancers. They then close an idle connection first, and no request meets
   // a closing socket.
-  keepAliveTimeout: Duration.seconds(65)
+  keepAliveTimeout: Duration.seconds(65),
+  pageRequests: 600
 }
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("fathom/http/Settings") {
   static readonly layer = (settings: Partial<SettingsShape> = {}): Layer.Layer<Settings> =>
     Layer.succeed(Settings, { ...defaults, ...settings })
 
-  /** Reads `HOST`, `PORT`, `TRUST_PROXY`, `PUBLIC_URL`, `DRAIN_QUIET` and `DRAIN_LIMIT`. */
+  /** Reads `HOST`, `PORT`, `TRUST_PROXY`, `PUBLIC_URL`, `DRAIN_QUIET`, `DRAIN_LIMIT` and `PAGE_REQUESTS`. */
   static readonly layerConfig: Layer.Layer<Settings, Config.ConfigError> = Layer.effect(
     Settings,
     Effect.gen(function* () {
@@ -53,7 +56,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("fathom
         trustedHops: yield* rangeSetting("TRUST_PROXY", defaults.trustedHops, { minimum: 0, maximum: 16 }),
         publicUrl: yield* Config.String("PUBLIC_URL").pipe(Config.withDefault(null)),
         drainQuiet: yield* durationSetting("DRAIN_QUIET").pipe(Config.withDefault(defaults.drainQuiet)),
-        drainLimit: yield* durationSetting("DRAIN_LIMIT").pipe(Config.withDefault(defaults.drainLimit))
+        drainLimit: yield* durationSetting("DRAIN_LIMIT").pipe(Config.withDefault(defaults.drainLimit)),
+        pageRequests: yield* rangeSetting("PAGE_REQUESTS", defaults.pageRequests, { minimum: 1, maximum: 1_000_000 })
       }
     })
   )

@@ -43,6 +43,8 @@ const environment = (dataDir: string, readyFile: string): NodeJS.ProcessEnv => (
   ...process.env,
   DATA_DIR: dataDir,
   DRAIN_QUIET: "0 millis",
+  // Every test opens pages from this address.
+  PAGE_REQUESTS: "100000",
   PORT: "0",
   READY_FILE: readyFile
 })

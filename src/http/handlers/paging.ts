@@ -1,8 +1,14 @@
 /** Cursors of lists that are read page by page, either by the place of a row or by a pinned view. */
 import { Clock, Effect } from "effect"
+import { catalogue } from "../../api/errors/catalogue.ts"
 import { InvalidCursor } from "../../api/errors/problems.ts"
 import type { Pin } from "../../market/memory/PinnedViews.ts"
 import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
+
+const malformed = () =>
+  new InvalidCursor({
+    error: { message: catalogue.invalid_cursor.message, details: [{ in: "query", field: "cursor", issue: "format" }] }
+  })
 
 /**
  * The place after which a page starts; null without a cursor. Put the account into the selectors, so that another
@@ -16,7 +22,7 @@ export const startOf = <Place>(
   Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
     const key = cursor === undefined ? null : readCursor(cursor, selectors, nowMs)
     const place = key === null ? null : placeOf(key)
-    return cursor !== undefined && place === null ? Effect.fail(new InvalidCursor()) : Effect.succeed(place)
+    return cursor !== undefined && place === null ? Effect.fail(malformed()) : Effect.succeed(place)
   })
 
 /** The cursor of the next page; null on the last page. */
@@ -49,6 +55,6 @@ export const readPin = (sealed: Selectors, cursor: string | undefined): Effect.E
   }
   const [origin, view, place, untilMs] = readCursor(cursor, sealed, TIMELESS) ?? []
   return origin === undefined
-    ? Effect.fail(new InvalidCursor())
+    ? Effect.fail(malformed())
     : Effect.succeed({ origin, view: Number(view), place: Number(place), untilMs: Number(untilMs) })
 }

@@ -3,10 +3,12 @@ import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "e
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
 import { UsageStore } from "../../access/usage/UsageStore.ts"
-import { allowedMethods } from "./allowedMethods.ts"
+import { routesOf } from "./routes.ts"
 import { Drain } from "../Drain.ts"
 import { keepContext, RequestContext, openRequest } from "./RequestContext.ts"
 import { finalizeResponse } from "./finalizeResponse.ts"
+import { Settings } from "../Settings.ts"
+import { makePageGate } from "./pageGate.ts"
 import { preflightHeaders } from "./headers.ts"
 import { rawHeader } from "./rawHeader.ts"
 import { placeholder } from "./ErrorEnvelope.ts"
@@ -49,26 +51,29 @@ const nameSpan = (services: Context.Context<never>, context: RequestContext): vo
 }
 
 /**
- * Global middleware around every request, routed or not. It opens the request context, answers OPTIONS and too long
- * URLs, and registers `finalizeResponse`. `pages` are the paths outside the contract, `ownErrors` the paths whose
+ * Global middleware around every request, routed or not. It opens the request context, answers OPTIONS, too long
+ * URLs and too many requests for pages, and registers `finalizeResponse`. `pages` are the paths outside the contract, `ownErrors` the paths whose
  * errors have their own form.
  */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   pages: ReadonlyArray<`/${string}`>,
   ownErrors: ReadonlySet<string> = new Set()
-): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | UsageStore | Drain> =>
+): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | UsageStore | Drain | Settings> =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const { begun } = yield* Drain
+      const clock = yield* Clock.Clock
+      const isPage = pageTest(pages)
+      const refusalOf = makePageGate(isPage, yield* Settings, clock)
       const services = {
-        clock: yield* Clock.Clock,
+        clock,
         limiter: yield* RateLimiter,
         usage: yield* UsageStore,
         closing: begun,
-        isPage: pageTest(pages),
+        isPage,
         hasOwnErrors: (url: string) => ownErrors.has(url.split("?", 1)[0] ?? ""),
-        allowed: allowedMethods(api, pages)
+        routes: routesOf(api, pages)
       }
 
       return (routed) => {
@@ -85,6 +90,11 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
           }
           if (request.method === "OPTIONS") {
             return Effect.succeed(preflight)
+          }
+          const refusal = refusalOf(request)
+          if (refusal !== null) {
+            context.problem = refusal
+            return Effect.succeed(placeholder)
           }
           return Effect.provideService(logged, RequestContext, context)
         })

@@ -1,5 +1,6 @@
-import { Option } from "effect"
+import { Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { IpNetwork, NetAddress } from "effect/net"
 import { rawHeader } from "./rawHeader.ts"
 
 /**
@@ -25,3 +26,18 @@ export const callerAddress = (request: HttpServerRequest.HttpServerRequest, trus
     forwardedFor: rawHeader(request, "x-forwarded-for"),
     trustedHops
   })
+
+/** Prefix length of the IPv6 network of one household or phone. */
+const IPV6_PREFIX = 64
+
+const networkOf = (address: NetAddress.IpAddress): Result.Result<string, unknown> =>
+  Result.map(IpNetwork.fromAddress(address, Math.min(IPV6_PREFIX, NetAddress.width(address))), IpNetwork.format)
+
+/** Visitor id of an address: the IPv4 address, or the IPv6 /64 network. All invalid addresses are "unknown". */
+export const visitorOf = (address: string | null): string =>
+  Result.getOrElse(
+    Result.flatMap(NetAddress.ipFromString(address?.split("%", 1)[0] ?? ""), (ip) =>
+      networkOf(NetAddress.toCanonical(ip))
+    ),
+    () => "unknown"
+  )

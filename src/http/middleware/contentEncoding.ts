@@ -1,5 +1,5 @@
 /** Chooses a content encoding (RFC 9110, 12.5.3), and compresses in Node's thread pool. */
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { brotliCompress, constants, gzip } from "node:zlib"
 
 /** Encodings in order of preference among equal weights. */
@@ -47,8 +47,13 @@ export const chosenEncoding = (header: string | undefined): Encoding | undefined
 export const varyByEncoding = (vary: string | undefined): string =>
   vary === undefined ? "accept-encoding" : `${vary}, accept-encoding`
 
-/** The compressed body; null when it cannot be compressed or would not become shorter. */
-export const compressed = (body: string | Uint8Array, encoding: Encoding): Effect.Effect<Uint8Array | null> =>
+/**
+ * Bodies that are compressed at a time. Each takes about a megabyte beside its body, and the thread pool runs no more
+ * than four anyway.
+ */
+const turns = Semaphore.makeUnsafe(8)
+
+const compress = (body: string | Uint8Array, encoding: Encoding): Effect.Effect<Uint8Array | null> =>
   Effect.callback<Uint8Array | null>((resume) => {
     const done = (error: Error | null, bytes: Uint8Array) => {
       resume(Effect.succeed(error === null && bytes.length < Buffer.byteLength(body) ? bytes : null))
@@ -63,3 +68,7 @@ export const compressed = (body: string | Uint8Array, encoding: Encoding): Effec
       brotliCompress(body, { params }, done)
     }
   })
+
+/** The compressed body; null when it cannot be compressed or would not become shorter. */
+export const compressed = (body: string | Uint8Array, encoding: Encoding): Effect.Effect<Uint8Array | null> =>
+  turns.withPermits(1)(compress(body, encoding))

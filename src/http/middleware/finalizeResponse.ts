@@ -1,10 +1,12 @@
 import { type Clock, Effect } from "effect"
-import { type HttpEffect, HttpServerResponse } from "effect/http"
+import { type HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { UsageStore } from "../../access/usage/UsageStore.ts"
 import { catalogue, type ErrorCode } from "../../api/errors/catalogue.ts"
 import type { Problem } from "../../api/errors/Problem.ts"
 import { LimiterUnavailable } from "../../api/errors/problems.ts"
+import { invalid } from "../problems.ts"
+import type { Routes } from "./routes.ts"
 import { withDecisionDeadline } from "./decisionDeadline.ts"
 import type { RequestContext, MeterReading } from "./RequestContext.ts"
 import { encoded, validated, withChanges } from "./representation.ts"
@@ -22,8 +24,7 @@ export interface ResponseServices {
   readonly isPage: (url: string) => boolean
   /** True for a URL whose errors have their own form, such as JSON-RPC. */
   readonly hasOwnErrors: (url: string) => boolean
-  /** Methods of the route at this URL; empty without a route. */
-  readonly allowed: (url: string) => ReadonlyArray<string>
+  readonly routes: Routes
 }
 
 /** Codes for statuses that the framework answers without a body. 503 means that the shutdown interrupted the fiber. */
@@ -33,13 +34,25 @@ const bareCodes: Record<number, ErrorCode> = {
   503: "data_unavailable"
 }
 
-const problemOfStatus = (status: number, url: string, context: RequestContext, services: ResponseServices): Problem => {
+const undecodable = (field: string) =>
+  invalid({ in: "path", field, issue: "format" }, `${field} must be UTF-8 in percent-encoding.`)
+
+const problemOfStatus = (
+  status: number,
+  { method, url }: HttpServerRequest.HttpServerRequest,
+  context: RequestContext,
+  { routes }: ResponseServices
+): Problem => {
   if (status !== 404) {
     return serverProblem(bareCodes[status] ?? "internal_error")
   }
-  const methods = services.allowed(url)
+  const repaired = routes.repaired(url)
+  const methods = routes.allowed(repaired?.url ?? url)
   if (methods.length === 0) {
     return serverProblem("not_found")
+  }
+  if (repaired !== null && methods.includes(method)) {
+    return undecodable(repaired.parameter)
   }
   context.allow = methods.join(", ")
   return serverProblem("method_not_allowed")
@@ -130,7 +143,7 @@ export const finalizeResponse =
   (request, response) => {
     const isWritten = context.replayed || isHtml(response) || services.hasOwnErrors(request.url)
     if (context.problem === undefined && response.status >= 400 && !isWritten) {
-      context.problem = problemOfStatus(response.status, request.url, context, services)
+      context.problem = problemOfStatus(response.status, request, context, services)
     }
     const status = context.problem === undefined ? response.status : catalogue[context.problem.error.code].status
     const failed = status >= 500 || status === 429

@@ -26,7 +26,10 @@ export const withChanges = (
 
 /** Tags and compressed forms of bodies that are sent again and again. */
 const tags = new WeakMap<HttpBody.HttpBody, string>()
-const forms = new WeakMap<HttpBody.HttpBody, Map<Encoding, Uint8Array | null>>()
+const forms = new WeakMap<HttpBody.HttpBody, Map<Encoding, Form>>()
+
+/** A compressed form: its bytes, null when the body is sent as it is, or the work that makes it. */
+type Form = Uint8Array | null | Promise<Uint8Array | null>
 
 /** A weak entity tag, because the compressed forms share it. */
 const tagOf = (body: HttpBody.Uint8Array): string => {
@@ -41,22 +44,22 @@ const bare = (tag: string): string => tag.trim().replace(/^W\//u, "")
 const isKnown = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch?.split(",").some((known) => known.trim() === "*" || bare(known) === bare(tag)) === true
 
-/** Compressed bytes of the body. For a tagged response they are kept as long as its body. */
-const bytesOf = (
-  body: HttpBody.Uint8Array,
-  encoding: Encoding,
-  isTagged: boolean
-): Effect.Effect<Uint8Array | null> => {
-  const kept = isTagged ? (forms.get(body) ?? new Map<Encoding, Uint8Array | null>()) : undefined
-  const known = kept?.get(encoding)
-  return known !== undefined
-    ? Effect.succeed(known)
-    : Effect.map(compressed(body.body, encoding), (bytes) => {
-        if (kept !== undefined) {
-          forms.set(body, kept.set(encoding, bytes))
-        }
-        return bytes
-      })
+/** Starts to make a form, and keeps it. Requests that come meanwhile wait for the same work. */
+const startForm = (kept: Map<Encoding, Form>, bytes: Uint8Array, encoding: Encoding): Promise<Uint8Array | null> => {
+  const pending = Effect.runPromise(compressed(bytes, encoding)).then((form) => {
+    kept.set(encoding, form)
+    return form
+  })
+  kept.set(encoding, pending)
+  return pending
+}
+
+/** The form of a tagged body. It is made once and kept as long as the body. */
+const formOf = (body: HttpBody.Uint8Array, encoding: Encoding): Effect.Effect<Uint8Array | null> => {
+  const kept = forms.get(body) ?? new Map<Encoding, Form>()
+  forms.set(body, kept)
+  const form = kept.has(encoding) ? (kept.get(encoding) ?? null) : startForm(kept, body.body, encoding)
+  return form instanceof Promise ? Effect.promise(() => form) : Effect.succeed(form)
 }
 
 const contentTypeOf = ({ body, headers }: Response): string | undefined =>
@@ -101,7 +104,8 @@ export const encoded = (request: Request, response: Response): Effect.Effect<Res
   if (encoding === undefined) {
     return Effect.succeed(plain)
   }
-  return Effect.map(bytesOf(body, encoding, headers["etag"] !== undefined), (bytes) =>
+  const isTagged = headers["etag"] !== undefined
+  return Effect.map(isTagged ? formOf(body, encoding) : compressed(body.body, encoding), (bytes) =>
     bytes === null
       ? plain
       : withChanges(response, {

@@ -1,23 +1,7 @@
 /** Decides which visits of a share page count as clicks. */
-import { Result } from "effect"
-import { IpNetwork, NetAddress } from "effect/net"
 
 const AGAIN_AFTER_MS = 30 * 60_000
 const MOST_REMEMBERED = 50_000
-/** Prefix length of the IPv6 network of one household or phone. */
-const IPV6_PREFIX = 64
-
-const networkOf = (address: NetAddress.IpAddress): Result.Result<string, unknown> =>
-  Result.map(IpNetwork.fromAddress(address, Math.min(IPV6_PREFIX, NetAddress.width(address))), IpNetwork.format)
-
-/** Visitor id of an address: the IPv4 address, or the IPv6 /64 network. All invalid addresses are "unknown". */
-export const visitorOf = (address: string | null): string =>
-  Result.getOrElse(
-    Result.flatMap(NetAddress.ipFromString(address?.split("%", 1)[0] ?? ""), (ip) =>
-      networkOf(NetAddress.toCanonical(ip))
-    ),
-    () => "unknown"
-  )
 
 const ROBOTS = /bot\b|crawl|spider|preview|facebookexternalhit|embedly|slurp|curl|wget|headless/iu
 

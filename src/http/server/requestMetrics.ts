@@ -4,7 +4,7 @@ import { FindMyWay, type HttpRouter } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { Handle } from "./fastQuotePath.ts"
 import { MCP_PATH } from "../mcp/paths.ts"
-import { routerConfig } from "../middleware/allowedMethods.ts"
+import { routerConfig } from "../middleware/routes.ts"
 import { contextOf } from "../middleware/RequestContext.ts"
 import { CLIENT_LEFT } from "./requestLog.ts"
 

@@ -42,6 +42,20 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
     })
   )
 
+  it.effect("name a cursor that is malformed", () =>
+    Effect.gen(function* () {
+      for (const path of ["pnl?groupBy=mint&cursor=x", "fills?cursor=x", "follows?cursor=x"]) {
+        const answer = yield* call(`${COPY}/${path}`, { key: "f" })
+        assertRefused(answer, 400, "invalid_cursor")
+        assert.deepStrictEqual<unknown>(answer.json("error.details"), [
+          { in: "query", field: "cursor", issue: "format" }
+        ])
+      }
+      const without = yield* call(`${COPY}/pnl?cursor=x`, { key: "f" })
+      assert.match(String(without.json("error.message")), /^cursor /u)
+    })
+  )
+
   it.effect("refuse cursors that are malformed, of another list, of another account or made up", () =>
     Effect.gen(function* () {
       const cursors = {

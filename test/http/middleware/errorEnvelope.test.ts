@@ -29,6 +29,9 @@ const refusals: ReadonlyArray<readonly [string, string, string, number, string]>
   ["a path in another case", "GET", "/Probe/free", 404, "not_found"],
   ["a path with a slash too many", "GET", "/probe/free/", 404, "not_found"],
   ["a path that cannot be decoded", "GET", "/probe/%zz", 404, "not_found"],
+  ["a parameter that cannot be decoded", "GET", "/probe/fails/%zz", 400, "invalid_request"],
+  ["a parameter that is no UTF-8", "GET", "/probe/fails/%E0%A4%A?x=%", 400, "invalid_request"],
+  ["a parameter that cannot be decoded, by another method", "DELETE", "/probe/fails/%zz", 405, "method_not_allowed"],
   ["another method", "DELETE", "/probe/free", 405, "method_not_allowed"],
   ["a defect", "GET", "/probe/defect", 500, "internal_error"],
   ["an answer that breaks its own schema", "GET", "/probe/unencodable", 500, "internal_error"],
@@ -49,6 +52,15 @@ layer(probing({ keys: [keyOf("a")] }))("every refusal has the envelope, an id an
       })
     )
   }
+
+  it.effect("400 names the parameter of a path that cannot be decoded", () =>
+    Effect.gen(function* () {
+      const answer = yield* call("/probe/fails/%c3")
+      assert.deepStrictEqual<unknown>(answer.json("error.details"), [{ in: "path", field: "as", issue: "format" }])
+      const page = yield* call("/t/%ff")
+      assert.deepStrictEqual<unknown>(page.json("error.details"), [{ in: "path", field: "mint", issue: "format" }])
+    })
+  )
 
   it.effect("405 lists the methods of the path", () =>
     Effect.gen(function* () {

@@ -3,6 +3,8 @@ import { Effect, Layer, Result } from "effect"
 import { request } from "node:http"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { SOL } from "../../../src/domain/Address.ts"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { encoded, validated } from "../../../src/http/middleware/representation.ts"
 import { chosenEncoding } from "../../../src/http/middleware/contentEncoding.ts"
 import { Listening } from "../../../src/http/server/NodeServer.ts"
 import { QuoteEngine } from "../../../src/quotes/QuoteEngine.ts"
@@ -65,6 +67,25 @@ describe("the encoding of an answer", () => {
   ])("for Accept-Encoding %s is %s", (header, encoding) => {
     assert.strictEqual(chosenEncoding(header), encoding)
   })
+})
+
+describe("a form of a document", () => {
+  it.effect("is made once, and requests that come meanwhile share it", () =>
+    Effect.gen(function* () {
+      const asked = HttpServerRequest.fromWeb(
+        new Request("http://fathom.invalid/openapi.json", { headers: { "accept-encoding": "br" } })
+      )
+      const document = HttpServerResponse.text("the same text ".repeat(5000))
+      const sent = yield* Effect.all(
+        Array.from({ length: 30 }, () => encoded(asked, validated(asked, document))),
+        { concurrency: "unbounded" }
+      )
+      const later = yield* encoded(asked, validated(asked, document))
+      const forms = new Set([...sent, later].map(({ body }) => (body._tag === "Uint8Array" ? body.body : null)))
+      assert.strictEqual(forms.size, 1)
+      assert.strictEqual(later.headers["content-encoding"], "br")
+    })
+  )
 })
 
 layer(running({ keys: [keyOf("a")], engine: engineOver(makeMarket()) }))("representations", (it) => {

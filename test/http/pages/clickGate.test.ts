@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ClickGate, isVisit, visitorOf } from "../../../src/http/pages/clickGate.ts"
+import { ClickGate, isVisit } from "../../../src/http/pages/clickGate.ts"
+import { visitorOf } from "../../../src/http/middleware/clientAddress.ts"
 
 describe("a visitor", () => {
   it("is an IPv4 address however it is written, or an IPv6 network of 64 bits", () => {
