@@ -185,9 +185,6 @@ layer(running({ limits: countedBy(() => Effect.fail(new LimiterUnavailable({ cau
   }
 )
 
-const statusWith = (cookie: string) =>
-  Effect.map(call("/api/v1/account/key", { key: null, headers: { cookie } }), ({ status }) => status)
-
 layer(running({ settings: { publicUrl: "https://fathom.example" } }))("a session over TLS", (it) => {
   it.effect("has a cookie that no other host can plant, and knows no other", () =>
     Effect.gen(function* () {
