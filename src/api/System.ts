@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DataUnavailable } from "./errors/problems.ts"
 import { NoQuery } from "./parameters.ts"
+import { ProgramDecoding } from "./schemas/ProgramDecoding.ts"
 import { ProgramState } from "./schemas/ProgramState.ts"
 import { SourceFreshness } from "./schemas/SourceFreshness.ts"
 import { field } from "../domain/field.ts"
@@ -56,6 +57,10 @@ export class PartState extends Schema.Opaque<PartState>()(
     programs: field(
       Schema.optionalKey(Schema.Array(ProgramState)),
       "Every quoted AMM program. Only for the source `programs`."
+    ),
+    decoding: field(
+      Schema.optionalKey(Schema.Array(ProgramDecoding)),
+      "Every AMM program with swaps since the process started. Only for the source `decoding`."
     )
   }).annotate({ identifier: "PartState", description: "State and past of one part of the service." })
 ) {}

@@ -41,6 +41,11 @@ describe("faults that are provoked", () => {
   /** A rule on a counter needs two samples, and has a test of its own. */
   const written: Record<Exclude<keyof typeof unprovoked, "FathomBusRefuses">, string> = {
     FathomAlertsMissed: state("alerts", "partial"),
+    FathomDecoderDrifts: [
+      'fathom_decoding_drift_since_seconds{dex="pumpswap"} 1791476400',
+      'fathom_decoding_confirmed_before_ratio{dex="pumpswap"} 0.998',
+      'fathom_decoding_confirmed_ratio{dex="pumpswap"} 0.71'
+    ].join("\n"),
     FathomProgramUnproven: 'fathom_program_upgraded{dex="a"} 1\nfathom_program_state{dex="a",state="unproven"} 1',
     FathomQuotesWrong: 'fathom_program_state{dex="a",state="wrong"} 1',
     FathomSharedStateLost: state("bus", "stale"),

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
 import { shortDecimal } from "../../src/web/parts/numbers.ts"
 import { isolated } from "../../src/web/parts/words.ts"
+import { hourWords, shareWords } from "../../src/web/status/decoding.ts"
 import { extrasOf, stateWords } from "../../src/web/status/sources.ts"
 import { type Bar, mergedBars } from "../../src/web/token/bars.ts"
 import { daysDrawn } from "../../src/web/wallet/days.ts"
@@ -131,5 +132,29 @@ describe("days of a wallet", () => {
     assert.strictEqual(daysDrawn(["2", "1"], 100).zero, 100)
     assert.strictEqual(daysDrawn(["-2"], 100).zero, 0)
     assert.deepStrictEqual(daysDrawn([null, "0"], 100), { zero: 100, bars: [null, { y: 100, height: 0 }] })
+  })
+})
+
+describe("the decoding of a program", () => {
+  it("has a share that is 100 % only when every swap is confirmed", () => {
+    assert.deepStrictEqual([1, 0.99999, 0.71, 0, null].map(shareWords), ["100 %", "99.9 %", "71 %", "0 %", "–"])
+  })
+
+  it("names what was not confirmed, and only that", () => {
+    const hour = {
+      startMs: 0,
+      seen: 10,
+      confirmed: 10,
+      contradicted: 0,
+      unchecked: 0,
+      leftOut: { oneSided: 0, unmoved: 0 },
+      unknown: 0,
+      unknownInstructions: {}
+    }
+    assert.strictEqual(hourWords(hour), "10 seen, 10 confirmed")
+    assert.strictEqual(
+      hourWords({ ...hour, confirmed: 5, leftOut: { oneSided: 1, unmoved: 1 }, unknown: 3 }),
+      "10 seen, 5 confirmed, 2 left out, 3 of unknown instructions"
+    )
   })
 })

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { CoverageReason } from "../../domain/Scalar.ts"
+import { ProgramDecoding } from "./ProgramDecoding.ts"
 import { ProgramState } from "./ProgramState.ts"
 import { field } from "../../domain/field.ts"
 
@@ -50,6 +51,10 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
       "Only for services that are called when a request needs them (EVM candles, perps venues, funding): time of the last failure; null before the first."
     ),
     programs: field(Schema.optionalKey(Schema.Array(ProgramState)), "Only for `programs`: every quoted AMM program."),
+    decoding: field(
+      Schema.optionalKey(Schema.Array(ProgramDecoding)),
+      "Only for `decoding`: every AMM program with swaps since the process started, by label."
+    ),
     reason: field(Schema.optionalKey(CoverageReason), "Why the source is not current; absent when it is."),
     advice: field(
       Schema.optionalKey(Schema.String),

@@ -3,6 +3,7 @@ import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import type { BalanceChange, Leg, NetTrade, Transfer } from "../../api/schemas/Trade.ts"
 import type { Signature } from "../../domain/Signature.ts"
 import type { BlockHoldings } from "./holdings.ts"
+import type { ProgramChecks } from "./swapChecks.ts"
 import type { BlockHead } from "../blocks/BlockFeed.ts"
 
 /** What was decoded from a transaction. A failed transaction has only its fee. */
@@ -29,6 +30,8 @@ export interface TradeBlock extends BlockHead {
   readonly supply: ReadonlyArray<SupplyChange>
   /** Changes of token holdings; absent when a transaction could not be decoded. */
   readonly holdings?: BlockHoldings | undefined
+  /** How well the decoded amounts agree with events and balances, by program. Absent when the feed does not check. */
+  readonly checks?: ReadonlyArray<ProgramChecks> | undefined
   /** How many transactions could not be decoded. */
   readonly malformed: number
 }

@@ -5,6 +5,8 @@ import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decodeTrades.ts"
 import { makeHoldings } from "./holdings.ts"
 import { launchesOf } from "./launches.ts"
+import { poolSwapsOf } from "./poolSwaps.ts"
+import { sumChecks, type SwapCheck } from "./swapChecks.ts"
 import { walletMovesOf } from "./walletMoves.ts"
 import { makeSupplyChanges } from "./supplyChanges.ts"
 import { readBlock } from "./transaction.ts"
@@ -22,6 +24,7 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
   const launches: Array<Launch> = []
   const supply = makeSupplyChanges()
   const holdings = makeHoldings()
+  const checks: Array<SwapCheck> = []
   let malformed = 0
   for (const [place, entry] of transactions.entries()) {
     if (Result.isFailure(entry)) {
@@ -30,7 +33,9 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
     }
     const transaction = entry.success
     const index = transaction.indexInBlock ?? place
-    const trades = decodeTrades(transaction)
+    const found = transaction.error === null ? poolSwapsOf(transaction) : undefined
+    checks.push(...(found?.checks ?? []))
+    const trades = decodeTrades(transaction, found)
     const { legs, nets, unresolved } = trades
     const transfers = walletTransfersOf(transaction, trades)
     const changes = balanceChangesOf(transaction, trades)
@@ -52,6 +57,7 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
     supply: supply.all(),
     // The holdings of a block that was only read in part would be wrong.
     ...(malformed === 0 && { holdings: holdings.all() }),
+    checks: sumChecks(checks),
     malformed
   }
 }

@@ -2,7 +2,7 @@
 import type { Leg, NetTrade, Occurrence, TransferFees } from "../../api/schemas/Trade.ts"
 import { netTradesOf } from "./netTrades.ts"
 import { fillsOf } from "./orders.ts"
-import { type PoolSwap, poolSwapsOf } from "./poolSwaps.ts"
+import { type PoolSwap, type PoolSwaps, poolSwapsOf } from "./poolSwaps.ts"
 import { sidesOf } from "./sides.ts"
 import { quantityOf, type Transaction } from "./transaction.ts"
 import { swapOwnersOf } from "./swapOwners.ts"
@@ -40,12 +40,15 @@ const transferFeesOf = (side: Leg["side"], { feeIn, feeOut }: PoolSwap): Transfe
       ? { token: feeOut, quote: feeIn }
       : { token: feeIn, quote: feeOut }
 
-/** The trades of a transaction. A failed transaction has none, because nothing it did took effect. */
-export const decodeTrades = (transaction: Transaction): DecodedTrades => {
+/**
+ * The trades of a transaction. A failed transaction has none, because nothing it did took effect. `found` are its pool
+ * swaps, if the caller has them.
+ */
+export const decodeTrades = (transaction: Transaction, found?: PoolSwaps): DecodedTrades => {
   if (transaction.error !== null) {
     return NOTHING
   }
-  const { swaps, unresolved } = poolSwapsOf(transaction)
+  const { swaps, unresolved } = found ?? poolSwapsOf(transaction)
   const fills = fillsOf(transaction)
   const wallets = swapOwnersOf(transaction, swaps, fills)
   const occurrence = occurrenceIn(transaction)

@@ -2,6 +2,7 @@
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { loggedReports } from "./programLogs.ts"
 import { type CallReport, reportsIn, type SwapCall, swapCallsOf, transfersIn } from "./swapCalls.ts"
+import { isInBalances, type SwapCheck, unknownSwaps } from "./swapChecks.ts"
 import type { TokenPayment } from "./tokenTransfers.ts"
 import { transferFeeOf } from "./transferFees.ts"
 import type { Hop } from "../../programs/interface/SwapDecoder.ts"
@@ -37,6 +38,8 @@ export interface PoolSwap {
 export interface PoolSwaps {
   readonly swaps: ReadonlyArray<PoolSwap>
   readonly unresolved: number
+  /** One check for each swap, for each unresolved one, and for each swap by an instruction that no decoder knows. */
+  readonly checks: ReadonlyArray<SwapCheck>
 }
 
 /** What one vault received and paid, with the transfer fees. */
@@ -255,12 +258,30 @@ const lamportsSent = ({ instructions }: Transaction, { at, end }: SwapCall, trad
   return sent
 }
 
+/** The outcome for a swap instruction whose amounts could not be determined. */
+const outcomeOf = (hop: Hop, transfers: ReadonlyArray<TokenPayment>): "one_sided" | "unmoved" =>
+  hop.vaults !== null &&
+  transfers.some(({ destination, source }) => hop.vaults?.includes(source) || hop.vaults?.includes(destination))
+    ? "one_sided"
+    : "unmoved"
+
+/** Checks a swap against its event. Without an event, against the balances of its vaults. */
+const checkOf = (
+  transaction: Transaction,
+  calls: ReadonlyArray<SwapCall>,
+  { confirmed, vaults }: PoolSwap
+): SwapCheck["outcome"] => {
+  const agreed = confirmed ?? isInBalances(transaction, calls, vaults)
+  return agreed === null ? "no_evidence" : agreed ? "confirmed" : "contradicted"
+}
+
 /** Finds every pool swap, in the order in which the swaps ran. */
 export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   const calls = swapCallsOf(transaction)
   const deal = makeDealer(transaction, calls)
   const alone = calls.length === 1
   const swaps: Array<PoolSwap> = []
+  const checks: Array<SwapCheck> = []
   let unresolved = 0
   for (const call of calls) {
     const transfers = transfersIn(transaction, call)
@@ -272,16 +293,24 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
       continue
     }
     const before = swaps.length
+    const leaveOut = (hop: Hop | undefined) => {
+      unresolved += 1
+      const outcome = hop === undefined ? ("unmoved" as const) : outcomeOf(hop, transfers)
+      checks.push({ dex: call.program.dex, outcome, tag: null })
+    }
     for (const [i, hop] of call.hops.entries()) {
       const report = reportOf(reports, call.hops.length, i)
       const swap = swapOf(transaction, call, hop, transfers, report, alone)
       if (swap !== null) {
         swaps.push(...partsOf(swap, report))
+        checks.push({ dex: swap.dex, outcome: checkOf(transaction, calls, swap), tag: null })
       } else if (hop.perhaps !== true) {
-        unresolved += 1
+        leaveOut(hop)
       }
     }
-    unresolved += swaps.length === before && call.hops[0]?.perhaps === true ? 1 : 0
+    if (swaps.length === before && call.hops[0]?.perhaps === true) {
+      leaveOut(call.hops[0])
+    }
   }
-  return { swaps, unresolved }
+  return { swaps, unresolved, checks: [...checks, ...unknownSwaps(transaction, calls)] }
 }

@@ -38,10 +38,10 @@ export const addReport = (reports: Array<CallReport>, report: CallReport): void 
 }
 
 /** An event names only the event authority. No swap has a single account. */
-const isSelfCall = ({ accounts }: Instruction): boolean => accounts.length === 1
+export const isSelfCall = ({ accounts }: Instruction): boolean => accounts.length === 1
 
 /** Where the calls inside an instruction end. Without heights, every call up to the next swap counts. */
-const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: number | undefined): number => {
+export const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: number | undefined): number => {
   const outer = instructions[at]?.outer
   const depth = instructions[at]?.height ?? null
   for (let end = at + 1; end < instructions.length; end++) {
@@ -88,7 +88,7 @@ export const transfersIn = (
 }
 
 /** The report of a swap event that a program sent to itself; null for other instructions. */
-const selfReport = (instruction: Instruction): CallReport | null => {
+export const selfReport = (instruction: Instruction): CallReport | null => {
   const program = swapDecoderOf.get(instruction.program)
   if (program?.selfCall === undefined || !isSelfCall(instruction)) {
     return null

@@ -3,6 +3,7 @@ import type { Launch } from "../../api/schemas/Launch.ts"
 import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import type { BlockHoldings } from "../../chain/decoding/holdings.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
+import type { ProgramChecks } from "../../chain/decoding/swapChecks.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
 /** The decoded transactions and launches of one block. */
@@ -20,6 +21,8 @@ export interface TradeBatch {
   readonly supply?: ReadonlyArray<SupplyChange> | undefined
   /** Changes of token holdings; absent when the feed does not report them, or not for the whole block. */
   readonly holdings?: BlockHoldings | undefined
+  /** How well the decoded swaps agree with the chain; absent when the feed does not check, or for a block read again. */
+  readonly checks?: ReadonlyArray<ProgramChecks> | undefined
   /** True when blocks between this one and the previous one were not read. */
   readonly afterGap: boolean
 }

@@ -4,6 +4,7 @@ import { PriceBook } from "../../tokens/PriceBook.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 import { type MarketStorePorts, marketStores } from "../model/MarketStores.ts"
 import { driveTape } from "./driveTape.ts"
+import { reportDecoding } from "./decodingState.ts"
 import { blocksState } from "./freshness.ts"
 import { leastCoverage, limits, makeMarket, restorePatience } from "./makeMarket.ts"
 import type { MarketReads } from "./MarketReads.ts"
@@ -44,6 +45,7 @@ export class Market extends Context.Service<Market, MarketReads>()("fathom/marke
         const { market, tape } = yield* makeMarket(bounds, yield* leastCoverage, yield* restorePatience)
         const parts = { feed: yield* TradeFeed, stores: yield* marketStores, prices: yield* PriceBook, tape }
         yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(market, nowMs))
+        yield* reportDecoding(market.decoding)
         yield* drive(parts, bounds, {
           record: yield* recordSettings,
           repair: yield* repairSettings,

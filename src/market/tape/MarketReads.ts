@@ -1,6 +1,7 @@
 import type { Effect, Stream } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
+import type { DecodingWatch } from "../memory/DecodingWatch.ts"
 import type { MarketState } from "../memory/MarketState.ts"
 import type { Gaps } from "../model/Gaps.ts"
 import type { Launches } from "../model/Launches.ts"
@@ -35,6 +36,8 @@ export interface MarketReads {
   readonly launches: Pick<Launches, "all" | "droppedToMs" | "of">
   /** The trades of the newest blocks. */
   readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped" | "newest">
+  /** How well the swaps of the applied blocks agree with the chain. */
+  readonly decoding: () => Pick<DecodingWatch, "newestMs" | "read">
   /** True when the feed reports launches. */
   readonly reportsLaunches: () => boolean
   /** Decimals of a token, from its last trade that had them; null when none did. */

@@ -3,6 +3,8 @@ import { Clock, Config, Duration, Effect, PubSub, Semaphore, Stream } from "effe
 import { countSetting, durationSetting, shareSetting } from "../../domain/countSetting.ts"
 import { ownTurn } from "../../domain/loopTime.ts"
 import { covering, incomplete } from "../../domain/Scalar.ts"
+import { quotableDex } from "../../chain/decoding/quotableDex.ts"
+import { DecodingWatch } from "../memory/DecodingWatch.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 import { captureOf, makeMemory, makeRestoreWait, rememberMissing } from "../memory/tapeContent.ts"
 import {
@@ -49,12 +51,16 @@ const MOST_AT_ONCE = 8
 /** Blocks that a subscriber may be behind before it loses the oldest. */
 export const SUBSCRIBER_BUFFER = 1024
 
+/** The swaps of quoted programs should be confirmed. Of the others it is only watched whether their share falls. */
+const newDecodingWatch = () => new DecodingWatch((dex) => quotableDex(dex) === true)
+
 /** What the reads and the writes of one market share. */
 interface Held {
   chain: TapedChain
   /** The blocks since a rebuild began; null while there is none. */
   tail: Array<PricedBatch> | null
   snapshots: SnapshotNotes
+  decoding: DecodingWatch
   reportsLaunches: boolean
   readonly published: PubSub.PubSub<NumberedBatch>
   readonly restoring: ReturnType<typeof makeRestoreWait>
@@ -72,6 +78,7 @@ const readsOf = (held: Held, least: number): MarketReads => {
     get recent() {
       return held.chain.recent
     },
+    decoding: () => held.decoding,
     reportsLaunches: () => held.reportsLaunches,
     decimalsOf: (mint) => held.chain.decimals.of(mint),
     heardAtMs: () => held.chain.heardAtMs,
@@ -165,6 +172,9 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
       counts.blocks++
       counts.trades += applied.applied
       held.tail?.push(batch)
+      if (batch.checks !== undefined) {
+        held.decoding.add(batch.timeMs, batch.checks)
+      }
       held.reportsLaunches = batch.launches !== null
       chain.heardAtMs = nowMs
       yield* PubSub.publish(held.published, { batch, number: sent.number++, chain: sent.chain })
@@ -206,6 +216,7 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
     startAnew: () => {
       sent.chain++
       held.snapshots = { loaded: null, kept: null }
+      held.decoding = newDecodingWatch()
       held.chain = emptyChain(bounds)
       held.restoring.end()
     },
@@ -227,6 +238,7 @@ export const makeMarket = Effect.fnUntraced(function* (
     chain: emptyChain(bounds),
     tail: null,
     snapshots: { loaded: null, kept: null },
+    decoding: newDecodingWatch(),
     reportsLaunches: false,
     published: yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER),
     restoring: makeRestoreWait(yield* Clock.Clock, patience)

@@ -40,6 +40,7 @@ export const vaultSwaps = (amm: ChartedAmm): SwapDecoder => ({
   dex: amm.dex,
   programId: Address.make(amm.programId),
   quotable: false,
+  tagBytes: (amm.tags[0]?.length ?? 2) / 2,
   hops: (data, accounts) => {
     const isSwap =
       (amm.accounts === undefined || accounts.length === amm.accounts) &&

@@ -46,6 +46,13 @@ export interface SwapDecoder {
   /** The pools that this instruction swaps through, in order. Empty when the instruction is no swap. */
   readonly hops: (data: Uint8Array, accounts: ReadonlyArray<Address>) => ReadonlyArray<Hop>
   /**
+   * How many bytes identify an instruction: 8 by default, as in Anchor programs. Only for naming instructions that are
+   * unknown.
+   */
+  readonly tagBytes?: number
+  /** Instructions that take one mint and give another without a swap, as when liquidity is rebalanced. */
+  readonly exchanges?: ReadonlyArray<bigint>
+  /**
    * Reads an event that the program sends to itself; null when it is no swap. `body` starts after the two
    * discriminators.
    */

@@ -37,6 +37,9 @@ export const dlmmSwap2Accounts = [...beforeMemo, "memoProgram", "eventAuthority"
 
 const hops = [hopLayout(dlmmSwapAccounts, "lbPair", "reserveX", "reserveY")]
 
+/** Takes liquidity out of some bins and puts it into others, so that one mint may go in and the other come out. */
+const REBALANCE_LIQUIDITY = tagOf("5c04b0c177b95309")
+
 /** The data of `swap`, or of `swap2` without accounts for transfer hooks. */
 export const encodeDlmmSwap = (second: boolean, amountIn: bigint, minimumOut: bigint): Uint8Array =>
   second ? pack(u64(SWAP_2), u64(amountIn), u64(minimumOut), u32(0)) : encodeSwap(amountIn, minimumOut)
@@ -64,6 +67,7 @@ export const meteoraDlmmSwaps: SwapDecoder = {
     [SWAP, SWAP_2, SWAP_EXACT_OUT, SWAP_EXACT_OUT_2, SWAP_WITH_PRICE_IMPACT, SWAP_WITH_PRICE_IMPACT_2],
     hops
   ]),
+  exchanges: [REBALANCE_LIQUIDITY],
   selfCall: swapAmounts(dlmmSwapEvent, "amountIn", "amountOut"),
   reportsSent: true
 }

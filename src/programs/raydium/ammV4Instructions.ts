@@ -108,6 +108,7 @@ export const encodeAmmV4SwapLog = (
 export const raydiumAmmV4Swaps: SwapDecoder = {
   dex: raydiumAmmV4.dex,
   programId: raydiumAmmV4.programId,
+  tagBytes: 1,
   hops: (data, accounts) => {
     const layout = layoutOf(data[0], accounts.length)
     return layout === null ? [] : hopsAt(accounts, [layout])

@@ -4,6 +4,7 @@ import { Panel } from "../parts/Panel.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { ageWords } from "../parts/words.ts"
+import { type DecodingJson, hourWords, shareWords } from "./decoding.ts"
 import { extrasOf, isUnasked, purposeOf, type SourceJson, stateWords } from "./sources.ts"
 import "../style/market.css"
 
@@ -61,6 +62,21 @@ const Readiness = () => {
   )
 }
 
+const decodingColumns: ReadonlyArray<Column<DecodingJson>> = [
+  {
+    name: "Program",
+    cell: ({ detail, dex }) => (
+      <span class="token">
+        {dex}
+        {detail !== null && <span class="state stale">{detail}</span>}
+      </span>
+    )
+  },
+  { name: "Confirmed", isNumber: true, cell: ({ confirmedShare }) => shareWords(confirmedShare) },
+  { name: "Swaps in 10 min", isNumber: true, cell: ({ swaps }) => swaps },
+  { name: "Newest hour", cell: ({ hours: [newest] }) => (newest === undefined ? "–" : hourWords(newest)) }
+]
+
 /** Every source with its state, lag, gaps and progress. */
 export const Status = () => {
   useTitle("Status")
@@ -77,6 +93,17 @@ export const Status = () => {
             rows={data}
             keyOf={({ source }) => source}
             empty="No source has reported yet."
+          />
+        )}
+      </Panel>
+      <Panel title="Decoded swaps" read={read} everyMs={EVERY_MS} rows={7}>
+        {({ data }) => (
+          <Table
+            caption="A swap is confirmed when the program's event or the balances of its vaults agree with what was decoded."
+            columns={decodingColumns}
+            rows={data.flatMap(({ decoding }) => decoding ?? [])}
+            keyOf={({ dex }) => dex}
+            empty="No swap has been seen yet."
           />
         )}
       </Panel>

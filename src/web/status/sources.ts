@@ -18,6 +18,7 @@ const purposes: Readonly<Record<string, string>> = {
   pool_search: "Search for pools by program",
   pool_index: "Index of pools",
   blocks: "Blocks, from which trades are decoded",
+  decoding: "Swaps that events or balances confirm",
   trades: "Trades in memory: charts, windows, rankings",
   database: "PostgreSQL",
   alerts: "Evaluation of alerts",

@@ -31,6 +31,7 @@ const batch: PricedBatch = {
   ],
   launches: [{ mint: mintOf(1), launchpad: "pump-fun", pool: null, event: "created" }],
   supply: [{ mint: mintOf(2), change: -5n }],
+  checks: [{ dex: "pumpswap", counts: { confirmed: 3, unknown: 1 }, tags: { "2b644913e9f66f94": 1 } }],
   afterGap: true
 }
 

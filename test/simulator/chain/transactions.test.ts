@@ -8,6 +8,7 @@ import { isWritable } from "../../../src/programs/transactions/message.ts"
 import { balanceOf } from "../../../src/simulator/chain/tokens.ts"
 import { getBlock } from "../../../src/simulator/node/blockMethods.ts"
 import { CLOCK_SYSVAR } from "../../../src/simulator/chain/addresses.ts"
+import { poolSwapsOf } from "../../../src/chain/decoding/poolSwaps.ts"
 import { decodeTrades } from "../../../src/chain/decoding/decodeTrades.ts"
 import { readBlock } from "../../../src/chain/decoding/transaction.ts"
 import { newMarket, venues } from "./chains.ts"
@@ -130,6 +131,9 @@ describe("the transactions of a simulated block", () => {
         const { legs, nets, unresolved } = decodeTrades(Result.getOrThrow(entry))
         const { swaps, wallet } = block.transactions[index] ?? assert.fail("a transaction too many")
         assert.strictEqual(unresolved, 0)
+        const { error } = Result.getOrThrow(entry)
+        const checks = error === null ? poolSwapsOf(Result.getOrThrow(entry)).checks : []
+        assert.isTrue(checks.every(({ outcome }) => outcome === "confirmed"))
         assert.deepStrictEqual(
           legs.map((leg) => ({ wallet: leg.wallet, pool: leg.pool, ...directed(leg) })),
           swaps.map(({ pool, inputMint, outputMint }) => ({ wallet, pool, inputMint, outputMint }))
