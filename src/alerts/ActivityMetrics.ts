@@ -50,7 +50,13 @@ export class ActivityMetrics {
   }
 
   /** Current value of the metric, at the place of the newest trade of the token. */
-  now(mint: Mint, metric: ActivityMetric, { windowSeconds: seconds }: Measure, place: number, nowMs: number): Reading {
+  now(
+    mint: Mint,
+    metric: Exclude<ActivityMetric, "unknown_seconds">,
+    { windowSeconds: seconds }: Measure,
+    place: number,
+    nowMs: number
+  ): Reading {
     const { authorities, monotonicMs } = this.#sources
     switch (metric) {
       case "volume_usd":

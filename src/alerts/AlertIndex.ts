@@ -3,7 +3,7 @@ import type { Alert, AlertMetric, SeenTrades, WalletTrade } from "../api/schemas
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import type { PricedBatch } from "../market/model/TradeBatch.ts"
 import { type Rule, triggerOf } from "./evaluate.ts"
-import type { Measure } from "./Reading.ts"
+import { type Measure, measureKey } from "./Reading.ts"
 import { concerns, placeOfTrade, walletTradeOf } from "./walletTrades.ts"
 
 /** A watched alert with its compiled rule. */
@@ -18,8 +18,6 @@ export interface WatchGroup {
   readonly measure: Measure
   readonly alerts: Map<string, Watched>
 }
-
-const measureKey = ({ metric, source, windowSeconds }: Measure): string => `${metric} ${windowSeconds ?? ""} ${source}`
 
 const watchedOf = (alert: Alert): Watched => ({
   alert,

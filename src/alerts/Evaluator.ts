@@ -58,6 +58,10 @@ export class Evaluator extends Context.Service<
      * trades.
      */
     readonly placeOf: (mint: Mint | null) => number
+    /** Since when the value has been unknown; null while it is known, and in a process that does not evaluate alerts. */
+    readonly unknownSince: (mint: Mint | null, measure: Measure) => number | null
+    /** True when anything of the mint was seen: a trade, its account, or a pool that prices it. */
+    readonly hasSeen: (mint: Mint, nowMs: number) => boolean
     /** Watches this version of an alert from now on. An alert that is not active is dropped. */
     take(alert: Alert): Effect.Effect<void>
     /** Stops watching an alert. */
@@ -92,6 +96,8 @@ type MetricSources = Effect.Success<ReturnType<typeof makeMetricSources>>
 const portOf = ({ metrics, warm }: MetricSources, index: AlertIndex | null): Evaluator["Service"] => ({
   now: (mint, measure, nowMs) => metrics.now(mint, measure, nowMs),
   placeOf: (mint) => metrics.placeOf(mint),
+  unknownSince: (mint, measure) => (mint === null ? null : metrics.unknownSince(mint, measure)),
+  hasSeen: (mint, nowMs) => metrics.hasSeen(mint, nowMs),
   take: Effect.fnUntraced(function* (alert: Alert) {
     index?.put(alert)
     if (alert.mint !== null && alert.wallet === null) {
@@ -157,6 +163,7 @@ const makeEvaluation = (
     metrics.follow(index.mintsOf("liquidity_drop_pct"), nowMs)
     const times = { nowMs, monotonicMs: elapsedMs() }
     yield* followAuthorities(authorities, { store, tokens }, index.mintsOf("authority_changes"), times)
+    metrics.noteUnknown(groups(), nowMs)
     const steps = groups().flatMap((group): ReadonlyArray<AlertStep> => {
       const now = metrics.now(group.mint, group.measure, nowMs)
       return now.state === "ok" ? stepsOf(group, [now.seen]) : []

@@ -1,7 +1,9 @@
 import { isActivity, isOfWallet } from "../api/schemas/Alert.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
-import { divide, multiply, type Rational } from "../domain/rational.ts"
+import { divide, multiply, type Rational, whole } from "../domain/rational.ts"
+import { isMoney } from "../domain/stables.ts"
+import { NANOS_PER_USD } from "../domain/units.ts"
 import { changeOf, priceRational } from "../market/reads/measures.ts"
 import { orderKey } from "../market/model/TradeRecord.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
@@ -14,7 +16,8 @@ import type { TokenBook } from "../tokens/TokenBook.ts"
 import { type ActivityMetrics, windowOf } from "./ActivityMetrics.ts"
 import type { Observation } from "./evaluate.ts"
 import type { MedianPrices } from "./MedianPrices.ts"
-import { type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
+import { decidingMeasure, type Measure, type Reading, UNAVAILABLE } from "./Reading.ts"
+import { UnknownSpans } from "./UnknownSpans.ts"
 
 /** Blocks older than this many milliseconds are too old to price a token. */
 const OLD_MS = 60_000
@@ -24,11 +27,32 @@ const SPARE = 1024
 
 const SOL_SCALE = tenTo(9)
 
-/** SOL for one whole token, exactly as the pool traded; null where it did not trade for SOL. */
-const priceInSol = ({ amount, lamports }: TapeTrade, decimals: number | null): Rational | null =>
-  lamports === null || lamports <= 0n || amount <= 0n || decimals === null
+/**
+ * SOL for one whole token as in the chart in SOL: exactly as the pool traded, or for a trade against another mint its price
+ * in dollars over the block's price of SOL. Null when neither is known.
+ */
+const priceInSol = (
+  { amount, lamports, priceUsd, solUsdNanos }: TapeTrade,
+  decimals: number | null
+): Rational | null => {
+  if (lamports !== null) {
+    return lamports <= 0n || amount <= 0n || decimals === null
+      ? null
+      : { numerator: lamports * tenTo(decimals), denominator: amount * SOL_SCALE }
+  }
+  const price = priceRational(priceUsd)
+  return price === null || solUsdNanos === null || solUsdNanos <= 0n
     ? null
-    : { numerator: lamports * tenTo(decimals), denominator: amount * SOL_SCALE }
+    : divide(price, { numerator: solUsdNanos, denominator: NANOS_PER_USD })
+}
+
+/** The price that the last swap of a token set. */
+interface LastPrice {
+  readonly value: Rational
+  readonly place: number
+  /** Time of the swap in milliseconds since the Unix epoch; null when only its place is known. */
+  readonly timeMs: number | null
+}
 
 /**
  * Metrics of tokens from the trades of the tape. The price is the price of the last pool swap, as in charts and
@@ -42,7 +66,10 @@ export class Metrics {
   readonly #medians: MedianPrices
   readonly #activity: ActivityMetrics
   /** The last price in SOL of every token: the tape keeps dollars only. */
-  readonly #inSol = new Map<Mint, { readonly value: Rational; readonly place: number }>()
+  readonly #inSol = new Map<Mint, LastPrice>()
+  /** Place and time of the last swap with a price in dollars: the tape keeps the place only. */
+  readonly #inUsdAt = new Map<Mint, { readonly place: number; readonly timeMs: number }>()
+  readonly #unknown = new UnknownSpans()
 
   constructor(
     tape: Market["Service"],
@@ -64,23 +91,72 @@ export class Metrics {
   /** Drops what belongs to the previous chain: the slots of another chain follow. */
   startAnew(): void {
     this.#inSol.clear()
+    this.#inUsdAt.clear()
     this.#activity.follow(new Set(), 0)
   }
 
-  /** Records the prices in SOL of a block. */
+  /** Records the prices in SOL of a block, and the times of its prices. */
   note({ trades }: PricedBatch): void {
     for (const trade of trades) {
-      const value = trade.role === "wallet" ? null : this.#solPrice(trade)
-      const place = orderKey(trade.slot, trade.index)
-      if (value !== null && place > (this.#inSol.get(trade.mint)?.place ?? -1)) {
-        this.#inSol.set(trade.mint, { value, place })
+      if (trade.role !== "wallet") {
+        this.#noteSwap(trade)
       }
     }
-    if (this.#inSol.size > 2 * this.#tape.state.tokens + SPARE) {
-      Array.from(this.#inSol.keys())
-        .filter((mint) => !this.#tape.state.has(mint))
-        .forEach((mint) => this.#inSol.delete(mint))
+    for (const held of [this.#inSol, this.#inUsdAt]) {
+      if (held.size > 2 * this.#tape.state.tokens + SPARE) {
+        Array.from(held.keys())
+          .filter((mint) => !this.#tape.state.has(mint))
+          .forEach((mint) => held.delete(mint))
+      }
     }
+  }
+
+  #noteSwap(trade: TapeTrade): void {
+    const { mint, priceUsd, timeMs } = trade
+    const place = orderKey(trade.slot, trade.index)
+    const value = this.#solPrice(trade)
+    if (value !== null && place > (this.#inSol.get(mint)?.place ?? -1)) {
+      this.#inSol.set(mint, { value, place, timeMs })
+    }
+    if (priceUsd !== null && place > (this.#inUsdAt.get(mint)?.place ?? -1)) {
+      this.#inUsdAt.set(mint, { place, timeMs })
+    }
+  }
+
+  /** Records which values are unknown, for `unknown_seconds` and for owners. */
+  noteUnknown(watched: Iterable<{ readonly mint: Mint; readonly measure: Measure }>, nowMs: number): void {
+    this.#unknown.note(
+      Array.from(
+        watched,
+        ({ measure, mint }) => [mint, measure, this.now(mint, decidingMeasure(measure), nowMs)] as const
+      ),
+      nowMs
+    )
+  }
+
+  /** Since when the value has been unknown; null while it is known, and when this process does not look at it. */
+  unknownSince(mint: Mint, measure: Measure): number | null {
+    return this.#unknown.sinceMs(mint, measure) ?? null
+  }
+
+  /** True when anything of the mint was seen: a trade, its account, or a pool that prices it. */
+  hasSeen(mint: Mint, nowMs: number): boolean {
+    return (
+      isMoney(mint) ||
+      this.#tape.state.has(mint) ||
+      this.#tokens.read(mint)?._tag === "Token" ||
+      this.#medians.isLoaded(mint, nowMs)
+    )
+  }
+
+  /** Whole seconds for which the price has been unknown; no value in a process that does not look at it. */
+  #unknownSeconds(mint: Mint, measure: Measure, nowMs: number): Reading {
+    const sinceMs = this.#unknown.sinceMs(mint, measure)
+    if (sinceMs === undefined) {
+      return UNAVAILABLE
+    }
+    const seconds = sinceMs === null ? 0 : Math.max(0, Math.floor((nowMs - sinceMs) / 1000))
+    return { state: "ok", seen: { value: whole(BigInt(seconds)), place: this.placeOf(mint), observedAtMs: nowMs } }
   }
 
   /** Records the liquidity of tokens whose drops are watched, for later comparisons. */
@@ -92,6 +168,9 @@ export class Metrics {
   now(mint: Mint | null, measure: Measure, nowMs: number): Reading {
     if (mint === null || isOfWallet(measure.metric)) {
       return this.#blocks(nowMs)
+    }
+    if (measure.metric === "unknown_seconds") {
+      return this.#unknownSeconds(mint, measure, nowMs)
     }
     if (isActivity(measure.metric)) {
       return this.#activity.now(mint, measure.metric, measure, this.placeOf(mint), nowMs)
@@ -142,7 +221,13 @@ export class Metrics {
     if (nowMs - heardAtMs > MARKET_STALE_MS || !this.isFresh(observedAtMs, nowMs)) {
       return { state: "stale", observedAtMs }
     }
-    return value === null ? UNAVAILABLE : { state: "ok", seen: { value, place: last.place, observedAtMs } }
+    if (value === null) {
+      return UNAVAILABLE
+    }
+    // A change depends on when it is looked at, too.
+    const isOfSwap = measure.metric !== "change_pct" && last.timeMs !== null
+    const seen = { value, place: last.place, observedAtMs }
+    return { state: "ok", seen: isOfSwap ? { ...seen, swapAtMs: last.timeMs } : seen }
   }
 
   /** Values of the metric at each swap of one token, in the order given; none when a median is watched. */
@@ -177,10 +262,14 @@ export class Metrics {
     return metric === "price_sol" ? this.#inSol.get(mint) : this.#lastUsd(mint)
   }
 
-  #lastUsd(mint: Mint): { readonly value: Rational; readonly place: number } | undefined {
+  #lastUsd(mint: Mint): LastPrice | undefined {
     const last = this.#tape.state.lastPrice(mint)
     const value = priceRational(last?.price ?? null)
-    return last === null || value === null ? undefined : { value, place: last.key }
+    if (last === null || value === null) {
+      return undefined
+    }
+    const at = this.#inUsdAt.get(mint)
+    return { value, place: last.key, timeMs: at?.place === last.key ? at.timeMs : null }
   }
 
   #valueAt(mint: Mint, { metric, windowSeconds: seconds }: Measure, price: Rational, nowMs: number) {

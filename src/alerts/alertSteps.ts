@@ -20,7 +20,7 @@ const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): Ale
     id: alert.id,
     version: alert.version,
     watch: { armed, cleared, mark },
-    firing: fires === null || value === null ? null : { value, observedAtMs: fires.observedAtMs }
+    firing: fires === null || value === null ? null : { value, observedAtMs: fires.swapAtMs ?? fires.observedAtMs }
   }
 }
 

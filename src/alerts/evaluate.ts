@@ -9,6 +9,8 @@ export interface Observation {
   readonly place: number
   /** Block time, in milliseconds since the Unix epoch. */
   readonly observedAtMs: number
+  /** Time of the swap that set the value, in milliseconds since the Unix epoch; left out when no single swap did. */
+  readonly swapAtMs?: number
   /** True when the real value may be larger, because its window was not seen whole. */
   readonly isAtLeast?: boolean
 }

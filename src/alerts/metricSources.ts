@@ -15,7 +15,7 @@ import { ActivityMetrics } from "./ActivityMetrics.ts"
 import { AuthorityChanges } from "./AuthorityChanges.ts"
 import { MedianPrices } from "./MedianPrices.ts"
 import { Metrics } from "./Metrics.ts"
-import type { Measure } from "./Reading.ts"
+import { decidingMeasure, type Measure } from "./Reading.ts"
 
 /** After a pause of more than `longestPause` between two evaluations of all alerts, windows of values begin anew. */
 export const makeMetricSources = Effect.fnUntraced(function* (longestPause: Duration.Duration) {
@@ -56,9 +56,10 @@ export const makeMetricSources = Effect.fnUntraced(function* (longestPause: Dura
    */
   const warm = Effect.fnUntraced(function* (
     mint: Mint,
-    measure: Measure,
+    watched: Measure,
     nowMs: number
   ): Effect.fn.Return<CoverageReason | null> {
+    const measure = decidingMeasure(watched)
     // Alerts created before this check existed may still have such a metric. Skip them, or the source would stay `partial`.
     const lacking = measure.metric === "top10_pct" && !isMoney(mint) ? yield* warmHolders(mint, nowMs) : null
     if (isOfPools(measure.metric) && !pools.isLoaded(mint)) {

@@ -215,7 +215,16 @@ export class AlertItem extends Schema.Opaque<AlertItem>()(
         ),
         observedAtMs: field(
           Schema.NullOr(Schema.Int),
-          "Time of the newest observation that was used, in milliseconds since the Unix epoch; null when there was none."
+          "Time of the observation that was used, in milliseconds since the Unix epoch: of the swap that set a price; null when there was none."
+        ),
+        sinceMs: field(
+          Schema.NullOr(Schema.Int),
+          "Since when there has been no value, in milliseconds since the Unix epoch; null while there is one, or when it is not known since when."
+        ),
+        reason: field(
+          Schema.NullOr(Schema.Literals(["mint_not_seen", "not_captured", "source_stale"])),
+          "Why there is no value. `mint_not_seen`: neither a trade nor an account nor a pool of the mint was ever seen, so check the mint. " +
+            "`not_captured`: a part of the value is unknown. `source_stale`: the value is too old. Null with a value."
         )
       }),
       "The current value of the metric."

@@ -136,6 +136,8 @@ const noCopying = Layer.succeed(CopyReader, {
 export const noEvaluator = Layer.succeed(Evaluator, {
   now: () => ({ state: "unavailable" }),
   placeOf: () => 0,
+  unknownSince: () => null,
+  hasSeen: () => true,
   take: () => Effect.void,
   drop: () => Effect.void
 })

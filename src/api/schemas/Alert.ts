@@ -33,7 +33,8 @@ const activityMetrics = [
   "authority_changes",
   "top10_pct",
   "curve_progress_pct",
-  "silent_seconds"
+  "silent_seconds",
+  "unknown_seconds"
 ] as const
 export type ActivityMetric = (typeof activityMetrics)[number]
 
@@ -58,7 +59,7 @@ export const AlertMetric = Schema.Literals([
     "`liquidity_drop_pct`: how far the liquidity is below its highest value in the window. " +
     "`authority_changes`: how often the mint or freeze authority was set, changed or removed in the window. `top10_pct`: share held by the ten largest " +
     "owners, without pools, curves and burn addresses. `curve_progress_pct`: progress towards the end of the curve, 100 after the graduation. " +
-    "`silent_seconds`: seconds since the last observed trade, also while blocks are missing. `wallet_trade_usd`, `wallet_trade_sol`: " +
+    "`silent_seconds`: seconds since the last observed trade, also while blocks are missing. `unknown_seconds`: seconds for which the price of the token has been unknown, 0 while it is known. `wallet_trade_usd`, `wallet_trade_sol`: " +
     "value of one trade of the tracked `wallet`, in dollars or SOL; the alert fires for each such trade."
 })
 export type AlertMetric = typeof AlertMetric.Type

@@ -111,25 +111,43 @@ const patchOf = ({ condition, ...rest }: typeof ChangeAlertBody.Type): AlertPatc
   ...rest
 })
 
-const evaluationOf = (reading: Reading): AlertItem["evaluation"] => {
+/** What is known of a value that is missing. */
+interface Missing {
+  readonly sinceMs: number | null
+  readonly hasSeen: boolean
+}
+
+const withValue = { sinceMs: null, reason: null } as const
+
+const withoutValue = ({ hasSeen, sinceMs }: Missing): AlertItem["evaluation"] => ({
+  state: "unavailable",
+  value: null,
+  observedAtMs: null,
+  sinceMs,
+  reason: hasSeen ? "not_captured" : "mint_not_seen"
+})
+
+const evaluationOf = (reading: Reading, missing: Missing): AlertItem["evaluation"] => {
   switch (reading.state) {
     case "ok": {
+      const { observedAtMs, swapAtMs = observedAtMs } = reading.seen
       const value = decimalText(reading.seen.value)
-      return value === null
-        ? { state: "unavailable", value, observedAtMs: null }
-        : { state: "ok", value, observedAtMs: reading.seen.observedAtMs }
+      return value === null ? withoutValue(missing) : { state: "ok", value, observedAtMs: swapAtMs, ...withValue }
     }
-    case "stale":
-      return { state: "stale", value: null, observedAtMs: reading.observedAtMs }
+    case "stale": {
+      const { observedAtMs } = reading
+      const sinceMs = missing.sinceMs ?? observedAtMs
+      return { state: "stale", value: null, observedAtMs, sinceMs, reason: "source_stale" }
+    }
     case "watching":
-      return { state: "ok", value: null, observedAtMs: reading.observedAtMs }
+      return { state: "ok", value: null, observedAtMs: reading.observedAtMs, ...withValue }
     case "unavailable":
-      return { state: "unavailable", value: null, observedAtMs: null }
+      return withoutValue(missing)
   }
 }
 
 /** An alert on the wire, with the current reading of its metric. An alert that is not active is not armed. */
-const wireAlert = (alert: Alert, reading: Reading): AlertItem => {
+const wireAlert = (alert: Alert, reading: Reading, missing: Missing): AlertItem => {
   const { accountId: _accountId, cleared: _cleared, mark: _mark, tally, version: _version, ...shown } = alert
   return AlertItem.make({
     ...shown,
@@ -137,7 +155,7 @@ const wireAlert = (alert: Alert, reading: Reading): AlertItem => {
     statusReason: alert.status === "inactive" ? "wallet_not_tracked" : null,
     trades: alert.wallet === null ? null : { leftOut: tally.leftOut, unvalued: tally.unvalued },
     armed: alert.armed && alert.status === "active",
-    evaluation: evaluationOf(reading)
+    evaluation: evaluationOf(reading, missing)
   })
 }
 
@@ -192,7 +210,13 @@ export const layer = HttpApiBuilder.group(
       return { now: reading.state === "ok" ? reading.seen : null, place, nowMs }
     }
 
-    const shown = (alert: Alert, nowMs: number) => wireAlert(alert, evaluator.now(alert.mint, alert.condition, nowMs))
+    const shown = (alert: Alert, nowMs: number) => {
+      const { condition, mint } = alert
+      return wireAlert(alert, evaluator.now(mint, condition, nowMs), {
+        sinceMs: evaluator.unknownSince(mint, condition),
+        hasSeen: mint === null || evaluator.hasSeen(mint, nowMs)
+      })
+    }
 
     const answer = Effect.fnUntraced(function* (alert: Alert) {
       return AlertAnswer.make({ data: shown(alert, yield* Clock.currentTimeMillis), meta: yield* meta })

@@ -20,6 +20,7 @@ export const metrics: ReadonlyArray<readonly [Metric, string]> = [
   ["top10_pct", "Share of the ten largest holders"],
   ["curve_progress_pct", "Progress to graduation"],
   ["silent_seconds", "Seconds without a trade"],
+  ["unknown_seconds", "Seconds without a known price"],
   ["wallet_trade_usd", "Wallet trade in dollars"],
   ["wallet_trade_sol", "Wallet trade in SOL"]
 ]
@@ -85,6 +86,7 @@ const unitOf = (metric: Metric): string => {
     case "authority_changes":
       return "plain"
     case "silent_seconds":
+    case "unknown_seconds":
       return "seconds"
     default:
       return "usd"

@@ -53,7 +53,7 @@ layer(serving())("the alerts of an account", (it) => {
           updatedAtMs: (MONDAY + 1) * 1000,
           lastTriggeredAtMs: null,
           triggerCount: 0,
-          evaluation: { state: "ok", value: "9.5", observedAtMs: MONDAY * 1000 }
+          evaluation: { state: "ok", value: "9.5", observedAtMs: MONDAY * 1000, sinceMs: null, reason: null }
         },
         meta: { requestId: answer.headers.get("x-request-id"), methodVersion: "public-alerts-v1" }
       }
@@ -73,14 +73,22 @@ layer(serving())("the alerts of an account", (it) => {
       assert.deepStrictEqual([beyond.json("data.armed"), beyond.json("data.evaluation.state")], [false, "ok"])
       assert.isTrue((yield* send("POST", "", { ...wanted, fireNow: true })).json("data.armed"))
       const unknown = yield* send("POST", "", { ...wanted, mint: mintOf(40) })
-      assert.deepStrictEqual(unknown.json("data.evaluation"), { state: "unavailable", value: null, observedAtMs: null })
+      assert.deepStrictEqual(unknown.json("data.evaluation"), {
+        state: "unavailable",
+        value: null,
+        observedAtMs: null,
+        sinceMs: null,
+        reason: "mint_not_seen"
+      })
       assert.isFalse(unknown.json("data.armed"))
       yield* TestClock.setTime((MONDAY + 120) * 1000)
       const stale = yield* read(`/${String(beyond.json("data.id"))}`)
       assert.deepStrictEqual(stale.json("data.evaluation"), {
         state: "stale",
         value: null,
-        observedAtMs: (MONDAY + 2) * 1000
+        observedAtMs: (MONDAY + 2) * 1000,
+        sinceMs: (MONDAY + 2) * 1000,
+        reason: "source_stale"
       })
     })
   )

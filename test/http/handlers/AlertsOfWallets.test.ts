@@ -98,7 +98,7 @@ describe.runIf(TestDatabase.isAvailable)("alerts on the trades of tracked wallet
           statusReason: null,
           armed: true,
           trades: { leftOut: 0, unvalued: 0 },
-          evaluation: { state: "ok", value: null, observedAtMs: MONDAY * 1000 }
+          evaluation: { state: "ok", value: null, observedAtMs: MONDAY * 1000, sinceMs: null, reason: null }
         })
         yield* traded(1, [{}, { mint: mintOf(2), side: "sell" }, { volumeUsdNanos: 1n }, { volumeUsdNanos: null }])
         assert.deepStrictEqual(yield* firedOf(2), ["s1_0", "s1_1"])
