@@ -33,7 +33,7 @@ const measured = Effect.gen(function* () {
   const settings = { most: COUNT, rate: 1_000_000, kept: Duration.days(30) }
   const { ask, progressOf, step } = yield* makeBackfill(node, store, settings)
   yield* step
-  yield* ask([wallet])
+  yield* ask([wallet], "bench")
   const [before, cpu, startedMs] = [memory(), process.cpuUsage(), Date.now()]
   let peak = before
   while (progressOf(wallet, Date.now())?.state === "running") {

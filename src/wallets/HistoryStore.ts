@@ -32,9 +32,9 @@ export class HistoryStore extends Context.Service<
   {
     /** Selects the chain for all other methods; false when nothing of it is stored yet. */
     open(genesis: string): Effect.Effect<boolean, HistoryStoreUnavailable>
-    /** Starts reading wallets, or reads what came since. Wallets that already wait keep their turn. */
-    ask(wallets: ReadonlyArray<Address>): Effect.Effect<void, HistoryStoreUnavailable>
-    /** The wallet that has waited longest; null when none waits. */
+    /** Starts reading wallets for a caller, or reads what came since. Wallets that already wait keep their turn. */
+    ask(wallets: ReadonlyArray<Address>, caller: string): Effect.Effect<void, HistoryStoreUnavailable>
+    /** Of the caller whose last turn is longest ago, the wallet that has waited longest; null when none waits. */
     readonly next: Effect.Effect<HistoryJob | null, HistoryStoreUnavailable>
     /**
      * Stores the trades of a step together with its progress, both or neither. False, without effect, when another

@@ -45,9 +45,15 @@ const makeTable = (sql: SqlClient.SqlClient) => {
   const waiting = SqlSchema.findAll({
     Request: Schema.Number,
     Result: Row,
+    // A row that was never stepped has the version 0. Callers of readings from before callers were noted count as one.
     execute: (chain) => sql`
+      with turns as materialized (
+        select coalesce(progress->>'askedBy', '') as caller, max(stepped_at) filter (where version > 0) as turned_at
+        from wallet_backfills where chain = ${chain} group by 1
+      )
       select wallet, version, progress::text from wallet_backfills
-      where chain = ${chain} and state = 'running' order by stepped_at, wallet limit 1
+      join turns on turns.caller = coalesce(progress->>'askedBy', '')
+      where chain = ${chain} and state = 'running' order by turned_at nulls first, stepped_at, wallet limit 1
     `
   })
   const changed = SqlSchema.findAll({
@@ -148,17 +154,18 @@ const make = Effect.gen(function* () {
     state.chain === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.chain)
   )
 
-  const ask = Effect.fnUntraced(function* (chain: number, wallets: ReadonlyArray<Address>) {
+  const ask = Effect.fnUntraced(function* (chain: number, wallets: ReadonlyArray<Address>, caller: string) {
     const nowMs = yield* Clock.currentTimeMillis
-    const begun = yield* encode(NOT_BEGUN)
+    const begun = yield* encode({ ...NOT_BEGUN, askedBy: caller })
     // Always in the same order, so that two requests at once cannot deadlock.
     yield* Effect.forEach(wallets.toSorted(), (wallet) => table.insert(chain, wallet, begun, nowMs), { discard: true })
     const rows = yield* table.locked({ chain, wallets })
     yield* Effect.forEach(
       rows,
       (row) => {
-        const progress = askedAgain(row.progress, nowMs)
-        return progress === row.progress ? Effect.void : table.update(chain, { ...row, progress }, nowMs)
+        const again = askedAgain(row.progress, nowMs)
+        const progress = { ...again, askedBy: caller }
+        return again === row.progress ? Effect.void : table.update(chain, { ...row, progress }, nowMs)
       },
       { discard: true }
     )
@@ -191,10 +198,10 @@ const make = Effect.gen(function* () {
       state.chain = row?.id ?? null
       return row !== undefined
     }),
-    ask: Effect.fn("HistoryStore.ask")(function* (wallets: ReadonlyArray<Address>) {
+    ask: Effect.fn("HistoryStore.ask")(function* (wallets: ReadonlyArray<Address>, caller: string) {
       const chain = yield* opened
       if (wallets.length > 0) {
-        yield* read(transaction(sql, ask(chain, wallets)))
+        yield* read(transaction(sql, ask(chain, wallets, caller)))
       }
     }),
     next: Effect.gen(function* () {

@@ -47,8 +47,8 @@ export class LedgerReader extends Context.Service<
     read(wallet: Address): Effect.Effect<LedgerProjection | null, LedgerUnavailable>
     /** The newest trades of a wallet's own history, at most `limit`; null when the history was never requested. */
     historyOf(wallet: Address, limit: number): Effect.Effect<LedgerHistory | null, LedgerUnavailable>
-    /** Starts reading the history of wallets, or what came since. Returns before anything is read. */
-    backfill(wallets: ReadonlyArray<Address>): Effect.Effect<void, LedgerUnavailable>
+    /** Starts reading the history of wallets for a caller, or what came since. Returns before anything is read. */
+    backfill(wallets: ReadonlyArray<Address>, caller: string): Effect.Effect<void, LedgerUnavailable>
   }
 >()("fathom/wallets/LedgerReader") {
   /** No native ledger and no histories: summaries are made from observed swaps. */
@@ -86,7 +86,7 @@ export class LedgerReader extends Context.Service<
                     const trades = progress === null ? [] : yield* store.ofWallet(wallet, limit)
                     return progress && { progress, trades }
                   }, Effect.mapError(unavailable)),
-                  backfill: (wallets) => Effect.mapError(ask(wallets), unavailable)
+                  backfill: (wallets, caller) => Effect.mapError(ask(wallets, caller), unavailable)
                 })
               })
             )

@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
           identity: identityOf(wallet, records.get(wallet) ?? [], nowMs),
           summary: held === undefined ? null : walletSummary(held, { marks, nowMs, share }),
           isRead: held !== undefined,
-          backfill: backfillBody(held?.backfill ?? null, held?.history ?? null, options.backfill === true)
+          backfill: backfillBody(wallet, held?.backfill ?? null, held?.history ?? null, options.backfill === true)
         }
       })
     },
@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
         status: summary === null ? UNAVAILABLE : PARTIAL,
         reason: summary === null ? NOT_CAPTURED : null,
         summary,
-        backfill: backfillBody(backfill, history, options.backfill === true)
+        backfill: backfillBody(wallet, backfill, history, options.backfill === true)
       }
       return { holdings, marks, nowMs, state }
     },

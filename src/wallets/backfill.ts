@@ -7,7 +7,15 @@ import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import type { ChainUnavailable } from "../chain/ChainUnavailable.ts"
 import type { TransactionHistory } from "../chain/rpc/TransactionHistory.ts"
 import { readTransaction } from "../chain/decoding/transaction.ts"
-import { advanced, type HistoryProgress, ranked, type RankedTransaction, refused } from "./historyProgress.ts"
+import {
+  advanced,
+  type HistoryProgress,
+  MOST_LISTED,
+  ranked,
+  type RankedTransaction,
+  refused,
+  surveyed
+} from "./historyProgress.ts"
 import type { HistoryJob, HistoryStore, HistoryStoreUnavailable, WalletProgress } from "./HistoryStore.ts"
 import { TRADED_MS } from "../market/model/SolPrice.ts"
 import { unitPrice } from "./pnlHistory.ts"
@@ -40,6 +48,9 @@ const FORGET_MS = 600_000
 
 /** Most wallets with a history, including those that wait. */
 export const MOST_WALLETS = 10_000
+
+/** Most of these that one caller may have requested, so that no caller takes the places of all others. */
+export const MOST_OF_CALLER = 2000
 
 /** Transactions of one step. Then another wallet has its turn. */
 const STEP = 25
@@ -90,6 +101,12 @@ const stepOf = Effect.fnUntraced(function* (
   most: number
 ) {
   const startedMs = yield* Clock.currentTimeMillis
+  if (progress.expected === undefined && progress.until === null && progress.passAtMs === null) {
+    // One request tells how much there is, before a turn is spent on it.
+    const ahead = yield* node.list({ address: wallet, before: null, until: null, limit: Math.min(MOST_LISTED, most) })
+    yield* store.save({ ...job, wallet, progress }, surveyed(progress, ahead.length, most), [])
+    return 1
+  }
   const asked = Math.max(1, Math.min(STEP, most - progress.passRead))
   const { before, until } = progress
   const listed = yield* node.list({ address: wallet, before, until, limit: asked })
@@ -226,10 +243,11 @@ export const makeBackfill = Effect.fnUntraced(function* (
   }
   yield* (yield* SourceMonitor).report("wallet_history", state)
 
-  const ask = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
-    let room = MOST_WALLETS - work.known.size
+  const ask = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>, caller: string) {
+    const own = work.known.values().filter(({ progress }) => progress.askedBy === caller)
+    let room = Math.min(MOST_WALLETS - work.known.size, MOST_OF_CALLER - Array.from(own).length)
     const wanted = wallets.filter((wallet) => work.known.has(wallet) || room-- > 0)
-    yield* store.ask(wanted)
+    yield* store.ask(wanted, caller)
     yield* synchronize
   })
 

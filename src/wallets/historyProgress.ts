@@ -33,7 +33,13 @@ export const HistoryProgress = Schema.Struct({
   isWhole: Schema.Boolean,
   /** Failed attempts of the next step. */
   tries: Count,
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(Schema.String),
+  /** The caller that requested the reading; left out in readings from before callers were noted. */
+  askedBy: Schema.optionalKey(Schema.String),
+  /** Transactions that a look ahead found, at most `MOST_LISTED`; left out before the look. */
+  expected: Schema.optionalKey(Count),
+  /** True when there are at least as many transactions as are read; left out when that is not known. */
+  isHuge: Schema.optionalKey(Schema.Boolean)
 })
 export type HistoryProgress = typeof HistoryProgress.Type
 
@@ -72,6 +78,17 @@ export const askedAgain = (progress: HistoryProgress, nowMs: number): HistoryPro
     ? { ...progress, state: "running", passAtMs: null, passRead: 0, slot: null, rank: 0 }
     : progress
 }
+
+/** Most transactions that a node lists at once. */
+export const MOST_LISTED = 1000
+
+/** The progress after a look at how much there is to read, before any of it is read. */
+export const surveyed = (progress: HistoryProgress, found: number, most: number): HistoryProgress => ({
+  ...progress,
+  expected: found,
+  // A node lists so many at once. What is beyond them is not known.
+  ...(found >= most ? { isHuge: true } : found < MOST_LISTED ? { isHuge: false } : {})
+})
 
 /** One step of a pass. */
 export interface HistoryStep {
@@ -120,6 +137,7 @@ export const advanced = (
   const isOver = isEnd || isCut
   const top = progress.top ?? newest?.signature ?? null
   return {
+    ...progress,
     state: isOver ? "done" : "running",
     passAtMs,
     top: isOver ? null : top,

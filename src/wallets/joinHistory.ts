@@ -1,4 +1,6 @@
 /** Joins the observed trades of a wallet with the trades of its own history. Pure. */
+import { isOnCurve } from "../chain/programAddress.ts"
+import { type Address, addressToBytes } from "../domain/Address.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
 import type { WalletBackfill } from "../api/schemas/WalletBackfill.ts"
 import type { HistoryProgress } from "./historyProgress.ts"
@@ -76,8 +78,12 @@ export const historyReason = (
   return isContiguous(progress, history) ? "limit_clipped" : "source_gap"
 }
 
+/** True for an address that no key can sign for. */
+const isProgramOwned = (wallet: Address): boolean => !isOnCurve(addressToBytes(wallet))
+
 /** The state of reading a wallet in the type of the contract; null when it was never requested. */
 export const backfillBody = (
+  wallet: Address,
   progress: HistoryProgress | null,
   history: WalletHistory | null,
   isAsked: boolean
@@ -92,11 +98,14 @@ export const backfillBody = (
           missing: 0,
           ...span,
           whole: false,
+          expected: null,
+          huge: null,
+          programOwned: isProgramOwned(wallet),
           error: null
         }
       : null
   }
-  const { error, fromMs, isWhole, missing, read, state, throughMs } = progress
+  const { error, expected = null, fromMs, isHuge = null, isWhole, missing, read, state, throughMs } = progress
   return {
     status: state,
     reason: historyReason(progress, history),
@@ -105,6 +114,9 @@ export const backfillBody = (
     fromMs,
     throughMs,
     whole: isWhole,
+    expected,
+    huge: isHuge,
+    programOwned: isProgramOwned(wallet),
     error
   }
 }

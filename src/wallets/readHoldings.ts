@@ -22,6 +22,8 @@ class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePasse
 export interface WalletReadOptions {
   /** Starts reading the histories of the wallets from the chain. The reply does not wait for it. */
   readonly backfill?: boolean | undefined
+  /** The caller that requests histories. Callers take turns. */
+  readonly caller?: string
 }
 
 /** Logs a failure and returns the fallback. */
@@ -63,9 +65,9 @@ export const makeHoldings = Effect.gen(function* () {
     )
 
   /** Starts the backfill that the options request. */
-  const begin = (wallets: ReadonlyArray<Address>, { backfill = false }: WalletReadOptions) =>
+  const begin = (wallets: ReadonlyArray<Address>, { backfill = false, caller = "" }: WalletReadOptions) =>
     backfill
-      ? ledger.backfill(wallets).pipe(otherwise("The history of wallets cannot be asked for", undefined))
+      ? ledger.backfill(wallets, caller).pipe(otherwise("The history of wallets cannot be asked for", undefined))
       : Effect.void
 
   /** Other wallets of the owners; none when the identities are unavailable. */

@@ -111,13 +111,43 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
         const wallet = busiest(byBlocks, 0)
         const backfill = yield* makeBackfill(node, store, settings)
         yield* backfill.step
-        yield* backfill.ask([wallet])
+        yield* backfill.ask([wallet], "key_a")
         assert.strictEqual(backfill.progressOf(wallet, Date.now())?.state, "running")
         yield* finish(backfill)
         assert.deepInclude(backfill.progressOf(wallet, Date.now()), { state: "done", isWhole: true, missing: 0 })
         const expected = (byBlocks.get(wallet) ?? []).toReversed()
         assert.isAbove(expected.length, 3)
         assert.deepStrictEqual(plain(yield* store.ofWallet(wallet, 1000)), plain(expected))
+      }).pipe(Effect.provide(simulated)),
+    120_000
+  )
+
+  it.live(
+    "takes turns by caller, and tells how much there is before any of it is read",
+    () =>
+      Effect.gen(function* () {
+        const { node, rpcUrl, store } = yield* scene
+        const byBlocks = yield* tradesByWallet(rpcUrl)
+        const [a, b, c, d] = [busiest(byBlocks, 0), busiest(byBlocks, 1), busiest(byBlocks, 2), busiest(byBlocks, 3)]
+        const read: Array<Address> = []
+        const noting: Node = {
+          ...node,
+          list: (request) =>
+            Effect.andThen(
+              Effect.sync(() => read.push(request.address)),
+              node.list(request)
+            )
+        }
+        const backfill = yield* makeBackfill(noting, store, { ...settings, most: 5 })
+        yield* backfill.step
+        yield* backfill.ask([a, b, c], "key_many")
+        yield* backfill.step
+        yield* backfill.ask([d], "key_one")
+        yield* backfill.step
+        assert.strictEqual(read[1], d, "the wallet of the other caller comes before the two that waited longer")
+        assert.deepInclude(backfill.progressOf(d, Date.now()), { state: "running", read: 0, expected: 5, isHuge: true })
+        yield* finish(backfill)
+        assert.deepInclude(backfill.progressOf(a, Date.now()), { state: "done", read: 5 })
       }).pipe(Effect.provide(simulated)),
     120_000
   )
@@ -138,7 +168,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
           from chains, (values (400, 1.0), (299, 2.0), (60, 123.5), (59, 3.0)) as bar (age, price)
         `
         const backfill = yield* makeBackfill(node, store, settings)
-        yield* store.ask([wallet])
+        yield* store.ask([wallet], "key_a")
         yield* finish(backfill)
         const first = (yield* store.ofWallet(wallet, 1000)).filter(({ timeMs }) => timeMs === fromMs)
         const paid = first.filter(({ lamports }) => lamports !== null)
@@ -159,7 +189,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
         const before = yield* tradesByWallet(rpcUrl)
         const wallet = busiest(before, 0)
         const first = yield* makeBackfill(node, store, settings)
-        yield* store.ask([wallet])
+        yield* store.ask([wallet], "key_a")
         const job = yield* store.next
         if (job === null) {
           return assert.fail("no wallet waits")
@@ -177,7 +207,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
           update wallet_backfills set
             progress = jsonb_set(progress, '{throughMs}', '0'), changed_at = changed_at + interval '1 second'
         `
-        yield* second.ask([wallet])
+        yield* second.ask([wallet], "key_a")
         yield* finish(second)
         const after = yield* tradesByWallet(rpcUrl)
         assert.isAbove(after.get(wallet)?.length ?? 0, stored.length, "the wallet traded since")
@@ -197,7 +227,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
         const byBlocks = yield* tradesByWallet(rpcUrl)
         const wallets = [busiest(byBlocks, 0), busiest(byBlocks, 1)]
         const backfill = yield* makeBackfill(node, store, { ...settings, most: 3 })
-        yield* store.ask(wallets)
+        yield* store.ask(wallets, "key_a")
         const first = yield* store.next
         assert.isNotNull(first)
         yield* Effect.sleep("5 millis")
@@ -217,7 +247,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
       Effect.gen(function* () {
         const { node, rpcUrl, store } = yield* scene
         const wallet = busiest(yield* tradesByWallet(rpcUrl), 0)
-        yield* store.ask([wallet])
+        yield* store.ask([wallet], "key_a")
         const away = new ChainUnavailable({ reason: "unreachable", detail: "gone" })
         const waiting = yield* makeBackfill({ ...node, list: refusing(away) }, store, settings)
         assert.strictEqual(Duration.toMillis(yield* waiting.step), 5000)
@@ -246,7 +276,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", { concurrent
         const read: Node["read"] = (signature: Signature) =>
           signature === lost ? Effect.succeed(null) : node.read(signature)
         const backfill = yield* makeBackfill({ ...node, read }, store, settings)
-        yield* store.ask([wallet])
+        yield* store.ask([wallet], "key_a")
         yield* finish(backfill)
         assert.deepInclude(backfill.progressOf(wallet, Date.now()), { state: "done", missing: 1 })
         const signatures = (yield* store.ofWallet(wallet, 1000)).map(({ signature }) => signature)

@@ -41,7 +41,7 @@ describe.runIf(TestDatabase.isAvailable)("histories of wallets", () => {
         return assert.fail("no wallet")
       }
       yield* first.step
-      yield* first.ask(wallets)
+      yield* first.ask(wallets, "key_a")
       for (let job = yield* store.next; job !== null; job = yield* store.next) {
         yield* store.save(job, { ...job.progress, state: "done" }, [trade({ wallet: job.wallet, role: "wallet" })])
       }
@@ -59,7 +59,7 @@ describe.runIf(TestDatabase.isAvailable)("histories of wallets", () => {
       yield* second.step
       yield* first.step
       // Requested by another process than the one that deletes.
-      yield* second.ask([asked])
+      yield* second.ask([asked], "key_a")
       assert.deepStrictEqual([yield* shown(first), yield* shown(second)], [wallets, wallets])
 
       yield* TestClock.adjust(Duration.sum(Duration.minutes(5), Duration.millis(1)))

@@ -3,7 +3,7 @@ import { NOT_BEGUN } from "../../src/wallets/historyProgress.ts"
 import { backfillBody, historyReason, isWholeLife, joinHistory } from "../../src/wallets/joinHistory.ts"
 import { positionsOf } from "../../src/wallets/ledger.ts"
 import type { WalletHistory } from "../../src/wallets/WalletIndex.ts"
-import { MINT, START, tradeOf, usd } from "./trades.ts"
+import { MINT, START, tradeOf, usd, WALLET } from "./trades.ts"
 
 const share = { events: 10_000, bytes: 4 * 1024 * 1024 }
 const none = { before: 0n, after: 1_000_000n }
@@ -78,13 +78,13 @@ describe("a history beside observed trades", () => {
 
   it("gives its state and the reason for missing trades", () => {
     const running = { ...done, state: "running", isWhole: false } as const
-    assert.deepInclude(backfillBody(running, null, true), { status: "running", reason: "backfill_running" })
+    assert.deepInclude(backfillBody(WALLET, running, null, true), { status: "running", reason: "backfill_running" })
     const failed = { ...done, state: "failed", isWhole: false, error: "no such method" } as const
-    assert.deepInclude(backfillBody(failed, null, false), { reason: "not_captured", error: "no such method" })
+    assert.deepInclude(backfillBody(WALLET, failed, null, false), { reason: "not_captured", error: "no such method" })
     assert.strictEqual(historyReason({ ...done, missing: 1 }, null), "not_captured")
     assert.strictEqual(historyReason({ ...done, isWhole: false }, null), "limit_clipped")
     assert.strictEqual(historyReason(null, null), "observed_swaps_only")
-    assert.isNull(backfillBody(null, null, false))
-    assert.strictEqual(backfillBody(null, null, true)?.status, "unavailable")
+    assert.isNull(backfillBody(WALLET, null, null, false))
+    assert.strictEqual(backfillBody(WALLET, null, null, true)?.status, "unavailable")
   })
 })

@@ -22,6 +22,20 @@ export class CopyPnl extends Schema.Opaque<CopyPnl>()(
     losses: count("Sales that brought less."),
     unknownBasis: count("Sales with unknown cost or proceeds."),
     openPositions: count("Number of held mints, counted separately for each follow."),
+    known: field(
+      Schema.Struct({
+        realized: field(Decimal, "Profit of the sales with known cost and proceeds. In dollars, like all fields here."),
+        unrealized: usd(
+          "Value minus cost of the holdings of known cost and price; null when there are holdings and none has a price."
+        ),
+        total: usd("Realized and unrealized profit."),
+        costUsd: field(Decimal, "Cost of the purchases of known cost."),
+        proceedsUsd: field(Decimal, "Proceeds of the sales with known proceeds."),
+        feesUsd: field(Decimal, "Fees of the fills with a known fee."),
+        unmarkedPositions: count("Held mints without a price or of unknown size. No value includes them.")
+      }),
+      "The part that is known, whatever else is unknown."
+    ),
     pnlMode: field(
       Schema.Literal("unknown-basis-null"),
       "Always `unknown-basis-null`: profit with an unknown cost is null, not zero."

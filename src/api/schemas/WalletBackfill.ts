@@ -20,6 +20,19 @@ export class WalletBackfill extends Schema.Opaque<WalletBackfill>()(
     fromMs: time("Beginning of the span that was read without a gap."),
     throughMs: time("End of the span that was read without a gap."),
     whole: field(Schema.Boolean, "True when the span begins with the wallet's first transaction."),
+    expected: field(
+      Schema.NullOr(Schema.Int),
+      "Transactions that a look ahead found, 1,000 at most; null before the look, which comes before any of them is read."
+    ),
+    huge: field(
+      Schema.NullOr(Schema.Boolean),
+      "True when there are at least as many transactions as are read, as of bots and of the owners of pools: the sums will begin in " +
+        "the middle of the history. Null when that is not known."
+    ),
+    programOwned: field(
+      Schema.Boolean,
+      "True for an address that only a program can sign for, as the owner of a pool or a multisig: its transactions may be those of others."
+    ),
     error: field(Schema.NullOr(Schema.String), "The node's answer that ended the reading.")
   }).annotate({
     identifier: "WalletBackfill",

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import {
   defaultDays,
   defaultPositions,
@@ -34,19 +35,28 @@ export const layer = HttpApiBuilder.group(
 
     const summary = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof WalletsBody.Type }) {
       yield* enterBatch(batch)
-      const data = yield* Effect.catch(reader.rowsOf(payload.wallets, { backfill: payload.backfill }), unavailable)
+      const { id: caller } = yield* CurrentKey
+      const data = yield* Effect.catch(
+        reader.rowsOf(payload.wallets, { backfill: payload.backfill, caller }),
+        unavailable
+      )
       return WalletSummaryAnswer.make({ data, source: "local" })
     }, Effect.scoped)
 
     const positions = Effect.fnUntraced(function* ({ params, query }: PositionsRequest) {
       yield* enterBatch(batch)
-      const read = reader.positionsOf(params.wallet, query.limit ?? defaultPositions, { backfill: query.backfill })
+      const { id: caller } = yield* CurrentKey
+      const read = reader.positionsOf(params.wallet, query.limit ?? defaultPositions, {
+        backfill: query.backfill,
+        caller
+      })
       return WalletPositionsAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)
 
     const pnlHistory = Effect.fnUntraced(function* ({ params, query }: PnlHistoryRequest) {
       yield* enterBatch(batch)
-      const read = reader.pnlHistoryOf(params.wallet, query.days ?? defaultDays, { backfill: query.backfill })
+      const { id: caller } = yield* CurrentKey
+      const read = reader.pnlHistoryOf(params.wallet, query.days ?? defaultDays, { backfill: query.backfill, caller })
       return WalletPnlHistoryAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)
 

@@ -5,7 +5,7 @@ import type { CopyPnl } from "../../api/schemas/CopyPnl.ts"
 import type { Rational } from "../../domain/rational.ts"
 import { COMPLETE, type Coverage, type CoverageReason, incomplete } from "../../domain/Scalar.ts"
 import { costOf, isOpen, minus } from "../ledger.ts"
-import { percent, PNL_MODE, pnlOf, sumOf, usdTextOrNull } from "../pnl.ts"
+import { percent, PNL_MODE, pnlOf, type PositionPnl, sumOf, usdText, usdTextOrNull } from "../pnl.ts"
 import { type CopyTotals, NO_COPIES, plus } from "./copySums.ts"
 import type { CopyPosition } from "./positions.ts"
 
@@ -47,6 +47,24 @@ const coverageOf = (basisKnown: boolean, marksKnown: boolean, missing: CoverageR
 const within = ({ sums }: CopyPosition, { fromMs, throughMs }: Span): CopyTotals => sums.within(fromMs, throughMs)
 
 /**
+ * What is known, whatever else is unknown: sales of known result, units held of known cost and price, and purchases and
+ * fees of known value.
+ */
+const knownOf = (inside: CopyTotals, marked: ReadonlyArray<PositionPnl>): CopyPnl["known"] => {
+  const parts = marked.flatMap(({ known: { unrealized } }) => unrealized ?? [])
+  const unrealized = marked.length > 0 && parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0n)
+  return {
+    realized: usdText(inside.realized),
+    unrealized: usdTextOrNull(unrealized),
+    total: usdTextOrNull(sumOf([inside.realized, unrealized])),
+    costUsd: usdText(inside.cost),
+    proceedsUsd: usdText(inside.proceeds),
+    feesUsd: usdText(inside.fees),
+    unmarkedPositions: marked.filter(({ value }) => value === null).length
+  }
+}
+
+/**
  * Profit and loss of positions. Cost comes from the purchases in the window, proceeds and realized profit from its
  * sales. Unrealized profit is for the units held after all copies. So the groups add up to the total.
  */
@@ -57,7 +75,8 @@ export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, ma
   const cost = inside.unknownCosts === 0 ? inside.cost : null
   const fees = inside.unknownFees === 0 ? inside.fees : null
   const open = positions.filter(({ position }) => isOpen(position)).map(({ position }) => position)
-  const unrealized = sumOf(open.map((position) => pnlOf(position, marks.of(position.mint)).unrealized))
+  const marked = open.map((position) => pnlOf(position, marks.of(position.mint)))
+  const unrealized = sumOf(marked.map((pnl) => pnl.unrealized))
   const total = sumOf([realized, unrealized])
   const basisKnown = realized !== null && fees !== null && open.every((position) => costOf(position) !== null)
   return {
@@ -74,6 +93,7 @@ export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, ma
     losses: inside.losses,
     unknownBasis: inside.unknownResults,
     openPositions: open.length,
+    known: knownOf(inside, marked),
     pnlMode: PNL_MODE,
     coverage: coverageOf(basisKnown, unrealized !== null, marks.missing)
   }

@@ -151,6 +151,15 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
         losses: 0,
         unknownBasis: 0,
         openPositions: 1,
+        known: {
+          realized: "29",
+          unrealized: "24.5",
+          total: "53.5",
+          costUsd: "101",
+          proceedsUsd: "79.5",
+          feesUsd: "1.5",
+          unmarkedPositions: 0
+        },
         pnlMode: "unknown-basis-null",
         coverage: { complete: true, reason: null }
       }
@@ -162,6 +171,15 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
         costUsd: "202",
         roiPct: null,
         feesUsd: "2.5",
+        known: {
+          realized: "29",
+          unrealized: "24.5",
+          total: "53.5",
+          costUsd: "202",
+          proceedsUsd: "79.5",
+          feesUsd: "2.5",
+          unmarkedPositions: 1
+        },
         fills: 3,
         openPositions: 2,
         coverage: unmarked
@@ -176,7 +194,16 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
         roiPct: null,
         fills: 1,
         wins: 0,
-        openPositions: 1
+        openPositions: 1,
+        known: {
+          realized: "0",
+          unrealized: null,
+          total: null,
+          costUsd: "101",
+          proceedsUsd: "0",
+          feesUsd: "1",
+          unmarkedPositions: 1
+        }
       }
       const window = { window: "30d", fromMs: NOW - 30 * 86_400_000, throughMs: NOW }
       const whole = yield* read("pnl", "", "d")

@@ -56,6 +56,15 @@ describe("profit and loss of copies", () => {
       losses: 0,
       unknownBasis: 0,
       openPositions: 1,
+      known: {
+        realized: "29",
+        unrealized: "24.5",
+        total: "53.5",
+        costUsd: "101",
+        proceedsUsd: "79.5",
+        feesUsd: "1.5",
+        unmarkedPositions: 0
+      },
       pnlMode: "unknown-basis-null",
       coverage: { complete: true, reason: null }
     })
@@ -105,6 +114,25 @@ describe("profit and loss of copies", () => {
     }
     assert.deepInclude(pnlOf([bought, copied(2, { ...half, valueUsdNanos: null })]), { ...unknown, proceedsUsd: null })
     assert.isNull(pnlOf([copied(1, { feeUsdNanos: null })]).feesUsd)
+  })
+
+  it("gives the known part beside a sum with an unknown part", () => {
+    // 500 of 1,000 units are sold, one purchase of another mint has no value, and so has its sale.
+    const other = { mint: "4WShe4GjxtcjM54xcfky72bi7WwTmW99UsE5cW1dKfVH" } as Partial<FilledCopy>
+    const unknown = copied(3, { ...other, valueUsdNanos: null })
+    const pnl = pnlOf([bought, sold, unknown, copied(4, { ...other, ...half, valueUsdNanos: 10n * USD })])
+    assert.deepInclude(pnl, { realized: null, unrealized: null, total: null, costUsd: null, proceedsUsd: "88.5" })
+    assert.deepStrictEqual(pnl.known, {
+      realized: "29",
+      unrealized: "24.5",
+      total: "53.5",
+      costUsd: "101",
+      proceedsUsd: "88.5",
+      feesUsd: "3.5",
+      unmarkedPositions: 0
+    })
+    const { known } = pnlOf([bought, sold], always, noMarks)
+    assert.deepInclude(known, { realized: "29", unrealized: null, total: null, unmarkedPositions: 1 })
   })
 
   it("gives a null value without a mark, and known sales", () => {
