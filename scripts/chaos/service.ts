@@ -134,6 +134,8 @@ export const pause = (data: string, isPaused: boolean) =>
 interface Ready {
   readonly baseUrl: string
   readonly mints: ReadonlyArray<string>
+  /** Path of a sign-in link; null beside a real node. */
+  readonly link: string | null
 }
 
 /** The service as a process of its own, with flags of Node and a channel for messages; its output goes to `service.log`. */
