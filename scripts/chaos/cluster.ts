@@ -24,15 +24,26 @@ import {
   readQuotes,
   readTracker
 } from "../soak/sockets.ts"
-import { type Fault, type FaultName, FAULTS, isFault, stepsOf } from "./cluster/faults.ts"
+import {
+  type Fault,
+  type FaultName,
+  FAULTS,
+  isFault,
+  isSilent,
+  losesBudgets,
+  losesValkey,
+  needsEngine,
+  stepsOf
+} from "./cluster/faults.ts"
 import { readsOf, wholeReads } from "./cluster/clickHouse.ts"
 import { lookForGaps } from "./cluster/hiddenGaps.ts"
+import { budgetsOf } from "./cluster/budgets.ts"
 import {
   type Admitted,
+  type CreatedAlert,
   createOn,
   type Current,
   everyRead,
-  fullestWindow,
   noAnswers,
   readOn,
   type ReadProgress,
@@ -41,7 +52,7 @@ import {
 } from "./cluster/load.ts"
 import { alertsOf, judge } from "./cluster/outcome.ts"
 import { longest, recovered } from "./cluster/recovery.ts"
-import { type Scene, SMALL, SPENDERS, startScene, WHOLE } from "./cluster/scene.ts"
+import { type BudgetKind, budgetKindOf, FIRST_SPENDER, type Scene, SMALL, startScene, WHOLE } from "./cluster/scene.ts"
 import { verdictsOf } from "./cluster/verdicts.ts"
 import type { ServiceAccess } from "./repair/answers.ts"
 
@@ -71,8 +82,9 @@ if (values.short && valkeyBinary() === null) {
   process.stderr.write("No valkey-server or redis-server: the short chaos of a cluster is skipped.\n")
   process.exit(0)
 }
-const engineFolder = wanted.includes("clickhouse") && isInstalled(ENGINE_FOLDER) ? ENGINE_FOLDER : null
-const chosen = FAULTS.filter((name) => wanted.includes(name) && (name !== "clickhouse" || engineFolder !== null))
+const wantsEngine = FAULTS.some((name) => needsEngine(name) && wanted.includes(name))
+const engineFolder = wantsEngine && isInstalled(ENGINE_FOLDER) ? ENGINE_FOLDER : null
+const chosen = FAULTS.filter((name) => wanted.includes(name) && (!needsEngine(name) || engineFolder !== null))
 const leftOut = wanted.filter((name) => isFault(name) && !chosen.includes(name))
 if (chosen.length === 0) {
   process.stderr.write("No fault is left: there is no ClickHouse engine. npm run test:clickhouse installs it.\n")
@@ -80,7 +92,7 @@ if (chosen.length === 0) {
 }
 if (leftOut.length > 0) {
   process.stderr.write(
-    "No ClickHouse engine: its fault is left out, and trades are in PostgreSQL. npm run test:clickhouse installs it.\n"
+    `No ClickHouse engine: ${leftOut.join()} is left out, and trades are in PostgreSQL. npm run test:clickhouse installs it.\n`
   )
 }
 
@@ -88,7 +100,6 @@ if (leftOut.length > 0) {
 const STREAMS = 2
 /** Time for which a fault is held once the service has recovered, or at all where it cannot. */
 const HELD = "3 seconds"
-const WINDOW_MS = 60_000
 /** Time to recover that is aimed at. */
 const TARGET_MS = 5000
 /** Time that readers have to get a frame after the last fault, and loads to end. */
@@ -96,41 +107,70 @@ const READERS_WITHIN = "90 seconds"
 
 const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
-const provokeStep = Effect.fnUntraced(function* (scene: Scene, fault: Fault) {
-  const { begin, end, held = HELD, missedWrites, reads, victims, what } = fault
+const provokeStep = Effect.fnUntraced(function* (scene: Scene, fault: Fault, isAway: boolean) {
+  const { after, begin, during: look, end, held = HELD, missedWrites, reads, victims, what } = fault
   const before = reads === undefined ? null : yield* wholeReads(scene)
   yield* begin
+  const fromMs = performance.now()
   const during = victims === null ? null : yield* recovered(scene, victims)
   yield* Effect.sleep(held)
   const meanwhile = reads === undefined ? null : yield* readsOf(scene)
+  const proofs = look === undefined ? [] : [yield* look]
+  if (isAway) {
+    scene.away.push({ fromMs, toMs: performance.now() })
+  }
   yield* end
   const gaps = missedWrites === undefined ? null : { compared: 0, refused: 0, hidden: 0 }
   const looking = missedWrites === undefined || gaps === null ? Effect.never : lookForGaps(scene, missedWrites, gaps)
   const afterwards = yield* Effect.raceFirst(recovered(scene, []), looking)
   const found =
     before === null || meanwhile === null ? null : { before, during: meanwhile, after: yield* wholeReads(scene) }
-  const step = { what, during, afterwards, gaps, reads: found }
+  if (after !== undefined) {
+    proofs.push(yield* after)
+  }
+  const step = { what, during, afterwards, gaps, reads: found, proofs }
   yield* note(`  ${JSON.stringify(step)}`)
   return step
 })
 
 /** Provokes a fault. It recovers by the processes that are left where there are any, else once the fault has ended. */
 const provoke = Effect.fnUntraced(function* (scene: Scene, fault: FaultName, current: Current) {
-  current.fault = fault
+  current.fault = isSilent(fault) ? "none" : fault
+  const begunMs = performance.now()
   yield* note(fault)
   const steps = []
   for (const step of stepsOf(scene, fault)) {
-    steps.push(yield* provokeStep(scene, step))
+    steps.push(yield* provokeStep(scene, step, losesValkey(fault)))
   }
   current.fault = "none"
+  if (losesBudgets(fault)) {
+    scene.alone.push({ fromMs: begunMs, toMs: performance.now() })
+  }
   const recoveredMs = longest(steps.map(({ afterwards, during }) => during ?? afterwards))
   const rejoinedMs = longest(steps.map(({ afterwards }) => afterwards))
   return { fault, recoveredMs, rejoinedMs, isWithinTarget: recoveredMs !== null && recoveredMs <= TARGET_MS, steps }
 })
 
+/** A spender of the budget of its kind at each place, also at places that get a process later. */
+const spendersOf = ({ keys, places, running }: Scene) =>
+  Array.from({ length: places - FIRST_SPENDER }, (_, n) => {
+    const place = FIRST_SPENDER + n
+    const kind = budgetKindOf(place)
+    return {
+      kind,
+      asked: {
+        // Processes are replaced.
+        get baseUrl() {
+          return running[place]?.baseUrl ?? ""
+        },
+        secret: keys.bounded[kind]
+      }
+    }
+  })
+
 /** The load, until it is stopped. */
 const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boolean }) => {
-  const { active, keys, running, url } = scene
+  const { active, keys, url } = scene
   const { mints, wallets } = active
   const [mint = "", wallet = ""] = [mints.find((each) => each !== SOL), wallets[0]]
   const callers = keys.free.map((secret): ServiceAccess => ({ baseUrl: url, secret }))
@@ -140,7 +180,8 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   const reads = callers.slice(1, 3).map((): ReadProgress => ({ answered: 0, round: questions.length }))
   const readers = callers.map((): ReaderCounts => noCounts())
   const streams = Array.from({ length: STREAMS }, () => noQuoteCounts())
-  const [created, admitted]: [Array<string>, Array<Admitted>] = [[], []]
+  const created: Array<CreatedAlert> = []
+  const admitted: { readonly [kind in BudgetKind]: Array<Admitted> } = { refuse: [], local: [] }
   // Each reader follows a token and wallets that trade.
   const socketOf = async (caller: ServiceAccess, n: number) => {
     const counts = readers[n] ?? noCounts()
@@ -157,18 +198,11 @@ const startLoad = (scene: Scene, current: Current, stopping: { isStopping: boole
   }
   const query = new URLSearchParams({ inputMint: SOL, outputMint: mint, amount: "1000000" }).toString()
   const streamOf = (counts: QuoteCounts, n: number) => readQuotes(callers[n] ?? first, query, counts, stopping)
-  const spenders = SPENDERS.map((place) => ({
-    // Processes are replaced.
-    get baseUrl() {
-      return running[place]?.baseUrl ?? ""
-    },
-    secret: keys.bounded
-  }))
   const done = Promise.all([
     ...callers.map(socketOf),
     ...streams.map(streamOf),
     ...reads.map((progress, n) => readOn(callers[n + 1] ?? first, questions, answers, progress, current, stopping)),
-    ...spenders.map((asked) => spendOn(asked, admitted, answers, current, stopping)),
+    ...spendersOf(scene).map(({ asked, kind }) => spendOn(asked, admitted[kind], answers, current, stopping)),
     createOn(first, SOL, created, answers, current, stopping)
   ])
   return { admitted, answers, created, done, readers, reads, streams }
@@ -251,12 +285,12 @@ const run = Effect.gen(function* () {
   const judged = yield* judge(scene, note)
   // The load has ended: no process has to drain.
   yield* Effect.forEach(scene.running, ({ kill }) => kill, { concurrency: "unbounded", discard: true })
-  const fullest = fullestWindow(load.admitted, WINDOW_MS, scene.emptiedMs)
+  const budgets = budgetsOf(load.admitted, scene)
   const answers = { ...load.answers, areReadsWhole }
   const readers = { sockets: sumOf(noCounts(), load.readers), streams: sumOf(noQuoteCounts(), load.streams) }
   const silent = { silentReaders: silentReaders.length, silentStreams: silentStreams.length }
   const times = faults.flatMap(({ fault, steps }) => steps.map((step) => ({ fault, ...step })))
-  const verdicts = verdictsOf({ ...judged, times, alerts, fullest, ...readers, ...silent, answers })
+  const verdicts = verdictsOf({ ...judged, times, alerts, ...budgets, ...readers, ...silent, answers })
   return {
     seed: values.seed,
     store: scene.clickHouse === null ? "postgres" : "clickhouse",
@@ -266,7 +300,7 @@ const run = Effect.gen(function* () {
     faults,
     ...judged,
     alerts,
-    fullest,
+    ...budgets,
     silentReaders,
     silentStreams,
     ...readers,

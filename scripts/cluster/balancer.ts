@@ -17,6 +17,9 @@ export interface Targets {
   readonly live: ReadonlyArray<string>
 }
 
+/** Hears of each answer to a request: the base URL of the process that gave it, and its status. */
+export type OnAnswer = (target: string, status: number) => void
+
 const isLive = (path: string): boolean => /\/(?:stream|realtime)(?:[/?]|$)/u.test(path)
 
 /** The processes of a request in turn, each once, the first of them another one each time. */
@@ -44,7 +47,8 @@ const HEAD_TIMEOUT_MS = 3000
 const pass = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  [target, ...others]: ReadonlyArray<string>
+  [target, ...others]: ReadonlyArray<string>,
+  onAnswer: OnAnswer
 ): void => {
   if (target === undefined) {
     outgoing.writeHead(503).end()
@@ -54,6 +58,7 @@ const pass = (
   let isSent = false
   const onward = request(optionsOf(incoming, target), (answer) => {
     clearTimeout(patience)
+    onAnswer(target, answer.statusCode ?? 0)
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
     answer.pipe(outgoing)
     answer.on("error", () => outgoing.destroy())
@@ -77,7 +82,7 @@ const pass = (
     if (outgoing.destroyed || outgoing.headersSent) {
       outgoing.destroy()
     } else if (!isSent || (isRead && others.length > 0)) {
-      pass(incoming, outgoing, others)
+      pass(incoming, outgoing, others, onAnswer)
     } else {
       outgoing.writeHead(502).end()
     }
@@ -114,13 +119,15 @@ const join = (incoming: IncomingMessage, socket: Duplex, head: Buffer, [target, 
 }
 
 /** Listens on the port, 0 for a free one, until the scope closes. Returns the base URL. */
-export const balance = (targets: Targets, port: number) =>
+export const balance = (targets: Targets, port: number, onAnswer: OnAnswer = () => undefined) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.callback<{ readonly server: Server; readonly sockets: ReadonlySet<Duplex> }>((resume) => {
         const turns = takeTurns(targets)
         const sockets = new Set<Duplex>()
-        const server = createServer((incoming, outgoing) => pass(incoming, outgoing, turns(incoming.url ?? "/")))
+        const server = createServer((incoming, outgoing) =>
+          pass(incoming, outgoing, turns(incoming.url ?? "/"), onAnswer)
+        )
         server.on("upgrade", (incoming, socket, head) => {
           sockets.add(socket)
           socket.on("error", () => socket.destroy())

@@ -2,7 +2,7 @@
 import { Effect, Redacted, Schedule } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import { join } from "node:path"
 import * as Processes from "../../src/storage/processes.ts"
 import { external, issueUnlimited, keyStore, service } from "../chaos/service.ts"
@@ -20,7 +20,24 @@ export interface ValkeyServer {
   readonly port: number
   readonly kill: Effect.Effect<void>
   readonly start: Effect.Effect<void>
+  /** Sends one command, its words without spaces, and returns the first line of the reply. */
+  readonly send: (...words: ReadonlyArray<string>) => Effect.Effect<string>
 }
+
+/** Sends a command as a line of text, which these servers take too. */
+const sendLine = (port: number, line: string) =>
+  Effect.callback<string>((resume) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(`${line}\r\n`))
+    let reply = ""
+    socket.on("data", (chunk) => {
+      reply += String(chunk)
+      if (reply.includes("\r\n")) {
+        socket.destroy()
+        resume(Effect.succeed(reply.split("\r\n")[0] ?? ""))
+      }
+    })
+    socket.on("error", (cause) => resume(Effect.die(cause)))
+  })
 
 /** The server that is installed, Valkey before Redis; null where there is neither. */
 export const valkeyBinary = (): string | null =>
@@ -47,7 +64,8 @@ export const startValkey = Effect.gen(function* () {
     child.once("exit", (code) => resume(Effect.die(new Error(`${binary} ended with ${code}`))))
   })
   yield* Effect.acquireRelease(start, () => kill)
-  return { port, kill, start } satisfies ValkeyServer
+  const send = (...words: ReadonlyArray<string>) => sendLine(port, words.join(" "))
+  return { port, kill, start, send } satisfies ValkeyServer
 })
 
 /** Roles of the processes. */
@@ -58,13 +76,14 @@ const valkeyUrl = (port: number) => `redis://127.0.0.1:${port}`
 
 /**
  * Starts the engines in this folder, then a process for each role in turn, on the chain of the node. The process at the
- * place `behindProxy` reaches Valkey through a proxy.
+ * place `behindProxy` reaches Valkey through a proxy. `ofPlace` gives settings that only the process of a place has.
  */
 export const startParts = Effect.fnUntraced(function* (
   folder: string,
   settings: Readonly<Record<string, string>>,
   roles: ReadonlyArray<PartRole> = PROCESSES,
-  behindProxy: number | null = null
+  behindProxy: number | null = null,
+  ofPlace: (place: number) => Readonly<Record<string, string>> = () => ({})
 ) {
   const database = yield* external(folder)
   const valkey = yield* startValkey
@@ -83,7 +102,7 @@ export const startParts = Effect.fnUntraced(function* (
     const own = join(folder, `${role}-${place}`)
     mkdirSync(own, { recursive: true })
     const url = place === behindProxy ? { VALKEY_URL: valkeyUrl(proxy.port) } : {}
-    const started = service(own, { ...shared, ...url, DATA_DIR: own, ROLE: role })
+    const started = service(own, { ...shared, ...ofPlace(place), ...url, DATA_DIR: own, ROLE: role })
     return Effect.map(started, (running) => ({ role, ...running }))
   }
   const [firstRole = "ingest", ...others] = roles

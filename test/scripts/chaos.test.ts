@@ -3,8 +3,10 @@ import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
-import { latestLines } from "../../scripts/chaos/cluster/clickHouse.ts"
+import { budgetsOf } from "../../scripts/chaos/cluster/budgets.ts"
+import { HISTORY_AWAY, latestLines, reasonOf } from "../../scripts/chaos/cluster/clickHouse.ts"
 import { everyRead, fullestWindow, isDeclared, noAnswers, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
+import type { Proof } from "../../scripts/chaos/cluster/proofs.ts"
 import { busyBetween, longest } from "../../scripts/chaos/cluster/recovery.ts"
 import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.ts"
 import { startProxy } from "../../scripts/cluster/proxy.ts"
@@ -26,6 +28,35 @@ describe("admissions of a budget", () => {
   it("counts those before and after a loss of the budgets apart", () => {
     expect(fullestWindow(admitted, 1000, [1000])).toBe(3)
     expect(fullestWindow(admitted, 1000, [400, 990])).toBe(2)
+  })
+})
+
+describe("budgets of both kinds", () => {
+  /** Admissions of a whole budget, a hundredth of a second apart. */
+  const spent = (fromMs: number, count = 120) =>
+    Array.from({ length: count }, (_, n) => ({ sentMs: fromMs + 10 * n, answeredMs: fromMs + 10 * n + 5 }))
+  const away = [{ fromMs: 10_000, toMs: 13_000 }]
+  const times = { alone: [{ fromMs: 9000, toMs: 15_000 }], away, emptiedMs: [13_000] }
+
+  it("count what processes decided alone apart from what they shared", () => {
+    const local = [...spent(0), ...spent(11_000, 34), ...spent(16_000)]
+    expect(budgetsOf({ refuse: [...spent(0), ...spent(16_000)], local }, times)).toEqual({
+      budgets: {
+        refuse: { fullest: 120, fullestWithLosses: 120, alone: 0 },
+        local: { fullest: 120, fullestWithLosses: 154, alone: 34 }
+      },
+      isValkeyLost: true
+    })
+  })
+
+  it("count one too many in a window without a loss, and one that was admitted while Valkey was away", () => {
+    const { budgets } = budgetsOf({ refuse: spent(11_000, 1), local: [...spent(0), ...spent(1300, 1)] }, times)
+    expect([budgets.refuse.alone, budgets.local.fullest]).toEqual([1, 121])
+  })
+
+  it("have no loss where Valkey was there throughout", () => {
+    const found = budgetsOf({ refuse: spent(0), local: spent(0, 121) }, { alone: [], away: [], emptiedMs: [] })
+    expect([found.isValkeyLost, found.budgets.refuse.fullest, found.budgets.local.fullest]).toEqual([false, 120, 121])
   })
 })
 
@@ -87,6 +118,12 @@ describe("answers", () => {
     expect(after(502).failed).toEqual({ none: { "502 c /readyz": 1 } })
   })
 
+  it("are counted by their reason where they are refused", () => {
+    expect(reasonOf({ status: 200, content: { data: [] } })).toBe("200")
+    const message = "The stored trades are unavailable right now."
+    expect(reasonOf({ status: 503, content: { error: { code: "data_unavailable", message } } })).toBe(HISTORY_AWAY)
+  })
+
   it("come from reads of every kind, each declared", () => {
     const reads = everyRead(SOL, SOL)
     const paths = reads.map(({ path }) => path)
@@ -142,34 +179,45 @@ describe("hashes of blocks", () => {
 
 const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200, quotesMs: 150, busy: 0.5 }
 const equal = { blocks: 9, missing: 0, more: 0, other: 0, first: [] }
+const OTHER_REASON = "503 data_unavailable: The API key cannot be checked: try again."
 const whole = { history: { 200: 14 }, live: { 200: 42 }, waiting: 0 }
-const alone = { history: { 503: 14 }, live: { 200: 42 }, waiting: 1 }
+const alone = { history: { [HISTORY_AWAY]: 14 }, live: { 200: 42 }, waiting: 1 }
 const views = { swaps: 5, bars: [5, 5, 5], netTrades: 4, ofWallets: 4 }
+const taken: Proof = { property: "taken", looked: 2, held: 2 }
+const firings = { acknowledged: 3, lost: 0, twice: 0, trades: { fired: 5, again: 3, twice: 0 } }
+const budgets = {
+  refuse: { fullest: 120, fullestWithLosses: 120, alone: 0 },
+  local: { fullest: 120, fullestWithLosses: 190, alone: 34 }
+}
 const good: Findings = {
   times: [
-    { fault: "leader", during: recovery, afterwards: recovery, gaps: null, reads: null },
+    { fault: "leader", during: recovery, afterwards: recovery, gaps: null, reads: null, proofs: [] },
     {
       fault: "clickhouse",
       during: recovery,
       afterwards: recovery,
       gaps: null,
-      reads: { before: whole, during: alone, after: whole }
+      reads: { before: whole, during: alone, after: whole },
+      proofs: []
     },
     {
       fault: "frozen-replica",
       during: null,
       afterwards: recovery,
       gaps: { compared: 9, refused: 2, hidden: 0 },
-      reads: null
+      reads: null,
+      proofs: []
     },
-    { fault: "valkey", during: null, afterwards: recovery, gaps: null, reads: null }
+    { fault: "valkey", during: null, afterwards: recovery, gaps: null, reads: null, proofs: [] },
+    { fault: "scale", during: recovery, afterwards: recovery, gaps: null, reads: null, proofs: [taken] }
   ],
   behind: [],
   stored: equal,
   storedViews: views,
   replicas: [{ ...equal, views: { compared: 9, differences: 0 } }],
-  alerts: { acknowledged: 3, lost: 0, twice: 0 },
-  fullest: 120,
+  alerts: firings,
+  budgets,
+  isValkeyLost: true,
   sockets: { numbered: 9, silentGaps: 0 },
   silentReaders: 0,
   streams: { priced: 9, silentGaps: 0 },
@@ -186,7 +234,7 @@ const good: Findings = {
 
 describe("verdicts", () => {
   it("hold for a run without a loss", () => {
-    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 11 }, () => true))
+    expect(Object.values(verdictsOf(good))).toEqual(Array.from({ length: 12 }, () => true))
   })
 
   const unquoted = {
@@ -194,22 +242,27 @@ describe("verdicts", () => {
     during: null,
     afterwards: { ...recovery, quotesMs: null },
     gaps: null,
-    reads: null
+    reads: null,
+    proofs: []
   }
   const lost = {
     fault: "leader",
     during: { ...recovery, alertsMs: null },
     afterwards: recovery,
     gaps: null,
-    reads: null
+    reads: null,
+    proofs: []
   }
   const away = (reads: NonNullable<Findings["times"][number]["reads"]>) => ({
-    times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, gaps: null, reads }]
+    times: [{ fault: "clickhouse", during: recovery, afterwards: recovery, gaps: null, reads, proofs: [] }]
+  })
+  const proven = (proof: Proof) => ({
+    times: [{ fault: "scale", during: recovery, afterwards: recovery, gaps: null, reads: null, proofs: [proof] }]
   })
   const compared = (gaps: Findings["times"][number]["gaps"]) => ({
-    times: [{ fault: "frozen-replica", during: null, afterwards: recovery, gaps, reads: null }]
+    times: [{ fault: "frozen-replica", during: null, afterwards: recovery, gaps, reads: null, proofs: [] }]
   })
-  const bad: ReadonlyArray<readonly [keyof ReturnType<typeof verdictsOf>, Partial<Findings>]> = [
+  const bad: ReadonlyArray<readonly [string, Partial<Findings>]> = [
     ["recovered", { times: [lost] }],
     ["recovered", { times: [unquoted] }],
     ["replicas", { behind: ["api-2"] }],
@@ -221,16 +274,30 @@ describe("verdicts", () => {
     ["stored", { storedViews: { ...views, ofWallets: 3 } }],
     ["stored", { storedViews: { swaps: 0, bars: [0, 0, 0], netTrades: 0, ofWallets: 0 } }],
     ["history", away({ before: whole, during: whole, after: whole })],
+    ["history", away({ before: whole, during: { ...alone, history: { [OTHER_REASON]: 14 } }, after: whole })],
+    [
+      "history",
+      away({ before: whole, during: { ...alone, history: { [HISTORY_AWAY]: 13, [OTHER_REASON]: 1 } }, after: whole })
+    ],
     ["history", away({ before: whole, during: { ...alone, live: { 200: 41, 503: 1 } }, after: whole })],
     ["history", away({ before: whole, during: { ...alone, waiting: 0 }, after: whole })],
     ["history", away({ before: whole, during: alone, after: { ...whole, waiting: 1 } })],
     ["history", away({ before: alone, during: alone, after: whole })],
     ["gaps", compared({ compared: 0, refused: 0, hidden: 0 })],
     ["gaps", compared({ compared: 9, refused: 2, hidden: 1 })],
-    ["limits", { fullest: 121 }],
-    ["limits", { fullest: 119 }],
-    ["alerts", { alerts: { acknowledged: 0, lost: 0, twice: 0 } }],
-    ["alerts", { alerts: { acknowledged: 3, lost: 0, twice: 1 } }],
+    ["limits", { budgets: { ...budgets, refuse: { ...budgets.refuse, fullest: 121 } } }],
+    ["limits", { budgets: { ...budgets, refuse: { ...budgets.refuse, fullest: 119 } } }],
+    ["limits", { budgets: { ...budgets, refuse: { ...budgets.refuse, alone: 1 } } }],
+    ["limits", { budgets: { ...budgets, local: { ...budgets.local, fullest: 121 } } }],
+    ["limits", { budgets: { ...budgets, local: { ...budgets.local, fullestWithLosses: 241 } } }],
+    ["limits", { budgets: { ...budgets, local: { ...budgets.local, alone: 0 } } }],
+    ["alerts", { alerts: { ...firings, acknowledged: 0 } }],
+    ["alerts", { alerts: { ...firings, lost: 1 } }],
+    ["alerts", { alerts: { ...firings, twice: 1 } }],
+    ["alerts", { alerts: { ...firings, trades: { fired: 5, again: 0, twice: 0 } } }],
+    ["alerts", { alerts: { ...firings, trades: { fired: 5, again: 3, twice: 1 } } }],
+    ["taken", proven({ ...taken, held: 1 })],
+    ["taken", proven({ ...taken, looked: 0, held: 0 })],
     ["sockets", { sockets: { numbered: 9, silentGaps: 1 } }],
     ["sockets", { silentReaders: 1 }],
     ["streams", { streams: { priced: 0, silentGaps: 0 } }],

@@ -91,8 +91,14 @@ export const haveEach = ({ bars, netTrades, ofWallets, swaps }: ViewCounts): boo
 export const viewsOf = (engine: TestEngine) =>
   Effect.repeat(readViews(engine), { until: haveEach, times: LOOKS, schedule: Schedule.spaced("1 second") })
 
-/** Number of answers by status. */
+/** Number of answers by status, and by the code and message of those that are no 200. */
 type Statuses = Readonly<Record<string, number>>
+
+/** The status of an answer, with the reason where it is refused: another refusal is another reason. */
+export const reasonOf = ({ content, status }: { readonly status: number; readonly content: unknown }): string =>
+  status === 200
+    ? "200"
+    : `${status} ${String(at(content, "error", "code"))}: ${String(at(content, "error", "message"))}`
 
 const statusesOf = (scene: Scene, paths: ReadonlyArray<string>) =>
   Effect.promise(async () => {
@@ -101,7 +107,7 @@ const statusesOf = (scene: Scene, paths: ReadonlyArray<string>) =>
       scene.running.flatMap(({ baseUrl }) => paths.map((path) => ask({ baseUrl, secret }, { path })))
     )
     const counts: Record<string, number> = {}
-    answers.forEach(({ status }) => (counts[status] = (counts[status] ?? 0) + 1))
+    answers.map(reasonOf).forEach((reason) => (counts[reason] = (counts[reason] ?? 0) + 1))
     return counts
   })
 
@@ -146,9 +152,12 @@ const isOnly = (statuses: Statuses, status: string): boolean => Object.keys(stat
 export const areWhole = ({ history, live, waiting }: ReadStatuses): boolean =>
   isOnly(history, "200") && isOnly(live, "200") && waiting === 0
 
-/** True when all of history is refused, what is live is answered, and blocks wait on disk. */
+/** The one reason for which history may be refused, at every process: its trades cannot be read. */
+export const HISTORY_AWAY = "503 data_unavailable: The stored trades are unavailable right now."
+
+/** True when all of history is refused for its reason, what is live is answered, and blocks wait on disk. */
 export const areLiveAlone = ({ history, live, waiting }: ReadStatuses): boolean =>
-  isOnly(history, "503") && isOnly(live, "200") && waiting > 0
+  isOnly(history, HISTORY_AWAY) && isOnly(live, "200") && waiting > 0
 
 /** The reads once they are answered and nothing waits, or as they are after a minute. */
 export const wholeReads = (scene: Scene) =>

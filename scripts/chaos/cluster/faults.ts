@@ -1,9 +1,9 @@
 /** The faults of a service of several processes. */
-import { type Duration, Effect, Schedule, type Scope } from "effect"
-import * as Processes from "../../../src/storage/processes.ts"
+import { type Duration, Effect, type Scope } from "effect"
 import type { PartRole } from "../../cluster/parts.ts"
-import { readyPid } from "../service.ts"
-import { BEHIND_PROXY, type Scene } from "./scene.ts"
+import { olderClickHouse, olderPostgres, stopPostgres } from "./olderCopies.ts"
+import { type Proof, seeStaleBus, seeTaken } from "./proofs.ts"
+import { ADDED, BEHIND_PROXY, type Scene } from "./scene.ts"
 
 /** Names of the faults, in their order. */
 export const FAULTS = [
@@ -13,15 +13,32 @@ export const FAULTS = [
   "frozen-leader",
   "keeper",
   "valkey",
+  "flush",
+  "full-valkey",
   "postgres",
+  "older-postgres",
   "clickhouse",
+  "older-clickhouse",
   "partition",
-  "deploy"
+  "deploy",
+  "scale"
 ] as const
 export type FaultName = (typeof FAULTS)[number]
 
 /** True for the name of a fault. */
 export const isFault = (name: string): name is FaultName => FAULTS.some((fault) => fault === name)
+
+/** True for a fault that needs the engine of ClickHouse. */
+export const needsEngine = (name: FaultName): boolean => name === "clickhouse" || name === "older-clickhouse"
+
+/** True for a fault during which every request still has to be answered. */
+export const isSilent = (name: FaultName): boolean => name === "scale"
+
+/** True for a fault that takes Valkey away from every process. */
+export const losesValkey = (name: FaultName): boolean => name === "valkey" || name === "full-valkey"
+
+/** True for a fault in which processes decide about budgets alone. */
+export const losesBudgets = (name: FaultName): boolean => losesValkey(name) || name === "partition"
 
 /** A fault: how it begins and ends. */
 export interface Fault {
@@ -35,6 +52,10 @@ export interface Fault {
   readonly missedWrites?: number
   /** Reads of every process before the fault, while it is held, and once it is over, where it takes some of them away. */
   readonly reads?: true
+  /** Looks for a property of this fault while it is held. */
+  readonly during?: Effect.Effect<Proof>
+  /** Looks for a property of this fault once the service has recovered. */
+  readonly after?: Effect.Effect<Proof, never, Scope.Scope>
   readonly end: Effect.Effect<unknown, never, Scope.Scope>
 }
 
@@ -85,18 +106,50 @@ const replaced = (scene: Scene, place: number): Fault => ({
 const postgresStopped = ({ parts: { database } }: Scene): Fault => ({
   what: "an immediate stop",
   victims: null,
-  begin: Effect.suspend(() => {
-    const pid = readyPid(database.data)
-    if (pid === null) {
-      return Effect.die(new Error("PostgreSQL does not run"))
-    }
-    Processes.signal(pid, "SIGQUIT")
-    return Effect.sync(() => Processes.signal(pid, 0)).pipe(
-      Effect.repeat({ until: (isThere) => !isThere, schedule: Schedule.spaced("20 millis") })
-    )
-  }),
+  begin: stopPostgres(database),
   end: database.start
 })
+
+/** Budgets, leases, blocks and ends are gone; every connection stays. */
+const valkeyFlushed = (scene: Scene): Fault => ({
+  what: "FLUSHALL",
+  victims: null,
+  begin: scene.flushValkey,
+  held: 0,
+  end: Effect.void
+})
+
+/** Less than an empty server takes, so that every write is refused from now on. */
+const NO_ROOM = "1048576"
+
+/** Valkey answers reads and refuses writes. */
+const valkeyFull = (scene: Scene): Fault => {
+  const { send } = scene.parts.valkey
+  return {
+    what: "a server without room",
+    victims: null,
+    begin: Effect.gen(function* () {
+      yield* send("CONFIG", "SET", "maxmemory", NO_ROOM)
+      const reply = yield* send("SET", "chaos", "1")
+      return reply.startsWith("-OOM") ? null : yield* Effect.die(new Error(`Valkey is not full: ${reply}`))
+    }),
+    during: seeStaleBus(scene),
+    held: 0,
+    end: send("CONFIG", "SET", "maxmemory", "0")
+  }
+}
+
+const replicasAdded = (scene: Scene): Fault => {
+  const first = scene.running.length
+  const added = Array.from({ length: ADDED }, (_, n) => first + n)
+  return {
+    what: `${ADDED} more processes of api`,
+    victims: [],
+    begin: Effect.forEach(added, scene.add, { discard: true }),
+    during: seeTaken(scene, added),
+    end: Effect.void
+  }
+}
 
 /** The others go on without it, and the blocks of the meantime wait on disk. */
 const clickHouseKilled = ({ clickHouse }: Scene): ReadonlyArray<Fault> =>
@@ -125,14 +178,24 @@ export const stepsOf = (scene: Scene, name: FaultName): ReadonlyArray<Fault> => 
       return [killed(scene, indexOf(scene, "keeper"))]
     case "valkey":
       return [{ what: "killed, without its data", victims: null, begin: parts.valkey.kill, end: scene.emptyValkey }]
+    case "flush":
+      return [valkeyFlushed(scene)]
+    case "full-valkey":
+      return [valkeyFull(scene)]
     case "postgres":
       return [postgresStopped(scene)]
+    case "older-postgres":
+      return olderPostgres(scene)
     case "clickhouse":
       return clickHouseKilled(scene)
+    case "older-clickhouse":
+      return olderClickHouse(scene)
     case "partition":
       return [
         { what: named(scene, BEHIND_PROXY), victims: [BEHIND_PROXY], begin: parts.proxy.cut, end: parts.proxy.mend }
       ]
+    case "scale":
+      return [replicasAdded(scene)]
     case "deploy": {
       // Readers of the bus before its writers.
       const places = running.map((_, place) => place)

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { SOL } from "../../../src/domain/Address.ts"
 import type { Stopping } from "../../soak/sockets.ts"
 import { ask, at, type Question, type ServiceAccess } from "../repair/answers.ts"
+import type { Span } from "./scene.ts"
 
 const document: { readonly paths: Record<string, Record<string, { readonly responses: object }>> } = JSON.parse(
   readFileSync(new URL("../../../src/api/openapi.json", import.meta.url), "utf8")
@@ -191,6 +192,10 @@ export const spendOn = async (
   }
 }
 
+/** Admissions outside of the times at which processes decide alone. */
+export const outside = (admitted: ReadonlyArray<Admitted>, spans: ReadonlyArray<Span>): ReadonlyArray<Admitted> =>
+  admitted.filter(({ answeredMs, sentMs }) => !spans.some(({ fromMs, toMs }) => answeredMs >= fromMs && sentMs <= toMs))
+
 /**
  * The most admissions that certainly lie within less than a window: no other order of the clocks allows them. Budgets begin anew
  * at the times of `emptiedMs`, so those before and after one are counted apart.
@@ -209,9 +214,26 @@ export const fullestWindow = (
   }, 0)
 }
 
-/** Creates an alert that fires at once. Returns the answer, and the id where it was created; status 0 without an answer. */
-export const createAlert = async (asked: ServiceAccess, mint: string, name: string) => {
+/** How often an alert may fire. */
+type Recurrence = "once" | "repeat"
+
+/**
+ * Creates an alert that fires at once. The price stays above its threshold, so one that repeats fires once too, but only
+ * because it is not armed again: no final status stops a second firing. Returns the answer, and the id where it was created;
+ * status 0 without an answer.
+ */
+export const createAlert = (asked: ServiceAccess, mint: string, name: string, recurrence: Recurrence = "once") => {
   const condition = { metric: "price_usd", operator: "crosses_above", threshold: "0.000000000001" }
+  return sendAlert(asked, { mint, condition, fireNow: true, recurrence }, name)
+}
+
+/** Creates an alert that fires on every trade of a wallet that the account tracks. */
+const createWalletAlert = (asked: ServiceAccess, wallet: string, name: string) => {
+  const condition = { metric: "wallet_trade_usd", operator: "at_least", threshold: "0.000001" }
+  return sendAlert(asked, { wallet, condition, recurrence: "repeat" }, name)
+}
+
+const sendAlert = async (asked: ServiceAccess, alert: object, name: string) => {
   try {
     const response = await fetch(asked.baseUrl + ALERTS.path, {
       method: "POST",
@@ -220,7 +242,7 @@ export const createAlert = async (asked: ServiceAccess, mint: string, name: stri
         "content-type": "application/json",
         "idempotency-key": name
       },
-      body: JSON.stringify({ mint, condition, fireNow: true }),
+      body: JSON.stringify(alert),
       signal: AbortSignal.timeout(30_000)
     })
     const content: unknown = await response.json()
@@ -233,11 +255,17 @@ export const createAlert = async (asked: ServiceAccess, mint: string, name: stri
 
 const ALERTS: Question = { path: "/api/v1/alerts", body: {} }
 
-/** Creates alerts that fire at once. Each is sent under one idempotency key until it is acknowledged. */
+/** An alert that was acknowledged. */
+export interface CreatedAlert {
+  readonly id: string
+  readonly atMs: number
+}
+
+/** Creates alerts that fire at once, every other one of them repeating. Each is sent under one idempotency key until it is acknowledged. */
 export const createOn = async (
   asked: ServiceAccess,
   mint: string,
-  created: Array<string>,
+  created: Array<CreatedAlert>,
   answers: Answers,
   current: Current,
   stopping: Stopping
@@ -246,24 +274,26 @@ export const createOn = async (
   const tries: Tries = { count: 0 }
   while (!stopping.isStopping || tries.count > 0) {
     const { fault } = current
-    const answer = await createAlert(asked, mint, name)
+    const answer = await createAlert(asked, mint, name, created.length % 2 === 0 ? "once" : "repeat")
     noteAnswer(answers, ALERTS, answer, faultOf(fault, current), tries)
     if (answer.id !== null) {
-      created.push(answer.id)
+      created.push({ id: answer.id, atMs: performance.now() })
       name = randomUUID()
     }
     await pause(tries.count === 0 ? 500 : TRY_EVERY_MS)
   }
 }
 
-/** Tracks wallets, each until it is acknowledged. */
+/** Tracks wallets and sets an alert on the trades of each, until both are acknowledged. */
 export const track = async (asked: ServiceAccess, wallets: ReadonlyArray<string>, stopping: Stopping) => {
   for (const wallet of wallets) {
-    let isTracked = false
-    while (!isTracked && !stopping.isStopping) {
+    const name = randomUUID()
+    let isWatched = false
+    while (!isWatched && !stopping.isStopping) {
       const { status } = await ask(asked, { path: "/api/v1/tracker/wallets", body: { wallet } })
-      isTracked = status === 200 || status === 201
-      await pause(isTracked ? 0 : 500)
+      const isTracked = status === 200 || status === 201
+      isWatched = isTracked && (await createWalletAlert(asked, wallet, name)).id !== null
+      await pause(isWatched ? 0 : 500)
     }
   }
 }

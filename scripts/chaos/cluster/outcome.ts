@@ -4,6 +4,7 @@ import { compare, questionsOf, type ServiceAccess, stateQuestionsOf } from "../r
 import { query } from "../service.ts"
 import { areEqual, differing, hashesOf, isSwap, lineOf, readAnswers, readNode, readStore } from "./blockHashes.ts"
 import { readClickHouse, viewsOf } from "./clickHouse.ts"
+import type { CreatedAlert } from "./load.ts"
 import { type Scene, slotOf } from "./scene.ts"
 
 const SAMPLE_TOKENS = 5
@@ -38,7 +39,7 @@ const halt = Effect.fnUntraced(function* ({ chain, running }: Scene) {
 
 const askedAt = ({ keys, running }: Scene, place: number, key: number): ServiceAccess => ({
   baseUrl: running[place]?.baseUrl ?? "",
-  secret: keys.free[key] ?? ""
+  secret: keys.free[key % keys.free.length] ?? ""
 })
 
 /** Compares the windows, bars, wallets and quotes of two processes. */
@@ -102,11 +103,36 @@ export const judge = Effect.fnUntraced(function* (scene: Scene, note: (line: str
   return { blocks: last - begun + 1, trades: trades.length, behind: names, stored, storedViews, replicas }
 })
 
-/** Firings of the alerts that were acknowledged: each fires once. */
-export const alertsOf = Effect.fnUntraced(function* ({ parts }: Scene, created: ReadonlyArray<string>) {
-  const statement = "select alert_id as id, count(*)::int as fired from alert_events group by alert_id"
+const FIRED = `
+  select alert_id as id, count(*)::int as fired from alert_events where trade is null group by alert_id
+`
+
+/** Firings on trades of wallets, those of an alert that fired before, and those of a trade that fired it before. */
+const FIRED_ON_TRADES = `
+  select count(*)::int as fired,
+    (count(*) - count(distinct alert_id))::int as again,
+    (count(*) - count(distinct (alert_id, trade ->> 'signature', trade ->> 'index')))::int as twice
+  from alert_events where trade is not null
+`
+
+interface TradeFirings {
+  readonly fired: number
+  readonly again: number
+  readonly twice: number
+}
+
+const NO_FIRINGS: TradeFirings = { fired: 0, again: 0, twice: 0 }
+
+/**
+ * Firings of the alerts that were acknowledged: each fires once, and an alert on a wallet once for each trade. An alert that was
+ * created after a copy of PostgreSQL which came back is gone.
+ */
+export const alertsOf = Effect.fnUntraced(function* ({ parts, undone }: Scene, all: ReadonlyArray<CreatedAlert>) {
+  const created = all
+    .filter(({ atMs }) => !undone.some(({ fromMs, toMs }) => atMs >= fromMs && atMs <= toMs))
+    .map(({ id }) => id)
   const firings = Effect.map(
-    query<{ id: string; fired: number }>(parts.database.url, statement),
+    query<{ id: string; fired: number }>(parts.database.url, FIRED),
     (rows) => new Map(rows.map(({ fired, id }) => [id, fired]))
   )
   const fired = yield* Effect.repeat(firings, {
@@ -114,8 +140,11 @@ export const alertsOf = Effect.fnUntraced(function* ({ parts }: Scene, created: 
     times: LOOKS,
     schedule: Schedule.spaced("1 second")
   })
+  const [trades = NO_FIRINGS] = yield* query<TradeFirings>(parts.database.url, FIRED_ON_TRADES)
   return {
     acknowledged: created.length,
+    undone: all.length - created.length,
+    trades,
     lost: created.filter((id) => !fired.has(id)).length,
     twice: Array.from(fired.values()).filter((times) => times > 1).length
   }

@@ -29,12 +29,19 @@ export const WHOLE: SceneSize = {
   roles: ["ingest", "ingest", "api", "api", "live", "keeper", "keeper"],
   sockets: 20
 }
-/** The least service that goes on without any one of its processes that a short run kills or cuts off. */
-export const SMALL: SceneSize = { roles: WHOLE.roles.slice(0, -1), sockets: 12 }
-/** Places of the four processes that spend one budget. */
-export const SPENDERS: ReadonlyArray<number> = [2, 3, 4, 5]
+/** The least service with two processes of every role. Processes of `api` take its sockets: they are the same as those of `live`. */
+export const SMALL: SceneSize = { roles: ["ingest", "ingest", "api", "api", "keeper", "keeper"], sockets: 12 }
+/** The first place of a process that spends a budget. */
+export const FIRST_SPENDER = 2
+/** Processes of `api` that a fault adds under load; they stay. */
+export const ADDED = 2
 /** Place of the process of `api` that reaches Valkey through a proxy. */
 export const BEHIND_PROXY = 3
+/** Keys with the default plan, one for each kind of process: what it does about budgets while Valkey is away. */
+export const BUDGET_KINDS = ["refuse", "local"] as const
+export type BudgetKind = (typeof BUDGET_KINDS)[number]
+/** What the process of a place does about budgets while Valkey is away. */
+export const budgetKindOf = (place: number): BudgetKind => (place % 2 === 0 ? "refuse" : "local")
 /** Slots whose trades show which tokens and wallets trade. */
 const OBSERVED_SLOTS = 20
 
@@ -44,9 +51,15 @@ const settings = {
   SOLANA_BLOCK_CATCH_UP: "5000",
   SOLANA_WATCHDOG: "1 hour",
   DISCOVERY_RATE: "500",
-  // Every window is exact then.
-  BUDGET_STORE_DOWN: "refuse",
   DRAIN_QUIET: "0 millis"
+}
+
+const OK = 200
+
+/** Times on this machine's monotonic clock, in milliseconds. */
+export interface Span {
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 /** The newest slot of a process; 0 while it does not answer. */
@@ -56,7 +69,7 @@ export const slotOf = (baseUrl: string) =>
 const MANY = 100_000_000
 const roomy = { ...DEFAULT_PLAN, name: "roomy", rest: MANY, quote: MANY, streams: 1000, alerts: 100_000 }
 
-/** Secrets of so many keys without bounds, each of an account of its own, and of one with the default plan. */
+/** Secrets of so many keys without bounds, each of an account of its own, and of one with the default plan for each kind. */
 const issueKeys = (url: string, count: number) =>
   Effect.gen(function* () {
     const keys = yield* KeyStore
@@ -66,7 +79,11 @@ const issueKeys = (url: string, count: number) =>
         .issue({ accountId, name: "chaos", scopes: ApiScope.literals, ipPolicy: null, plan }, COMMAND_LINE)
         .pipe(Effect.map(({ secret }) => Redacted.value(secret)))
     const free = yield* Effect.forEach(Array.from({ length: count }), (_, n) => make(`chaos-${n}`, roomy.name))
-    return { free, bounded: yield* make("bounded", DEFAULT_PLAN.name) }
+    const bounded = {
+      refuse: yield* make("bounded-refuse", DEFAULT_PLAN.name),
+      local: yield* make("bounded-local", DEFAULT_PLAN.name)
+    }
+    return { free, bounded }
   }).pipe(Effect.provide(keyStore(url)), Effect.orDie)
 
 const urlsOf = (processes: ReadonlyArray<{ readonly role: PartRole; readonly baseUrl: string }>, wanted: PartRole) =>
@@ -98,7 +115,9 @@ export const startScene = Effect.fnUntraced(function* (
   const clickHouse = engineFolder === null ? null : yield* startEngine(engineFolder)
   const store = clickHouse === null ? {} : { CLICKHOUSE_URL: clickHouse.url }
   const node = { ...settings, ...compiled, ...store, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
-  const parts = yield* startParts(folder, node, roles, BEHIND_PROXY)
+  const parts = yield* startParts(folder, node, roles, BEHIND_PROXY, (place) => ({
+    BUDGET_STORE_DOWN: budgetKindOf(place)
+  }))
   const keys = yield* issueKeys(parts.database.url, sockets)
   const running = [...parts.processes]
   const targets = { api: [] as Array<string>, live: [] as Array<string> }
@@ -107,6 +126,12 @@ export const startScene = Effect.fnUntraced(function* (
     // Every process that answers takes sockets: one that resumes comes to another process.
     targets.live.splice(0, targets.live.length, ...urlsOf(running, "live"), ...urlsOf(running, "api"))
   }
+  /** Adds a process of `api` at a new place. */
+  const add = (place: number) =>
+    Effect.map(parts.start("api", place), (next) => {
+      running[place] = next
+      route()
+    })
   /** Starts the process of a place anew, which has ended. */
   const restart = (place: number) =>
     Effect.gen(function* () {
@@ -116,12 +141,22 @@ export const startScene = Effect.fnUntraced(function* (
     })
   /** Times at which Valkey began without data, and budgets anew. */
   const emptiedMs: Array<number> = []
-  const emptyValkey = Effect.andThen(
-    Effect.sync(() => emptiedMs.push(performance.now())),
-    parts.valkey.start
-  )
+  const emptied = Effect.sync(() => emptiedMs.push(performance.now()))
+  const emptyValkey = Effect.andThen(emptied, parts.valkey.start)
+  const flushValkey = Effect.andThen(parts.valkey.send("FLUSHALL"), emptied)
+  /**
+   * Times between which some processes may decide about budgets alone, no process can reach Valkey, and what PostgreSQL took is
+   * undone.
+   */
+  const spans = { alone: [] as Array<Span>, away: [] as Array<Span>, undone: [] as Array<Span> }
+  /** Requests that each process has answered 200 through the balancer, by its base URL. */
+  const taken = new Map<string, number>()
   route()
-  const url = yield* balance(targets, 0)
+  const url = yield* balance(
+    targets,
+    0,
+    (target, status) => status === OK && taken.set(target, (taken.get(target) ?? 0) + 1)
+  )
   const begun = yield* chain.newest
   const observed = yield* Effect.promise(() => readNode(chain.rpcUrl, begun - OBSERVED_SLOTS, begun))
   /** The tokens and wallets that trade, the most active first. */
@@ -129,7 +164,10 @@ export const startScene = Effect.fnUntraced(function* (
     mints: byCount(observed.filter(({ role }) => role !== "wallet").map(({ mint }) => mint)),
     wallets: byCount(observed.filter(({ role }) => role !== "pool").map(({ wallet }) => wallet))
   }
-  return { active, begun, chain, clickHouse, emptiedMs, emptyValkey, keys, parts, restart, running, url }
+  const valkey = { emptiedMs, emptyValkey, flushValkey }
+  const changes = { add, restart, running }
+  const facts = { active, ...spans, begun, places: roles.length + ADDED, taken }
+  return { ...valkey, ...changes, ...facts, chain, clickHouse, folder, keys, parts, url }
 })
 
 /** A service under test. */

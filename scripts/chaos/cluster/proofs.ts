@@ -1,0 +1,58 @@
+/** Properties that a fault shows while it is held, or once it is over, each as counts at the processes. */
+import { Effect, Schedule } from "effect"
+import { ask, at, sourceState } from "../repair/answers.ts"
+import type { Scene } from "./scene.ts"
+
+/**
+ * The properties. `bus`: a full bus is `stale` at every process. `ended`: what has ended stays refused, and what has not is
+ * accepted. `taken`: processes that were added answer requests.
+ */
+export const PROPERTIES = ["bus", "ended", "taken"] as const
+export type Property = (typeof PROPERTIES)[number]
+
+/** How often a property was looked for, and how often it held. */
+export interface Proof {
+  readonly property: Property
+  readonly looked: number
+  readonly held: number
+}
+
+/** True when the property held wherever it was looked for, and it was looked for. */
+export const isHeld = ({ held, looked }: Proof): boolean => looked > 0 && held === looked
+
+/** Times to look, a second apart. Followers call a bus stale after 30 s without a block. */
+const LOOKS = 90
+
+/** Looks at each item until all of them hold, for 90 s at most. */
+const look = <Item>(property: Property, items: ReadonlyArray<Item>, holds: (item: Item) => Promise<boolean>) =>
+  Effect.promise(() => Promise.all(items.map(holds))).pipe(
+    Effect.map((found): Proof => ({ property, looked: items.length, held: found.filter(Boolean).length })),
+    Effect.repeat({ until: isHeld, times: LOOKS, schedule: Schedule.spaced("1 second") })
+  )
+
+/** Looks for a bus that every process calls `stale`. */
+export const seeStaleBus = ({ running }: Scene): Effect.Effect<Proof> =>
+  look(
+    "bus",
+    running,
+    async ({ baseUrl }) => at(await sourceState({ baseUrl, secret: "" }, "bus"), "status") === "stale"
+  )
+
+/** Looks for an answer of every process of these places to a request through the balancer. */
+export const seeTaken = ({ running, taken }: Scene, places: ReadonlyArray<number>): Effect.Effect<Proof> =>
+  look("taken", places, async (place) => (taken.get(running[place]?.baseUrl ?? "") ?? 0) > 0)
+
+/** A secret, and the status with which every process has to answer it. */
+export interface Credential {
+  readonly secret: string
+  readonly status: number
+}
+
+/** Looks for the status of each of these secrets at every process. */
+export const seeStatuses = ({ running }: Scene, credentials: ReadonlyArray<Credential>): Effect.Effect<Proof> =>
+  look(
+    "ended",
+    running.flatMap(({ baseUrl }) => credentials.map((each) => ({ ...each, baseUrl }))),
+    async ({ baseUrl, secret, status }) =>
+      (await ask({ baseUrl, secret }, { path: "/api/v1/account/key" })).status === status
+  )
