@@ -1,33 +1,50 @@
 /**
- * Immediate stops of PostgreSQL at random moments, under writes of clients and blocks of the simulated market:
- * `npm run chaos:database -- [--json] [--stops 30] [--kind embedded|external]`. Stops alternate between the immediate shutdown
- * of `pg_ctl stop -m immediate` (SIGQUIT) and SIGKILL. Exits with 1 unless no call was answered 500, every acknowledged write
- * is in the database, every trade that the service served is stored within 10 s of the last start, and the service ends within
- * 20 s while the server is frozen.
+ * Kills of PostgreSQL and of the service at random moments, under writes of clients and blocks of a simulated chain:
+ * `npm run chaos:database -- [--json] [--stops 50] [--kills 50] [--writes 2000] [--kind embedded|external]`. Stops of PostgreSQL
+ * alternate between the immediate shutdown of `pg_ctl stop -m immediate` (SIGQUIT) and SIGKILL; kills of the service are
+ * SIGKILL. Writes go on until as many are acknowledged. Exits with 1 unless every stop and kill took place, no call was
+ * answered 500, every acknowledged write is in the database, every trade that the service served is stored, no block is missing,
+ * and the service ends within 20 s while the server is frozen.
  */
-import { Clock, Duration, Effect, Logger, Redacted, Ref, Schedule } from "effect"
+import { Duration, Effect, Fiber, Logger, Redacted, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { addressFromBytes } from "../../src/domain/Address.ts"
-import { packSignature } from "../../src/market/history/tradeRows.ts"
+import { packSignature, unpackText } from "../../src/market/history/tradeRows.ts"
 import * as Processes from "../../src/storage/processes.ts"
 import { report } from "../bench/report.ts"
-import { embedded, external, issue, type Kind, keyStore, pause, query, ready, readyPid, service } from "./service.ts"
-import { flagNumber } from "../options.ts"
+import {
+  embedded,
+  external,
+  issue,
+  type Kind,
+  keyStore,
+  pause,
+  query,
+  ready,
+  readyPid,
+  type Server,
+  service
+} from "./service.ts"
+import { flagNumber, flagText } from "../options.ts"
+import { startChain } from "./repair/startChain.ts"
 
 const ACCOUNTS = 40
 const WATCHED_WALLETS = 100
-const STORED_WITHIN_MS = 10_000
+const LEAST_WALLETS = 20
+const WALLET_BYTES = 32
+/** A service that was killed reads every block since, however many there are. */
+const SETTINGS = { SOLANA_BLOCK_CATCH_UP: "5000", DISCOVERY_RATE: "500", KEY_ENVIRONMENT: "test" }
+/** Times to look for what is still being written, half a second apart: the machine may be busy. */
+const LOOKS = 240
 /** Default of `DRAIN_LIMIT`. */
 const SHUTDOWN_WITHIN_MS = 20_000
 
-const option = (name: string): string | undefined => {
-  const at = process.argv.indexOf(`--${name}`)
-  return at === -1 ? undefined : process.argv[at + 1]
-}
-const stops = flagNumber("stops", 30, { whole: true })
+const stops = flagNumber("stops", 50, { whole: true, least: 0 })
+const kills = flagNumber("kills", 50, { whole: true, least: 0 })
+const writes = flagNumber("writes", 2000, { whole: true })
 
 interface Caller {
   readonly accountId: string
@@ -41,16 +58,34 @@ const makeRecord = () => ({
   statuses: {} as Record<string, number>,
   failures: [] as Array<string>,
   keyFailures: 0,
-  keys: 0
+  keys: 0,
+  /** Calls without an answer because the service was killed meanwhile. */
+  cut: 0
 })
 type Observations = ReturnType<typeof makeRecord>
 
+const acknowledgedOf = ({ acknowledged }: Observations): number =>
+  Object.values(acknowledged).reduce((sum, ids) => sum + ids.size, 0)
+
+/** The service as it runs now. `lives` counts its processes; while one is being started, it is a half more. */
+interface Service {
+  running: Effect.Success<ReturnType<typeof service>>
+  lives: number
+}
+
 const randomPause = (least: number, most: number) => Effect.sleep(least + Math.random() * (most - least))
 
-const send = (base: string, { secret }: Caller, path: string, body?: object) =>
-  Effect.promise(async () => {
+/** An answer; `cut` where the service was killed before it came. */
+interface Answer {
+  readonly status: string
+  readonly text: string
+}
+
+const send = (asked: Service, { secret }: Caller, path: string, body?: object) =>
+  Effect.promise(async (): Promise<Answer> => {
+    const { lives } = asked
     try {
-      const response = await fetch(base + path, {
+      const response = await fetch(asked.running.baseUrl + path, {
         method: body === undefined ? "GET" : "POST",
         headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -58,15 +93,15 @@ const send = (base: string, { secret }: Caller, path: string, body?: object) =>
       })
       return { status: String(response.status), text: await response.text() }
     } catch (cause) {
-      return { status: "no answer", text: String(cause) }
+      return { status: lives === asked.lives && Number.isInteger(lives) ? "no answer" : "cut", text: String(cause) }
     }
   })
 
-const noted = (
-  record: Observations,
-  path: string,
-  { status, text }: { readonly status: string; readonly text: string }
-) => {
+const noted = (record: Observations, path: string, { status, text }: Answer) => {
+  if (status === "cut") {
+    record.cut++
+    return null
+  }
   record.statuses[status] = (record.statuses[status] ?? 0) + 1
   if (!["200", "201", "429", "503"].includes(status)) {
     record.failures.push(`${path} ${status} ${text.slice(0, 200)}`)
@@ -75,18 +110,18 @@ const noted = (
 }
 
 /** Writes wallets and alerts in turn until it is interrupted. */
-const writer = (base: string, callers: ReadonlyArray<Caller>, mint: string, record: Observations) =>
+const writer = (asked: Service, callers: ReadonlyArray<Caller>, mint: string, record: Observations) =>
   Effect.forever(
     Effect.forEach(
       callers,
       Effect.fnUntraced(function* (caller) {
         const wallet = addressFromBytes(randomBytes(32))
-        const tracked = yield* send(base, caller, "/api/v1/tracker/wallets", { wallet })
+        const tracked = yield* send(asked, caller, "/api/v1/tracker/wallets", { wallet })
         if (noted(record, "POST /tracker/wallets", tracked) !== null) {
           record.acknowledged.tracked_wallets.add(wallet)
         }
         const condition = { metric: "price_usd", operator: "crosses_above", threshold: "1000000" }
-        const created = noted(record, "POST /alerts", yield* send(base, caller, "/api/v1/alerts", { mint, condition }))
+        const created = noted(record, "POST /alerts", yield* send(asked, caller, "/api/v1/alerts", { mint, condition }))
         const id = created?.data?.id ?? created?.id
         if (typeof id === "string") {
           record.acknowledged.alerts.add(id)
@@ -106,12 +141,12 @@ const keyWriter = (record: Observations) =>
   )
 
 /** Collects the trades that the service serves from memory; false while it cannot check the key. */
-const readTrades = Effect.fnUntraced(function* (base: string, callers: ReadonlyArray<Caller>, record: Observations) {
+const readTrades = Effect.fnUntraced(function* (asked: Service, callers: ReadonlyArray<Caller>, record: Observations) {
   const caller = callers[Math.floor(Math.random() * callers.length)]
   if (caller === undefined) {
     return false
   }
-  const answer = noted(record, "GET trades", yield* send(base, caller, "/api/v1/tracker/trades?limit=500"))
+  const answer = noted(record, "GET trades", yield* send(asked, caller, "/api/v1/tracker/trades?limit=500"))
   for (const { signature } of answer?.trades ?? []) {
     record.served.add(Buffer.from(packSignature(signature)).toString("hex"))
   }
@@ -124,116 +159,165 @@ const missingOf = Effect.fnUntraced(function* (url: string, table: string, colum
   return rows.length
 })
 
+/** The wallets that trade most, once there are so many. */
+const activeWallets = (url: string) =>
+  query<{ wallet: Uint8Array }>(
+    url,
+    `select wallet from trades where role <> 'pool' group by wallet order by count(*) desc limit ${WATCHED_WALLETS}`
+  ).pipe(
+    Effect.map((rows) => rows.map(({ wallet }) => unpackText(wallet, WALLET_BYTES))),
+    Effect.repeat({ until: (found) => found.length >= LEAST_WALLETS, schedule: Schedule.spaced("500 millis") })
+  )
+
+/** Stops PostgreSQL at once, and waits until it is back. False where it did not run. */
+const stopServer = Effect.fnUntraced(function* (kind: Kind, server: Server, turn: number) {
+  const pid = readyPid(server.data)
+  if (pid === null) {
+    return false
+  }
+  Processes.signal(pid, turn % 2 === 0 ? "SIGQUIT" : "SIGKILL")
+  yield* kind === "external" ? Effect.andThen(randomPause(0, 1500), server.start) : Effect.void
+  yield* ready(server.data, pid)
+  return true
+})
+
+/** Kills the service, and starts it anew. */
+const killService = Effect.fnUntraced(function* (asked: Service, start: StartService) {
+  asked.lives += 0.5
+  yield* asked.running.kill
+  yield* randomPause(0, 500)
+  asked.running = yield* start
+  asked.lives += 0.5
+})
+
+type StartService = ReturnType<typeof service>
+
+/** Stops and kills in turn, at random moments. Returns how many took place. */
+const provoke = Effect.fnUntraced(function* (kind: Kind, server: Server, asked: Service, start: StartService) {
+  const done = { stops: 0, kills: 0 }
+  for (let turn = 0; turn < Math.max(stops, kills); turn++) {
+    if (turn < stops) {
+      yield* randomPause(200, 2500)
+      done.stops += (yield* stopServer(kind, server, turn)) ? 1 : 0
+    }
+    if (turn < kills) {
+      yield* randomPause(200, 2500)
+      yield* killService(asked, start)
+      done.kills++
+    }
+  }
+  return done
+})
+
+/** True when nothing is lost. */
+const areNone = (lost: Readonly<Record<string, number>>): boolean => Object.values(lost).every((count) => count === 0)
+
+/** What is lost in the end: acknowledged writes, trades that were served, and blocks. */
+const lossesOf = Effect.fnUntraced(function* (url: string, record: Observations) {
+  const { acknowledged, served } = record
+  const breaks = query<{ breaks: number }>(url, "select count(*)::int as breaks from block_gaps")
+  return {
+    wallets: yield* missingOf(url, "tracked_wallets", "wallet", acknowledged.tracked_wallets),
+    alerts: yield* missingOf(url, "alerts", "id", acknowledged.alerts),
+    keys: yield* missingOf(url, "api_keys", "id", acknowledged.api_keys),
+    trades: yield* missingOf(url, "trades", "encode(signature, 'hex')", served),
+    blocks: yield* Effect.map(breaks, ([row]) => row?.breaks ?? 1)
+  }
+})
+
+/** Time in which the service ends while the server is there and answers nothing, as behind a network that has gone. */
+const endFrozen = Effect.fnUntraced(function* ({ data }: Server, { running }: Service) {
+  yield* pause(data, true)
+  yield* Effect.sleep("1 second")
+  const [shutdown] = yield* Effect.timed(Effect.timeoutOption(running.stop, "90 seconds"))
+  yield* pause(data, false)
+  return Math.round(Duration.toMillis(shutdown))
+})
+
+/** Tracks wallets that trade, ten for each reader. False where one was refused. */
+const watch = (asked: Service, readers: ReadonlyArray<Caller>, active: ReadonlyArray<string>) =>
+  Effect.forEach(readers, (caller, i) =>
+    Effect.forEach(active.slice(i * 10, i * 10 + 10), (wallet) =>
+      Effect.map(send(asked, caller, "/api/v1/tracker/wallets", { wallet }), ({ status }) => /^20[01]$/u.test(status))
+    )
+  ).pipe(Effect.map((tracked) => tracked.flat().every(Boolean)))
+
 const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
+  const chain = yield* startChain({ history: 0, swapsPerSecond: 20 })
+  const mints = yield* chain.command({})
   const server = kind === "embedded" ? embedded(folder) : yield* external(folder)
-  const { baseUrl: base, mints, output, stop: stopService } = yield* service(folder, server.settings)
+  const settings = { SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join(), HISTORY: "0 seconds" }
+  const start = service(folder, { ...SETTINGS, ...server.settings, ...settings })
+  const asked: Service = { running: yield* start, lives: 1 }
   const record = makeRecord()
   return yield* Effect.gen(function* () {
     const callers = yield* Effect.forEach(
       Array.from({ length: ACCOUNTS }, (_, i) => `chaos_${i}`),
       (accountId) => Effect.map(issue(accountId), ({ secret }) => ({ accountId, secret: Redacted.value(secret) }))
     )
-    const reader = callers.slice(0, 10)
-    const active = yield* query<{ wallet: string }>(
-      server.url,
-      `select wallet from trades where role <> 'pool' group by wallet order by count(*) desc limit ${WATCHED_WALLETS}`
-    )
-    yield* Effect.forEach(reader, (caller, i) =>
-      Effect.forEach(active.slice(i * 10, i * 10 + 10), ({ wallet }) =>
-        send(base, caller, "/api/v1/tracker/wallets", { wallet })
-      )
-    )
+    const readers = callers.slice(0, 10)
+    const isWatched = yield* watch(asked, readers, yield* activeWallets(server.url))
+    const mint = mints[1] ?? mints[0] ?? ""
     const background = yield* Effect.forEach(
       [
-        writer(base, callers.slice(10, 25), mints[1] ?? mints[0] ?? "", record),
-        writer(base, callers.slice(25), mints[1] ?? mints[0] ?? "", record),
+        writer(asked, callers.slice(10, 25), mint, record),
+        writer(asked, callers.slice(25), mint, record),
         keyWriter(record),
-        Effect.forever(Effect.andThen(readTrades(base, reader, record), Effect.sleep("400 millis")))
+        Effect.forever(Effect.andThen(readTrades(asked, readers, record), Effect.sleep("400 millis")))
       ],
       (loop) => Effect.forkChild(loop)
     )
-    const starts = yield* Ref.make(0)
-    for (let stop = 0; stop < stops; stop++) {
-      yield* randomPause(200, 2500)
-      const pid = readyPid(server.data)
-      if (pid !== null) {
-        Processes.signal(pid, stop % 2 === 0 ? "SIGQUIT" : "SIGKILL")
-        yield* kind === "external" ? Effect.andThen(randomPause(0, 1500), server.start) : Effect.void
-        yield* ready(server.data, pid)
-        yield* Ref.update(starts, (n) => n + 1)
-      }
-    }
-    const lastStartMs = yield* Clock.currentTimeMillis
-    const unstored = Effect.gen(function* () {
-      yield* readTrades(base, reader, record)
-      return yield* missingOf(server.url, "trades", "encode(signature, 'hex')", record.served)
-    })
-    // Includes the trades that happened while the database was down. Later ones are still on their way.
-    yield* Effect.forEach(Array.from({ length: 20 }), () =>
-      readTrades(base, reader, record).pipe(
-        Effect.repeat({ until: (isRead) => isRead, schedule: Schedule.spaced("50 millis"), times: 200 })
-      )
+    const done = yield* provoke(kind, server, asked, start)
+    yield* Effect.sync(() => acknowledgedOf(record)).pipe(
+      Effect.repeat({ until: (count) => count >= writes, schedule: Schedule.spaced("500 millis") }),
+      Effect.timeoutOption("10 minutes")
     )
-    const before = new Set(record.served)
-    const missing = yield* missingOf(server.url, "trades", "encode(signature, 'hex')", before).pipe(
-      Effect.repeat({ until: (count) => count === 0, schedule: Schedule.spaced("100 millis"), times: 200 })
+    yield* Effect.forEach(background, (fiber) => Fiber.interrupt(fiber), { discard: true })
+    const lost = yield* lossesOf(server.url, record).pipe(
+      Effect.repeat({ until: areNone, times: LOOKS, schedule: Schedule.spaced("500 millis") })
     )
-    const storedAfterMs = (yield* Clock.currentTimeMillis) - lastStartMs
-    yield* Effect.sleep("5 seconds")
-    yield* Effect.forEach(background, (fiber) => Effect.sync(() => fiber.interruptUnsafe()))
-    const missingAtEnd = yield* unstored.pipe(
-      Effect.repeat({ until: (count) => count === 0, schedule: Schedule.spaced("500 millis"), times: 20 })
+    const freshness = yield* Effect.promise(async () =>
+      JSON.parse(await (await fetch(`${asked.running.baseUrl}/freshness`)).text())
     )
-    const lost = yield* Effect.all({
-      wallets: missingOf(server.url, "tracked_wallets", "wallet", record.acknowledged.tracked_wallets),
-      alerts: missingOf(server.url, "alerts", "id", record.acknowledged.alerts),
-      keys: missingOf(server.url, "api_keys", "id", record.acknowledged.api_keys)
-    })
-    const freshness = yield* Effect.promise(async () => JSON.parse(await (await fetch(`${base}/freshness`)).text()))
-    const chain = yield* query<{ lag: number; breaks: number }>(
-      server.url,
-      `select extract(epoch from now() - slot_at)::float8 as lag,
-        (select count(*)::int from block_gaps where chain = id) as breaks
-       from chains where slot is not null order by written_at desc limit 1`
-    )
-    // The server is there and answers nothing, as behind a network that has gone.
-    yield* pause(server.data, true)
-    yield* Effect.sleep("1 second")
-    const [shutdown] = yield* Effect.timed(Effect.timeoutOption(stopService, "90 seconds"))
-    const frozenShutdownMs = Math.round(Duration.toMillis(shutdown))
-    yield* pause(server.data, false)
+    const frozenShutdownMs = yield* endFrozen(server, asked)
     const isGood =
+      isWatched &&
+      done.stops === stops &&
+      done.kills === kills &&
       frozenShutdownMs <= SHUTDOWN_WITHIN_MS &&
       record.failures.length === 0 &&
-      missing === 0 &&
-      missingAtEnd === 0 &&
-      storedAfterMs <= STORED_WITHIN_MS &&
-      lost.wallets + lost.alerts + lost.keys === 0 &&
-      chain[0]?.breaks === 0
+      acknowledgedOf(record) >= writes &&
+      Object.values(record.acknowledged).every((ids) => ids.size > 0) &&
+      record.served.size > 0 &&
+      areNone(lost)
     return {
       isGood,
-      stops,
-      starts: yield* Ref.get(starts),
+      ...done,
       statuses: record.statuses,
+      cut: record.cut,
       unexpected: record.failures.slice(0, 5),
       acknowledged: {
         wallets: record.acknowledged.tracked_wallets.size,
         alerts: record.acknowledged.alerts.size,
         keys: record.acknowledged.api_keys.size
       },
+      served: record.served.size,
       lost,
-      trades: { served: record.served.size, missing, missingAtEnd, storedAfterMs },
-      chain: chain[0],
       frozenShutdownMs,
-      freshness: freshness.data,
-      errors: output().filter((line) => /stopped and restarts|is skipped|left out|not stored/u.test(line)).length
+      freshness: freshness.data
     }
   }).pipe(Effect.provide(keyStore(server.url)))
 })
 
+const chosenKind = flagText(process.argv, "kind")
 const kinds: ReadonlyArray<Kind> = ["embedded", "external"].filter(
-  (kind): kind is Kind => option("kind") === undefined || option("kind") === kind
+  (each): each is Kind => chosenKind === undefined || chosenKind === each
 )
+
+if (kinds.length === 0) {
+  process.stderr.write(`--kind must be embedded or external, not "${chosenKind}"\n`)
+  process.exit(2)
+}
 
 const figures: Record<string, unknown> = {}
 let isGood = true

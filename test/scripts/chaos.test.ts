@@ -31,10 +31,11 @@ describe("admissions of a budget", () => {
   })
 })
 
+/** Admissions, a hundredth of a second apart; of a whole budget unless a count is given. */
+const spent = (fromMs: number, count = 120) =>
+  Array.from({ length: count }, (_, n) => ({ sentMs: fromMs + 10 * n, answeredMs: fromMs + 10 * n + 5 }))
+
 describe("budgets of both kinds", () => {
-  /** Admissions of a whole budget, a hundredth of a second apart. */
-  const spent = (fromMs: number, count = 120) =>
-    Array.from({ length: count }, (_, n) => ({ sentMs: fromMs + 10 * n, answeredMs: fromMs + 10 * n + 5 }))
   const away = [{ fromMs: 10_000, toMs: 13_000 }]
   const times = { alone: [{ fromMs: 9000, toMs: 15_000 }], away, emptiedMs: [13_000] }
 

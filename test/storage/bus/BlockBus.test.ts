@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Schedule, Stream } from "effect"
+import { ConfigProvider, Context, Effect, Fiber, Layer, Schedule, Stream } from "effect"
 import { blockBounds, BlockBus, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
 import type { LogBounds } from "../../../src/storage/bus/busLog.ts"
 import * as BlockBusValkey from "../../../src/storage/valkey/BlockBusValkey.ts"
@@ -13,6 +13,7 @@ blockBusContract("makeMemoryBlocks", (bounds) =>
   Layer.sync(BlockBus, () => makeMemoryBlocks(bounds, ({ byteLength }) => byteLength))
 )
 
+const MIB = 2 ** 20
 const bounds = blockBounds(1)
 
 /** Appends blocks of 300 bytes. */
@@ -48,6 +49,26 @@ describe.runIf(isAvailable)("BlockBusValkey", () => {
       yield* append(bounded, [9])
       assert.deepStrictEqual(yield* slots, [7, 8, 9])
     }).pipe(Effect.scoped, Effect.provide(emptyBus({ keptMs: bounds.keptMs })))
+  )
+
+  it.live("keeps no more than BUS_MIB of blocks", () =>
+    Effect.gen(function* () {
+      const bus = yield* BlockBus
+      yield* Effect.forEach([1, 2, 3, 4, 5], (slot) => bus.append("a", block(slot - 1, slot, 5 * MIB)))
+      const kept = yield* Stream.runCollect(Stream.takeUntil(bus.follow("a", 0), ({ slot }) => slot === 5))
+      assert.deepStrictEqual(
+        Array.from(kept, ({ slot }) => slot),
+        [3, 4, 5]
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        Layer.unwrap(Effect.sync(() => BlockBusValkey.layerSettings(shared().url))).pipe(
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ BUS_MIB: "16" }))),
+          Layer.provide(emptied(shared).pipe(Layer.provide(SourceMonitor.layer)))
+        )
+      )
+    )
   )
 
   it.live("refuses blocks in the words of a full server, still reads, and takes them when there is room", () =>
