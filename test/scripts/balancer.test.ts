@@ -75,12 +75,18 @@ describe("the balancer", () => {
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(target("gone"))
       const here = yield* target("here")
-      const url = yield* balance({ api: [gone, here], live: [gone] }, 0)
+      const heard: Array<readonly [string, number]> = []
+      const url = yield* balance({ api: [gone, here], live: [gone] }, 0, (...answer) => heard.push(answer))
       for (const body of ["a", "b"]) {
         assert.strictEqual(yield* textOf(`${url}/alerts`, { method: "POST", body }), `here POST /alerts ${body}`)
       }
       const { status } = yield* Effect.promise(() => fetch(`${url}/stream`))
       assert.strictEqual(status, 503)
+      // Only a process that answered is heard of.
+      assert.deepStrictEqual(heard, [
+        [here, 201],
+        [here, 201]
+      ])
     }).pipe(Effect.scoped)
   )
 

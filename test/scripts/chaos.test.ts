@@ -347,7 +347,7 @@ describe("the command", () => {
   })
 
   it("refuses to run without a fault that it can provoke", { timeout: 60_000 }, () => {
-    const { status, stderr } = run("--faults", "clickhouse")
+    const { status, stderr } = run("--faults", "clickhouse,older-clickhouse")
     expect([status, stderr]).toEqual([
       2,
       "No fault is left: there is no ClickHouse engine. npm run test:clickhouse installs it.\n"
