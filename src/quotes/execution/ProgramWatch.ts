@@ -12,7 +12,7 @@ import { ChainFeed } from "../../chain/ChainFeed.ts"
 import { makeDeriveAddress } from "../../chain/programAddress.ts"
 import { TransactionHistory } from "../../chain/rpc/TransactionHistory.ts"
 import { deploymentOf, HEADER, programDataAddress } from "./deployment.ts"
-import { deploymentSlot, isAmiss, type KnownProgram, programState, wrongness } from "./programState.ts"
+import { deploymentSlot, isAmiss, type KnownProgram, programState, refusalOf } from "./programState.ts"
 import { accepted, policy, refresh } from "./proofSettings.ts"
 import { type ProofOutcome, type ProofRecord, ProofStore, type SeenDeployment } from "./ProofStore.ts"
 
@@ -186,9 +186,9 @@ const keepRecords = Effect.fnUntraced(function* (watched: Watched) {
     /** Applies a proof in memory, unless a later deployment is known, and keeps it until it is stored. */
     add: (deployment: SeenDeployment, proof: ProofOutcome) => {
       const { programId, slot } = deployment
-      const knownSlot = watched.recordOf(programId)?.knownSlot ?? null
+      const { knownSlot, soundSlot } = watched.recordOf(programId) ?? { knownSlot: null, soundSlot: null }
       if (knownSlot === null || (slot !== null && slot >= knownSlot)) {
-        watched.set(programId, { record: { knownSlot: slot, proof } })
+        watched.set(programId, { record: { knownSlot: slot, soundSlot: proof.wrong === 0 ? slot : soundSlot, proof } })
       }
       unsaved.set(programId, { deployment, proof })
     },
@@ -221,7 +221,7 @@ const make = Effect.gen(function* () {
   const feed = yield* ChainFeed
   const proofs = yield* VenueProofs
   const interval = yield* refresh
-  const refuses = (yield* policy) === "refuse"
+  const applied = yield* policy
   const watched = new Watched(yield* accepted)
   const records = yield* keepRecords(watched)
   const logChanges = makeLog(watched)
@@ -245,7 +245,8 @@ const make = Effect.gen(function* () {
       new Map(
         watched.all().map((known) => {
           const { dex, provenAtSlot } = programState(known)
-          return [dex, { provenAtSlot: isRecent ? provenAtSlot : null, refusal: refuses ? wrongness(known) : null }]
+          const refusal = refusalOf(applied, known, isRecent)
+          return [dex, { provenAtSlot: isRecent ? provenAtSlot : null, refusal }]
         })
       )
     )

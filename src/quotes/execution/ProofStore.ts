@@ -25,6 +25,11 @@ export interface ProofRecord {
    * keeps no slot.
    */
   readonly knownSlot: number | null
+  /**
+   * Slot of the last deployment without a wrong swap: proven, or seen first. Null when there is none, and under a
+   * loader that keeps no slot.
+   */
+  readonly soundSlot: number | null
   /** Proof of that deployment; null when there is none. */
   readonly proof: ProofOutcome | null
 }

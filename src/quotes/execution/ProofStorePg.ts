@@ -15,6 +15,7 @@ const Count = Schema.NullOr(Schema.Int)
 const Row = Schema.Struct({
   programId: Address,
   knownSlot: Count,
+  soundSlot: Count,
   proofSlot: Count,
   proofAt: Schema.NullOr(Schema.Date),
   sha256: Schema.NullOr(Schema.String),
@@ -33,9 +34,11 @@ const recordOf = ({
   proofSlot,
   refused,
   sha256,
+  soundSlot,
   wrong
 }: typeof Row.Type): ProofRecord => ({
   knownSlot,
+  soundSlot,
   proof:
     proofSlot === null || proofAt === null || sha256 === null
       ? null
@@ -55,13 +58,14 @@ const make = Effect.gen(function* () {
   const call = bounded(DEADLINE, unavailable)
 
   const note = (genesis: string, { programId, slot }: SeenDeployment) => sql`
-    insert into program_proofs (genesis, program_id, known_slot) values (${genesis}, ${programId}, ${slot})
+    insert into program_proofs (genesis, program_id, known_slot, sound_slot)
+    values (${genesis}, ${programId}, ${slot}, ${slot})
     on conflict do nothing
   `
   const all = (genesis: string) =>
     Effect.flatMap(
       sql`
-        select program_id, known_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong
+        select program_id, known_slot, sound_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong
         from program_proofs where genesis = ${genesis}
       `,
       decodeRows
@@ -91,17 +95,18 @@ const make = Effect.gen(function* () {
         Effect.flatMap(
           sql`
             insert into program_proofs as stored
-              (genesis, program_id, known_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong)
+              (genesis, program_id, known_slot, sound_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong)
             values (
-              ${genesis}, ${programId}, ${slot}, ${proof.slot}, ${PgTypes.timestamptz(proof.atMs)}, ${proof.sha256},
+              ${genesis}, ${programId}, ${slot}, ${proof.wrong === 0 ? slot : null}, ${proof.slot}, ${PgTypes.timestamptz(proof.atMs)}, ${proof.sha256},
               ${proof.pools}, ${proof.exact}, ${proof.refused}, ${proof.wrong}
             )
             on conflict (genesis, program_id) do update set
-              known_slot = excluded.known_slot, proof_slot = excluded.proof_slot, proof_at = excluded.proof_at,
+              known_slot = excluded.known_slot,
+              sound_slot = case when excluded.wrong = 0 then excluded.known_slot else stored.sound_slot end, proof_slot = excluded.proof_slot, proof_at = excluded.proof_at,
               sha256 = excluded.sha256, pools = excluded.pools, exact = excluded.exact, refused = excluded.refused,
               wrong = excluded.wrong
             where stored.known_slot is null or stored.known_slot <= excluded.known_slot
-            returning program_id, known_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong
+            returning program_id, known_slot, sound_slot, proof_slot, proof_at, sha256, pools, exact, refused, wrong
           `,
           decodeRows
         )
@@ -109,7 +114,7 @@ const make = Effect.gen(function* () {
       // No row comes back when a later deployment is known. Then read what is stored.
       const rows = saved.length > 0 ? saved : yield* call(all(genesis))
       const row = rows.find((one) => one.programId === programId)
-      return row === undefined ? { knownSlot: slot, proof } : recordOf(row)
+      return row === undefined ? { knownSlot: slot, soundSlot: proof.wrong === 0 ? slot : null, proof } : recordOf(row)
     })
   })
 })

@@ -1,6 +1,7 @@
 /** Decides the state of a program from its deployment and its stored record. Pure. */
 import type { ProgramState } from "../../api/schemas/ProgramState.ts"
 import type { Deployment, NotDeployed } from "./deployment.ts"
+import type { Policy } from "./proofSettings.ts"
 import type { ProofOutcome, ProofRecord } from "./ProofStore.ts"
 
 /** What is known of a program when its state is decided. */
@@ -53,6 +54,39 @@ export const wrongness = ({ acceptedSlot, deployment, record }: KnownProgram): s
   return isAccepted ? null : `its prices were found wrong: ${mismatch(record.proof)}`
 }
 
+/**
+ * For a wrong deployment: true when a right one, or the one seen first, came before it. Null when none is recorded.
+ */
+const upgradedSince = (record: ProofRecord, deployment: Deployment): boolean | null =>
+  deployment.isImmutable
+    ? false
+    : record.soundSlot === null
+      ? null
+      : deploymentSlot(deployment, record) !== record.soundSlot
+
+/**
+ * Why a policy leaves a venue out of quotes; null when it is quoted.
+ *
+ * @param isRecent false once the deployments have not been read for a while. Then no proof counts any more.
+ */
+export const refusalOf = (policy: Policy, known: KnownProgram, isRecent: boolean): string | null => {
+  if (policy === "warn") {
+    return null
+  }
+  const wrong = wrongness(known)
+  if (wrong !== null || policy === "wrong") {
+    return wrong
+  }
+  const { detail, state, upgraded } = programState(known)
+  if (policy === "changed") {
+    return state === "unproven" && upgraded === true ? `its program is not proven since: ${detail ?? ""}` : null
+  }
+  if (state !== "proven") {
+    return detail === null ? "its program is not proven" : `its program is not proven: ${detail}`
+  }
+  return isRecent ? null : "its program is not proven: the deployments could not be read lately"
+}
+
 /** Decides the state of a program. See `ProgramState`. */
 export const programState = ({ acceptedSlot, deployment, dex, obstacle, record }: KnownProgram): ProgramState => {
   const unknown = { dex, upgraded: null, upgradeable: null, deployedAtSlot: null, provenAtSlot: null }
@@ -78,7 +112,7 @@ export const programState = ({ acceptedSlot, deployment, dex, obstacle, record }
     return { ...known, state: obstacle === null ? "unchanged" : "unproven", detail: obstacle }
   }
   if (proof.wrong > 0) {
-    return { ...known, state: "wrong", detail: mismatch(proof) }
+    return { ...known, upgraded: upgradedSince(record, deployment), state: "wrong", detail: mismatch(proof) }
   }
   const lacking = shortfall(proof.exact)
   if (lacking !== null) {

@@ -1,6 +1,7 @@
 /** Settings of the deployment watch and of proofs. */
-import { Config, Duration, Schema } from "effect"
+import { Config, Duration, Option, Schema } from "effect"
 import { durationSetting } from "../../domain/countSetting.ts"
+import { rpcUrlSetting } from "../../chain/rpc/rpcSettings.ts"
 import { programs } from "../../programs/registry.ts"
 
 const ENTRY = /^(?<dex>[a-z0-9-]+)@(?<slot>\d{1,9})$/u
@@ -33,12 +34,18 @@ export const refresh: Config.Config<Duration.Duration> = durationSetting("PROGRA
   Config.map((interval) => Duration.max(interval, Duration.seconds(1)))
 )
 
+const POLICIES = ["warn", "wrong", "changed", "proven"] as const
+
+/** Which venues are not quoted. See `PROVE_POLICY`. */
+export type Policy = (typeof POLICIES)[number]
+
 /**
- * `PROVE_POLICY` (refuse): what happens to a venue whose executed swaps differ from their quotes. `refuse` stops
- * quoting it; `warn` quotes it and shows it as wrong.
+ * `PROVE_POLICY` (wrong): which venues are left out of quotes. `wrong`: those whose executed swaps differed from their
+ * quotes. `changed`: also those whose program was upgraded and is not proven since. `proven`: all that are not proven.
+ * `warn`: none; a wrong venue is only shown as wrong.
  */
-export const policy: Config.Config<"refuse" | "warn"> = Config.Literals(["refuse", "warn"], "PROVE_POLICY").pipe(
-  Config.withDefault("refuse" as const)
+export const policy: Config.Config<Policy> = Config.Literals(POLICIES, "PROVE_POLICY").pipe(
+  Config.withDefault("wrong" as const)
 )
 
 /** `PROVE_BUDGET` (60 s): how much processor time proofs may use per hour. */
@@ -46,8 +53,17 @@ export const budget: Config.Config<Duration.Duration> = durationSetting("PROVE_B
   Config.withDefault(Duration.seconds(60))
 )
 
-/** `PROVE` (off): whether deployments are proven in the background. A `PROVE_BUDGET` of 0 also turns it off. */
+/**
+ * `PROVE` (on beside a node, otherwise off): whether deployments are proven in the background. A `PROVE_BUDGET` of 0
+ * also turns it off.
+ */
 export const isProving: Config.Config<boolean> = Config.all({
-  setting: Config.Literals(["on", "off"], "PROVE").pipe(Config.withDefault("off" as const)),
+  setting: Config.option(Config.Literals(["on", "off"], "PROVE")),
+  node: Config.option(rpcUrlSetting),
   budget
-}).pipe(Config.map((given) => given.setting === "on" && Duration.toMillis(given.budget) > 0))
+}).pipe(
+  Config.map(({ budget, node, setting }) => {
+    const isOn = Option.isSome(setting) ? setting.value === "on" : Option.isSome(node)
+    return isOn && Duration.toMillis(budget) > 0
+  })
+)

@@ -100,11 +100,11 @@ describe("the watch of programs", () => {
       assert.deepInclude(yield* stateOf, { state: "unproven", upgraded: true, provenAtSlot: null })
       yield* proved({ programId, slot: 950 }, { ...outcome, wrong: 3 })
       const wrong = yield* stateOf
-      assert.deepInclude(wrong, { state: "wrong", upgraded: false, provenAtSlot: null })
+      assert.deepInclude(wrong, { state: "wrong", upgraded: true, provenAtSlot: null })
       assert.include(wrong.detail ?? "", "3 of 63 executed swaps differ")
       assert.strictEqual((yield* sourceState).status, "partial")
       yield* proved({ programId, slot: 950 }, outcome)
-      assert.deepInclude(yield* stateOf, { state: "proven", provenAtSlot: 900 })
+      assert.deepInclude(yield* stateOf, { state: "proven", upgraded: false, provenAtSlot: 900 })
       assert.strictEqual((yield* sourceState).status, "known")
     }).pipe(Effect.provide(chain.watch()))
   })
@@ -209,7 +209,7 @@ describe("a venue that was found wrong", () => {
 
   it.effect("is refused from the start, even while its account is missing or the programs cannot be read", () => {
     const chain = new ProgramChain()
-    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    chain.proofs.records.set(programId, { knownSlot: 500, soundSlot: 500, proof: wrong })
     chain.accounts.delete(programId)
     return Effect.gen(function* () {
       assert.include((yield* refusal) ?? "", "its prices were found wrong: 3 of 63 executed swaps differ")
@@ -222,7 +222,7 @@ describe("a venue that was found wrong", () => {
 
   it.effect("is refused from the start when the programs cannot be read", () => {
     const chain = new ProgramChain()
-    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    chain.proofs.records.set(programId, { knownSlot: 500, soundSlot: 500, proof: wrong })
     chain.isAway = true
     return Effect.gen(function* () {
       assert.isNotNull(yield* refusal)
@@ -231,7 +231,7 @@ describe("a venue that was found wrong", () => {
 
   it.effect("stays refused after an upgrade, until a proof", () => {
     const chain = new ProgramChain()
-    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    chain.proofs.records.set(programId, { knownSlot: 500, soundSlot: 500, proof: wrong })
     return Effect.gen(function* () {
       chain.deploy(programId, 990)
       yield* TestClock.adjust("1 minute")
@@ -247,7 +247,7 @@ describe("a venue that was found wrong", () => {
 
   it.effect("is quoted again once its upgrade is accepted, but not when the wrong deployment is accepted", () => {
     const chain = new ProgramChain()
-    chain.proofs.records.set(programId, { knownSlot: 500, proof: wrong })
+    chain.proofs.records.set(programId, { knownSlot: 500, soundSlot: 500, proof: wrong })
     return Effect.gen(function* () {
       assert.isNotNull(yield* refusal.pipe(Effect.provide(watch(chain, { PROGRAMS_ACCEPTED: `${dex}@500` }))))
       chain.deploy(programId, 990)
@@ -269,7 +269,7 @@ describe("a venue that was found wrong", () => {
       chain.proofs.isAway = false
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(chain.proofs.records.get(programId)?.proof?.wrong, 3)
-      assert.deepInclude(yield* stateOf, { state: "wrong" })
+      assert.deepInclude(yield* stateOf, { state: "wrong", upgraded: false })
     }).pipe(Effect.provide(watch(chain)))
   })
 
@@ -277,19 +277,54 @@ describe("a venue that was found wrong", () => {
     const chain = new ProgramChain()
     return Effect.gen(function* () {
       // Another process has proven an upgrade that this process has not seen.
-      chain.proofs.records.set(programId, { knownSlot: 700, proof: wrong })
+      chain.proofs.records.set(programId, { knownSlot: 700, soundSlot: 500, proof: wrong })
       const { proved } = yield* ProgramWatch
       yield* proved({ programId, slot: 500 }, outcome)
-      assert.deepInclude(yield* stateOf, { state: "wrong", deployedAtSlot: 700 })
+      assert.deepInclude(yield* stateOf, { state: "wrong", upgraded: true, deployedAtSlot: 700 })
       assert.isNotNull(yield* refusal)
     }).pipe(Effect.provide(watch(chain)))
+  })
+})
+
+describe("PROVE_POLICY", () => {
+  const refusal = Effect.map(VenueProofs.VenueProofs, ({ refused }) => refused().get(dex) ?? null)
+
+  it.effect("changed refuses a venue from an upgrade until a proof, or until the operator accepts it", () => {
+    const chain = new ProgramChain()
+    return Effect.gen(function* () {
+      assert.isNull(yield* refusal)
+      chain.deploy(programId, 700)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* refusal, "its program is not proven since: upgraded at slot 700, known at slot 500")
+      const accepted = watch(chain, { PROVE_POLICY: "changed", PROGRAMS_ACCEPTED: `${dex}@700` })
+      assert.isNull(yield* refusal.pipe(Effect.provide(accepted, { local: true })))
+      const { proved } = yield* ProgramWatch
+      yield* proved({ programId, slot: 700 }, outcome)
+      assert.isNull(yield* refusal)
+    }).pipe(Effect.provide(watch(chain, { PROVE_POLICY: "changed" })))
+  })
+
+  it.effect("proven refuses every venue without a current proof", () => {
+    const chain = new ProgramChain()
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* refusal, "its program is not proven")
+      const { proved } = yield* ProgramWatch
+      yield* proved({ programId, slot: 500 }, outcome)
+      assert.isNull(yield* refusal)
+      chain.isAway = true
+      yield* TestClock.adjust("4 minutes")
+      assert.include((yield* refusal) ?? "", "could not be read")
+      chain.isAway = false
+      yield* TestClock.adjust("1 minute")
+      assert.isNull(yield* refusal)
+    }).pipe(Effect.provide(watch(chain, { PROVE_POLICY: "proven" })))
   })
 })
 
 describe("a proof", () => {
   it.effect("proves nothing when it compared too few swaps", () => {
     const chain = new ProgramChain()
-    chain.proofs.records.set(programId, { knownSlot: 500, proof: { ...outcome, exact: 0 } })
+    chain.proofs.records.set(programId, { knownSlot: 500, soundSlot: 500, proof: { ...outcome, exact: 0 } })
     return Effect.gen(function* () {
       const state = yield* stateOf
       assert.deepInclude(state, { state: "unproven", upgraded: false, provenAtSlot: null })
@@ -299,7 +334,7 @@ describe("a proof", () => {
 
   it.effect("counts in quotes until three reads have failed, and again after the next read", () => {
     const chain = new ProgramChain()
-    chain.proofs.records.set(programId, { knownSlot: 500, proof: outcome })
+    chain.proofs.records.set(programId, { knownSlot: 500, soundSlot: 500, proof: outcome })
     const provenAtSlot = Effect.map(VenueProofs.VenueProofs, (proofs) => proofs.provenAtSlot(dex))
     return Effect.gen(function* () {
       assert.strictEqual(yield* provenAtSlot, 900)

@@ -11,7 +11,16 @@ describe("PROVE_BUDGET", () => {
     Effect.gen(function* () {
       assert.isTrue(yield* proves({ PROVE: "on" }))
       assert.isFalse(yield* proves({ PROVE: "on", PROVE_BUDGET: "0 seconds" }))
+    })
+  )
+})
+
+describe("PROVE", () => {
+  it.effect("is on where a node is configured, unless it says otherwise", () =>
+    Effect.gen(function* () {
       assert.isFalse(yield* proves({}))
+      assert.isTrue(yield* proves({ SOLANA_RPC_URL: "http://127.0.0.1:8899" }))
+      assert.isFalse(yield* proves({ SOLANA_RPC_URL: "http://127.0.0.1:8899", PROVE: "off" }))
     })
   )
 })

@@ -24,8 +24,8 @@ describe.runIf(TestDatabase.isAvailable)("proofs in a database", () => {
         { programId: whirlpool.programId, slot: null }
       ]
       const first = yield* here.records("a", seen)
-      assert.deepStrictEqual(first.get(programId), { knownSlot: 5, proof: null })
-      assert.deepStrictEqual(first.get(whirlpool.programId), { knownSlot: null, proof: null })
+      assert.deepStrictEqual(first.get(programId), { knownSlot: 5, soundSlot: 5, proof: null })
+      assert.deepStrictEqual(first.get(whirlpool.programId), { knownSlot: null, soundSlot: null, proof: null })
       assert.deepStrictEqual(yield* there.records("a", [{ programId, slot: 6 }]), first)
       assert.strictEqual((yield* there.records("b", [{ programId, slot: 6 }])).get(programId)?.knownSlot, 6)
     })
@@ -35,12 +35,13 @@ describe.runIf(TestDatabase.isAvailable)("proofs in a database", () => {
     Effect.gen(function* () {
       const store = yield* open(yield* TestDatabase.create)
       yield* store.records("a", [{ programId, slot: 5 }])
-      const known = { knownSlot: 8, proof: outcome }
+      const known = { knownSlot: 8, soundSlot: 5, proof: outcome }
       assert.deepStrictEqual(yield* store.save("a", { programId, slot: 8 }, outcome), known)
       assert.deepStrictEqual(yield* store.save("a", { programId, slot: 7 }, { ...outcome, wrong: 0 }), known)
       assert.deepStrictEqual((yield* store.records("a", [])).get(programId), known)
       yield* store.save("a", { programId, slot: 8 }, { ...outcome, wrong: 0 })
-      assert.strictEqual((yield* store.records("a", [])).get(programId)?.proof?.wrong, 0)
+      const right = { knownSlot: 8, soundSlot: 8, proof: { ...outcome, wrong: 0 } }
+      assert.deepStrictEqual((yield* store.records("a", [])).get(programId), right)
     })
   )
 })

@@ -25,7 +25,7 @@ export const layer = (proofs: MemoryProofs): Layer.Layer<ProofStore> =>
         attempt(proofs, () => {
           for (const { programId, slot } of seen) {
             if (!proofs.records.has(programId)) {
-              proofs.records.set(programId, { knownSlot: slot, proof: null })
+              proofs.records.set(programId, { knownSlot: slot, soundSlot: slot, proof: null })
             }
           }
           return new Map(proofs.records)
@@ -34,7 +34,8 @@ export const layer = (proofs: MemoryProofs): Layer.Layer<ProofStore> =>
         attempt(proofs, () => {
           const known = proofs.records.get(programId)
           const isLater = known?.knownSlot != null && (slot === null || known.knownSlot > slot)
-          const record = known !== undefined && isLater ? known : { knownSlot: slot, proof }
+          const soundSlot = proof.wrong === 0 ? slot : (known?.soundSlot ?? null)
+          const record = known !== undefined && isLater ? known : { knownSlot: slot, soundSlot, proof }
           proofs.records.set(programId, record)
           return record
         })
