@@ -8,17 +8,20 @@ import { seededRandom } from "../src/quotes/execution/provePool.ts"
 import { loadRuntime } from "../src/quotes/execution/programRuntime.ts"
 import type { ProofSource } from "./prove/sources.ts"
 
-const help = `Usage: npm run prove -- [--rpc URL | --programs DIR] [--pools N] [--swaps N] [--seed N] [--fixtures DIR] [--json]
+const help = `Usage: npm run prove -- [--rpc URL | --programs DIR] [--pools N] [--states N] [--swaps N] [--seed N] [--fixtures DIR] [--json]
 
-Executes swaps in LiteSVM (npm package litesvm) with the deployed programs, and compares what they took and paid with the
-quotes. Amounts are random, of every size, in both directions, by exact input, and by exact output where a program is quoted so.
+Executes swaps in LiteSVM (optional package litesvm) with the deployed programs, and compares what they took and paid with
+the quotes. Amounts are random, of every size, one unit and the largest among them, in both directions, by exact input, and by
+exact output where a program is quoted so.
 
 --rpc URL        programs, and pools that their newest transactions name, from this node. Default: SOLANA_RPC_URL.
 --programs DIR   programs from DIR/PROGRAM_ID.so, pools from the fixtures DIR/*.json (format: npm run exactness -- --help).
                  With --rpc, the programs of DIR and the pools of the node: an upgrade before it is deployed.
---accounts DIR   the folder of the fixtures, where that is another one
+--accounts DIR   the folder of the fixtures, where that is another one. Mints, vaults and other accounts that a fixture
+                 leaves out are filled in, as npm run exactness does; what the price reads must be there.
 --pools N        pools of each program (5)
---swaps N        swaps on each pool (32)
+--states N       states of each pool (1): each further one is what an executed swap left behind, at a later time
+--swaps N        swaps in each state (32)
 --seed N         another sequence of amounts (1)
 --fixtures DIR   where the accounts of wrong cases are written for npm run exactness (prove-wrong)
 --json           one line of JSON
@@ -32,6 +35,7 @@ const options = {
   programs: { type: "string" },
   accounts: { type: "string" },
   pools: { type: "string", default: "5" },
+  states: { type: "string", default: "1" },
   swaps: { type: "string", default: "32" },
   seed: { type: "string", default: "1" },
   fixtures: { type: "string", default: "prove-wrong" },
@@ -70,7 +74,7 @@ const line = (row: ProgramProof): string => {
   const slot = row.deployedAtSlot === null ? "" : `, deployed at slot ${row.deployedAtSlot}`
   return (
     `${row.dex.padEnd(18)} exact ${row.exact}, refused ${refused}, wrong ${row.wrong + row.errorsWrong}` +
-    ` on ${row.pools} pools${slot}, sha256 ${row.sha256?.slice(0, 8) ?? ""}`
+    ` in ${row.states} states of ${row.pools} pools${slot}, sha256 ${row.sha256?.slice(0, 8) ?? ""}`
   )
 }
 
@@ -95,6 +99,7 @@ const main = async (): Promise<number> => {
   }
   const settings = {
     pools: countOf("pools", values.pools),
+    states: countOf("states", values.states),
     swaps: countOf("swaps", values.swaps),
     random: seededRandom(countOf("seed", values.seed)),
     fixtures: values.fixtures

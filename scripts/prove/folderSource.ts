@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { readFixture } from "../../src/quotes/execution/poolFixture.ts"
 import { programOf } from "../../src/quotes/execution/deployment.ts"
 import type { PoolSnapshot } from "../../src/quotes/execution/poolSnapshot.ts"
+import { fillIn } from "./fillIn.ts"
 import type { ProofSource } from "./sources.ts"
 
 /** The pools of the fixtures in `accounts`, and the programs in `programs`. */
@@ -15,7 +16,8 @@ export const folderSource = (programs: string, accounts: string): ProofSource =>
     }
     return programOf(readFileSync(path))
   },
-  pools: async ({ program }, count) => {
+  pools: async (venue, count) => {
+    const { program } = venue
     const found: Array<PoolSnapshot> = []
     for (const path of globSync(join(accounts, "*.json")).toSorted()) {
       if (found.length >= count) {
@@ -24,7 +26,7 @@ export const folderSource = (programs: string, accounts: string): ProofSource =>
       const fixture = readFixture(path)
       for (const pool of fixture.accounts.values()) {
         if (program.isPool(pool) && found.length < count) {
-          found.push({ pool, accounts: fixture.accounts, clock: fixture.clockOf({}) })
+          found.push(fillIn(venue, pool, fixture))
         }
       }
     }

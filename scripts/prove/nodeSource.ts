@@ -9,10 +9,11 @@ import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { accountFromJson } from "../../src/chain/rpc/accountJson.ts"
 import { deployedProgram, programDataAddress } from "../../src/quotes/execution/deployment.ts"
 import { makeRpcCall } from "../../src/chain/rpc/rpcHttp.ts"
-import { derive } from "../../src/quotes/execution/decodeFixture.ts"
+import { coinOf, derive } from "../../src/quotes/execution/decodeFixture.ts"
 import { AT_ONCE, type PoolSnapshot, readSnapshot } from "../../src/quotes/execution/poolSnapshot.ts"
+import type { PoolToProve } from "../../src/quotes/execution/proveVenue.ts"
 import type { ProofSource } from "./sources.ts"
-import type { Venue } from "../../src/quotes/execution/swapVenues.ts"
+import type { Venue } from "../../src/quotes/execution/swapVenue.ts"
 
 /** Transactions read for each wanted pool, and the least in total. */
 const TRANSACTIONS_PER_POOL = 5
@@ -75,16 +76,21 @@ const makeCalls = async (url: string) => {
 export const nodeSource = async (url: string): Promise<ProofSource> => {
   const { call, read } = await makeCalls(url)
 
-  const snapshotOf = (venue: Venue, address: Address): Promise<PoolSnapshot | null> =>
-    Effect.runPromise(readSnapshot(venue, address, (addresses) => Effect.promise(() => read(addresses))))
+  const snapshotOf = (venue: Venue, { address, foundBy }: PoolToProve): Promise<PoolSnapshot | null> =>
+    Effect.runPromise(readSnapshot(venue, address, (addresses) => Effect.promise(() => read(addresses)), foundBy))
 
-  const poolsIn = async ({ program }: Venue, signature: unknown): Promise<ReadonlyArray<Address>> => {
+  const poolsIn = async ({ program }: Venue, signature: unknown): Promise<ReadonlyArray<PoolToProve>> => {
     const options = { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 }
     const named = [...new Set(accountsNamedBy(await call("getTransaction", [signature, options])))]
-    const pools: Array<Address> = []
+    const pools: Array<PoolToProve> = []
     for (let from = 0; from < named.length; from += AT_ONCE) {
       const accounts = await read(named.slice(from, from + AT_ONCE))
-      pools.push(...[...accounts.values()].flatMap((one) => (one !== null && program.isPool(one) ? [one.address] : [])))
+      const found = [...accounts.values()].filter((one) => one !== null)
+      pools.push(
+        ...found
+          .filter((one) => program.isPool(one))
+          .map((pool) => ({ address: pool.address, foundBy: coinOf(program, pool, named) }))
+      )
     }
     return pools
   }
@@ -99,10 +105,10 @@ export const nodeSource = async (url: string): Promise<ProofSource> => {
       if (found.length >= count) {
         break
       }
-      for (const address of await poolsIn(venue, fieldOf(entry, "signature"))) {
-        if (!seen.has(address) && found.length < count) {
-          seen.add(address)
-          const snapshot = await snapshotOf(venue, address)
+      for (const pool of await poolsIn(venue, fieldOf(entry, "signature"))) {
+        if (!seen.has(pool.address) && found.length < count) {
+          seen.add(pool.address)
+          const snapshot = await snapshotOf(venue, pool)
           found.push(...(snapshot === null ? [] : [snapshot]))
         }
       }

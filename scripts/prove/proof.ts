@@ -4,9 +4,11 @@ import { join } from "node:path"
 import { programs } from "../../src/programs/registry.ts"
 import { addTallies, emptyTally, type Tally } from "../../src/quotes/execution/compareFixture.ts"
 import { obstacle, type PoolProof, provePool, type Random } from "../../src/quotes/execution/provePool.ts"
+import type { PoolSnapshot } from "../../src/quotes/execution/poolSnapshot.ts"
 import type { Runtime } from "../../src/quotes/execution/programRuntime.ts"
 import type { ProofSource } from "./sources.ts"
-import { type Venue, venues } from "../../src/quotes/execution/swapVenues.ts"
+import { venues } from "../../src/quotes/execution/swapVenues.ts"
+import type { Venue } from "../../src/quotes/execution/swapVenue.ts"
 
 /** The result of one program. */
 export interface ProgramProof extends Tally {
@@ -16,8 +18,9 @@ export interface ProgramProof extends Tally {
   readonly deployedAtSlot: number | null
   /** SHA-256 of the program's bytes; null when there are none. */
   readonly sha256: string | null
-  /** Pools on which swaps were executed. */
+  /** Pools on which swaps were executed, and in how many states of them. */
   readonly pools: number
+  readonly states: number
   /** Pools that could not be executed, with the reason. */
   readonly left: ReadonlyArray<{ readonly pool: string; readonly reason: string }>
   /** Files for `npm run exactness`, one for each pool with wrong cases. */
@@ -29,7 +32,9 @@ export interface ProgramProof extends Tally {
 /** Settings of a run. */
 export interface ProofSettings {
   readonly pools: number
-  /** Swaps on each pool. */
+  /** States of each pool. Each one after the first is what an executed swap left behind, at a later time. */
+  readonly states: number
+  /** Swaps in each state. */
   readonly swaps: number
   readonly random: Random
   /** Folder for fixtures of wrong cases, created when there is one. */
@@ -45,6 +50,7 @@ const unprovenRow = (dex: string, programId: string, unproven: string): ProgramP
   deployedAtSlot: null,
   sha256: null,
   pools: 0,
+  states: 0,
   left: [],
   fixtures: [],
   unproven
@@ -62,6 +68,22 @@ const writeFixture = (dex: string, number: number, proof: PoolProof, folder: str
   return [path]
 }
 
+/** Executes swaps in the states of one pool. Ends early when no swap of a state was executed. */
+const proveStates = (
+  runtime: Runtime,
+  venue: Venue,
+  first: PoolSnapshot,
+  { random, states, swaps }: ProofSettings
+): ReadonlyArray<PoolProof> => {
+  const proofs: Array<PoolProof> = []
+  for (let state: PoolSnapshot | null = first; state !== null && proofs.length < states;) {
+    const proof: PoolProof = provePool(runtime, venue, state, { count: swaps, random })
+    proofs.push(proof)
+    state = proof.next
+  }
+  return proofs
+}
+
 /** Executes swaps on pools of one program. Throws with the reason when the program or pools are missing. */
 const proveVenue = async (
   venue: Venue,
@@ -76,11 +98,13 @@ const proveVenue = async (
   runtime.deploy(programId, elf)
   const proofs: Array<PoolProof> = []
   const left: Array<{ readonly pool: string; readonly reason: string }> = []
+  let pools = 0
   for (const snapshot of snapshots) {
     try {
       const reason = obstacle(venue, snapshot)
       if (reason === null) {
-        proofs.push(provePool(runtime, venue, snapshot, { count: settings.swaps, random: settings.random }))
+        proofs.push(...proveStates(runtime, venue, snapshot, settings))
+        pools += 1
       } else {
         left.push({ pool: snapshot.pool.address, reason })
       }
@@ -94,7 +118,8 @@ const proveVenue = async (
     programId,
     deployedAtSlot: slot,
     sha256,
-    pools: proofs.length,
+    pools,
+    states: proofs.length,
     left,
     fixtures: proofs.flatMap((proof, index) => writeFixture(dex, index + 1, proof, settings.fixtures)),
     unproven: proofs.length > 0 ? null : snapshots.length === 0 ? "no pool was found" : "no pool could be executed"
@@ -112,7 +137,7 @@ export const proveAll = async (
     const venue = venues.find(({ program }) => program.programId === programId)
     rows.push(
       venue === undefined
-        ? unprovenRow(dex, programId, "its swap instruction is not built here")
+        ? unprovenRow(dex, programId, "its swap instruction is not built")
         : await proveVenue(venue, source, makeRuntime, settings).catch((error: unknown) =>
             unprovenRow(dex, programId, reasonOf(error))
           )

@@ -2,7 +2,7 @@
 import type { Address } from "../../src/domain/Address.ts"
 import type { DeployedProgram } from "../../src/quotes/execution/deployment.ts"
 import type { PoolSnapshot } from "../../src/quotes/execution/poolSnapshot.ts"
-import type { Venue } from "../../src/quotes/execution/swapVenues.ts"
+import type { Venue } from "../../src/quotes/execution/swapVenue.ts"
 
 /** Programs and pools of one chain. Each method throws with the reason when it has nothing to give. */
 export interface ProofSource {

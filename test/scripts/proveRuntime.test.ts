@@ -11,7 +11,7 @@ import { type ProofSettings, proveAll } from "../../scripts/prove/proof.ts"
 import { seededRandom } from "../../src/quotes/execution/provePool.ts"
 import { loadRuntime } from "../../src/quotes/execution/programRuntime.ts"
 import type { ProofSource } from "../../scripts/prove/sources.ts"
-import { balanceIn, TRADER, traderAccount, traderWallet } from "../../src/quotes/execution/traderAccounts.ts"
+import { balanceIn, TRADER, traderAccount, wallet } from "../../src/quotes/execution/traderAccounts.ts"
 import { Address } from "../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { pack, u16, u64, u8 } from "../../src/programs/layout/pack.ts"
@@ -33,6 +33,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const settings = (swaps = 16): ProofSettings => ({
   pools: 1,
+  states: 1,
   swaps,
   random: seededRandom(7),
   fixtures: join(folder, "wrong")
@@ -76,7 +77,7 @@ describe.skipIf(makeRuntime === null)(`transfers of Token-2022 in LiteSVM${absen
     const from = traderAccount(derive, account2022, 2n ** 62n)
     const empty = traderAccount(derive, account2022, 0n)
     const to = { ...empty, address: receiver }
-    for (const one of [traderWallet, account2022, from, to]) {
+    for (const one of [wallet(TRADER, 1_000_000_000_000n), account2022, from, to]) {
       runtime.setAccount(one)
     }
     for (const epoch of [9, 10, 11]) {
@@ -91,7 +92,7 @@ describe.skipIf(makeRuntime === null)(`transfers of Token-2022 in LiteSVM${absen
           steps: [],
           units: 0
         })
-        const after = "after" in execution ? execution.after(to.address) : assert.fail(execution.error)
+        const after = "after" in execution ? execution.after(to.address)?.data : assert.fail(execution.error)
         assert.strictEqual(
           balanceIn(after ?? assert.fail("no account")),
           afterTransfer({ older, newer }, amount, epoch),

@@ -54,7 +54,7 @@ export const unprovoked = {
   FathomBusRefuses: "a service of several processes with a full Valkey",
   FathomDecoderDrifts: "a program that changes its instructions or events",
   FathomProgramUnproven: "an upgrade of a program while the service runs",
-  FathomQuotesWrong: "an upgraded program whose swaps the service executes (PROVE=on)",
+  FathomQuotesWrong: "an upgraded program whose swaps the service executes (PROVE)",
   FathomSharedStateLost: "a service of several processes with Valkey",
   FathomSpoolFills: "a service with ClickHouse",
   FathomUsageUncounted: "50,000 rows of usage that cannot be stored"

@@ -83,7 +83,8 @@ const isCurve = ({ data, owner }: OnChainAccount): boolean =>
 export const curveOf = (mint: Mint, derive: DeriveAddress): Address =>
   derive(PUMP_PROGRAM, [utf8("bonding-curve"), addressToBytes(mint)])
 
-const quoteMintOf = (data: Uint8Array): Mint => {
+/** The mint that a curve sells for: SOL unless the account names another one. */
+export const quoteMintOf = (data: Uint8Array): Mint => {
   const stored = data.length >= curveAt.creatorFeeBps ? readAddress(data, curveAt.quoteMint) : NO_ADDRESS
   return stored === NO_ADDRESS ? SOL : stored
 }

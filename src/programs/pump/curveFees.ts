@@ -14,6 +14,8 @@ export const globalAt = {
   feeBps: 105,
   poolMigrationFee: 146,
   creatorFeeBps: 154,
+  /** Eight wallets that a buyback's share of a fee may go to. */
+  buybackWallets: 741,
   creatorFeeConfigurable: 1045
 } as const
 /**

@@ -4,7 +4,7 @@
  */
 import { eventLayout } from "../layout/anchorEvents.ts"
 import { pumpCurve } from "./curve.ts"
-import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
+import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, encodeTrade, SELL, SELL_V2 } from "./discriminators.ts"
 import { readU32, readU64 } from "../layout/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import type { Hop, SwapDecoder, SwapReport } from "../interface/SwapDecoder.ts"
@@ -72,6 +72,14 @@ export const curveV3Accounts = [
 /** The data of `buy_exact_quote_in_v3`. */
 export const encodeCurveBuyV3 = (quote: bigint, minimumTokens: bigint): Uint8Array =>
   encodeBuyExactIn(BUY_EXACT_QUOTE_IN_V3, quote, minimumTokens)
+
+/** The data of `buy_v3`: exact tokens. */
+export const encodeCurveBuyOutV3 = (tokens: bigint, maximumQuote: bigint): Uint8Array =>
+  encodeTrade(BUY_V3, tokens, maximumQuote)
+
+/** The data of `sell_v3`. */
+export const encodeCurveSellV3 = (tokens: bigint, minimumQuote: bigint): Uint8Array =>
+  encodeTrade(SELL_V3, tokens, minimumQuote)
 
 /** The data of `buy_exact_sol_in`. */
 export const encodeCurveBuy = (lamports: bigint, minimumTokens: bigint): Uint8Array =>

@@ -58,12 +58,14 @@ export const pumpSwapPoolAt = {
   lpSupply: 203,
   coinCreator: 211,
   mayhem: 243,
+  cashback: 244,
   virtualQuote: 245,
   creatorFeeBps: 261,
   protocolFees: 271,
   creatorFees: 279
 } as const
-const configAt = { disableFlags: 56, creatorFeeConfigurable: 940 }
+/** Offsets in the program's settings. The buyback's share of a fee may go to eight wallets. */
+export const pumpSwapConfigAt = { disableFlags: 56, buybackWallets: 643, creatorFeeConfigurable: 940 } as const
 const disabled = { buy: 0b1000, sell: 0b10000 }
 
 /** A pool's values as the formulas use them. */
@@ -141,16 +143,16 @@ const readConfig = (accounts: Accounts, derive: DeriveAddress) => {
   const { address, data, owner, slot } = config
   if (
     owner !== programId ||
-    data.length <= configAt.disableFlags ||
+    data.length <= pumpSwapConfigAt.disableFlags ||
     !hasDiscriminator(data, PUMP_SWAP_CONFIG_DISCRIMINATOR)
   ) {
     return malformed(`${address} is not a GlobalConfig`)
   }
-  const flags = data[configAt.disableFlags] ?? 0
+  const flags = data[pumpSwapConfigAt.disableFlags] ?? 0
   return {
     mayBuy: (flags & disabled.buy) === 0,
     maySell: (flags & disabled.sell) === 0,
-    creatorFeeConfigurable: data[configAt.creatorFeeConfigurable] === 1,
+    creatorFeeConfigurable: data[pumpSwapConfigAt.creatorFeeConfigurable] === 1,
     slot
   }
 }

@@ -4,7 +4,7 @@
  */
 import { hopLayout, hopsAt, taggedHops } from "../layout/hops.ts"
 import { eventLayout } from "../layout/anchorEvents.ts"
-import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
+import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, encodeTrade, SELL, SELL_V2 } from "./discriminators.ts"
 import { pumpSwap } from "./pumpSwap.ts"
 import { readU64 } from "../layout/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
@@ -13,7 +13,7 @@ import { tagAt, tagOf } from "../layout/anchor.ts"
 
 const BUY_EXACT_QUOTE_IN = tagOf("c62e1552b4d9e870")
 
-const untilCreator = [
+const untilVaults = [
   "pool",
   "user",
   "globalConfig",
@@ -22,7 +22,11 @@ const untilCreator = [
   "userBaseTokenAccount",
   "userQuoteTokenAccount",
   "poolBaseTokenAccount",
-  "poolQuoteTokenAccount",
+  "poolQuoteTokenAccount"
+] as const
+
+const untilCreator = [
+  ...untilVaults,
   "protocolFeeRecipient",
   "protocolFeeRecipientTokenAccount",
   "baseTokenProgram",
@@ -44,6 +48,31 @@ export const pumpSwapBuyAccounts = [
   "feeProgram"
 ] as const
 export const pumpSwapSellAccounts = [...untilCreator, "feeConfig", "feeProgram"] as const
+
+/** Accounts of `buy_v2`, `buy_exact_quote_in_v2` and `sell_v2`. */
+export const pumpSwapV2Accounts = [
+  ...untilVaults,
+  "baseTokenProgram",
+  "quoteTokenProgram",
+  "systemProgram",
+  "userVolumeAccumulator",
+  "feeConfig",
+  "buybackFeeRecipient",
+  "eventAuthority",
+  "program"
+] as const
+
+/** The data of `buy_exact_quote_in_v2`. */
+export const encodePumpSwapBuyV2 = (quote: bigint, minimumBase: bigint): Uint8Array =>
+  encodeTrade(BUY_EXACT_QUOTE_IN_V2, quote, minimumBase)
+
+/** The data of `buy_v2`: exact base tokens. */
+export const encodePumpSwapBuyOutV2 = (base: bigint, maximumQuote: bigint): Uint8Array =>
+  encodeTrade(BUY_V2, base, maximumQuote)
+
+/** The data of `sell_v2`. */
+export const encodePumpSwapSellV2 = (base: bigint, minimumQuote: bigint): Uint8Array =>
+  encodeTrade(SELL_V2, base, minimumQuote)
 
 /** The data of `buy_exact_quote_in`. */
 export const encodePumpSwapBuy = (quote: bigint, minimumBase: bigint): Uint8Array =>

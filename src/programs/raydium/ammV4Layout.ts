@@ -35,6 +35,7 @@ export const ammV4Offsets = {
   openOrders: 496,
   market: 528,
   marketProgram: 560,
+  targetOrders: 592,
   /** LP tokens issued and not redeemed. */
   lpIssued: 720
 } as const

@@ -59,6 +59,21 @@ const arraysOf = (
   return { down: search(true), up: search(false) }
 }
 
+/** Addresses of the tick arrays that a swap in this direction meets, nearest first. */
+export const clmmArraysAhead = (
+  pool: OnChainAccount,
+  accounts: Accounts,
+  derive: DeriveAddress,
+  isDown: boolean
+): ReadonlyArray<Address> => {
+  const state = decodeClmmPool(pool.data)
+  if (state === null || state.tickSpacing === 0) {
+    return []
+  }
+  const { down, up } = arraysOf(pool, state, accounts, derive)
+  return (isDown ? down : up).map(clmmArrayAddresses(derive, pool.address))
+}
+
 const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {

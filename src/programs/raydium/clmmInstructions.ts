@@ -54,6 +54,10 @@ export const encodeClmmSwap = (swap: {
 }): Uint8Array =>
   pack(hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP), u64(swap.amountIn), u64(swap.minimumOut), u128(0n), bool(true))
 
+/** Data of an exact-output `swap_v2` without a price limit. */
+export const encodeClmmSwapOut = (swap: { readonly amountOut: bigint; readonly maximumIn: bigint }): Uint8Array =>
+  pack(hex(ANCHOR_SWAP_V2), u64(swap.amountOut), u64(swap.maximumIn), u128(0n), bool(false))
+
 /**
  * Event of a swap. Both amounts are without transfer fees, which have their own fields. Price, liquidity and tick are
  * from after the swap.

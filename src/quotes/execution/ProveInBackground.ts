@@ -7,13 +7,14 @@ import { keepRunning } from "../../operations/keepRunning.ts"
 import { Readings } from "../../operations/Readings.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ChainFeed } from "../../chain/ChainFeed.ts"
-import { type Venue, venues } from "./swapVenues.ts"
+import { venues } from "./swapVenues.ts"
+import type { Venue } from "./swapVenue.ts"
 import { ProgramWatch, type WatchedProgram } from "./ProgramWatch.ts"
 import { deploymentSlot } from "./programState.ts"
 import { ProofBudget } from "./ProofBudget.ts"
 import { budget } from "./proofSettings.ts"
 import { Prover, type ProverSession } from "./Prover.ts"
-import { proveVenue, type VenueProof, withinBudget } from "./proveVenue.ts"
+import { type PoolToProve, proveVenue, type VenueProof, withinBudget } from "./proveVenue.ts"
 
 /** How often this looks for programs to prove. */
 const LOOKS = Duration.seconds(10)
@@ -24,7 +25,6 @@ const RETRY_MS = 3_600_000
 /** How many randomly chosen pools one proof uses. */
 const POOLS = 5
 
-const NOT_BUILT = "its swap instruction is not built here"
 const NO_POOL = "no pool of it is in memory"
 
 interface Attempt {
@@ -56,13 +56,15 @@ const isDue = (known: WatchedProgram, attempt: Attempt | undefined, nowMs: numbe
 }
 
 /** The venue's pools in memory that trade SOL or USDC. */
-const poolsOf = (book: PoolBook["Service"], { program }: Venue): ReadonlyArray<Address> => [
-  ...new Set(
-    [SOL, USDC].flatMap((mint) =>
-      book.poolsOf(mint).flatMap(({ address, dex }) => (dex === program.dex ? [address] : []))
-    )
-  )
-]
+const poolsOf = (book: PoolBook["Service"], { program }: Venue): ReadonlyArray<PoolToProve> => {
+  const found = [SOL, USDC].flatMap((mint) => book.poolsOf(mint)).filter(({ dex }) => dex === program.dex)
+  const isFoundByCoin = program.poolAddressesOf !== undefined
+  return [
+    ...new Map(
+      found.map(({ address, mintA }) => [address, isFoundByCoin ? { address, foundBy: mintA } : { address }])
+    ).values()
+  ]
+}
 
 /** Writes the wrong cases of each pool to a file for `npm run exactness`. An earlier file is overwritten. */
 const writeFixtures = (folder: string, dex: string, proof: VenueProof): Effect.Effect<void> =>
@@ -92,10 +94,6 @@ const make = (folder: string) =>
       { name: "fathom_proof_cpu_seconds_total", help: "Processor time of proofs.", kind: "counter" },
       () => spent.totalMs / 1000
     )
-    for (const known of watch.known()) {
-      watch.setObstacle(known.program.programId, venueOf(known) === undefined ? NOT_BUILT : null)
-    }
-
     const finish = Effect.fnUntraced(function* ({ dex, program: { programId } }: WatchedProgram, proof: VenueProof) {
       switch (proof._tag) {
         case "Upgraded":
@@ -119,7 +117,7 @@ const make = (folder: string) =>
       session: ProverSession,
       known: WatchedProgram,
       venue: Venue,
-      pools: ReadonlyArray<Address>
+      pools: ReadonlyArray<PoolToProve>
     ) {
       const atMs = yield* Clock.currentTimeMillis
       attempts.set(known.program.programId, { slot: slotOf(known), atMs })
@@ -134,7 +132,7 @@ const make = (folder: string) =>
     /** The programs to prove now, with their pools. */
     const due = Effect.gen(function* () {
       const nowMs = yield* Clock.currentTimeMillis
-      const found: Array<{ known: WatchedProgram; venue: Venue; pools: ReadonlyArray<Address> }> = []
+      const found: Array<{ known: WatchedProgram; venue: Venue; pools: ReadonlyArray<PoolToProve> }> = []
       for (const known of watch.known()) {
         const venue = venueOf(known)
         if (venue !== undefined && isDue(known, attempts.get(known.program.programId), nowMs)) {
@@ -151,7 +149,7 @@ const make = (folder: string) =>
 
     const unavailable = Effect.fnUntraced(function* (detail: string) {
       const nowMs = yield* Clock.currentTimeMillis
-      for (const known of watch.known().filter((one) => venueOf(one) !== undefined)) {
+      for (const known of watch.known()) {
         attempts.set(known.program.programId, { slot: slotOf(known), atMs: nowMs })
         watch.setObstacle(known.program.programId, detail)
       }
@@ -178,7 +176,7 @@ const make = (folder: string) =>
   })
 
 /**
- * Proves each quoted program whose swaps can be executed: at the start when it has no proof, after an upgrade, and
+ * Proves each quoted program: at the start when it has no proof, after an upgrade, and
  * once a day. Uses pools in memory and keeps within `PROVE_BUDGET`. Writes wrong cases as fixtures to the folder.
  */
 export const layer = (

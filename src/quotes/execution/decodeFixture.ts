@@ -19,7 +19,7 @@ const PUMP_SWAP = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
 const PUMP_SWAP_GLOBAL = Address.make("ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw")
 
 /** Stand-ins for the settings of the pump programs: everything is enabled, and no creator sets a rate. */
-const standIns = (accounts: ReadonlyMap<string, OnChainAccount>): ReadonlyArray<OnChainAccount> => [
+export const standIns = (accounts: ReadonlyMap<string, OnChainAccount>): ReadonlyArray<OnChainAccount> => [
   makeAccount(PUMP_SWAP_GLOBAL, PUMP_SWAP, 949, [[0, discriminator("95089ccaa0fcb0d9")]]),
   // Only when there is a FeeConfig. Otherwise the engine would read the fees from Global.
   ...(accounts.has(PUMP_FEE_CONFIG)
@@ -50,13 +50,23 @@ export const lookup = (given: ReadonlyMap<string, OnChainAccount>, mints: Readon
   return (address) => given.get(address) ?? spare.get(address) ?? (mints.has(address) ? plainMint(address) : null)
 }
 
+/** The coin of a bonding curve: the one of these mints that leads to its address. */
+export const coinOf = (program: Program, pool: OnChainAccount, mints: Iterable<Address>): Mint | undefined =>
+  program.poolAddressesOf === undefined
+    ? undefined
+    : [...mints].find((mint) => program.poolAddressesOf?.(mint, derive).includes(pool.address))
+
 /** Decodes every pool in the fixture with the engine's programs. */
 export const decodePools = (fixture: Fixture): ReadonlyArray<Pool | Unpriceable> => {
   const candidates = candidatesOf(fixture)
   const mints = mintsOf(fixture, candidates)
   const accounts = lookup(fixture.accounts, mints)
   return candidates.map(({ account, program }) => {
-    const foundBy = [...mints].find((mint) => program.poolAddressesOf?.(mint, derive).includes(account.address))
+    // A file with all accounts holds the coin's mint, though its cases may not name it.
+    const foundBy = coinOf(program, account, [
+      ...mints,
+      ...[...fixture.accounts.values()].map(({ address }) => address)
+    ])
     return program.decode(account, accounts, derive, foundBy)
   })
 }

@@ -1,4 +1,4 @@
-/** A Solana runtime in this process that executes one call at a time. It is LiteSVM, an optional package. */
+/** A Solana runtime in this process that executes one call at a time. It is LiteSVM, an optional dependency. */
 import { createRequire } from "node:module"
 import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
@@ -8,7 +8,7 @@ import { wireOf } from "../../programs/transactions/wire.ts"
 
 /** The accounts after the call, or the program's error. */
 export type Execution =
-  | { readonly after: (address: Address) => Uint8Array | undefined }
+  | { readonly after: (address: Address) => Pick<OnChainAccount, "data" | "lamports"> | undefined }
   | { readonly error: string; readonly logs: ReadonlyArray<string> }
 
 /** A separate chain with its own accounts and programs. */
@@ -25,6 +25,12 @@ interface Meta {
   logs(): ReadonlyArray<string>
 }
 
+interface PostAccount {
+  readonly address: string
+  readonly data: Uint8Array
+  readonly lamports: bigint
+}
+
 /** The part of LiteSVM that is used here. It is declared here because the package may be absent. */
 interface Svm {
   withSigverify(on: boolean): Svm
@@ -37,9 +43,7 @@ interface Svm {
   setClock(clock: object): void
   simulateTransaction(
     transaction: object
-  ):
-    | { postAccounts(): ReadonlyArray<{ readonly address: string; readonly data: Uint8Array }>; meta(): Meta }
-    | { err(): unknown; meta(): Meta; toString(): string }
+  ): { postAccounts(): ReadonlyArray<PostAccount>; meta(): Meta } | { err(): unknown; meta(): Meta; toString(): string }
 }
 
 interface Package {
@@ -73,11 +77,14 @@ const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
       const message = compileMessage(payer, [call], { version: "legacy", tables: null })
       // Skips the first byte, the number of signatures, which is not part of the message.
       const messageBytes = wireOf({ message, calls: [call], blockhash }, []).subarray(1)
-      const result = svm.simulateTransaction({ messageBytes, signatures: { [payer]: null } })
+      const signatures = Object.fromEntries(message.keys.slice(0, message.signers).map((signer) => [signer, null]))
+      const result = svm.simulateTransaction({ messageBytes, signatures })
       if ("err" in result) {
         return { error: errorIn(result.meta().logs()) ?? String(result.err()), logs: result.meta().logs() }
       }
-      const accounts = new Map(result.postAccounts().map(({ address, data }) => [address, data]))
+      const accounts = new Map(
+        result.postAccounts().map(({ address, data, lamports }) => [address, { data, lamports }])
+      )
       return { after: (address) => accounts.get(address) }
     }
   }
@@ -102,7 +109,7 @@ export const loadRuntime = (
   } catch (error) {
     const [detail = ""] = String(error instanceof Error ? error.message : error).split("\n")
     return {
-      reason: `The package litesvm cannot be loaded (npm install --no-save litesvm@1.5.0; it exists for Linux and macOS): ${detail}`
+      reason: `The optional package litesvm cannot be loaded (npm ci installs it on Linux and macOS, x64 and arm64; no other platform has it): ${detail}`
     }
   }
 }

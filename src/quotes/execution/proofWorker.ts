@@ -45,7 +45,7 @@ const serve = (makeRuntime: () => Runtime) => {
     try {
       const venue = venues.find(({ program }) => program.programId === job.programId)
       if (venue === undefined) {
-        return { failure: "its swap instruction is not built here", cpuMs: cpuMs() }
+        return { failure: "it is not a quoted program", cpuMs: cpuMs() }
       }
       const reason = obstacle(venue, job.snapshot)
       if (reason !== null) {

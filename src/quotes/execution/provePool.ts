@@ -7,10 +7,10 @@ import { isUnpriceable } from "../../programs/interface/Program.ts"
 import { compareFixture, emptyTally, type Tally } from "./compareFixture.ts"
 import { parseFixture } from "./poolFixture.ts"
 import { derive } from "./decodeFixture.ts"
-import type { PoolSnapshot } from "./poolSnapshot.ts"
-import type { Runtime } from "./programRuntime.ts"
-import { balanceIn, hasTransferHook, RENT, TRADER, traderAccount, traderWallet } from "./traderAccounts.ts"
-import type { Site, Venue } from "./swapVenues.ts"
+import { type PoolSnapshot, siteOf } from "./poolSnapshot.ts"
+import type { Execution, Runtime } from "./programRuntime.ts"
+import { balanceIn, FEE_PAYER, hasTransferHook, RENT, TRADER, traderAccount, wallet } from "./traderAccounts.ts"
+import type { Sides, Site, SwapCall, Venue } from "./swapVenue.ts"
 
 /** Returns a random whole number below `limit`. */
 export type Random = (limit: number) => number
@@ -30,12 +30,19 @@ export interface PoolProof {
   readonly tally: Tally
   /** A file for `npm run exactness` with the wrong cases; null when no case was wrong. */
   readonly wrong: object | null
+  /** The pool after one of the swaps, at a later time; null when no swap was executed. */
+  readonly next: PoolSnapshot | null
 }
 
 /** The trader's balance. Every amount stays below it. */
 const BALANCE = 2n ** 62n
+/** Lamports of the trader's wallet while a swap moves tokens. */
+const WALLET = 1_000_000_000_000n
+/** How Anchor refuses bytes that name another program id. */
+const FOREIGN = "DeclaredProgramIdMismatch"
 const TOKEN_ACCOUNT_SIZE = 165
 const LARGEST = 2n ** 60n
+const SLOTS_IN_EPOCH = 432_000
 
 /** A random amount. Its number of bits is uniform, up to the bits of the limit. */
 const amountUpTo = (limit: bigint, random: Random): bigint => {
@@ -53,16 +60,21 @@ interface SwapPlan {
   readonly amount: bigint
 }
 
+/** Every fourth amount is an edge: one unit, two units, or the largest amount. */
+const edgeAt = (index: number, largest: bigint): bigint | null =>
+  index % 4 === 3 ? ([1n, 2n, largest][Math.floor(index / 4) % 3] ?? null) : null
+
 const plans = (venue: Venue, site: Site, count: number, random: Random): ReadonlyArray<SwapPlan> => {
-  const decoded = venue.program.decode(site.pool, site.accounts, derive)
+  const decoded = venue.program.decode(site.pool, site.accounts, derive, site.foundBy)
   const priced = isUnpriceable(decoded) ? null : decoded
   const [reserveA, reserveB] = priced?.reserves ?? [10n ** 12n, 10n ** 12n]
   const kinds = priced?.swapExactOut === undefined ? [false] : [false, true]
   return Array.from({ length: count }, (_, index) => {
-    const aToB = index % 2 === 0
-    const exactOut = kinds[Math.floor(index / 2) % kinds.length] ?? false
+    const aToB = random(2) === 0
+    const exactOut = kinds[random(kinds.length)] ?? false
     const reserve = aToB === exactOut ? reserveB : reserveA
-    return { aToB, exactOut, amount: amountUpTo(exactOut ? reserve : 2n * reserve, random) }
+    const amount = edgeAt(index, exactOut ? reserve : LARGEST) ?? amountUpTo(exactOut ? reserve : 2n * reserve, random)
+    return { aToB, exactOut, amount: amount > 0n ? amount : 1n }
   })
 }
 
@@ -75,71 +87,114 @@ const must = (site: Site, address: Address, what: string): OnChainAccount => {
 }
 
 /** One executed swap as a fixture case: what the program took and paid, or its error. */
-type Executed = { readonly paid: boolean; readonly entry: object }
+type Executed = { readonly paid: boolean; readonly entry: object; readonly execution: Execution }
 
-const execute = (runtime: Runtime, venue: Venue, site: Site, plan: SwapPlan): Executed => {
-  const { mintA, mintB } = venue.sides(site.pool)
-  const [input, output] = plan.aToB ? [mintA, mintB] : [mintB, mintA]
+/** What the trader holds on one side: a token account, or the wallet where the program moves lamports. */
+interface Purse {
+  readonly address: Address
+  readonly balance: (data: Uint8Array, lamports: bigint) => bigint
+}
+
+const tokens = ({ address }: OnChainAccount): Purse => ({ address, balance: balanceIn })
+const lamports: Purse = { address: TRADER, balance: (_, amount) => amount }
+
+/** What left the purse and what came into the other one, without the lamports that opened accounts. */
+const moved = (
+  execution: Exclude<Execution, { readonly error: string }>,
+  [from, to]: readonly [Purse, Purse],
+  [before, after]: readonly [bigint, bigint],
+  opens: ReadonlyArray<Address>
+) => {
+  const held = ({ address, balance }: Purse): bigint => {
+    const account = execution.after(address)
+    if (account === undefined) {
+      throw new Error("the runtime did not return the trader's accounts")
+    }
+    return balance(account.data, account.lamports)
+  }
+  const opened = opens.reduce((sum, address) => sum + (execution.after(address)?.lamports ?? 0n), 0n)
+  const own = (purse: Purse): bigint => held(purse) + (purse === lamports ? opened : 0n)
+  return { expectedIn: String(before - own(from)), expectedOut: String(own(to) - after) }
+}
+
+const execute = (runtime: Runtime, venue: Venue, site: Site, sides: Sides, plan: SwapPlan): Executed | null => {
+  const [input, output] = plan.aToB ? [sides.mintA, sides.mintB] : [sides.mintB, sides.mintA]
   const from = traderAccount(derive, must(site, input, "mint"), BALANCE)
   const to = traderAccount(derive, must(site, output, "mint"), 0n)
-  runtime.setAccount(from)
-  runtime.setAccount(to)
-  const order = { ...plan, trader: TRADER, from: from.address, to: to.address }
-  const call = { program: venue.program.programId, steps: [], units: 0, ...venue.swap(site, order) }
+  const built = venue.swap(site, { ...plan, trader: TRADER, from: from.address, to: to.address })
+  if (built === null) {
+    return null
+  }
+  const { opens, ...instruction }: SwapCall = built
+  const paysLamports = opens !== undefined && input === SOL
+  const getsLamports = opens !== undefined && output === SOL
+  const purse = paysLamports ? BALANCE : WALLET
+  ;[from, to, wallet(TRADER, purse)].forEach(runtime.setAccount)
+  const call = { program: venue.program.programId, steps: [], units: 0, ...instruction }
+  const execution = runtime.simulate(FEE_PAYER, call)
   const request = plan.exactOut
     ? { kind: "exactOut", inputMint: input, amountOut: String(plan.amount) }
     : { inputMint: input, amountIn: String(plan.amount) }
-  const execution = runtime.simulate(TRADER, call)
   if ("error" in execution) {
-    return { paid: false, entry: { ...request, programError: execution.error } }
+    if (execution.error === FOREIGN) {
+      throw new Error("the program's bytes were built for another address")
+    }
+    return { paid: false, entry: { ...request, programError: execution.error }, execution }
   }
-  const [left, got] = [execution.after(from.address), execution.after(to.address)]
-  if (left === undefined || got === undefined) {
-    throw new Error("the runtime did not return the trader's accounts")
-  }
-  return {
-    paid: true,
-    entry: { ...request, expectedIn: String(BALANCE - balanceIn(left)), expectedOut: String(balanceIn(got)) }
-  }
+  const purses = [paysLamports ? lamports : tokens(from), getsLamports ? lamports : tokens(to)] as const
+  const amounts = moved(execution, purses, [BALANCE, getsLamports ? purse : 0n], opens ?? [])
+  return { paid: true, entry: { ...request, ...amounts }, execution }
 }
 
-/** Adds lamports until the account is rent exempt, because dumps may leave them out. */
+/** Adds lamports, because dumps may leave them out, and because a program may make an account longer. */
 const funded = (account: OnChainAccount): OnChainAccount => {
-  const { data, lamports, owner } = account
+  const { data, lamports: given, owner } = account
   const wrapsSol = owner === TOKEN_PROGRAM && data.length === TOKEN_ACCOUNT_SIZE && readAddress(data, 0) === SOL
-  const least = RENT + (wrapsSol ? balanceIn(data) : 0n)
-  return lamports < least ? { ...account, lamports: least } : account
+  return { ...account, lamports: wrapsSol ? RENT + balanceIn(data) : given + RENT }
 }
 
-const accountJson = ({ address, data, lamports, owner }: OnChainAccount) => ({
+const accountJson = ({ address, data, lamports: given, owner }: OnChainAccount) => ({
   pubkey: address,
   owner,
-  lamports: String(lamports),
+  lamports: String(given),
   dataBase64: Buffer.from(data).toString("base64")
 })
 
 const isWrong = ({ errorsWrong, wrong }: Tally): boolean => wrong + errorsWrong > 0
 
 /** Why a pool's swaps cannot be executed here; null when they can. */
-export const obstacle = (venue: Venue, { accounts, pool }: PoolSnapshot): string | null => {
-  const { mintA, mintB, vaultA, vaultB } = venue.sides(pool)
-  const missing = [mintA, mintB, vaultA, vaultB].find((address) => !accounts.has(address))
+export const obstacle = (venue: Venue, snapshot: PoolSnapshot): string | null => {
+  const { accounts } = snapshot
+  const site = siteOf(snapshot)
+  const sides = venue.sides(site)
+  if (sides === null) {
+    return "an account that names its mints is missing"
+  }
+  const missing = [sides.mintA, sides.mintB, sides.vaultA, sides.vaultB].find((address) => !accounts.has(address))
   if (missing !== undefined) {
     return `account ${missing} is missing`
   }
-  if (venue.isAtItsAddress?.(pool, derive) === false) {
-    return "its address is not derived from its program"
-  }
-  const hooked = [mintA, mintB].find((mint) => {
+  const hooked = [sides.mintA, sides.mintB].find((mint) => {
     const account = accounts.get(mint)
     return account !== undefined && hasTransferHook(account)
   })
-  return hooked === undefined ? null : `mint ${hooked} has a transfer hook`
+  return hooked === undefined ? (venue.obstacle?.(site) ?? null) : `mint ${hooked} has a transfer hook`
 }
+
+/** The accounts as an executed swap left them. */
+const stateAfter = (
+  accounts: PoolSnapshot["accounts"],
+  execution: Exclude<Execution, { readonly error: string }>
+): PoolSnapshot["accounts"] =>
+  new Map(Array.from(accounts, ([key, account]) => [key, { ...account, ...execution.after(account.address) }] as const))
+
+/** The longest time between two states of one pool, in seconds. */
+const LONGEST_PAUSE = 7200
 
 /**
  * Executes `count` random swaps on a pool, each from the state of the snapshot, and compares them with their quotes.
- * Rethrows errors of the runtime.
+ * Also returns the state that one of the swaps leaves behind, at a later time; null when none was executed. Rethrows
+ * errors of the runtime.
  */
 export const provePool = (
   runtime: Runtime,
@@ -148,12 +203,16 @@ export const provePool = (
   { count, random }: { readonly count: number; readonly random: Random }
 ): PoolProof => {
   const { accounts, clock, pool } = snapshot
-  const site: Site = { pool, derive, accounts: (address) => accounts.get(address) ?? null }
-  for (const account of [traderWallet, ...accounts.values()]) {
-    runtime.setAccount(funded(account))
+  const site = siteOf(snapshot)
+  const sides = venue.sides(site)
+  if (sides === null) {
+    throw new Error("an account that names its mints is missing")
+  }
+  for (const account of [wallet(FEE_PAYER, BALANCE), ...accounts.values()].map(funded)) {
+    runtime.setAccount(account)
   }
   runtime.setClock(clock)
-  const executed = plans(venue, site, count, random).map((plan) => execute(runtime, venue, site, plan))
+  const executed = plans(venue, site, count, random).flatMap((plan) => execute(runtime, venue, site, sides, plan) ?? [])
   const fileOf = (swaps: ReadonlyArray<Executed>) => ({
     dex: venue.program.dex,
     programId: venue.program.programId,
@@ -165,9 +224,25 @@ export const provePool = (
   const tallyOf = (swaps: ReadonlyArray<Executed>): Tally =>
     compareFixture(parseFixture(fileOf(swaps)), () => undefined)
   const tally = executed.length === 0 ? emptyTally : tallyOf(executed)
+  const done = executed.flatMap(({ execution }) => ("error" in execution ? [] : [execution]))
+  const last = done[random(Math.max(1, done.length))]
   return {
     pool: pool.address,
     tally,
-    wrong: isWrong(tally) ? fileOf(executed.filter((swap) => isWrong(tallyOf([swap])))) : null
+    wrong: isWrong(tally) ? fileOf(executed.filter((swap) => isWrong(tallyOf([swap])))) : null,
+    next: last === undefined ? null : later(snapshot, stateAfter(accounts, last), random(LONGEST_PAUSE))
+  }
+}
+
+/** The pool with these accounts, some seconds later. */
+const later = (snapshot: PoolSnapshot, accounts: PoolSnapshot["accounts"], seconds: number): PoolSnapshot => {
+  const { clock, pool } = snapshot
+  const slot = clock.slot + Math.ceil(seconds * 2.5)
+  const epoch = clock.epoch + Math.floor(slot / SLOTS_IN_EPOCH) - Math.floor(clock.slot / SLOTS_IN_EPOCH)
+  return {
+    ...snapshot,
+    accounts,
+    pool: accounts.get(pool.address) ?? pool,
+    clock: { slot, epoch, unixTimestamp: clock.unixTimestamp + seconds }
   }
 }

@@ -1,13 +1,13 @@
 /** One proof of one program: executes swaps on some of its pools with the deployed program. */
 import { Clock, Effect } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
-import type { Address } from "../../domain/Address.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import type { ChainFeed } from "../../chain/ChainFeed.ts"
 import type { ChainUnavailable } from "../../chain/ChainUnavailable.ts"
 import { makeDeriveAddress } from "../../chain/programAddress.ts"
 import { deployedProgram, deploymentOf, HEADER, programDataAddress } from "./deployment.ts"
 import { readSnapshot } from "./poolSnapshot.ts"
-import type { Venue } from "./swapVenues.ts"
+import type { Venue } from "./swapVenue.ts"
 import { shortfall } from "./programState.ts"
 import type { ProofBudget } from "./ProofBudget.ts"
 import type { ProofFailed, ProverSession } from "./Prover.ts"
@@ -19,6 +19,12 @@ const SWAPS = 32
 const SEEDS = 1_000_000
 
 const derive = makeDeriveAddress()
+
+/** A pool to execute swaps on, and the coin of a bonding curve. */
+export interface PoolToProve {
+  readonly address: Address
+  readonly foundBy?: Mint | undefined
+}
 
 /** How a proof ended. */
 export type VenueProof =
@@ -57,7 +63,7 @@ export const withinBudget = (budget: ProofBudget, rest: Effect.Effect<void> = Ef
 export const proveVenue = Effect.fn("proveVenue")(function* (
   { budget, feed, session }: ProofParts,
   venue: Venue,
-  pools: ReadonlyArray<Address>
+  pools: ReadonlyArray<PoolToProve>
 ): Effect.fn.Return<VenueProof, ChainUnavailable | ProofFailed> {
   const { programId } = venue.program
   const addresses = [programId, programDataAddress(programId, derive)]
@@ -72,11 +78,10 @@ export const proveVenue = Effect.fn("proveVenue")(function* (
   const fixtures: Array<{ readonly pool: Address; readonly file: object }> = []
   let executed = 0
   let left: string | null = null
-  for (const pool of pools) {
+  for (const { address: pool, foundBy } of pools) {
     yield* withinBudget(budget, session.rest)
-    const snapshot = yield* readSnapshot(venue, pool, (wanted) =>
-      Effect.map(feed.read(wanted), (read) => read.accounts)
-    )
+    const readTogether = (wanted: ReadonlyArray<Address>) => Effect.map(feed.read(wanted), (read) => read.accounts)
+    const snapshot = yield* readSnapshot(venue, pool, readTogether, foundBy)
     if (snapshot === null) {
       left = `pool ${pool} could not be read with all of its accounts`
       continue

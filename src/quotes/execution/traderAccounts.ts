@@ -1,24 +1,27 @@
-/** Token accounts of the trader who executes the swaps. */
+/** Accounts of the trader who executes the swaps. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, SOL } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64 } from "../../programs/layout/bytes.ts"
-import { pack, u16, u32, u64, u8, utf8 } from "../../programs/layout/pack.ts"
+import { pack, u16, u32, u64, u8 } from "../../programs/layout/pack.ts"
 import type { DeriveAddress } from "../../programs/interface/Program.ts"
-import { TOKEN_2022_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { associatedAddress, TOKEN_2022_PROGRAM } from "../../programs/layout/tokenAccount.ts"
 
 /** The trader. It signs every swap. */
 export const TRADER = Address.make("Trader1111111111111111111111111111111111111")
 
+/** Pays the transactions' fees, so that the trader's lamports move by the swap alone. */
+export const FEE_PAYER = Address.make("Payer11111111111111111111111111111111111111")
+
 const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
 
-/** The trader's wallet, with SOL for transaction fees. */
-export const traderWallet: OnChainAccount = {
-  address: TRADER,
+/** A wallet with this many lamports. */
+export const wallet = (address: Address, lamports: bigint): OnChainAccount => ({
+  address,
   owner: SYSTEM_PROGRAM,
-  lamports: 1_000_000_000_000n,
+  lamports,
   data: new Uint8Array(0),
   slot: 0
-}
+})
 
 /** Lamports that suffice for an account of any size. */
 export const RENT = 1_000_000_000n
@@ -61,15 +64,15 @@ export const hasTransferHook = (mint: OnChainAccount): boolean =>
 const optionalRent = (mint: OnChainAccount): Uint8Array =>
   mint.address === SOL ? pack(u32(1), u64(RENT)) : new Uint8Array(12)
 
-/** The trader's account for a mint with this balance. For SOL, the account's lamports include it. */
-export const traderAccount = (derive: DeriveAddress, mint: OnChainAccount, amount: bigint): OnChainAccount => {
+/** A token account. For SOL, its lamports include the balance. */
+export const holding = (address: Address, owner: Address, mint: OnChainAccount, amount: bigint): OnChainAccount => {
   const extensions = extensionsOf(mint).flatMap(({ type }) => {
     const wanted = accountExtensions.get(type)
     return wanted === undefined ? [] : [pack(u16(wanted[0]), u16(wanted[1]), new Uint8Array(wanted[1]))]
   })
   const base = pack(
     addressToBytes(mint.address),
-    addressToBytes(TRADER),
+    addressToBytes(owner),
     u64(amount),
     new Uint8Array(36),
     u8(1),
@@ -77,12 +80,16 @@ export const traderAccount = (derive: DeriveAddress, mint: OnChainAccount, amoun
     new Uint8Array(8 + 36)
   )
   return {
-    address: derive(mint.owner, [utf8("trader"), addressToBytes(mint.address)]),
+    address,
     owner: mint.owner,
     lamports: mint.address === SOL ? amount + RENT : RENT,
     data: extensions.length === 0 ? base : pack(base, u8(2), ...extensions),
     slot: 0
   }
 }
+
+/** The trader's own account for a mint: the associated one, which some programs require. */
+export const traderAccount = (derive: DeriveAddress, mint: OnChainAccount, amount: bigint): OnChainAccount =>
+  holding(associatedAddress(derive, TRADER, mint.address, mint.owner), TRADER, mint, amount)
 
 export const balanceIn = (data: Uint8Array): bigint => readU64(data, 64)

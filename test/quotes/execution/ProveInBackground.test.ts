@@ -136,7 +136,7 @@ describe("proofs in the background", () => {
         assert.deepInclude(yield* stateOf("pumpswap"), {
           state: "unproven",
           upgraded: false,
-          detail: "its swap instruction is not built here"
+          detail: "no pool of it is in memory"
         })
         assert.deepInclude(yield* stateOf("meteora-dlmm"), { state: "unproven", detail: "no pool of it is in memory" })
         const { collect } = yield* Readings
@@ -190,7 +190,7 @@ describe("proofs in the background", () => {
   it.effect("prove a wrong program again right after a restart, because the release may be another", () => {
     const scene = new ProofScene()
     const outcome = { slot: 900, atMs: 0, sha256: "ab", pools: 1, exact: 1, refused: 0, wrong: 1 }
-    scene.proofs.records.set(programId, { knownSlot: 500, proof: outcome })
+    scene.proofs.records.set(programId, { knownSlot: 500, soundSlot: 500, proof: outcome })
     return Effect.gen(function* () {
       yield* TestClock.adjust("10 seconds")
       assert.deepInclude(yield* stateOf(), { state: "proven" })
