@@ -7,6 +7,7 @@ import type { Pool } from "../../src/programs/interface/Program.ts"
 import { raydiumGrid } from "../../src/programs/raydium/clmmTicks.ts"
 import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
+import { MAX_U64 } from "../../src/domain/Amount.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { ChainFeed } from "../../src/chain/ChainFeed.ts"
 
@@ -18,6 +19,7 @@ export const TOKEN: Address = address(1)
 const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
   reserveIn,
   reserveOut,
+  roomIn: MAX_U64 - reserveIn,
   feeOnInput: 2500n,
   feeOnOutput: 0n,
   scale: 1_000_000n

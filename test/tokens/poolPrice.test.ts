@@ -6,6 +6,7 @@ import { SOL } from "../../src/domain/Address.ts"
 import { compare, type Rational, reduce } from "../../src/domain/rational.ts"
 import { depthOf, feeBpsOf, medianPrice, midRate, weightOf } from "../../src/tokens/poolPrice.ts"
 import { at, constantProduct } from "../quotes/toyChain.ts"
+import { MAX_U64 } from "../../src/domain/Amount.ts"
 
 const TOKEN = at(10)
 const clock = { slot: 1, epoch: 0, unixTimestamp: 0 }
@@ -15,6 +16,7 @@ const withFee = (reserves: readonly [bigint, bigint], feePpm: bigint): Pool => {
   const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
     reserveIn,
     reserveOut,
+    roomIn: MAX_U64,
     feeOnInput: feePpm,
     feeOnOutput: 0n,
     scale: 1_000_000n

@@ -11,6 +11,8 @@ export const outputFor = (net: bigint, reserveIn: bigint, reserveOut: bigint): b
 export interface Side {
   readonly reserveIn: bigint
   readonly reserveOut: bigint
+  /** Units that the input vault can still take: a token account holds at most u64. */
+  readonly roomIn: bigint
   /** Numerators over `scale`. Each fee is rounded up. */
   readonly feeOnInput: bigint
   readonly feeOnOutput: bigint
@@ -18,6 +20,9 @@ export interface Side {
 }
 
 const sell = (side: Side, amountIn: bigint): Swap => {
+  if (amountIn > side.roomIn) {
+    return refused
+  }
   const net = amountIn - ceilDiv(amountIn * side.feeOnInput, side.scale)
   const gross = outputFor(net, side.reserveIn, side.reserveOut)
   const amountOut = side.feeOnOutput === 0n ? gross : gross - ceilDiv(gross * side.feeOnOutput, side.scale)
@@ -41,7 +46,8 @@ const inputTo = ({ feeOnInput, reserveIn, scale }: Side, share: Rate): PriceMove
 })
 
 /**
- * Prices of a constant-product pool, without transfer fees. A swap that pays nothing is refused.
+ * Prices of a constant-product pool, without transfer fees. A swap that pays nothing, or that overflows the vault, is
+ * refused.
  *
  * @param aToB the direction that sells A
  * @param bToA the direction that sells B

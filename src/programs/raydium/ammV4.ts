@@ -1,4 +1,5 @@
 /** Raydium AMM v4: raydium-io/raydium-amm, program/src/{processor,math}.rs at 27f461d. */
+import { MAX_U64 } from "../../domain/Amount.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address } from "../../domain/Address.ts"
 import { readAddress, readU64 } from "../layout/bytes.ts"
@@ -22,8 +23,8 @@ const needs = ({ data }: OnChainAccount): ReadonlyArray<Address> =>
 
 const readSides = (
   data: Uint8Array,
-  coin: bigint,
-  pc: bigint
+  [coin, pc]: readonly [bigint, bigint],
+  [coinVault, pcVault]: readonly [bigint, bigint]
 ): { readonly coinToPc: Side; readonly pcToCoin: Side } => {
   const fees = {
     feeOnInput: readU64(data, at.swapFeeNumerator),
@@ -31,8 +32,8 @@ const readSides = (
     scale: readU64(data, at.swapFeeDenominator)
   }
   return {
-    coinToPc: { ...fees, reserveIn: coin, reserveOut: pc },
-    pcToCoin: { ...fees, reserveIn: pc, reserveOut: coin }
+    coinToPc: { ...fees, reserveIn: coin, reserveOut: pc, roomIn: MAX_U64 - coinVault },
+    pcToCoin: { ...fees, reserveIn: pc, reserveOut: coin, roomIn: MAX_U64 - pcVault }
   }
 }
 
@@ -63,7 +64,7 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
   if (coin <= 0n || pc <= 0n) {
     return closed("no liquidity")
   }
-  const { coinToPc, pcToCoin } = readSides(data, coin, pc)
+  const { coinToPc, pcToCoin } = readSides(data, [coin, pc], [coinVault.amount, pcVault.amount])
   if (coinToPc.feeOnInput >= coinToPc.scale) {
     return malformed(`swap fee of ${coinToPc.feeOnInput}/${coinToPc.scale}`)
   }

@@ -1,5 +1,6 @@
 /** Raydium CPMM: raydium-io/raydium-cp-swap, programs/cp-swap/src at 609780f. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { MAX_U64 } from "../../domain/Amount.ts"
 import { type Address } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../layout/bytes.ts"
 import { productPrices, type Side } from "../math/constantProduct.ts"
@@ -91,7 +92,13 @@ const readToken = (accounts: Accounts, data: Uint8Array, token: 0 | 1) => {
   }
   const reserve = vault.amount - cpmmUncollectedFees(data, token)
   return reserve > 0n
-    ? { mint, reserve, transferFees: minted.transferFees, slot: Math.max(vault.slot, minted.slot) }
+    ? {
+        mint,
+        reserve,
+        roomIn: MAX_U64 - vault.amount,
+        transferFees: minted.transferFees,
+        slot: Math.max(vault.slot, minted.slot)
+      }
     : closed("no liquidity")
 }
 
@@ -119,12 +126,14 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   const zeroForOne: Side = {
     ...feesOf(data, 0, rates),
     reserveIn: token0.reserve,
-    reserveOut: token1.reserve
+    reserveOut: token1.reserve,
+    roomIn: token0.roomIn
   }
   const oneForZero: Side = {
     ...feesOf(data, 1, rates),
     reserveIn: token1.reserve,
-    reserveOut: token0.reserve
+    reserveOut: token0.reserve,
+    roomIn: token1.roomIn
   }
   const opensAt = readU64(data, at.openTime)
   return {

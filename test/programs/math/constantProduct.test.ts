@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { productPrices, type Side } from "../../../src/programs/math/constantProduct.ts"
 import { withTransferFees } from "../../../src/programs/math/transferFee.ts"
 import { filled } from "../stateAccounts.ts"
+import { MAX_U64 } from "../../../src/domain/Amount.ts"
 
 const Reserve = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 2n ** 63n }))
 const Amount = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 2n ** 62n }))
@@ -12,6 +13,7 @@ const sideFields = [Reserve, Reserve, Rate, Rate] as const
 const sideOf = (reserveIn: bigint, reserveOut: bigint, feeOnInput: bigint, feeOnOutput: bigint): Side => ({
   reserveIn,
   reserveOut,
+  roomIn: MAX_U64,
   feeOnInput,
   feeOnOutput,
   scale: 1_000_000n

@@ -160,4 +160,14 @@ describe("raydiumCpmm", () => {
     assert.isTrue(raydiumCpmm.isPool(poolAccount()))
     assert.isFalse(raydiumCpmm.isPool({ ...poolAccount(), owner: at(9) }))
   })
+
+  it("refuses what its vault cannot hold, although the formula has an output", () => {
+    const almostFull = state(2n ** 64n - 1000n, 2_000_000n)
+    const { swap } = priced(decode(poolAccount(), almostFull))
+    assert.strictEqual(swap(true, 1001n, clock).ending, "refused")
+    assert.strictEqual(swap(false, 1001n, clock).ending, "filled")
+    const roomier = priced(decode(poolAccount(), state(2n ** 63n, 2n ** 63n)))
+    assert.strictEqual(roomier.swap(true, 2n ** 63n - 1n, clock).ending, "filled")
+    assert.strictEqual(roomier.swap(true, 2n ** 63n, clock).ending, "refused")
+  })
 })
