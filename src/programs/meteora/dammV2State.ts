@@ -159,11 +159,21 @@ const baseFeeOf = (data: Uint8Array): DammV2BaseFee | Unpriceable => {
   }
 }
 
-/** True when no divisor in the price formula is zero. The program never lets one become zero. */
-const isPriceable = (data: Uint8Array, collectFeeMode: number): boolean =>
-  collectFeeMode === COMPOUNDING
-    ? readU64(data, dammV2At.amountA) > 0n && readU64(data, dammV2At.amountB) > 0n
-    : [dammV2At.sqrtPrice, dammV2At.sqrtMinPrice, dammV2At.sqrtMaxPrice].every((at) => readU128(data, at) > 0n)
+/**
+ * True when no divisor in the price formula is zero and the price is within its limits. The program keeps it so; with a
+ * price outside of its limits, amounts would be negative.
+ */
+const isPriceable = (data: Uint8Array, collectFeeMode: number): boolean => {
+  if (collectFeeMode === COMPOUNDING) {
+    return readU64(data, dammV2At.amountA) > 0n && readU64(data, dammV2At.amountB) > 0n
+  }
+  const [least, price, most] = [dammV2At.sqrtMinPrice, dammV2At.sqrtPrice, dammV2At.sqrtMaxPrice].map((at) =>
+    readU128(data, at)
+  )
+  return (
+    least !== undefined && price !== undefined && most !== undefined && 0n < least && least <= price && price <= most
+  )
+}
 
 const refusal = (data: Uint8Array): Unpriceable | null => {
   const mode = data[dammV2At.collectFeeMode] ?? 0

@@ -249,3 +249,26 @@ describe.skipIf(!hasRecordings)("recorded DAMM v2 swaps", () => {
     assert.strictEqual(errorsWrong, 0, notes.join("\n"))
   })
 })
+
+describe("a corrupted pool", () => {
+  it.each([
+    { title: "a price below its least", sqrtPrice: (1n << 63n) - 1n },
+    { title: "a price above its greatest", sqrtPrice: (1n << 65n) + 1n }
+  ])("with $title is refused, because its amounts would be negative", ({ sqrtPrice }) => {
+    const decoded = decode([...flat, [dammV2At.sqrtPrice, sqrtPrice, 16]])
+    assert.deepInclude(decoded, { reason: "malformed", detail: "no price" })
+  })
+
+  it("at either end of its prices is not corrupted", () => {
+    for (const sqrtPrice of [1n << 63n, 1n << 65n]) {
+      for (const aToB of [true, false]) {
+        const { amountIn, amountOut } = priced(decode([...flat, [dammV2At.sqrtPrice, sqrtPrice, 16]])).swap(
+          aToB,
+          1000n,
+          clock
+        )
+        assert.isTrue(amountIn >= 0n && amountOut >= 0n)
+      }
+    }
+  })
+})
