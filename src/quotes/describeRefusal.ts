@@ -22,7 +22,10 @@ export const describeRefusal = (refusal: QuoteRefusal): Described => {
     case "NoRoute":
       return {
         code: "no_route",
-        message: "No pool trades this pair at this size.",
+        message:
+          refusal.paysNothing === true
+            ? "The amount is too small: every pool of this pair would pay nothing for it."
+            : "No pool trades this pair at this size.",
         retryable: true,
         isOurFault: false
       }

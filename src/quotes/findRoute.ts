@@ -1,6 +1,8 @@
 /** Finds routes, one finder per engine. Checks run in a fixed order. */
 import { type Mint, SOL } from "../domain/Address.ts"
 import { NoRoute, PoolsNotSearched, type QuoteRefusal, type QuoteRequest, StateCold } from "../api/schemas/Quote.ts"
+import { MAX_U64 } from "../domain/Amount.ts"
+import type { Pool } from "../programs/interface/Program.ts"
 import { bestDirect } from "./bestDirect.ts"
 import { candidates, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
 import type { PoolBook } from "./pools/PoolBook.ts"
@@ -27,13 +29,25 @@ const NO_HUBS: ReadonlySet<Mint> = new Set()
 const noRoute = (
   book: PoolBook["Service"],
   { inputMint, outputMint }: QuoteRequest,
-  hubs: ReadonlySet<Mint>
+  hubs: ReadonlySet<Mint>,
+  paysNothing = false
 ): NoRoute | PoolsNotSearched => {
   const ends = [inputMint, outputMint].filter((mint) => mint !== SOL)
   const tokens = ends.filter((mint) => !hubs.has(mint))
   const mint = (tokens.length > 0 ? tokens : ends).find((end) => book.lacking(end) === "not_captured")
-  return mint === undefined ? new NoRoute({ inputMint, outputMint }) : new PoolsNotSearched({ mint })
+  return mint === undefined
+    ? new NoRoute({ inputMint, outputMint, ...(paysNothing && { paysNothing }) })
+    : new PoolsNotSearched({ mint })
 }
+
+/** Multiples of a refused amount that are tried, to learn whether it was too small. */
+const GREATER: ReadonlyArray<bigint> = [10n, 1000n, 1_000_000n, 1_000_000_000n]
+
+/** True when one of the pools trades a greater amount, although none pays anything for this one. */
+const isTooSmall = (pools: ReadonlyArray<Pool>, request: QuoteRequest, { clock }: Moment): boolean =>
+  GREATER.map((times) => times * request.amount)
+    .filter((amount) => amount <= MAX_U64)
+    .some((amount) => bestDirect(pools, { inputMint: request.inputMint, amount }, clock)?.swap.ending === "filled")
 
 /** Finds routes through one pool with a SOL leg. `feeBps` is the fee. */
 export const nativeFinder = (feeBps: bigint): RouteFinder => ({
@@ -47,7 +61,9 @@ export const nativeFinder = (feeBps: bigint): RouteFinder => ({
     }
     const best = bestDirect(pools, request, moment.clock)
     const route = best === null ? null : directRoute(request, best, moment, feeBps)
-    return route === null || route.outAmount === 0n ? noRoute(book, request, NO_HUBS) : route
+    return route === null || route.outAmount === 0n
+      ? noRoute(book, request, NO_HUBS, isTooSmall(pools, request, moment))
+      : route
   }
 })
 
@@ -55,19 +71,22 @@ export const nativeFinder = (feeBps: bigint): RouteFinder => ({
 export const routerFinder = (hubs: ReadonlySet<Mint>): RouteFinder => ({
   unsupportedShape: sameMint,
   exitMint: null,
-  find: (book, request, { clock }) => {
+  find: (book, request, moment) => {
     const { inputMint, outputMint } = request
     const cold = [inputMint, outputMint].find((mint) => !book.isLoaded(mint))
     if (cold !== undefined) {
       return new StateCold({ mint: cold })
     }
-    const route = pricedRoute(book.graph, request, clock)
+    const route = pricedRoute(book.graph, request, moment.clock)
     if (route !== null && route.outAmount > 0n) {
       return route
     }
     // Direct pools give the best reason, such as an unsupported mode or a pool that is still being read.
     const known = book.between(inputMint, outputMint)
     const pools = known === null ? null : candidates(known, request)
-    return pools !== null && "_tag" in pools && pools._tag !== "NoRoute" ? pools : noRoute(book, request, hubs)
+    if (pools !== null && "_tag" in pools) {
+      return pools._tag === "NoRoute" ? noRoute(book, request, hubs) : pools
+    }
+    return noRoute(book, request, hubs, pools !== null && isTooSmall(pools, request, moment))
   }
 })

@@ -8,6 +8,7 @@ import type { MintPools } from "../../src/quotes/pools/MintPools.ts"
 import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { at, constantProduct, ToyChain } from "./toyChain.ts"
+import { describeRefusal } from "../../src/quotes/describeRefusal.ts"
 
 const TOKEN = at(10)
 const UNKNOWN = at(11)
@@ -181,6 +182,19 @@ describe("QuoteEngine.layerNative", () => {
     Effect.gen(function* () {
       assert.strictEqual((yield* refusalOf({ ...sell, amount: 1n }))._tag, "NoRoute")
     }).pipe(Effect.provide(engineOver(knows(constantProduct(at(1), TOKEN, SOL, [10n, 11n])))))
+  )
+
+  it.effect("says that the amount is too small when every pool would pay nothing for it", () =>
+    Effect.gen(function* () {
+      const refusal = yield* refusalOf({ ...sell, amount: 1n })
+      assert.deepInclude(refusal, { _tag: "NoRoute", paysNothing: true })
+      assert.strictEqual(
+        describeRefusal(refusal).message,
+        "The amount is too small: every pool of this pair would pay nothing for it."
+      )
+      const none = yield* refusalOf({ ...sell, amount: 1n, venues: ["nowhere"] })
+      assert.strictEqual(describeRefusal(none).message, "No pool trades this pair at this size.")
+    }).pipe(Effect.provide(engineOver(knows(constantProduct(at(1), TOKEN, SOL, [10n ** 12n, 10n ** 9n])))))
   )
 
   it.effect("does not claim that there is no route while pools of the token could not be searched", () =>

@@ -105,7 +105,12 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
 ) {}
 
 /** No loaded pool trades this pair at this size. */
-export class NoRoute extends Schema.TaggedError<NoRoute>()("NoRoute", { inputMint: Address, outputMint: Address }) {}
+export class NoRoute extends Schema.TaggedError<NoRoute>()("NoRoute", {
+  inputMint: Address,
+  outputMint: Address,
+  /** True when a pool trades the pair, but pays nothing for an amount as small as this. */
+  paysNothing: Schema.optionalKey(Schema.Boolean)
+}) {}
 
 /** The pools of this mint are not in memory yet. The request has queued them. */
 export class StateCold extends Schema.TaggedError<StateCold>()("StateCold", {
