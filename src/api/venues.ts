@@ -16,7 +16,7 @@ export const quotableVenues = [
 /** Charted by the movements of their vaults. Not quoted: their prices have not been proven against the programs. */
 export const chartedVenues = ["pancakeswap-clmm", "byreal", "raydium-launchlab", "meteora-damm-v1", "manifest"] as const
 
-/** Charted by the movements of their vaults. Never quoted: their source code is not public. */
+/** Charted by the movements of their vaults, or of a maker's accounts. Never quoted: only their operators know the prices. */
 export const closedVenues = [
   "humidifi",
   "solfi",
@@ -27,7 +27,8 @@ export const closedVenues = [
   "goonfi-v2",
   "bisonfi",
   "alphaq",
-  "obric"
+  "obric",
+  "jupiter-rfq"
 ] as const
 
 /** The description of a parameter that names venues to quote from. */

@@ -4,6 +4,7 @@
  * repositories.
  */
 import { Address } from "../domain/Address.ts"
+import { JUPITER_ORDER_ENGINE, JUPITER_RFQ_DEX } from "./jupiter/orderEngine.ts"
 import { PERPETUALS_PROGRAM } from "./jupiter/perpetuals.ts"
 import { jupiterPrograms } from "./jupiter/route.ts"
 
@@ -13,6 +14,7 @@ import { jupiterPrograms } from "./jupiter/route.ts"
  */
 export const aggregatorOf: ReadonlyMap<Address, string> = new Map([
   ...Array.from(jupiterPrograms, (program) => [program, "jupiter"] as const),
+  [JUPITER_ORDER_ENGINE, JUPITER_RFQ_DEX],
   [Address.make("DF1ow4tspfHX9JwWJsAb9epbkA8hmpSEAtxXy1V27QBH"), "dflow"],
   [Address.make("6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma"), "okx"],
   [Address.make("proVF4pMXVaYqmy4NjniPh4pqKNfMmsihgd4wdkCX3u"), "okx"],

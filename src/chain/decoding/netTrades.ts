@@ -146,6 +146,25 @@ const isPartial = ({ legs }: TradingGroup, swaps: ReadonlyArray<PoolSwap>): bool
   return !isUnknown && own[0]?.inputMint !== own.at(-1)?.outputMint
 }
 
+/** What is left of a loop is dust: less than a hundredth of what was bought and sold. */
+const DUST_PART = 100n
+
+/**
+ * True when the wallet bought and sold the token in this transaction, and kept or gave up no more than dust: a loop. Its
+ * amounts would count as a purchase wherever the sale's lamports are unknown.
+ */
+const isLoop = (legs: ReadonlyArray<Leg>, { token, wallet }: NetTrade): boolean => {
+  let [bought, sold] = [0n, 0n]
+  for (const leg of legs) {
+    if (leg.wallet === wallet && leg.token.mint === token.mint && !isMoney(token.mint)) {
+      bought += leg.side === "buy" ? leg.token.amount : 0n
+      sold += leg.side === "sell" ? leg.token.amount : 0n
+    }
+  }
+  const [less, more] = bought < sold ? [bought, sold] : [sold, bought]
+  return (more - less) * DUST_PART < less
+}
+
 /** The net trades of every wallet. Owners of filled orders come first. */
 export const netTradesOf = (
   transaction: Transaction,
@@ -196,5 +215,6 @@ export const netTradesOf = (
   for (const group of signerGroups(transaction, legs, isKnown)) {
     exchanged(transaction, group).forEach((swap) => add(group, swap))
   }
-  return withFees(transaction, nets)
+  const kept = nets.filter((net) => !isLoop(legs, net)).map((net, index) => ({ ...net, index }))
+  return withFees(transaction, kept)
 }

@@ -84,12 +84,18 @@ const vaultFlowOf = (
 /**
  * Finds the vaults of a pool whose instruction does not name them. The trader's payment goes into one vault, and the
  * first transfer of another mint comes out of the other. A pool never signs a transaction, so a transfer authorized by
- * a signer is the trader's payment.
+ * a signer is the trader's payment. A maker signs: what the maker authorizes is the payment to the trader.
  */
 const movedVaults = (
   transaction: Transaction,
+  { maker }: Hop,
   transfers: ReadonlyArray<TokenPayment>
 ): readonly [Address, Address] | null => {
+  if (maker !== undefined) {
+    const toMaker = transfers.find(({ authority }) => authority !== maker)
+    const toTrader = transfers.find(({ authority }) => authority === maker)
+    return toMaker === undefined || toTrader === undefined ? null : [toMaker.destination, toTrader.source]
+  }
   const [first] = transfers
   const second = transfers.find(
     (transfer) => first !== undefined && mintOf(transaction, transfer) !== mintOf(transaction, first)
@@ -144,7 +150,7 @@ const swapOf = (
   report: CallReport | null,
   alone: boolean
 ): PoolSwap | null => {
-  const vaults = hop.vaults ?? movedVaults(transaction, transfers)
+  const vaults = hop.vaults ?? movedVaults(transaction, hop, transfers)
   if (vaults === null) {
     return null
   }

@@ -4,6 +4,7 @@
  * tags and the pool's index: Dune's spellbook (dbt_subprojects/solana/models/_sector/dex), and LimeChain's magnus for
  * AlphaQ. SolFi, Obric and ZeroFi were compared with mainnet transactions.
  */
+import { jupiterRfqSwaps } from "../jupiter/orderEngine.ts"
 import type { SwapDecoder } from "../interface/SwapDecoder.ts"
 import { type ChartedAmm, vaultSwaps } from "./vaultSwaps.ts"
 
@@ -38,5 +39,5 @@ const closed: ReadonlyArray<ChartedAmm> = [
   }
 ]
 
-/** Swap decoders of HumidiFi, SolFi, Tessera, ZeroFi, GoonFi, BisonFi, AlphaQ and Obric. */
-export const closedAmmSwaps: ReadonlyArray<SwapDecoder> = closed.map(vaultSwaps)
+/** Swap decoders of HumidiFi, SolFi, Tessera, ZeroFi, GoonFi, BisonFi, AlphaQ and Obric, and of Jupiter's RFQ. */
+export const closedAmmSwaps: ReadonlyArray<SwapDecoder> = [...closed.map(vaultSwaps), jupiterRfqSwaps]

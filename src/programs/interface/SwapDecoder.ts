@@ -17,6 +17,8 @@ export interface Hop {
    * instruction.
    */
   readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
+  /** The wallet that trades in place of a pool. It authorizes the payment to the trader. */
+  readonly maker?: Address
   /** Account of a referrer who gets a share of the pool's fee; absent when the instruction names none. */
   readonly referral?: Address
   /** True when the accounts alone do not prove the hop. The hop then counts only if tokens moved through it. */
