@@ -10,6 +10,7 @@ import { makeMarket, type Market } from "./traders/Market.ts"
 import type { GeyserNode } from "./node/GeyserNode.ts"
 import { type GeyserAilment, healthyGeyser } from "./node/geyserSlots.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
+import { makeRandom } from "./chain/Random.ts"
 import { keepPace } from "./traders/pace.ts"
 import { catchUp, livePast, readerPace, readsFirst, slotsOf } from "./traders/past.ts"
 import { makeSolanaNode, type SolanaNode } from "./node/SolanaNode.ts"
@@ -25,6 +26,8 @@ export interface SimulatorOptions {
   readonly speed: number
   readonly swapsPerSecond: number
   readonly retailWallets: number
+  /** With rugs, sandwiches, failures in bursts, skipped slots, forks and the like. See `docs/sandbox.md`. */
+  readonly hardships: boolean
   /** Faults of the node at the start. */
   readonly ailment: Ailment
   /** When the chain goes live, in milliseconds since the Unix epoch; now when absent. */
@@ -41,6 +44,11 @@ export interface SimulatorOptions {
 
 // Slots count from the real chain's genesis, so a later start never begins at an earlier slot.
 const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
+
+/** A leader misses its four slots about every 160 seconds, and a block is dropped about every four minutes. */
+const MISSED_EVERY = 400
+const MISSED_SLOTS = 4
+const FORK_EVERY = 600
 
 /** First slot after a ledger reset. */
 const RESET_SLOT = 1000
@@ -85,7 +93,7 @@ export class Simulator extends Context.Service<
 
   /**
    * Like `layer`, with settings from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2),
-   * `SIMULATOR_RETAIL_WALLETS` (120), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300), `SIMULATOR_SOURCE`
+   * `SIMULATOR_RETAIL_WALLETS` (120), `SIMULATOR_HARDSHIPS` (true), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300), `SIMULATOR_SOURCE`
    * (rpc) and `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
@@ -102,6 +110,7 @@ const defaults: SimulatorOptions = {
   speed: 1,
   swapsPerSecond: 30,
   retailWallets: RETAIL_WALLETS,
+  hardships: false,
   ailment: healthy,
   history: 0,
   blocksKept: BLOCKS_KEPT,
@@ -120,6 +129,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   speed: amountSetting("SPEED", defaults.speed),
   swapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_SWAPS),
   retailWallets: countSetting("RETAIL_WALLETS", RETAIL_WALLETS, 1),
+  hardships: Config.Boolean("HARDSHIPS").pipe(Config.withDefault(true)),
   history: amountSetting("HISTORY", DAY_HOURS),
   blocksKept: countSetting("BLOCKS_KEPT", BLOCKS_KEPT, 1),
   source: Config.Literals(["rpc", "geyser"], "SOURCE").pipe(Config.withDefault(defaults.source))
@@ -131,7 +141,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
 const makeSimulator = Effect.fnUntraced(function* (
   options: SimulatorOptions
 ): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
-  const { seed, speed, swapsPerSecond, retailWallets, ailment, history, blocksKept } = options
+  const { seed, speed, ailment, history, blocksKept } = options
   const builtAtMs = yield* Clock.currentTimeMillis
   const startUnixMs = options.startUnixMs ?? builtAtMs
   const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
@@ -142,13 +152,13 @@ const makeSimulator = Effect.fnUntraced(function* (
     startUnixMs: startUnixMs - pastSlots * SLOT_MS,
     live: speed > 0 ? { slot: startSlot, slotMs: SLOT_MS / speed } : undefined
   })
-  const market: Market = makeMarket({ seed, bank, swapsPerSecond, retailWallets, liveUnixMs: startUnixMs })
+  const market: Market = makeMarket({ ...options, bank, liveUnixMs: startUnixMs })
   const ledger = { bank, market }
   const time = yield* Clock.Clock
   const resetLedger = (): void => {
     const nowMs = speed > 0 ? time.currentTimeMillisUnsafe() : ledger.bank.unixMsOf(ledger.bank.newest().slot)
     ledger.bank = makeBank({ seed, startSlot: RESET_SLOT, startUnixMs: nowMs })
-    ledger.market = makeMarket({ seed, bank: ledger.bank, swapsPerSecond, retailWallets, liveUnixMs: nowMs })
+    ledger.market = makeMarket({ ...options, bank: ledger.bank, liveUnixMs: nowMs })
   }
   const nodes = new Set<SolanaNode>()
   const addNode = Effect.fnUntraced(function* (ailmentOfNode: Ailment) {
@@ -172,10 +182,24 @@ const makeSimulator = Effect.fnUntraced(function* (
   })
   const publish = (block: Block): void => nodes.forEach((node) => node.publish(block))
 
+  const random = makeRandom(`${seed} slots`)
+  const miss = (): void => {
+    if (random.chance(1 / FORK_EVERY)) {
+      const dropped = ledger.market.fork()
+      nodes.forEach((node) => dropped !== null && node.publish(dropped))
+    }
+    if (random.chance(1 / MISSED_EVERY)) {
+      ledger.bank.skip(MISSED_SLOTS)
+    }
+  }
+
   const step = (): void => {
     if (faults.current().halted) {
       ledger.bank.skip(1)
       return
+    }
+    if (options.hardships) {
+      miss()
     }
     const block = ledger.market.advance()
     publish(block)

@@ -109,7 +109,8 @@ const transferFeeAt = (data: Uint8Array, offset: number): TransferFee => ({
 })
 
 /** Extensions that decide whether a transfer arrives, or how much of it. Other extensions do not change amounts. */
-const extension = { transferFeeConfig: 1, nonTransferable: 9, pausable: 26 }
+const extension = { transferFeeConfig: 1, nonTransferable: 9, transferHook: 14, pausable: 26 }
+const HOOK_PROGRAM_AT = 32
 
 const readTransferFees = ({ address, data }: OnChainAccount): { readonly fees: TransferFees | null } | Unpriceable => {
   let fees: TransferFees | null = null
@@ -127,6 +128,12 @@ const readTransferFees = ({ address, data }: OnChainAccount): { readonly fees: T
       fees = { older: transferFeeAt(data, value + 72), newer: transferFeeAt(data, value + 90) }
     } else if (type === extension.nonTransferable) {
       return unsupported(`mint ${address} is not transferable`)
+    } else if (
+      type === extension.transferHook &&
+      data.subarray(value + HOOK_PROGRAM_AT, next).some((byte) => byte > 0)
+    ) {
+      // The program may refuse a transfer for any reason. Without a program nothing is called.
+      return unsupported(`mint ${address} has a transfer hook`)
     } else if (type === extension.pausable && data[value + 32] === 1) {
       return closed(`mint ${address} is paused`)
     }

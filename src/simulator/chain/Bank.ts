@@ -35,6 +35,8 @@ export interface KeptBlock {
 /** A newly finished block, with the last state of every account that it changed. */
 export interface Block extends KeptBlock {
   readonly accounts: ReadonlyArray<OnChainAccount>
+  /** True when no later block builds on this block. */
+  readonly isDropped: boolean
 }
 
 /** The state of the simulated chain, in plain memory. One caller changes it, one slot at a time. */
@@ -54,6 +56,11 @@ export interface Bank {
   readonly takeJournal: () => ReadonlyMap<Address, OnChainAccount | undefined>
   /** Builds one slot. The changes of `build`, and then of the clock, become visible together as a block. */
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block
+  /**
+   * Builds a block on a fork that loses. The block is seen and not kept: afterwards every account is as before, and
+   * its slot counts as skipped.
+   */
+  readonly fork: (build: () => ReadonlyArray<Deed>) => Block
   /** Skips this many slots after the current one. */
   readonly skip: (slots: number) => void
   /** Sets the number of blocks to keep from now on. */
@@ -121,19 +128,23 @@ export const makeBank = (options: {
 
   const blockhashOf = (at: number): string => toBase58(inventBytes(seed, `block ${at}`))
 
-  const put = (account: NewAccount): void => {
-    const stamped: OnChainAccount = { ...account, slot }
+  const place = (account: OnChainAccount): void => {
     const before = accounts.get(account.address)
-    if (!journal.has(account.address)) {
-      journal.set(account.address, before)
-    }
     if (before !== undefined && before.owner !== account.owner) {
       owners.get(before.owner)?.delete(account.address)
     }
     const owned = owners.get(account.owner) ?? new Map<Address, OnChainAccount>()
     owners.set(account.owner, owned)
-    owned.set(account.address, stamped)
-    accounts.set(account.address, stamped)
+    owned.set(account.address, account)
+    accounts.set(account.address, account)
+  }
+
+  const put = (account: NewAccount): void => {
+    const stamped: OnChainAccount = { ...account, slot }
+    if (!journal.has(account.address)) {
+      journal.set(account.address, accounts.get(account.address))
+    }
+    place(stamped)
     written.set(account.address, stamped)
   }
 
@@ -180,7 +191,7 @@ export const makeBank = (options: {
     kept.set(slot, block)
     const surplus = Math.min(MOST_REMOVED, kept.size - most)
     Array.from(kept.values().take(Math.max(0, surplus))).forEach(forget)
-    return { ...block, accounts }
+    return { ...block, accounts, isDropped: false }
   }
 
   let newest = close(startSlot - 1, [])
@@ -191,6 +202,30 @@ export const makeBank = (options: {
     height += 1
     newest = close(parent, build())
     return newest
+  }
+
+  const fork: Bank["fork"] = (build) => {
+    const [parent, before, tip, pending] = [slot, new Map(accounts), newest, skipped]
+    slot = tip.next
+    height += 1
+    const block = close(parent, build())
+    height -= 1
+    forget(block)
+    const touched = new Set([...block.accounts.map(({ address }) => address), ...journal.keys(), CLOCK_SYSVAR])
+    for (const address of touched) {
+      const account = before.get(address)
+      if (account !== undefined) {
+        place(account)
+      } else if (accounts.has(address)) {
+        remove(address)
+      }
+    }
+    written.clear()
+    journal = new Map()
+    slot = parent
+    skipped = pending
+    newest = { ...tip, next: tip.next + 1 }
+    return { ...block, isDropped: true }
   }
 
   return {
@@ -206,6 +241,7 @@ export const makeBank = (options: {
       return taken
     },
     produce,
+    fork,
     skip: (slots) => {
       skipped += slots
     },

@@ -15,7 +15,7 @@ export interface RecordedSwap {
 
 /** One action of a wallet, with its swaps in order: an arbitrage has two, a trade one or two, anything else none. */
 export interface Deed {
-  readonly kind: "trade" | "transfer" | "launch" | "graduation" | "failed"
+  readonly kind: "trade" | "transfer" | "launch" | "graduation" | "liquidity" | "burn" | "authority" | "failed"
   readonly wallet: Address
   /** Lamports paid to the validator. */
   readonly fee: bigint

@@ -2,10 +2,11 @@
 import { isUnpriceable, type Pool, type Program } from "../../programs/interface/Program.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import type { Call } from "../../programs/transactions/Call.ts"
 import type { Payment, Settlement } from "./Settlement.ts"
 import type { SwapCall, Swapping } from "./SwapCall.ts"
 import { balanceOf, transferFeeOf, withheldOf } from "./tokens.ts"
-import type { World } from "./World.ts"
+import type { Happening, World } from "./World.ts"
 
 /** One pool, as traders see it. */
 export interface SimPool {
@@ -26,6 +27,25 @@ export interface SimPool {
   readonly price: () => number
   /** How large traders take the pool to be, in units of A and of B. */
   readonly depth: () => { readonly a: number; readonly b: number }
+  /** Present when somebody's LP tokens are known. */
+  readonly liquidity?: Liquidity
+}
+
+/** The liquidity that one provider has in a pool. */
+export interface Liquidity {
+  readonly provider: Address
+  /** How many LP tokens the provider holds. */
+  readonly held: () => bigint
+  /** Adds liquidity for this many LP tokens, or removes it when negative. */
+  readonly change: (lpTokens: bigint) => Executed
+  /** The instruction that created the pool, from the trace of its creation. */
+  readonly creation: (trace: ReadonlyArray<Happening>) => Executed
+}
+
+/** An executed instruction and what it did, in order. */
+export interface Executed {
+  readonly call: Call
+  readonly trace: ReadonlyArray<Happening>
 }
 
 /** A mint of the market, with the names to show. */

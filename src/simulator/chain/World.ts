@@ -37,6 +37,8 @@ export interface World {
   readonly paidBy: <A>(wallet: Address, create: () => A) => A
   /** Creates new money in a token account or, for SOL, in any account. After the first slot only launches use it. */
   readonly issue: (to: Address, mint: Mint, amount: bigint) => void
+  /** Destroys tokens of an account. */
+  readonly burn: (from: Address, mint: Mint, amount: bigint) => void
   /** Payments and account creations since the previous call, in order. */
   readonly takeTrace: () => ReadonlyArray<Happening>
   /** Moves money. SOL moves as lamports and is wrapped on each side that is a token account. */
@@ -50,9 +52,9 @@ export interface World {
   readonly purseAddress: (wallet: Address, mint: Mint) => Address
   /**
    * The account where a wallet keeps a mint: the wallet itself for SOL, otherwise a token account, which is created
-   * when needed.
+   * when needed. The wallet pays its rent unless another payer is named.
    */
-  readonly purse: (wallet: Address, mint: Mint) => Address
+  readonly purse: (wallet: Address, mint: Mint, payer?: Address) => Address
   /** Creates an additional token account for a wallet and returns its address. */
   readonly openFurther: (wallet: Address, mint: Mint) => Address
   /** All addresses where the wallet has or had token accounts of a mint, including its `purse`. */
@@ -75,7 +77,14 @@ export type Happening =
       readonly amount: bigint
     }
   | { readonly kind: "issued"; readonly to: Address; readonly mint: Mint; readonly amount: bigint }
-  | { readonly kind: "purse"; readonly account: Address; readonly wallet: Address; readonly mint: Mint }
+  | { readonly kind: "burnt"; readonly from: Address; readonly mint: Mint; readonly amount: bigint }
+  | {
+      readonly kind: "purse"
+      readonly account: Address
+      readonly wallet: Address
+      readonly mint: Mint
+      readonly payer: Address
+    }
   | { readonly kind: "account"; readonly account: Address; readonly owner: Address; readonly size: number }
   | { readonly kind: "token account"; readonly account: Address; readonly mint: Mint; readonly owner: Address }
   | { readonly kind: "mint"; readonly mint: Mint; readonly authority: Address | null; readonly decimals: number }
@@ -130,6 +139,8 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     const before = rents
     const made = make()
     bank.put(withLamports(bank.must(wallet), before - rents))
+    // A payer of something larger does not pay this again.
+    rents = before
     return made
   }
 
@@ -139,6 +150,12 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     if (mint !== SOL) {
       bank.put(withSupply(bank.must(mint), amount))
     }
+  }
+
+  const burn: World["burn"] = (from, mint, amount) => {
+    trace.push({ kind: "burnt", from, mint, amount })
+    move(from, mint, -amount)
+    bank.put(withSupply(bank.must(mint), -amount))
   }
 
   const pay: World["pay"] = (from, to, mint, amount) => {
@@ -171,11 +188,11 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     return known
   }
 
-  const purse: World["purse"] = (wallet, mint) => {
+  const purse: World["purse"] = (wallet, mint, payer = wallet) => {
     const address = purseAddress(wallet, mint)
     if (bank.get(address) === undefined) {
-      trace.push({ kind: "purse", account: address, wallet, mint })
-      paidBy(wallet, () => create(newTokenAccount(address, bank.must(mint), wallet)))
+      trace.push({ kind: "purse", account: address, wallet, mint, payer })
+      paidBy(payer, () => create(newTokenAccount(address, bank.must(mint), wallet)))
     }
     return address
   }
@@ -190,7 +207,7 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     const accounts = accountsOf(wallet, mint)
     const address = inventAddress(seed, `purse ${wallet}:${mint} ${accounts.length}`)
     furthers.set(`${wallet}:${mint}`, [...accounts, address])
-    trace.push({ kind: "purse", account: address, wallet, mint })
+    trace.push({ kind: "purse", account: address, wallet, mint, payer: wallet })
     paidBy(wallet, () => create(newTokenAccount(address, bank.must(mint), wallet)))
     return address
   }
@@ -216,8 +233,8 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     newMint: (spec) => {
       trace.push({ kind: "mint", mint: spec.address, authority: spec.authority, decimals: spec.decimals })
       create(newMint(spec))
-      const { address, authority, naming, transferFee } = spec
-      if (naming !== undefined && transferFee === null) {
+      const { address, authority, naming } = spec
+      if (naming !== undefined && bank.must(address).owner === TOKEN_PROGRAM) {
         const at = derive(METAPLEX_PROGRAM, metaplexSeeds(address))
         newAccount(at, METAPLEX_PROGRAM, metaplexData(address, naming, authority))
       }
@@ -242,6 +259,7 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     tables: makeLookupTables((index) => inventAddress(seed, `lookup table ${index}`)),
     paidBy,
     issue,
+    burn,
     pay,
     purse,
     holding

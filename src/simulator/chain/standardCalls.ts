@@ -92,6 +92,19 @@ export const initializeMint = (program: Address, mint: Mint, decimals: number, a
 export const mintTo = (program: Address, mint: Mint, to: Address, authority: Address, amount: bigint): Call =>
   token(program, "MintTo", [writes(mint), writes(to), signs(authority)], pack(u8(7), u64(amount)))
 
+/** Destroys units. */
+export const burn = (program: Address, mint: Mint, from: Address, authority: Address, amount: bigint): Call =>
+  token(program, "Burn", [writes(from), writes(mint), signs(authority)], pack(u8(8), u64(amount)))
+
+/** Freezes or thaws a token account. */
+export const freeze = (program: Address, account: Address, mint: Mint, authority: Address, isFrozen: boolean): Call =>
+  token(
+    program,
+    isFrozen ? "FreezeAccount" : "ThawAccount",
+    [writes(account), reads(mint), signs(authority)],
+    u8(isFrozen ? 10 : 11)
+  )
+
 /** Updates the balance of a wrapped SOL account after lamports came in. */
 export const syncNative = (account: Address): Call => token(TOKEN_PROGRAM, "SyncNative", [writes(account)], u8(17))
 
@@ -105,15 +118,16 @@ export const openAssociated = (
   account: Address,
   mint: Mint,
   tokenProgram: Address,
-  size: number
+  size: number,
+  payer = wallet
 ): Call => ({
   program: ASSOCIATED_TOKEN_PROGRAM,
-  accounts: [pays(wallet), writes(account), reads(wallet), reads(mint), reads(SYSTEM_PROGRAM), reads(tokenProgram)],
+  accounts: [pays(payer), writes(account), reads(wallet), reads(mint), reads(SYSTEM_PROGRAM), reads(tokenProgram)],
   data: u8(1),
   steps: [
     programLog("CreateIdempotent"),
     token(tokenProgram, "GetAccountDataSize", [reads(mint)], pack(u8(21), u8(7), u8(0))),
-    createAccount(wallet, account, tokenProgram, size),
+    createAccount(payer, account, tokenProgram, size),
     programLog("Initialize the associated token account"),
     token(tokenProgram, "InitializeImmutableOwner", [writes(account)], u8(22)),
     initializeAccount(tokenProgram, account, mint, wallet)

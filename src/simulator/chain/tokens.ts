@@ -12,6 +12,7 @@ import { ceilDiv, minBigInt } from "../../programs/math/integers.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAccount.ts"
+import { pack } from "../../programs/layout/pack.ts"
 import { extensionData, type Naming } from "./metadata.ts"
 
 /** Lamports that make an account rent exempt: 6,960 for each byte, plus 128 bytes of bookkeeping. */
@@ -30,6 +31,10 @@ export interface MintSpec {
   readonly authority: Address | null
   readonly freezeAuthority: Address | null
   readonly transferFee: TransferFee | null
+  /** May move everybody's tokens. */
+  readonly permanentDelegate?: Address | undefined
+  /** The program that the token program calls at each transfer. */
+  readonly transferHook?: Address | undefined
   /** The mint's name; absent when it has no metadata. */
   readonly naming?: Naming | undefined
 }
@@ -40,9 +45,15 @@ export type NewAccount = Omit<OnChainAccount, "slot">
 // Token-2022 pads a mint to the size of a token account. The next byte tells the two apart.
 const EXTENSIONS_AT = 166
 const ACCOUNT_TYPE_AT = 165
+const TOKEN_ACCOUNT_SIZE = 165
+const TYPE_ACCOUNT = 2
+/** Offset of a token account's state: 1 is initialized, 2 frozen. */
+const STATE_AT = 108
 const TRANSFER_FEE_CONFIG = { type: 1, size: 108 }
 const TRANSFER_FEE_AMOUNT = { type: 2, size: 8 }
 const IMMUTABLE_OWNER = { type: 7, size: 0 }
+const PERMANENT_DELEGATE = { type: 12, size: 32 }
+const TRANSFER_HOOK = { type: 14, size: 64 }
 const METADATA_POINTER = { type: 18, size: 64 }
 const TOKEN_METADATA = 19
 
@@ -59,16 +70,36 @@ const writeOptional = (data: Uint8Array, offset: number, address: Address | null
   }
 }
 
-const writeFeeConfig = (data: Uint8Array, spec: MintSpec, fee: TransferFee): void => {
-  const at = writeExtension(data, EXTENSIONS_AT, TRANSFER_FEE_CONFIG)
-  if (spec.authority !== null) {
-    writeAddress(data, at, spec.authority)
-    writeAddress(data, at + 32, spec.authority)
-  }
-  for (const schedule of [at + 72, at + 90]) {
-    writeU64(data, schedule + 8, fee.maximum)
-    writeU16(data, schedule + 16, fee.bps)
-  }
+const extensionOf = (extension: { type: number; size: number }, write: (data: Uint8Array, at: number) => void) => {
+  const data = new Uint8Array(4 + extension.size)
+  write(data, writeExtension(data, 0, extension))
+  return data
+}
+
+const feeExtension = ({ authority }: MintSpec, fee: TransferFee): Uint8Array =>
+  extensionOf(TRANSFER_FEE_CONFIG, (data, at) => {
+    if (authority !== null) {
+      writeAddress(data, at, authority)
+      writeAddress(data, at + 32, authority)
+    }
+    for (const schedule of [at + 72, at + 90]) {
+      writeU64(data, schedule + 8, fee.maximum)
+      writeU16(data, schedule + 16, fee.bps)
+    }
+  })
+
+/** The extensions that affect transfers. The transfer fee comes first, where `transferFeeOf` reads it. */
+const transferExtensions = (spec: MintSpec): ReadonlyArray<Uint8Array> => {
+  const { permanentDelegate, transferFee, transferHook } = spec
+  return [
+    ...(transferFee === null ? [] : [feeExtension(spec, transferFee)]),
+    ...(permanentDelegate === undefined
+      ? []
+      : [extensionOf(PERMANENT_DELEGATE, (data, at) => writeAddress(data, at, permanentDelegate))]),
+    ...(transferHook === undefined
+      ? []
+      : [extensionOf(TRANSFER_HOOK, (data, at) => writeAddress(data, at + 32, transferHook))])
+  ]
 }
 
 /** The extensions for a mint's name: a pointer to the mint itself, and the metadata. */
@@ -87,22 +118,20 @@ const namingExtensions = ({ address, authority, naming }: MintSpec): Uint8Array 
   return data
 }
 
-/** A new mint without supply. With a transfer fee it is a Token-2022 mint, which holds its own name. */
+/** A new mint without supply. With an extension it is a Token-2022 mint, which holds its own name. */
 export const newMint = (spec: MintSpec): NewAccount => {
-  const fee = spec.transferFee
-  const named = fee === null ? new Uint8Array(0) : namingExtensions(spec)
-  const namedAt = EXTENSIONS_AT + 4 + TRANSFER_FEE_CONFIG.size
-  const data = new Uint8Array(fee === null ? 82 : namedAt + named.length)
+  const moving = transferExtensions(spec)
+  const extensions = moving.length === 0 ? new Uint8Array(0) : pack(...moving, namingExtensions(spec))
+  const data = new Uint8Array(extensions.length === 0 ? 82 : EXTENSIONS_AT + extensions.length)
   writeOptional(data, 0, spec.authority)
   data[44] = spec.decimals
   data[45] = 1
   writeOptional(data, 46, spec.freezeAuthority)
-  if (fee !== null) {
+  if (extensions.length > 0) {
     data[ACCOUNT_TYPE_AT] = 1
-    writeFeeConfig(data, spec, fee)
-    data.set(named, namedAt)
+    data.set(extensions, EXTENSIONS_AT)
   }
-  const owner = fee === null ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
+  const owner = extensions.length === 0 ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
   return { address: spec.address, owner, lamports: rentExempt(data.length), data }
 }
 
@@ -125,18 +154,24 @@ export const supplyOf = (mint: OnChainAccount): bigint => readU64(mint.data, 36)
 /** An empty token account. A wrapped SOL account records its rent separately from its balance. */
 export const newTokenAccount = (address: Address, mint: OnChainAccount, owner: Address): NewAccount => {
   const withFee = transferFeeOf(mint) !== null
-  const data = new Uint8Array(withFee ? EXTENSIONS_AT + 4 + 4 + TRANSFER_FEE_AMOUNT.size : 165)
+  const isExtended = mint.owner === TOKEN_2022_PROGRAM
+  const data = new Uint8Array(
+    isExtended ? EXTENSIONS_AT + 4 + (withFee ? 4 + TRANSFER_FEE_AMOUNT.size : 0) : TOKEN_ACCOUNT_SIZE
+  )
   writeAddress(data, 0, mint.address)
   writeAddress(data, 32, owner)
-  data[108] = 1
+  data[STATE_AT] = 1
   const rent = rentExempt(data.length)
   if (mint.address === SOL) {
     writeU32(data, 109, 1)
     writeU64(data, 113, rent)
   }
-  if (withFee) {
-    data[ACCOUNT_TYPE_AT] = 2
-    writeExtension(data, writeExtension(data, EXTENSIONS_AT, IMMUTABLE_OWNER), TRANSFER_FEE_AMOUNT)
+  if (isExtended) {
+    data[ACCOUNT_TYPE_AT] = TYPE_ACCOUNT
+    const next = writeExtension(data, EXTENSIONS_AT, IMMUTABLE_OWNER)
+    if (withFee) {
+      writeExtension(data, next, TRANSFER_FEE_AMOUNT)
+    }
   }
   return { address, owner: mint.owner, lamports: rent, data }
 }
@@ -147,9 +182,6 @@ export const balanceOf = (account: OnChainAccount): bigint => readU64(account.da
 export const mintOf = (account: OnChainAccount): Mint => readAddress(account.data, 0)
 
 export const ownerOf = (account: OnChainAccount): Address => readAddress(account.data, 32)
-
-const TOKEN_ACCOUNT_SIZE = 165
-const TYPE_ACCOUNT = 2
 
 /**
  * True for token accounts. Their size tells them from mints. With extensions it does not, and Token-2022 marks the
@@ -176,6 +208,13 @@ export const withBalance = (account: OnChainAccount, delta: bigint, withheld = 0
   }
   const native = data[109] === 1
   return { ...account, data, lamports: native ? account.lamports + delta : account.lamports }
+}
+
+/** The account, frozen or thawed. */
+export const withFrozen = (account: OnChainAccount, isFrozen: boolean): NewAccount => {
+  const data = account.data.slice()
+  data[STATE_AT] = isFrozen ? 2 : 1
+  return { ...account, data }
 }
 
 /** Adds `amount` to the mint's supply. */

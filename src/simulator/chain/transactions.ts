@@ -121,9 +121,9 @@ const openings = (world: World, trace: ReadonlyArray<Happening>): ReadonlyArray<
     if (happening.kind !== "purse") {
       return []
     }
-    const { account, wallet, mint } = happening
+    const { account, wallet, mint, payer } = happening
     const { owner, data } = world.bank.must(account)
-    return [openAssociated(wallet, account, mint, owner, data.length)]
+    return [openAssociated(wallet, account, mint, owner, data.length, payer)]
   })
 
 const wrapping = (world: World, wallet: Address, kind: Wrapper, need: bigint | null) => {
@@ -238,14 +238,20 @@ export const transferDeed = (world: World, parties: Parties, emptied: ReadonlyAr
   return deedOf(world, parties, "transfer", calls)
 }
 
-/** The transaction for one instruction of a launch program. `signers` includes a new mint. */
+/**
+ * The transaction for these instructions. `signers` includes a new mint. SOL is wrapped as the payments of the trace
+ * need it.
+ */
 export const programDeed = (
   world: World,
   parties: Parties,
-  kind: "launch" | "graduation",
-  call: Call,
-  signers: number
-): Deed => deedOf(world, parties, kind, [call], { signers })
+  kind: Exclude<Deed["kind"], "trade" | "transfer" | "failed">,
+  calls: ReadonlyArray<Call>,
+  { signers = 1, trace = [] }: { readonly signers?: number; readonly trace?: ReadonlyArray<Happening> } = {}
+): Deed => {
+  const { before, after } = wrapping(world, parties.wallet, "seeded", wrapNeed(world, parties.wallet, trace))
+  return deedOf(world, parties, kind, [...openings(world, trace), ...before, ...calls, ...after], { signers })
+}
 
 /** Each venue's error code for exceeded slippage. */
 const slippageCodes: ReadonlyMap<string, number> = new Map([
@@ -260,22 +266,37 @@ const slippageCodes: ReadonlyMap<string, number> = new Map([
   ["pump-fun-curve", 6_003]
 ])
 
+/** A swap that is tried in vain. */
+interface Attempt {
+  readonly pool: Parameters<typeof failingSwap>[2]
+  readonly mint: Mint
+  readonly amountIn: bigint
+  /** The error code; the venue's code for exceeded slippage when absent. */
+  readonly code?: number
+}
+
 /**
- * A transaction whose swap fails on chain and which only pays its fee. Null, with nothing changed, when the wallet
- * can afford no swap.
+ * Transactions of one wallet whose swap fails on chain, one after the other. They only pay their fees. None, with
+ * nothing changed, when the wallet can afford no swap.
  */
-export const failedDeed = (
+export const failedDeeds = (
   world: World,
   parties: Parties,
-  attempt: { readonly pool: Parameters<typeof failingSwap>[2]; readonly mint: Mint; readonly amountIn: bigint }
-): Deed | null => {
+  { amountIn, code, mint, pool }: Attempt,
+  times: number
+): ReadonlyArray<Deed> => {
   const { wallet } = parties
-  const { pool, mint, amountIn } = attempt
   const tried = failingSwap(world, wallet, pool, mint, amountIn)
   if (tried === null) {
-    return null
+    return []
   }
   const { before, after } = wrapping(world, wallet, "seeded", tried.wraps)
-  const failing = { call: tried.call, code: slippageCodes.get(pool.dex) ?? 6_001 }
-  return deedOf(world, parties, "failed", [...before, tried.call, ...after], { failing })
+  const failing = { call: tried.call, code: code ?? slippageCodes.get(pool.dex) ?? 6_001 }
+  return Array.from({ length: times }, () =>
+    deedOf(world, parties, "failed", [...before, tried.call, ...after], { failing })
+  )
 }
+
+/** One of `failedDeeds`; null when the wallet can afford no swap. */
+export const failedDeed = (world: World, parties: Parties, attempt: Attempt): Deed | null =>
+  failedDeeds(world, parties, attempt, 1)[0] ?? null

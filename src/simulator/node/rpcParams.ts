@@ -38,6 +38,8 @@ export interface RpcOptions {
   readonly slice: DataSlice | undefined
   readonly filter: AccountFilter
   readonly withContext: boolean
+  /** True when the client also wants what may be rolled back. */
+  readonly isProcessed: boolean
 }
 
 const MAX_FILTERS = 4
@@ -92,7 +94,8 @@ export const readOptions = (value: unknown, newestSlot: number): Result.Result<R
       encoding: options.encoding ?? "binary",
       slice: options.dataSlice ?? undefined,
       filter,
-      withContext: options.withContext ?? false
+      withContext: options.withContext ?? false,
+      isProcessed: options.commitment === "processed"
     }
   })
 

@@ -12,14 +12,17 @@ import { errorText, logsOf } from "../chain/transactionJson.ts"
 type Subscription =
   | { readonly _tag: "slot" }
   /** Null for the logs of all transactions. */
-  | { readonly _tag: "logs"; readonly mentions: Address | null }
+  | { readonly _tag: "logs"; readonly mentions: Address | null; readonly options: RpcOptions }
   | { readonly _tag: "account"; readonly address: Address; readonly options: RpcOptions }
   | { readonly _tag: "program"; readonly program: Address; readonly options: RpcOptions }
 
 export interface Subscriptions {
   /** Executes a subscribe or unsubscribe call. The result is JSON text. */
   readonly call: (method: string, params: ReadonlyArray<unknown>) => Result.Result<string, RpcFailure>
-  /** The frames that a block causes: first account writes and logs, then the slot that has begun. */
+  /**
+   * The frames that a block causes: first account writes and logs, then the slot that has begun. A dropped block only
+   * has frames for clients that asked for `processed`.
+   */
   readonly framesOf: (block: Block) => ReadonlyArray<string>
 }
 
@@ -45,7 +48,11 @@ const subscribe = (
       case "slotSubscribe":
         return { _tag: "slot" }
       case "logsSubscribe":
-        return { _tag: "logs", mentions: yield* readLogsFilter(subject) }
+        return {
+          _tag: "logs",
+          mentions: yield* readLogsFilter(subject),
+          options: yield* readOptions(config, newest)
+        }
       case "accountSubscribe":
         return { _tag: "account", address: yield* readAddress(subject), options: yield* readOptions(config, newest) }
       case "programSubscribe":
@@ -120,21 +127,26 @@ export const makeSubscriptions = (state: NodeState, nextId: () => number): Subsc
   const framesOf = (block: Block): ReadonlyArray<string> => {
     const writes: Array<string> = []
     const slots: Array<string> = []
+    const isSeen = ({ isProcessed }: RpcOptions): boolean => isProcessed || !block.isDropped
     for (const account of block.accounts) {
       for (const [id, options] of byAddress.get(account.address) ?? []) {
+        if (!isSeen(options)) {
+          continue
+        }
         const value = atSlot(block.slot, encoded(state, account, options))
         writes.push(notification("accountNotification", id, value))
       }
     }
     for (const [id, subscription] of all) {
-      if (subscription._tag === "program") {
+      if (subscription._tag === "program" && isSeen(subscription.options)) {
         writes.push(...programFrames(id, subscription, block))
       }
-      if (subscription._tag === "logs") {
+      if (subscription._tag === "logs" && isSeen(subscription.options)) {
         writes.push(...logsFrames(id, subscription.mentions, block))
       }
       if (subscription._tag === "slot") {
-        const value = `{"parent":${block.slot},"root":${block.slot},"slot":${block.next}}`
+        const parent = block.isDropped ? block.parent : block.slot
+        const value = `{"parent":${parent},"root":${parent},"slot":${block.next}}`
         slots.push(notification("slotNotification", id, value))
       }
     }

@@ -1,10 +1,12 @@
 /** The coins of the simulated market and their pools, as they start in the first slot. */
+import type { Mint } from "../../domain/Address.ts"
+import { USDT } from "../../domain/stables.ts"
 import type { Kind } from "./newPool.ts"
 import type { TransferFee } from "../chain/tokens.ts"
 
 export interface PoolPlan {
   readonly kind: Kind
-  readonly quote: "SOL" | "USDC"
+  readonly quote: "SOL" | "USDC" | "USDT"
   /** Value of each side at the start, in dollars. */
   readonly sideUsd: number
 }
@@ -19,6 +21,10 @@ export interface Coin {
   /** Roughly how much the believed value changes per day, as a fraction. */
   readonly dailyVolatility: number
   readonly transferFee: TransferFee | null
+  /** What the issuer can do to holders: freeze accounts, move their tokens, or run a program at each transfer. */
+  readonly power?: "freeze" | "delegate" | "hook"
+  /** The mint's address; derived from the seed when absent. */
+  readonly address?: Mint
   readonly pools: ReadonlyArray<PoolPlan>
 }
 
@@ -164,6 +170,103 @@ const taxed: ReadonlyArray<Coin> = [
 
 /** All coins: long-listed, recently popular, and those with a transfer fee. */
 export const coins: ReadonlyArray<Coin> = [...established, ...popular, ...taxed]
+
+const usdt = (kind: Kind, sideUsd: number): PoolPlan => ({ kind, quote: "USDT", sideUsd })
+
+/** Coin whose volume two wallets make. */
+export const WASHED = "GUSHER"
+
+/** Coins of a market with hardships. USDT comes first, because later coins are quoted in it. */
+export const oddCoins: ReadonlyArray<Coin> = [
+  {
+    ...coin(
+      "USDT",
+      "Tether USD",
+      { decimals: 6, priceUsd: 1, supply: 400_000_000, dailyVolatility: 0.01 },
+      sol("raydium-clmm-tight", 2_000_000),
+      usdc("whirlpool-tight", 3_000_000)
+    ),
+    address: USDT,
+    power: "freeze"
+  },
+  coin(
+    "HARBOR",
+    "Harbor",
+    { decimals: 7, priceUsd: 0.19, supply: 700_000_000, dailyVolatility: 0.2 },
+    usdt("raydium-cpmm", 300_000),
+    sol("raydium-cpmm-provided", 250_000)
+  ),
+  coin(
+    "ABACUS",
+    "Abacus",
+    { decimals: 0, priceUsd: 0.6, supply: 40_000_000, dailyVolatility: 0.3 },
+    sol("raydium-cpmm-provided", 180_000)
+  ),
+  coin(
+    "ATOM12",
+    "Twelve Decimals",
+    { decimals: 12, priceUsd: 0.9, supply: 4_000_000, dailyVolatility: 0.3 },
+    sol("raydium-cpmm-provided", 150_000)
+  ),
+  {
+    ...coin(
+      "CUSTODY",
+      "Custody Dollar Fund",
+      { decimals: 4, priceUsd: 10.2, supply: 900_000, dailyVolatility: 0.05 },
+      sol("raydium-cpmm", 200_000)
+    ),
+    power: "freeze"
+  },
+  {
+    ...coin(
+      "LEASH",
+      "Leash",
+      { decimals: 6, priceUsd: 0.07, supply: 50_000_000, dailyVolatility: 0.4 },
+      sol("whirlpool", 90_000)
+    ),
+    power: "delegate"
+  },
+  {
+    ...coin(
+      "SNARE",
+      "Snare",
+      { decimals: 6, priceUsd: 0.02, supply: 80_000_000, dailyVolatility: 0.4 },
+      sol("whirlpool", 60_000)
+    ),
+    power: "hook"
+  },
+  coin(
+    WASHED,
+    "Gusher",
+    { decimals: 6, priceUsd: 0.004, supply: 90_000_000, dailyVolatility: 0.1 },
+    sol("raydium-cpmm", 40_000)
+  ),
+  coin(
+    "MORIBUND",
+    "Moribund",
+    { decimals: 9, priceUsd: 0.0003, supply: 100_000_000, dailyVolatility: 0 },
+    sol("raydium-amm-v4", 800)
+  )
+]
+
+/**
+ * Names of coins whose liquidity is pulled, used in turn. Most imitate another coin: with Greek capitals, a Cyrillic
+ * letter, a zero, `rn` for `m`, `vv` for `w`, or the very same letters.
+ */
+export const falseNames: ReadonlyArray<readonly [symbol: string, name: string]> = [
+  ["\u039cUFFI\u039d", "\u039cuffi\u03bd"],
+  ["VVALRUS", "Sir VValrus"],
+  ["F\u0395R\u039d", "Fern Network"],
+  ["rnUFFIN", "rnuffin"],
+  ["\u0405OL", "Solana"],
+  ["\u03a4\u0395\u0391\u03a1\u039f\u03a4", "Short and stout"],
+  ["USD\u03a4", "Tether USD"],
+  ["PEBBLE", "Pebble"],
+  ["G00SE", "Goose on the loose"],
+  ["MOON", "Moon Shot"],
+  ["B\u0391S\u0391L\u03a4", "Basalt"],
+  ["OTTER", "Otter"]
+]
 
 /** Names of launched coins, used in turn. */
 export const launchNames: ReadonlyArray<readonly [symbol: string, name: string]> = [

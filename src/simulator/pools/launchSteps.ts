@@ -4,6 +4,7 @@ import type { Address } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { AccountRef, Call } from "../../programs/transactions/Call.ts"
 import {
+  burn,
   createAccount,
   initializeAccount,
   initializeMint,
@@ -37,6 +38,8 @@ export const innerCalls = (world: World, payer: Address, authority: Address, tra
       }
       case "issued":
         return [mintTo(TOKEN_PROGRAM, happening.mint, happening.to, authority, happening.amount)]
+      case "burnt":
+        return [burn(TOKEN_PROGRAM, happening.mint, happening.from, payer, happening.amount)]
       case "paid": {
         const call = paymentCall(world, happening, "seeded", transferChecked)
         return call === null

@@ -1,3 +1,4 @@
+import type { Address } from "../../domain/Address.ts"
 import { inventWallet } from "../chain/addresses.ts"
 import type { Spread } from "../chain/liquidity.ts"
 import { newMeteoraDammV2Pool } from "./meteoraDammV2Pools.ts"
@@ -28,6 +29,9 @@ const tight: ReadonlyArray<Spread> = [
   { share: 0.3, halfWidth: 250 }
 ]
 
+/** The wallet that adds and removes liquidity in the pools of kind `raydium-cpmm-provided`. */
+export const providerOf = (seed: string): Address => inventWallet(seed, "liquidity provider")
+
 type Builder = (world: World, spec: PoolSpec) => SimPool
 
 type Mode<Options> = Omit<Options, keyof PoolSpec>
@@ -51,6 +55,15 @@ const builders = {
   "raydium-amm-v4": newRaydiumAmmV4Pool,
   "raydium-amm-v4-closed": (world, spec) => newRaydiumAmmV4Pool(world, spec, false),
   "raydium-cpmm": cpmmPool({ config: standardCpmm, creatorFeeOn: null, state: "open" }),
+  "raydium-cpmm-provided": (world, spec) =>
+    newRaydiumCpmmPool(world, {
+      ...spec,
+      config: standardCpmm,
+      creatorFeeOn: null,
+      state: "open",
+      depositors: null,
+      provider: providerOf(world.seed)
+    }),
   "raydium-cpmm-creator": cpmmPool({ config: cpmmShared, creatorFeeOn: 2, state: "open" }),
   "raydium-cpmm-closed": cpmmPool({ config: standardCpmm, creatorFeeOn: null, state: "closed" }),
   "raydium-cpmm-newer": cpmmPool({ config: standardCpmm, creatorFeeOn: null, state: "newer" }),

@@ -1,7 +1,7 @@
 /** Raydium CPMM pools of the simulated market. */
 import { readU64, newAccountData, writeAddress, writeU16, writeU64 } from "../../programs/layout/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
-import { ceilDiv } from "../../programs/math/integers.ts"
+import { ceilDiv, squareRoot } from "../../programs/math/integers.ts"
 import { raydiumCpmm } from "../../programs/raydium/cpmm.ts"
 import {
   CPMM_CONFIG_DISCRIMINATOR,
@@ -19,6 +19,7 @@ import {
 } from "../../programs/raydium/cpmmLayout.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
+import { CPMM_LOCKED_LP, cpmmLiquidity } from "./cpmmLiquidity.ts"
 import { cpmmCall } from "./raydiumCalls.ts"
 import {
   afterTransferFee,
@@ -51,6 +52,8 @@ export interface CpmmSpec extends PoolSpec {
   readonly creatorFeeOn: 0 | 1 | 2 | null
   /** Accounts that the tokens (`a`) and the quote (`b`) come from; null creates new money. */
   readonly depositors: Pair | null
+  /** Who gets the LP tokens; nobody when absent. */
+  readonly provider?: Address | undefined
   /** `closed` rejects swaps. `newer` sets fields of a program version that the engine does not price. */
   readonly state: "open" | "closed" | "newer"
 }
@@ -94,7 +97,8 @@ const newState = (
   writeAddress(data, at.observation, name("observation"))
   data[at.status] = spec.state === "closed" ? cpmmStatusBits.swapOff : 0
   data[at.lpDecimals] = 9
-  writeU64(data, at.lpSupply, supplyOf(world.bank.must(name("lp mint"))))
+  const issued = supplyOf(world.bank.must(name("lp mint")))
+  writeU64(data, at.lpSupply, issued === 0n ? 0n : issued + CPMM_LOCKED_LP)
   data[at.reserved] = spec.state === "newer" ? 1 : 0
   data[at.creatorFeeOn] = spec.creatorFeeOn ?? 0
   data[at.creatorFeeEnabled] = spec.creatorFeeOn === null ? 0 : 1
@@ -141,6 +145,10 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     spec.depositors === null || isBaseFirst ? spec.depositors : { a: spec.depositors.b, b: spec.depositors.a }
   const vaults = newVaults(world, authority, { a, b }, (side) => name(`vault ${side}`), depositors)
   world.newMint({ address: name("lp mint"), decimals: 9, authority, freezeAuthority: null, transferFee: null })
+  if (spec.provider !== undefined) {
+    const whole = squareRoot(a[1] * b[1])
+    world.issue(world.purse(spec.provider, name("lp mint")), name("lp mint"), whole - CPMM_LOCKED_LP)
+  }
   const config = ensureConfig(world, spec.config)
   world.newAccount(address, CPMM_PROGRAM, newState(world, spec, [a[0], b[0]], vaults, name))
 
@@ -172,6 +180,7 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
   }
 
   const depth = vaultDepth(world, vaults)
+  const called = { address, mints, vaults, part: name }
   return {
     address,
     dex: raydiumCpmm.dex,
@@ -180,8 +189,9 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     mintB: b[0],
     open: () => spec.state === "open",
     plan,
-    call: cpmmCall(world, { address, mints, vaults, part: name }, config),
+    call: cpmmCall(world, called, config),
     price: () => depth().b / depth().a,
-    depth
+    depth,
+    ...(spec.provider !== undefined && { liquidity: cpmmLiquidity(world, called, spec.provider) })
   }
 }

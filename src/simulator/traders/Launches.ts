@@ -98,7 +98,7 @@ export const makeLaunches = (options: {
     const mint = { symbol, name, address, decimals: 6 }
     coins = [...coins, { mint, kind, creator, curve, pool: null }]
     const call = launchCall(world, { mint, kind, creator, curve: curve.address }, world.takeTrace())
-    return programDeed(world, { wallet: creator, validator: cast.validator }, "launch", call, 2)
+    return programDeed(world, { wallet: creator, validator: cast.validator }, "launch", [call], { signers: 2 })
   }
 
   const graduate = (): ReadonlyArray<Deed> => {
@@ -110,7 +110,7 @@ export const makeLaunches = (options: {
       coins = coins.map((other) => (other === coin ? { ...coin, pool } : other))
       const birth = { ...coin, curve: coin.curve.address }
       const call = graduationCall(world, cast.treasury, birth, pool.address, world.takeTrace())
-      return programDeed(world, { wallet: cast.treasury, validator: cast.validator }, "graduation", call, 1)
+      return programDeed(world, { wallet: cast.treasury, validator: cast.validator }, "graduation", [call])
     })
   }
 

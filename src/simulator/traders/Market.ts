@@ -1,19 +1,19 @@
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
-import { inventAddress } from "../chain/addresses.ts"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
-import { type Cast, castOf, distribute, fundCast, type SimWallet } from "./cast.ts"
+import { castOf, fundCast, type SimWallet } from "./cast.ts"
 import { type Followers, makeFollowers } from "./followers.ts"
-import { type Coin, coins, type PoolPlan, SOL_USD, solUsdcPools } from "../pools/catalog.ts"
+import { makeHardships } from "./Hardships.ts"
+import { listCoin, listing, openPool, worthOf } from "./listing.ts"
+import { type Coin, coins, oddCoins, solUsdcPools } from "../pools/catalog.ts"
 import { type Launched, makeLaunches } from "./Launches.ts"
 import type { Deed } from "../chain/Ledger.ts"
 import { deployProgram } from "../chain/programAccounts.ts"
 import { programs } from "../../programs/registry.ts"
-import { newPool } from "../pools/newPool.ts"
 import { makeRandom, type Random } from "../chain/Random.ts"
 import type { SimMint, SimPool } from "../chain/SimPool.ts"
 import type { Listing } from "./retail.ts"
 import { makeTraders, type Pace } from "./Traders.ts"
-import { makeWorld, type World } from "../chain/World.ts"
+import { makeWorld } from "../chain/World.ts"
 
 export interface Market {
   /** All mints. SOL and USDC come first. */
@@ -22,13 +22,14 @@ export interface Market {
   readonly pools: () => ReadonlyArray<SimPool>
   /** Makes one block with the trades of all slots since the previous block. */
   readonly advance: () => Block
+  /** Makes a block that no later block builds on, or null in a market without hardships. */
+  readonly fork: () => Block | null
   /** Deploys an AMM program again in the slot that has begun. */
   readonly upgrade: (programId: Address, elf?: Uint8Array) => void
   /** Follows and fills of the simulated copier. */
   readonly copies: Followers["journal"]
 }
 
-const SLOTS_PER_DAY = 86_400_000 / SLOT_MS
 /** Slots between launches: twenty minutes. Some coins are launched in the first slot. */
 const SLOTS_PER_LAUNCH = 3_000
 const FIRST_LAUNCHES = 6
@@ -40,74 +41,32 @@ const MOST_SWAPS = 30
 const LIVELY = 0.7
 const BOLDEST = 8
 
-const quotes = { SOL: { mint: SOL, decimals: 9, usd: SOL_USD }, USDC: { mint: USDC, decimals: 6, usd: 1 } } as const
 const money: ReadonlyArray<SimMint> = [
   { symbol: "SOL", name: "Wrapped SOL", address: SOL, decimals: 9 },
   { symbol: "USDC", name: "USD Coin", address: USDC, decimals: 6 }
 ]
 
-const units = (whole: number, decimals: number): bigint => BigInt(Math.round(whole * 10 ** decimals))
-
-/** What one atomic unit is worth, in lamports. */
-const worthOf = (usd: number, decimals: number): number => ((usd / SOL_USD) * 1e9) / 10 ** decimals
-
-/** Creates one pool. Both sides have the same value. */
-const openPool = (world: World, base: SimMint, usd: number, plan: PoolPlan, index: number): SimPool => {
-  const quote = quotes[plan.quote]
-  return newPool(world, plan.kind, {
-    label: `${base.symbol} ${index}`,
-    base: base.address,
-    quote: quote.mint,
-    baseAmount: units(plan.sideUsd / usd, base.decimals),
-    quoteAmount: units(plan.sideUsd / quote.usd, quote.decimals)
-  })
-}
-
-const listing = (
-  mint: Mint,
-  worth: number,
-  dailyVolatility: number,
-  pools: ReadonlyArray<SimPool>,
-  launched = false
-): Listing => ({
-  mint,
-  worth,
-  launched,
-  volatility: dailyVolatility / Math.sqrt(SLOTS_PER_DAY),
-  pools: pools.filter(({ open }) => open())
-})
-
-const listCoin = (
-  world: World,
-  cast: Cast,
-  coin: Coin
-): { readonly mint: SimMint; readonly pools: ReadonlyArray<SimPool> } => {
-  const { symbol, name, decimals, transferFee, priceUsd, supply } = coin
-  const address = inventAddress(world.seed, `mint ${symbol}`)
-  world.newMint({ address, decimals, authority: cast.treasury, freezeAuthority: null, transferFee, naming: coin })
-  const mint = { symbol, name, address, decimals }
-  const pools = coin.pools.map((plan, index) => openPool(world, mint, priceUsd, plan, index))
-  const inPools = coin.pools.reduce((sum, { sideUsd }) => sum + sideUsd / priceUsd, 0)
-  distribute(world, cast, address, units(Math.max(supply - inPools, supply / 10), decimals))
-  return { mint, pools }
-}
+/** What is left of the believed value of a coin that was sold off. */
+const FALLEN = 0.05
 
 /**
  * Makes listings for launched coins. Most coins are believed to be worth little more than their price, a few many
  * times that.
  */
-const makeLaunchListings = (random: Random) => {
-  const known = new Map<Mint, { readonly launched: Launched; readonly listing: Listing }>()
+const makeLaunchListings = (random: Random, isFallen: (mint: Mint) => boolean) => {
+  const known = new Map<Mint, { readonly launched: Launched; readonly listing: Listing; readonly fell: boolean }>()
   return (launched: Launched): Listing => {
     const { mint, curve, pool } = launched
     const before = known.get(mint.address)
+    const fell = isFallen(mint.address)
     // Graduation replaces the pool and keeps the believed value.
-    if (before?.launched === launched) {
+    if (before?.launched === launched && before.fell === fell) {
       return before.listing
     }
-    const worth = before?.listing.worth ?? curve.price() * (0.7 + 40 * random.unit() ** 3)
+    const believed = before?.listing.worth ?? curve.price() * (0.7 + 40 * random.unit() ** 3)
+    const worth = fell && before?.fell === false ? believed * FALLEN : believed
     const now = listing(mint.address, worth, 1, [pool ?? curve], true)
-    known.set(mint.address, { launched, listing: now })
+    known.set(mint.address, { launched, listing: now, fell })
     return now
   }
 }
@@ -129,15 +88,19 @@ export const makeMarket = (options: {
   readonly retailWallets?: number | undefined
   /** Coins besides SOL and USDC; the catalogue's coins by default. */
   readonly listed?: ReadonlyArray<Coin> | undefined
+  /** With rugs, sandwiches, bursts of failures and the like; without them by default. */
+  readonly hardships?: boolean | undefined
   /** When the past ends, in milliseconds since the Unix epoch; at once when absent. */
   readonly liveUnixMs?: number
 }): Market => {
-  const { seed, bank, listed = coins, retailWallets, swapsPerSecond } = options
+  const { seed, bank, retailWallets, swapsPerSecond } = options
+  const listed = options.listed ?? (options.hardships === true ? [...coins, ...oddCoins] : coins)
   const world = makeWorld(seed, bank)
   const random = makeRandom(seed)
   const { cast, wallets } = castOf(seed, retailWallets)
   const launches = makeLaunches({ world, random: makeRandom(`${seed} launches`), cast })
-  const listingOf = makeLaunchListings(random)
+  const hardships = options.hardships === true ? makeHardships({ world, cast, launches }) : undefined
+  const listingOf = makeLaunchListings(random, (mint) => hardships?.isFallen(mint) === true)
   const lasting: Array<{ readonly mint: SimMint; readonly pools: ReadonlyArray<SimPool>; readonly listing: Listing }> =
     []
 
@@ -147,6 +110,7 @@ export const makeMarket = (options: {
     }
     programs.forEach(({ programId }) => deployProgram(world, programId, 0))
     fundCast(world, cast)
+    hardships?.begin()
     followers.begin()
     const [, usdc] = money
     if (usdc !== undefined) {
@@ -156,7 +120,11 @@ export const makeMarket = (options: {
     for (const coin of listed) {
       const { mint, pools } = listCoin(world, cast, coin)
       const worth = worthOf(coin.priceUsd, coin.decimals)
-      lasting.push({ mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, pools) })
+      // Nobody trades a dead coin.
+      const traded = coin.dailyVolatility === 0 ? [] : pools
+      const entry = { mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, traded) }
+      lasting.push(entry)
+      hardships?.note(coin, entry)
     }
     // The first accounts belong to no transaction.
     bank.takeJournal()
@@ -164,9 +132,11 @@ export const makeMarket = (options: {
   }
 
   const listings = (): ReadonlyArray<Listing> =>
-    [...lasting.map((coin) => coin.listing), ...launches.live().map(listingOf)].filter(({ pools }) =>
-      pools.some(({ open }) => open())
-    )
+    [
+      ...lasting.map((coin) => coin.listing),
+      ...launches.live().map(listingOf),
+      ...(hardships?.listings() ?? [])
+    ].filter(({ pools }) => pools.some(({ open }) => open()))
 
   const beganAtMs = bank.clock().unixTimestamp * 1000
   const times = { beganAtMs, liveAtMs: Math.max(beganAtMs, options.liveUnixMs ?? 0) }
@@ -179,26 +149,35 @@ export const makeMarket = (options: {
 
   const slot = (): ReadonlyArray<Deed> => {
     const now = bank.clock().slot
-    const pace = paceOf(swapsPerSecond, now - tradedAt)
+    const slots = now - tradedAt
+    const pace = paceOf(swapsPerSecond, slots)
     tradedAt = now
     const isDue = now - launchedAt >= SLOTS_PER_LAUNCH
     launchedAt = isDue ? now : launchedAt
     const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...trade(pace)]
-    return [...deeds, ...followers.copy(deeds)]
+    const harm = hardships?.act(listings, slots, deeds.length) ?? []
+    return [...deeds, ...harm, ...followers.copy(deeds)]
   }
 
   return {
-    mints: () => [...money, ...lasting.slice(1).map(({ mint }) => mint), ...launches.all().map(({ mint }) => mint)],
+    mints: () => [
+      ...money,
+      ...lasting.slice(1).map(({ mint }) => mint),
+      ...launches.all().map(({ mint }) => mint),
+      ...(hardships?.mints() ?? [])
+    ],
     wallets,
     pools: () => [
       ...lasting.flatMap(({ pools }) => pools),
-      ...launches.all().flatMap(({ curve, pool }) => (pool === null ? [curve] : [curve, pool]))
+      ...launches.all().flatMap(({ curve, pool }) => (pool === null ? [curve] : [curve, pool])),
+      ...(hardships?.pools() ?? [])
     ],
     advance: () => {
       const block = bank.produce(slot)
       followers.settle(block.transactions)
       return block
     },
+    fork: () => (hardships === undefined ? null : bank.fork(() => hardships.stray(listings()))),
     upgrade: (programId, elf) => {
       deployProgram(world, programId, bank.clock().slot, elf)
       // An upgrade belongs to no transaction here.

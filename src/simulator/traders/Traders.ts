@@ -1,4 +1,5 @@
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
+import { isDollar } from "../../domain/stables.ts"
 import { arbitrage, type Worth } from "./arbitrage.ts"
 import { type Cast, frontEndOf } from "./cast.ts"
 import type { Deed } from "../chain/Ledger.ts"
@@ -84,7 +85,9 @@ const makeBeliefs = (listings: () => ReadonlyArray<Listing>) => {
       if (before?.listing === listing) {
         return before
       }
-      const belief = { listing, worth: before?.worth ?? listing.worth, attention: before?.attention ?? 1 }
+      const isSame = before?.listing.worth === listing.worth
+      const worth = before !== undefined && isSame ? before.worth : listing.worth
+      const belief = { listing, worth, attention: before?.attention ?? 1 }
       known.set(listing.mint, belief)
       return belief
     })
@@ -114,7 +117,7 @@ export const makeTraders = (options: {
     const [pool] = listings().find(({ mint }) => mint === USDC)?.pools ?? []
     return pool === undefined ? 0 : priceOf(pool, USDC)
   }
-  const worthOf: Worth = (mint) => (mint === SOL ? 1 : mint === USDC ? lamportsPerUsdc() : null)
+  const worthOf: Worth = (mint) => (mint === SOL ? 1 : isDollar(mint) ? lamportsPerUsdc() : null)
 
   const give = (from: Address, to: Address, mint: Mint, amount: bigint): void => {
     world.takeTrace()

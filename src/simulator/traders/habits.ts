@@ -32,7 +32,7 @@ const SCALPER_STAY = 150
 const HOLDER_EVERY = 3_000
 
 /** The deepest open pool against SOL. */
-const homeOf = ({ mint, pools }: Listing): SimPool | undefined =>
+export const homeOf = ({ mint, pools }: Listing): SimPool | undefined =>
   pools
     .filter((pool) => pool.open() && otherMint(pool, mint) === SOL)
     .toSorted((a, b) => depthOf(b, SOL) - depthOf(a, SOL))[0]

@@ -101,7 +101,7 @@ describe("readMint", () => {
   })
 
   it("skips extensions that do not change amounts", () => {
-    // Type 14 is a transfer hook, type 10 an interest rate for display.
+    // Type 14 is a transfer hook, here without a program. Type 10 is an interest rate for display.
     assert.strictEqual(reasonOf(readMint(reading(extended(14n, 64n)), MINT)), "read")
     assert.strictEqual(reasonOf(readMint(reading(extended(10n, 52n)), MINT)), "read")
   })
@@ -112,6 +112,11 @@ describe("readMint", () => {
 
   it("refuses a mint that cannot be transferred", () => {
     assert.strictEqual(reasonOf(readMint(reading(extended(9n, 0n)), MINT)), "unsupported")
+  })
+
+  it("refuses a mint whose transfers call a program, by name", () => {
+    const read = readMint(reading(extended(14n, 64n, [202, 1n, 1])), MINT)
+    assert.deepStrictEqual(read, { reason: "unsupported", detail: `mint ${MINT} has a transfer hook` })
   })
 
   it("is closed while the mint is paused, and only then", () => {
