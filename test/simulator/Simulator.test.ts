@@ -98,7 +98,7 @@ describe("Simulator", () => {
     Effect.gen(function* () {
       const { digest, faults } = yield* Simulator
       assert.strictEqual(faults.current().accounts, "truncated")
-      const named = Simulator.layer({ seed: "from the environment", speed: 0 })
+      const named = Simulator.layer({ seed: "from the environment", speed: 0, hardships: true })
       const same = yield* Effect.provide(
         Effect.flatMap(Simulator, (simulator) => simulator.digest),
         named

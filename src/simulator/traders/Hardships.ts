@@ -3,63 +3,21 @@
  * providers who use their powers. Everything derives from the seed. Rates are per slot, so they are the same in the
  * past and live.
  */
-import { type Address, type Mint, SOL } from "../../domain/Address.ts"
-import { inventWallet, SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import { type Mint, SOL } from "../../domain/Address.ts"
+import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { Deed } from "../chain/Ledger.ts"
-import { makeRandom, type Random } from "../chain/Random.ts"
 import type { SimMint, SimPool } from "../chain/SimPool.ts"
-import { type Carried, sell } from "../chain/trade.ts"
-import { type Parties, tradeDeed } from "../chain/transactions.ts"
+import { sell } from "../chain/trade.ts"
 import type { World } from "../chain/World.ts"
 import { type Coin, WASHED } from "../pools/catalog.ts"
-import { providerOf } from "../pools/newPool.ts"
 import type { Cast } from "./cast.ts"
 import { homeOf } from "./habits.ts"
 import { makeInsiders } from "./insiders.ts"
 import { makeIssuers } from "./issuers.ts"
 import type { Launches } from "./Launches.ts"
-import { issuerOf } from "./listing.ts"
 import { makePredators } from "./predators.ts"
 import type { Listing } from "./retail.ts"
-
-/** A coin with its pools. */
-export interface Listed {
-  readonly mint: SimMint
-  readonly pools: ReadonlyArray<SimPool>
-}
-
-/** Who takes part in hardships, and where. */
-export interface Stage {
-  readonly world: World
-  readonly cast: Cast
-  readonly random: Random
-  readonly issuer: Address
-  readonly provider: Address
-  /** Launch coins and pull their liquidity. */
-  readonly ruggers: ReadonlyArray<Address>
-  /** Trade with each other. */
-  readonly washers: ReadonlyArray<Address>
-  /** Trade around the purchases of others. */
-  readonly attacker: Address
-  /** Repeat swaps that fail. */
-  readonly spammers: ReadonlyArray<Address>
-  /** Wallets that only hold coins of issuers. */
-  readonly bystanders: ReadonlyArray<Address>
-  readonly parties: (wallet: Address) => Parties
-  /** The transaction of one swap; none when there was no swap. */
-  readonly traded: (wallet: Address, swap: Carried | null) => ReadonlyArray<Deed>
-}
-
-/** The coins that some hardships need. */
-export interface Targets {
-  washed?: Listed
-  frozen?: Listed
-  delegated?: Listed
-  /** Pools whose provider adds and removes liquidity. */
-  readonly provided: Array<SimPool>
-  /** Mints that can be burnt and sent to others. */
-  readonly mints: Array<Mint>
-}
+import { type Listed, stageOf, type Targets } from "./stage.ts"
 
 export interface Hardships {
   /** Creates and funds the wallets. */
@@ -82,27 +40,6 @@ export interface Hardships {
 const STRAYS = 3
 const STRAY_LAMPORTS = 2_000_000_000n
 const FUNDS = 20_000_000_000_000n
-
-const stageOf = (world: World, cast: Cast): Stage => {
-  const { seed } = world
-  const several = (kind: string, count: number) =>
-    Array.from({ length: count }, (_, index) => inventWallet(seed, `${kind} ${index + 1}`))
-  const parties = (wallet: Address): Parties => ({ wallet, validator: cast.validator })
-  return {
-    world,
-    cast,
-    random: makeRandom(`${seed} hardships`),
-    issuer: issuerOf(seed),
-    provider: providerOf(seed),
-    ruggers: several("rugger", 3),
-    washers: several("washer", 2),
-    attacker: inventWallet(seed, "sandwich attacker"),
-    spammers: several("spammer", 4),
-    bystanders: several("bystander", 6),
-    parties,
-    traded: (wallet, swap) => (swap === null ? [] : [tradeDeed(world, parties(wallet), [swap])])
-  }
-}
 
 /** Makes the hardships of a market. None have happened yet. */
 export const makeHardships = (options: {

@@ -6,7 +6,7 @@ import { withFrozen } from "../chain/tokens.ts"
 import { sell } from "../chain/trade.ts"
 import { failedDeeds, programDeed, transferDeed } from "../chain/transactions.ts"
 import { decimalsOf } from "../chain/World.ts"
-import type { Stage, Targets } from "./Hardships.ts"
+import type { Stage, Targets } from "./stage.ts"
 
 /** A step of a freeze or of a seizure every 15 minutes, the others every 10 or 20 minutes. */
 const POWER_EVERY = 2_250

@@ -6,7 +6,7 @@ import type { SimPool } from "../chain/SimPool.ts"
 import { transferFeeOf } from "../chain/tokens.ts"
 import { depthOf, sell } from "../chain/trade.ts"
 import { failedDeeds } from "../chain/transactions.ts"
-import type { Stage, Targets } from "./Hardships.ts"
+import type { Stage, Targets } from "./stage.ts"
 import { homeOf } from "./habits.ts"
 import type { Listing } from "./retail.ts"
 
