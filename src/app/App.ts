@@ -39,6 +39,7 @@ import * as ProofStorePg from "../quotes/execution/ProofStorePg.ts"
 import * as VenueProofs from "../quotes/VenueProofs.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
+import * as DiskReadings from "../storage/diskReadings.ts"
 import { AuditReader } from "../tokens/AuditReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { RiskReader } from "../tokens/risk/RiskReader.ts"
@@ -161,6 +162,7 @@ const capabilities = Layer.mergeAll(
   funding,
   perps,
   newPools,
+  DiskReadings.layer,
   roles.poolIndexKeeper,
   roles.proofs.pipe(Layer.provideMerge(programWatch))
 )

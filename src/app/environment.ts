@@ -93,12 +93,14 @@ export const checkPaths = Effect.gen(function* () {
     }
     yield* Effect.mapError(files.access(at, { readable: true }), () => unusable("may not be read"))
   })
-  const [accounts, identities, ready] = yield* Effect.all([
+  const [accounts, backups, identities, ready] = yield* Effect.all([
     path("ACCOUNTS_DIR"),
+    path("BACKUP_DIR"),
     path("IDENTITIES_FILE"),
     path("READY_FILE")
   ])
   yield* Option.isSome(accounts) ? must("ACCOUNTS_DIR", accounts.value, "Directory") : Effect.void
+  yield* Option.isSome(backups) ? must("BACKUP_DIR", backups.value, "Directory") : Effect.void
   yield* Option.isSome(identities) ? must("IDENTITIES_FILE", identities.value, "File") : Effect.void
   yield* Option.isSome(ready) ? must("READY_FILE", dirname(resolve(ready.value)), "Directory") : Effect.void
 })

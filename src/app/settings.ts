@@ -113,6 +113,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
 /** Settings that are free text, and paths, which `checkPaths` looks at. */
 const texts = [
   "ACCOUNTS_DIR",
+  "BACKUP_DIR",
   "FUNDING_TOKEN",
   "HOST",
   "IDENTITIES_FILE",

@@ -6,6 +6,8 @@ import { Readings } from "./Readings.ts"
 /** How often the event loop's delay is sampled, in milliseconds. This is also the resolution of the result. */
 const RESOLUTION_MS = 10
 const NANOS = 1e9
+/** A system without a limit reports one that no machine has. */
+const NO_LIMIT = 2 ** 50
 
 /** The delay in seconds, less the resolution, which the timer itself waits. */
 const seconds = (nanos: number) => Math.max(0, nanos / NANOS - RESOLUTION_MS / 1000)
@@ -46,6 +48,14 @@ export const processReadings = Effect.gen(function* () {
   )
   yield* gauge("process_resident_memory_bytes", "Resident memory, worker threads included.", () =>
     process.memoryUsage.rss()
+  )
+  yield* gauge(
+    "process_memory_limit_bytes",
+    "Memory that the container allows all of its processes; absent without a limit.",
+    () => {
+      const limit = process.constrainedMemory()
+      return limit > 0 && limit < NO_LIMIT ? limit : null
+    }
   )
   yield* gauge("nodejs_heap_bytes", "Heap of the main thread by state, and memory outside it.", () => {
     const { arrayBuffers, external, heapTotal, heapUsed } = process.memoryUsage()

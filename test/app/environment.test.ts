@@ -104,6 +104,7 @@ describe("the environment", () => {
       writeFileSync(file, "[]")
       const missing = join(folder, "missing")
       const gone = "does not exist, or may not be looked at"
+      assert.strictEqual(yield* failed({ BACKUP_DIR: missing }), `fathom: BACKUP_DIR: ${missing} ${gone}`)
       assert.strictEqual(yield* failed({ ACCOUNTS_DIR: missing }), `fathom: ACCOUNTS_DIR: ${missing} ${gone}`)
       assert.strictEqual(yield* failed({ IDENTITIES_FILE: missing }), `fathom: IDENTITIES_FILE: ${missing} ${gone}`)
       assert.strictEqual(

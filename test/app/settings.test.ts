@@ -7,6 +7,7 @@ import { checkedSettings, settingNames } from "../../src/app/settings.ts"
 /** Free text, which cannot be bad, and paths, which are checked when they are opened. */
 const unchecked = new Set([
   "ACCOUNTS_DIR",
+  "BACKUP_DIR",
   "FUNDING_TOKEN",
   "HOST",
   "IDENTITIES_FILE",

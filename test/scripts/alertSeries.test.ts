@@ -23,9 +23,10 @@ const fired = (scrapes: ReadonlyArray<Scrape>, heldSeconds: number) => {
 
 const state = (source: string, name: string) => `fathom_source_state{source="${source}",state="${name}"} 1`
 
-const requests = (good: number, bad: number) =>
-  scrape(`fathom_http_requests_total{status="200"} ${good}\nfathom_http_requests_total{status="503"} ${bad}\n`)
+const requests = (good: number, bad: number, status = 500) =>
+  scrape(`fathom_http_requests_total{status="200"} ${good}\nfathom_http_requests_total{status="${status}"} ${bad}\n`)
 
+const started = (atSeconds: number) => scrape(`process_start_time_seconds ${atSeconds}`)
 const refused = (appends: number) => scrape(`fathom_bus_failed_appends_total ${appends}`)
 const dropped = (trades: number) => scrape(`fathom_clickhouse_spool_dropped_trades_total ${trades}`)
 
@@ -39,7 +40,13 @@ describe("faults that are provoked", () => {
   })
 
   /** A rule on a counter needs two samples, and has a test of its own. */
-  const written: Record<Exclude<keyof typeof unprovoked, "FathomBusRefuses">, string> = {
+  const written: Record<
+    Exclude<keyof typeof unprovoked, "FathomBusRefuses" | "FathomRestarts" | "FathomServerErrors">,
+    string
+  > = {
+    FathomBackupOld: "fathom_backup_age_seconds 180000",
+    FathomDiskFull: "fathom_data_disk_free_bytes 9000000000\nfathom_data_disk_size_bytes 100000000000",
+    FathomMemoryLimit: "process_resident_memory_bytes 950000000\nprocess_memory_limit_bytes 1000000000",
     FathomAlertsMissed: state("alerts", "partial"),
     FathomDecoderDrifts: [
       'fathom_decoding_drift_since_seconds{dex="pumpswap"} 1791476400',
@@ -53,7 +60,14 @@ describe("faults that are provoked", () => {
     FathomUsageUncounted: state("usage", "partial")
   }
   it.skipIf(!hasPromtool).each(Object.entries(written))("and %s fires on written samples", (rule, text) => {
-    assert.deepStrictEqual(fired([scrape(text)], 120), [rule])
+    assert.deepStrictEqual(fired([scrape(text)], 4000), [rule])
+  })
+
+  it.skipIf(!hasPromtool)("and a process that starts again and again fires its rule, though each start answers", () => {
+    assert.deepStrictEqual(fired([started(1), started(1), started(60), started(60)], 60), [])
+    assert.deepStrictEqual(fired([started(1), started(60), started(120), started(180)], 60), ["FathomRestarts"])
+    const known = started(1)
+    assert.deepStrictEqual(fired([known, null, known, null, known, null, known], 20), ["FathomRestarts"])
   })
 
   it.skipIf(!hasPromtool)("and blocks that the bus does not take fire its rule", () => {
@@ -114,6 +128,8 @@ describe("samples of a scrape", () => {
   it.skipIf(!hasPromtool)("let counters grow as they grew last", () => {
     assert.deepStrictEqual(fired([requests(0, 0), requests(10, 0)], 900), [])
     assert.deepStrictEqual(fired([requests(0, 0), requests(10, 1)], 900), ["FathomServerErrors"])
+    // Refusals by design are no faults.
+    assert.deepStrictEqual(fired([requests(0, 0, 503), requests(10, 10, 503)], 900), [])
   })
 
   it("are no success of a file that promtool cannot read", () => {

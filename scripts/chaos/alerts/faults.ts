@@ -33,7 +33,7 @@ export const faults: ReadonlyArray<FaultKind> = [
   {
     fault: "database that does not answer",
     // Requests with a key wait until their deadline.
-    fires: ["FathomDatabaseLost", "FathomServerErrors", "FathomSlowQuotes", "FathomStoreLags"],
+    fires: ["FathomDatabaseLost", "FathomSlowQuotes", "FathomStoreLags"],
     seconds: 30
   },
   { fault: "event loop held", fires: ["FathomLoopDelayed"], seconds: 30 },
@@ -50,6 +50,11 @@ export const faults: ReadonlyArray<FaultKind> = [
 
 /** Rules that no fault of this run provokes, and the reason. Each is evaluated on written samples by a test. */
 export const unprovoked = {
+  FathomBackupOld: "a backup that was written days ago",
+  FathomDiskFull: "a full disk of DATA_DIR: the database of this run has another one",
+  FathomMemoryLimit: "a container with a limit",
+  FathomRestarts: "a process that ends again and again",
+  FathomServerErrors: "answers of 500, which are faults of the program",
   FathomAlertsMissed: "an evaluation that falls behind by more blocks than wait for it",
   FathomBusRefuses: "a service of several processes with a full Valkey",
   FathomDecoderDrifts: "a program that changes its instructions or events",
