@@ -2,6 +2,7 @@
 import { Clock, Config, Effect, Layer, Option } from "effect"
 import { readdir, stat, statfs } from "node:fs/promises"
 import { join } from "node:path"
+import { monotonicMs } from "../domain/loopTime.ts"
 import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
 import { Readings } from "../operations/Readings.ts"
 import { dataDir } from "./Database.ts"
@@ -11,11 +12,15 @@ export const backupDir = Config.option(Config.String("BACKUP_DIR"))
 
 /** How often the disk is looked at. A disk that does not answer holds up nothing but the next look. */
 const LOOKED_AT_EVERY = "15 seconds"
+/** What was seen counts for so long, in milliseconds: a look may never end. */
+const SEEN_FOR_MS = 60_000
 
 interface Seen {
   disk: { readonly free: number; readonly size: number } | null
   /** Milliseconds since the Unix epoch; zero without any file. */
   backedUpAtMs: number | null
+  /** When the last look ended, by the monotonic clock in milliseconds. */
+  lookedAtMs: number
 }
 
 const room = (folder: string) =>
@@ -43,21 +48,24 @@ export const layer = Layer.effectDiscard(
     const folder = yield* dataDir
     const backups = yield* backupDir
     const begunAtMs = yield* Clock.currentTimeMillis
-    const seen: Seen = { disk: null, backedUpAtMs: null }
+    const clock = yield* Clock.Clock
+    const last: Seen = { disk: null, backedUpAtMs: null, lookedAtMs: Number.NEGATIVE_INFINITY }
+    const seen = () => (monotonicMs(clock) - last.lookedAtMs < SEEN_FOR_MS ? last : null)
     const look = Effect.gen(function* () {
-      seen.disk = Option.getOrNull(yield* Effect.option(room(folder)))
+      last.disk = Option.getOrNull(yield* Effect.option(room(folder)))
       if (Option.isSome(backups)) {
         const newest = yield* Effect.option(newestFile(backups.value))
-        seen.backedUpAtMs = Option.isSome(newest) ? (newest.value ?? begunAtMs) : null
+        last.backedUpAtMs = Option.isSome(newest) ? (newest.value ?? begunAtMs) : null
       }
+      last.lookedAtMs = monotonicMs(clock)
     })
     yield* readings.report(
       { name: "fathom_data_disk_free_bytes", help: "Room on the disk of DATA_DIR for this user.", kind: "gauge" },
-      () => seen.disk?.free ?? null
+      () => seen()?.disk?.free ?? null
     )
     yield* readings.report(
       { name: "fathom_data_disk_size_bytes", help: "Size of the disk of DATA_DIR.", kind: "gauge" },
-      () => seen.disk?.size ?? null
+      () => seen()?.disk?.size ?? null
     )
     yield* readings.report(
       {
@@ -65,7 +73,10 @@ export const layer = Layer.effectDiscard(
         help: "Time since the newest file in BACKUP_DIR was written, or since the start without any; absent without the setting.",
         kind: "gauge"
       },
-      (nowMs) => (seen.backedUpAtMs === null ? null : Math.max(0, nowMs - seen.backedUpAtMs) / 1000)
+      (nowMs) => {
+        const backedUpAtMs = seen()?.backedUpAtMs ?? null
+        return backedUpAtMs === null ? null : Math.max(0, nowMs - backedUpAtMs) / 1000
+      }
     )
     yield* look.pipe(
       keepGoing("Looking at the disk"),

@@ -78,3 +78,26 @@ it("refuses an unknown version with its number, and bytes that are not a block",
   const withoutEnd = Buffer.concat([Buffer.of(VERSION), zstdCompressSync(Buffer.from("{}\n{}"))])
   assert.deepInclude(failure(withoutEnd), { _tag: "UnreadableBlock", version: VERSION })
 })
+
+/**
+ * The bytes of version 2. They stay readable after a change of the encoding, so that a process can be deployed beside
+ * one of the release before.
+ */
+const SECOND =
+  "Aii1L/1grwUFFQD2qIEn8OjMAxDQDLAKeNk7Ch4yDgm2X/ASI6feTxQI4wdlyWDAM/CyeFEBdQBzAHoADMvKZsWiLI3BKxfxB/q74nCBsIEkvDzbgMWByKyua3QWlIAWFmFgqVwbPFkOioy9cPLKRXtv3VSeYDf8feVWj2LF3bf93RNz5pXbm7UvYJVvu1Ut+tt9K1f5ZsUKfuJmSMMUzUlJs/I9YMFP9H9m5WK+2xcCoU9yiiTJEE0HSD4SBD0PpS23Me3cO+Kb91ZDT8Njvf4Ojt/GqRP3v3fEld+cM66RbVcsON6s8Z+Vb7titU+H/i63qHMI1ut/qHzfCn6a3fxdzjGD1d8546Yn3gMzFo/tw4A1sRALpE6BciA5ss3EHUQwFBmlQnlXLEU5hlW+WV297U/dAGOBoM4eEohlQ0AgWVHDu4wQx2CpUN1FQ2zr4EQSGgdFQlD4+zMzZW+rt636AkAnrALailz1px2PArxy2+Hqaf6OiTx7gegyBQfJQUFwGU1gTg1kwoBk7+PcMBy3P+1YrVmNxSMXEIJjAB1KKfYUo5RS7DEqMUodBEMtQPtDL59S6l3KB3t6eP+JvXwqX2IYhr18aG+y9qfUpZSRv/z5PnESBkei0DgYLRzGRovrSuBESOMaHRmEK8wU32REWmMJMjZLQN6B9JiSh0NPKtcAZkJlDw5yQVmh4KIIZESKETcgIAJCjJHqPEobUEsOsAGN1DJg2/3yRrYgCFs4VhR95FBTxYSSZCSTIQIub/HPysQhrcTLuXBNgDEDgG/+xO9CvQEVVgbHa6yoD98GBTCQIB9QmANbYdCQTCjqANZ4FKJAKBPUjakLQBLAj9N73bLQHsiIIcx1p0OQKXcV7fjTxHE5IO5SWe3VJOuRbcXm2t2AlgkFwAk="
+
+it("reads the block of a process that still writes version 2", () => {
+  const { transactions, ...head } = decodeBlock(Buffer.from(SECOND, "base64"))
+  assert.deepStrictEqual(head, {
+    slot: 12,
+    timeMs: MONDAY * 1000,
+    timeEstimated: false,
+    trades: [trade({ slot: 12 })],
+    transfers: [trade({ role: "transfer", priceUsd: null, amount: 2n ** 63n })],
+    launches: [{ mint: mintOf(1), launchpad: "pump-fun", pool: null, event: "created" }],
+    supply: [{ mint: mintOf(2), change: -5n }],
+    afterGap: false
+  })
+  const made = transactionOf({ index: 3, legs: [leg()], nets: [netOf(leg(), [0])] })
+  assert.deepStrictEqual(Array.from(transactions, plain), [plain(made)])
+})
