@@ -29,7 +29,14 @@ const next = openMarket(shape)
 const batchOf = (place: number, trades: ReadonlyArray<TapeTrade>) => {
   const slot = FIRST_SLOT + place
   const timeMs = OPENING_MS + place * BLOCK_MS
-  return { slot, timeMs, launches: [], afterGap: false, trades: trades.map((trade) => ({ ...trade, slot, timeMs })) }
+  return {
+    slot,
+    timeMs,
+    launches: [],
+    afterGap: false,
+    transactions: [],
+    trades: trades.map((trade) => ({ ...trade, slot, timeMs }))
+  }
 }
 
 const main = Effect.gen(function* () {

@@ -43,10 +43,10 @@ const RESTORE_PATIENCE = Duration.seconds(5)
 export const restorePatience = durationSetting("RESTORE_PATIENCE").pipe(Config.withDefault(RESTORE_PATIENCE))
 
 /**
- * Blocks that a rebuild applies in one step. More than arrive meanwhile, so that the rebuild ends even while the tape
- * catches up.
+ * Blocks that a rebuild applies in one turn of the loop. At most one new block is applied in a turn, so the rebuild ends
+ * even while the tape catches up. With more of them, new blocks would wait: a block of a busy chain takes 40 ms.
  */
-const MOST_AT_ONCE = 8
+const MOST_AT_ONCE = 2
 
 /** Blocks that a subscriber may be behind before it loses the oldest. */
 export const SUBSCRIBER_BUFFER = 1024

@@ -66,6 +66,30 @@ it.effect("is as late as its newest block is old, although blocks arrive all the
   }).pipe(Effect.provide(Market.layerManual()))
 )
 
+it.live("lets other fibers run between two blocks that came during a rebuild", () =>
+  Effect.gen(function* () {
+    const { apply, rebuild } = yield* Tape
+    yield* apply(batch(1))
+    let turns = 0
+    let isOver = false
+    const count = () => {
+      turns += 1
+      return isOver ? undefined : setImmediate(count)
+    }
+    yield* rebuild(() =>
+      Effect.gen(function* () {
+        yield* Effect.forEach(Array.from({ length: 60 }), (_, at) => apply(batch(2 + at)), { discard: true })
+        setImmediate(count)
+        const progress = { slot: 1, timeMs: NOW_MS, firstSlot: 1, readFrom: 0, gaps: [], repairs: 0 }
+        return { progress, from: 0 }
+      })
+    )
+    isOver = true
+    // Eight blocks a turn would take seven turns.
+    assert.isAtLeast(turns, 25)
+  }).pipe(Effect.provide(Market.layerManual()))
+)
+
 it.effect("reports that a window was clipped once its tokens do not fit", () =>
   Effect.gen(function* () {
     const tape = yield* Market
