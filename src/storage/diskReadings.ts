@@ -1,6 +1,6 @@
 /** Numbers of the folders that a process depends on: the room on the disk of its data, and the age of the last backup. */
 import { Clock, Config, Effect, Layer, Option } from "effect"
-import { readdir, stat, statfs } from "node:fs/promises"
+import { promises as files } from "node:fs"
 import { join } from "node:path"
 import { monotonicMs } from "../domain/loopTime.ts"
 import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
@@ -25,15 +25,15 @@ interface Seen {
 
 const room = (folder: string) =>
   Effect.map(
-    Effect.tryPromise(() => statfs(folder)),
+    Effect.tryPromise(() => files.statfs(folder)),
     ({ bavail, blocks, bsize }) => ({ free: bavail * bsize, size: blocks * bsize })
   )
 
 /** When the newest whole file of a folder was written, in milliseconds since the Unix epoch; null without a file. */
 const newestFile = (folder: string) =>
   Effect.tryPromise(async () => {
-    const names = (await readdir(folder)).filter((name) => !name.endsWith(".part"))
-    const stats = await Promise.all(names.map((name) => stat(join(folder, name))))
+    const names = (await files.readdir(folder)).filter((name) => !name.endsWith(".part"))
+    const stats = await Promise.all(names.map((name) => files.stat(join(folder, name))))
     const times = stats.flatMap((each) => (each.isFile() && each.size > 0 ? [each.mtimeMs] : []))
     return times.length === 0 ? null : Math.max(...times)
   })
