@@ -104,6 +104,7 @@ const FOUND: Readonly<Record<string, readonly [string, string]>> = {
 const CHOSEN = {
   chain: "solana",
   launchpad: "pump-fun",
+  platform: "bags,letsbonk",
   venues: "orca-whirlpool,raydium-cpmm",
   venue: "orca-whirlpool,raydium-cpmm",
   "perps.quote venues": "hl,velocity",

@@ -16,6 +16,10 @@ export const defaultLaunches = 20
 
 export const LaunchesQuery = Schema.Struct({
   launchpad: optional(CommaList(VenueLabel, 20), "Only of these launchpads: keys of the lighthouse."),
+  platform: optional(
+    CommaList(VenueLabel, 20),
+    "Only of these platforms: keys of `platform`, such as `bags`, `believe`, `jup-studio` or `letsbonk`."
+  ),
   creator: optional(Address, "Only launches by this creator."),
   graduated: optional(BooleanParameter, "`true`: only tokens whose migration was seen. `false`: only the others."),
   from: optional(UnixSecond, "Only launches from this Unix second on."),

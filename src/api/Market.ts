@@ -151,6 +151,10 @@ export const DiscoveryQuery = Schema.Struct({
   stage: optional(DiscoveryStage, `Stage since the launch, or trending; ${defaults.stage} by default.`),
   window: optional(MarketWindow, `Greatest age, or the window of the trend; ${defaults.discoveryWindow} by default.`),
   launchpad: optional(CommaList(VenueLabel, 20), "Only of these launchpads: keys of the lighthouse."),
+  platform: optional(
+    CommaList(VenueLabel, 20),
+    "Only of these platforms: keys of `platform`, such as `bags`, `believe`, `jup-studio` or `letsbonk`."
+  ),
   minLiquidityUsd: optional(DecimalParameter, "Least dollars that the pools can pay out."),
   minHolders: optional(IntegerParameter(0, 9_999_999_999), "Least number of wallets that hold the token."),
   limit: Schema.optionalKey(LimitParameter(100, defaults.rows)),

@@ -1,8 +1,10 @@
+import * as launchPlatform from "./migrations/0062_launch_platform.ts"
 import * as schema from "./migrations/0060_schema.ts"
 import * as soundDeployments from "./migrations/0061_sound_deployments.ts"
 
 /** Every change of the schema, in order. Only add to it: a released migration is never edited. */
 export const migrations = {
   "0060_schema": schema.up,
-  "0061_sound_deployments": soundDeployments.up
+  "0061_sound_deployments": soundDeployments.up,
+  "0062_launch_platform": launchPlatform.up
 }

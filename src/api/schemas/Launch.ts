@@ -7,6 +7,8 @@ export interface Launch {
   readonly mint: Mint
   /** Key of the launchpad. */
   readonly launchpad: string
+  /** Key of the platform that launched the token on a program that several share; missing for none that is known. */
+  readonly platform?: string | undefined
   /** The curve of a created token, the pool of a migrated one; null when the instruction does not say. */
   readonly pool: Address | null
   /** The wallet that the launchpad names as creator; missing where none is named, as in a migration. */

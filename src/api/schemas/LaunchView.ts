@@ -13,6 +13,10 @@ const address = (description: string) => Schema.NullOr(Address).annotate({ descr
 const fields = {
   token: TokenRef,
   launchpad: field(Schema.String, "Key of the launchpad, as in the lighthouse."),
+  platform: field(
+    Schema.NullOr(Schema.String),
+    "Key of the platform that launched the token on a launchpad that several platforms share; null when it is none that is known."
+  ),
   creator: address(
     "The wallet that the launchpad names as creator; null where the creation was not seen, or was stored before creators were recorded."
   ),

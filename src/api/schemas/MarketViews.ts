@@ -182,6 +182,10 @@ export class DiscoveryRow extends Schema.Opaque<DiscoveryRow>()(
     token: TokenRef,
     stage: field(DiscoveryStage, "Stage of a token between its launch and the pool after its graduation."),
     launchpad: field(Schema.NullOr(Schema.String), "Key of the launchpad; null when unknown."),
+    platform: field(
+      Schema.NullOr(Schema.String),
+      "Key of the platform that launched the token on a launchpad that several platforms share; null when it is none that is known."
+    ),
     pool: field(Schema.NullOr(Address), "Address of the pool; null when unknown."),
     createdAtMs: field(time, "Time of creation, in milliseconds since the Unix epoch; null when unknown."),
     graduatedAtMs: field(

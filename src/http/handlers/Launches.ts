@@ -21,8 +21,9 @@ const placeOf = ([timeMs = "", mint = "", ...more]: OrderKey): LaunchPlace | nul
 
 const toMs = (second: number | undefined): number | null => (second === undefined ? null : second * 1000)
 
-const filterOf = ({ creator, from, graduated, launchpad, to }: typeof LaunchesQuery.Type) => ({
+const filterOf = ({ creator, from, graduated, launchpad, platform, to }: typeof LaunchesQuery.Type) => ({
   launchpads: launchpad ?? null,
+  platforms: platform ?? null,
   creator: creator ?? null,
   graduated: graduated ?? null,
   fromMs: toMs(from),

@@ -119,6 +119,7 @@ const discoverySelectors = (query: typeof DiscoveryQuery.Type): DiscoverySelecto
   stage: query.stage ?? defaults.stage,
   window: query.window ?? defaults.discoveryWindow,
   launchpads: query.launchpad ?? null,
+  platforms: query.platform ?? null,
   minLiquidityUsd: query.minLiquidityUsd === undefined ? null : fractionOf(query.minLiquidityUsd),
   minHolders: query.minHolders === undefined ? null : whole(BigInt(query.minHolders))
 })

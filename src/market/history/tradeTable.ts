@@ -18,7 +18,8 @@ const LaunchRow = Schema.Struct({
   mint: StoredAddress,
   launchpad: Schema.String,
   pool: Schema.NullOr(StoredAddress),
-  creator: Schema.NullOr(StoredAddress)
+  creator: Schema.NullOr(StoredAddress),
+  platform: Schema.NullOr(Schema.String)
 })
 
 /** Blocks of a chain in `(after, to]` from a time on. */
@@ -44,10 +45,10 @@ export interface Place {
   readonly place: number
 }
 
-const launchOf = ({ at, creator, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
+const launchOf = ({ at, creator, platform, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
   slot,
   timeMs: at.getTime(),
-  launch: creator === null ? launch : { ...launch, creator }
+  launch: { ...launch, ...(creator !== null && { creator }), ...(platform !== null && { platform }) }
 })
 
 const broken = (cause: unknown) =>
@@ -82,7 +83,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     Request: SpanRow,
     Result: LaunchRow,
     execute: ({ after, chain, fromMs, to, untilMs }) => sql`
-      select slot, at, event, mint, launchpad, pool, creator from launches
+      select slot, at, event, mint, launchpad, pool, creator, platform from launches
       where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
         and at <= ${PgTypes.timestamptz(untilMs)}
       order by slot, place
@@ -93,7 +94,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     Request: Schema.Struct({ chain: Schema.Number, toMs: Schema.Number, limit: Schema.Number }),
     Result: LaunchRow,
     execute: ({ chain, limit, toMs }) => sql`
-      select slot, at, event, mint, launchpad, pool, creator from launches
+      select slot, at, event, mint, launchpad, pool, creator, platform from launches
       where chain = ${chain} and at < ${PgTypes.timestamptz(toMs)}
       order by slot desc, place desc limit ${limit}
     `
@@ -174,8 +175,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     return all.length === 0
       ? Effect.void
       : sql`
-          insert into launches (chain, slot, place, at, event, mint, launchpad, pool, creator)
-          select ${chain}::int, slot, place, at, event, mint, launchpad, pool, creator
+          insert into launches (chain, slot, place, at, event, mint, launchpad, pool, creator, platform)
+          select ${chain}::int, slot, place, at, event, mint, launchpad, pool, creator, platform
           from unnest(
             ${given.integers(({ slot }) => slot)},
             ${given.integers(({ place }) => place)},
@@ -184,8 +185,9 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
             ${given.texts(({ launch }) => launch.mint)},
             ${given.texts(({ launch }) => launch.launchpad)},
             ${given.texts(({ launch }) => launch.pool)},
-            ${given.texts(({ launch }) => launch.creator ?? null)}
-          ) as given (slot, place, at, event, mint, launchpad, pool, creator)
+            ${given.texts(({ launch }) => launch.creator ?? null)},
+            ${given.texts(({ launch }) => launch.platform ?? null)}
+          ) as given (slot, place, at, event, mint, launchpad, pool, creator, platform)
           on conflict do nothing
         `
   }

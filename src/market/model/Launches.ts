@@ -6,6 +6,8 @@ import { imageEntries, type ImageSteps, type StateImage } from "../columnar/Stat
 export interface LaunchRecord {
   readonly mint: Mint
   readonly launchpad: string
+  /** The platform that launched the token on a program that several share; null when unknown. */
+  readonly platform: string | null
   /** The curve of the token, or its pool after the migration; null when unknown. */
   readonly pool: Address | null
   /** The curve of the token, also after the migration; null when the creation was not seen. */
@@ -25,6 +27,8 @@ const imageTime = (image: StateImage, timeMs: number | null): number | null => {
   return Number.isNaN(written) ? null : written
 }
 
+const imageText = (image: StateImage, text: string | null): string | null => image.text(text ?? "") || null
+
 const imageAddress = (image: StateImage, address: Address | null): Address | null => {
   const written = image.text(address ?? "")
   return written === "" ? null : (written as Address)
@@ -42,13 +46,14 @@ export class Launches {
   }
 
   /** Adds a launch or a migration. */
-  add({ creator, event, launchpad, mint, pool }: Launch, timeMs: number): void {
+  add({ creator, event, launchpad, mint, platform, pool }: Launch, timeMs: number): void {
     const known = this.#records.get(mint)
     const created = event === "created"
     this.#records.delete(mint)
     this.#records.set(mint, {
       mint,
       launchpad,
+      platform: platform ?? known?.platform ?? null,
       pool: pool ?? known?.pool ?? null,
       curve: created ? pool : (known?.curve ?? null),
       creator: creator ?? known?.creator ?? null,
@@ -82,6 +87,7 @@ export class Launches {
         {
           mint,
           launchpad: image.text(launch?.launchpad ?? ""),
+          platform: imageText(image, launch?.platform ?? null),
           pool: imageAddress(image, launch?.pool ?? null),
           curve: imageAddress(image, launch?.curve ?? null),
           creator: imageAddress(image, launch?.creator ?? null),

@@ -24,6 +24,7 @@ export interface DiscoverySelectors {
   readonly stage: DiscoveryStage
   readonly window: WindowName
   readonly launchpads: ReadonlyArray<string> | null
+  readonly platforms: ReadonlyArray<string> | null
   readonly minLiquidityUsd: Rational | null
   readonly minHolders: Rational | null
 }
@@ -124,6 +125,7 @@ const rowOf = (
     token: tokenRef(sources, mint),
     stage,
     launchpad: launch?.launchpad ?? null,
+    platform: launch?.platform ?? null,
     pool: launch?.pool ?? null,
     createdAtMs: launch?.createdAtMs ?? null,
     graduatedAtMs: launch?.graduatedAtMs ?? null,
@@ -137,9 +139,12 @@ const rowOf = (
 /** True when a row passes the filters; null when a filtered value is unknown. */
 const passesFilters = (
   row: DiscoveryRow,
-  { launchpads, minHolders, minLiquidityUsd, stage }: DiscoverySelectors
+  { launchpads, platforms, minHolders, minLiquidityUsd, stage }: DiscoverySelectors
 ): boolean | null => {
   if (launchpads !== null && (row.launchpad === null || !launchpads.includes(row.launchpad))) {
+    return false
+  }
+  if (platforms !== null && (row.platform === null || !platforms.includes(row.platform))) {
     return false
   }
   const checks = new Set([

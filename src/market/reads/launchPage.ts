@@ -11,6 +11,7 @@ export interface LaunchPlace {
 /** Selects a page of launches; null does not filter. Times are in milliseconds. */
 export interface LaunchPageRequest {
   readonly launchpads: ReadonlyArray<string> | null
+  readonly platforms: ReadonlyArray<string> | null
   readonly creator: Address | null
   readonly graduated: boolean | null
   readonly fromMs: number | null
@@ -28,10 +29,11 @@ const placeOf = (launch: LaunchRecord): LaunchPlace => ({ timeMs: listedAtMs(lau
 const inOrder = (a: LaunchPlace, b: LaunchPlace): number => b.timeMs - a.timeMs || (a.mint < b.mint ? -1 : 1)
 
 const isListed = (launch: LaunchRecord, request: LaunchPageRequest): boolean => {
-  const { after, creator, fromMs, graduated, launchpads, toMs } = request
+  const { after, creator, fromMs, graduated, launchpads, platforms, toMs } = request
   const place = placeOf(launch)
   return (
     (launchpads === null || launchpads.includes(launch.launchpad)) &&
+    (platforms === null || (launch.platform !== null && platforms.includes(launch.platform))) &&
     (creator === null || launch.creator === creator) &&
     (graduated === null || (launch.graduatedAtMs !== null) === graduated) &&
     (fromMs === null || place.timeMs >= fromMs) &&

@@ -25,11 +25,12 @@ export interface KnownLaunch extends MarketKnowledge {
 }
 
 const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureContext): LaunchRow => {
-  const { creator, curve, createdAtMs, graduatedAtMs, launchpad, mint, pool } = launch
+  const { creator, curve, createdAtMs, graduatedAtMs, launchpad, mint, platform, pool } = launch
   const { changePct: _changePct, changeSince: _changeSince, ...measures } = measureToken(sources, mint, "24h", context)
   return {
     token: tokenRef(sources, mint),
     launchpad,
+    platform,
     creator,
     curve,
     pool,

@@ -8,6 +8,9 @@ export interface AnchorEvent {
   readonly body: Uint8Array
 }
 
+/** A launch as its program states it, with the config of its curve where the program has configs. */
+export type StatedLaunch = Launch & { readonly config?: Address }
+
 /** A program that launches tokens on bonding curves. All members are pure. */
 export interface Launchpad {
   /** The launchpad's name in filters. */
@@ -16,10 +19,10 @@ export interface Launchpad {
   readonly dex: string
   readonly programId: Address
   /** Reads the launch or migration in an event of the program; null for other events. */
-  readonly event: (event: AnchorEvent) => Launch | null
+  readonly event: (event: AnchorEvent) => StatedLaunch | null
   /**
    * Reads the launch or migration in an instruction; null for other instructions. Only needed for facts that no event
    * states.
    */
-  readonly instruction?: (data: Uint8Array, accounts: ReadonlyArray<Address>) => Launch | null
+  readonly instruction?: (data: Uint8Array, accounts: ReadonlyArray<Address>) => StatedLaunch | null
 }

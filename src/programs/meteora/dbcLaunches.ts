@@ -52,6 +52,7 @@ const migrationAt = {
   mint: dbcMigrationAccounts.indexOf("baseMint")
 }
 const initializeAt = {
+  config: dbcInitializeEvent.offsetOf("config"),
   pool: dbcInitializeEvent.offsetOf("pool"),
   creator: dbcInitializeEvent.offsetOf("creator"),
   mint: dbcInitializeEvent.offsetOf("baseMint")
@@ -78,7 +79,8 @@ export const meteoraDbcLaunches: Launchpad = {
           launchpad,
           mint: readAddress(body, initializeAt.mint),
           pool: readAddress(body, initializeAt.pool),
-          creator: readAddress(body, initializeAt.creator)
+          creator: readAddress(body, initializeAt.creator),
+          config: readAddress(body, initializeAt.config)
         }
       : null,
   instruction: (data, accounts) => {

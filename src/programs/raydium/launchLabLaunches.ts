@@ -93,6 +93,7 @@ export const launchLabTradeEvent = eventLayout("bddb7fd34ee661ee", [
 ])
 
 const creationAt = {
+  config: launchLabInitializeAccounts.indexOf("platformConfig"),
   creator: launchLabInitializeAccounts.indexOf("creator"),
   pool: launchLabInitializeAccounts.indexOf("poolState"),
   mint: launchLabInitializeAccounts.indexOf("baseMint")
@@ -171,10 +172,22 @@ export const raydiumLaunchLabLaunches: Launchpad = {
       case INITIALIZE:
       case INITIALIZE_V2:
       case INITIALIZE_WITH_TOKEN_2022: {
-        const [mint, pool, creator] = [creationAt.mint, creationAt.pool, creationAt.creator].map((at) => accounts[at])
+        const [mint, pool, creator, config] = [
+          creationAt.mint,
+          creationAt.pool,
+          creationAt.creator,
+          creationAt.config
+        ].map((at) => accounts[at])
         return mint === undefined || pool === undefined
           ? null
-          : { event: "created", launchpad, mint, pool, ...(creator !== undefined && { creator }) }
+          : {
+              event: "created",
+              launchpad,
+              mint,
+              pool,
+              ...(creator !== undefined && { creator }),
+              ...(config !== undefined && { config })
+            }
       }
       case MIGRATE_TO_CPMM:
         return migrated(accounts[migrationAt.mint], accounts[migrationAt.pool])

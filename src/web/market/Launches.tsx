@@ -23,7 +23,7 @@ const ROWS = 10
 
 const columns: ReadonlyArray<Column<Row>> = [
   { name: "Token", cell: ({ token }) => <TokenName token={token} /> },
-  { name: "Launchpad", cell: ({ launchpad }) => launchpad ?? "–" },
+  { name: "Launchpad", cell: ({ launchpad, platform }) => platform ?? launchpad ?? "–" },
   {
     name: "Since",
     isNumber: true,

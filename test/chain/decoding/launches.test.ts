@@ -3,7 +3,7 @@ import { Result } from "effect"
 import { meteoraDbc } from "../../../src/programs/meteora/dbc.ts"
 import { LAUNCHLAB_PROGRAM } from "../../../src/programs/raydium/launchLabLayout.ts"
 import { PUMP_PROGRAM } from "../../../src/programs/pump/fees.ts"
-import { type Address, addressToBytes, isAddress, SOL, USDC } from "../../../src/domain/Address.ts"
+import { Address, addressToBytes, isAddress, SOL, USDC } from "../../../src/domain/Address.ts"
 import { getBlock } from "../../../src/simulator/node/blockMethods.ts"
 import { castOf, fundCast } from "../../../src/simulator/traders/cast.ts"
 import { makeLaunches } from "../../../src/simulator/traders/Launches.ts"
@@ -67,6 +67,41 @@ const migration = (tag: string, count: number, pool: number) =>
     accounts: accountsAt(count, { 1: TOKEN, [pool]: POOL }),
     data: bytesOf(tag, new Uint8Array(17))
   })
+
+const begunWith = (config: Address) => bytesOf(key(CURVE), key(config), key(TRADER), key(TOKEN), "00", little(0n, 8))
+const platformsOf = (call: Call, signers: ReadonlyArray<Address> = [TRADER]) =>
+  launchesOf(transactionOf({ signers, calls: [call] })).map(({ platform }) => platform)
+const onDbc = (config: Address) => inside(meteoraDbc.programId, "e432f655cb428625", begunWith(config))
+const onLaunchLab = (config: Address): Call => ({
+  program: LAUNCHLAB_PROGRAM,
+  accounts: accountsAt(18, { 1: TRADER, 3: config, 5: CURVE, 6: TOKEN }),
+  data: bytesOf("4399af27da102620", new Uint8Array(17))
+})
+
+describe("a platform on a shared launchpad", () => {
+  it("is known by the config of its curves", () => {
+    assert.deepStrictEqual(platformsOf(onLaunchLab(Address.make("FfYek5vEz23cMkWsdJwG2oa6EphsvXSHrGpdALN4g6W1"))), [
+      "letsbonk"
+    ])
+    assert.deepStrictEqual(platformsOf(onDbc(Address.make("FbKf76ucsQssF7XZBuzScdJfugtsSKwZFYztKsMEhWZM"))), [
+      "moonshot"
+    ])
+  })
+
+  it.each([
+    ["bags", "BAGSB9TpGrZxQbEsrEznv5jXXdwyP6AXerN8aVRiAmcv"],
+    ["believe", "5qWya6UjwWnGVhdSBL3hyZ7B45jbk6Byt1hwd7ohEGXE"],
+    ["jup-studio", "8rE9CtCjwhSmbwL5fbJBtRFsS3ohfMcDFeTTC7t4ciUA"]
+  ])("is known by the wallet that signs its launches: %s", (platform, signer) => {
+    assert.deepStrictEqual(platformsOf(onDbc(named("config")), [TRADER, Address.make(signer)]), [platform])
+  })
+
+  it("is missing for another config and other signers, and for a launchpad of one platform", () => {
+    assert.deepStrictEqual(platformsOf(onDbc(named("config"))), [undefined])
+    const bags = Address.make("BAGSB9TpGrZxQbEsrEznv5jXXdwyP6AXerN8aVRiAmcv")
+    assert.deepStrictEqual(platformsOf(inside(PUMP_PROGRAM, CREATE, created), [bags]), [undefined])
+  })
+})
 
 describe("launches", () => {
   it("are read from events of Pump.fun with names of any length", () => {

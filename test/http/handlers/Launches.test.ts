@@ -61,7 +61,7 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
       yield* setSecond(NOW)
       yield* tape.apply(block(0))
       yield* tape.apply(block(10, { launches: [launched(1, "created", { creator: CREATOR })] }))
-      const dbc = { launchpad: "meteora-dbc", creator: CREATOR }
+      const dbc = { launchpad: "meteora-dbc", creator: CREATOR, platform: "bags" }
       yield* tape.apply(block(2000, { launches: [launched(2, "created", dbc)], trades: purchases }))
       yield* tape.apply(
         block(3000, { launches: [launched(3, "migrated"), launched(1, "migrated", { pool: poolOf(9) })] })
@@ -72,6 +72,7 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
       assert.isNull(nextCursor)
       assert.deepInclude(data[1], {
         launchpad: "meteora-dbc",
+        platform: "bags",
         creator: CREATOR,
         curve: poolOf(2),
         pool: poolOf(2),
@@ -82,7 +83,7 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
       assert.strictEqual(data[1]?.trades.value, "26")
       assert.deepInclude(data[2], { curve: poolOf(1), pool: poolOf(9), graduatedAtMs: (MONDAY + 3000) * 1000 })
       assert.strictEqual(data[2]?.curveProgressPct.value, "100")
-      assert.deepInclude(data[0], { creator: null, curve: null, createdAtMs: null })
+      assert.deepInclude(data[0], { platform: null, creator: null, curve: null, createdAtMs: null })
       // The list begins with the record.
       assert.deepStrictEqual(meta.coverage, { complete: false, reason: "not_captured" })
       const late = yield* launches({ from: String(MONDAY + 1000) })
@@ -96,6 +97,8 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
         return numbersOf(yield* launches(query, "d"))
       })
       assert.deepStrictEqual(yield* of({ launchpad: "pump-fun" }), [3, 1])
+      assert.deepStrictEqual(yield* of({ platform: "bags,letsbonk" }), [2])
+      assert.deepStrictEqual(yield* of({ platform: "letsbonk" }), [])
       assert.deepStrictEqual(yield* of({ creator: CREATOR }), [2, 1])
       assert.deepStrictEqual(yield* of({ graduated: "true" }), [3, 1])
       assert.deepStrictEqual(yield* of({ graduated: "false" }), [2])

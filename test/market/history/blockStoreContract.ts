@@ -243,7 +243,10 @@ export const blockStoreContract = <E>(name: string, store: Layer.Layer<MarketSto
     it.effect("returns launches from before a second", () =>
       Effect.gen(function* () {
         yield* open("launches")
-        const [a, b] = [{ ...launch, creator: mintOf(5) }, { ...launch, event: "migrated", pool: mintOf(4) } as const]
+        const [a, b] = [
+          { ...launch, creator: mintOf(5), platform: "bags" },
+          { ...launch, event: "migrated", pool: mintOf(4) } as const
+        ]
         yield* append(storedBlock(1, [], { launches: [a, b] }), storedBlock(2, [], { launches: [a] }), storedBlock(3))
         const stores = yield* marketStores
         const before = (second: number, most: number) =>

@@ -90,6 +90,7 @@ describe("a view of the market", () => {
         stage: "trending",
         window: "5m",
         launchpads: null,
+        platforms: null,
         minLiquidityUsd: null,
         minHolders: null
       } as const
