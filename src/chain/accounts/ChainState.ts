@@ -88,11 +88,11 @@ export class ChainState implements Listener {
 
   freshness(): Freshness {
     const isLive = this.#isFollowing && !this.#outbox.isLagging()
-    if (this.#polled !== null && !isLive && !this.heard.isSilent) {
-      return { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", ...this.nodes }
-    }
-    const state = this.heard.isSilent || !this.#connected ? "down" : isLive ? "live" : "loading"
-    return { slot: this.heard.complete.slot, heardAtMs: this.heard.complete.atMs, state, ...this.nodes }
+    const isPolled = this.#polled !== null && !isLive && !this.heard.isSilent
+    const { slot, atMs } = (isPolled ? this.#polled : null) ?? this.heard.complete
+    const down = this.heard.isSilent || !this.#connected
+    const state = isPolled ? "polling" : down ? "down" : isLive ? "live" : "loading"
+    return { slot, heardAtMs: this.heard.onWallClock(atMs), state, ...this.nodes }
   }
 
   get #isFollowing(): boolean {

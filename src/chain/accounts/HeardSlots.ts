@@ -18,6 +18,8 @@ export class HeardSlots {
   #isSilent = false
   #spread: SpreadConnections = ONE_CONNECTION
   #complete: ReachedSlot = { slot: 0, atMs: null }
+  /** How far the wall clock was ahead of the monotonic clock at the last slot. */
+  #aheadMs = 0
 
   constructor(time: Clock.Clock) {
     this.#time = time
@@ -61,6 +63,14 @@ export class HeardSlots {
     return this.#time.currentTimeMillisUnsafe()
   }
 
+  /**
+   * A time of receipt on today's wall clock. When the wall clock was set back since the last slot, the time moves back
+   * with it: otherwise a silent chain would look fresh until the clock catches up.
+   */
+  onWallClock(atMs: number | null): number | null {
+    return atMs === null ? null : atMs + Math.trunc(Math.min(0, this.wallMs() - this.nowMs() - this.#aheadMs))
+  }
+
   /** The slot that every connection has reached; Infinity where none holds up the others. */
   get reached(): number {
     return this.#spread.reached().slot
@@ -83,6 +93,7 @@ export class HeardSlots {
       this.#advancedAt = this.nowMs()
       this.endSilence()
     }
+    this.#aheadMs = this.wallMs() - this.nowMs()
     const reached = this.#spread.reached()
     if (Math.min(reached.slot, this.#slot) > this.#complete.slot) {
       this.#complete = reached.slot < this.#slot ? reached : { slot: this.#slot, atMs: this.#atMs }
