@@ -4,6 +4,7 @@ import { Effect, Redacted, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { ApiKey, ApiScope, KeyNotFound, TooManyKeys } from "../api/schemas/ApiKey.ts"
 import { DEFAULT_PLAN, Plan } from "../api/schemas/Plan.ts"
+import { PLAN_OF_ROW } from "./planTable.ts"
 
 const Row = Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String), plan: Schema.NullOr(Plan) })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
@@ -23,10 +24,7 @@ const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 a
 const COLUMNS = `
   id, account_id, api_keys.name, prefix, last_four, scopes, ip_policy, replaced_by,
   ${ms("created_at")}, ${ms("last_used_at")}, ${ms("expires_at")}, ${ms("disabled_at")}, ${ms("revoked_at")},
-  case when plans.name is not null then json_build_object(
-    'name', plans.name, 'rest', rest, 'quote', quote, 'windowSeconds', window_seconds, 'streams', streams,
-    'sockets', sockets, 'trackedWallets', tracked_wallets, 'alerts', alerts
-  ) end as plan
+  ${PLAN_OF_ROW}
 `
 const SOURCE = "api_keys left join plans on plans.name = api_keys.plan"
 

@@ -3,6 +3,14 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { DEFAULT_PLAN, Plan, PlanInUse, PlanNotFound } from "../api/schemas/Plan.ts"
 
+/** SQL of the plan of a row that is joined with `plans`; null without a plan. */
+export const PLAN_OF_ROW = `
+  case when plans.name is not null then json_build_object(
+    'name', plans.name, 'rest', rest, 'quote', quote, 'windowSeconds', window_seconds, 'streams', streams,
+    'sockets', sockets, 'trackedWallets', tracked_wallets, 'alerts', alerts
+  ) end as plan
+`
+
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Plan))
 
 /** The queries. Changes run in a transaction. */

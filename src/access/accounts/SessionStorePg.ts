@@ -9,7 +9,7 @@ import { makeKeyLookup } from "../keyLookup.ts"
 import { AccountStoreUnavailable, SessionEnded } from "../../api/schemas/Account.ts"
 import { type ApiKey, ApiScope, KeyStoreUnavailable } from "../../api/schemas/ApiKey.ts"
 import { durationSetting } from "../../domain/countSetting.ts"
-import { DEFAULT_PLAN } from "../../api/schemas/Plan.ts"
+import { SESSION_PLAN } from "../../api/schemas/Plan.ts"
 import { SecretSource } from "../../domain/randomText.ts"
 import { ChangeChannel, LOOK_BACK_MS } from "../../storage/ChangeChannel.ts"
 import { bounded } from "../../storage/deadline.ts"
@@ -33,7 +33,7 @@ export const settings = Config.all({
 })
 
 /** The session as a credential. */
-const credentialOf = ({ accountId, createdAtMs, lastUsedAtMs, name }: SessionRow): ApiKey => ({
+const credentialOf = ({ accountId, createdAtMs, lastUsedAtMs, name, plan }: SessionRow): ApiKey => ({
   id: sessionId(accountId),
   accountId,
   name,
@@ -41,7 +41,7 @@ const credentialOf = ({ accountId, createdAtMs, lastUsedAtMs, name }: SessionRow
   lastFour: "",
   scopes: ApiScope.literals,
   ipPolicy: null,
-  plan: DEFAULT_PLAN,
+  plan: plan ?? SESSION_PLAN,
   createdAtMs,
   lastUsedAtMs,
   expiresAtMs: null,

@@ -3,7 +3,9 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ChangeChannel } from "../../storage/ChangeChannel.ts"
+import { Plan, SESSION_PLAN } from "../../api/schemas/Plan.ts"
 import { type Bound, purgeRows } from "../../storage/purge.ts"
+import { PLAN_OF_ROW } from "../planTable.ts"
 import type { SessionClosure } from "./SessionStore.ts"
 
 const Row = Schema.Struct({
@@ -11,10 +13,11 @@ const Row = Schema.Struct({
   accountId: Schema.String,
   name: Schema.String,
   createdAtMs: Schema.Int,
-  lastUsedAtMs: Schema.Int
+  lastUsedAtMs: Schema.Int,
+  plan: Schema.NullOr(Plan)
 })
 
-/** An open session and the name of its account. */
+/** An open session, the name of its account, and the plan `sessions`; null while the table has none. */
 export type SessionRow = typeof Row.Type
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
@@ -70,8 +73,9 @@ export const makeSessionTable = (sql: SqlClient.SqlClient, idleMs: number) => ({
       yield* sql`
         select secret_hash, account_id, accounts.name,
           (extract(epoch from sessions.created_at) * 1000)::float8 as created_at_ms,
-          (extract(epoch from last_used_at) * 1000)::float8 as last_used_at_ms
+          (extract(epoch from last_used_at) * 1000)::float8 as last_used_at_ms, ${sql.literal(PLAN_OF_ROW)}
         from sessions join accounts on accounts.id = account_id
+          left join plans on plans.name = ${SESSION_PLAN.name}
         where secret_hash = any(${hashes}::text[]) and accounts.disabled_at is null and ended_at is null
           and expires_at > ${PgTypes.timestamptz(nowMs)}
           and last_used_at > ${PgTypes.timestamptz(nowMs - idleMs)}

@@ -21,9 +21,7 @@ export class Plan extends Schema.Opaque<Plan>()(
   }).annotate({ identifier: "Plan", description: "The limits of a key, by name." })
 ) {}
 
-/**
- * The plan of the specification. Sessions have it, and keys without another plan. It always exists and never changes.
- */
+/** The plan of the specification, for keys without another plan. It always exists and never changes. */
 export const DEFAULT_PLAN: Plan = Plan.make({
   name: "default",
   rest: 120,
@@ -34,6 +32,15 @@ export const DEFAULT_PLAN: Plan = Plan.make({
   trackedWallets: 500,
   alerts: 100
 })
+
+/**
+ * The plan of the sessions of the app while the table has no plan of this name. Its reads let four windows show a token
+ * each.
+ */
+export const SESSION_PLAN: Plan = Plan.make({ ...DEFAULT_PLAN, name: "sessions", rest: 600, sockets: 20 })
+
+/** The plan that a plan of this name starts from. */
+export const startOf = (name: string): Plan => (name === SESSION_PLAN.name ? SESSION_PLAN : DEFAULT_PLAN)
 
 /** No plan has this name. */
 export class PlanNotFound extends Schema.TaggedError<PlanNotFound>()("PlanNotFound", { name: Schema.String }) {}

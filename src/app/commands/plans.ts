@@ -4,7 +4,7 @@ import { Argument, CliError, Command, Flag } from "effect/cli"
 import { KeyStore } from "../../access/KeyStore.ts"
 import type { KeyStoreUnavailable } from "../../api/schemas/ApiKey.ts"
 import { COMMAND_LINE, type PlanAuditEntry } from "../../api/schemas/KeyAudit.ts"
-import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../api/schemas/Plan.ts"
+import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound, startOf } from "../../api/schemas/Plan.ts"
 import { json } from "./flags.ts"
 
 /** Changes that `audit` prints. */
@@ -51,7 +51,7 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("Print every plan"))
 
-/** A limit. Left out, it stays as it is; a new plan takes it from `default`. */
+/** A limit. Left out, it stays as it is; a new plan takes it from `default`, the plan `sessions` from its built-in limits. */
 const limit = (flag: string, field: Exclude<keyof Plan, "name">, description: string) =>
   Flag.Int(flag).pipe(
     Flag.withDescription(`${description}; ${DEFAULT_PLAN[field]} in a new plan`),
@@ -74,7 +74,7 @@ const set = Command.make(
   { name, json, ...limits },
   Effect.fnUntraced(function* ({ json, name, ...given }) {
     const keys = yield* KeyStore
-    const known = (yield* keys.plans.pipe(explained)).find((plan) => plan.name === name) ?? DEFAULT_PLAN
+    const known = (yield* keys.plans.pipe(explained)).find((plan) => plan.name === name) ?? startOf(name)
     const changes = Object.fromEntries(
       Object.entries(given).flatMap(([field, value]) => (Option.isSome(value) ? [[field, value.value]] : []))
     )

@@ -5,6 +5,7 @@ import { AccountStore } from "../../../src/access/accounts/AccountStore.ts"
 import * as AccountStorePg from "../../../src/access/accounts/AccountStorePg.ts"
 import { sessionReference, SessionStore } from "../../../src/access/accounts/SessionStore.ts"
 import * as SessionStorePg from "../../../src/access/accounts/SessionStorePg.ts"
+import { SESSION_PLAN } from "../../../src/api/schemas/Plan.ts"
 import { ChangeChannel } from "../../../src/storage/ChangeChannel.ts"
 import * as MemoryAccounts from "../../support/memoryAccounts.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -40,6 +41,20 @@ describe.runIf(TestDatabase.isAvailable)("accounts in Postgres", () => {
       assert.strictEqual((yield* there.sessions.authenticate(secret)).accountId, "me")
       yield* there.sessions.end(secret)
       assert.strictEqual((yield* Effect.flip(here.sessions.authenticate(secret)))._tag, "SessionEnded")
+    })
+  )
+
+  it.live("gives sessions the plan sessions, which an owner can set and remove", () =>
+    Effect.gen(function* () {
+      const { accounts, sessions, sql } = yield* open(yield* TestDatabase.create)
+      yield* accounts.create({ id: "me", name: "me", role: "owner" })
+      const secret = yield* sessions.open("me")
+      assert.deepStrictEqual((yield* sessions.authenticate(secret)).plan, SESSION_PLAN)
+      const { name, ...limits } = { ...SESSION_PLAN, rest: 7 }
+      yield* sql`insert into plans ${sql.insert({ name, ...limits })}`
+      assert.deepStrictEqual((yield* sessions.authenticate(secret)).plan, { ...SESSION_PLAN, rest: 7 })
+      yield* sql`delete from plans`
+      assert.strictEqual((yield* sessions.authenticate(secret)).plan.rest, SESSION_PLAN.rest)
     })
   )
 
