@@ -30,6 +30,10 @@ export const afterClose = (code: number): AfterClose => {
 export const isTransient = ({ code, status }: { readonly code: string; readonly status: number | null }): boolean =>
   code === "connection_lost" || (status !== null && TRANSIENT.has(status))
 
+/** True when the service refused the request for good: a 4xx other than a timeout (408) and a spent budget (429). */
+export const isRefusal = ({ status }: { readonly status: number }): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429
+
 /**
  * Milliseconds from a failure to the next attempt: a random part (`jitter` in [0, 1)) of a ceiling. The ceiling is
  * `firstMs` at first, doubles with each earlier failure, and never exceeds `longestMs`.

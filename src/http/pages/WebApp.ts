@@ -4,10 +4,11 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
 import { rawHeader } from "../middleware/rawHeader.ts"
-import { pages as documents } from "./ApiDocument.ts"
+import { isAddress } from "../../domain/Address.ts"
+import { contractDocument, pages as documents } from "./ApiDocument.ts"
 import { changelog } from "./changelog.ts"
 
-/** Addresses that the browser routes. */
+/** Addresses that the browser routes. Where a parameter names nothing, the app answers 404. */
 const routed = [
   "/",
   "/t/:mint",
@@ -21,8 +22,29 @@ const routed = [
   "/docs/:page",
   "/status",
   "/sign-in",
-  "/settings/:section"
+  "/settings/developer"
 ] as const
+
+/** Pages of the reference that describe no operation. */
+const GUIDES = ["errors", "limits", "numbers", "live"]
+
+interface Operations {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>
+}
+
+const pagesOfReference = (): ReadonlySet<string> => {
+  const { paths } = contractDocument() as Operations
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  return new Set([...GUIDES, ...operations.flatMap(({ operationId }) => operationId ?? [])])
+}
+
+/** Makes a test for the parameters of a routed address: false when there is no such page. */
+const pageTest = () => {
+  let known: ReadonlySet<string> | undefined
+  return ({ mint, page, wallet }: Readonly<Record<string, string | undefined>>): boolean =>
+    [mint, wallet].every((address) => address === undefined || isAddress(address)) &&
+    (page === undefined || (known ??= pagesOfReference()).has(page))
+}
 
 const FILES = "/assets/:file"
 const CHANGES = "/changelog"
@@ -80,13 +102,16 @@ const notBuilt = HttpServerResponse.text("The pages are not built: run npm run w
 })
 
 /** The same response each time, so that its compressed forms and its tag are kept. */
-const pageOf = (text: string) => HttpServerResponse.text(text, { contentType: HTML, headers: pageHeaders })
+const pageOf = (text: string, status = 200) =>
+  HttpServerResponse.text(text, { status, contentType: HTML, headers: pageHeaders })
 
 const fileOf = (name: string, bytes: Uint8Array) =>
   HttpServerResponse.uint8Array(bytes, {
     contentType: types[extname(name)] ?? "application/octet-stream",
     headers: { "cache-control": "public, max-age=31536000, immutable" }
   })
+
+const bare = HttpServerResponse.empty({ status: 404 })
 
 /** True when a caller prefers a page to Markdown. A browser names `text/html`; other programs rarely do. */
 export const prefersPage = (accept: string | undefined): boolean => {
@@ -112,16 +137,26 @@ const changesAs = (page: HttpServerResponse.HttpServerResponse) => {
   )
 }
 
+/** The app with status 404 for a browser at an unknown address. Programs, and addresses of the API, get a bare 404. */
+const unknownAs = (page: HttpServerResponse.HttpServerResponse) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+    !request.url.startsWith("/api/") && prefersPage(rawHeader(request, "accept")) ? page : bare
+  )
+
 /** Reads the built pages when the layer is built, and serves them. */
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.unwrap(
   Effect.sync(() => {
     const built = readBuilt()
     const page = built === null ? notBuilt : pageOf(built.page)
+    const absent = built === null ? notBuilt : pageOf(built.page, 404)
+    const exists = pageTest()
+    const routedPage = Effect.map(HttpRouter.params, (params) => (exists(params) ? page : absent))
     const files = new Map(Array.from(built?.files ?? [], ([name, bytes]) => [name, fileOf(name, bytes)]))
     const missing = HttpServerResponse.text("There is no such file.\n", { status: 404, contentType: HTML })
     const file = Effect.map(HttpRouter.params, ({ file = "" }) => files.get(file) ?? missing)
     return HttpRouter.addAll([
-      ...routed.map((path) => HttpRouter.route("GET", path, page)),
+      ...routed.map((path) => HttpRouter.route("GET", path, path.includes(":") ? routedPage : page)),
+      HttpRouter.route("GET", "*", unknownAs(absent)),
       HttpRouter.route("GET", CHANGES, changesAs(page)),
       HttpRouter.route("GET", FILES, file)
     ])

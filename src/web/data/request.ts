@@ -37,6 +37,10 @@ export class RequestFailed extends Error {
 export const failureFrom = (cause: unknown, message = String(cause)): RequestFailed =>
   cause instanceof RequestFailed ? cause : new RequestFailed(0, "internal_error", message, [], null)
 
+/** True when nothing is at the address that was asked for: it is unknown, or no address at all. */
+export const isMissing = ({ details, status }: RequestFailed): boolean =>
+  status === 404 || (status === 400 && details.some((detail) => detail.in === "path"))
+
 type Values = Readonly<Record<string, string | number | undefined>>
 
 /** Parameters of a call. Values in `path` replace `:name` in the path of the operation. */

@@ -1,5 +1,6 @@
 /** Reads of the API by a component, once or repeatedly. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import { isRefusal } from "../../client/reconnect.ts"
 import type { Answer, Operation } from "./contract.ts"
 import { call, type CallOptions, failureFrom, type RequestFailed } from "./request.ts"
 
@@ -24,8 +25,8 @@ type Every<A> = number | ((answer: A | null) => number)
 
 /**
  * Calls `read` at once, again when `key` changes, and repeatedly after each answer when `every` is given. After a
- * failure it waits for `Retry-After`, or else twice the interval (at most 30 seconds). It does not read while the page
- * is hidden. With `read` null it reads nothing.
+ * failure it waits for `Retry-After`, or else twice the interval (at most 30 seconds). A refusal ends the repetition. It
+ * does not read while the page is hidden. With `read` null it reads nothing.
  */
 export const useReading = <A>(
   key: string,
@@ -70,7 +71,8 @@ export const useReading = <A>(
         }
         const failure = failureFrom(cause)
         const ms = everyMs()
-        const pause = failure.retryAfterMs ?? (ms === undefined ? null : Math.min(SLOWEST_MS, 2 * ms))
+        const usual = ms === undefined ? null : Math.min(SLOWEST_MS, 2 * ms)
+        const pause = isRefusal(failure) ? null : (failure.retryAfterMs ?? usual)
         setState((before) => ({ ...before, failure, isLoading: false, isRetrying: pause !== null }))
         return pause === null ? undefined : wait(pause)
       }

@@ -1,6 +1,8 @@
 import { useRoute } from "preact-iso"
 import { useState } from "preact/hooks"
+import { isMissing } from "../data/request.ts"
 import { type Read, useRead } from "../data/useRead.ts"
+import { NotFound } from "../frame/NotFound.tsx"
 import { FindToken } from "../market/FindToken.tsx"
 import { symbolOf } from "../market/TokenName.tsx"
 import { Loading } from "../parts/States.tsx"
@@ -68,6 +70,9 @@ export const Token = () => {
   const token = facts.answer?.data.token ?? null
   const title = token === null ? shortAddress(mint) : symbolOf(token)
   useTitle(isolated(title))
+  if (facts.failure !== null && isMissing(facts.failure)) {
+    return <NotFound />
+  }
   return (
     <>
       <div class="row spread head">

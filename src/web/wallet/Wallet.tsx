@@ -1,9 +1,10 @@
 /** One wallet: its names, its profit, and its trades when it is tracked. */
 import { useRoute } from "preact-iso"
 import { useState } from "preact/hooks"
-import { call } from "../data/request.ts"
+import { call, isMissing } from "../data/request.ts"
 import { useLiveTrades } from "../data/useLiveTrades.ts"
 import { useRead, useReading } from "../data/useRead.ts"
+import { NotFound } from "../frame/NotFound.tsx"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Failed, Shown } from "../parts/States.tsx"
@@ -96,6 +97,9 @@ export const Wallet = () => {
   )
   const tracker = useRead("GET /api/v1/tracker/snapshot", {}, READ_MS)
   const [row] = identity.answer?.data.wallets ?? []
+  if (positions.failure !== null && isMissing(positions.failure)) {
+    return <NotFound />
+  }
   const isTracked = tracker.answer?.wallets.some((each) => each.wallet === wallet) ?? false
   return (
     <div class="stack">

@@ -17,8 +17,8 @@ layer(running())("the app", (it) => {
     "/",
     "/status",
     "/sign-in",
-    "/t/mint",
-    "/w/wallet",
+    "/t/So11111111111111111111111111111111111111112",
+    "/w/So11111111111111111111111111111111111111112",
     "/settings/developer",
     "/docs",
     "/docs/spot.quote",
@@ -33,6 +33,32 @@ layer(running())("the app", (it) => {
       assert.strictEqual(response.headers.get("cache-control"), "no-cache")
       assert.isNull(/<script(?![^>]*\bsrc=)|<style|\bon\w+=/u.exec(text))
       assert.isNull(/(?:src|href)="(?!\/)/u.exec(text), "every address is of this service")
+    })
+  )
+
+  it.effect.each(["/nowhere", "/nowhere/else", "/t/mint", "/w/wallet", "/settings/none", "/docs/none"])(
+    "answers a browser at %s with the app and status 404",
+    (path) =>
+      Effect.gen(function* () {
+        const { headers, status } = yield* call(path, { key: null, headers: { accept: "text/html" } })
+        assert.strictEqual(status, 404)
+        assert.strictEqual(headers.get("content-type"), "text/html; charset=utf-8")
+      })
+  )
+
+  it.effect("answers programs at unknown addresses, and everybody below /api, with the envelope", () =>
+    Effect.gen(function* () {
+      for (const [path, accept] of [
+        ["/nowhere", "*/*"],
+        ["/api/v1/nowhere", "text/html"]
+      ] as const) {
+        const { headers, status } = yield* call(path, { key: null, headers: { accept } })
+        assert.strictEqual(status, 404)
+        assert.include(headers.get("content-type") ?? "", "application/json")
+      }
+      const { headers, status } = yield* call("/api/v1/spot/exit-check", { key: null, headers: { accept: "*/*" } })
+      assert.strictEqual(status, 405)
+      assert.include(headers.get("allow") ?? "", "POST")
     })
   )
 
