@@ -21,6 +21,7 @@ import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { readU64 } from "../../src/programs/layout/bytes.ts"
 import { key, pack, u32, u64 } from "../../src/programs/layout/pack.ts"
 import { isUnpriceable, type Pool } from "../../src/programs/interface/Program.ts"
+import { TOKEN_PROGRAM } from "../../src/programs/layout/tokenAccount.ts"
 import { programDataAddress, programOf } from "../../src/quotes/execution/deployment.ts"
 import { CLOCK } from "../../src/chain/clockSysvar.ts"
 
@@ -69,7 +70,8 @@ const programPaying = (paid: (amountOut: bigint) => bigint | null) => (): Runtim
     deploy: () => undefined,
     setAccount: (account) => void set.set(account.address, account),
     setClock: () => undefined,
-    simulate: (_payer, { accounts, data }): Execution => {
+    simulate: (_payer, calls): Execution => {
+      const { accounts, data } = calls[0] ?? assert.fail("no call")
       const [from, to] = [accounts[2]?.address ?? TRADER, accounts[3]?.address ?? TRADER]
       const priced = decoded()
       const aToB = Buffer.from(set.get(from)?.data ?? [])
@@ -83,7 +85,9 @@ const programPaying = (paid: (amountOut: bigint) => bigint | null) => (): Runtim
       return {
         after: (address) => {
           const change = address === from ? -swap.amountIn : address === to ? amountOut : null
-          return change === null ? undefined : { data: withBalance(address, change), lamports: 1n }
+          return change === null
+            ? undefined
+            : { data: withBalance(address, change), lamports: 1n, owner: TOKEN_PROGRAM }
         }
       }
     }

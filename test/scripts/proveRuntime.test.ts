@@ -84,14 +84,16 @@ describe.skipIf(makeRuntime === null)(`transfers of Token-2022 in LiteSVM${absen
       runtime.setClock({ slot: epoch * 432_000, epoch, unixTimestamp: 1_780_000_000 })
       for (let bits = 0; bits < 60; bits += 3) {
         const amount = 2n ** BigInt(bits) + BigInt(random(1 + bits))
-        const execution = runtime.simulate(TRADER, {
-          program: TOKEN_2022_PROGRAM,
-          accounts: [writes(from.address), reads(mint), writes(to.address), signs(TRADER)],
-          // TransferChecked: tag, amount, decimals.
-          data: pack(u8(12), u64(amount), u8(6)),
-          steps: [],
-          units: 0
-        })
+        const execution = runtime.simulate(TRADER, [
+          {
+            program: TOKEN_2022_PROGRAM,
+            accounts: [writes(from.address), reads(mint), writes(to.address), signs(TRADER)],
+            // TransferChecked: tag, amount, decimals.
+            data: pack(u8(12), u64(amount), u8(6)),
+            steps: [],
+            units: 0
+          }
+        ])
         const after = "after" in execution ? execution.after(to.address)?.data : assert.fail(execution.error)
         assert.strictEqual(
           balanceIn(after ?? assert.fail("no account")),

@@ -1,14 +1,14 @@
-/** A Solana runtime in this process that executes one call at a time. It is LiteSVM, an optional dependency. */
+/** A Solana runtime in this process that executes one transaction at a time. It is LiteSVM, an optional dependency. */
 import { createRequire } from "node:module"
 import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
-import type { Address } from "../../domain/Address.ts"
+import { Address } from "../../domain/Address.ts"
 import type { Call } from "../../programs/transactions/Call.ts"
 import { compileMessage } from "../../programs/transactions/message.ts"
 import { wireOf } from "../../programs/transactions/wire.ts"
 
 /** The accounts after the call, or the program's error. */
 export type Execution =
-  | { readonly after: (address: Address) => Pick<OnChainAccount, "data" | "lamports"> | undefined }
+  | { readonly after: (address: Address) => Omit<OnChainAccount, "address" | "slot"> | undefined }
   | { readonly error: string; readonly logs: ReadonlyArray<string> }
 
 /** A separate chain with its own accounts and programs. */
@@ -17,8 +17,8 @@ export interface Runtime {
   readonly deploy: (programId: Address, elf: Uint8Array) => void
   readonly setAccount: (account: OnChainAccount) => void
   readonly setClock: (clock: ChainClock) => void
-  /** Executes the call in a transaction signed by `payer`, and discards its effects. */
-  readonly simulate: (payer: Address, call: Call) => Execution
+  /** Executes the calls in one transaction, whose fee `payer` pays, and discards its effects. */
+  readonly simulate: (payer: Address, calls: ReadonlyArray<Call>) => Execution
 }
 
 interface Meta {
@@ -29,6 +29,7 @@ interface PostAccount {
   readonly address: string
   readonly data: Uint8Array
   readonly lamports: bigint
+  readonly programAddress: string
 }
 
 /** The part of LiteSVM that is used here. It is declared here because the package may be absent. */
@@ -73,17 +74,22 @@ const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
       const [at, inEpoch, time] = [BigInt(slot), BigInt(epoch), BigInt(unixTimestamp)]
       svm.setClock(new Clock(at, time, inEpoch, inEpoch + 1n, time))
     },
-    simulate: (payer, call) => {
-      const message = compileMessage(payer, [call], { version: "legacy", tables: null })
+    simulate: (payer, calls) => {
+      const message = compileMessage(payer, calls, { version: "legacy", tables: null })
       // Skips the first byte, the number of signatures, which is not part of the message.
-      const messageBytes = wireOf({ message, calls: [call], blockhash }, []).subarray(1)
+      const messageBytes = wireOf({ message, calls, blockhash }, []).subarray(1)
       const signatures = Object.fromEntries(message.keys.slice(0, message.signers).map((signer) => [signer, null]))
       const result = svm.simulateTransaction({ messageBytes, signatures })
       if ("err" in result) {
         return { error: errorIn(result.meta().logs()) ?? String(result.err()), logs: result.meta().logs() }
       }
       const accounts = new Map(
-        result.postAccounts().map(({ address, data, lamports }) => [address, { data, lamports }])
+        result
+          .postAccounts()
+          .map(({ address, data, lamports, programAddress }) => [
+            address,
+            { data, lamports, owner: Address.make(programAddress) }
+          ])
       )
       return { after: (address) => accounts.get(address) }
     }

@@ -131,7 +131,7 @@ const execute = (runtime: Runtime, venue: Venue, site: Site, sides: Sides, plan:
   const purse = paysLamports ? BALANCE : WALLET
   ;[from, to, wallet(TRADER, purse)].forEach(runtime.setAccount)
   const call = { program: venue.program.programId, steps: [], units: 0, ...instruction }
-  const execution = runtime.simulate(FEE_PAYER, call)
+  const execution = runtime.simulate(FEE_PAYER, [call])
   const request = plan.exactOut
     ? { kind: "exactOut", inputMint: input, amountOut: String(plan.amount) }
     : { inputMint: input, amountIn: String(plan.amount) }

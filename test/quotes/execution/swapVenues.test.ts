@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { type Address, addressToBytes, type Mint, SOL } from "../../../src/domain/Address.ts"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { programs, swapDecoderOf } from "../../../src/programs/registry.ts"
-import { plainMint } from "../../../src/programs/layout/tokenAccount.ts"
+import { plainMint, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
 import { AMM_V4_SIZE, ammV4Offsets } from "../../../src/programs/raydium/ammV4Layout.ts"
 import {
   CLMM_POOL_DISCRIMINATOR,
@@ -186,13 +186,14 @@ const curveProgram = (snapshot: PoolSnapshot, extra = 0n): Runtime => {
   const withTokens = (address: Address, change: bigint) => {
     const data = (set.get(address)?.data ?? new Uint8Array(165)).slice()
     new DataView(data.buffer).setBigUint64(64, balanceIn(data) + change, true)
-    return { data, lamports: 1n }
+    return { data, lamports: 1n, owner: TOKEN_PROGRAM }
   }
   return {
     deploy: () => undefined,
     setClock: () => undefined,
     setAccount: (account) => void set.set(account.address, account),
-    simulate: (payer, { accounts, data }) => {
+    simulate: (payer, calls) => {
+      const { accounts, data } = calls[0] ?? assert.fail("no call")
       assert.notStrictEqual(payer, TRADER)
       const [tokens, counter] = [accounts[9]?.address ?? TRADER, accounts[11]?.address ?? TRADER]
       const held = set.get(tokens)
@@ -208,9 +209,9 @@ const curveProgram = (snapshot: PoolSnapshot, extra = 0n): Runtime => {
       return {
         after: (address) =>
           address === TRADER
-            ? { data: new Uint8Array(0), lamports }
+            ? { data: new Uint8Array(0), lamports, owner: TOKEN_PROGRAM }
             : address === counter
-              ? { data: new Uint8Array(137), lamports: RENT }
+              ? { data: new Uint8Array(137), lamports: RENT, owner: PUMP_PROGRAM }
               : address === tokens
                 ? withTokens(tokens, sells ? -swap.amountIn : swap.amountOut)
                 : undefined
