@@ -9,7 +9,7 @@ import { PoolFacts } from "./schemas/Token.ts"
 import { TokenTrade } from "./schemas/TokenTrade.ts"
 import { filters, isOrdered } from "./Trades.ts"
 import { field } from "../domain/field.ts"
-import { answerSlot, knowledgeOf, metaOf } from "./schemas/fields.ts"
+import { answerSlot, knowledgeOf, metaOf, tradeBasis } from "./schemas/fields.ts"
 
 export const PoolTradesQuery = Schema.Struct(filters).check(isOrdered)
 
@@ -24,6 +24,7 @@ export class PoolTradesAnswer extends Schema.Opaque<PoolTradesAnswer>()(
         ...metaOf("public-trades-v1"),
         pool: field(Address, "Address of the pool."),
         slot: answerSlot,
+        tradeBasis: tradeBasis("pool_swaps"),
         ...knowledge
       }),
       "How the answer was made, and how well it is known."

@@ -8,7 +8,7 @@ import { LimitParameter, NextCursor } from "./pages.ts"
 import { optional, tokenParams } from "./parameters.ts"
 import { TopTrader, TraderCoverage, TraderWindow } from "./schemas/TopTraders.ts"
 import { field } from "../domain/field.ts"
-import { answerSlot, metaOf } from "./schemas/fields.ts"
+import { answerSlot, metaOf, tradeBasis } from "./schemas/fields.ts"
 
 /** Default values of optional parameters. */
 export const defaults = { window: "24h", limit: 20 } as const
@@ -37,6 +37,7 @@ export class TopTradersAnswer extends Schema.Opaque<TopTradersAnswer>()(
       Schema.Struct({
         ...metaOf("public-research-v1"),
         slot: answerSlot,
+        tradeBasis: tradeBasis("net_trades"),
         observedAtMs: field(
           Schema.NullOr(Schema.Int),
           "Time of the newest observation that was used, in milliseconds since the Unix epoch; null when there was none."

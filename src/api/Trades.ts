@@ -7,7 +7,7 @@ import { CursorParameter, LimitParameter, NextCursor } from "./pages.ts"
 import { DecimalParameter, optional, refuse, tokenParams, UnixSecond } from "./parameters.ts"
 import { TokenTrade, TradeSide } from "./schemas/TokenTrade.ts"
 import { field } from "../domain/field.ts"
-import { answerSlot, knowledgeOf, metaOf } from "./schemas/fields.ts"
+import { answerSlot, knowledgeOf, metaOf, tradeBasis } from "./schemas/fields.ts"
 
 /** Default number of trades of a page. */
 export const defaultTrades = 50
@@ -46,6 +46,7 @@ export class TokenTradesAnswer extends Schema.Opaque<TokenTradesAnswer>()(
         ...metaOf("public-trades-v1"),
         address: field(Address, "Mint of the token: base58 of 32 bytes on Solana."),
         slot: answerSlot,
+        tradeBasis: tradeBasis("pool_swaps"),
         ...knowledgeOf("Time of the newest block.")
       }),
       "How the answer was made, and how well it is known."

@@ -97,7 +97,7 @@ export class Overview extends Schema.Opaque<Overview>()(
         trades,
         buys: field(Scalar, "Number of purchases."),
         sells: field(Scalar, "Number of sales."),
-        traders
+        traders: field(Scalar, "Number of different owners of pool swaps, estimated.")
       }),
       "Volume, trades and traders of the window."
     ),

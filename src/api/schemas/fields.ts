@@ -40,6 +40,13 @@ export const answerSlot = field(
   "Slot of the newest block in the answer. Two answers with the same slot are of the same blocks. Null where the answer is not made of blocks."
 )
 
+/** Which of the two meanings of a trade an answer has. */
+export const tradeBasis = <const Basis extends "net_trades" | "pool_swaps">(basis: Basis) =>
+  field(
+    Schema.Literal(basis),
+    "`pool_swaps`: swaps of single pools, as in candles and volumes. `net_trades`: what wallets gave and received in all, with fees. Sums of one are not sums of the other."
+  )
+
 export const mint = field(Address, "Mint of the token: base58 of 32 bytes.")
 export const wallet = field(Address, "The wallet: base58 of 32 bytes.")
 export const inputMint = field(Address, "Mint of the token that is given.")
@@ -56,8 +63,8 @@ export const nextCursor = field(Schema.Null, "Always null: the answer has one pa
 export const priceUsd = field(Scalar, "Price of one whole token, in USD.")
 export const marketCapUsd = field(Scalar, "Price times supply, in USD.")
 export const liquidityUsd = field(Scalar, "Liquidity of the token's pools, in USD.")
-export const trades = field(Scalar, "Number of swaps.")
-export const traders = field(Scalar, "Number of different wallets that traded.")
+export const trades = field(Scalar, "Number of pool swaps.")
+export const traders = field(Scalar, "Number of different wallets with a net trade.")
 
 /** Where the price of a valuation comes from; null without a price. */
 export const markMethod = field(

@@ -47,7 +47,13 @@ export const layer = HttpApiBuilder.group(
       return {
         data,
         nextCursor: yield* nextOf(next === null ? null : [String(next.slot), String(next.index)], sealed),
-        meta: yield* metaWith({ methodVersion: "public-trades-v1", chain: "solana", pool: address, ...knowledge })
+        meta: yield* metaWith({
+          methodVersion: "public-trades-v1",
+          chain: "solana",
+          tradeBasis: "pool_swaps",
+          pool: address,
+          ...knowledge
+        })
       }
     })
 

@@ -34,6 +34,7 @@ export const layer = HttpApiBuilder.group(
           methodVersion: "public-research-v1",
           chain: "solana",
           slot,
+          tradeBasis: "net_trades",
           observedAtMs,
           address: mint,
           window,

@@ -46,7 +46,13 @@ export const layer = HttpApiBuilder.group(
       return {
         data: trades,
         nextCursor: yield* nextOf(next === null ? null : [String(next.slot), String(next.index)], sealed),
-        meta: yield* metaWith({ methodVersion: "public-trades-v1", chain: "solana", address: mint, ...knowledge })
+        meta: yield* metaWith({
+          methodVersion: "public-trades-v1",
+          chain: "solana",
+          tradeBasis: "pool_swaps",
+          address: mint,
+          ...knowledge
+        })
       }
     })
 

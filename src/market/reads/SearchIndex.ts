@@ -110,10 +110,9 @@ export class SearchIndex {
     this.#link(number)
   }
 
-  /** Mints with a symbol or name that looks like one of these skeletons, each once. */
-  alike(skeletons: ReadonlyArray<string>): ReadonlyArray<IndexedToken> {
-    const numbers = new Set(skeletons.flatMap((skeleton) => Array.from(this.#bySkeleton.get(skeleton) ?? [])))
-    return Array.from(numbers).flatMap((number) => this.#tokens[number] ?? [])
+  /** Mints with a symbol or name of this skeleton. */
+  alike(skeleton: string): ReadonlyArray<IndexedToken> {
+    return Array.from(this.#bySkeleton.get(skeleton) ?? []).flatMap((number) => this.#tokens[number] ?? [])
   }
 
   /**

@@ -14,7 +14,7 @@ const MOST_COMPARED = 16
 
 /** Reads that the comparison needs. */
 export interface LookAlikeSources {
-  readonly alike: (skeletons: ReadonlyArray<string>) => ReadonlyArray<IndexedToken>
+  readonly alike: (skeleton: string) => ReadonlyArray<IndexedToken>
   /** Dollars in the pools of a mint; null when unknown. */
   readonly liquidityOf: (mint: Mint) => Rational | null
   readonly refOf: (mint: Mint) => TokenRef
@@ -25,8 +25,9 @@ interface Sized {
   readonly liquidity: Rational | null
 }
 
+/** The first mints of equal texts, and whether there are more. */
 interface Group {
-  readonly members: ReadonlyArray<Sized>
+  readonly first: ReadonlyArray<IndexedToken>
   readonly isCut: boolean
 }
 
@@ -50,13 +51,15 @@ const larger = (a: Sized, b: Sized): Sized => {
   return a.liquidity === null || (b.liquidity !== null && compare(a.liquidity, b.liquidity) < 0) ? b : a
 }
 
-const groupOf = (alike: ReadonlyArray<IndexedToken>, liquidityOf: LookAlikeSources["liquidityOf"]): Group => {
-  const all = alike.toSorted(
-    (a, b) => Number(isMoney(b.mint)) - Number(isMoney(a.mint)) || b.volume - a.volume || (a.mint < b.mint ? -1 : 1)
-  )
-  const members = all.slice(0, MOST_COMPARED).map((token) => ({ token, liquidity: liquidityOf(token.mint) }))
-  return { members, isCut: all.length > members.length }
-}
+/** SOL and dollars first, then by volume. */
+const inOrder = (a: IndexedToken, b: IndexedToken): number =>
+  Number(isMoney(b.mint)) - Number(isMoney(a.mint)) || b.volume - a.volume || (a.mint < b.mint ? -1 : 1)
+
+/** One more than is compared, because a token is not compared with itself. */
+const groupOf = (alike: ReadonlyArray<IndexedToken>): Group => ({
+  first: alike.toSorted(inOrder).slice(0, MOST_COMPARED + 1),
+  isCut: alike.length > MOST_COMPARED + 1
+})
 
 /** Texts of a token as they are written, without case. */
 const plainTexts = ({ nameTexts, symbol }: IndexedToken): ReadonlyArray<string> =>
@@ -79,22 +82,33 @@ export const makeLookAlikes = (sources: LookAlikeSources) => {
     return liquidity
   }
 
+  // Sorted once, however many tokens share a text: a popular name has thousands.
+  const groupAt = (skeleton: string): Group => {
+    const group = groups.get(skeleton) ?? groupOf(sources.alike(skeleton))
+    groups.set(skeleton, group)
+    return group
+  }
+
   return (token: IndexedToken): Verdict => {
     const { mint, skeletons } = token
     if (isMoney(mint) || skeletons.length === 0) {
       return NO_VERDICT
     }
-    const key = skeletons.join("\n")
-    const group = groups.get(key) ?? groupOf(sources.alike(skeletons), liquidityOf)
-    groups.set(key, group)
-    const others = group.members.filter((other) => other.token.mint !== mint)
+    const alike = skeletons.map(groupAt)
+    const candidates = Array.from(new Set(alike.flatMap(({ first }) => first)))
+      .filter((other) => other.mint !== mint)
+      .toSorted(inOrder)
+    const others = candidates
+      .slice(0, MOST_COMPARED)
+      .map((other): Sized => ({ token: other, liquidity: liquidityOf(other.mint) }))
+    const isCut = candidates.length > others.length || alike.some((group) => group.isCut)
     if (others.length === 0) {
       return NO_VERDICT
     }
     const own = liquidityOf(mint)
     const [first, ...more] = others.filter((other) => isMuchLarger(other, own))
     const isKnown = own !== null && others.every((other) => isMoney(other.token.mint) || other.liquidity !== null)
-    const coverage = !isKnown ? incomplete("not_captured") : group.isCut ? incomplete("limit_clipped") : COMPLETE
+    const coverage = !isKnown ? incomplete("not_captured") : isCut ? incomplete("limit_clipped") : COMPLETE
     if (first === undefined) {
       // While its own liquidity is unknown, it stays behind the largest one that is known.
       const known = own === null ? largestOf(others.filter(({ liquidity }) => (liquidity?.numerator ?? 0n) > 0n)) : null

@@ -222,7 +222,7 @@ export const searchView = Effect.fnUntraced(function* (
   }
   const known = new Map(rows.map(({ liquidityUsd, token }) => [token.address, numberOf(liquidityUsd)]))
   const verdictOf = makeLookAlikes({
-    alike: (skeletons) => index.alike(skeletons),
+    alike: (skeleton) => index.alike(skeleton),
     liquidityOf: (mint) => {
       const liquidity = known.get(mint)
       return liquidity === undefined ? numberOf(liquidityScalar(sources, mint, context)) : liquidity

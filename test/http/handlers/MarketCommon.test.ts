@@ -112,6 +112,31 @@ layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
     })
   )
 
+  it.effect("names which meaning of a trade it has, where one wallet has both in one transaction", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const mint = mintOf(4)
+      yield* setSecond(2100)
+      const both = { mint, wallet: walletOf(9), signature: "one" }
+      yield* tape.apply(
+        block(2100, {
+          trades: [
+            at(2100, { ...both, role: "pool", index: 1, volumeUsdNanos: 29_103_910_000_000n }),
+            at(2100, { ...both, role: "wallet", index: 2, volumeUsdNanos: 29_111_520_000_000n })
+          ]
+        })
+      )
+      const swaps = yield* call(`/api/v1/tokens/solana/${mint}/trades`, { key: "j" })
+      assert.deepStrictEqual(
+        [swaps.json("meta.tradeBasis"), swaps.json("data.0.volumeUsd"), swaps.json("data.0.isWhole")],
+        ["pool_swaps", "29103.91", false],
+        swaps.text
+      )
+      const nets = yield* call(`/api/v1/tokens/solana/${mint}/top-traders?window=1h`, { key: "j" })
+      assert.deepStrictEqual([nets.json("meta.tradeBasis"), nets.json("data.0.boughtUsd")], ["net_trades", "29111.52"])
+    })
+  )
+
   it.effect("costs one of the rest budget, and is refused together with the others once it is spent", () =>
     Effect.gen(function* () {
       const first = yield* call(paths[1] ?? "", { key: "q" })

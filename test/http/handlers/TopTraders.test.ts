@@ -110,6 +110,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
         methodVersion: "public-research-v1",
         chain: "solana",
         slot: 1000 + now,
+        tradeBasis: "net_trades",
         observedAtMs: (MONDAY + now) * 1000,
         address: TOKEN,
         window: "all",

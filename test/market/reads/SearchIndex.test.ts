@@ -155,7 +155,7 @@ describe("the search index", () => {
     assert.lengthOf(index.find("t", 50).found, 2)
     assert.strictEqual(index.find("t20", 50).found[0]?.token.mint, mintOf(20))
     assert.deepStrictEqual(
-      index.alike(["new"]).map(({ mint }) => mint),
+      index.alike("new").map(({ mint }) => mint),
       [mintOf(1)]
     )
   })
