@@ -64,9 +64,8 @@ export const tokenBook = (books: Books) =>
       return books.tokens.get(mint) ?? null
     },
     named: () =>
-      Array.from(
-        books.tokens,
-        ([mint, state]) => [Address.make(mint), state._tag === "Token" ? state.metadata : null] as const
+      Array.from(books.tokens).flatMap(([mint, state]) =>
+        state._tag === "Token" ? [[Address.make(mint), state.metadata] as const] : []
       ),
     commitment: "confirmed",
     warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
