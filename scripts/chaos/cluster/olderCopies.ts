@@ -8,7 +8,7 @@ import { COMMAND_LINE } from "../../../src/api/schemas/KeyAudit.ts"
 import * as Processes from "../../../src/storage/processes.ts"
 import { issue, keyStore, readyPid, type Server } from "../service.ts"
 import type { Fault } from "./faults.ts"
-import { isHeld, seeStatuses } from "./proofs.ts"
+import { isHeld, seeDecisions } from "./proofs.ts"
 import type { Scene } from "./scene.ts"
 
 /** Stops PostgreSQL at once, as `pg_ctl stop -m immediate` does, and waits until it is gone. */
@@ -48,11 +48,15 @@ export const olderPostgres = (scene: Scene): ReadonlyArray<Fault> => {
   const older = join(scene.folder, "older-postgres")
   const keys = { revoked: { id: "", secret: "" }, kept: "" }
   let copiedMs = 0
-  const statuses = (revoked: number) =>
-    seeStatuses(scene, [
-      { secret: keys.revoked.secret, status: revoked },
-      { secret: keys.kept, status: 200 }
-    ])
+  const decisions = (isAccepted: boolean, mayChange: boolean) =>
+    seeDecisions(
+      scene,
+      [
+        { secret: keys.revoked.secret, isAccepted },
+        { secret: keys.kept, isAccepted: true }
+      ],
+      mayChange
+    )
   const issueBoth = Effect.gen(function* () {
     const revoked = yield* issue("chaos-revoked")
     keys.revoked = { id: revoked.key.id, secret: Redacted.value(revoked.secret) }
@@ -62,10 +66,10 @@ export const olderPostgres = (scene: Scene): ReadonlyArray<Fault> => {
     Effect.provide(keyStore(database.url)),
     Effect.orDie
   )
-  /** Every process has to answer like this before the fault begins. */
-  const expect = (revoked: number) =>
-    Effect.flatMap(statuses(revoked), (proof) =>
-      isHeld(proof) ? Effect.void : Effect.die(new Error(`keys are answered otherwise: ${JSON.stringify(proof)}`))
+  /** Every process has to decide like this before the fault begins. */
+  const expect = (isAccepted: boolean) =>
+    Effect.flatMap(decisions(isAccepted, true), (proof) =>
+      isHeld(proof) ? Effect.void : Effect.die(new Error(`keys are decided otherwise: ${JSON.stringify(proof)}`))
     )
   return [
     {
@@ -73,7 +77,7 @@ export const olderPostgres = (scene: Scene): ReadonlyArray<Fault> => {
       victims: null,
       begin: Effect.gen(function* () {
         yield* issueBoth
-        yield* expect(200)
+        yield* expect(true)
         yield* stopPostgres(database)
         copiedMs = performance.now()
         yield* copy(database.data, older)
@@ -86,7 +90,7 @@ export const olderPostgres = (scene: Scene): ReadonlyArray<Fault> => {
       victims: null,
       begin: Effect.gen(function* () {
         yield* revoke
-        yield* expect(401)
+        yield* expect(false)
         yield* Effect.sleep(AGE)
         yield* stopPostgres(database)
         yield* copy(older, database.data)
@@ -100,7 +104,7 @@ export const olderPostgres = (scene: Scene): ReadonlyArray<Fault> => {
           Effect.suspend(() => scene.running[place]?.kill ?? Effect.void),
           scene.restart(place)
         )
-        return Effect.andThen(anew, statuses(401))
+        return Effect.andThen(anew, decisions(false, false))
       })
     }
   ]

@@ -23,36 +23,55 @@ export const isHeld = ({ held, looked }: Proof): boolean => looked > 0 && held =
 /** Times to look, a second apart. Followers call a bus stale after 30 s without a block. */
 const LOOKS = 90
 
-/** Looks at each item until all of them hold, for 90 s at most. */
-const look = <Item>(property: Property, items: ReadonlyArray<Item>, holds: (item: Item) => Promise<boolean>) =>
-  Effect.promise(() => Promise.all(items.map(holds))).pipe(
-    Effect.map((found): Proof => ({ property, looked: items.length, held: found.filter(Boolean).length })),
-    Effect.repeat({ until: isHeld, times: LOOKS, schedule: Schedule.spaced("1 second") })
-  )
+/** Looks at each item until it is decided, for 90 s at most. An item that is never decided (null) does not hold. */
+const look = <Item>(property: Property, items: ReadonlyArray<Item>, holds: (item: Item) => Promise<boolean | null>) =>
+  Effect.forEach(
+    items,
+    (item) =>
+      Effect.repeat(
+        Effect.promise(() => holds(item)),
+        { until: (held) => held !== null, times: LOOKS, schedule: Schedule.spaced("1 second") }
+      ),
+    { concurrency: "unbounded" }
+  ).pipe(Effect.map((found): Proof => ({ property, looked: items.length, held: found.filter(Boolean).length })))
 
 /** Looks for a bus that every process calls `stale`. */
 export const seeStaleBus = ({ running }: Scene): Effect.Effect<Proof> =>
   look(
     "bus",
     running,
-    async ({ baseUrl }) => at(await sourceState({ baseUrl, secret: "" }, "bus"), "status") === "stale"
+    async ({ baseUrl }) => at(await sourceState({ baseUrl, secret: "" }, "bus"), "status") === "stale" || null
   )
 
 /** Looks for an answer of every process of these places to a request through the balancer. */
 export const seeTaken = ({ running, taken }: Scene, places: ReadonlyArray<number>): Effect.Effect<Proof> =>
-  look("taken", places, async (place) => (taken.get(running[place]?.baseUrl ?? "") ?? 0) > 0)
+  look("taken", places, async (place) => (taken.get(running[place]?.baseUrl ?? "") ?? 0) > 0 || null)
 
-/** A secret, and the status with which every process has to answer it. */
+/** A secret, and whether every process has to accept it. */
 export interface Credential {
   readonly secret: string
-  readonly status: number
+  readonly isAccepted: boolean
 }
 
-/** Looks for the status of each of these secrets at every process. */
-export const seeStatuses = ({ running }: Scene, credentials: ReadonlyArray<Credential>): Effect.Effect<Proof> =>
+/** Statuses that decide about a secret. With any other one the process could not decide. */
+const ACCEPTED = 200
+const REFUSED = 401
+
+/**
+ * Looks at every process whether it accepts these secrets. The first decision counts. With `mayChange` a process may still hear
+ * of a change, so only the right decision counts.
+ */
+export const seeDecisions = (
+  { running }: Scene,
+  credentials: ReadonlyArray<Credential>,
+  mayChange: boolean
+): Effect.Effect<Proof> =>
   look(
     "ended",
     running.flatMap(({ baseUrl }) => credentials.map((each) => ({ ...each, baseUrl }))),
-    async ({ baseUrl, secret, status }) =>
-      (await ask({ baseUrl, secret }, { path: "/api/v1/account/key" })).status === status
+    async ({ baseUrl, isAccepted, secret }) => {
+      const { status } = await ask({ baseUrl, secret }, { path: "/api/v1/account/key" })
+      const isRight = status === (isAccepted ? ACCEPTED : REFUSED)
+      return isRight || (!mayChange && (status === ACCEPTED || status === REFUSED) ? false : null)
+    }
   )
