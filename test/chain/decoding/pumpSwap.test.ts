@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SOL } from "../../../src/domain/Address.ts"
+import { type Address, SOL } from "../../../src/domain/Address.ts"
 import { decodeTrades } from "../../../src/chain/decoding/decodeTrades.ts"
+import { poolSwapsOf } from "../../../src/chain/decoding/poolSwaps.ts"
 import { TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
 import {
   COMPLETE_EVENT,
@@ -17,6 +18,7 @@ import {
 import {
   accountsAt,
   bytesOf,
+  type Call,
   event,
   type Holding,
   little,
@@ -211,5 +213,30 @@ describe("PumpSwap", () => {
     assert.strictEqual(legs[0]?.dex, "pump-fun-curve")
     assert.strictEqual(legs[0]?.quote.amount, 1000n)
     assert.strictEqual(nets[0]?.quote.amount, 988n)
+  })
+})
+
+describe("a sweep of waiting fees", () => {
+  const recipient = named("recipient")
+  const sweep = (program: Address, tag: string): Call => ({
+    program,
+    accounts: accountsAt(13, { 2: POOL, 5: named("vault sol") }),
+    data: bytesOf(tag),
+    calls: [transfer(named("vault sol"), recipient, POOL, 500n), event(program, "0000000000000001", zeros(153))]
+  })
+  const holdings: ReadonlyArray<Holding> = [
+    { address: named("vault sol"), mint: SOL, owner: POOL, decimals: 9, before: 7000n, after: 6500n },
+    { address: recipient, mint: SOL, owner: named("fees"), decimals: 9, before: 0n, after: 500n }
+  ]
+
+  it.each([
+    ["sweep_protocol_fee on PumpSwap", PUMP_SWAP, "0830be07b644b7e5"],
+    ["sweep_creator_fee on PumpSwap", PUMP_SWAP, "20f6bf3408c949ba"],
+    ["sweep_protocol_fee on the curve", CURVE, "0830be07b644b7e5"],
+    ["sweep_creator_fee on the curve", CURVE, "20f6bf3408c949ba"]
+  ] as const)("is no trade, and no swap of an unknown instruction: %s", (_, program, tag) => {
+    const transaction = transactionOf({ signers: [TRADER], calls: [sweep(program, tag)], holdings })
+    assert.deepStrictEqual(decodeTrades(transaction), { legs: [], nets: [], unresolved: 0 })
+    assert.deepStrictEqual(poolSwapsOf(transaction).checks, [])
   })
 })
