@@ -1,4 +1,5 @@
 import * as launchPlatform from "./migrations/0062_launch_platform.ts"
+import * as launchTerms from "./migrations/0063_launch_terms.ts"
 import * as schema from "./migrations/0060_schema.ts"
 import * as soundDeployments from "./migrations/0061_sound_deployments.ts"
 
@@ -6,5 +7,6 @@ import * as soundDeployments from "./migrations/0061_sound_deployments.ts"
 export const migrations = {
   "0060_schema": schema.up,
   "0061_sound_deployments": soundDeployments.up,
-  "0062_launch_platform": launchPlatform.up
+  "0062_launch_platform": launchPlatform.up,
+  "0063_launch_terms": launchTerms.up
 }

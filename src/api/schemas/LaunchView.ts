@@ -17,6 +17,13 @@ const fields = {
     Schema.NullOr(Schema.String),
     "Key of the platform that launched the token on a launchpad that several platforms share; null when it is none that is known."
   ),
+  quoteMint: address(
+    "The mint that the curve is paid in: SOL, or a token such as another coin of the launchpad. Only Pump.fun states it; null elsewhere and where the creation was not seen."
+  ),
+  holderRewards: field(
+    Schema.NullOr(Schema.Boolean),
+    "True when the creator's fee goes to the holders, false when it goes to the creator. Only Pump.fun states it; null elsewhere and where the creation was not seen."
+  ),
   creator: address(
     "The wallet that the launchpad names as creator; null where the creation was not seen, or was stored before creators were recorded."
   ),

@@ -16,7 +16,7 @@ export const columnsOf = <Row>(rows: ReadonlyArray<Row>) => {
       Result.getOrThrow(PgTypes.array(rows.map(cell), oid))
   return {
     binaries: column<Uint8Array>(OID.bytea),
-    booleans: column<boolean>(OID.bool),
+    booleans: column<boolean | null>(OID.bool),
     floats: column<number | null>(OID.float8),
     integers: column<number | null>(OID.int4),
     shorts: column<number | null>(OID.int2),

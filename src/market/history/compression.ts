@@ -7,7 +7,7 @@ import { PART_BYTES } from "../columnar/StateImage.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 
 /** Raise it with every change of an `image` method, and when the layout or meaning of written cells changes. */
-const VERSION = 3
+const VERSION = 4
 
 const ORDER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? "LE" : "BE"
 

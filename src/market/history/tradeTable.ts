@@ -19,7 +19,9 @@ const LaunchRow = Schema.Struct({
   launchpad: Schema.String,
   pool: Schema.NullOr(StoredAddress),
   creator: Schema.NullOr(StoredAddress),
-  platform: Schema.NullOr(Schema.String)
+  platform: Schema.NullOr(Schema.String),
+  quoteMint: Schema.NullOr(StoredAddress),
+  holderRewards: Schema.NullOr(Schema.Boolean)
 })
 
 /** Blocks of a chain in `(after, to]` from a time on. */
@@ -45,10 +47,24 @@ export interface Place {
   readonly place: number
 }
 
-const launchOf = ({ at, creator, platform, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
+const launchOf = ({
+  at,
+  creator,
+  holderRewards,
+  platform,
+  quoteMint,
+  slot,
+  ...launch
+}: typeof LaunchRow.Type): StoredLaunch => ({
   slot,
   timeMs: at.getTime(),
-  launch: { ...launch, ...(creator !== null && { creator }), ...(platform !== null && { platform }) }
+  launch: {
+    ...launch,
+    ...(creator !== null && { creator }),
+    ...(platform !== null && { platform }),
+    ...(quoteMint !== null && { quoteMint }),
+    ...(holderRewards !== null && { holderRewards })
+  }
 })
 
 const broken = (cause: unknown) =>
@@ -83,7 +99,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     Request: SpanRow,
     Result: LaunchRow,
     execute: ({ after, chain, fromMs, to, untilMs }) => sql`
-      select slot, at, event, mint, launchpad, pool, creator, platform from launches
+      select slot, at, event, mint, launchpad, pool, creator, platform, quote_mint, holder_rewards from launches
       where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
         and at <= ${PgTypes.timestamptz(untilMs)}
       order by slot, place
@@ -94,7 +110,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     Request: Schema.Struct({ chain: Schema.Number, toMs: Schema.Number, limit: Schema.Number }),
     Result: LaunchRow,
     execute: ({ chain, limit, toMs }) => sql`
-      select slot, at, event, mint, launchpad, pool, creator, platform from launches
+      select slot, at, event, mint, launchpad, pool, creator, platform, quote_mint, holder_rewards from launches
       where chain = ${chain} and at < ${PgTypes.timestamptz(toMs)}
       order by slot desc, place desc limit ${limit}
     `
@@ -175,8 +191,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     return all.length === 0
       ? Effect.void
       : sql`
-          insert into launches (chain, slot, place, at, event, mint, launchpad, pool, creator, platform)
-          select ${chain}::int, slot, place, at, event, mint, launchpad, pool, creator, platform
+          insert into launches (chain, slot, place, at, event, mint, launchpad, pool, creator, platform, quote_mint, holder_rewards)
+          select ${chain}::int, slot, place, at, event, mint, launchpad, pool, creator, platform, quote_mint, holder_rewards
           from unnest(
             ${given.integers(({ slot }) => slot)},
             ${given.integers(({ place }) => place)},
@@ -186,8 +202,10 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
             ${given.texts(({ launch }) => launch.launchpad)},
             ${given.texts(({ launch }) => launch.pool)},
             ${given.texts(({ launch }) => launch.creator ?? null)},
-            ${given.texts(({ launch }) => launch.platform ?? null)}
-          ) as given (slot, place, at, event, mint, launchpad, pool, creator, platform)
+            ${given.texts(({ launch }) => launch.platform ?? null)},
+            ${given.texts(({ launch }) => launch.quoteMint ?? null)},
+            ${given.booleans(({ launch }) => launch.holderRewards ?? null)}
+          ) as given (slot, place, at, event, mint, launchpad, pool, creator, platform, quote_mint, holder_rewards)
           on conflict do nothing
         `
   }

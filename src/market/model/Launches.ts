@@ -8,6 +8,10 @@ export interface LaunchRecord {
   readonly launchpad: string
   /** The platform that launched the token on a program that several share; null when unknown. */
   readonly platform: string | null
+  /** The mint that the curve is paid in; null when the creation was not seen or does not state it. */
+  readonly quoteMint: Mint | null
+  /** True when the creator's fee goes to the holders; null when unknown. */
+  readonly holderRewards: boolean | null
   /** The curve of the token, or its pool after the migration; null when unknown. */
   readonly pool: Address | null
   /** The curve of the token, also after the migration; null when the creation was not seen. */
@@ -25,6 +29,11 @@ const AT_ONCE = 256
 const imageTime = (image: StateImage, timeMs: number | null): number | null => {
   const written = image.number(timeMs ?? Number.NaN)
   return Number.isNaN(written) ? null : written
+}
+
+const imageFlag = (image: StateImage, flag: boolean | null): boolean | null => {
+  const written = image.number(flag === null ? Number.NaN : Number(flag))
+  return Number.isNaN(written) ? null : written === 1
 }
 
 const imageText = (image: StateImage, text: string | null): string | null => image.text(text ?? "") || null
@@ -46,7 +55,7 @@ export class Launches {
   }
 
   /** Adds a launch or a migration. */
-  add({ creator, event, launchpad, mint, platform, pool }: Launch, timeMs: number): void {
+  add({ creator, event, holderRewards, launchpad, mint, platform, pool, quoteMint }: Launch, timeMs: number): void {
     const known = this.#records.get(mint)
     const created = event === "created"
     this.#records.delete(mint)
@@ -54,6 +63,8 @@ export class Launches {
       mint,
       launchpad,
       platform: platform ?? known?.platform ?? null,
+      quoteMint: quoteMint ?? known?.quoteMint ?? null,
+      holderRewards: holderRewards ?? known?.holderRewards ?? null,
       pool: pool ?? known?.pool ?? null,
       curve: created ? pool : (known?.curve ?? null),
       creator: creator ?? known?.creator ?? null,
@@ -88,6 +99,8 @@ export class Launches {
           mint,
           launchpad: image.text(launch?.launchpad ?? ""),
           platform: imageText(image, launch?.platform ?? null),
+          quoteMint: imageAddress(image, launch?.quoteMint ?? null),
+          holderRewards: imageFlag(image, launch?.holderRewards ?? null),
           pool: imageAddress(image, launch?.pool ?? null),
           curve: imageAddress(image, launch?.curve ?? null),
           creator: imageAddress(image, launch?.creator ?? null),

@@ -25,12 +25,15 @@ export interface KnownLaunch extends MarketKnowledge {
 }
 
 const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureContext): LaunchRow => {
-  const { creator, curve, createdAtMs, graduatedAtMs, launchpad, mint, platform, pool } = launch
+  const { creator, curve, createdAtMs, graduatedAtMs, holderRewards, launchpad, mint, platform, pool, quoteMint } =
+    launch
   const { changePct: _changePct, changeSince: _changeSince, ...measures } = measureToken(sources, mint, "24h", context)
   return {
     token: tokenRef(sources, mint),
     launchpad,
     platform,
+    quoteMint,
+    holderRewards,
     creator,
     curve,
     pool,

@@ -1,5 +1,6 @@
 /** Launches on Pump.fun's curves, read from events. Layout: pump-public-docs, idl/pump.json. */
-import type { Address, Mint } from "../../domain/Address.ts"
+import type { Launch } from "../../api/schemas/Launch.ts"
+import { Address, type Mint, SOL } from "../../domain/Address.ts"
 import { eventLayout } from "../layout/anchorEvents.ts"
 import { readAddress, readU32 } from "../layout/bytes.ts"
 import { i64, key, pack, text, u64, utf8 } from "../layout/pack.ts"
@@ -79,10 +80,23 @@ const afterTexts = (body: Uint8Array): number | null => {
  * Offsets of the addresses after the texts of `CreateEvent`: mint, curve, payer and creator. Events of earlier
  * program versions end with the payer.
  */
-const createdAt = { mint: 0, curve: 32, payer: 64, creator: 96 } as const
+const createdAt = { mint: 0, curve: 32, payer: 64, creator: 96, quoteMint: 202, holderRewards: 250 } as const
 
 const addressAt = (body: Uint8Array, offset: number): Address | null =>
   body.length < offset + 32 ? null : readAddress(body, offset)
+
+/** Curves that are paid in lamports have no quote mint. */
+const NO_MINT: Address = Address.make("11111111111111111111111111111111")
+
+/** What the newest fields of `CreateEvent` state. Events of earlier program versions end before them. */
+const termsOf = (body: Uint8Array, start: number): Pick<Launch, "holderRewards" | "quoteMint"> => {
+  const quote = addressAt(body, start + createdAt.quoteMint)
+  const rewards = body[start + createdAt.holderRewards]
+  return {
+    ...(quote !== null && { quoteMint: quote === NO_MINT ? SOL : quote }),
+    ...(rewards !== undefined && { holderRewards: rewards === 1 })
+  }
+}
 
 /** Decodes launches and migrations of Pump.fun. */
 export const pumpCurveLaunches: Launchpad = {
@@ -101,6 +115,6 @@ export const pumpCurveLaunches: Launchpad = {
     }
     const creator = addressAt(body, start + createdAt.creator) ?? addressAt(body, start + createdAt.payer)
     const pool = addressAt(body, start + createdAt.curve)
-    return { event: "created", launchpad, mint, pool, ...(creator !== null && { creator }) }
+    return { event: "created", launchpad, mint, pool, ...(creator !== null && { creator }), ...termsOf(body, start) }
   }
 }

@@ -103,6 +103,25 @@ describe("a platform on a shared launchpad", () => {
   })
 })
 
+/** `CreateEvent` with its newest fields. */
+const withTerms = (quote: Address, rewards: string) =>
+  bytesOf(
+    created,
+    key(TRADER),
+    new Uint8Array(40),
+    key(named("token program")),
+    "0000",
+    key(quote),
+    new Uint8Array(16),
+    rewards
+  )
+
+const termsOf = (quote: Address, rewards: string) =>
+  launches(inside(PUMP_PROGRAM, CREATE, withTerms(quote, rewards))).map(({ holderRewards, quoteMint }) => [
+    quoteMint,
+    holderRewards
+  ])
+
 describe("launches", () => {
   it("are read from events of Pump.fun with names of any length", () => {
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created)), [
@@ -115,6 +134,13 @@ describe("launches", () => {
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, "bde95db95c94ea94", migrated)), [
       { event: "migrated", mint: TOKEN, launchpad: "pump-fun", pool: POOL }
     ])
+  })
+
+  it("of Pump.fun state what the curve is paid in, and whether holders get the creator's fee", () => {
+    assert.deepStrictEqual(termsOf(POOL, "01"), [[POOL, true]])
+    assert.deepStrictEqual(termsOf(Address.make("11111111111111111111111111111111"), "00"), [[SOL, false]])
+    // An event of before the holders' rewards.
+    assert.deepStrictEqual(termsOf(USDC, ""), [[USDC, undefined]])
   })
 
   it("are read from an event of Meteora when created, and from the instruction when migrated", () => {

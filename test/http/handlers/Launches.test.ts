@@ -61,7 +61,13 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
       yield* setSecond(NOW)
       yield* tape.apply(block(0))
       yield* tape.apply(block(10, { launches: [launched(1, "created", { creator: CREATOR })] }))
-      const dbc = { launchpad: "meteora-dbc", creator: CREATOR, platform: "bags" }
+      const dbc = {
+        launchpad: "meteora-dbc",
+        creator: CREATOR,
+        platform: "bags",
+        quoteMint: mintOf(7),
+        holderRewards: true
+      }
       yield* tape.apply(block(2000, { launches: [launched(2, "created", dbc)], trades: purchases }))
       yield* tape.apply(
         block(3000, { launches: [launched(3, "migrated"), launched(1, "migrated", { pool: poolOf(9) })] })
@@ -73,6 +79,8 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
       assert.deepInclude(data[1], {
         launchpad: "meteora-dbc",
         platform: "bags",
+        quoteMint: mintOf(7),
+        holderRewards: true,
         creator: CREATOR,
         curve: poolOf(2),
         pool: poolOf(2),
@@ -83,7 +91,14 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
       assert.strictEqual(data[1]?.trades.value, "26")
       assert.deepInclude(data[2], { curve: poolOf(1), pool: poolOf(9), graduatedAtMs: (MONDAY + 3000) * 1000 })
       assert.strictEqual(data[2]?.curveProgressPct.value, "100")
-      assert.deepInclude(data[0], { platform: null, creator: null, curve: null, createdAtMs: null })
+      assert.deepInclude(data[0], {
+        platform: null,
+        quoteMint: null,
+        holderRewards: null,
+        creator: null,
+        curve: null,
+        createdAtMs: null
+      })
       // The list begins with the record.
       assert.deepStrictEqual(meta.coverage, { complete: false, reason: "not_captured" })
       const late = yield* launches({ from: String(MONDAY + 1000) })

@@ -244,7 +244,7 @@ export const blockStoreContract = <E>(name: string, store: Layer.Layer<MarketSto
       Effect.gen(function* () {
         yield* open("launches")
         const [a, b] = [
-          { ...launch, creator: mintOf(5), platform: "bags" },
+          { ...launch, creator: mintOf(5), platform: "bags", quoteMint: mintOf(6), holderRewards: true },
           { ...launch, event: "migrated", pool: mintOf(4) } as const
         ]
         yield* append(storedBlock(1, [], { launches: [a, b] }), storedBlock(2, [], { launches: [a] }), storedBlock(3))
