@@ -7,14 +7,26 @@ import type { Address } from "../../src/domain/Address.ts"
 import type { ChainClock, OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import type { Call } from "../../src/programs/transactions/Call.ts"
 import { derive } from "../../src/quotes/execution/decodeFixture.ts"
-import type { Runtime } from "../../src/quotes/execution/programRuntime.ts"
-import { type Bank, makeBank } from "../../src/simulator/chain/Bank.ts"
+import { compileMessage } from "../../src/programs/transactions/message.ts"
+import type { Execution, Runtime } from "../../src/quotes/execution/programRuntime.ts"
+import { type Bank, type Block, makeBank } from "../../src/simulator/chain/Bank.ts"
+import type { Deed } from "../../src/simulator/chain/Ledger.ts"
+import type { TokenBalance, TransactionError } from "../../src/simulator/chain/Receipt.ts"
+import { balanceOf, holdsTokens, mintOf, ownerOf } from "../../src/simulator/chain/tokens.ts"
 import { deployProgram } from "../../src/simulator/chain/programAccounts.ts"
 import { healthy } from "../../src/simulator/node/Faults.ts"
 import { makeSolanaNode } from "../../src/simulator/node/SolanaNode.ts"
 
 /** Accounts without a slot: they get the slot in which they are written. */
 type Written = Omit<OnChainAccount, "slot">
+
+/** A recorded transaction. */
+export interface Executed {
+  readonly slot: number
+  readonly signature: string
+  /** Absent when the transaction succeeded. */
+  readonly error?: string
+}
 
 export interface LitesvmNode {
   readonly rpcUrl: string
@@ -24,13 +36,10 @@ export interface LitesvmNode {
   /** Deploys a program, or upgrades it, in a slot of its own. Throws when the runtime rejects the bytes. */
   readonly deploy: (programId: Address, elf: Uint8Array) => number
   /**
-   * Executes a transaction at the newest slot's clock. Its effects are in the next slot. Returns the program's error
-   * when it fails; then nothing changes.
+   * Executes a transaction at the newest slot's clock, and records it with its effects in the next slot. A transaction
+   * that fails has the program's error; its only effect is the fee.
    */
-  readonly execute: (
-    payer: Address,
-    calls: ReadonlyArray<Call>
-  ) => { readonly slot: number } | { readonly error: string }
+  readonly execute: (payer: Address, calls: ReadonlyArray<Call>) => Executed
   /** Finishes this many empty slots. Returns the newest one. */
   readonly pass: (slots?: number) => number
   readonly account: (address: Address) => OnChainAccount | undefined
@@ -40,46 +49,115 @@ export interface LitesvmNode {
 
 const SEED = "litesvm"
 
-const nodeOf = (bank: Bank, runtime: Runtime, publish: (block: ReturnType<Bank["newest"]>) => void) => {
-  const finish = (build: () => void): number => {
-    const block = bank.produce(() => {
-      build()
+const SIGNATURE_FEE = 5000n
+/** Offset of the decimals in a mint. */
+const MINT_DECIMALS = 44
+
+/** The failing instruction and its code, from the runtime's log. Codes of the runtime itself count as 0. */
+const failureOf = ({ error, logs }: Exclude<Execution, { readonly after: unknown }>): TransactionError => ({
+  index: Math.max(0, logs.filter((line) => line.endsWith(" invoke [1]")).length - 1),
+  code: Number.parseInt(/0x(?<code>[0-9a-f]+)/u.exec(`${error} ${logs.join(" ")}`)?.groups?.["code"] ?? "0", 16)
+})
+
+type Read = (address: Address) => Written | undefined
+
+/** Balances of the token accounts among these keys. */
+const tokensOf = (keys: ReadonlyArray<Address>, read: Read): ReadonlyArray<TokenBalance> =>
+  keys.flatMap((key, index) => {
+    const account = read(key)
+    const held = account && { ...account, slot: 0 }
+    if (held === undefined || !holdsTokens(held)) {
       return []
-    })
+    }
+    const mint = mintOf(held)
+    const decimals = read(mint)?.data[MINT_DECIMALS] ?? 0
+    return [{ index, mint, owner: ownerOf(held), program: held.owner, amount: balanceOf(held), decimals }]
+  })
+
+/** The record of a transaction, from the accounts before it and after it. */
+const deedOf = (
+  bank: Bank,
+  payer: Address,
+  calls: ReadonlyArray<Call>,
+  { after, before, error }: { readonly before: Read; readonly after: Read; readonly error: TransactionError | null }
+): Deed => {
+  const message = compileMessage(payer, calls, { version: "legacy", tables: null })
+  const fee = SIGNATURE_FEE * BigInt(message.signers)
+  const lamportsOf = (read: Read) => message.keys.map((key) => read(key)?.lamports ?? 0n)
+  return {
+    kind: error === null ? "transfer" : "failed",
+    wallet: payer,
+    fee,
+    frontEndFee: 0n,
+    swaps: [],
+    receipt: {
+      message,
+      blockhash: bank.newest().blockhash,
+      calls,
+      error,
+      fee,
+      unitLimit: 1_400_000,
+      lamports: { before: lamportsOf(before), after: lamportsOf(after) },
+      tokens: { before: tokensOf(message.keys, before), after: tokensOf(message.keys, after) }
+    }
+  }
+}
+
+/** The accounts that a transaction wrote. One that failed wrote its payer alone. */
+const writtenBy = (
+  bank: Bank,
+  payer: Address,
+  calls: ReadonlyArray<Call>,
+  execution: Execution
+): ReadonlyArray<Written> => {
+  if ("error" in execution) {
+    const { signers } = compileMessage(payer, calls, { version: "legacy", tables: null })
+    const account = bank.must(payer)
+    return [{ ...account, lamports: account.lamports - SIGNATURE_FEE * BigInt(signers) }]
+  }
+  const writable = calls.flatMap(({ accounts }) => accounts.filter((one) => one.writable).map(({ address }) => address))
+  return [...new Set([payer, ...writable])].flatMap((address) => {
+    const after = execution.after(address)
+    return after === undefined ? [] : [{ address, ...after }]
+  })
+}
+
+const nodeOf = (bank: Bank, runtime: Runtime, publish: (block: Block) => void) => {
+  const finish = (build: () => ReadonlyArray<Deed>): Block => {
+    const block = bank.produce(build)
     runtime.setClock(bank.clock())
     publish(block)
-    return block.slot
+    return block
   }
   const put = (account: Written): void => {
     runtime.setAccount({ ...account, slot: bank.clock().slot })
     bank.put(account)
   }
+  const only = (build: () => void): number =>
+    finish(() => {
+      build()
+      return []
+    }).slot
   return {
-    write: (accounts: Iterable<Written>) => finish(() => Array.from(accounts).forEach(put)),
+    write: (accounts: Iterable<Written>) => only(() => Array.from(accounts).forEach(put)),
     deploy: (programId: Address, elf: Uint8Array) => {
       runtime.deploy(programId, elf)
-      return finish(() => deployProgram({ bank, derive }, programId, bank.clock().slot, elf))
+      return only(() => deployProgram({ bank, derive }, programId, bank.clock().slot, elf))
     },
-    execute: (payer: Address, calls: ReadonlyArray<Call>) => {
+    execute: (payer: Address, calls: ReadonlyArray<Call>): Executed => {
       const execution = runtime.simulate(payer, calls)
-      if ("error" in execution) {
-        return { error: execution.error }
-      }
-      const writable = new Set(
-        calls.flatMap(({ accounts }) => accounts.filter((one) => one.writable).map(({ address }) => address))
-      )
-      return {
-        slot: finish(() => {
-          for (const address of [payer, ...writable]) {
-            const after = execution.after(address)
-            if (after !== undefined) {
-              put({ address, ...after })
-            }
-          }
-        })
-      }
+      const written = new Map(writtenBy(bank, payer, calls, execution).map((account) => [account.address, account]))
+      const error = "error" in execution ? failureOf(execution) : null
+      const after: Read = (address) => written.get(address) ?? bank.get(address)
+      const deed = deedOf(bank, payer, calls, { before: bank.get, after, error })
+      const { slot, transactions } = finish(() => {
+        written.forEach(put)
+        return [deed]
+      })
+      const signature = transactions[0]?.signature ?? ""
+      return "error" in execution ? { slot, signature, error: execution.error } : { slot, signature }
     },
-    pass: (slots = 1) => Array.from({ length: slots }, () => finish(() => undefined)).at(-1) ?? bank.newest().slot,
+    pass: (slots = 1) => Array.from({ length: slots }, () => only(() => undefined)).at(-1) ?? bank.newest().slot,
     account: bank.get,
     clock: bank.clock
   }

@@ -1,9 +1,11 @@
 import { NodeHttpClient, NodeSocket } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, References } from "effect"
+import { Duration, Effect, Layer, References } from "effect"
 import { ChainFeed } from "../../../src/chain/ChainFeed.ts"
 import * as ChainFeedRpc from "../../../src/chain/accounts/ChainFeedRpc.ts"
+import { TransactionStatus } from "../../../src/chain/rpc/TransactionStatus.ts"
 import { Address } from "../../../src/domain/Address.ts"
+import { Signature } from "../../../src/domain/Signature.ts"
 import { pack, u32, u64, u8 } from "../../../src/programs/layout/pack.ts"
 import { plainMint, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
 import { type Call, pays, reads, signs, writes } from "../../../src/programs/transactions/Call.ts"
@@ -13,6 +15,7 @@ import { loadRuntime } from "../../../src/quotes/execution/programRuntime.ts"
 import { balanceIn, holding as tokens, TRADER, wallet } from "../../../src/quotes/execution/traderAccounts.ts"
 import { litesvmNode } from "../../support/litesvmNode.ts"
 import { tinyProgram } from "../../support/tinyProgram.ts"
+import { portTo, signature as unused } from "../rpc/statusNode.ts"
 import { at, holding, OWNER, readFeed, until } from "./accounts.ts"
 
 const loaded = loadRuntime()
@@ -48,16 +51,36 @@ describe.skipIf(makeRuntime === null)(`a node with real programs${absent}`, () =
       const balances = () => [at(3), at(4)].map((one) => balanceIn(node.account(one)?.data ?? assert.fail("absent")))
 
       const failed = node.execute(TRADER, [transfer(40n), transfer(61n)])
-      assert.include("error" in failed ? failed.error : "", "0x1")
+      assert.include(failed.error ?? "", "0x1")
       assert.deepStrictEqual(balances(), [100n, 0n])
 
       const before = node.clock().slot
       const done = node.execute(TRADER, [transfer(40n), transfer(60n), payment(at(5), SOL)])
-      assert.deepStrictEqual(done, { slot: before + 1 })
+      assert.deepInclude(done, { slot: before + 1 })
+      assert.isUndefined(done.error)
       assert.deepStrictEqual(balances(), [0n, 100n])
       assert.strictEqual(node.account(at(5))?.lamports, SOL)
-      // The fee of a transaction with one signature.
-      assert.strictEqual(node.account(TRADER)?.lamports, 2n * SOL - 5000n)
+      // Both transactions paid the fee of one signature.
+      assert.strictEqual(node.account(TRADER)?.lamports, 2n * SOL - 10_000n)
+    })
+  )
+
+  it.live("answers the service about a transaction that succeeded and one that failed", () =>
+    Effect.gen(function* () {
+      const node = yield* newNode
+      node.write([wallet(TRADER, 3n * SOL)])
+      const paid = node.execute(TRADER, [payment(at(5), SOL)])
+      const failed = node.execute(TRADER, [payment(at(6), SOL), payment(at(5), 9n * SOL)])
+      yield* Effect.gen(function* () {
+        const { find } = yield* TransactionStatus
+        const success = yield* find(Signature.make(paid.signature))
+        assert.deepInclude(success, { feeLamports: 5000n, error: null, slot: paid.slot })
+        const failure = yield* find(Signature.make(failed.signature))
+        assert.deepInclude(failure, { state: "failed", feeLamports: 5000n, slot: failed.slot })
+        assert.deepInclude(failure.error, { code: "insufficient_funds", instructionIndex: 1, customCode: 1 })
+        assert.isUndefined(node.account(at(6)))
+        assert.strictEqual((yield* Effect.flip(find(unused)))._tag, "UnknownTransaction")
+      }).pipe(Effect.provide(portTo({ rpcUrl: node.rpcUrl, timeout: Duration.seconds(30) })))
     })
   )
 
@@ -129,7 +152,7 @@ describe.skipIf(makeRuntime === null)(`a node with real programs${absent}`, () =
       const program = deployedProgram(id, (address) => node.account(address))
       assert.deepInclude(program, { slot })
       assert.isDefined(node.account(programDataAddress(id, derive)))
-      assert.isTrue("slot" in node.execute(TRADER, [callOf(id, [reads(at(31))], new Uint8Array(0))]))
+      assert.isUndefined(node.execute(TRADER, [callOf(id, [reads(at(31))], new Uint8Array(0))]).error)
     })
   )
 })
