@@ -34,11 +34,15 @@ export const makeStoredAlerts = (store: Store, index: AlertIndex) => {
     }
   })
 
-  /** Reads every alert whose version differs from the version in the index. */
+  /**
+   * Reads every alert whose version differs from the version in the index. A version that was held before the store was
+   * asked, and is newer than the store's, was lost when the store fell back to an older copy.
+   */
   const catchUp = Effect.gen(function* () {
     const held = index.versionsOf(index.ids())
     const newest = yield* untilAnswered(store.versions)
     index.dropMissing(held, newest)
+    newest.filter(({ id, version }) => (held.get(id) ?? 0) > version).forEach(({ id }) => index.drop(id))
     const changed = newest.filter(({ id, version }) => index.versionOf(id) !== version)
     yield* reload(changed.map(({ id }) => id))
   })
