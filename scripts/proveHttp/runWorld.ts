@@ -99,11 +99,13 @@ const ask = Effect.fnUntraced(function* (
   key: number
 ) {
   const { url } = yield* Listening
+  const feed = yield* ChainFeed
   const only = pool === undefined ? "" : `&pools=${pool}&directOnly=true`
   const path = `/api/v1/spot/quote?inputMint=${inputMint}&outputMint=${outputMint}&amount=${amount}&slippageBps=50${only}`
   const headers = { authorization: `Bearer ${secrets[key % secrets.length] ?? ""}` }
   let last = "the service did not follow the node"
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const isCurrent = feed.freshness().slot >= node.clock().slot
     const { body, status } = yield* Effect.promise(async () => {
       const response = await fetch(url + path, { headers })
       const body: unknown = await response.json()
@@ -116,8 +118,8 @@ const ask = Effect.fnUntraced(function* (
       }
     } else {
       const { code, message } = decodeRefused(body).error
-      // Pools that are still being loaded are asked for again.
-      if (status !== 503) {
+      // Pools that are still being loaded are asked for again, and so is a refusal from before the newest slot.
+      if (status !== 503 && isCurrent) {
         return { refusal: `${code}: ${message}` } satisfies Answer
       }
       last = code
