@@ -23,6 +23,7 @@ import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
 import { callsOf, ticketPolicy } from "../src/live/tickets.ts"
 import { MOST_MESSAGES } from "../src/live/market/MarketHub.ts"
+import { MOST_EXACT_OUT_HOPS } from "../src/quotes/exactOutPath.ts"
 
 const page = readFileSync("docs/limits.md", "utf8")
 const document = JSON.parse(readFileSync("src/api/openapi.json", "utf8"))
@@ -99,6 +100,8 @@ describe("docs/limits.md", () => {
     ["facts of several tokens", itemsOf("TokensRequest", "addresses")],
     ["prices in the past", itemsOf("PriceHistoryRequest", "points")],
     ["exit check", itemsOf("ExitCheckRequest", "ladder")],
+    ["several quotes", itemsOf("SpotQuotesRequest", "quotes")],
+    ["quote of an exact output", [MOST_EXACT_OUT_HOPS]],
     ["cursor of top traders", [LIMITS.lifeMs / 1000]]
   ] as const)("has the numbers of %s", (name, numbers) => {
     assert.deepStrictEqual(numbersIn(rows.get(name)), [...numbers])
@@ -158,6 +161,8 @@ describe("docs/limits.md", () => {
       "prices in the past",
       "facts of several tokens",
       "holders of a token",
+      "several quotes",
+      "quote of an exact output",
       "exit check",
       "exit check of a wallet",
       "cursor of top traders",

@@ -107,6 +107,7 @@ const CHOSEN = {
   platform: "bags,letsbonk",
   venues: "orca-whirlpool,raydium-cpmm",
   venue: "orca-whirlpool,raydium-cpmm",
+  excludeVenues: "meteora-dlmm",
   "perps.quote venues": "hl,velocity",
   "account.usage to": "2026-12-31",
   uiAmount: "1.5",

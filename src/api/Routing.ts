@@ -1,7 +1,5 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Address } from "../domain/Address.ts"
-import { AmountText, Decimals, SlippageBps } from "../domain/Amount.ts"
 import {
   InvalidSignature,
   RateLimited,
@@ -16,33 +14,19 @@ import {
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { NoQuery, UniqueList } from "./parameters.ts"
+import { NoQuery } from "./parameters.ts"
 import { SpotQuote } from "./schemas/Quote.ts"
 import { TransactionReport } from "./schemas/TransactionReport.ts"
-import { twoMints, VenueLabel } from "./Spot.ts"
+import { tradeFields, twoMints } from "./Spot.ts"
 import { field } from "../domain/field.ts"
-import { executionAuthority, inputMint, methodVersion, outputMint, requestId } from "./schemas/fields.ts"
-import { venuesDescription } from "./venues.ts"
+import { executionAuthority, methodVersion, requestId } from "./schemas/fields.ts"
 
 export const RouteBody = Schema.Struct({
   chain: field(
     Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
     "Always solana."
   ),
-  inputMint,
-  outputMint,
-  amount: AmountText,
-  slippageBps: Schema.optionalKey(SlippageBps),
-  outputDecimals: field(Schema.optionalKey(Decimals), "Decimals of outputMint, 0 to 18, for amounts in whole tokens."),
-  venues: field(Schema.optionalKey(UniqueList(VenueLabel, 20, "items")), venuesDescription("Only these venues")),
-  pools: field(Schema.optionalKey(UniqueList(Address, 20, "items")), "Only these pools: 1 to 20 addresses."),
-  maxHops: field(
-    Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }, { expected: "a whole number from 1 to 4" }))
-    ),
-    "The most swaps in a row, 1 to 4."
-  ),
-  directOnly: field(Schema.optionalKey(Schema.Boolean), "True allows only routes through one pool.")
+  ...tradeFields
 })
   .check(Schema.makeFilter(twoMints, { toJsonSchema: () => ({}) }))
   .annotate({ identifier: "RouteRequest", description: "One trade to route." })

@@ -13,9 +13,9 @@ import {
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { BooleanParameter, CommaList, IntegerParameter, NoQuery, optional, refuse } from "./parameters.ts"
+import { BooleanParameter, CommaList, IntegerParameter, NoQuery, optional, refuse, UniqueList } from "./parameters.ts"
 import { ExitCheck } from "./schemas/ExitCheck.ts"
-import { SpotQuote } from "./schemas/Quote.ts"
+import { SpotQuote, SwapMode } from "./schemas/Quote.ts"
 import {
   CloseFrame,
   ErrorFrame,
@@ -25,6 +25,7 @@ import {
   ThrottledFrame,
   tickDefaults
 } from "./schemas/QuoteStream.ts"
+import { SpotQuotes } from "./schemas/SpotQuotes.ts"
 import { WalletExitCheck } from "./schemas/WalletExit.ts"
 import { venuesDescription } from "./venues.ts"
 import { field } from "../domain/field.ts"
@@ -63,10 +64,15 @@ const pair = {
 export const twoMints = (request: { readonly inputMint: Address; readonly outputMint: Address }) =>
   request.inputMint !== request.outputMint || refuse("outputMint", "conflict", "outputMint must differ from inputMint.")
 
-/** Requires exactly one of amount and uiAmount, and `decimals` (the name of that field) with uiAmount. */
+/** Requires exactly one of amount and uiAmount, and with uiAmount the field that `decimalsOf` names. */
 const oneAmount =
-  <const D extends string>(decimals: D) =>
-  (request: { readonly amount?: bigint; readonly uiAmount?: unknown } & { readonly [_ in D]?: number }) => {
+  <const D extends string>(decimalsOf: (request: { readonly swapMode?: SwapMode }) => D) =>
+  (
+    request: { readonly amount?: bigint; readonly uiAmount?: unknown; readonly swapMode?: SwapMode } & {
+      readonly [_ in D]?: number
+    }
+  ) => {
+    const decimals = decimalsOf(request)
     if (request.amount !== undefined) {
       return (
         request.uiAmount === undefined || refuse("uiAmount", "conflict", "uiAmount must be left out beside amount.")
@@ -78,12 +84,15 @@ const oneAmount =
     return request[decimals] !== undefined || refuse(decimals, "missing", `${decimals} is required beside uiAmount.`)
   }
 
+const SWAP_MODE =
+  "`exactIn` (the default): amount is what is sold. `exactOut`: amount is what outputMint has to pay, the pools' exact-output swaps give the input, rounded up as the programs do."
+
 export const QuoteQuery = Schema.Struct({
   ...pair,
   amount: Schema.optionalKey(AmountText),
   uiAmount: field(
     Schema.optionalKey(Schema.String),
-    "Amount in whole tokens, as decimal text. It needs inputDecimals."
+    "Amount in whole tokens, as decimal text. It needs inputDecimals, or outputDecimals with swapMode `exactOut`."
   ),
   inputDecimals: Schema.optionalKey(DecimalsParameter),
   outputDecimals: optional(
@@ -91,11 +100,18 @@ export const QuoteQuery = Schema.Struct({
     "Decimals of outputMint, 0 to 18. Adds amounts in whole tokens to the quote."
   ),
   slippageBps: Schema.optionalKey(SlippageParameter),
+  swapMode: optional(SwapMode, SWAP_MODE),
   venues: optional(CommaList(VenueLabel, 20), venuesDescription("Only pools of these venues")),
+  excludeVenues: optional(CommaList(VenueLabel, 20), "No pools of these venues: 1 to 20 labels, as in venues."),
   pools: optional(CommaList(Address, 20), "Only these pools: 1 to 20 addresses."),
   maxHops: optional(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4."),
   directOnly: optional(BooleanParameter, "True allows only routes through one pool. An explicit false needs a router.")
-}).check(Schema.makeFilter(twoMints), Schema.makeFilter(oneAmount("inputDecimals")))
+}).check(
+  Schema.makeFilter(twoMints),
+  Schema.makeFilter(
+    oneAmount(({ swapMode }) => (swapMode === "exactOut" ? ("outputDecimals" as const) : ("inputDecimals" as const)))
+  )
+)
 
 export const StreamQuery = Schema.Struct({
   ...pair,
@@ -104,6 +120,7 @@ export const StreamQuery = Schema.Struct({
     DecimalsParameter,
     "Decimals of outputMint, 0 to 18. Adds amounts in whole tokens to the quotes."
   ),
+  swapMode: optional(SwapMode, SWAP_MODE),
   slippageBps: Schema.optionalKey(SlippageParameter),
   intervalMs: optional(
     IntegerParameter(INTERVAL.minimum, INTERVAL.maximum, defaults.intervalMs),
@@ -118,6 +135,64 @@ export const StreamQuery = Schema.Struct({
     "True sends only quotes whose proceeds or route changed. Every tick is charged all the same."
   )
 }).check(Schema.makeFilter(twoMints))
+
+/** The fields of a trade in a body. */
+export const tradeFields = {
+  ...pair,
+  amount: AmountText,
+  swapMode: field(Schema.optionalKey(SwapMode), SWAP_MODE),
+  slippageBps: Schema.optionalKey(SlippageBps),
+  outputDecimals: field(Schema.optionalKey(Decimals), "Decimals of outputMint, 0 to 18, for amounts in whole tokens."),
+  venues: field(Schema.optionalKey(UniqueList(VenueLabel, 20, "items")), venuesDescription("Only these venues")),
+  excludeVenues: field(
+    Schema.optionalKey(UniqueList(VenueLabel, 20, "items")),
+    "No pools of these venues: 1 to 20 labels, as in venues."
+  ),
+  pools: field(Schema.optionalKey(UniqueList(Address, 20, "items")), "Only these pools: 1 to 20 addresses."),
+  maxHops: field(
+    Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }, { expected: "a whole number from 1 to 4" }))
+    ),
+    "The most swaps in a row, 1 to 4."
+  ),
+  directOnly: field(Schema.optionalKey(Schema.Boolean), "True allows only routes through one pool.")
+}
+
+/** The most quotes of one request. */
+export const MOST_QUOTES = 20
+
+/** Quotes that the trades ask for: one each, two when both sides are wanted. */
+export const quotesIn = (trades: ReadonlyArray<{ readonly twoSided?: boolean }>): number =>
+  trades.length + trades.filter(({ twoSided }) => twoSided === true).length
+
+const fitting = (trades: ReadonlyArray<{ readonly twoSided?: boolean }>) =>
+  quotesIn(trades) <= MOST_QUOTES ||
+  refuse(
+    String(MOST_QUOTES / 2),
+    "out_of_range",
+    `quotes must ask for at most ${MOST_QUOTES} quotes, and a trade with twoSided counts twice.`
+  )
+
+export const SpotQuotesBody = Schema.Struct({
+  quotes: field(
+    Schema.Array(
+      Schema.Struct({
+        ...tradeFields,
+        twoSided: field(
+          Schema.optionalKey(Schema.Boolean),
+          "True adds the quote that sells outAmount back for inputMint at the same state. It counts as a further quote."
+        )
+      })
+        .check(Schema.makeFilter(twoMints, { toJsonSchema: () => ({}) }))
+        .annotate({ identifier: "SpotQuotesTrade", description: "One trade to price." })
+    ).check(
+      Schema.isMinLength(1, { expected: `1 to ${MOST_QUOTES} trades` }),
+      Schema.isMaxLength(MOST_QUOTES, { expected: `1 to ${MOST_QUOTES} trades` }),
+      Schema.makeFilter(fitting, { toJsonSchema: () => ({}) })
+    ),
+    `The trades: 1 to ${MOST_QUOTES} quotes in all.`
+  )
+}).annotate({ identifier: "SpotQuotesRequest", description: "Trades to price at one state." })
 
 const ascending = (ladder: ReadonlyArray<number>) => {
   const wrong = ladder.findIndex((fraction, i) => fraction <= (ladder[i - 1] ?? 0))
@@ -155,7 +230,7 @@ export const ExitCheckBody = Schema.Struct({
   ladder: Schema.optionalKey(Ladder)
 })
   .check(
-    Schema.makeFilter(oneAmount("decimals")),
+    Schema.makeFilter(oneAmount(() => "decimals" as const)),
     Schema.makeFilter(
       ({ mint, quoteMint = SOL }) =>
         mint !== quoteMint || refuse("quoteMint", "conflict", "quoteMint, SOL by default, must differ from mint."),
@@ -208,6 +283,18 @@ export class SpotGroup extends HttpApiGroup.make("spot")
       success: HttpApiSchema.StreamSse({ events: StreamFrame }),
       error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Stream quotes of one trade"),
+    HttpApiEndpoint.post("quotes", "/api/v1/spot/quotes", {
+      query: NoQuery,
+      payload: SpotQuotesBody,
+      success: SpotQuotes,
+      error: [StateTooOld, RateLimited]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Price up to 20 trades at one state")
+      .annotate(
+        OpenApi.Description,
+        "Every quote comes from the same state of the pools: nothing changes between the first and the last. The trades do not move each other's prices. A trade without a price has its reason in its place, and the other trades are priced. Charged before pricing; quotes that fail on the side of the service are given back, except the last unit."
+      ),
     HttpApiEndpoint.post("exitCheck", "/api/v1/spot/exit-check", {
       query: NoQuery,
       payload: Schema.Union([ExitCheckBody, WalletExitBody]),

@@ -11,6 +11,7 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "accountKeys.enable": "never",
   "sessions.open": "never",
   "spot.exitCheck": "reads",
+  "spot.quotes": "reads",
   "routing.route": "reads",
   "tokens.prices": "reads",
   "priceHistory.atMany": "reads",

@@ -27,8 +27,14 @@ export class QuoteEngine extends Context.Service<
   QuoteEngine,
   {
     quote(request: QuoteRequest): Effect.Effect<SpotQuote, QuoteRefusal>
-    /** Prices several trades in order at one moment. Nothing changes in memory in between. */
-    quoteAll(requests: ReadonlyArray<QuoteRequest>): Effect.Effect<ReadonlyArray<Priced>>
+    /**
+     * Prices several trades in order at one moment, then the trades that `next` names after it saw the answers. Nothing
+     * changes in memory in between.
+     */
+    quoteAll(
+      requests: ReadonlyArray<QuoteRequest>,
+      next?: (answers: ReadonlyArray<Priced>) => ReadonlyArray<QuoteRequest>
+    ): Effect.Effect<ReadonlyArray<Priced>>
     /** The only mint that exits can be measured in; null when any mint will do. */
     readonly exitMint: Mint | null
   }
@@ -102,10 +108,12 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
         )
   }
 
-  const quoteAll = (requests: ReadonlyArray<QuoteRequest>) =>
+  const quoteAll: QuoteEngine["Service"]["quoteAll"] = (requests, next = () => []) =>
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
-      return warmed(requests.map((request) => price(request, clock)))
+      const priceAll = (all: ReadonlyArray<QuoteRequest>) => all.map((request) => price(request, clock))
+      const answers = priceAll(requests)
+      return warmed([...answers, ...priceAll(next(answers))])
     })
 
   // Returns directly, without another effect, when the answer is known: every quote passes here.

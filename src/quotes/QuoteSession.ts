@@ -35,6 +35,7 @@ const changesBetween = (before: SpotQuote | null, now: SpotQuote): ReadonlyArray
   }
   const changes: ReadonlyArray<Change | null> = [
     before.outAmount === now.outAmount ? null : "outAmount",
+    before.inAmount === now.inAmount ? null : "inAmount",
     hasSameRoute(before, now) ? null : "route",
     before.clamped === now.clamped ? null : "clamped"
   ]

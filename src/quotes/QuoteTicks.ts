@@ -14,11 +14,16 @@ export const tickRequest = ({
   inputMint,
   outputDecimals,
   outputMint,
-  slippageBps
-}: Pick<StreamTerms, "amount" | "inputMint" | "outputDecimals" | "outputMint" | "slippageBps">): QuoteRequest => ({
+  slippageBps,
+  swapMode
+}: Pick<
+  StreamTerms,
+  "amount" | "inputMint" | "outputDecimals" | "outputMint" | "slippageBps" | "swapMode"
+>): QuoteRequest => ({
   inputMint,
   outputMint,
   amount,
+  swapMode,
   slippageBps,
   outputDecimals: outputDecimals ?? undefined
 })

@@ -2,6 +2,7 @@
 import type { Pool, Rate, Swap } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
+import { MAX_U64 } from "../domain/Amount.ts"
 import { shortfallPct } from "../domain/decimal.ts"
 
 /** The chosen pool and its swap. */
@@ -22,6 +23,28 @@ const UNKNOWN: Rate = { numerator: 0n, denominator: 0n }
 export const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock): Swap => {
   try {
     return pool.swap(pool.mintA === inputMint, amount, clock)
+  } catch {
+    return REFUSED
+  }
+}
+
+/** True when the pool's program has a swap with an exact output that sells this mint. */
+export const hasExactOut = ({ exactOutOnly, mintA, swapExactOut }: Pool, inputMint: Mint): boolean =>
+  swapExactOut !== undefined && (exactOutOnly === undefined || (exactOutOnly === "aToB") === (mintA === inputMint))
+
+/**
+ * Asks one pool for the input of an exact output: what the program's own exact-output swap takes, which rounds the
+ * input up. Refused when the program has no such swap, when the pool cannot pay the whole output, or when the input
+ * is more than a token account can hold.
+ */
+export const attemptOut = (pool: Pool, inputMint: Mint, amountOut: bigint, clock: ChainClock): Swap => {
+  try {
+    const swap = hasExactOut(pool, inputMint)
+      ? pool.swapExactOut?.(pool.mintA === inputMint, amountOut, clock)
+      : undefined
+    return swap?.ending === "filled" && swap.amountOut >= amountOut && swap.amountIn > 0n && swap.amountIn <= MAX_U64
+      ? swap
+      : REFUSED
   } catch {
     return REFUSED
   }
@@ -58,6 +81,26 @@ export const bestDirect = (
   for (const pool of pools) {
     const swap = attempt(pool, trade.inputMint, trade.amount, clock)
     if (swap.ending !== "refused" && swap.amountOut > 0n && isBetter(swap, pool, best)) {
+      best = { pool, swap }
+    }
+  }
+  return best
+}
+
+/** The pool with the least input for an exact output. Equal inputs go to the lowest address. Null when none pays it. */
+export const cheapestDirect = (
+  pools: ReadonlyArray<Pool>,
+  trade: { readonly inputMint: Mint; readonly amount: bigint },
+  clock: ChainClock
+): Best | null => {
+  let best: Best | null = null
+  for (const pool of pools) {
+    const swap = attemptOut(pool, trade.inputMint, trade.amount, clock)
+    const isCheaper =
+      best === null ||
+      swap.amountIn < best.swap.amountIn ||
+      (swap.amountIn === best.swap.amountIn && pool.address < best.pool.address)
+    if (swap.ending === "filled" && isCheaper) {
       best = { pool, swap }
     }
   }

@@ -30,23 +30,41 @@ export const tokenOf = (request: QuoteRequest): Mint =>
 /** What a sale for `gross` lamports leaves after the fee. The fee is rounded up. */
 export const netOfSolFee = (gross: bigint, feeBps: bigint): bigint => gross - (gross * feeBps + BPS - 1n) / BPS
 
+/** The least proceeds of a sale that leave `net` lamports after the fee. `netOfSolFee` gives back exactly `net`. */
+export const grossOfSolFee = (net: bigint, feeBps: bigint): bigint => (net * BPS + BPS - feeBps - 1n) / (BPS - feeBps)
+
+/** The most input that the slippage allows, rounded up. */
+export const maximumIn = (input: bigint, slippageBps: number): bigint =>
+  (input * (BPS + BigInt(slippageBps)) + BPS - 1n) / BPS
+
 /** The least output that the slippage allows, rounded down. */
 export const minimumOut = (out: bigint, slippageBps: number): bigint => (out * (BPS - BigInt(slippageBps))) / BPS
+
+type Filters = Pick<QuoteRequest, "venues" | "excludeVenues" | "pools">
+
+/** True for pools that pass the request's filters; null when the request has no filter. */
+export const poolFilter = ({ venues, excludeVenues, pools }: Filters): ((pool: Named) => boolean) | null =>
+  venues === undefined && excludeVenues === undefined && pools === undefined
+    ? null
+    : ({ address, dex }) =>
+        (venues === undefined || venues.includes(dex)) &&
+        excludeVenues?.includes(dex) !== true &&
+        (pools === undefined || pools.includes(address))
+
+type Named = Pick<Pool, "address" | "dex">
 
 /** The pair's pools that pass the request's filters, or why there is nothing to price. */
 export const candidates = (
   known: MintPools,
   request: QuoteRequest
 ): ReadonlyArray<Pool> | NoRoute | StateCold | RouteNotSupported => {
-  const { inputMint, outputMint, venues, pools } = request
-  const passes = (pool: { readonly address: Pool["address"]; readonly dex: string }) =>
-    (venues === undefined || venues.includes(pool.dex)) && (pools === undefined || pools.includes(pool.address))
-  const unfiltered = venues === undefined && pools === undefined
-  const usable = unfiltered ? known.pools : known.pools.filter(passes)
+  const { inputMint, outputMint } = request
+  const passes = poolFilter(request)
+  const usable = passes === null ? known.pools : known.pools.filter(passes)
   if (usable.length > 0) {
     return usable
   }
-  const refused = known.refused.filter(passes)
+  const refused = passes === null ? known.refused : known.refused.filter(passes)
   if (refused.some(({ reason }) => reason === "incomplete")) {
     return new StateCold({ mint: tokenOf(request) })
   }

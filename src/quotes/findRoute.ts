@@ -1,12 +1,20 @@
 /** Finds routes, one finder per engine. Checks run in a fixed order. */
 import { type Mint, SOL } from "../domain/Address.ts"
-import { NoRoute, PoolsNotSearched, type QuoteRefusal, type QuoteRequest, StateCold } from "../api/schemas/Quote.ts"
 import { MAX_U64 } from "../domain/Amount.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Pool } from "../programs/interface/Program.ts"
-import { bestDirect } from "./bestDirect.ts"
-import { candidates, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
+import {
+  NoRoute,
+  PoolsNotSearched,
+  type QuoteRefusal,
+  type QuoteRequest,
+  RouteNotSupported,
+  StateCold
+} from "../api/schemas/Quote.ts"
+import { type Best, bestDirect, cheapestDirect, hasExactOut } from "./bestDirect.ts"
+import { candidates, grossOfSolFee, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
 import type { PoolBook } from "./pools/PoolBook.ts"
-import { pricedRoute } from "./routedQuote.ts"
+import { exactOutRoute, filtered, pricedRoute } from "./routedQuote.ts"
 import { directRoute, type Moment, type PricedRoute } from "./spotQuote.ts"
 
 /** How an engine finds routes. */
@@ -49,6 +57,30 @@ const isTooSmall = (pools: ReadonlyArray<Pool>, request: QuoteRequest, { clock }
     .filter((amount) => amount <= MAX_U64)
     .some((amount) => bestDirect(pools, { inputMint: request.inputMint, amount }, clock)?.swap.ending === "filled")
 
+/** Venues of these pools that have no exact-output swap for the request's direction, each once. */
+const venuesWithoutExactOut = (pools: ReadonlyArray<Pool>, { inputMint }: QuoteRequest): ReadonlyArray<string> =>
+  Array.from(new Set(pools.filter((pool) => !hasExactOut(pool, inputMint)).map(({ dex }) => dex))).toSorted()
+
+/** The refusal of an exact output that no pool of the pair could be asked for. It names the venues. */
+const noExactOut = (venues: ReadonlyArray<string>): RouteNotSupported =>
+  new RouteNotSupported({
+    detail: `The pools of this pair have no swap with an exact output in this direction: ${venues.join(", ")}. Send swapMode exactIn.`
+  })
+
+/** The best direct swap of a request. The fee of a sale is added to the output that the pool has to pay. */
+const bestSwap = (
+  pools: ReadonlyArray<Pool>,
+  request: QuoteRequest,
+  clock: ChainClock,
+  feeBps: bigint
+): Best | null => {
+  if (request.swapMode !== "exactOut") {
+    return bestDirect(pools, request, clock)
+  }
+  const amount = request.outputMint === SOL ? grossOfSolFee(request.amount, feeBps) : request.amount
+  return cheapestDirect(pools, { inputMint: request.inputMint, amount }, clock)
+}
+
 /** Finds routes through one pool with a SOL leg. `feeBps` is the fee. */
 export const nativeFinder = (feeBps: bigint): RouteFinder => ({
   unsupportedShape,
@@ -59,11 +91,20 @@ export const nativeFinder = (feeBps: bigint): RouteFinder => ({
     if ("_tag" in pools) {
       return pools._tag === "NoRoute" ? noRoute(book, request, NO_HUBS) : pools
     }
-    const best = bestDirect(pools, request, moment.clock)
+    const best = bestSwap(pools, request, moment.clock, feeBps)
     const route = best === null ? null : directRoute(request, best, moment, feeBps)
-    return route === null || route.outAmount === 0n
-      ? noRoute(book, request, NO_HUBS, isTooSmall(pools, request, moment))
-      : route
+    if (request.swapMode !== "exactOut") {
+      return route === null || route.outAmount === 0n
+        ? noRoute(book, request, NO_HUBS, isTooSmall(pools, request, moment))
+        : route
+    }
+    const withoutExactOut = venuesWithoutExactOut(pools, request)
+    if (route !== null) {
+      return { ...route, withoutExactOut }
+    }
+    return pools.some((pool) => hasExactOut(pool, request.inputMint))
+      ? noRoute(book, request, NO_HUBS)
+      : noExactOut(withoutExactOut)
   }
 })
 
@@ -77,9 +118,11 @@ export const routerFinder = (hubs: ReadonlySet<Mint>): RouteFinder => ({
     if (cold !== undefined) {
       return new StateCold({ mint: cold })
     }
-    const route = pricedRoute(book.graph, request, moment.clock)
+    const isExactOut = request.swapMode === "exactOut"
+    const route = (isExactOut ? exactOutRoute : pricedRoute)(book.graph, request, moment.clock)
     if (route !== null && route.outAmount > 0n) {
-      return route
+      const direct = isExactOut ? filtered(book.graph, request).poolsBetween(inputMint, outputMint) : []
+      return isExactOut ? { ...route, withoutExactOut: venuesWithoutExactOut(direct, request) } : route
     }
     // Direct pools give the best reason, such as an unsupported mode or a pool that is still being read.
     const known = book.between(inputMint, outputMint)
@@ -87,6 +130,8 @@ export const routerFinder = (hubs: ReadonlySet<Mint>): RouteFinder => ({
     if (pools !== null && "_tag" in pools) {
       return pools._tag === "NoRoute" ? noRoute(book, request, hubs) : pools
     }
-    return noRoute(book, request, hubs, pools !== null && isTooSmall(pools, request, moment))
+    return isExactOut && pools !== null && !pools.some((pool) => hasExactOut(pool, inputMint))
+      ? noExactOut(venuesWithoutExactOut(pools, request))
+      : noRoute(book, request, hubs, !isExactOut && pools !== null && isTooSmall(pools, request, moment))
   }
 })

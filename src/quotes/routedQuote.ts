@@ -1,9 +1,11 @@
 /** Turns a route of several hops into the parts of a quote. */
-import type { Pool, Rate } from "../programs/interface/Program.ts"
+import type { Rate } from "../programs/interface/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import type { QuoteRequest } from "../api/schemas/Quote.ts"
 import { impactAgainst, impactPct, rateOf } from "./bestDirect.ts"
+import { poolFilter } from "./directRoute.ts"
+import { exactOutPath } from "./exactOutPath.ts"
 import type { PoolGraph } from "./pools/PoolGraph.ts"
 import { MAX_HOPS, type Trade } from "./bestPath.ts"
 import type { PricedRoute, RouteSwap } from "./spotQuote.ts"
@@ -15,13 +17,9 @@ export const ROUTER_ENGINE = "svc_router"
 const DEFAULT_HOPS = 3
 
 /** The graph without the pools that the request filters out by venue or address. */
-export const filtered = (graph: PoolGraph, { venues, pools }: QuoteRequest): PoolGraph => {
-  if (venues === undefined && pools === undefined) {
-    return graph
-  }
-  const passes = ({ address, dex }: Pool) =>
-    (venues === undefined || venues.includes(dex)) && (pools === undefined || pools.includes(address))
-  return { ...graph, poolsBetween: (a, b) => graph.poolsBetween(a, b).filter(passes) }
+export const filtered = (graph: PoolGraph, request: QuoteRequest): PoolGraph => {
+  const passes = poolFilter(request)
+  return passes === null ? graph : { ...graph, poolsBetween: (a, b) => graph.poolsBetween(a, b).filter(passes) }
 }
 
 const hopsOf = (shares: ReadonlyArray<Share>, clock: ChainClock): ReadonlyArray<RouteSwap> =>
@@ -58,16 +56,37 @@ const ratesOf = (shares: ReadonlyArray<Share>, clock: ChainClock): ReadonlyMap<M
   return rates
 }
 
+const tradeOf = ({ inputMint, outputMint, amount, directOnly, maxHops = DEFAULT_HOPS }: QuoteRequest): Trade => ({
+  inputMint,
+  outputMint,
+  amount,
+  maxHops: directOnly === true ? 1 : Math.min(maxHops, MAX_HOPS)
+})
+
+/** The path that costs least for an exact output, over one pool a hop; null when there is none. */
+export const exactOutRoute = (graph: PoolGraph, request: QuoteRequest, clock: ChainClock): PricedRoute | null => {
+  const shares = exactOutPath(filtered(graph, request), tradeOf(request), clock)
+  const inAmount = shares?.at(0)?.swap.amountIn ?? 0n
+  const outAmount = shares?.at(-1)?.swap.amountOut ?? 0n
+  const rate = shares === null ? undefined : ratesOf(shares, clock).get(request.outputMint)
+  return shares === null
+    ? null
+    : {
+        engine: ROUTER_ENGINE,
+        route: hopsOf(shares, clock),
+        inAmount,
+        outAmount,
+        priceImpactPct: rate === undefined ? null : impactAgainst(rate, inAmount, outAmount),
+        clamped: false,
+        stateSlot: Math.min(...shares.map(({ pool }) => pool.slot)),
+        feeBasis: undefined
+      }
+}
+
 /** The route that pays most, spread over several pools and paths where that pays more; null when there is none. */
 export const pricedRoute = (graph: PoolGraph, request: QuoteRequest, clock: ChainClock): PricedRoute | null => {
-  const { inputMint, outputMint, amount, directOnly, maxHops = DEFAULT_HOPS } = request
-  const trade: Trade = {
-    inputMint,
-    outputMint,
-    amount,
-    maxHops: directOnly === true ? 1 : Math.min(maxHops, MAX_HOPS)
-  }
-  const spread = spreadRoute(filtered(graph, request), trade, clock)
+  const { outputMint, amount } = request
+  const spread = spreadRoute(filtered(graph, request), tradeOf(request), clock)
   if (spread === null) {
     return null
   }
@@ -76,6 +95,7 @@ export const pricedRoute = (graph: PoolGraph, request: QuoteRequest, clock: Chai
   return {
     engine: ROUTER_ENGINE,
     route: hopsOf(shares, clock),
+    inAmount: amount,
     outAmount: amountOut,
     priceImpactPct: rate === undefined ? null : impactAgainst(rate, amount, amountOut),
     clamped: isExhausted,

@@ -10,15 +10,29 @@ type Quote = QuoteEngine["Service"]["quote"]
 const keyOf = ({
   amount,
   directOnly,
+  excludeVenues,
   inputMint,
   maxHops,
   outputDecimals,
   outputMint,
   pools,
   slippageBps,
+  swapMode,
   venues
 }: QuoteRequest): string =>
-  [inputMint, outputMint, amount, slippageBps, outputDecimals, maxHops, directOnly, pools, venues].join(":")
+  [
+    inputMint,
+    outputMint,
+    amount,
+    slippageBps,
+    outputDecimals,
+    maxHops,
+    directOnly,
+    pools,
+    venues,
+    excludeVenues,
+    swapMode
+  ].join(":")
 
 /** Keys of requests. An open stream passes the same object at every tick. */
 const keys = new WeakMap<QuoteRequest, string>()

@@ -5,7 +5,7 @@ import { uiNumber } from "../domain/decimal.ts"
 import type { Hop, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
 import type { Freshness } from "../chain/ChainFeed.ts"
 import { type Best, impactPct } from "./bestDirect.ts"
-import { minimumOut, netOfSolFee } from "./directRoute.ts"
+import { maximumIn, minimumOut, netOfSolFee } from "./directRoute.ts"
 import { silence } from "./pools/freshness.ts"
 import type { VenueProofs } from "./VenueProofs.ts"
 
@@ -37,6 +37,8 @@ const feeBasisOf = ({ outputMint }: QuoteRequest, feeBps: bigint): SpotQuote["fe
 export interface PricedRoute {
   readonly engine: string
   readonly route: ReadonlyArray<RouteSwap>
+  /** What the trade takes from the trader, before a fee on top of it. */
+  readonly inAmount: bigint
   /** What the trader receives, after fees. */
   readonly outAmount: bigint
   readonly priceImpactPct: number | null
@@ -44,6 +46,8 @@ export interface PricedRoute {
   readonly stateSlot: number
   /** How the service's fee is charged; undefined for an engine without one. */
   readonly feeBasis: SpotQuote["feeBasis"] | undefined
+  /** Venues of the pair that have no exact-output swap and were left out; missing for an exact input. */
+  readonly withoutExactOut?: ReadonlyArray<string>
 }
 
 /** One direct swap as a route. `feeBps` is the service's fee on the SOL leg. */
@@ -57,6 +61,7 @@ export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment
     route: [
       { dex: pool.dex, inputMint, outputMint, pool: pool.address, percent: 100, amountIn, amountOut, priceImpactPct }
     ],
+    inAmount: request.swapMode === "exactOut" ? amountIn : request.amount,
     outAmount: proceeds(request, best, feeBps),
     priceImpactPct,
     clamped: swap.ending === "exhausted",
@@ -65,20 +70,30 @@ export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment
   }
 }
 
+/** What only the quote of an exact output has. */
+const exactOutFields = ({ slippageBps, swapMode }: QuoteRequest, route: PricedRoute) =>
+  swapMode === "exactOut" && {
+    swapMode,
+    maxInAmount: maximumIn(route.inAmount, slippageBps),
+    withoutExactOut: route.withoutExactOut ?? []
+  }
+
 /** The quote object, without its id and duration. */
 export const spotQuote = (
   request: QuoteRequest,
-  { outAmount, feeBasis, ...priced }: PricedRoute,
+  route: PricedRoute,
   { nowMs, freshness, proofs }: Moment
 ): Omit<SpotQuote, "requestId" | "engineTimeMs"> => {
-  const { inputMint, outputMint, amount, slippageBps, outputDecimals } = request
-  const minOutAmount = minimumOut(outAmount, slippageBps)
+  const { inputMint, outputMint, slippageBps, outputDecimals } = request
+  const { outAmount, feeBasis, ...priced } = route
+  const minOutAmount = request.swapMode === "exactOut" ? outAmount : minimumOut(outAmount, slippageBps)
   return {
     inputMint,
     outputMint,
-    inAmount: amount,
+    inAmount: priced.inAmount,
     outAmount,
     minOutAmount,
+    ...exactOutFields(request, route),
     ...(outputDecimals !== undefined && {
       outUiAmount: uiNumber(outAmount, outputDecimals),
       minOutUiAmount: uiNumber(minOutAmount, outputDecimals)

@@ -77,6 +77,9 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
     query: { inputMint: SOL, outputMint: mint, amount: "1000000000", durationSeconds: "1", intervalMs: "250" }
   }),
   "spot.exitCheck": ({ mint }) => ({ body: { mint, amount: "1000000" } }),
+  "spot.quotes": ({ mint }) => ({
+    body: { quotes: [{ inputMint: SOL, outputMint: mint, amount: "1000000000", twoSided: true }] }
+  }),
   "routing.route": ({ mint }) => ({ body: { inputMint: SOL, outputMint: mint, amount: "1000000000" } }),
   "market.chart": ({ mint }) => ({ params: { token: mint } }),
   "market.lighthouse": () => ({}),

@@ -7,7 +7,7 @@ import { clmmPoolOffsets } from "../../src/programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt } from "../../src/programs/raydium/clmmTicks.ts"
 import { swapSteps } from "../../src/programs/math/swapSteps.ts"
 import { isFailure } from "../../src/programs/layout/unpriceable.ts"
-import { whirlpoolSwapPaths } from "../../src/programs/orca/whirlpool.ts"
+import { whirlpool, whirlpoolSwapPaths } from "../../src/programs/orca/whirlpool.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
 import { clmmFrom, clock, derive, randomBits, randomFrom, randomPlan, whirlpoolFrom } from "./syntheticPools.ts"
@@ -78,6 +78,35 @@ for (const [name, swapPathsOf] of families) {
     })
   })
 }
+
+/** Outputs from here on are large against the rounding of a pool's price. */
+const COARSE = 1000n
+
+describe("an exact output of a decoded pool", () => {
+  const families = [
+    ["Whirlpool", (seed: number) => whirlpoolFrom(randomPlan(seed, whirlpoolSqrtPriceAt)), whirlpool],
+    ["Raydium CLMM", (seed: number) => clmmFrom(randomPlan(seed, raydiumSqrtPriceAt)), raydiumClmm]
+  ] as const
+
+  it.each(families)("of a %s costs the least exact input that pays it, from 1,000 units on", (_, from, program) => {
+    let checked = 0
+    for (let seed = 0; seed < 120; seed++) {
+      const { accounts, pool: account } = from(seed)
+      const pool = program.decode(account, accounts, derive)
+      const random = randomFrom(seed)
+      for (const aToB of isUnpriceable(pool) ? [] : [true, false]) {
+        const wanted = COARSE + (randomBits(random, 64) % 1_000_000n)
+        const swap = isUnpriceable(pool) ? undefined : pool.swapExactOut?.(aToB, wanted, clock)
+        if (!isUnpriceable(pool) && swap?.ending === "filled" && swap.amountIn > 1n) {
+          checked++
+          assert.isTrue(pool.swap(aToB, swap.amountIn, clock).amountOut >= wanted, `${wanted} of seed ${seed}`)
+          assert.isTrue(pool.swap(aToB, swap.amountIn - 1n, clock).amountOut < wanted, `${wanted} of seed ${seed}`)
+        }
+      }
+    }
+    assert.isAbove(checked, 50)
+  })
+})
 
 describe("a Raydium CLMM pool asked for an exact output", () => {
   const positions = [{ lower: -640, upper: 640, liquidity: 10n ** 12n }]

@@ -1,6 +1,6 @@
 /** A chain in a map, and an AMM program small enough to check by hand. */
 import { Effect, Layer, Queue, Stream } from "effect"
-import type { Pool, Program, Unpriceable } from "../../src/programs/interface/Program.ts"
+import { type Pool, type Program, refused, type Swap, type Unpriceable } from "../../src/programs/interface/Program.ts"
 import { readAddress, readU64 } from "../../src/programs/layout/bytes.ts"
 import { productInputTo } from "../../src/programs/math/priceMove.ts"
 import { plainMint } from "../../src/programs/layout/tokenAccount.ts"
@@ -73,13 +73,18 @@ const decode: Program["decode"] = (account, accounts) => {
   })
 }
 
-/** x·y = k without a fee. Takes at most `most` units in. */
+/** x·y = k without a fee. Takes at most `most` units in. `exactOut` adds a swap with an exact output. */
 export const constantProduct = (
   address: Address,
   mintA: Mint,
   mintB: Mint,
   [a, b]: [bigint, bigint],
-  { dex = "toy", slot = 1, most = 2n ** 64n }: { dex?: string; slot?: number; most?: bigint } = {}
+  {
+    dex = "toy",
+    slot = 1,
+    most = 2n ** 64n,
+    exactOut = false
+  }: { dex?: string; slot?: number; most?: bigint; exactOut?: boolean } = {}
 ): Pool => ({
   address,
   dex,
@@ -93,6 +98,13 @@ export const constantProduct = (
     const ending = amountOut === 0n ? "refused" : amountIn < amount ? "exhausted" : "filled"
     return { ending, amountIn, amountOut }
   },
+  ...(exactOut && {
+    swapExactOut: (aToB: boolean, amountOut: bigint): Swap => {
+      const [from, to] = aToB ? [a, b] : [b, a]
+      const amountIn = amountOut < to ? (from * amountOut + to - amountOut - 1n) / (to - amountOut) : most + 1n
+      return amountIn > most ? refused : { ending: "filled", amountIn, amountOut }
+    }
+  }),
   marginalRate: (aToB) => (aToB ? { numerator: b, denominator: a } : { numerator: a, denominator: b }),
   feeRate: () => ({ numerator: 0n, denominator: 1n }),
   inputTo: (aToB, share) => {

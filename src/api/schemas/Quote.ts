@@ -4,17 +4,25 @@ import { Atomic, atomic, SlippageBps } from "../../domain/Amount.ts"
 import { field } from "../../domain/field.ts"
 import { inputMint, outputMint } from "./fields.ts"
 
-/** A quote request, exact input only. */
+/** Which amount of a trade is fixed. */
+export const SwapMode = Schema.Literals(["exactIn", "exactOut"])
+export type SwapMode = typeof SwapMode.Type
+
+/** A quote request. */
 export interface QuoteRequest {
   readonly inputMint: Mint
   readonly outputMint: Mint
-  /** Units of the input mint to sell; positive. */
+  /** Units of the input mint to sell, or with `exactOut` units of the output mint to receive; positive. */
   readonly amount: bigint
+  /** `exactIn` when it is missing. */
+  readonly swapMode?: SwapMode | undefined
   readonly slippageBps: number
   /** When given, the quote also carries whole-token amounts. */
   readonly outputDecimals?: number | undefined
   /** Only pools of these venues, by label. */
   readonly venues?: ReadonlyArray<string> | undefined
+  /** No pools of these venues, by label. */
+  readonly excludeVenues?: ReadonlyArray<string> | undefined
   /** Only these pools. */
   readonly pools?: ReadonlyArray<Address> | undefined
   readonly maxHops?: number | undefined
@@ -68,7 +76,22 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
     outputMint,
     inAmount: atomic("Input of the trade in atomic units of inputMint."),
     outAmount: OutAmount,
-    minOutAmount: atomic("The least output after slippage, in atomic units of outputMint, rounded down."),
+    minOutAmount: atomic(
+      "The least output after slippage, in atomic units of outputMint, rounded down. With swapMode `exactOut` it is outAmount."
+    ),
+    swapMode: field(
+      Schema.optionalKey(Schema.Literal("exactOut")),
+      "`exactOut`: outAmount is fixed, and slippage bounds the input. Absent: inAmount is fixed."
+    ),
+    maxInAmount: Schema.optionalKey(
+      atomic(
+        "The most input after slippage, in atomic units of inputMint, rounded up. Present with swapMode `exactOut`."
+      )
+    ),
+    withoutExactOut: field(
+      Schema.optionalKey(Schema.Array(Schema.String)),
+      "Keys of venues that have pools of the pair and no exact-output swap. They were left out and may be cheaper. Present with swapMode `exactOut`."
+    ),
     outUiAmount: field(
       Schema.optionalKey(Schema.Finite),
       "`outAmount` in whole tokens, as the nearest number; present when the decimals are known."

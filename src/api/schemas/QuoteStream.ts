@@ -25,6 +25,10 @@ export class StreamTerms extends Schema.Opaque<StreamTerms>()(
     outputMint,
     amount,
     outputDecimals: field(Schema.NullOr(Decimals), "Decimals of outputMint as sent by the caller; null when not sent."),
+    swapMode: field(
+      Schema.optionalKey(Schema.Literal("exactOut")),
+      "`exactOut`: amount is what outputMint has to pay. Absent: amount is what is sold."
+    ),
     slippageBps: SlippageBps,
     intervalMs: field(Schema.Int, "Milliseconds between ticks."),
     durationSeconds: field(Schema.Int, "Seconds until the stream closes."),
@@ -54,7 +58,7 @@ export class OpenFrame extends Schema.Opaque<OpenFrame>()(
 ) {}
 
 /** What differs from the previous quote. `first` occurs alone. */
-export const Change = Schema.Literals(["outAmount", "route", "clamped", "first"])
+export const Change = Schema.Literals(["outAmount", "inAmount", "route", "clamped", "first"])
 export type Change = typeof Change.Type
 
 /** Fields of a priced tick, without its place in a stream. */

@@ -3,7 +3,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { retryAfter } from "../../api/errors/Problem.ts"
 import {
-  type InvalidRequest,
   InvalidSignature,
   RouteNotFound,
   RouteTypeNotServed,
@@ -14,8 +13,7 @@ import {
   UpstreamUnavailable
 } from "../../api/errors/problems.ts"
 import type { RouteBody } from "../../api/Routing.ts"
-import type { QuoteRefusal, QuoteRequest } from "../../api/schemas/Quote.ts"
-import { defaults } from "../../api/Spot.ts"
+import type { QuoteRefusal } from "../../api/schemas/Quote.ts"
 import type { ChainUnavailable } from "../../chain/ChainUnavailable.ts"
 import { TransactionStatus } from "../../chain/rpc/TransactionStatus.ts"
 import { isSignature, Signature } from "../../domain/Signature.ts"
@@ -24,15 +22,7 @@ import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { tooManyColdMints } from "../problems.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 import { metaWith } from "./metaWith.ts"
-import { unknownVenue, venueLabels } from "./spotRequests.ts"
-
-const routeRequest = (body: typeof RouteBody.Type): Effect.Effect<QuoteRequest, InvalidRequest> => {
-  const { chain: _, slippageBps = defaults.quoteSlippageBps, ...rest } = body
-  const unknown = rest.venues?.findIndex((venue) => !venueLabels.has(venue)) ?? -1
-  return unknown === -1
-    ? Effect.succeed({ ...rest, slippageBps })
-    : Effect.fail(unknownVenue("body", `venues.${unknown}`))
-}
+import { tradeRequest } from "./spotRequests.ts"
 
 /**
  * The problem of a route without a quote. State that is missing or old counts as an unavailable upstream, because the
@@ -75,11 +65,13 @@ export const layer = HttpApiBuilder.group(
     const engine = yield* QuoteEngine
     const { find } = yield* TransactionStatus
 
-    const route = ({ payload }: { readonly payload: typeof RouteBody.Type }) =>
-      routeRequest(payload).pipe(
+    const route = ({ payload }: { readonly payload: typeof RouteBody.Type }) => {
+      const { chain: _, ...trade } = payload
+      return tradeRequest(trade).pipe(
         Effect.flatMap((request) => Effect.mapError(engine.quote(request), routeProblem)),
         Effect.map(quoteResponse)
       )
+    }
 
     const status = Effect.fnUntraced(function* ({ params: { id } }: { readonly params: { readonly id: string } }) {
       if (!isSignature(id)) {

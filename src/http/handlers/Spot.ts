@@ -20,9 +20,18 @@ import { Meter } from "../../api/middleware/Metering.ts"
 import type { Position } from "../../api/schemas/ExitCheck.ts"
 import type { QuoteRefusal, SpotQuote } from "../../api/schemas/Quote.ts"
 import { WalletExitCheck } from "../../api/schemas/WalletExit.ts"
-import { defaults, type ExitCheckBody, type QuoteQuery, type StreamQuery, type WalletExitBody } from "../../api/Spot.ts"
+import {
+  defaults,
+  type ExitCheckBody,
+  type QuoteQuery,
+  quotesIn,
+  type SpotQuotesBody,
+  type StreamQuery,
+  type WalletExitBody
+} from "../../api/Spot.ts"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../../quotes/describeRefusal.ts"
+import { batchAnswer, tradesBack, unitsOf } from "../../quotes/batchQuotes.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { QuoteTicks } from "../../quotes/QuoteTicks.ts"
@@ -45,7 +54,7 @@ import { invalid, storeUnavailable, tooManyColdMints } from "../problems.ts"
 import { openStream } from "../streams/openStream.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
-import { exitPosition, quoteDecimalsOf, quoteRequest, streamTerms } from "./spotRequests.ts"
+import { batchTrades, exitPosition, quoteDecimalsOf, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { enterBatch } from "./walletBatch.ts"
 
 /** Time for pricing all ladders. Positions that are not started within it are `not_reached`. */
@@ -246,6 +255,22 @@ const handlers = HttpApiBuilder.group(
         Effect.map(quoteResponse)
       )
 
+    const quotes = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof SpotQuotesBody.Type }) {
+      const trades = yield* batchTrades(payload)
+      const meter = yield* Meter
+      yield* meter.raiseTo(quotesIn(payload.quotes))
+      const answers = yield* engine.quoteAll(
+        trades.map(({ request }) => request),
+        tradesBack(trades)
+      )
+      const stale = answers.find((answer) => Result.isFailure(answer) && answer.failure._tag === "StateStale")
+      if (stale !== undefined && Result.isFailure(stale)) {
+        return yield* new StateTooOld({ error: { message: describeRefusal(stale.failure).message } })
+      }
+      yield* meter.lowerTo(unitsOf(answers))
+      return batchAnswer(trades, answers)
+    })
+
     const checkWallet = yield* makeWalletExit
 
     const requireExitMint = (quoteMint: Mint) =>
@@ -296,7 +321,7 @@ const handlers = HttpApiBuilder.group(
       return yield* Effect.mapError(openStream(ticks, accounting, start), problemOf)
     })
 
-    return handlers.handleAll({ quote, stream, exitCheck: check })
+    return handlers.handleAll({ quote, quotes, stream, exitCheck: check })
   })
 )
 

@@ -1,24 +1,34 @@
 /** Turns requests of the spot endpoints into requests of the engine. Errors name the field. */
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
 import type { ErrorDetail } from "../../api/errors/Problem.ts"
 import type { InvalidRequest } from "../../api/errors/problems.ts"
 import type { Position } from "../../api/schemas/ExitCheck.ts"
 import type { QuoteRequest } from "../../api/schemas/Quote.ts"
 import type { StreamTerms } from "../../api/schemas/QuoteStream.ts"
-import { defaults, type ExitCheckBody, type QuoteQuery, type StreamQuery } from "../../api/Spot.ts"
+import {
+  defaults,
+  type ExitCheckBody,
+  type QuoteQuery,
+  type SpotQuotesBody,
+  type StreamQuery,
+  type tradeFields
+} from "../../api/Spot.ts"
 import { SOL } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { numberText, plainDecimal, shareOf, toAtomic } from "../../domain/decimal.ts"
 import { programs } from "../../programs/registry.ts"
+import type { BatchTrade } from "../../quotes/batchQuotes.ts"
 import { invalid } from "../problems.ts"
 
 const SOL_DECIMALS = 9
 
 /** Venue labels that a request may name. */
-export const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
+const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
+
+const venueFilters = ["venues", "excludeVenues"] as const
 
 /** A 400 for a venue label that does not exist. */
-export const unknownVenue = (part: ErrorDetail["in"], field: string): InvalidRequest => {
+const unknownVenue = (part: ErrorDetail["in"], field: string): InvalidRequest => {
   const known = Array.from(venueLabels).toSorted().join(", ")
   return invalid({ in: part, field, issue: "unknown" }, `${field} must be one of ${known}.`)
 }
@@ -44,13 +54,36 @@ const atomicOf = (where: "query" | "body", text: string, decimals: number): Effe
 /** The request of `GET /spot/quote`. */
 export const quoteRequest = Effect.fnUntraced(function* (query: typeof QuoteQuery.Type) {
   const { uiAmount = "", inputDecimals = 0, slippageBps = defaults.quoteSlippageBps, ...rest } = query
-  if (rest.venues?.some((venue) => !venueLabels.has(venue)) === true) {
-    return yield* unknownVenue("query", "venues")
+  for (const filter of venueFilters) {
+    if (rest[filter]?.some((venue) => !venueLabels.has(venue)) === true) {
+      return yield* unknownVenue("query", filter)
+    }
   }
-  const amount = rest.amount ?? (yield* atomicOf("query", uiAmount, inputDecimals))
+  const decimals = rest.swapMode === "exactOut" ? (rest.outputDecimals ?? 0) : inputDecimals
+  const amount = rest.amount ?? (yield* atomicOf("query", uiAmount, decimals))
   const request: QuoteRequest = { ...rest, amount, slippageBps }
   return request
 })
+
+/** The request of a trade in a body. `path` leads to the trade, as in `quotes.3.`; it is empty at the top. */
+export const tradeRequest = (
+  { slippageBps = defaults.quoteSlippageBps, ...rest }: Schema.Struct.Type<typeof tradeFields>,
+  path = ""
+): Effect.Effect<QuoteRequest, InvalidRequest> => {
+  for (const filter of venueFilters) {
+    const unknown = rest[filter]?.findIndex((venue) => !venueLabels.has(venue)) ?? -1
+    if (unknown !== -1) {
+      return Effect.fail(unknownVenue("body", `${path}${filter}.${unknown}`))
+    }
+  }
+  return Effect.succeed({ ...rest, slippageBps })
+}
+
+/** The trades of `POST /spot/quotes`. */
+export const batchTrades = ({ quotes }: typeof SpotQuotesBody.Type): Effect.Effect<Array<BatchTrade>, InvalidRequest> =>
+  Effect.forEach(quotes, ({ twoSided = false, ...trade }, i) =>
+    Effect.map(tradeRequest(trade, `quotes.${i}.`), (request) => ({ request, twoSided }))
+  )
 
 /** The terms of `GET /spot/quote/stream`. */
 export const streamTerms = (query: typeof StreamQuery.Type): StreamTerms => ({
@@ -58,6 +91,7 @@ export const streamTerms = (query: typeof StreamQuery.Type): StreamTerms => ({
   outputMint: query.outputMint,
   amount: query.amount,
   outputDecimals: query.outputDecimals ?? null,
+  ...(query.swapMode === "exactOut" && { swapMode: query.swapMode }),
   slippageBps: query.slippageBps ?? defaults.quoteSlippageBps,
   intervalMs: query.intervalMs ?? defaults.intervalMs,
   durationSeconds: query.durationSeconds ?? defaults.durationSeconds,

@@ -51,6 +51,7 @@ export interface ContractDocument {
 const READS_BY_POST = new Set([
   "routing.route",
   "spot.exitCheck",
+  "spot.quotes",
   "tokenBatch.read",
   "tokens.prices",
   "priceHistory.atMany",

@@ -8,6 +8,7 @@ const onWire = (quote: SpotQuote) => ({
   inAmount: quote.inAmount.toString(),
   outAmount: quote.outAmount.toString(),
   minOutAmount: quote.minOutAmount.toString(),
+  ...(quote.maxInAmount !== undefined && { maxInAmount: quote.maxInAmount.toString() }),
   route: quote.route.map(
     ({ amountIn, amountOut, dex, inputMint, outputMint, percent, pool, priceImpactPct, provenAtSlot }) => ({
       dex,

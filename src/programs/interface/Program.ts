@@ -91,6 +91,8 @@ export interface Pool {
   readonly swap: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Swap
   /** Exact-output quote: the input for `amountOut`. Absent when the program has no such swap. */
   readonly swapExactOut?: (aToB: boolean, amountOut: bigint, clock: ChainClock) => Swap
+  /** The only direction in which the program has exact-output swaps; absent when it has them in both, or in none. */
+  readonly exactOutOnly?: "aToB" | "bToA"
   /** Output per input of an infinitely small swap, after fees. Impact is measured against this price. */
   readonly marginalRate: (aToB: boolean, clock: ChainClock) => Rate
   /** The share of an infinitely small swap that the pool keeps. Transfer fees of the mints are not included. */

@@ -298,6 +298,7 @@ const decode = (
       graduation: { numerator: FOR_SALE - curve.realTokens, denominator: FOR_SALE }
     }),
     swap: (aToB, amountIn) => (aToB ? sell(curve, amountIn) : buy(curve, amountIn)),
+    exactOutOnly: "bToA",
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(curve, amountOut)),
     marginalRate: (aToB) => marginalRate(curve, aToB),
     feeRate: () => ({ numerator: totalBps(curve.fees.rates), denominator: BPS }),

@@ -259,6 +259,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     reserves: [base.amount, payable],
     ...lpTokensAt(pool.data, pumpSwapPoolAt.lpMint, pumpSwapPoolAt.lpSupply),
     swap: (aToB, amountIn) => (aToB ? sell(state, amountIn) : buy(state, amountIn)),
+    exactOutOnly: "bToA",
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(state, amountOut)),
     marginalRate: (aToB) => marginalRate(state, aToB),
     feeRate: () => ({ numerator: totalBps(rates), denominator: BPS }),
