@@ -1,7 +1,9 @@
 /**
  * Faults of a service of several processes under load: `npm run chaos -- --json [--faults replica,leader] [--seconds 75]
- * [--seed chaos]`. Without `--faults` all of them, one after the other. Needs valkey-server or redis-server. Trades are in ClickHouse
+ * [--seed chaos] [--from DIR]`. Without `--faults` all of them, one after the other. Needs valkey-server or redis-server. Trades are in ClickHouse
  * where its fault is among them and `npm run test:clickhouse` has installed the engine, else in PostgreSQL.
+ * With `--from DIR` the first processes run the checkout DIR, and the fault `deploy` replaces them by this one: a rolling deploy
+ * of the change between both, under load. DIR needs its packages installed.
  * With `--short` a small service, a killed leader and a process without Valkey; without a server of Valkey it is skipped.
  *
  * In the end the chain halts. Exits with 1 unless every process and the store have every block as the node has it, the views and
@@ -10,6 +12,8 @@
  * above while the service was whole. Times to recover are printed and no verdict.
  */
 import { Cause, Effect, Fiber, Logger } from "effect"
+import { existsSync } from "node:fs"
+import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { SOL } from "../../src/domain/Address.ts"
 import { report } from "../bench/report.ts"
@@ -61,12 +65,13 @@ const { values } = parseArgs({
     json: { type: "boolean" },
     short: { type: "boolean", default: false },
     faults: { type: "string" },
+    from: { type: "string" },
     seconds: { type: "string" },
     seed: { type: "string", default: "chaos" }
   }
 })
 const given = {
-  faults: values.faults ?? (values.short ? "leader,partition" : FAULTS.join()),
+  faults: values.faults ?? (values.from !== undefined ? "deploy" : values.short ? "leader,partition" : FAULTS.join()),
   seconds: values.seconds ?? (values.short ? "0" : "75")
 }
 const wanted = given.faults.split(",")
@@ -75,6 +80,14 @@ const leastSeconds = Number(given.seconds)
 if (unknown.length > 0 || !(leastSeconds >= 0)) {
   const what = unknown.length > 0 ? `Unknown faults: ${unknown.join()}.` : `--seconds ${given.seconds} is no time.`
   process.stderr.write(`${what} Faults are ${FAULTS.join()}.\n`)
+  process.exit(2)
+}
+
+const from = values.from === undefined ? undefined : resolve(values.from)
+if (from !== undefined && (wanted[0] !== "deploy" || !existsSync(join(from, "src/main.ts")))) {
+  const what =
+    wanted[0] === "deploy" ? `--from ${values.from} is no checkout.` : "--from wants deploy as the first fault."
+  process.stderr.write(`${what}\n`)
   process.exit(2)
 }
 
@@ -250,7 +263,7 @@ const sumOf = <A extends ReaderCounts>(sum: A, readers: ReadonlyArray<A>): A => 
 }
 
 const run = Effect.gen(function* () {
-  const scene = yield* startScene(values.seed, values.short ? SMALL : WHOLE, engineFolder)
+  const scene = yield* startScene(values.seed, values.short ? SMALL : WHOLE, engineFolder, from)
   yield* note("The service runs.")
   const [stopping, current] = [{ isStopping: false }, { fault: "start" }]
   const begunMs = performance.now()

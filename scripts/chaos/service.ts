@@ -138,17 +138,24 @@ interface Ready {
   readonly link: string | null
 }
 
-/** The service as a process of its own, with flags of Node and a channel for messages; its output goes to `service.log`. */
+/** This checkout. */
+export const HERE = new URL("../..", import.meta.url).pathname
+
+/**
+ * The service of a checkout as a process of its own, with flags of Node and a channel for messages; its output goes to
+ * `service.log`.
+ */
 export const service = Effect.fnUntraced(function* (
   folder: string,
   settings: Readonly<Record<string, string>>,
-  flags: ReadonlyArray<string> = []
+  flags: ReadonlyArray<string> = [],
+  tree: string = HERE
 ) {
   const file = join(folder, "ready.json")
   // That of a process that was killed.
   rmSync(file, { force: true })
   const log = openSync(join(folder, "service.log"), "a")
-  const main = new URL("../../src/main.ts", import.meta.url).pathname
+  const main = join(tree, "src/main.ts")
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn(process.execPath, [...flags, main, "--port", "0", "--ready-file", file], {

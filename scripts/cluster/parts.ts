@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { join } from "node:path"
 import * as Processes from "../../src/storage/processes.ts"
-import { external, issueUnlimited, keyStore, service } from "../chaos/service.ts"
+import { external, HERE, issueUnlimited, keyStore, service } from "../chaos/service.ts"
 import { startProxy } from "./proxy.ts"
 
 const freePort = Effect.callback<number>((resume) => {
@@ -76,14 +76,16 @@ const valkeyUrl = (port: number) => `redis://127.0.0.1:${port}`
 
 /**
  * Starts the engines in this folder, then a process for each role in turn, on the chain of the node. The process at the
- * place `behindProxy` reaches Valkey through a proxy. `ofPlace` gives settings that only the process of a place has.
+ * place `behindProxy` reaches Valkey through a proxy. `ofPlace` gives settings that only the process of a place has. The
+ * first processes run the code of the checkout `from`; processes that are started later run this checkout.
  */
 export const startParts = Effect.fnUntraced(function* (
   folder: string,
   settings: Readonly<Record<string, string>>,
   roles: ReadonlyArray<PartRole> = PROCESSES,
   behindProxy: number | null = null,
-  ofPlace: (place: number) => Readonly<Record<string, string>> = () => ({})
+  ofPlace: (place: number) => Readonly<Record<string, string>> = () => ({}),
+  from: string = HERE
 ) {
   const database = yield* external(folder)
   const valkey = yield* startValkey
@@ -98,17 +100,17 @@ export const startParts = Effect.fnUntraced(function* (
     KEY_ENVIRONMENT: "test"
   }
   /** A process of a role; the same place starts another one in the same folder. */
-  const start = (role: PartRole, place: number) => {
+  const start = (role: PartRole, place: number, tree: string = HERE) => {
     const own = join(folder, `${role}-${place}`)
     mkdirSync(own, { recursive: true })
     const url = place === behindProxy ? { VALKEY_URL: valkeyUrl(proxy.port) } : {}
-    const started = service(own, { ...shared, ...ofPlace(place), ...url, DATA_DIR: own, ROLE: role })
+    const started = service(own, { ...shared, ...ofPlace(place), ...url, DATA_DIR: own, ROLE: role }, [], tree)
     return Effect.map(started, (running) => ({ role, ...running }))
   }
   const [firstRole = "ingest", ...others] = roles
   // The first makes the schema.
-  const first = yield* start(firstRole, 0)
-  const rest = yield* Effect.forEach(others, (role, i) => start(role, i + 1), { concurrency: 2 })
+  const first = yield* start(firstRole, 0, from)
+  const rest = yield* Effect.forEach(others, (role, i) => start(role, i + 1, from), { concurrency: 2 })
   const processes = [first, ...rest]
   const { secret } = yield* issueUnlimited("cluster").pipe(
     Effect.provide(keyStore(database.url)),

@@ -12,6 +12,18 @@ import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.
 import { startProxy } from "../../scripts/cluster/proxy.ts"
 import { SOL } from "../../src/domain/Address.ts"
 
+describe("a rolling deploy", () => {
+  const run = (...args: ReadonlyArray<string>) =>
+    spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], { encoding: "utf8" })
+
+  it("is refused from a folder that is no checkout, and without the fault that replaces processes", () => {
+    const nowhere = run("--from", "docs")
+    assert.deepStrictEqual([nowhere.status, nowhere.stderr.trim()], [2, "--from docs is no checkout."])
+    const leader = run("--from", ".", "--faults", "leader")
+    assert.deepStrictEqual([leader.status, leader.stderr.trim()], [2, "--from wants deploy as the first fault."])
+  })
+})
+
 describe("admissions of a budget", () => {
   const admitted = [0, 500, 980, 1200, 1400].map((sentMs) => ({ sentMs, answeredMs: sentMs + 10 }))
 

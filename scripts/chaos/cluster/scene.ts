@@ -97,11 +97,15 @@ const byCount = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
     .toSorted((a, b) => b.count - a.count)
     .map(({ name }) => name)
 
-/** Starts a service of this size; it ends with the scope. Its trades are in the engine of ClickHouse of a folder, where one is given. */
+/**
+ * Starts a service of this size; it ends with the scope. Its trades are in the engine of ClickHouse of a folder, where one
+ * is given. Its first processes run the checkout `from`.
+ */
 export const startScene = Effect.fnUntraced(function* (
   seed: string,
   { roles, sockets }: SceneSize,
-  engineFolder: string | null
+  engineFolder: string | null,
+  from?: string
 ) {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-chaos-"))),
@@ -115,9 +119,8 @@ export const startScene = Effect.fnUntraced(function* (
   const clickHouse = engineFolder === null ? null : yield* startEngine(engineFolder)
   const store = clickHouse === null ? {} : { CLICKHOUSE_URL: clickHouse.url }
   const node = { ...settings, ...compiled, ...store, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
-  const parts = yield* startParts(folder, node, roles, BEHIND_PROXY, (place) => ({
-    BUDGET_STORE_DOWN: budgetKindOf(place)
-  }))
+  const ofPlace = (place: number) => ({ BUDGET_STORE_DOWN: budgetKindOf(place) })
+  const parts = yield* startParts(folder, node, roles, BEHIND_PROXY, ofPlace, from)
   const keys = yield* issueKeys(parts.database.url, sockets)
   const running = [...parts.processes]
   const targets = { api: [] as Array<string>, live: [] as Array<string> }
