@@ -87,7 +87,7 @@ export const raw = (method: string, target: string, ...lines: ReadonlyArray<stri
 
 export const malformed = ({ method, path }: Operation) => raw(method, path)
 
-export const tooLarge = { text: "x".repeat(9000) }
+export const tooLarge = { text: "x".repeat(140_000) }
 
 export const inSimulation = (request: Request): Way => ({ world: "simulated", request })
 

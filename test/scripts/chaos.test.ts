@@ -12,10 +12,10 @@ import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.
 import { startProxy } from "../../scripts/cluster/proxy.ts"
 import { SOL } from "../../src/domain/Address.ts"
 
-describe("a rolling deploy", () => {
-  const run = (...args: ReadonlyArray<string>) =>
-    spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], { encoding: "utf8" })
+const run = (...args: ReadonlyArray<string>) =>
+  spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], { encoding: "utf8" })
 
+describe("a rolling deploy", () => {
   it("is refused from a folder that is no checkout, and without the fault that replaces processes", () => {
     const nowhere = run("--from", "docs")
     assert.deepStrictEqual([nowhere.status, nowhere.stderr.trim()], [2, "--from docs is no checkout."])

@@ -97,6 +97,8 @@ const byCount = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
     .toSorted((a, b) => b.count - a.count)
     .map(({ name }) => name)
 
+const ofPlace = (place: number) => ({ BUDGET_STORE_DOWN: budgetKindOf(place) })
+
 /**
  * Starts a service of this size; it ends with the scope. Its trades are in the engine of ClickHouse of a folder, where one
  * is given. Its first processes run the checkout `from`.
@@ -119,7 +121,6 @@ export const startScene = Effect.fnUntraced(function* (
   const clickHouse = engineFolder === null ? null : yield* startEngine(engineFolder)
   const store = clickHouse === null ? {} : { CLICKHOUSE_URL: clickHouse.url }
   const node = { ...settings, ...compiled, ...store, SOLANA_RPC_URL: chain.rpcUrl, PRELOAD_MINTS: mints.join() }
-  const ofPlace = (place: number) => ({ BUDGET_STORE_DOWN: budgetKindOf(place) })
   const parts = yield* startParts(folder, node, roles, BEHIND_PROXY, ofPlace, from)
   const keys = yield* issueKeys(parts.database.url, sockets)
   const running = [...parts.processes]
