@@ -191,7 +191,10 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     422: namedBefore({ ...named, body: alertOn(SOL) })
   },
   "alerts.get": { 200: ofWalletAlert, 404: inSimulation(noAlert) },
-  "alerts.change": { 200: ofNewAlert({ note: "changed" }), 404: inSimulation({ ...noAlert, body: {} }) },
+  "alerts.change": {
+    200: ofNewAlert({ note: "changed" }),
+    404: inSimulation({ ...noAlert, body: { note: "changed" } })
+  },
   "alerts.remove": { 200: ofNewAlert(), 404: inSimulation(noAlert) },
   "tracker.track": {
     200: trackedBefore(trackNowhere),

@@ -13,7 +13,11 @@ import { startProxy } from "../../scripts/cluster/proxy.ts"
 import { SOL } from "../../src/domain/Address.ts"
 
 const run = (...args: ReadonlyArray<string>) =>
-  spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], { encoding: "utf8" })
+  spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], {
+    // No server of Valkey is found there, and no engine of ClickHouse.
+    env: { PATH: "/nonexistent", FATHOM_CHDB: "/nonexistent" },
+    encoding: "utf8"
+  })
 
 describe("a rolling deploy", () => {
   it("is refused from a folder that is no checkout, and without the fault that replaces processes", () => {
@@ -336,13 +340,6 @@ describe("verdicts", () => {
     expect(longest([recovery, lost.during])).toBeNull()
   })
 })
-
-const run = (...args: ReadonlyArray<string>) =>
-  spawnSync(process.execPath, ["scripts/chaos/cluster.ts", ...args], {
-    // No server of Valkey is found there, and no engine of ClickHouse.
-    env: { PATH: "/nonexistent", FATHOM_CHDB: "/nonexistent" },
-    encoding: "utf8"
-  })
 
 describe("the command", () => {
   it("is skipped in words without a server of Valkey where it is short", { timeout: 60_000 }, () => {
