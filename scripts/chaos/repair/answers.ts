@@ -56,12 +56,14 @@ export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unk
 /**
  * Members that belong to the answer or to the process, not to the market. A repaired bar has another revision; the day of a
  * wallet that is not over ends with the answer (`throughMs`). A process that reads the chain knows of a slot before its state
- * is confirmed (`contextSlot`), and one that has read an account again knows the same state at a later slot (`stateSlot`).
+ * is confirmed (`contextSlot`), reads the prices of pools at a time of its own (`markAtMs`, `oldestAtMs`), and one that has read an account again knows the same state at a later slot (`stateSlot`).
  */
 const OWN: ReadonlySet<string> = new Set([
   "requestId",
   "asOf",
   "observedAtMs",
+  "markAtMs",
+  "oldestAtMs",
   "expiresAtMs",
   "nextCursor",
   "revision",
