@@ -23,6 +23,8 @@ import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
 import { callsOf, ticketPolicy } from "../src/live/tickets.ts"
 import { MOST_MESSAGES } from "../src/live/market/MarketHub.ts"
+import { WalletTradesQuery, WalletTransfersQuery } from "../src/api/Wallets.ts"
+import { shareOfBatch } from "../src/wallets/walletShare.ts"
 import { MOST_EXACT_OUT_HOPS } from "../src/quotes/exactOutPath.ts"
 
 const page = readFileSync("docs/limits.md", "utf8")
@@ -112,6 +114,10 @@ describe("docs/limits.md", () => {
   })
 
   it("has the ends of parameters", () => {
+    const [leastRows = 0, mostRowsOfWallet = 0, held] = numbersIn(rows.get("trades and transfers of a wallet"))
+    assertBounds(WalletTradesQuery, "limit", leastRows, mostRowsOfWallet)
+    assertBounds(WalletTransfersQuery, "limit", leastRows, mostRowsOfWallet)
+    assert.strictEqual(held, shareOfBatch(1).events)
     const [fewest = 0, most = 0] = numbersIn(rows.get("holders of a token"))
     assertBounds(HoldersQuery, "limit", fewest, most)
     const [leastBps = 0, mostBps = 0] = numbersIn(rows.get("slippage"))
@@ -162,6 +168,7 @@ describe("docs/limits.md", () => {
       "facts of several tokens",
       "holders of a token",
       "several quotes",
+      "trades and transfers of a wallet",
       "quote of an exact output",
       "exit check",
       "exit check of a wallet",

@@ -1,10 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { DataUnavailable, RateLimited } from "./errors/problems.ts"
+import { DataUnavailable, InvalidCursor, RateLimited } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { BooleanParameter, IntegerParameter, NoQuery, UniqueList } from "./parameters.ts"
+import { pageOf, pageParameters } from "./pages.ts"
+import { BooleanParameter, IntegerParameter, NoQuery, optional, UniqueList, UnixSecond } from "./parameters.ts"
+import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
+import { TradeSide } from "./schemas/TokenTrade.ts"
+import { WalletTrade, WalletTransfer } from "./schemas/WalletTrades.ts"
+import { isOrdered } from "./Trades.ts"
 import { WalletPnlHistory, WalletPositions } from "./schemas/WalletPositions.ts"
 import { WalletRows } from "./schemas/WalletSummary.ts"
 import { field } from "../domain/field.ts"
@@ -65,6 +70,49 @@ export const PnlHistoryQuery = Schema.Struct({
   backfill
 })
 
+/** Default number of rows of a page. */
+export const defaultRows = 50
+
+const rowFilters = {
+  mint: optional(Address, "Only rows of this token."),
+  from: optional(UnixSecond, "Only rows from this Unix second on."),
+  to: optional(UnixSecond, "Only rows before this Unix second; now by default.")
+}
+
+export const WalletTradesQuery = Schema.Struct({
+  ...rowFilters,
+  side: optional(TradeSide, "Only purchases or only sales."),
+  ...pageParameters(200, defaultRows)
+}).check(isOrdered)
+
+export const WalletTransfersQuery = Schema.Struct({
+  ...rowFilters,
+  direction: optional(Schema.Literals(["in", "out"]), "Only what came in, or only what left."),
+  ...pageParameters(200, defaultRows)
+}).check(isOrdered)
+
+const rowsMeta = <const Version extends string>(version: Version) =>
+  Schema.Struct({
+    ...metaOf(version),
+    wallet,
+    coveredFromMs: field(
+      Schema.NullOr(Schema.Int),
+      "Beginning of the time of which rows are held, in milliseconds since the Unix epoch; null when none is held. Older rows are unknown."
+    ),
+    ...knowledgeOf("Time of the newest block whose rows are here.")
+  })
+
+export const WalletTradesAnswer = pageOf(WalletTrade, rowsMeta("public-wallet-trades-v1"), {
+  identifier: "WalletTradesAnswer",
+  description: "Trades of one wallet, newest first. The newest 10,000 trades and transfers of a wallet are held."
+})
+
+export const WalletTransfersAnswer = pageOf(WalletTransfer, rowsMeta("public-wallet-transfers-v1"), {
+  identifier: "WalletTransfersAnswer",
+  description:
+    "Transfers of one wallet, newest first. Of a mint they are recorded from the wallet's first trade in it on, so that the coverage is never complete."
+})
+
 /** Identity and observed profit of wallets, from data in memory. */
 export class WalletsGroup extends HttpApiGroup.make("wallets")
   .add(
@@ -98,7 +146,19 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
     }).annotate(
       OpenApi.Summary,
       "Realized profit and value of one wallet by UTC day; counts as a wallet-batch read of its caller"
-    )
+    ),
+    HttpApiEndpoint.get("trades", "/api/v1/wallets/:wallet/trades", {
+      params: walletParams,
+      query: WalletTradesQuery,
+      success: WalletTradesAnswer,
+      error: [InvalidCursor, RateLimited, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Trades of any wallet, newest first; counts as a wallet-batch read of its caller"),
+    HttpApiEndpoint.get("transfers", "/api/v1/wallets/:wallet/transfers", {
+      params: walletParams,
+      query: WalletTransfersQuery,
+      success: WalletTransfersAnswer,
+      error: [InvalidCursor, RateLimited, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Transfers of any wallet, newest first; counts as a wallet-batch read of its caller")
   )
   .middleware(Authorization)
   .annotate(

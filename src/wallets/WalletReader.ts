@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
+import type { WalletTrade, WalletTransfer } from "../api/schemas/WalletTrades.ts"
 import type { WalletPnlHistory, WalletPositions } from "../api/schemas/WalletPositions.ts"
 import type { Bar } from "../market/memory/foldBars.ts"
 import type { MarketStateReads } from "../market/tape/MarketReads.ts"
@@ -19,6 +20,7 @@ import { shareOfBatch } from "./walletShare.ts"
 import { makeHoldings, type WalletReadOptions } from "./readHoldings.ts"
 import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
 import { walletPosition } from "./walletPositions.ts"
+import { tradesPage, transfersPage, type WalletRowsPage, type WalletRowsRequest } from "./walletTrades.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
 
 const MOST_MARKS = 64
@@ -42,6 +44,16 @@ export class WalletReader extends Context.Service<
       limit: number,
       options?: WalletReadOptions
     ): Effect.Effect<WalletPositions, WalletsUnavailable>
+    /** A page of the trades that are held of a wallet, newest first. Same deadline and failure. */
+    tradesOf(
+      wallet: Address,
+      request: WalletRowsRequest
+    ): Effect.Effect<WalletRowsPage<WalletTrade>, WalletsUnavailable>
+    /** A page of the transfers that are held of a wallet, newest first. Same deadline and failure. */
+    transfersOf(
+      wallet: Address,
+      request: WalletRowsRequest
+    ): Effect.Effect<WalletRowsPage<WalletTransfer>, WalletsUnavailable>
     /** Profit of a wallet on each of the last `days` UTC days, by its held trades. Same deadline and failure. */
     pnlHistoryOf(
       wallet: Address,
@@ -141,7 +153,23 @@ const make = Effect.gen(function* () {
     return { ...state, days: dailyPnl(holdings.events, { days, nowMs, priceAt, isUnread, unitsOf }) }
   })
 
-  return WalletReader.of({ rowsOf, positionsOf, pnlHistoryOf })
+  const heldOf = Effect.fnUntraced(
+    function* (wallet: Address) {
+      const found = yield* holdingsOfAll([wallet], shareOfBatch(1), yield* Clock.currentTimeMillis)
+      return yield* Effect.fromNullishOr(found.get(wallet))
+    },
+    Effect.mapError((cause) => new WalletsUnavailable({ cause }))
+  )
+
+  const tradesOf = Effect.fn("WalletReader.tradesOf")(function* (wallet: Address, request: WalletRowsRequest) {
+    return tradesPage(yield* heldOf(wallet), request)
+  })
+
+  const transfersOf = Effect.fn("WalletReader.transfersOf")(function* (wallet: Address, request: WalletRowsRequest) {
+    return transfersPage(yield* heldOf(wallet), request)
+  })
+
+  return WalletReader.of({ rowsOf, positionsOf, tradesOf, transfersOf, pnlHistoryOf })
 })
 
 const [PARTIAL, UNAVAILABLE, NOT_CAPTURED] = ["partial", "unavailable", "not_captured"] as const

@@ -145,6 +145,8 @@ export const noEvaluator = Layer.succeed(Evaluator, {
 const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 
 const noWallets = Layer.succeed(WalletReader, {
+  tradesOf: () => Effect.die("this test has no wallets"),
+  transfersOf: () => Effect.die("this test has no wallets"),
   rowsOf: () => Effect.die("this test has no wallets"),
   positionsOf: () => Effect.die("this test has no wallets"),
   pnlHistoryOf: () => Effect.die("this test has no wallets")

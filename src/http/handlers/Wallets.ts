@@ -6,16 +6,22 @@ import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import {
   defaultDays,
   defaultPositions,
+  defaultRows,
   type PnlHistoryQuery,
   type PositionsQuery,
   WalletPnlHistoryAnswer,
   WalletPositionsAnswer,
   type WalletsBody,
-  WalletSummaryAnswer
+  WalletSummaryAnswer,
+  type WalletTradesQuery,
+  type WalletTransfersQuery
 } from "../../api/Wallets.ts"
 import type { Address } from "../../domain/Address.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
 import { storeUnavailable } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
+import { nextOf, sealedBy, startOf } from "./paging.ts"
+import { keyOfPlace, walletPlaceOfKey } from "./tradeRequests.ts"
 import { enterBatch } from "./walletBatch.ts"
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
@@ -24,7 +30,15 @@ interface OfWallet {
   readonly params: { readonly wallet: Address }
 }
 type PositionsRequest = OfWallet & { readonly query: typeof PositionsQuery.Type }
+type TradesRequest = OfWallet & { readonly query: typeof WalletTradesQuery.Type }
+type TransfersRequest = OfWallet & { readonly query: typeof WalletTransfersQuery.Type }
 type PnlHistoryRequest = OfWallet & { readonly query: typeof PnlHistoryQuery.Type }
+
+const rowFilter = ({ from, mint, to }: Pick<typeof WalletTradesQuery.Type, "from" | "mint" | "to">) => ({
+  mint: mint ?? null,
+  fromMs: from === undefined ? null : from * 1000,
+  toMs: to === undefined ? null : to * 1000
+})
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -60,6 +74,31 @@ export const layer = HttpApiBuilder.group(
       return WalletPnlHistoryAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)
 
-    return handlers.handleAll({ summary, positions, pnlHistory })
+    const trades = Effect.fnUntraced(function* ({ params: { wallet }, query }: TradesRequest) {
+      const { cursor, limit = defaultRows, side = null, ...rest } = query
+      const filter = { ...rowFilter(rest), side }
+      const sealed = sealedBy("wallets.trades", { wallet, ...filter }, limit)
+      const before = yield* startOf(cursor, sealed, walletPlaceOfKey)
+      yield* enterBatch(batch)
+      const found = yield* Effect.catch(reader.tradesOf(wallet, { ...filter, before, limit }), unavailable)
+      const { next, rows: data, ...knowledge } = found
+      const meta = { methodVersion: "public-wallet-trades-v1", chain: "solana", wallet, ...knowledge } as const
+      return { data, nextCursor: yield* nextOf(next && keyOfPlace(next), sealed), meta: yield* metaWith(meta) }
+    }, Effect.scoped)
+
+    const transfers = Effect.fnUntraced(function* ({ params: { wallet }, query }: TransfersRequest) {
+      const { cursor, direction, limit = defaultRows, ...rest } = query
+      const side = direction === undefined ? null : direction === "in" ? "buy" : "sell"
+      const filter = { ...rowFilter(rest), side } as const
+      const sealed = sealedBy("wallets.transfers", { wallet, ...filter }, limit)
+      const before = yield* startOf(cursor, sealed, walletPlaceOfKey)
+      yield* enterBatch(batch)
+      const found = yield* Effect.catch(reader.transfersOf(wallet, { ...filter, before, limit }), unavailable)
+      const { next, rows: data, ...knowledge } = found
+      const meta = { methodVersion: "public-wallet-transfers-v1", chain: "solana", wallet, ...knowledge } as const
+      return { data, nextCursor: yield* nextOf(next && keyOfPlace(next), sealed), meta: yield* metaWith(meta) }
+    }, Effect.scoped)
+
+    return handlers.handleAll({ summary, positions, pnlHistory, trades, transfers })
   })
 )

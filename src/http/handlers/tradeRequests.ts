@@ -3,6 +3,8 @@ import type { TokenTradesQuery } from "../../api/Trades.ts"
 import { fractionOf } from "../../domain/rational.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
 import type { TradeFilter, TradePlace } from "../../market/model/TradesRequest.ts"
+import { addressOf } from "../../domain/Address.ts"
+import type { WalletPlace } from "../../wallets/walletTrades.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
 
 const WHOLE = /^(?:0|[1-9][0-9]{0,15})$/u
@@ -30,3 +32,18 @@ export const tradeFilter = ({ from, minUsd, pool, side, to, wallet }: typeof Tok
 /** The place in a cursor's key; null when it is malformed. */
 export const placeOfKey = ([slot = "", index = "", ...more]: OrderKey): TradePlace | null =>
   more.length === 0 && WHOLE.test(slot) && WHOLE.test(index) ? { slot: Number(slot), index: Number(index) } : null
+
+/** The key of a place among the rows of a wallet. */
+export const keyOfPlace = ({ index, mint, signature, slot }: WalletPlace): OrderKey => [
+  String(slot),
+  String(index),
+  signature,
+  mint
+]
+
+/** The place in such a key; null when it is malformed. */
+export const walletPlaceOfKey = ([slot = "", index = "", signature = "", mint = "", ...more]: OrderKey) => {
+  const place = placeOfKey([slot, index, ...more])
+  const address = addressOf(mint)
+  return place === null || address === undefined || signature === "" ? null : { ...place, signature, mint: address }
+}

@@ -1,0 +1,125 @@
+/** Pages of the trades and transfers of one wallet, from what is held of it. Pure. */
+import type { WalletTrade, WalletTransfer } from "../api/schemas/WalletTrades.ts"
+import type { Mint } from "../domain/Address.ts"
+import { type Coverage, COMPLETE, incomplete, type Status } from "../domain/Scalar.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import { tokenTrade } from "../market/reads/tokenTrade.ts"
+import { historyReason } from "./joinHistory.ts"
+import type { Holdings } from "./walletSummary.ts"
+
+/**
+ * A place among the rows of a wallet. The signature belongs to it, because rows that were read from the wallet's own
+ * transactions are not counted with the other trades of their slot.
+ */
+export type WalletPlace = Pick<TapeTrade, "slot" | "index" | "signature" | "mint">
+
+/** Selects rows of a wallet. Null does not filter. */
+export interface WalletRowsRequest {
+  readonly mint: Mint | null
+  /** For transfers `buy` is what came in. */
+  readonly side: TapeTrade["side"] | null
+  /** Block times in `[fromMs, toMs)`. */
+  readonly fromMs: number | null
+  readonly toMs: number | null
+  /** Null starts with the newest row. */
+  readonly before: WalletPlace | null
+  readonly limit: number
+}
+
+/** A page of rows, newest first, and how well the wallet is known. */
+export interface WalletRowsPage<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** The place after which the next page begins; null at the end. */
+  readonly next: WalletPlace | null
+  /** Times between which rows are held; null without any. */
+  readonly coveredFromMs: number | null
+  readonly observedAtMs: number | null
+  readonly status: Status
+  readonly coverage: Coverage
+}
+
+const compareText = (a: string, b: string): number => (a < b ? 1 : Number(a > b) * -1)
+
+/** Compares places for sorting, newest first. */
+const newestFirst = (a: WalletPlace, b: WalletPlace): number =>
+  b.slot - a.slot || b.index - a.index || compareText(a.signature, b.signature) || compareText(a.mint, b.mint)
+
+const passes =
+  ({ before, fromMs, mint, side, toMs }: WalletRowsRequest) =>
+  (trade: TapeTrade): boolean =>
+    (mint === null || trade.mint === mint) &&
+    (side === null || trade.side === side) &&
+    (fromMs === null || trade.timeMs >= fromMs) &&
+    (toMs === null || trade.timeMs < toMs) &&
+    (before === null || newestFirst(before, trade) < 0)
+
+const placeOf = ({ index, mint, signature, slot }: TapeTrade): WalletPlace => ({ slot, index, signature, mint })
+
+const page = <Row>(
+  { backfill, history }: Pick<Holdings, "backfill" | "history">,
+  request: WalletRowsRequest,
+  isWanted: (trade: TapeTrade) => boolean,
+  rowOf: (trade: TapeTrade) => Row
+): Omit<WalletRowsPage<Row>, "coverage" | "status"> & { readonly reason: Coverage["reason"] } => {
+  const found = (history?.trades ?? []).filter(isWanted).filter(passes(request)).toSorted(newestFirst)
+  const trades = found.slice(0, request.limit)
+  const last = found.length > request.limit ? trades.at(-1) : undefined
+  const isClipped = history?.truncated === true && last === undefined
+  return {
+    rows: trades.map(rowOf),
+    next: last === undefined ? null : placeOf(last),
+    coveredFromMs: history?.coveredFromMs ?? null,
+    observedAtMs: history?.coveredUntilMs ?? null,
+    reason: history === null ? "not_captured" : isClipped ? "limit_clipped" : historyReason(backfill, history)
+  }
+}
+
+const known = <Row>({ reason, ...rest }: ReturnType<typeof page<Row>>): WalletRowsPage<Row> => ({
+  ...rest,
+  status: rest.coveredFromMs === null ? "unavailable" : reason === null ? "known" : "partial",
+  coverage: reason === null ? COMPLETE : incomplete(reason)
+})
+
+const walletTrade = (trade: TapeTrade): WalletTrade => {
+  const { isWhole: _, wallet: __, ...row } = tokenTrade(trade)
+  return row
+}
+
+const walletTransfer = ({
+  amount,
+  decimals,
+  index,
+  mint,
+  side,
+  signature,
+  slot,
+  timeMs
+}: TapeTrade): WalletTransfer => ({
+  id: `${signature}:${index}`,
+  signature,
+  slot,
+  index,
+  timeMs,
+  direction: side === "buy" ? "in" : "out",
+  mint,
+  amount,
+  decimals
+})
+
+/** A page of the trades of a wallet. Complete only when its whole life was read. */
+export const tradesPage = (
+  holdings: Pick<Holdings, "backfill" | "history">,
+  request: WalletRowsRequest
+): WalletRowsPage<WalletTrade> => known(page(holdings, request, ({ role }) => role !== "transfer", walletTrade))
+
+/**
+ * A page of the transfers of a wallet. Never complete: the record has the transfers of a mint from the wallet's first
+ * trade in it on, and for tracked wallets all that were seen.
+ */
+export const transfersPage = (
+  holdings: Pick<Holdings, "backfill" | "history">,
+  request: WalletRowsRequest
+): WalletRowsPage<WalletTransfer> => {
+  const found = page(holdings, request, ({ role }) => role === "transfer", walletTransfer)
+  return known({ ...found, reason: found.reason ?? "not_captured" })
+}
