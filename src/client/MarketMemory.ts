@@ -59,15 +59,20 @@ export class MarketMemory {
   /** Consecutive connections without a snapshot. */
   failures = 0
   #streamId = ""
-  readonly #places: ReadonlyMap<string, Place>
+  readonly #places = new Map<string, Place>()
 
   constructor(subscriptions: ReadonlyArray<MarketSubscription>) {
-    this.#places = new Map(
-      subscriptions.map((one, n) => {
-        const { id = String(n), ...terms } = one
-        return [id, { message: { op: "subscribe", id, ...terms }, at: null, isEnded: false }]
-      })
-    )
+    subscriptions.forEach((one, n) => this.add({ ...one, id: one.id ?? String(n) }))
+  }
+
+  /** Adds a subscription, or begins it anew. */
+  add({ id = "", ...terms }: { readonly id?: string }): void {
+    this.#places.set(id, { message: { op: "subscribe", id, ...terms }, at: null, isEnded: false })
+  }
+
+  /** Forgets a subscription. Its late frames are ignored. */
+  drop(id: string): void {
+    this.#places.delete(id)
   }
 
   /** Messages that open a connection: every subscription that has not ended, each resuming where it stopped. */

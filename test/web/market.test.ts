@@ -1,9 +1,23 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Page } from "playwright-core"
 import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts"
 
 const LONG = { timeout: 60_000 }
 const PATIENCE_MS = 240_000
+
+/** True while the head of a token is inside the window of a page that was scrolled. */
+const IN_SIGHT = `(() => {
+  const { top } = document.querySelector(".token-head").getBoundingClientRect()
+  return scrollY > 200 && top >= 0 && top < 100
+})()`
+
+/** Waits until the title of a page matches. */
+const expectTitle = async (page: Page, wanted: RegExp): Promise<void> => {
+  while (!wanted.test(await page.title())) {
+    await page.waitForTimeout(100)
+  }
+}
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the market", (it) => {
@@ -58,6 +72,54 @@ describe.runIf(isAvailable)("in a browser", () => {
             await settled(page)
             await page.setViewportSize({ width: 320, height: 800 })
             assert.strictEqual(await overflowOf(page), 0)
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+  })
+
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the head of a token", (it) => {
+    it.effect(
+      "stays in sight with price, figures and risk, names the price in the title, and opens what it marks",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { complaints, page } = yield* visit(`/t/${FERN}`)
+          yield* Effect.promise(async () => {
+            const head = page.getByRole("region", { name: "Token at a glance" })
+            for (const name of ["Market cap", "Liquidity", "Volume", "Holders", "Age", "Platform", "Risk"]) {
+              await head.getByText(name, { exact: true }).waitFor(LONG)
+            }
+            await head.getByRole("button", { name: "24 h" }).click()
+            await expectTitle(page, /FERN\S* \$[\d.]+ [+-]?[\d.]+ %/u)
+            await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            assert.isTrue(await page.evaluate<boolean>(IN_SIGHT))
+            for (const [name, title] of [
+              ["Holders", "Holders"],
+              ["Pools", "Pools"],
+              ["Traders", "Top traders"],
+              ["Risk", "Risk"]
+            ] as const) {
+              await page.getByRole("tab", { name }).click()
+              await page.getByRole("heading", { level: 2, name: title, exact: true }).waitFor(LONG)
+            }
+            await page.getByRole("tab", { name: "Trades" }).click()
+            await head.getByRole("button", { name: /warning|of \d+/u }).click()
+            assert.strictEqual(await page.getByRole("tab", { name: "Risk" }).getAttribute("aria-selected"), "true")
+            assert.deepStrictEqual(await axeFaults(page), [])
+            await head.getByRole("button", { name: "Watch" }).click()
+            await page.setViewportSize({ width: 390, height: 844 })
+            await page.reload()
+            await settled(page)
+            assert.strictEqual(await overflowOf(page), 0)
+            // Price and chart are on the first screen of a phone.
+            const chart = await page.locator(".chart").first().boundingBox()
+            assert.isBelow((chart?.y ?? 844) + 150, 844)
+            assert.isBelow((await head.boundingBox())?.y ?? 844, 200)
+            await page.goto(url)
+            await page.getByRole("navigation", { name: "Watched tokens" }).getByRole("link", { name: "FERN" }).click()
+            await page.waitForURL(`${url}/t/${FERN}`)
           })
           assert.deepStrictEqual(complaints, [])
         }),

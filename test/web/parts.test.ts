@@ -4,7 +4,7 @@ import { shortDecimal } from "../../src/web/parts/numbers.ts"
 import { isolated } from "../../src/web/parts/words.ts"
 import { hourWords, shareWords } from "../../src/web/status/decoding.ts"
 import { extrasOf, stateWords } from "../../src/web/status/sources.ts"
-import { type Bar, mergedBars } from "../../src/web/token/bars.ts"
+import { type Bar, continuous, mergedBars, withBar } from "../../src/web/token/bars.ts"
 import { daysDrawn } from "../../src/web/wallet/days.ts"
 
 const MINUTE = 60_000
@@ -156,5 +156,37 @@ describe("the decoding of a program", () => {
       hourWords({ ...hour, confirmed: 5, leftOut: { oneSided: 1, unmoved: 1 }, unknown: 3 }),
       "10 seen, 5 confirmed, 2 left out, 3 of unknown instructions"
     )
+  })
+})
+
+describe("the bars of a chart", () => {
+  it("are continuous: a minute without a trade has the close before it, and is marked", () => {
+    const drawn = continuous([bar(1, 5), bar(4, 7)], MINUTE, 6 * MINUTE)
+    assert.deepStrictEqual(
+      drawn.map(({ c, isEmpty, o, t, v }) => [t / MINUTE, o, c, v, isEmpty]),
+      [
+        [1, 5, 5, 10, false],
+        [2, 5, 5, 0, true],
+        [3, 5, 5, 0, true],
+        [4, 7, 7, 10, false],
+        [5, 7, 7, 0, true]
+      ]
+    )
+  })
+
+  it("stay open beside a bar that lacks blocks, because trades may be missing there", () => {
+    const drawn = continuous([bar(1, 5), bar(4, 7, { isWhole: false }), bar(8, 9)], MINUTE, 0)
+    assert.deepStrictEqual(
+      drawn.map(({ t }) => t / MINUTE),
+      [1, 4, 8]
+    )
+  })
+
+  it("take a frame as a new bar, as the newest bar again, and as a bar before it", () => {
+    const [one, two, three] = [bar(1, 5), bar(2, 6), bar(3, 7)]
+    assert.deepStrictEqual(withBar([one, two], three), [one, two, three])
+    assert.deepStrictEqual(withBar([one, two], bar(2, 9)), [one, bar(2, 9)])
+    assert.deepStrictEqual(withBar([one, three], two), [one, two, three])
+    assert.deepStrictEqual(withBar([], one), [one])
   })
 })

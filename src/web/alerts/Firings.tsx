@@ -1,6 +1,8 @@
 /** Firings of alerts, newest first. */
+import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { call } from "../data/request.ts"
+import { useTracker } from "../data/useLive.ts"
 import { usePages } from "../data/usePages.ts"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { PagedTable } from "../parts/More.tsx"
@@ -9,7 +11,9 @@ import { conditionWords, valueWords } from "./words.ts"
 
 type Firing = Answer<"GET /api/v1/alerts/events">["data"][number]
 
+/** Milliseconds between two reads without and with the tracker's socket, which reports firings. */
 const READ_MS = 5000
+const LIVE_MS = 60_000
 
 const columns: ReadonlyArray<Column<Firing>> = [
   { name: "Fired", cell: ({ firedAtMs }) => <When atMs={firedAtMs} /> },
@@ -32,14 +36,22 @@ const columns: ReadonlyArray<Column<Firing>> = [
   { name: "Seen on chain", cell: ({ observedAtMs }) => <When atMs={observedAtMs} /> }
 ]
 
-/** The firings of the last 30 days, read every few seconds. Screen readers announce the newest. */
+/** The firings of the last 30 days, read when one is reported. Screen readers announce the newest. */
 export const Firings = () => {
+  const [isLive, setLive] = useState(false)
   const pages = usePages(
     "firings",
     (cursor, signal) => call("GET /api/v1/alerts/events", { query: { cursor, limit: 50 }, signal }),
     ({ eventId }) => eventId,
-    READ_MS
+    () => (isLive ? LIVE_MS : READ_MS)
   )
+  useTracker(null, (event) => {
+    if (event.type === "state") {
+      setLive(event.state === "live")
+    } else if (event.type === "alert_fired") {
+      pages.read.again()
+    }
+  })
   const [newest] = pages.items
   return (
     <section class="card" aria-labelledby="firings">

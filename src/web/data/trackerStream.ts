@@ -1,154 +1,113 @@
-/** The live trades of tracked wallets: one socket at a time, resumed after a lost connection. */
-import { afterClose, pauseMs, SILENCE_MS } from "../../client/reconnect.ts"
+/** The tracker's stream of one group, for every page that follows it: one socket, resumed after a lost connection. */
 import { type DataFrameJson, type TrackerGap, TrackerMemory } from "../../client/TrackerMemory.ts"
 import type { Answer } from "./contract.ts"
-import { call, RequestFailed } from "./request.ts"
+import { LiveSocket, type StreamState } from "./liveSocket.ts"
+import { call } from "./request.ts"
 
 export type TrackedTrade = Answer<"GET /api/v1/tracker/trades">["trades"][number]
 
-/**
- * State of the connection. `lost` until the next connection, `refused` for good, `idle` when no wallets are tracked.
- */
-export type StreamState = "connecting" | "live" | "lost" | "refused" | "idle"
-
-/** What the stream reports, in order. */
-export interface StreamListener {
-  readonly state: (state: StreamState) => void
-  /** Replaces all trades shown, newest first. */
-  readonly replace: (trades: ReadonlyArray<TrackedTrade>) => void
-  readonly add: (trade: TrackedTrade) => void
-  readonly gap: (gap: TrackerGap) => void
-}
-
-/** Close code for a connection that the page itself gives up. */
-const GIVEN_UP = 1006
+/** An event of the tracker. `replace` brings all trades that are shown, newest first. */
+export type TrackerEvent =
+  | { readonly type: "state"; readonly state: StreamState }
+  | { readonly type: "replace"; readonly trades: ReadonlyArray<TrackedTrade> }
+  | { readonly type: "add"; readonly trade: TrackedTrade }
+  | { readonly type: "alert_fired" | "balance_update" | "pnl" | "pnl_summary" }
+  | TrackerGap
 
 type Frame = DataFrameJson | Parameters<TrackerMemory["isStuck"]>[0]
+type Listener = (event: TrackerEvent) => void
+
+/** Most trades that are kept for pages that follow later. */
+const MOST_TRADES = 200
 
 const isData = (frame: Frame): frame is DataFrameJson => "seq" in frame && frame.type !== "heartbeat"
 
-/** The URL of the socket on the host of this page. The content security policy refuses other hosts. */
-const socketUrl = (wsUrl: string): string => {
-  const { host, protocol } = globalThis.location
-  const { pathname, search } = new URL(wsUrl)
-  return `${protocol === "https:" ? "wss:" : "ws:"}//${host}${pathname}${search}`
-}
+/** Trades with a new one in front, each once. */
+export const withTrade = (trades: ReadonlyArray<TrackedTrade>, trade: TrackedTrade): ReadonlyArray<TrackedTrade> =>
+  [trade, ...trades.filter(({ eventId }) => eventId !== trade.eventId)].slice(0, MOST_TRADES)
 
-class TrackerStream {
-  readonly #group: string | null
-  readonly #listener: StreamListener
+/** The stream of a group, or of all groups for null. */
+export class TrackerStream {
   readonly #memory = new TrackerMemory<DataFrameJson>()
-  readonly #stop = new AbortController()
-  /** The next connection, or the end of a silent one. */
-  #timer: ReturnType<typeof setTimeout> | undefined
-  /** The socket in use. Events of any other socket are ignored. */
-  #socket: WebSocket | null = null
+  readonly #listeners = new Set<Listener>()
+  readonly #socket: LiveSocket
+  #state: StreamState = "connecting"
+  #trades: ReadonlyArray<TrackedTrade> | null = null
 
-  constructor(group: string | null, listener: StreamListener) {
-    this.#group = group
-    this.#listener = listener
+  constructor(group: string | null) {
+    this.#socket = new LiveSocket({
+      memory: this.#memory,
+      session: async (signal) => {
+        const query = { control: "true" as const, group: group ?? undefined }
+        return (await call("GET /api/v1/tracker/realtime/session", { query, signal })).wsUrl
+      },
+      opening: () => [this.#memory.resumeMessage()].filter((message) => message !== null),
+      take: (frame) => this.#take(frame as Frame),
+      state: (state) => this.#tell({ type: "state", state })
+    })
   }
 
-  async connect(): Promise<void> {
-    try {
-      const { wsUrl } = await call("GET /api/v1/tracker/realtime/session", {
-        query: { control: "true", group: this.#group ?? undefined },
-        signal: this.#stop.signal
-      })
-      if (wsUrl === "") {
-        return this.#listener.state("idle")
-      }
-      return this.#listen(new WebSocket(socketUrl(wsUrl)))
-    } catch (cause) {
-      return this.#stop.signal.aborted
-        ? undefined
-        : this.#retry(cause instanceof RequestFailed ? cause.retryAfterMs : null)
+  get isUnused(): boolean {
+    return this.#listeners.size === 0
+  }
+
+  /** Tells a listener what is known, and connects for the first listener or after a refusal. */
+  add(listener: Listener): void {
+    if (this.isUnused || this.#state === "idle" || this.#state === "refused") {
+      this.#state = "connecting"
+      this.#socket.close()
+      void this.#socket.connect()
+    }
+    this.#listeners.add(listener)
+    listener({ type: "state", state: this.#state })
+    if (this.#trades !== null) {
+      listener({ type: "replace", trades: this.#trades })
     }
   }
 
-  close(): void {
-    this.#stop.abort()
-    clearTimeout(this.#timer)
-    const socket = this.#socket
-    this.#socket = null
-    socket?.close()
+  remove(listener: Listener): void {
+    this.#listeners.delete(listener)
+    if (this.isUnused) {
+      this.#socket.close()
+    }
   }
 
-  #listen(socket: WebSocket): void {
-    this.#socket = socket
-    this.#awaitFrame(socket)
-    socket.addEventListener("open", () => {
-      const message = this.#memory.resumeMessage()
-      if (message !== null) {
-        socket.send(message)
-      }
-    })
-    socket.addEventListener("message", ({ data }) => {
-      if (this.#socket === socket) {
-        this.#awaitFrame(socket)
-        this.#take(socket, JSON.parse(String(data)) as Frame)
-      }
-    })
-    socket.addEventListener("close", ({ code }) => {
-      if (this.#socket === socket) {
-        this.#closed(code)
-      }
-    })
+  #tell(event: TrackerEvent): void {
+    if (event.type === "state") {
+      this.#state = event.state
+    } else if (event.type === "replace") {
+      this.#trades = event.trades.slice(0, MOST_TRADES)
+    } else if (event.type === "add") {
+      this.#trades = withTrade(this.#trades ?? [], event.trade)
+    }
+    this.#listeners.forEach((listener) => listener(event))
   }
 
-  /** Gives the connection up unless another frame or heartbeat arrives in time. */
-  #awaitFrame(socket: WebSocket): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#giveUp(socket), SILENCE_MS)
-  }
-
-  #take(socket: WebSocket, frame: Frame): void {
+  #take(frame: Frame): boolean {
     if (!isData(frame)) {
-      return this.#memory.isStuck(frame) ? this.#giveUp(socket) : undefined
+      return !this.#memory.isStuck(frame)
     }
     for (const event of this.#memory.take(frame)) {
-      if (event.type === "snapshot") {
-        this.#listener.state("live")
-        this.#listener.replace(event.trades)
-      } else if (event.type === "trade") {
-        this.#listener.add(event)
-      } else if (event.type === "gap") {
-        this.#listener.gap(event)
+      switch (event.type) {
+        case "snapshot":
+          this.#tell({ type: "state", state: "live" })
+          this.#tell({ type: "replace", trades: event.trades })
+          break
+        case "trade":
+          this.#tell({ type: "add", trade: event })
+          break
+        case "gap":
+          this.#tell(event)
+          break
+        case "alert_fired":
+        case "balance_update":
+        case "pnl":
+        case "pnl_summary":
+          this.#tell({ type: event.type })
+          break
+        default:
       }
     }
-    return undefined
+    return true
   }
-
-  #giveUp(socket: WebSocket): void {
-    if (this.#socket === socket) {
-      this.#closed(GIVEN_UP)
-      socket.close()
-    }
-  }
-
-  #closed(code: number): void {
-    this.#socket = null
-    const reaction = afterClose(code)
-    if (reaction === "stop") {
-      clearTimeout(this.#timer)
-      return this.#listener.state("refused")
-    }
-    return this.#retry(reaction === "at-once" && this.#memory.failures === 0 ? 0 : null)
-  }
-
-  /** Connects again after this many milliseconds; for null after a pause that grows with each failure. */
-  #retry(afterMs: number | null): void {
-    this.#listener.state("lost")
-    this.#memory.failures += 1
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.connect(), afterMs ?? pauseMs(this.#memory.failures, Math.random()))
-  }
-}
-
-/** Follows the trades of a group, or of all groups for null, until the returned function is called. */
-export const followTracker = (group: string | null, listener: StreamListener): (() => void) => {
-  const stream = new TrackerStream(group, listener)
-  listener.state("connecting")
-  void stream.connect()
-  return () => stream.close()
 }

@@ -1,10 +1,12 @@
 /** The newest trades of tracked wallets, from the socket, or by polling while there is no socket. */
-import { useCallback, useEffect, useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import type { TrackerGap } from "../../client/TrackerMemory.ts"
-import { followTracker, type StreamState, type TrackedTrade } from "./trackerStream.ts"
+import type { StreamState } from "./liveSocket.ts"
+import { type TrackedTrade, type TrackerEvent, withTrade } from "./trackerStream.ts"
+import { useTracker } from "./useLive.ts"
 import { useRead } from "./useRead.ts"
 
-/** Most trades that a page holds. */
+/** Most trades that a poll reads. */
 const MOST_TRADES = 200
 const POLL_MS = 5000
 
@@ -19,25 +21,27 @@ export interface LiveTrades {
 
 const nothing: LiveTrades = { state: "connecting", trades: [], gap: null, isLoading: true }
 
+/** What is shown after an event. */
+const after = (before: LiveTrades, event: TrackerEvent): LiveTrades => {
+  switch (event.type) {
+    case "state":
+      return { ...before, state: event.state, isLoading: event.state === "idle" ? false : before.isLoading }
+    case "replace":
+      return { ...before, trades: event.trades, isLoading: false }
+    case "add":
+      return { ...before, trades: withTrade(before.trades, event.trade) }
+    case "gap":
+      return { ...before, gap: event }
+    default:
+      return before
+  }
+}
+
 /** Follows the trades of a group, or of all groups for null. A new `turn` starts again, after the wallets changed. */
 export const useLiveTrades = (group: string | null, turn = 0): LiveTrades => {
   const [live, setLive] = useState<LiveTrades>(nothing)
-  const change = useCallback(
-    (next: (before: LiveTrades) => Partial<LiveTrades>) => setLive((before) => ({ ...before, ...next(before) })),
-    []
-  )
-  useEffect(() => {
-    setLive(nothing)
-    return followTracker(group, {
-      state: (state) => change(({ isLoading }) => ({ state, isLoading: state === "idle" ? false : isLoading })),
-      replace: (trades) => change(() => ({ trades: trades.slice(0, MOST_TRADES), isLoading: false })),
-      add: (trade) =>
-        change(({ trades }) => ({
-          trades: [trade, ...trades.filter(({ eventId }) => eventId !== trade.eventId)].slice(0, MOST_TRADES)
-        })),
-      gap: (gap) => change(() => ({ gap }))
-    })
-  }, [change, group, turn])
+  useEffect(() => setLive(nothing), [group, turn])
+  useTracker(group, (event) => setLive((before) => after(before, event)), turn)
   const isPolling = live.state === "lost" || live.state === "refused"
   const polled = useRead(
     "GET /api/v1/tracker/trades",

@@ -33,7 +33,7 @@ export const usePages = <Item, First extends Page<Item>>(
   key: string,
   readPage: (cursor: string | undefined, signal: AbortSignal | undefined) => Promise<First & Page<Item>>,
   idOf: (item: Item) => string,
-  everyMs?: number
+  every?: number | (() => number)
 ): Pages<Item, First> => {
   const [kept, setLater] = useState<Later<Item> | null>(null)
   const next = useAction()
@@ -58,7 +58,7 @@ export const usePages = <Item, First extends Page<Item>>(
     }
     return { ...first, data: joined, nextCursor }
   }
-  const read = useReading(key, readFirst, everyMs)
+  const read = useReading(key, readFirst, every)
   const first = read.answer?.data ?? []
   const known = new Set(first.map(idOf))
   const items = [...first, ...(later?.data ?? []).filter((item) => !known.has(idOf(item)))]

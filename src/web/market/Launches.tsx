@@ -1,5 +1,7 @@
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
+import type { MarketEvent } from "../data/marketStream.ts"
+import { useMarket } from "../data/useLive.ts"
 import { useRead } from "../data/useRead.ts"
 import { Choice } from "../parts/Choice.tsx"
 import { Figure } from "../parts/Figure.tsx"
@@ -20,6 +22,9 @@ const stages: ReadonlyArray<readonly [Stage, string]> = [
 ]
 
 const ROWS = 10
+/** Shortest time between two reads after launches, and the time between reads without any. */
+const SOON_MS = 5000
+const SLOW_MS = 20_000
 
 const columns: ReadonlyArray<Column<Row>> = [
   { name: "Token", cell: ({ token }) => <TokenName token={token} /> },
@@ -38,12 +43,23 @@ const columns: ReadonlyArray<Column<Row>> = [
 /** New, graduating, graduated and trending tokens. */
 export const Launches = ({ span }: { readonly span: Span }) => {
   const [stage, setStage] = useState<Stage>("new")
-  const read = useRead("GET /api/v1/market/discovery", { query: { stage, window: span, limit: ROWS } }, EVERY_MS)
+  const ring = useRef(0)
+  /** Reads again when a token was launched or left its curve, at most every `SOON_MS`. */
+  const changed = ({ type }: MarketEvent) => {
+    if ((type === "launch" || type === "graduation") && Date.now() > ring.current + SOON_MS) {
+      ring.current = Date.now()
+      read.again()
+    }
+  }
+  const isLive = useMarket({ channel: "launches" }, changed)
+  useMarket({ channel: "graduations" }, changed)
+  const query = { stage, window: span, limit: ROWS }
+  const read = useRead("GET /api/v1/market/discovery", { query }, () => (isLive ? SLOW_MS : EVERY_MS))
   return (
     <Panel
       title="Launches"
       read={read}
-      everyMs={EVERY_MS}
+      everyMs={isLive ? SLOW_MS : EVERY_MS}
       rows={ROWS}
       controls={<Choice label="Stage" options={stages} value={stage} onChange={setStage} />}
     >

@@ -9,8 +9,8 @@ export const spans: ReadonlyArray<readonly [Span, string]> = [
   ["24h", "24 h"]
 ]
 
-/**
- * Milliseconds between two reads of one part of the market page. At this pace its four parts use less than a quarter of
- * the default budget.
- */
-export const EVERY_MS = 8000
+/** Milliseconds between two reads of one part of the market page. */
+export const EVERY_MS = 10_000
+
+/** Milliseconds between two reads of a part that a socket keeps current. */
+export const LIVE_MS = 60_000

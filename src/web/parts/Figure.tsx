@@ -1,5 +1,6 @@
 /** Numbers of the API with how well they are known: a mark for the eye, words for a screen reader. */
 import { decimalText, directionOf, shortDecimal, tidyDecimal, withUnit } from "./numbers.ts"
+import { useFlash } from "./useFlash.ts"
 import { ageWords, because } from "./words.ts"
 
 /** One number as the API gives it. */
@@ -33,6 +34,7 @@ export const Figure = ({
   const direction = signed && value !== null ? directionOf(value) : null
   return (
     <data
+      ref={useFlash(value)}
       class={`figure ${status} ${direction ?? ""}`}
       value={value ?? ""}
       title={value === null ? words : `${value} ${unit}, ${words}`}

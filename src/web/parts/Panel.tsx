@@ -12,6 +12,7 @@ export const Panel = <A,>({
   children,
   controls = null,
   everyMs,
+  isLive = false,
   isWide = false,
   read,
   rows,
@@ -22,6 +23,8 @@ export const Panel = <A,>({
   readonly everyMs: number
   /** Rows to reserve until the first answer. */
   readonly rows: number
+  /** True while a socket brings the changes. The read is then only checked now and then. */
+  readonly isLive?: boolean
   readonly isWide?: boolean
   readonly controls?: ComponentChildren
   readonly children: (answer: A) => ComponentChildren
@@ -31,7 +34,7 @@ export const Panel = <A,>({
     <section class={isWide ? "card wide" : "card"} aria-labelledby={id}>
       <div class="row spread">
         <h2 id={id}>{title}</h2>
-        <Updated read={read} everyMs={everyMs} />
+        {isLive ? <span class="updated live">Live</span> : <Updated read={read} everyMs={everyMs} />}
       </div>
       {controls}
       <Shown read={read} what={title} rows={rows}>

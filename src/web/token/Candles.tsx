@@ -6,10 +6,10 @@ import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { because, shortAddress, timeText } from "../parts/words.ts"
-import type { Bar, ChartChoice } from "./bars.ts"
+import { type Bar, type ChartChoice, continuous } from "./bars.ts"
 import { type Drawing, draw } from "./drawing.ts"
 import type { Pool } from "./usePools.ts"
-import { type Bars, BARS_EVERY_MS, useBars } from "./useBars.ts"
+import { type Bars, useBars } from "./useBars.ts"
 
 const resolutions: ReadonlyArray<readonly [ChartChoice["resolution"], string]> = [
   ["1s", "1 s"],
@@ -58,10 +58,24 @@ const wordsOf = (bars: ReadonlyArray<Bar>, { denom, mode, resolution }: ChartCho
 /** Coverage of the bars in words. */
 const noteOf = ({ meta: { coverage, openBarMs, status } }: Bars): string => {
   const open = openBarMs === null ? "The last bar is closed." : "The last bar is still open."
-  return `The bars are ${status}${because(coverage)}. ${open} Times on the axis are UTC.`
+  return `The bars are ${status}${because(coverage)}. ${open} A grey line is a bar without a trade, at the close before it. Times are yours.`
 }
 
-const Canvas = ({ bars, choice }: { readonly bars: ReadonlyArray<Bar>; readonly choice: ChartChoice }) => {
+const Canvas = ({
+  choice,
+  of: {
+    bars,
+    meta: {
+      coverage: { coveredToMs },
+      openBarMs
+    },
+    stepMs
+  }
+}: {
+  readonly of: Bars
+  readonly choice: ChartChoice
+}) => {
+  const untilMs = openBarMs ?? coveredToMs ?? 0
   const element = useRef<HTMLDivElement>(null)
   const drawing = useRef<Drawing | null>(null)
   const shown = useRef("")
@@ -75,9 +89,9 @@ const Canvas = ({ bars, choice }: { readonly bars: ReadonlyArray<Bar>; readonly 
   }, [])
   const key = JSON.stringify(choice)
   useEffect(() => {
-    drawing.current?.show(bars, shown.current !== key)
+    drawing.current?.show(continuous(bars, stepMs, untilMs), shown.current !== key)
     shown.current = key
-  }, [bars, key])
+  }, [bars, key, stepMs, untilMs])
   return <div class="chart" role="img" aria-label={wordsOf(bars, choice)} ref={element} />
 }
 
@@ -98,15 +112,16 @@ export const Candles = ({
   const [denom, setDenom] = useState<ChartChoice["denom"]>("usd")
   const [mode, setMode] = useState<ChartChoice["mode"]>("price")
   const choice = { mint, resolution, denom, mode, pool }
-  const read = useBars(choice)
+  const { everyMs, isLive, read } = useBars(choice)
   return (
     <Panel
       title="Chart"
       read={read}
-      everyMs={BARS_EVERY_MS}
+      everyMs={everyMs}
+      isLive={isLive}
       rows={12}
       controls={
-        <div class="row">
+        <div class="row chart-controls">
           <Choice label="Length of a bar" options={resolutions} value={resolution} onChange={setResolution} />
           <Choice label="Unit" options={denoms} value={denom} onChange={setDenom} />
           <Choice label="Price or market cap" options={modes} value={mode} onChange={setMode} />
@@ -128,7 +143,7 @@ export const Candles = ({
           <Empty>No bars of this length are kept for this {pool === "" ? "token" : "pool"}.</Empty>
         ) : (
           <>
-            <Canvas bars={answer.bars} choice={choice} />
+            <Canvas of={answer} choice={choice} />
             <p class="note">{noteOf(answer)}</p>
             <details>
               <summary>The last bars as a table</summary>

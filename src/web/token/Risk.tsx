@@ -1,13 +1,15 @@
 import type { Answer } from "../data/contract.ts"
-import { useRead } from "../data/useRead.ts"
+import type { Read } from "../data/useRead.ts"
 import { When } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { ageWords, because, reasonWords } from "../parts/words.ts"
 
-type Tag = Answer<"GET /api/v1/tokens/:chain/:address/risk">["data"]["tags"][number]
+export type RiskAnswer = Answer<"GET /api/v1/tokens/:chain/:address/risk">
+type Tag = RiskAnswer["data"]["tags"][number]
 
-const EVERY_MS = 60_000
+/** Milliseconds between two reads of the signals. */
+export const RISK_EVERY_MS = 60_000
 
 const names: Readonly<Record<string, string>> = {
   mint_authority_active: "More can be minted",
@@ -22,10 +24,13 @@ const names: Readonly<Record<string, string>> = {
   lp_not_burned: "Liquidity can be withdrawn"
 }
 
+/** A signal in words. */
+export const namesOf = (code: string): string => names[code] ?? reasonWords(code)
+
 const states = { present: "Yes", absent: "No", unknown: "Unknown" } as const
 
 const columns: ReadonlyArray<Column<Tag>> = [
-  { name: "Signal", cell: ({ code }) => names[code] ?? reasonWords(code) },
+  { name: "Signal", cell: ({ code }) => namesOf(code) },
   {
     name: "State",
     cell: ({ severity, state }) => (
@@ -53,14 +58,9 @@ const columns: ReadonlyArray<Column<Tag>> = [
 ]
 
 /** Risk signals of one token, each with its source. */
-export const Risk = ({ mint }: { readonly mint: string }) => {
-  const read = useRead(
-    "GET /api/v1/tokens/:chain/:address/risk",
-    { path: { chain: "solana", address: mint } },
-    EVERY_MS
-  )
+export const Risk = ({ read }: { readonly read: Read<RiskAnswer> }) => {
   return (
-    <Panel title="Risk" read={read} everyMs={EVERY_MS} rows={10}>
+    <Panel title="Risk" read={read} everyMs={RISK_EVERY_MS} rows={10}>
       {({ data: { tags } }) => (
         <Table
           caption="Observations, not a score and not advice. An unknown signal does not clear a token."

@@ -1,26 +1,26 @@
 import { useRoute } from "preact-iso"
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { isMissing } from "../data/request.ts"
 import { type Read, useRead } from "../data/useRead.ts"
 import { NotFound } from "../frame/NotFound.tsx"
 import { FindToken } from "../market/FindToken.tsx"
 import { symbolOf } from "../market/TokenName.tsx"
 import { Loading } from "../parts/States.tsx"
-import { useTitle } from "../parts/useTitle.ts"
-import { isolated, shortAddress } from "../parts/words.ts"
+import { Tabs } from "../parts/Tabs.tsx"
 import "../style/market.css"
 import { Candles } from "./Candles.tsx"
 import { type Counterpart, SOL, USDC } from "./counterpart.ts"
 import { ExitLadder } from "./ExitLadder.tsx"
 import { FACTS_EVERY_MS, type FactsAnswer, TokenFacts } from "./TokenFacts.tsx"
+import { Head } from "./Head.tsx"
 import { HoldersOf } from "./Holders.tsx"
 import { Pools } from "./Pools.tsx"
 import { QuoteBox } from "./QuoteBox.tsx"
-import { Risk } from "./Risk.tsx"
+import { Risk, RISK_EVERY_MS } from "./Risk.tsx"
 import { Trades } from "./Trades.tsx"
 import { TopTraders } from "./Traders.tsx"
 import { usePools } from "./usePools.ts"
-import { Windows } from "./Windows.tsx"
+import { STATS_EVERY_MS, Windows } from "./Windows.tsx"
 
 /** The token as one side of a trade; null until its decimals are known. */
 const sideOf = (answer: FactsAnswer | null): Counterpart | null => {
@@ -53,49 +53,69 @@ const Trading = ({ read }: { readonly read: Read<FactsAnswer> }) => {
   )
 }
 
-/** One token: candles, facts, pools, traders, holders, risk signals, and quotes. */
+type Tab = "trades" | "holders" | "pools" | "traders" | "risk"
+
+const tabs: ReadonlyArray<readonly [Tab, string]> = [
+  ["trades", "Trades"],
+  ["holders", "Holders"],
+  ["pools", "Pools"],
+  ["traders", "Traders"],
+  ["risk", "Risk"]
+]
+
+const solana = (mint: string) => ({ path: { chain: "solana", address: mint } })
+
+/** One token: its head, its chart beside quote and exit, and lists in tabs. */
 export const Token = () => {
   const { params } = useRoute()
   const mint = params["mint"] ?? ""
-  const facts = useRead(
-    "GET /api/v1/tokens/:chain/:address",
-    { path: { chain: "solana", address: mint } },
-    FACTS_EVERY_MS
-  )
+  const facts = useRead("GET /api/v1/tokens/:chain/:address", solana(mint), FACTS_EVERY_MS)
+  const stats = useRead("GET /api/v1/tokens/:chain/:address/stats", solana(mint), STATS_EVERY_MS)
+  const risk = useRead("GET /api/v1/tokens/:chain/:address/risk", solana(mint), RISK_EVERY_MS)
   const pools = usePools(mint)
   const [chosen, setChosen] = useState({ mint, pool: "" })
+  const [tab, setTab] = useState<Tab>("trades")
+  const lists = useRef<HTMLDivElement>(null)
   // The router keeps this component when the address changes from one token to another.
   const pool = chosen.mint === mint ? chosen.pool : ""
   const setPool = (next: string) => setChosen({ mint, pool: next })
-  const token = facts.answer?.data.token ?? null
-  const title = token === null ? shortAddress(mint) : symbolOf(token)
-  useTitle(isolated(title))
   if (facts.failure !== null && isMissing(facts.failure)) {
     return <NotFound />
   }
+  const known = pools.answer?.data.pools ?? []
+  const showRisk = () => {
+    setTab("risk")
+    lists.current?.scrollIntoView({ block: "nearest" })
+  }
   return (
     <>
-      <div class="row spread head">
-        <h1>
-          <bdi>{title}</bdi> {token !== null && token.name !== null && <bdi class="soft full-name">{token.name}</bdi>}
-        </h1>
-        <FindToken />
-      </div>
+      <Head
+        key={mint}
+        mint={mint}
+        facts={facts.answer?.data ?? null}
+        stats={stats.answer}
+        risk={risk}
+        venue={known[0]?.dex ?? null}
+        onRisk={showRisk}
+      />
       <div class="token-board">
         <div class="stack">
-          <Candles mint={mint} pools={pools.answer?.data.pools ?? []} pool={pool} onPool={setPool} />
-          <TokenFacts read={facts} />
-          <Windows mint={mint} />
+          <Candles mint={mint} pools={known} pool={pool} onPool={setPool} />
+          <Windows read={stats} />
         </div>
-        <Trading read={facts} />
-        <Trades mint={mint} pool={pool} />
-        <Pools read={pools} />
-        <div class="wide pair">
-          <div class="stack">
-            <TopTraders mint={mint} />
-            <Risk mint={mint} />
-          </div>
-          <HoldersOf mint={mint} />
+        <div class="stack">
+          <FindToken />
+          <Trading read={facts} />
+          <TokenFacts read={facts} />
+        </div>
+        <div class="wide" ref={lists}>
+          <Tabs label="Lists of the token" tabs={tabs} chosen={tab} onChoose={setTab}>
+            {tab === "trades" && <Trades mint={mint} pool={pool} />}
+            {tab === "holders" && <HoldersOf mint={mint} />}
+            {tab === "pools" && <Pools read={pools} />}
+            {tab === "traders" && <TopTraders mint={mint} />}
+            {tab === "risk" && <Risk read={risk} />}
+          </Tabs>
         </div>
       </div>
     </>

@@ -10,7 +10,7 @@ import { shortAddress } from "../parts/words.ts"
 export type FactsAnswer = Answer<"GET /api/v1/tokens/:chain/:address">
 
 /** Milliseconds between two reads of a token's facts. */
-export const FACTS_EVERY_MS = 6000
+export const FACTS_EVERY_MS = 15_000
 
 const Authority = ({ address, known }: { readonly address: string | null; readonly known: boolean }) => {
   if (address !== null) {
@@ -26,12 +26,8 @@ export const TokenFacts = ({ read }: { readonly read: Read<FactsAnswer> }) => (
       <>
         <Facts
           of={[
-            ["Price", <Figure of={data.priceUsd} />],
             ["Price in SOL", <Figure of={data.priceSol} />],
-            ["Market cap", <Figure of={data.marketCapUsd} short />],
-            ["Liquidity", <Figure of={data.liquidityUsd} short />],
             ["Volume in 24 h", <Figure of={data.volume24hUsd} short />],
-            ["Holders", <Figure of={data.holders} />],
             ["Supply", <Units amount={data.supply} decimals={data.token.decimals} />],
             ["Program", data.tokenProgram ?? "–"],
             ["Mint authority", <Authority address={data.mintAuthority} known={data.authoritiesKnown} />],

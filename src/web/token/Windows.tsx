@@ -1,14 +1,16 @@
 import type { Answer } from "../data/contract.ts"
-import { useRead } from "../data/useRead.ts"
+import type { Read } from "../data/useRead.ts"
 import { Figure } from "../parts/Figure.tsx"
 import { When } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 
-type Stats = Answer<"GET /api/v1/tokens/:chain/:address/stats">["data"]
+export type StatsAnswer = Answer<"GET /api/v1/tokens/:chain/:address/stats">
+type Stats = StatsAnswer["data"]
 type Span = Stats["windows"][number]
 
-const EVERY_MS = 10_000
+/** Milliseconds between two reads of the windows. */
+export const STATS_EVERY_MS = 15_000
 
 const columns: ReadonlyArray<Column<Span>> = [
   { name: "Window", cell: ({ window }) => window },
@@ -33,14 +35,9 @@ const Extreme = ({ of: { barMs, priceUsd } }: { readonly of: Stats["range"]["hig
 )
 
 /** Activity of one token in trailing windows, with its highest and lowest recorded price. */
-export const Windows = ({ mint }: { readonly mint: string }) => {
-  const read = useRead(
-    "GET /api/v1/tokens/:chain/:address/stats",
-    { path: { chain: "solana", address: mint } },
-    EVERY_MS
-  )
+export const Windows = ({ read }: { readonly read: Read<StatsAnswer> }) => {
   return (
-    <Panel title="Statistics" read={read} everyMs={EVERY_MS} rows={5}>
+    <Panel title="Statistics" read={read} everyMs={STATS_EVERY_MS} rows={5}>
       {({ data: { range, windows } }) => (
         <>
           <Table

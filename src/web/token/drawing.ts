@@ -6,15 +6,17 @@ import {
   createChart,
   HistogramSeries,
   type HistogramData,
+  TickMarkType,
+  type Time,
   type UTCTimestamp
 } from "lightweight-charts"
 import { shortDecimal } from "../parts/numbers.ts"
 import { textOf } from "../parts/Amount.tsx"
-import type { Bar } from "./bars.ts"
+import type { DrawnBar } from "./bars.ts"
 
 export interface Drawing {
   /** Draws bars, oldest first. Keeps the visible range unless `fresh`, which scrolls to the newest bars. */
-  readonly show: (bars: ReadonlyArray<Bar>, fresh: boolean) => void
+  readonly show: (bars: ReadonlyArray<DrawnBar>, fresh: boolean) => void
   readonly remove: () => void
 }
 
@@ -32,9 +34,10 @@ const coloursOf = (element: Element) => ({
   down: colourOf(element, "--down")
 })
 
-const secondOf = ({ t }: Bar) => Math.floor(t / 1000) as UTCTimestamp
+const secondOf = ({ t }: DrawnBar) => Math.floor(t / 1000) as UTCTimestamp
 
-const candleOf = (bar: Bar): CandlestickData<UTCTimestamp> => ({
+const candleOf = (bar: DrawnBar, soft: string): CandlestickData<UTCTimestamp> => ({
+  ...(bar.isEmpty && { color: soft, wickColor: soft }),
   time: secondOf(bar),
   open: bar.o,
   high: bar.h,
@@ -42,11 +45,36 @@ const candleOf = (bar: Bar): CandlestickData<UTCTimestamp> => ({
   close: bar.c
 })
 
-const volumeOf = (bar: Bar, colour: string): HistogramData<UTCTimestamp> => ({
+const volumeOf = (bar: DrawnBar, colour: string): HistogramData<UTCTimestamp> => ({
   time: secondOf(bar),
   value: bar.v,
   color: `${colour}66`
 })
+
+const dateOf = (time: Time): Date => new Date(Number(time) * 1000)
+
+/** A moment in the time zone of the reader, for the crosshair. */
+const momentText = (time: Time): string =>
+  dateOf(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })
+
+/**
+ * A mark of the time axis in the time zone of the reader. The library places marks of days at midnight UTC, so a mark
+ * of a day also says the time, unless it is midnight for the reader too.
+ */
+const tickText = (time: Time, kind: TickMarkType): string => {
+  const date = dateOf(time)
+  if (kind === TickMarkType.Year || kind === TickMarkType.Month) {
+    return date.toLocaleDateString(undefined, { month: "short", year: "numeric" })
+  }
+  const clock = date.toLocaleTimeString(undefined, {
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(kind === TickMarkType.TimeWithSeconds && { second: "2-digit" as const })
+  })
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0
+  const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short" })
+  return kind !== TickMarkType.DayOfMonth ? clock : isMidnight ? day : `${day} ${clock}`
+}
 
 /** A price of any size in about four digits. */
 const priceText = (price: number): string => shortDecimal(textOf(price))
@@ -70,8 +98,8 @@ export const draw = (element: HTMLElement): Drawing => {
   const chart = createChart(element, {
     autoSize: true,
     layout: layoutOf(coloursOf(element)),
-    localization: { priceFormatter: priceText, locale: "en" },
-    timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 },
+    localization: { priceFormatter: priceText, timeFormatter: momentText },
+    timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4, tickMarkFormatter: tickText },
     handleScroll: { vertTouchDrag: false }
   })
   const candles = chart.addSeries(CandlestickSeries, {
@@ -85,10 +113,10 @@ export const draw = (element: HTMLElement): Drawing => {
   chart.priceScale("volume").applyOptions({ scaleMargins: { top: VOLUME_TOP, bottom: 0 } })
   candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 1 - VOLUME_TOP + 0.04 } })
 
-  let shown: ReadonlyArray<Bar> = []
+  let shown: ReadonlyArray<DrawnBar> = []
   const paint = () => {
     const colours = coloursOf(element)
-    const { down, line, up } = colours
+    const { down, line, soft, up } = colours
     chart.applyOptions({
       layout: layoutOf(colours),
       grid: { vertLines: { color: line }, horzLines: { color: line } },
@@ -96,6 +124,7 @@ export const draw = (element: HTMLElement): Drawing => {
       rightPriceScale: { borderColor: line }
     })
     candles.applyOptions({ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
+    candles.setData(shown.map((bar) => candleOf(bar, soft)))
     volume.setData(shown.map((bar) => volumeOf(bar, bar.c < bar.o ? down : up)))
   }
   const scheme = globalThis.matchMedia("(prefers-color-scheme: dark)")
@@ -104,7 +133,6 @@ export const draw = (element: HTMLElement): Drawing => {
   return {
     show: (bars, fresh) => {
       shown = bars
-      candles.setData(bars.map(candleOf))
       paint()
       if (fresh) {
         chart.timeScale().resetTimeScale()

@@ -6,7 +6,7 @@ export type PoolsAnswer = Answer<"GET /api/v1/tokens/:chain/:address/liquidity">
 export type Pool = PoolsAnswer["data"]["pools"][number]
 
 /** Milliseconds between two reads of the pools. */
-export const POOLS_EVERY_MS = 15_000
+export const POOLS_EVERY_MS = 30_000
 const MOST_POOLS = 20
 
 /** The deepest pools of a token. */

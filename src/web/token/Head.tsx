@@ -1,0 +1,195 @@
+/** The head of a token's page. It stays in sight while the page scrolls. */
+import type { ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
+import type { Answer } from "../data/contract.ts"
+import { useMarket } from "../data/useLive.ts"
+import { type Read, useRead } from "../data/useRead.ts"
+import { isWatched, setWatched } from "../data/watched.ts"
+import { symbolOf } from "../market/TokenName.tsx"
+import { type Span, spans } from "../market/windows.ts"
+import { Choice } from "../parts/Choice.tsx"
+import { CopyText } from "../parts/CopyText.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { Figure, type ScalarJson } from "../parts/Figure.tsx"
+import { When } from "../parts/Links.tsx"
+import { directionOf, shortDecimal, tidyDecimal, withUnit } from "../parts/numbers.ts"
+import { useTitle } from "../parts/useTitle.ts"
+import { isolated, shortAddress } from "../parts/words.ts"
+import { namesOf, type RiskAnswer } from "./Risk.tsx"
+import type { FactsAnswer } from "./TokenFacts.tsx"
+import type { StatsAnswer } from "./Windows.tsx"
+
+type TokenFactsJson = FactsAnswer["data"]
+type Found = Answer<"GET /api/v1/search">["data"][number]
+
+/** The price of the last swap; before the first frame of the socket the price of the facts. */
+const usePrice = (mint: string, facts: TokenFactsJson | null): ScalarJson | null => {
+  const [live, setLive] = useState<{ readonly mint: string; readonly value: string; readonly atMs: number | null }>()
+  const isLive = useMarket({ channel: "price", mint }, (event) => {
+    const price = event.type === "price" || (event.type === "snapshot" && event.channel === "price") ? event.data : null
+    if (price !== null && price.priceUsd !== null) {
+      setLive({ mint, value: price.priceUsd, atMs: price.timeMs })
+    }
+  })
+  if (facts === null || !isLive || live?.mint !== mint) {
+    return facts?.priceUsd ?? null
+  }
+  const { priceUsd } = facts
+  const status = priceUsd.status === "unavailable" || priceUsd.status === "stale" ? "known" : priceUsd.status
+  return { ...priceUsd, status, value: live.value, observedAtMs: live.atMs }
+}
+
+/** What the search knows of the token: the launchpad that it came from. */
+const useLaunch = (mint: string): Found | null => {
+  const { answer } = useRead("GET /api/v1/search", { query: { q: mint, limit: 1 } })
+  const [found] = answer?.data ?? []
+  return found?.token.address === mint ? found : null
+}
+
+/** The title of the document: symbol, price and change. */
+const titleOf = (symbol: string, price: ScalarJson | null, change: ScalarJson | null): string => {
+  const parts = [
+    isolated(symbol),
+    ...(price === null || price.value === null ? [] : [withUnit(tidyDecimal(price.value), "usd")]),
+    ...(change === null || change.value === null
+      ? []
+      : [`${directionOf(change.value) === "up" ? "+" : ""}${withUnit(shortDecimal(change.value), "percent")}`])
+  ]
+  return parts.join(" ")
+}
+
+const Watch = ({ mint, symbol }: { readonly mint: string; readonly symbol: string }) => {
+  const [isOn, setOn] = useState(() => isWatched(mint))
+  const toggle = () => {
+    setWatched({ mint, symbol }, !isOn)
+    setOn(!isOn)
+  }
+  return (
+    <button type="button" aria-pressed={isOn} onClick={toggle}>
+      Watch
+    </button>
+  )
+}
+
+/** Risk signals that are present, as a button that opens them. */
+const Marks = ({ onOpen, read }: { readonly read: Read<RiskAnswer>; readonly onOpen: () => void }) => {
+  const tags = read.answer?.data.tags
+  if (tags === undefined) {
+    return <>–</>
+  }
+  const warnings = tags.filter(({ severity, state }) => state === "present" && severity === "warning")
+  const unknown = tags.filter(({ state }) => state === "unknown").length
+  const words = warnings.length === 0 ? "No warning" : `${warnings.length} of ${tags.length}`
+  return (
+    <button
+      type="button"
+      class={warnings.length === 0 ? "plain marks" : "plain marks danger"}
+      title={[...warnings.map(({ code }) => namesOf(code)), `${unknown} unknown`].join(", ")}
+      onClick={onOpen}
+    >
+      {words}
+      {unknown > 0 && <span class="soft">, {unknown} unknown</span>}
+    </button>
+  )
+}
+
+const shown = (scalar: ScalarJson | undefined) => (scalar === undefined ? "–" : <Figure of={scalar} short />)
+
+/** When the token was created, or else when the service first saw it. */
+const Age = ({ facts, launch }: { readonly facts: TokenFactsJson | null; readonly launch: Found | null }) => {
+  const bornAtMs = facts?.createdAtMs ?? launch?.createdAtMs ?? null
+  return bornAtMs === null ? (
+    <>
+      <When atMs={facts?.firstSeenAtMs ?? null} /> <span class="soft">(first seen)</span>
+    </>
+  ) : (
+    <When atMs={bornAtMs} />
+  )
+}
+
+/** The figures that a trader compares. */
+const Figures = ({
+  facts,
+  launch,
+  marks,
+  venue,
+  volume
+}: {
+  readonly facts: TokenFactsJson | null
+  readonly launch: Found | null
+  readonly volume: ScalarJson | undefined
+  readonly venue: string | null
+  readonly marks: ComponentChildren
+}) => (
+  <Facts
+    of={[
+      ["Market cap", shown(facts?.marketCapUsd)],
+      ["Liquidity", shown(facts?.liquidityUsd)],
+      ["Volume", shown(volume)],
+      ["Holders", shown(facts?.holders)],
+      ["Age", <Age facts={facts} launch={launch} />],
+      ["Platform", launch?.launchpad ?? venue ?? "–"],
+      ["Risk", marks]
+    ]}
+  />
+)
+
+/** The head: name, price with its change, and the figures that a trader compares. */
+export const Head = ({
+  facts,
+  mint,
+  onRisk,
+  risk,
+  stats,
+  venue
+}: {
+  readonly mint: string
+  readonly facts: TokenFactsJson | null
+  readonly stats: StatsAnswer | null
+  readonly risk: Read<RiskAnswer>
+  /** Label of the deepest pool; null while unknown. */
+  readonly venue: string | null
+  /** Opens the risk signals. */
+  readonly onRisk: () => void
+}) => {
+  const [span, setSpan] = useState<Span>("24h")
+  const price = usePrice(mint, facts)
+  const launch = useLaunch(mint)
+  const window = stats?.data.windows.find((each) => each.window === span) ?? null
+  const symbol = facts === null ? shortAddress(mint) : symbolOf(facts.token)
+  useTitle(titleOf(symbol, price, window?.changePct ?? null))
+  const marks = <Marks read={risk} onOpen={onRisk} />
+  return (
+    <section class="card token-head" aria-label="Token at a glance">
+      <div class="row spread">
+        <div class="row names">
+          <span class="disc" aria-hidden="true">
+            {Array.from(symbol).slice(0, 2).join("").toUpperCase()}
+          </span>
+          <h1>
+            <bdi>{symbol}</bdi>{" "}
+            {facts !== null && facts.token.name !== null && <bdi class="soft full-name">{facts.token.name}</bdi>}
+          </h1>
+          <span class="row mint">
+            <span class="address" title={mint}>
+              {shortAddress(mint)}
+            </span>
+            <CopyText text={mint} what="the mint" />
+          </span>
+        </div>
+        <div class="row price">
+          <strong>{price === null ? "–" : <Figure of={price} />}</strong>
+          {window !== null && <Figure of={window.changePct} signed short />}
+          <Choice label="Window of the change" options={spans} value={span} onChange={setSpan} />
+        </div>
+        <div class="row acts">
+          <a class="button" href={`/alerts?mint=${mint}`}>
+            Alert
+          </a>
+          <Watch key={`${mint} ${symbol}`} mint={mint} symbol={symbol} />
+        </div>
+      </div>
+      <Figures facts={facts} launch={launch} volume={window?.volumeUsd} venue={venue} marks={marks} />
+    </section>
+  )
+}
