@@ -10,6 +10,7 @@ import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
 import { TradeSide } from "./schemas/TokenTrade.ts"
 import { WalletTrade, WalletTransfer } from "./schemas/WalletTrades.ts"
 import { isOrdered } from "./Trades.ts"
+import { WalletPerformance } from "./schemas/WalletPerformance.ts"
 import { WalletPnlHistory, WalletPositions } from "./schemas/WalletPositions.ts"
 import { WalletRows } from "./schemas/WalletSummary.ts"
 import { field } from "../domain/field.ts"
@@ -42,6 +43,13 @@ export class WalletPnlHistoryAnswer extends Schema.Opaque<WalletPnlHistoryAnswer
   Schema.Struct({ data: WalletPnlHistory, source }).annotate({
     identifier: "WalletPnlHistoryAnswer",
     description: "Profit of one wallet by UTC day."
+  })
+) {}
+
+export class WalletPerformanceAnswer extends Schema.Opaque<WalletPerformanceAnswer>()(
+  Schema.Struct({ data: WalletPerformance, source }).annotate({
+    identifier: "WalletPerformanceAnswer",
+    description: "Results of one wallet."
   })
 ) {}
 
@@ -146,6 +154,15 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
     }).annotate(
       OpenApi.Summary,
       "Realized profit and value of one wallet by UTC day; counts as a wallet-batch read of its caller"
+    ),
+    HttpApiEndpoint.get("performance", "/api/v1/wallets/:wallet/performance", {
+      params: walletParams,
+      query: NoQuery,
+      success: WalletPerformanceAnswer,
+      error: [RateLimited, DataUnavailable]
+    }).annotate(
+      OpenApi.Summary,
+      "Win rate, hold times, best and worst, streaks and drawdown of one wallet; counts as a wallet-batch read of its caller"
     ),
     HttpApiEndpoint.get("trades", "/api/v1/wallets/:wallet/trades", {
       params: walletParams,

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
+import type { WalletPerformance } from "../api/schemas/WalletPerformance.ts"
 import type { WalletTrade, WalletTransfer } from "../api/schemas/WalletTrades.ts"
 import type { WalletPnlHistory, WalletPositions } from "../api/schemas/WalletPositions.ts"
 import type { Bar } from "../market/memory/foldBars.ts"
@@ -19,6 +20,7 @@ import type { WalletIndex } from "./WalletIndex.ts"
 import { shareOfBatch } from "./walletShare.ts"
 import { makeHoldings, type WalletReadOptions } from "./readHoldings.ts"
 import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
+import { walletResults } from "./walletResults.ts"
 import { walletPosition } from "./walletPositions.ts"
 import { tradesPage, transfersPage, type WalletRowsPage, type WalletRowsRequest } from "./walletTrades.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
@@ -26,6 +28,7 @@ import { type Holdings, positionsThatCount, walletSummary } from "./walletSummar
 const MOST_MARKS = 64
 /** At most this many open mints are marked when a single wallet is read. */
 const MOST_MARKS_OF_ONE = 1000
+const DAYS_OF_DRAWDOWN = 365
 /**
  * Identities and profits of wallets, from data already held. Reading does not start to track a wallet, and loads
  * nothing unless a backfill is requested.
@@ -44,6 +47,8 @@ export class WalletReader extends Context.Service<
       limit: number,
       options?: WalletReadOptions
     ): Effect.Effect<WalletPositions, WalletsUnavailable>
+    /** Results of the closed positions of a wallet. Same deadline and failure. */
+    performanceOf(wallet: Address): Effect.Effect<WalletPerformance, WalletsUnavailable>
     /** A page of the trades that are held of a wallet, newest first. Same deadline and failure. */
     tradesOf(
       wallet: Address,
@@ -153,6 +158,13 @@ const make = Effect.gen(function* () {
     return { ...state, days: dailyPnl(holdings.events, { days, nowMs, priceAt, isUnread, unitsOf }) }
   })
 
+  const performanceOf = Effect.fn("WalletReader.performanceOf")(function* (wallet: Address) {
+    const { holdings, nowMs, state } = yield* stateOf(wallet, {})
+    const { isUnread } = holdings.accounts
+    const days = dailyPnl(holdings.events, { days: DAYS_OF_DRAWDOWN, nowMs, priceAt: () => null, isUnread })
+    return { ...state, results: state.summary && walletResults(positionsThatCount(holdings), days) }
+  })
+
   const heldOf = Effect.fnUntraced(
     function* (wallet: Address) {
       const found = yield* holdingsOfAll([wallet], shareOfBatch(1), yield* Clock.currentTimeMillis)
@@ -169,7 +181,7 @@ const make = Effect.gen(function* () {
     return transfersPage(yield* heldOf(wallet), request)
   })
 
-  return WalletReader.of({ rowsOf, positionsOf, tradesOf, transfersOf, pnlHistoryOf })
+  return WalletReader.of({ rowsOf, positionsOf, performanceOf, tradesOf, transfersOf, pnlHistoryOf })
 })
 
 const [PARTIAL, UNAVAILABLE, NOT_CAPTURED] = ["partial", "unavailable", "not_captured"] as const

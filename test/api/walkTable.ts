@@ -94,6 +94,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "wallets.summary": ({ trader }) => ({ body: { wallets: [trader] } }),
   "wallets.positions": ({ trader }) => ({ params: { wallet: trader } }),
+  "wallets.performance": ({ trader }) => ({ params: { wallet: trader } }),
   "wallets.trades": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),
   "wallets.transfers": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),
   "wallets.pnlHistory": ({ trader }) => ({ params: { wallet: trader }, query: { days: "7" } }),

@@ -145,6 +145,7 @@ export const noEvaluator = Layer.succeed(Evaluator, {
 const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 
 const noWallets = Layer.succeed(WalletReader, {
+  performanceOf: () => Effect.die("this test has no wallets"),
   tradesOf: () => Effect.die("this test has no wallets"),
   transfersOf: () => Effect.die("this test has no wallets"),
   rowsOf: () => Effect.die("this test has no wallets"),

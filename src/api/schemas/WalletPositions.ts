@@ -11,7 +11,8 @@ import { decimals, markMethod, mint, wallet } from "./fields.ts"
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
 const time = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
 
-const state = {
+/** What every answer about one wallet begins with. */
+export const walletState = {
   wallet,
   status: field(
     Schema.Literals(["partial", "unavailable"]),
@@ -68,7 +69,7 @@ export class WalletPosition extends Schema.Opaque<WalletPosition>()(
 
 export class WalletPositions extends Schema.Opaque<WalletPositions>()(
   Schema.Struct({
-    ...state,
+    ...walletState,
     positions: field(Schema.Array(WalletPosition), "Most recently traded first."),
     truncated: field(Schema.Boolean, "True when positions beyond the limit were left out.")
   }).annotate({ identifier: "WalletPositions", description: "Positions of one wallet." })
@@ -94,7 +95,7 @@ export class WalletDay extends Schema.Opaque<WalletDay>()(
 
 export class WalletPnlHistory extends Schema.Opaque<WalletPnlHistory>()(
   Schema.Struct({
-    ...state,
+    ...walletState,
     days: field(Schema.Array(WalletDay), "Oldest first, from the first observed trade through today, without gaps.")
   }).annotate({ identifier: "WalletPnlHistory", description: "Profit of a wallet by day." })
 ) {}

@@ -9,6 +9,7 @@ import {
   defaultRows,
   type PnlHistoryQuery,
   type PositionsQuery,
+  WalletPerformanceAnswer,
   WalletPnlHistoryAnswer,
   WalletPositionsAnswer,
   type WalletsBody,
@@ -74,6 +75,12 @@ export const layer = HttpApiBuilder.group(
       return WalletPnlHistoryAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)
 
+    const performance = Effect.fnUntraced(function* ({ params: { wallet } }: OfWallet) {
+      yield* enterBatch(batch)
+      const data = yield* Effect.catch(reader.performanceOf(wallet), unavailable)
+      return WalletPerformanceAnswer.make({ data, source: "local" })
+    }, Effect.scoped)
+
     const trades = Effect.fnUntraced(function* ({ params: { wallet }, query }: TradesRequest) {
       const { cursor, limit = defaultRows, side = null, ...rest } = query
       const filter = { ...rowFilter(rest), side }
@@ -99,6 +106,6 @@ export const layer = HttpApiBuilder.group(
       return { data, nextCursor: yield* nextOf(next && keyOfPlace(next), sealed), meta: yield* metaWith(meta) }
     }, Effect.scoped)
 
-    return handlers.handleAll({ summary, positions, pnlHistory, trades, transfers })
+    return handlers.handleAll({ summary, positions, pnlHistory, performance, trades, transfers })
   })
 )

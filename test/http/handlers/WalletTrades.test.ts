@@ -96,6 +96,20 @@ layer(running({ keys, wallets: readerOver({ trades: { [WALLET]: trades } }) }))(
       })
     )
 
+    it.effect("/performance has the results of the positions with their coverage, and none of an unknown wallet", () =>
+      Effect.gen(function* () {
+        const answer = yield* read(`${WALLET}/performance`)
+        assert.strictEqual(answer.status, 200, answer.text)
+        assert.deepInclude(answer.json("data"), { wallet: WALLET, status: "partial" })
+        assert.isObject(answer.json("data.summary.historyCoverage"))
+        // Four purchases of one dollar were sold for eight; the other position is open.
+        const { closed, known, positions, winRatePct } = Object(answer.json("data.results"))
+        assert.deepStrictEqual([positions, closed, known, winRatePct], [2, 1, 1, "100"])
+        const unknown = yield* read(`${OTHER}/performance`)
+        assert.deepInclude(unknown.json("data"), { status: "unavailable", reason: "not_captured", results: null })
+      })
+    )
+
     it.effect("is unavailable for a wallet of which nothing is held", () =>
       Effect.gen(function* () {
         const answer = yield* read(`${OTHER}/trades`)
