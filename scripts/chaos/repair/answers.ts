@@ -54,9 +54,10 @@ export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unk
   )
 
 /**
- * Members that belong to the answer or to the process, not to the market. A repaired bar has another revision; the day of a
+ * Members that belong to the answer or to the process, not to the market. A repaired bar has another revision. The day of a
  * wallet that is not over ends with the answer (`throughMs`). A process that reads the chain knows of a slot before its state
- * is confirmed (`contextSlot`), reads the prices of pools at a time of its own (`markAtMs`, `oldestAtMs`), and one that has read an account again knows the same state at a later slot (`stateSlot`).
+ * is confirmed (`contextSlot`). Each process reads the prices of pools at a time of its own (`markAtMs`, `oldestAtMs`). A
+ * process that has read an account again knows the same state at a later slot (`stateSlot`).
  */
 const OWN: ReadonlySet<string> = new Set([
   "requestId",
