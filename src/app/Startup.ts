@@ -1,10 +1,11 @@
-import { Config, Console, Context, Effect, FileSystem, Layer, Option, Schedule } from "effect"
+import { Clock, Config, Console, Context, Effect, FileSystem, Layer, Option, Schedule } from "effect"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/server/NodeServer.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { SourceMonitor } from "../operations/SourceMonitor.ts"
 import * as Logs from "../operations/Logs.ts"
 import { StartDisplay, startStep } from "../domain/startStep.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
@@ -107,6 +108,33 @@ const greeting = ({ description, keys, link, url }: Start, mint: Mint | undefine
   ].join("\n")
 }
 
+/** How often the start looks whether the market is whole. */
+const WHOLE_EVERY = "1 second"
+
+const sayMarket = (isJson: boolean, text: string) =>
+  isJson ? Effect.logInfo(text) : Console.log(`  Market      ${text}`)
+
+/** Says how much of the market's history is still to be read, and once more when all of it is. */
+const announceHistory = (isJson: boolean) =>
+  Effect.gen(function* () {
+    const monitor = yield* SourceMonitor
+    const feed = Effect.map(Clock.currentTimeMillis, (nowMs) => monitor.stateOf("block_feed", nowMs))
+    const begun = yield* feed
+    if (begun?.reason !== "backfill_running" || begun.share === undefined) {
+      return
+    }
+    const left = begun.leftMs === undefined ? "" : `, about ${Math.ceil(begun.leftMs / 1000)} s left`
+    yield* sayMarket(
+      isJson,
+      `${Math.floor(100 * begun.share)} % of its history is read${left}; until then figures may be missing.`
+    )
+    yield* Effect.repeat(feed, {
+      schedule: Schedule.spaced(WHOLE_EVERY),
+      until: (state) => state === null || state.status === "known"
+    })
+    yield* sayMarket(isJson, "All of its history is read.")
+  })
+
 const removeReadyFile = (path: string) =>
   FileSystem.FileSystem.use((files) => Effect.ignore(files.remove(path, { force: true })))
 
@@ -165,6 +193,7 @@ export const layer = Layer.effectDiscard(
               ? greeting({ url, description: market, keys, link }, mints[0])
               : quietGreeting({ url, description: market }, Option.getOrNull(path))
           )
+      yield* Effect.forkScoped(announceHistory(isJson))
       if (Option.isSome(path)) {
         yield* Effect.timeoutOption(written, SEED_LIMIT)
         yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, link, mints })

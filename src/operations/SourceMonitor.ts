@@ -20,6 +20,8 @@ export interface SourceState {
   readonly estimatedTimes?: number | undefined
   /** How much of its work is done, from 0 to 1. Only for work that has an end. */
   readonly share?: number
+  /** Milliseconds until work that has an end is done, at its pace so far. */
+  readonly leftMs?: number
   /** How full the source's bounded queue is, from 0 to 1. */
   readonly fill?: number
   /** Why the source is not current, if a reason is known. */

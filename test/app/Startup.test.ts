@@ -7,6 +7,7 @@ import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { DemoData, MarketSource } from "../../src/app/MarketSource.ts"
 import { Listening } from "../../src/http/server/NodeServer.ts"
 import * as Logs from "../../src/operations/Logs.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
 import * as Startup from "../../src/app/Startup.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
@@ -88,6 +89,26 @@ describe("Startup", () => {
       yield* TestClock.adjust("2 seconds")
       assert.match(yield* printed, /^Fathom listens at http:\/\/127\.0\.0\.1:8080 and waits for a Solana node\./u)
     })
+  )
+
+  it.effect("says how much of the market's history is read, how long the rest takes, and when all is read", () =>
+    Effect.gen(function* () {
+      let isWhole = false
+      const monitor = yield* SourceMonitor.SourceMonitor
+      yield* monitor.report("block_feed", () => ({
+        observedAtMs: 0,
+        ...(isWhole
+          ? { status: "known" as const }
+          : { status: "stale" as const, reason: "backfill_running" as const, share: 0.42, leftMs: 20_000 })
+      }))
+      yield* Layer.build(startup(TOKEN, {}))
+      yield* TestClock.adjust("5 seconds")
+      assert.include(yield* printed, "42 % of its history is read, about 20 s left")
+      assert.notInclude(yield* printed, "All of its history is read.")
+      isWhole = true
+      yield* TestClock.adjust("2 seconds")
+      assert.include(yield* printed, "All of its history is read.")
+    }).pipe(Effect.provide(SourceMonitor.layer))
   )
 
   it.effect("logs the address in place of lines for people where the log is JSON", () =>

@@ -75,6 +75,43 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
   })
 
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a market that is still being read", (it) => {
+    it.effect(
+      "is said in every panel, with the part that is read and the time that is left, until it is whole",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { page } = yield* visit("/")
+          yield* Effect.promise(async () => {
+            let isRead = false
+            await page.route(/\/freshness$/u, async (route) => {
+              const response = await route.fetch()
+              const { data, meta } = (await response.json()) as {
+                data: ReadonlyArray<{ source: string }>
+                meta: object
+              }
+              const reading = {
+                source: "block_feed",
+                status: "stale",
+                reason: "backfill_running",
+                share: 0.424,
+                leftMs: 20_000
+              }
+              const others = data.filter(({ source }) => source !== "block_feed")
+              await route.fulfill({ json: { data: isRead ? others : [...others, reading], meta } })
+            })
+            await page.reload()
+            const notes = page.getByText("42 %, about 20 s left", { exact: false })
+            await notes.first().waitFor(LONG)
+            assert.strictEqual(await notes.count(), await page.locator("main section.card").count())
+            isRead = true
+            await notes.first().waitFor({ ...LONG, state: "detached" })
+          })
+        }),
+      PATIENCE_MS
+    )
+  })
+
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a refusal", (it) => {
     it.effect(
       "is not repeated, while other reads go on",

@@ -42,6 +42,10 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
       "Only for blocks: missed stretches of the chain that are being read again."
     ),
     share: field(Schema.optionalKey(Schema.Finite), "Only for work that has an end: the finished part, from 0 to 1."),
+    leftMs: field(
+      Schema.optionalKey(Schema.Int),
+      "Only for `block_feed` while older blocks are read: milliseconds until the newest block is reached, at the pace so far."
+    ),
     fill: field(
       Schema.optionalKey(Schema.Finite),
       "Only for trades that wait on disk for their store: the used part of the limit, from 0 to 1."

@@ -28,6 +28,8 @@ export class BlockProgress {
   #head = 0
   #heardAtMs: number | null = null
   #observedAtMs: number | null = null
+  /** When the first block was emitted, and its age then. */
+  #first: { readonly atMs: number; readonly lagMs: number } | null = null
   #down = true
 
   freshness(): Freshness {
@@ -45,9 +47,23 @@ export class BlockProgress {
     return {
       observedAtMs: this.#observedAtMs,
       status: isOld ? "stale" : status,
-      ...(isOld && !this.#down && { reason: "backfill_running" as const }),
+      ...(isOld && !this.#down && { reason: "backfill_running" as const, ...this.#catchingUp(nowMs) }),
       ...(this.#slot > 0 && { slot: this.#slot }),
       ...(this.#head > 0 && { head: this.#head })
+    }
+  }
+
+  /** The part of the way to the newest block that is done, and the time that the rest takes at the pace so far. */
+  #catchingUp(nowMs: number): Pick<SourceState, "share" | "leftMs"> {
+    if (this.#first === null || this.#observedAtMs === null) {
+      return {}
+    }
+    const lagMs = nowMs - this.#observedAtMs
+    const doneMs = Math.max(0, this.#first.lagMs - lagMs)
+    const spentMs = nowMs - this.#first.atMs
+    return {
+      share: doneMs / (doneMs + lagMs),
+      ...(doneMs > 0 && { leftMs: Math.round((lagMs * spentMs) / doneMs) })
     }
   }
 
@@ -62,6 +78,7 @@ export class BlockProgress {
     this.#head = 0
     this.#heardAtMs = null
     this.#observedAtMs = null
+    this.#first = null
   }
 
   /** Notes the newest slot that the node reported. */
@@ -80,6 +97,7 @@ export class BlockProgress {
     this.#slot = Math.max(this.#slot, slot)
     this.#heardAtMs = nowMs
     this.#observedAtMs = blockTimeMs ?? nowMs - Math.max(0, this.#head - slot) * SLOT_MS
+    this.#first ??= { atMs: nowMs, lagMs: nowMs - this.#observedAtMs }
   }
 }
 

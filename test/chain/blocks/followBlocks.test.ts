@@ -231,6 +231,25 @@ const sparse = (head: number, first = 0) => {
 }
 const tens = (from: number, count: number) => Array.from({ length: count }, (_, i) => String(from + 10 * i))
 
+const HOUR = 3_600_000
+const timed = (slot: number, blockTimeMs: number) => ({ slot, parentSlot: slot - 1, blockTimeMs })
+
+describe("the progress of reading old blocks", () => {
+  it("is the finished part and the time that the rest takes at the pace so far, and ends at the head", () => {
+    const progress = new BlockProgress()
+    progress.reach(1000)
+    progress.emit(timed(1, 0), 10 * HOUR)
+    assert.strictEqual(progress.source(10 * HOUR).share, 0)
+    assert.isUndefined(progress.source(10 * HOUR).leftMs)
+    // Six of ten hours were read in one hour, during which the chain went on by one: five of them count.
+    progress.emit(timed(600, 6 * HOUR), 11 * HOUR)
+    const { leftMs, reason, share } = progress.source(11 * HOUR)
+    assert.deepStrictEqual({ leftMs, reason, share }, { leftMs: HOUR, reason: "backfill_running", share: 0.5 })
+    progress.emit(timed(1000, 12 * HOUR), 12 * HOUR)
+    assert.notProperty(progress.source(12 * HOUR), "share")
+  })
+})
+
 describe("followBlocks far behind", () => {
   it.effect("only requests the slots that have a block", () =>
     Effect.gen(function* () {
