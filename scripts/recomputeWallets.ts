@@ -11,7 +11,7 @@ const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY 
   [--identities FILE] [--json]
 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
-busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions and /pnl/history,
+busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions, /pnl/history, /trades and /performance,
 and each holding with the balances of the chain. The node has to have every block that the service has
 (SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
 a figure differs, and prints each that does. --identities names the file that the service reads as IDENTITIES_FILE, a JSON array
@@ -39,14 +39,14 @@ const rounds = numberOption("--rounds", values.rounds, { whole: true })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Reads `data` of a path, and waits as long as the service asks for. */
+/** Reads a path, and waits as long as the service asks for. */
 const reader =
   (api: string, key: string): ReadService =>
   async (path) => {
     for (;;) {
       const response = await fetch(api + path, { headers: { authorization: `Bearer ${key}` } })
       if (response.ok) {
-        return ((await response.json()) as { readonly data: unknown }).data
+        return (await response.json()) as Awaited<ReturnType<ReadService>>
       }
       const text = await response.text()
       if (response.status !== 429) {

@@ -64,7 +64,7 @@ interface Figure {
 const NANOS = 1_000_000_000n
 
 /** Nano-dollars as the exact decimal text of dollars. */
-const usd = (nanos: bigint | null): Text => {
+export const usd = (nanos: bigint | null): Text => {
   if (nanos === null) {
     return null
   }

@@ -7,6 +7,7 @@ import { legsOf, readTransaction } from "./legs.ts"
 import { solSwapsOf } from "./record.ts"
 import { makeSolPrice } from "./solPrice.ts"
 import { eventsOf, type WalletEvent } from "./walletEvents.ts"
+import { compareResults, compareTrades, type ServiceResults, type ServiceTrade } from "./walletRows.ts"
 
 /**
  * The events of wallets in the order of the chain, and counts: of blocks, of events, of those that are transfers of a traded
@@ -68,8 +69,19 @@ export const busiest = ({ events }: Pick<WalletReading, "events">, most: number)
     .slice(0, most)
     .map(({ wallet }) => wallet)
 
-/** Reads `data` of a path of the service. */
-export type ReadService = (path: string) => Promise<unknown>
+/** Reads `data` of a path of the service, and the cursor of the next page. */
+export type ReadService = (path: string) => Promise<{ readonly data: unknown; readonly nextCursor?: string | null }>
+
+/** All pages of a list. */
+const readPages = async (read: ReadService, path: string): Promise<ReadonlyArray<unknown>> => {
+  const rows: Array<unknown> = []
+  for (let cursor: string | null | undefined = ""; typeof cursor === "string";) {
+    const page = await read(cursor === "" ? path : `${path}&cursor=${cursor}`)
+    rows.push(...(page.data as ReadonlyArray<unknown>))
+    cursor = page.nextCursor
+  }
+  return rows
+}
 
 /** Lists the token accounts of a wallet at the node. */
 export type ListAccounts = (wallet: string) => Promise<ReadonlyArray<ListedAccount>>
@@ -112,18 +124,30 @@ export const checkWallet = async (
   wallet: string,
   { linkedTo, list, read }: CheckReads
 ): Promise<{ readonly figures: number; readonly differences: ReadonlyArray<WalletDifference> }> => {
-  const positions = (await read(`/api/v1/wallets/${wallet}/positions?limit=500`)) as ServicePositions
-  const history = (await read(`/api/v1/wallets/${wallet}/pnl/history?days=30`)) as ServiceHistory
+  const positions = (await read(`/api/v1/wallets/${wallet}/positions?limit=500`)).data as ServicePositions
+  const history = (await read(`/api/v1/wallets/${wallet}/pnl/history?days=30`)).data as ServiceHistory
+  const performance = (await read(`/api/v1/wallets/${wallet}/performance`)).data as {
+    readonly results: ServiceResults | null
+  }
+  const rows = (await readPages(read, `/api/v1/wallets/${wallet}/trades?limit=200`)) as ReadonlyArray<ServiceTrade>
   const listed = await list(wallet)
   const linked = await Promise.all(linkedTo(wallet).map(async (other) => [other, await list(other)] as const))
-  const compared = compareWallet(wallet, bookOf(reading, wallet, listed, new Map(linked)), positions, history)
+  const book = bookOf(reading, wallet, listed, new Map(linked))
+  const compared = compareWallet(wallet, book, positions, history)
+  const trades = compareTrades(wallet, reading.events.get(wallet) ?? [], rows)
+  const results = compareResults(wallet, book, performance.results)
   const chain = positions.positions.map(({ holding, mint }): WalletDifference => {
     const sum = listed.filter((each) => each.mint === mint).reduce((all, each) => all + each.units, 0n)
     return { wallet, mint, field: "holding on the chain", service: holding, recomputed: sum.toString() }
   })
   return {
-    figures: compared.figures + chain.length,
-    differences: [...compared.differences, ...chain.filter(({ recomputed, service }) => service !== recomputed)]
+    figures: compared.figures + trades.figures + results.figures + chain.length,
+    differences: [
+      ...compared.differences,
+      ...trades.differences,
+      ...results.differences,
+      ...chain.filter(({ recomputed, service }) => service !== recomputed)
+    ]
   }
 }
 
