@@ -1,6 +1,7 @@
 /** Tracked wallets of the account by group, and their live trades. */
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { useLiveTrades } from "../data/useLiveTrades.ts"
+import { useTracker } from "../data/useLive.ts"
 import { useRead } from "../data/useRead.ts"
 import { WalletLink, When } from "../parts/Links.tsx"
 import { Shown } from "../parts/States.tsx"
@@ -14,6 +15,8 @@ import { labelsOf, type Snapshot, type Wallet } from "./tracked.ts"
 import { LiveState, TradeTable } from "./TradeTable.tsx"
 
 const READ_MS = 10_000
+/** Shortest time between two reads after balances changed. */
+const SOON_MS = 2000
 
 const stateWords = {
   live: "follows the chain",
@@ -136,6 +139,13 @@ const Tracked = ({ again, snapshot }: { readonly snapshot: Snapshot; readonly ag
 export const Tracker = () => {
   useTitle("Tracker")
   const read = useRead("GET /api/v1/tracker/snapshot", {}, READ_MS)
+  const readAtMs = useRef(0)
+  useTracker(null, ({ type }) => {
+    if (type === "balance_update" && Date.now() > readAtMs.current + SOON_MS) {
+      readAtMs.current = Date.now()
+      read.again()
+    }
+  })
   return (
     <Shown read={read} what="tracked wallets" rows={8}>
       {(snapshot) => <Tracked snapshot={snapshot} again={read.again} />}
