@@ -48,14 +48,13 @@ const useLaunch = (mint: string): Found | null => {
 
 /** The title of the document: symbol, price and change. */
 const titleOf = (symbol: string, price: ScalarJson | null, change: ScalarJson | null): string => {
-  const parts = [
-    isolated(symbol),
+  const figures = [
     ...(price === null || price.value === null ? [] : [withUnit(tidyDecimal(price.value), "usd")]),
     ...(change === null || change.value === null
       ? []
       : [`${directionOf(change.value) === "up" ? "+" : ""}${withUnit(shortDecimal(change.value), "percent")}`])
   ]
-  return parts.join(" ")
+  return [isolated(symbol), figures.join(" ")].filter((part) => part !== "").join(" · ")
 }
 
 const Watch = ({ mint, symbol }: { readonly mint: string; readonly symbol: string }) => {
