@@ -19,8 +19,13 @@ const lackingIn = (cache: PoolCache, mint: Mint): CoverageReason | null => {
   if (cache.isPartial(mint)) {
     return "not_captured"
   }
-  if (cache.poolsOf(mint).refused.some(({ reason }) => reason === "incomplete")) {
+  const { pools, refused } = cache.poolsOf(mint)
+  if (refused.some(({ reason }) => reason === "incomplete")) {
     return "backfill_running"
+  }
+  // Such a pool holds something that nobody here can value.
+  if (pools.length === 0 && refused.some(({ reason }) => reason === "unsupported")) {
+    return "not_captured"
   }
   return cache.leftOut(mint) > 0 ? "limit_clipped" : null
 }
@@ -43,6 +48,7 @@ export class PoolBook extends Context.Service<
     /**
      * Why the pools of a loaded mint are incomplete; null when they are complete. `not_captured`: the node refused to
      * search a program. SOL always has this reason, because it only has the pools of other mints in memory.
+     * The same reason holds for a mint whose only pools are not supported.
      * `backfill_running`: some accounts of a pool have not been read. `limit_clipped`: pools were left out.
      */
     readonly lacking: (mint: Mint) => CoverageReason | null

@@ -182,7 +182,7 @@ export const oddCoins: ReadonlyArray<Coin> = [
     ...coin(
       "USDT",
       "Tether USD",
-      { decimals: 6, priceUsd: 1, supply: 400_000_000, dailyVolatility: 0.01 },
+      { decimals: 6, priceUsd: 1, supply: 20_000_000, dailyVolatility: 0.01 },
       sol("raydium-clmm-tight", 2_000_000),
       usdc("whirlpool-tight", 3_000_000)
     ),
@@ -238,7 +238,7 @@ export const oddCoins: ReadonlyArray<Coin> = [
   coin(
     WASHED,
     "Gusher",
-    { decimals: 6, priceUsd: 0.004, supply: 90_000_000, dailyVolatility: 0.1 },
+    { decimals: 6, priceUsd: 0.004, supply: 900_000_000, dailyVolatility: 0.1 },
     sol("raydium-cpmm", 40_000)
   ),
   coin(

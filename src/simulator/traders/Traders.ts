@@ -216,6 +216,12 @@ export const makeTraders = (options: {
     tradedAt = slot
     const now = beliefs()
     now.forEach((belief) => wander(random, belief, slots))
+    // Every dollar is worth as much as USDC.
+    now.forEach((belief) => {
+      if (belief.listing.mint !== USDC && isDollar(belief.listing.mint)) {
+        belief.worth = lamportsPerUsdc()
+      }
+    })
     const wanted = pace.swaps * random.between(0.5, 1.5)
     const budget = Math.floor(wanted) + (random.chance(wanted % 1) ? 1 : 0)
     let swaps = now.reduce((sum, { listing }) => sum + align(listing, pace.alignments), 0)
