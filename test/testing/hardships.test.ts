@@ -21,19 +21,19 @@ const named = (symbol: string) =>
     ({ mints }) => mints().find((mint) => mint.symbol === symbol)?.address ?? assert.fail(`no ${symbol}`)
   )
 
+const riskOf = (mint: Mint) =>
+  Effect.flatMap(RiskReader, (risks) => risks.riskOf(mint)).pipe(
+    Effect.map(({ facts }) => facts.freeze_authority_active),
+    Effect.filterOrFail((fact) => fact !== null),
+    eventually
+  )
+
 const readers = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
   Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]),
   Layer.provideMerge(SimulatedMarket.layer({ seed: "readers", swapsPerSecond: 0, hardships: true }))
 )
 
 layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("a reader of a market with hardships", (it) => {
-  const riskOf = (mint: Mint) =>
-    Effect.flatMap(RiskReader, (risks) => risks.riskOf(mint)).pipe(
-      Effect.map(({ facts }) => facts.freeze_authority_active),
-      Effect.filterOrFail((fact) => fact !== null),
-      eventually
-    )
-
   it.effect("sees who can freeze accounts, and which extensions a mint has", () =>
     Effect.gen(function* () {
       const tokens = yield* TokenReader
