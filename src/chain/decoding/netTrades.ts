@@ -150,10 +150,18 @@ const isPartial = ({ legs }: TradingGroup, swaps: ReadonlyArray<PoolSwap>): bool
 const DUST_PART = 100n
 
 /**
- * True when the wallet bought and sold the token in this transaction, and kept or gave up no more than dust: a loop. Its
- * amounts would count as a purchase wherever the sale's lamports are unknown.
+ * True for one side of a loop whose other side is not known: the wallet bought and sold the token in this transaction, and
+ * kept or gave up no more than dust. One side alone would count as a purchase. A loop with both sides known is two trades.
  */
-const isLoop = (legs: ReadonlyArray<Leg>, { token, wallet }: NetTrade): boolean => {
+const isHalfLoop = (
+  legs: ReadonlyArray<Leg>,
+  nets: ReadonlyArray<NetTrade>,
+  { side, token, wallet }: NetTrade
+): boolean => {
+  const isOther = (net: NetTrade) => net.wallet === wallet && net.token.mint === token.mint && net.side !== side
+  if (nets.some(isOther)) {
+    return false
+  }
   let [bought, sold] = [0n, 0n]
   for (const leg of legs) {
     if (leg.wallet === wallet && leg.token.mint === token.mint && !isMoney(token.mint)) {
@@ -215,6 +223,6 @@ export const netTradesOf = (
   for (const group of signerGroups(transaction, legs, isKnown)) {
     exchanged(transaction, group).forEach((swap) => add(group, swap))
   }
-  const kept = nets.filter((net) => !isLoop(legs, net)).map((net, index) => ({ ...net, index }))
+  const kept = nets.filter((net) => !isHalfLoop(legs, nets, net)).map((net, index) => ({ ...net, index }))
   return withFees(transaction, kept)
 }

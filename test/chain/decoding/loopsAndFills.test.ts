@@ -51,6 +51,18 @@ describe("a token that was bought and sold in one transaction", () => {
     assert.strictEqual(legs.length, 2)
   })
 
+  it("is a purchase and a sale when the amounts of both are known", () => {
+    const known = (isBuy: boolean): Call => {
+      const call = curveTrade(isBuy, 50n)
+      const report = tradeEvent({ sol: isBuy ? 1000n : 1100n, tokens: 50n, isBuy, fees: [9n, 3n] })
+      return { ...call, calls: [...(call.calls ?? []).slice(0, -1), event(CURVE, TRADE_EVENT, report)] }
+    }
+    assert.deepStrictEqual(netsOf([known(true), known(false)], 0n), [
+      [0, "buy", 50n],
+      [1, "sell", 50n]
+    ])
+  })
+
   it("is a purchase when a part was kept", () => {
     assert.deepStrictEqual(netsOf([curveTrade(true, 50n), curveTrade(false, 20n)], 30n), [[0, "buy", 50n]])
     assert.deepStrictEqual(netsOf([curveTrade(true, 50n)], 50n), [[0, "buy", 50n]])

@@ -123,7 +123,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
         ]
       )
       assert.strictEqual(data[0]?.traders.value, "5")
-      assert.strictEqual(data[0]?.traders.status, "partial")
+      assert.strictEqual(data[0]?.traders.status, "known")
     })
   )
 

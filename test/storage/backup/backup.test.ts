@@ -119,7 +119,13 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
         assert.deepStrictEqual(yield* appliedMigrations, Object.keys(migrations))
         const { rows } = yield* contents
         for (const [table, kept] of Object.entries(before.rows)) {
-          assert.deepStrictEqual(table === "schema_migrations" ? kept : rows[table], kept, table)
+          // Columns that later migrations add are empty, and come last.
+          const width = (row: string) => row.replace(/,*\)$/u, "")
+          assert.deepStrictEqual(
+            (table === "schema_migrations" ? kept : (rows[table] ?? [])).map(width),
+            kept.map(width),
+            table
+          )
         }
       }).pipe(Effect.provide(empty))
     })
