@@ -61,6 +61,7 @@ const snapshot = (seq: number, more: object = {}) => ({
   channel: "price",
   resumed: false,
   gap: null,
+  slot: 1,
   data,
   ...more
 })

@@ -3,8 +3,9 @@
  * that go on beyond the end of a curve.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { beforeEach, vi } from "vitest"
-import type { SwapDecoder } from "../../../src/programs/interface/SwapDecoder.ts"
+import { afterEach, beforeEach, vi } from "vitest"
+import { tagAt, tagOf } from "../../../src/programs/layout/anchor.ts"
+import { curvePostCompleteEvent, pumpCurveSwaps } from "../../../src/programs/pump/curveInstructions.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import { poolSwapsOf } from "../../../src/chain/decoding/poolSwaps.ts"
 import { sumChecks, type SwapCheck } from "../../../src/chain/decoding/swapChecks.ts"
@@ -35,26 +36,24 @@ import {
   transfer
 } from "./transactions.ts"
 
-/** What the decoder of September ignores. */
-const september = vi.hoisted(() => ({ ignoresVersion3: false, ignoresPostComplete: false }))
-beforeEach(() => Object.assign(september, { ignoresVersion3: false, ignoresPostComplete: false }))
-
 const BUY_V3 = "07051dc4f5176550"
 const SELL_V3 = "1c92de7726c469d5"
+const version3 = new Set([tagOf(BUY_V3), tagOf(SELL_V3)])
 
-vi.mock("../../../src/programs/pump/curveInstructions.ts", async (original) => {
-  const now = await original<{ readonly pumpCurveSwaps: SwapDecoder }>()
-  const { hops, selfCall } = now.pumpCurveSwaps
-  const { tagAt, tagOf } = await import("../../../src/programs/layout/anchor.ts")
-  const third = new Set([tagOf("07051dc4f5176550"), tagOf("1c92de7726c469d5")])
-  const old: SwapDecoder = {
-    ...now.pumpCurveSwaps,
-    hops: (data, accounts) => (september.ignoresVersion3 && third.has(tagAt(data, 0)) ? [] : hops(data, accounts)),
-    selfCall: (tag, body) =>
-      september.ignoresPostComplete && tag === tagOf("6fb06d8b316cd5fb") ? null : (selfCall?.(tag, body) ?? null)
-  }
-  return { ...now, pumpCurveSwaps: old }
+/** What the decoder of September ignores. */
+const september = { ignoresVersion3: false, ignoresPostComplete: false }
+const { hops, selfCall } = pumpCurveSwaps
+
+beforeEach(() => {
+  Object.assign(september, { ignoresVersion3: false, ignoresPostComplete: false })
+  vi.spyOn(pumpCurveSwaps, "hops").mockImplementation((data, accounts) =>
+    september.ignoresVersion3 && version3.has(tagAt(data, 0)) ? [] : hops(data, accounts)
+  )
+  vi.spyOn(pumpCurveSwaps, "selfCall").mockImplementation((tag, body) =>
+    september.ignoresPostComplete && tag === curvePostCompleteEvent.tag ? null : (selfCall?.(tag, body) ?? null)
+  )
 })
+afterEach(() => vi.restoreAllMocks())
 
 const legacy = accountsAt(12, { 1: named("fee recipient"), 2: TOKEN, 3: POOL, 4: named("curve token"), 6: TRADER })
 const third = accountsAt(17, {

@@ -76,11 +76,19 @@ layer(world, { timeout: "60 seconds" })("text that users write", (it) => {
 
   it.effect("is not reflected by a path or a query in anything but JSON", () =>
     Effect.gen(function* () {
+      const asBrowser = { key: null, headers: { cookie: headers.cookie, accept: "text/html" } }
+      const unknown = yield* call("/unknown", asBrowser)
       for (const text of hostile.slice(0, 20)) {
         const encoded = encodeURIComponent(text)
-        for (const path of [`/api/v1/${encoded}`, `/${encoded}`, `/api/v1/account/key?${encoded}=${encoded}`]) {
-          const answer = yield* call(path, { key: null, headers: { cookie: headers.cookie, accept: "text/html" } })
-          assertJson(answer)
+        for (const path of [`/api/v1/${encoded}`, `/api/v1/account/key?${encoded}=${encoded}`]) {
+          assertJson(yield* call(path, asBrowser))
+        }
+        // An address of no page has one answer, whatever the address is.
+        const page = yield* call(`/${encoded}`, asBrowser)
+        if (page.headers.get("content-type")?.startsWith("application/json") === true) {
+          assertJson(page)
+        } else {
+          assert.deepStrictEqual([page.status, page.text], [404, unknown.text])
         }
       }
     })
