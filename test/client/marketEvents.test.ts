@@ -61,11 +61,10 @@ const snapshot = (seq: number, more: object = {}) => ({
   channel: "price",
   resumed: false,
   gap: null,
-  slot: 1,
-  data,
+  data: { ...data, asOfSlot: 1 },
   ...more
 })
-const launches = { channel: "launches", id: "new", data: { launches: [] } }
+const launches = { channel: "launches", id: "new", data: { launches: [], slot: 1 } }
 
 describe("marketEvents", () => {
   it.effect("subscribes when the socket opens, and delivers the frames of each subscription", () =>

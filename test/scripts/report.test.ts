@@ -35,6 +35,7 @@ describe("the report of a command", () => {
       "holdingsCheck",
       "packClient",
       "prove",
+      "proveHttp",
       "recompute",
       "recomputeWallets",
       "testClickHouse"

@@ -69,7 +69,7 @@ describe("launches of Meteora's bonding curve", () => {
       poolType: 0,
       activationPoint: 7
     })
-    const launch: Launch = { event: "created", launchpad: "meteora-dbc", mint, pool, creator: user }
+    const launch: Launch = { event: "created", launchpad: "meteora-dbc", mint, pool, creator: user, config: key(5) }
     assert.deepStrictEqual(meteoraDbcLaunches.event(eventOf(encoded)), launch)
   })
 
