@@ -38,6 +38,13 @@ const curveTrade = (isBuy: boolean, tokens: bigint): Call => ({
   ]
 })
 
+/** A trade on the curve whose event states the fees. */
+const known = (isBuy: boolean): Call => {
+  const call = curveTrade(isBuy, 50n)
+  const report = tradeEvent({ sol: isBuy ? 1000n : 1100n, tokens: 50n, isBuy, fees: [9n, 3n] })
+  return { ...call, calls: [...(call.calls ?? []).slice(0, -1), event(CURVE, TRADE_EVENT, report)] }
+}
+
 const netsOf = (calls: ReadonlyArray<Call>, delta: bigint) =>
   decodeTrades(transactionOf({ signers: [TRADER], calls, holdings: tokenHoldings(delta) })).nets.map(
     ({ index, side, token }) => [index, side, token.amount]
@@ -52,11 +59,6 @@ describe("a token that was bought and sold in one transaction", () => {
   })
 
   it("is a purchase and a sale when the amounts of both are known", () => {
-    const known = (isBuy: boolean): Call => {
-      const call = curveTrade(isBuy, 50n)
-      const report = tradeEvent({ sol: isBuy ? 1000n : 1100n, tokens: 50n, isBuy, fees: [9n, 3n] })
-      return { ...call, calls: [...(call.calls ?? []).slice(0, -1), event(CURVE, TRADE_EVENT, report)] }
-    }
     assert.deepStrictEqual(netsOf([known(true), known(false)], 0n), [
       [0, "buy", 50n],
       [1, "sell", 50n]

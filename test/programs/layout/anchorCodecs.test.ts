@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Address, addressFromBytes } from "../../../src/domain/Address.ts"
 import type { Launch } from "../../../src/api/schemas/Launch.ts"
+import type { StatedLaunch } from "../../../src/programs/interface/Launchpad.ts"
 import { inAccountOrder } from "../../../src/programs/layout/hops.ts"
 import { encodeEventCall, eventInCall } from "../../../src/programs/layout/anchorEvents.ts"
 import { dammV2SwapEvent, meteoraDammV2Swaps } from "../../../src/programs/meteora/dammV2Instructions.ts"
@@ -69,7 +70,8 @@ describe("launches of Meteora's bonding curve", () => {
       poolType: 0,
       activationPoint: 7
     })
-    const launch: Launch = { event: "created", launchpad: "meteora-dbc", mint, pool, creator: user, config: key(5) }
+    const config = key(5)
+    const launch: StatedLaunch = { event: "created", launchpad: "meteora-dbc", mint, pool, creator: user, config }
     assert.deepStrictEqual(meteoraDbcLaunches.event(eventOf(encoded)), launch)
   })
 
