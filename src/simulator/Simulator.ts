@@ -183,14 +183,21 @@ const makeSimulator = Effect.fnUntraced(function* (
   const publish = (block: Block): void => nodes.forEach((node) => node.publish(block))
 
   const random = makeRandom(`${seed} slots`)
-  const miss = (): void => {
-    if (random.chance(1 / FORK_EVERY)) {
+  let missing = 0
+  /** Lets a slot pass without a block that stays. Returns false when the slot gets its block. */
+  const misses = (): boolean => {
+    if (missing === 0 && random.chance(1 / FORK_EVERY)) {
       const dropped = ledger.market.fork()
       nodes.forEach((node) => dropped !== null && node.publish(dropped))
+      return true
     }
-    if (random.chance(1 / MISSED_EVERY)) {
-      ledger.bank.skip(MISSED_SLOTS)
+    missing = missing === 0 && random.chance(1 / MISSED_EVERY) ? MISSED_SLOTS : missing
+    if (missing === 0) {
+      return false
     }
+    missing -= 1
+    ledger.bank.skip(1)
+    return true
   }
 
   const step = (): void => {
@@ -198,8 +205,8 @@ const makeSimulator = Effect.fnUntraced(function* (
       ledger.bank.skip(1)
       return
     }
-    if (options.hardships) {
-      miss()
+    if (options.hardships && misses()) {
+      return
     }
     const block = ledger.market.advance()
     publish(block)

@@ -83,7 +83,7 @@ export const makeIssuers = (stage: Stage, targets: Targets) => {
     const mint = random.pick(targets.mints)
     const amount = world.holding(cast.treasury, mint) / 1_000_000n
     world.takeTrace()
-    const receivers = new Set(Array.from({ length: RECIPIENTS }, () => random.pick([...cast.retail, ...bystanders])))
+    const receivers = new Set(Array.from({ length: RECIPIENTS }, () => random.pick(cast.retail)))
     for (const wallet of receivers) {
       world.pay(world.purse(cast.treasury, mint), world.purse(wallet, mint, cast.treasury), mint, amount)
     }

@@ -15,7 +15,7 @@ const SANDWICH_EVERY = 750
 const WASH_EVERY = 600
 /** Deeper pools move too little for a sandwich. */
 const DEEPEST_LAMPORTS = 2e12
-/** A burst follows one of this many transactions and has 10 to 60 failing ones. About four of ten then fail. */
+/** A burst follows one of this many transactions and has 10 to 60 failing ones. More than a third then fail. */
 const BURST_EVERY = 55
 const BURST = [10, 60] as const
 
