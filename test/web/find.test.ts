@@ -104,6 +104,8 @@ describe.runIf(isAvailable)("in a browser", () => {
           const { complaints, page } = yield* visit(`/t/${FERN}`)
           yield* Effect.promise(async () => {
             await page.getByRole("combobox", FIELD).waitFor(LONG)
+            const openHolders = () => page.getByRole("tab", { name: "Holders" }).click()
+            await openHolders()
             const holders = page.getByRole("region", { name: "Holders", exact: true })
             await holders.getByText("Ten largest hold").waitFor(LONG)
             const rows = holders.locator("tbody tr")
@@ -120,6 +122,7 @@ describe.runIf(isAvailable)("in a browser", () => {
               await route.fulfill({ response, json: { ...answer, data } })
             })
             await page.reload()
+            await openHolders()
             await page.getByText("being read, for about 4 s more", { exact: false }).waitFor(LONG)
             await page.unroute("**/holders?*")
             // The page reads again soon, without a reload.

@@ -243,8 +243,11 @@ describe.runIf(isAvailable)("in a browser", () => {
           assert.deepStrictEqual(complaints, [])
           yield* Effect.promise(async () => {
             await page.route(/\/freshness$/u, (route) => route.abort())
-            await page.getByText("The service cannot be reached.").waitFor(LONG)
-            await page.getByText(/^Stale: read/u).waitFor(LONG)
+            await page.getByText("The service cannot be reached.").first().waitFor(LONG)
+            await page
+              .getByText(/^Stale: read/u)
+              .first()
+              .waitFor(LONG)
             assert.isTrue(await page.getByRole("row", { name: /^chain /u }).isVisible())
           })
         }),

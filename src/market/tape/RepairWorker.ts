@@ -32,9 +32,9 @@ export interface RepairParts extends PricingParts, Pick<RebuildParts, "limits"> 
   readonly unstored: () => ReadonlyArray<StoredBatch>
 }
 
-/** `REPAIR_RATE` (20 blocks a second) and `HISTORY` (24 hours beside a node, otherwise none). */
+/** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, otherwise none). */
 export const repairSettings = Config.all({
-  rate: countSetting("REPAIR_RATE", 20),
+  rate: countSetting("REPAIR_RATE", 10),
   history: Config.option(durationSetting("HISTORY"))
 })
 
