@@ -48,7 +48,8 @@ interface AppShape {
   readonly visit: (path: string, sight?: Sight) => Effect.Effect<Visited, never, Scope.Scope>
 }
 
-const READ_WITHIN_MS = 60_000
+/** How long a page may take for one step, also on a busy machine. */
+const READ_WITHIN_MS = 90_000
 
 const runningApp = Effect.callback<RunningApp>((resume) => {
   let answer = ""
@@ -129,6 +130,7 @@ const makeApp = Effect.fnUntraced(function* (account: string) {
     return yield* Effect.promise(async () => {
       await context.addCookies(signedIn ? [cookie] : [])
       const page = await context.newPage()
+      page.setDefaultTimeout(READ_WITHIN_MS)
       const complaints = watch(context, page, app.url)
       await page.goto(app.url + path)
       await settled(page)

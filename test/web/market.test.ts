@@ -144,12 +144,15 @@ describe.runIf(isAvailable)("in a browser", () => {
             assert.match(await rows.first().innerText(), /\d SOL/u)
             await trades.getByRole("button", { name: "Show more" }).click()
             await rows.nth(99).waitFor(LONG)
-            // The first page is read again while later pages are shown. No trade appears twice, and the newest come
-            // first.
-            await page.waitForResponse(/\/trades\?/u)
-            const times = await page.evaluate<ReadonlyArray<string>>(
-              `Array.from(document.querySelectorAll("tbody th.name > time"), (time) => time.dateTime)`
-            )
+            // A new trade arrives while later pages are shown. The newest come first.
+            const TIMES = `Array.from(document.querySelectorAll("tbody th.name > time"), (time) => time.dateTime)`
+            const timesOf = () => page.evaluate<ReadonlyArray<string>>(TIMES)
+            const [newest = ""] = await timesOf()
+            let times = await timesOf()
+            while ((times[0] ?? "") <= newest) {
+              await page.waitForTimeout(250)
+              times = await timesOf()
+            }
             assert.isAtLeast(times.length, 100)
             assert.deepStrictEqual(times, times.toSorted().toReversed())
 

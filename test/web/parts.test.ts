@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { vi } from "vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
+import { gather, GATHER_MS } from "../../src/web/data/gather.ts"
 import { shortDecimal } from "../../src/web/parts/numbers.ts"
 import { isolated } from "../../src/web/parts/words.ts"
 import { hourWords, shareWords } from "../../src/web/status/decoding.ts"
@@ -45,6 +47,34 @@ describe("a typed amount", () => {
     const { fault, units } = unitsOf(text, 9)
     assert.isNull(units)
     assert.match(fault ?? "", /\.$/u)
+  })
+})
+
+describe("live events of a page", () => {
+  it("are handed over together: the first at once, the others after a pause, and none after the page left", () => {
+    vi.useFakeTimers()
+    try {
+      const taken: Array<ReadonlyArray<number>> = []
+      const events = gather<number>((values) => taken.push(values))
+      for (let event = 0; event < 5_000; event++) {
+        events.push(event)
+      }
+      assert.deepStrictEqual(taken, [[0]])
+      vi.advanceTimersByTime(GATHER_MS)
+      assert.deepStrictEqual(
+        taken.map(({ length }) => length),
+        [1, 4_999]
+      )
+      vi.advanceTimersByTime(10 * GATHER_MS)
+      events.push(5_000)
+      assert.deepStrictEqual(taken.at(-1), [5_000])
+      events.push(5_001)
+      events.stop()
+      vi.advanceTimersByTime(10 * GATHER_MS)
+      assert.deepStrictEqual(taken.at(-1), [5_000])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
 

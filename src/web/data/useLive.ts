@@ -1,5 +1,6 @@
 /** Live events in components. */
 import { useEffect, useRef, useState } from "preact/hooks"
+import { gather } from "./gather.ts"
 import { follow } from "./live.ts"
 import type { MarketEvent, MarketTerms } from "./marketStream.ts"
 import type { TrackerEvent } from "./trackerStream.ts"
@@ -20,18 +21,21 @@ export const useMarket = (terms: MarketTerms | null, take: (event: MarketEvent) 
     if (terms === null) {
       return undefined
     }
-    const stop = follow({ source: "market", terms }, (found) => {
-      const event = found as MarketEvent
-      if (event.type === "snapshot") {
-        setLive(true)
-      } else if (isBroken(event)) {
-        setLive(false)
+    const gathered = gather<MarketEvent>((events) => {
+      for (const event of events) {
+        if (event.type === "snapshot") {
+          setLive(true)
+        } else if (isBroken(event)) {
+          setLive(false)
+        }
+        latest.current(event)
       }
-      latest.current(event)
     })
+    const stop = follow({ source: "market", terms }, (event) => gathered.push(event as MarketEvent))
     return () => {
       setLive(false)
       stop()
+      gathered.stop()
     }
   }, [key])
   return isLive
@@ -41,5 +45,12 @@ export const useMarket = (terms: MarketTerms | null, take: (event: MarketEvent) 
 export const useTracker = (group: string | null, take: (event: TrackerEvent) => void, turn = 0): void => {
   const latest = useRef(take)
   latest.current = take
-  useEffect(() => follow({ source: "tracker", group }, (event) => latest.current(event as TrackerEvent)), [group, turn])
+  useEffect(() => {
+    const gathered = gather<TrackerEvent>((events) => events.forEach((event) => latest.current(event)))
+    const stop = follow({ source: "tracker", group }, (event) => gathered.push(event as TrackerEvent))
+    return () => {
+      stop()
+      gathered.stop()
+    }
+  }, [group, turn])
 }

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { call } from "../data/request.ts"
 import { useMarket } from "../data/useLive.ts"
@@ -96,8 +96,8 @@ const passes = ({ side, volumeUsd, wallet }: Trade, filter: Filter): boolean =>
   (filter.wallet === "" || filter.wallet === wallet) &&
   (filter.minUsd === "" || (volumeUsd !== null && Number(volumeUsd) >= Number(filter.minUsd)))
 
-/** Most trades of the socket that wait for the next read of the list. */
-const MOST_NEW = 500
+/** Most trades of the socket that are shown before the list is read again. */
+const MOST_NEW = 100
 
 /** The list of trades with those that the socket brought since its last read. */
 const useTrades = (mint: string, pool: string, filter: Filter) => {
@@ -128,6 +128,16 @@ const useTrades = (mint: string, pool: string, filter: Filter) => {
   )
   const known = new Set(pages.items.map(({ id }) => id))
   const newer = fresh.key === key ? fresh.trades.filter(({ id }) => !known.has(id)) : []
+  const { again, readAtMs } = pages.read
+  const askedMs = useRef(0)
+  useEffect(() => {
+    // The socket brought more than is shown: only the list has the trades in between.
+    const nowMs = Date.now()
+    if (newer.length === MOST_NEW && nowMs - Math.max(askedMs.current, readAtMs ?? nowMs) >= EVERY_MS) {
+      askedMs.current = nowMs
+      again()
+    }
+  }, [fresh])
   const items = [...newer, ...pages.items].toSorted((a, b) => b.slot - a.slot || b.index - a.index)
   return { isLive, pages: { ...pages, items } }
 }
