@@ -32,9 +32,9 @@ export interface RepairParts extends PricingParts, Pick<RebuildParts, "limits"> 
   readonly unstored: () => ReadonlyArray<StoredBatch>
 }
 
-/** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, otherwise none). */
+/** `REPAIR_RATE` (20 blocks a second) and `HISTORY` (24 hours beside a node, otherwise none). */
 export const repairSettings = Config.all({
-  rate: countSetting("REPAIR_RATE", 10),
+  rate: countSetting("REPAIR_RATE", 20),
   history: Config.option(durationSetting("HISTORY"))
 })
 
@@ -190,7 +190,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const found = yield* read(job, nowMs)
     yield* refresh(false)
     const spentMs = monotonicMs(clock) - begunMs
-    return Duration.millis(Math.max(0, (found.reads / rate) * 1000 - spentMs))
+    return Duration.millis(Math.max(0, Math.ceil((found.reads / rate) * 1000 - spentMs)))
   })
 
   const backfill = (nowMs: number): SourceState => {
