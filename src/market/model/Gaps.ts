@@ -11,7 +11,7 @@ export interface MissingBlocks {
   readonly toSecond: number
   /** `unavailable` once the node no longer has the blocks. */
   readonly state: "open" | "unavailable"
-  /** Failed attempts to read the blocks again. */
+  /** Failed attempts in a row. An attempt that read any of the blocks ends the row: what it left counts from 1. */
   readonly tries: number
   /** No attempt is made before this time, in milliseconds since the Unix epoch. */
   readonly nextTryAtMs: number

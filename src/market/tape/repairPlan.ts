@@ -11,7 +11,7 @@ export type RepairJob =
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 600_000
 
-/** The pause after so many failures in a row: one second, doubling up to ten minutes. */
+/** The pause after so many attempts in a row that read nothing: one second, doubling up to ten minutes. */
 export const pauseMs = (tries: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20))
 
 /** True while blocks since `fromMs` are still to be read. No chain has a block before block 0. */
@@ -53,7 +53,10 @@ export const requestOf = (job: RepairJob, fromMs: number | null, most: number): 
       }
     : { above: { slot: job.slot, timeMs: job.second * 1000 }, fromSlot: 0, fromMs: fromMs ?? 0, most }
 
-/** What is left of a gap, below the oldest block that was read. */
+/**
+ * What is left of a gap, below the oldest block that was read. The pause doubles only when no block was read; otherwise
+ * it begins with one second again.
+ */
 const rest = (gap: MissingBlocks, { blocks, end }: ReadBack, nowMs: number): Gaps => {
   if (end === "done") {
     return []
@@ -81,8 +84,12 @@ const rest = (gap: MissingBlocks, { blocks, end }: ReadBack, nowMs: number): Gap
   }
 }
 
-const delayed = (holes: Gaps, tries: number, nowMs: number): Gaps =>
-  holes.map((hole) => ({ ...hole, tries: tries + 1, nextTryAtMs: nowMs + pauseMs(tries) }))
+/**
+ * Holes between blocks that were read. Whatever failed before, this attempt made progress, so each hole begins with the
+ * first pause.
+ */
+const delayed = (holes: Gaps, nowMs: number): Gaps =>
+  holes.map((hole) => ({ ...hole, tries: 1, nextTryAtMs: nowMs + pauseMs(0) }))
 
 /** How reading a stretch changes what is stored. */
 export const repairOf = (
@@ -92,11 +99,10 @@ export const repairOf = (
   nowMs: number
 ): Repair => {
   if (job._tag === "Gap") {
-    const { fromSlot, tries } = job.gap
-    const left = [...rest(job.gap, read, nowMs), ...delayed(read.holes, tries, nowMs)]
-    return { batches, repriced, gap: { fromSlot, left }, first: null, found: [] }
+    const left = [...rest(job.gap, read, nowMs), ...delayed(read.holes, nowMs)]
+    return { batches, repriced, gap: { fromSlot: job.gap.fromSlot, left }, first: null, found: [] }
   }
   const [oldest] = batches
   const first = oldest === undefined ? null : { slot: oldest.slot, second: Math.floor(oldest.timeMs / 1000) + 1 }
-  return { batches, repriced, gap: null, first, found: delayed(read.holes, 0, nowMs) }
+  return { batches, repriced, gap: null, first, found: delayed(read.holes, nowMs) }
 }

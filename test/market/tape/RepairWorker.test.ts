@@ -3,12 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { historyShare } from "../../../src/market/tape/RepairWorker.ts"
+import type { ReadBack } from "../../../src/market/tape/readBack.ts"
 import { lacksRepairs } from "../../../src/market/tape/rebuildTape.ts"
 import { lacksHistory, nextJob, pauseMs, repairOf } from "../../../src/market/tape/repairPlan.ts"
 import type { TradeProgress } from "../../../src/market/model/TradeProgress.ts"
 import { gapBetween, type MissingBlocks } from "../../../src/market/model/Gaps.ts"
 import { movable } from "../../support/clock.ts"
-import { type Faults, FIRST, process, repairing, slots, timeOf } from "./chain.ts"
+import { blockOf, type Faults, FIRST, process, repairing, slots, timeOf } from "./chain.ts"
 import { memory, replaced } from "../../support/marketStores.ts"
 
 const gapOf = (fromSlot: number, toSlot: number, more: Partial<MissingBlocks> = {}): MissingBlocks => ({
@@ -84,12 +85,30 @@ describe("the blocks that are left to read", () => {
 })
 
 describe("repairOf", () => {
-  it("delays the next attempt at a part that could not be read by the gap's own failures", () => {
-    for (const tries of [0, 3]) {
-      const gap = gapOf(20, 29, { tries })
-      const read = { blocks: [], holes: [gapOf(24, 25)], end: "done", reads: 10 } as const
-      const { left } = repairOf({ _tag: "Gap", gap }, read, { batches: [], repriced: [] }, 7000).gap ?? {}
-      assert.deepStrictEqual(left, [gapOf(24, 25, { tries: tries + 1, nextTryAtMs: 7000 + pauseMs(tries) })])
+  const blocks = [21, 22, 23, 26, 27, 28, 29].map((slot) => ({ ...blockOf(slot), timeMs: 4000 }))
+  const none = { batches: [], repriced: [] }
+  const leftOf = (tries: number, read: Pick<ReadBack, "blocks" | "holes" | "end">) =>
+    repairOf({ _tag: "Gap", gap: gapOf(20, 29, { tries }) }, { ...read, reads: 10 }, none, 7000).gap?.left
+
+  it("tries what is left again after one second when blocks were read, however often the gap failed before", () => {
+    for (const tries of [0, 3, 9]) {
+      assert.deepStrictEqual(leftOf(tries, { blocks, holes: [gapOf(24, 25)], end: "failed" }), [
+        gapOf(20, 20, { toSecond: 4, tries: 1, nextTryAtMs: 8000 }),
+        gapOf(24, 25, { tries: 1, nextTryAtMs: 8000 })
+      ])
+    }
+  })
+
+  it("doubles the pause when nothing was read", () => {
+    for (const [tries, pause] of [
+      [0, 1000],
+      [3, 8000],
+      [9, 512_000],
+      [15, 600_000]
+    ] as const) {
+      assert.deepStrictEqual(leftOf(tries, { blocks: [], holes: [], end: "failed" }), [
+        gapOf(20, 29, { tries: tries + 1, nextTryAtMs: 7000 + pause })
+      ])
     }
   })
 })
@@ -209,6 +228,42 @@ describe("a process that reads the history", () => {
       yield* TestClock.adjust("1 minute")
       assert.isEmpty(asked)
       assert.strictEqual(tape.recordedFrom(before).reason, "not_captured")
+      yield* end
+    })
+  )
+})
+
+describe("a process whose node fails for each block a few times", () => {
+  const [above, flaky] = [FIRST + 20, [FIRST + 8, FIRST + 13, FIRST + 14, FIRST + 17]]
+  /** Pauses of 1, 2, 4 ... 32 seconds before the block above the gap can be read. */
+  const ABOVE_FAILS = 6
+  const ABOVE_SECONDS = 63
+
+  it.effect.each(["2", "5", "20", "60"])("has read a gap soon after its first block, at %s blocks a second", (rate) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timeOf(FIRST))
+      const asked = new Map<number, number>()
+      const faults: Faults = (slot) => {
+        const times = (asked.get(slot) ?? 0) + 1
+        asked.set(slot, times)
+        const fails = slot === above ? ABOVE_FAILS : flaky.includes(slot) ? 3 : 0
+        return times <= fails ? "unreadable" : null
+      }
+      const store = yield* memory
+      const gaps = Effect.map(store.blocks.progress, (progress) => progress?.gaps)
+      const { end, read } = yield* process(store, faults, { REPAIR_RATE: rate })
+      yield* read([...slots(FIRST, FIRST + 5), ...slots(above, above + 5)])
+      const isAboveRead = () => (asked.get(above) ?? 0) > ABOVE_FAILS
+      yield* Effect.repeat(TestClock.adjust("1 second"), { until: isAboveRead, times: ABOVE_SECONDS })
+      assert.isNotEmpty(yield* gaps)
+      // What failed is read at the fourth attempt, after pauses of 1, 2 and 4 seconds. The rest is for the pace.
+      yield* Effect.repeat(TestClock.adjust("1 second"), { times: 7 + 20 })
+      assert.deepStrictEqual(yield* gaps, [])
+      for (const slot of flaky) {
+        assert.strictEqual(asked.get(slot), 4)
+      }
+      // A block that was read is kept. It is read again only where it proves what is below.
+      assert.strictEqual(asked.get(FIRST + 10), 1)
       yield* end
     })
   )
