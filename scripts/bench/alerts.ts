@@ -53,6 +53,8 @@ const pools = Layer.succeed(PoolBook, {
   lacking: () => null,
   graduationOf: () => null,
   learn: () => undefined,
+  held: () => null,
+  executedOf: () => [],
   poolAt: () => null,
   graph: { partnersOf: () => [], poolsBetween: () => [] },
   warm: () => Effect.succeed({ _tag: "Loaded" })

@@ -67,6 +67,8 @@ const books = Layer.mergeAll(
     leftOut: () => 0,
     lacking: () => null,
     learn: () => undefined,
+    held: () => null,
+    executedOf: () => [],
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: () => Effect.succeed({ _tag: "Loaded" })

@@ -89,6 +89,8 @@ const books = Layer.mergeAll(
     leftOut: () => 0,
     lacking: () => null,
     learn: () => undefined,
+    held: () => null,
+    executedOf: () => [],
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: () => Effect.succeed({ _tag: "Loaded" })

@@ -93,6 +93,8 @@ const book = Layer.succeed(
     leftOut: () => 0,
     lacking: () => null,
     learn: () => undefined,
+    held: () => null,
+    executedOf: () => [],
     poolAt: () => null,
     graph: { partnersOf: () => [], poolsBetween: () => warmPools },
     warm: () => Effect.succeed({ _tag: "Loaded" })

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DataUnavailable } from "./errors/problems.ts"
 import { NoQuery } from "./parameters.ts"
+import { ExecutedVenue } from "./schemas/ExecutedVenue.ts"
 import { ProgramDecoding } from "./schemas/ProgramDecoding.ts"
 import { ProgramState } from "./schemas/ProgramState.ts"
 import { SourceFreshness } from "./schemas/SourceFreshness.ts"
@@ -57,6 +58,10 @@ export class PartState extends Schema.Opaque<PartState>()(
     programs: field(
       Schema.optionalKey(Schema.Array(ProgramState)),
       "Every quoted AMM program. Only for the source `programs`."
+    ),
+    executed: field(
+      Schema.optionalKey(Schema.Array(ExecutedVenue)),
+      "Every venue that is priced by executing its program. Only for the source `execution`."
     ),
     decoding: field(
       Schema.optionalKey(Schema.Array(ProgramDecoding)),

@@ -33,9 +33,9 @@ import { TokenSearch } from "../market/reads/TokenSearch.ts"
 import * as AdminServer from "../operations/AdminServer.ts"
 import * as Logs from "../operations/Logs.ts"
 import * as Traces from "../operations/Traces.ts"
-import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { ProgramWatch } from "../quotes/execution/ProgramWatch.ts"
 import * as ProofStorePg from "../quotes/execution/ProofStorePg.ts"
+import * as ExecutedQuotes from "../quotes/ExecutedQuotes.ts"
 import * as VenueProofs from "../quotes/VenueProofs.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
@@ -72,7 +72,7 @@ const engine = Layer.unwrap(
 )
 
 /** Pools and the engine that prices them. The market that they are read from is provided below. */
-const pools = engine.pipe(Layer.provideMerge(PoolBook.layer))
+const pools = engine.pipe(Layer.provideMerge(roles.poolBook))
 
 /** Pools, engine and market without a service around them, for a command that prices one trade. */
 export const standaloneQuotes = pools.pipe(Layer.provideMerge(market), Layer.provide(platform))
@@ -164,6 +164,7 @@ const capabilities = Layer.mergeAll(
   newPools,
   DiskReadings.layer,
   roles.poolIndexKeeper,
+  roles.executions,
   roles.proofs.pipe(Layer.provideMerge(programWatch))
 )
 
@@ -189,6 +190,6 @@ export const layer = Startup.layer.pipe(
   // The database starts while the market does.
   Layer.provideMerge(noteStates),
   Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring, requestLog.layerConfig]),
-  Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer, VenueProofs.layer]),
+  Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer, VenueProofs.layer, ExecutedQuotes.layer]),
   Layer.provide([platform, Logs.layer])
 )

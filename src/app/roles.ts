@@ -13,8 +13,10 @@ import type { RpcOptions } from "../chain/rpc/rpcSettings.ts"
 import { MarketTickets } from "../live/market/MarketTickets.ts"
 import * as MarketStoresPg from "../market/history/MarketStoresPg.ts"
 import { Market } from "../market/tape/Market.ts"
+import { isExecuting } from "../quotes/execution/executionSettings.ts"
 import { isProving } from "../quotes/execution/proofSettings.ts"
 import * as KeepPoolIndex from "../quotes/pools/keepPoolIndex.ts"
+import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { isIndexing } from "../quotes/pools/PoolIndex.ts"
 import * as PoolIndexStorePg from "../quotes/pools/PoolIndexStorePg.ts"
 import * as StoredPoolIndex from "../quotes/pools/storedPoolIndex.ts"
@@ -103,6 +105,22 @@ const provesWhereAsked = where(
       ({ layer }) => layer
     )
   )
+)
+
+/** Quotes by execution where `EXECUTE_BUDGET` is above zero. Nothing else loads their modules. */
+export const executions = where(
+  isExecuting,
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./Executions.ts")),
+      ({ layer }) => layer
+    )
+  )
+)
+
+/** The pools of every followed program, and of the executed ones where programs are executed. */
+export const poolBook = Layer.unwrap(
+  Effect.map(isExecuting, (isOn) => (isOn ? PoolBook.layerExecuted : PoolBook.layer))
 )
 
 /** A process that evaluates alerts, proves quotes and deletes what is too old. */

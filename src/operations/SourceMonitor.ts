@@ -1,4 +1,5 @@
 import { Cause, Clock, Context, Effect, Layer, type Scope } from "effect"
+import type { ExecutedVenue } from "../api/schemas/ExecutedVenue.ts"
 import type { ProgramDecoding } from "../api/schemas/ProgramDecoding.ts"
 import type { ProgramState } from "../api/schemas/ProgramState.ts"
 import { publicDetail } from "../domain/errorDetail.ts"
@@ -44,6 +45,8 @@ export interface SourceState {
   readonly failedAtMs?: number | null
   /** One state per program. Only for the deployments of programs. */
   readonly programs?: ReadonlyArray<ProgramState>
+  /** One state per venue that is priced by executing its program. Only for executions. */
+  readonly executed?: ReadonlyArray<ExecutedVenue>
   /** How well each program's swaps are decoded. Only for the decoding. */
   readonly decoding?: ReadonlyArray<ProgramDecoding>
 }

@@ -2,6 +2,8 @@ import type { Address } from "../domain/Address.ts"
 import type { Program } from "./interface/Program.ts"
 import type { SwapDecoder } from "./interface/SwapDecoder.ts"
 import { closedAmmSwaps } from "./charted/closedAmms.ts"
+import { closedAmms } from "./executed/closedAmms.ts"
+import { meteoraDammV1 } from "./executed/meteoraDammV1.ts"
 import { meteoraDammV2 } from "./meteora/dammV2.ts"
 import { meteoraDammV2Swaps } from "./meteora/dammV2Instructions.ts"
 import { meteoraDbc } from "./meteora/dbc.ts"
@@ -44,6 +46,9 @@ export const programs: ReadonlyArray<Program> = venues.map(({ program }) => prog
  * graduation.
  */
 export const followedPrograms: ReadonlyArray<Program> = [...programs, raydiumLaunchLab]
+
+/** All programs whose pools are priced by running the program, where this process runs programs. */
+export const executedPrograms: ReadonlyArray<Program> = [meteoraDammV1, ...closedAmms]
 
 /** All programs whose swaps are decoded. Programs that are never quoted come last. */
 export const swapDecoders: ReadonlyArray<SwapDecoder> = [

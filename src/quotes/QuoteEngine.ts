@@ -11,6 +11,7 @@ import {
 import { ChainFeed } from "../chain/ChainFeed.ts"
 import { staleAfter } from "../chain/accounts/chainSettings.ts"
 import { SOL_FEE_BPS } from "./directRoute.ts"
+import { ExecutedQuotes, type Found, type Improve } from "./ExecutedQuotes.ts"
 import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
 import { staleness } from "./pools/freshness.ts"
 import { PoolBook } from "./pools/PoolBook.ts"
@@ -90,9 +91,11 @@ export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault
 const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const feed = yield* ChainFeed
   const book = yield* PoolBook
-  const price = pricer(finder, feed, book, {
+  const { improve } = yield* ExecutedQuotes
+  const pricing = pricer(finder, feed, book, {
     staleAfterMs: Duration.toMillis(yield* staleAfter),
-    proofs: yield* VenueProofs
+    proofs: yield* VenueProofs,
+    improve
   })
 
   /** Queues the pools of cold mints and adds the state of the loading to the refusals. */
@@ -111,32 +114,54 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   const quoteAll: QuoteEngine["Service"]["quoteAll"] = (requests, next = () => []) =>
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
-      const priceAll = (all: ReadonlyArray<QuoteRequest>) => all.map((request) => price(request, clock))
-      const answers = priceAll(requests)
-      return warmed([...answers, ...priceAll(next(answers))])
+      const priceAll = (all: ReadonlyArray<QuoteRequest>) => inOrder(all.map((request) => pricing(request, clock)))
+      return Effect.flatMapEager(priceAll(requests), (answers) =>
+        Effect.flatMapEager(priceAll(next(answers)), (more) => warmed([...answers, ...more]))
+      )
     })
+
+  const replied = (answer: Priced): Effect.Effect<SpotQuote, QuoteRefusal> =>
+    Result.isSuccess(answer)
+      ? Effect.succeed(answer.success)
+      : Effect.flatMap(warmed([answer]), ([refusal = answer]) => Effect.fromResult(refusal))
 
   // Returns directly, without another effect, when the answer is known: every quote passes here.
   const quote = (request: QuoteRequest) =>
     Effect.withFiber((fiber): Effect.Effect<SpotQuote, QuoteRefusal> => {
-      const answer = price(request, fiber.getRef(Clock.Clock))
-      return Result.isSuccess(answer)
-        ? Effect.succeed(answer.success)
-        : Effect.flatMap(warmed([answer]), ([refusal = answer]) => Effect.fromResult(refusal))
+      const answer = pricing(request, fiber.getRef(Clock.Clock))
+      return Effect.isEffect(answer) ? Effect.flatMap(answer, replied) : replied(answer)
     })
 
   return QuoteEngine.of({ quote, quoteAll, exitMint: finder.exitMint })
 })
 
-/** Checks one request in order: its shape, the age of the state, then the route. */
+/** An answer that is known at once, or one that programs are executed for. */
+type Pricing = Priced | Effect.Effect<Priced>
+
+/** The answers in order. Known at once when no program is executed for any of them. */
+const inOrder = (all: ReadonlyArray<Pricing>): Effect.Effect<ReadonlyArray<Priced>> => {
+  const known = all.flatMap((one) => (Effect.isEffect(one) ? [] : one))
+  return known.length === all.length
+    ? Effect.succeed(known)
+    : Effect.forEach(all, (one) => (Effect.isEffect(one) ? one : Effect.succeed(one)), { concurrency: "unbounded" })
+}
+
+/**
+ * Checks one request in order: its shape, the age of the state, then the route over pools that are computed here, then
+ * routes over executed venues where there are any.
+ */
 const pricer = (
   finder: RouteFinder,
   feed: ChainFeed["Service"],
   book: PoolBook["Service"],
-  { proofs, staleAfterMs }: { readonly proofs: VenueProofs; readonly staleAfterMs: number }
+  {
+    improve,
+    proofs,
+    staleAfterMs
+  }: { readonly improve: Improve; readonly proofs: VenueProofs; readonly staleAfterMs: number }
 ) => {
   const served = servedBook(book, proofs)
-  return (request: QuoteRequest, time: Clock.Clock): Priced => {
+  return (request: QuoteRequest, time: Clock.Clock): Pricing => {
     const startedAt = time.monotonicTimeNanosUnsafe()
     const nowMs = time.currentTimeMillisUnsafe()
     const freshness = feed.freshness()
@@ -145,13 +170,18 @@ const pricer = (
       return Result.fail(unfit)
     }
     const moment = { nowMs, freshness, clock: feed.clock(), proofs }
-    const route = finder.find(served(), request, moment)
-    if ("_tag" in route) {
-      return Result.fail(route)
+    const answer = (route: Found): Priced => {
+      if ("_tag" in route) {
+        return Result.fail(route)
+      }
+      const quote = spotQuote(request, route, moment)
+      const requestId = crypto.randomUUID()
+      const engineTimeMs = Math.round(Number(time.monotonicTimeNanosUnsafe() - startedAt) / 1000) / 1000
+      return Result.succeed({ ...quote, requestId, engineTimeMs })
     }
-    const quote = spotQuote(request, route, moment)
-    const requestId = crypto.randomUUID()
-    const engineTimeMs = Math.round(Number(time.monotonicTimeNanosUnsafe() - startedAt) / 1000) / 1000
-    return Result.succeed({ ...quote, requestId, engineTimeMs })
+    const pools = served()
+    const found = finder.find(pools, request, moment)
+    const better = improve(pools, request, found, moment, finder.terms)
+    return better === null ? answer(found) : Effect.map(better, answer)
   }
 }

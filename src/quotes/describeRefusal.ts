@@ -60,6 +60,15 @@ export const describeRefusal = (refusal: QuoteRefusal): Described => {
         retryable: true,
         isOurFault: true
       }
+    case "NotExecuted": {
+      const { detail, dex, pool, retryInMs } = refusal
+      return {
+        code: retryInMs === null ? "route_not_supported" : "data_unavailable",
+        message: `Pool ${pool} (${dex}) is priced by executing its program, which gave no price: ${detail}.`,
+        retryable: retryInMs !== null,
+        isOurFault: true
+      }
+    }
     case "RouteNotSupported":
       return { code: "route_not_supported", message: refusal.detail, retryable: false, isOurFault: true }
   }

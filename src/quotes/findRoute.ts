@@ -13,6 +13,7 @@ import {
 } from "../api/schemas/Quote.ts"
 import { type Best, bestDirect, cheapestDirect, hasExactOut } from "./bestDirect.ts"
 import { candidates, grossOfSolFee, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
+import type { ExecutedTerms } from "./ExecutedQuotes.ts"
 import type { PoolBook } from "./pools/PoolBook.ts"
 import { exactOutRoute, filtered, pricedRoute } from "./routedQuote.ts"
 import { directRoute, type Moment, type PricedRoute } from "./spotQuote.ts"
@@ -23,6 +24,8 @@ export interface RouteFinder {
   readonly unsupportedShape: (request: QuoteRequest) => QuoteRefusal | null
   /** The only mint that exits are measured in; null when any mint will do. */
   readonly exitMint: Mint | null
+  /** How its routes over executed venues look. */
+  readonly terms: ExecutedTerms
   /** Finds the route of a request that passed the other checks, or says why there is none. */
   readonly find: (book: PoolBook["Service"], request: QuoteRequest, moment: Moment) => PricedRoute | QuoteRefusal
 }
@@ -85,6 +88,7 @@ const bestSwap = (
 export const nativeFinder = (feeBps: bigint): RouteFinder => ({
   unsupportedShape,
   exitMint: SOL,
+  terms: { feeBps, isDirect: true },
   find: (book, request, moment) => {
     const known = book.between(request.inputMint, request.outputMint)
     const pools = known === null ? new StateCold({ mint: tokenOf(request) }) : candidates(known, request)
@@ -112,6 +116,7 @@ export const nativeFinder = (feeBps: bigint): RouteFinder => ({
 export const routerFinder = (hubs: ReadonlySet<Mint>): RouteFinder => ({
   unsupportedShape: sameMint,
   exitMint: null,
+  terms: { feeBps: 0n, isDirect: false },
   find: (book, request, moment) => {
     const { inputMint, outputMint } = request
     const cold = [inputMint, outputMint].find((mint) => !book.isLoaded(mint))

@@ -56,7 +56,14 @@ const ratesOf = (shares: ReadonlyArray<Share>, clock: ChainClock): ReadonlyMap<M
   return rates
 }
 
-const tradeOf = ({ inputMint, outputMint, amount, directOnly, maxHops = DEFAULT_HOPS }: QuoteRequest): Trade => ({
+/** The trade of a request, with the hops that it may take. */
+export const tradeOf = ({
+  inputMint,
+  outputMint,
+  amount,
+  directOnly,
+  maxHops = DEFAULT_HOPS
+}: QuoteRequest): Trade => ({
   inputMint,
   outputMint,
   amount,

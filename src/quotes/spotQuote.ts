@@ -19,14 +19,15 @@ export interface Moment {
   readonly proofs: Pick<VenueProofs, "provenAtSlot">
 }
 
-/** One swap of a route, without its evidence. */
-export type RouteSwap = Omit<Hop, "provenAtSlot">
+/** One swap of a route, without its evidence. `executedAtSlot` is of a swap that was priced by executing it. */
+export type RouteSwap = Omit<Hop, "provenAtSlot"> & { readonly executedAtSlot?: number }
 
 /** What the trader receives. On a sale the SOL fee comes out of the proceeds; on a purchase it is paid on top. */
 const proceeds = (request: QuoteRequest, { swap }: Best, feeBps: bigint): bigint =>
   request.outputMint === SOL ? netOfSolFee(swap.amountOut, feeBps) : swap.amountOut
 
-const feeBasisOf = ({ outputMint }: QuoteRequest, feeBps: bigint): SpotQuote["feeBasis"] => {
+/** How the service's fee is charged; undefined without one. */
+export const feeBasisOf = ({ outputMint }: QuoteRequest, feeBps: bigint): SpotQuote["feeBasis"] => {
   if (feeBps === 0n) {
     return undefined
   }
@@ -101,7 +102,10 @@ export const spotQuote = (
     slippageBps,
     impactMeasurable: priced.priceImpactPct !== null,
     clamped: priced.clamped,
-    route: priced.route.map((swap) => ({ ...swap, provenAtSlot: proofs.provenAtSlot(swap.dex) })),
+    route: priced.route.map(({ executedAtSlot, ...swap }) => ({
+      ...swap,
+      provenAtSlot: executedAtSlot ?? proofs.provenAtSlot(swap.dex)
+    })),
     venues: Array.from(new Set(priced.route.map(({ dex }) => dex))),
     engine: priced.engine,
     priceImpactPct: priced.priceImpactPct,

@@ -22,6 +22,8 @@ const book = PoolBook.of({
   leftOut: () => 0,
   lacking: () => null,
   learn: () => undefined,
+  held: () => null,
+  executedOf: () => [],
   poolAt: () => null,
   graph: { partnersOf: () => [], poolsBetween: () => [] },
   warm: () => Effect.succeed({ _tag: "Loaded" })

@@ -28,6 +28,7 @@ const requests = (good: number, bad: number, status = 500) =>
 
 const started = (atSeconds: number) => scrape(`process_start_time_seconds ${atSeconds}`)
 const refused = (appends: number) => scrape(`fathom_bus_failed_appends_total ${appends}`)
+const restarted = (threads: number) => scrape(`fathom_execution_restarts_total ${threads}`)
 const dropped = (trades: number) => scrape(`fathom_clickhouse_spool_dropped_trades_total ${trades}`)
 
 const lateBlocks = (seconds: number) =>
@@ -41,7 +42,10 @@ describe("faults that are provoked", () => {
 
   /** A rule on a counter needs two samples, and has a test of its own. */
   const written: Record<
-    Exclude<keyof typeof unprovoked, "FathomBusRefuses" | "FathomRestarts" | "FathomServerErrors">,
+    Exclude<
+      keyof typeof unprovoked,
+      "FathomBusRefuses" | "FathomExecutionRestarts" | "FathomRestarts" | "FathomServerErrors"
+    >,
     string
   > = {
     FathomBackupOld: "fathom_backup_age_seconds 180000",
@@ -68,6 +72,11 @@ describe("faults that are provoked", () => {
     assert.deepStrictEqual(fired([started(1), started(60), started(120), started(180)], 60), ["FathomRestarts"])
     const known = started(1)
     assert.deepStrictEqual(fired([known, null, known, null, known, null, known], 20), ["FathomRestarts"])
+  })
+
+  it.skipIf(!hasPromtool)("and an execution that stopped its thread fires its rule", () => {
+    assert.deepStrictEqual(fired([restarted(0), restarted(0)], 300), [])
+    assert.deepStrictEqual(fired([restarted(0), restarted(1)], 300), ["FathomExecutionRestarts"])
   })
 
   it.skipIf(!hasPromtool)("and blocks that the bus does not take fire its rule", () => {

@@ -36,6 +36,8 @@ const bookOf = (known: MintPools, warmed: Array<string> = [], unsearched: Readon
       leftOut: () => 0,
       lacking: (mint) => (unsearched.includes(mint) ? "not_captured" : null),
       learn: () => undefined,
+      held: () => null,
+      executedOf: () => [],
       poolAt: () => null,
       graph: { partnersOf: () => [], poolsBetween: () => known.pools },
       warm: (mint) =>

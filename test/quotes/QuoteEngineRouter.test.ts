@@ -43,6 +43,8 @@ const engineOver = (world: World) => {
       leftOut: () => 0,
       lacking: (mint) => (world.unsearched?.includes(mint) === true ? "not_captured" : null),
       learn: () => undefined,
+      held: () => null,
+      executedOf: () => [],
       poolAt: () => null,
       graph: graphOf(pools),
       warm: (mint) =>

@@ -80,9 +80,10 @@ const programPaying = (paid: (amountOut: bigint) => bigint | null) => (): Runtim
       const swap = priced.swap(aToB, readU64(data, 8), fixture.clockOf({}))
       const amountOut = swap.ending === "filled" ? paid(swap.amountOut) : null
       if (amountOut === null) {
-        return { error: "SlippageExceeded", logs: [] }
+        return { error: "SlippageExceeded", logs: [], units: 0 }
       }
       return {
+        units: 0,
         after: (address) => {
           const change = address === from ? -swap.amountIn : address === to ? amountOut : null
           return change === null

@@ -77,6 +77,8 @@ const bookOf = (market: Market, graph: PoolGraph = { partnersOf: () => [], pools
       leftOut: () => 0,
       lacking: (mint) => (mint === UNSEARCHED ? "not_captured" : null),
       learn: () => undefined,
+      held: () => null,
+      executedOf: () => [],
       poolAt: () => null,
       graph,
       warm: (mint) =>

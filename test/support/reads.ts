@@ -83,6 +83,8 @@ export const poolBook = (books: Books) =>
     leftOut: () => 0,
     lacking: () => null,
     learn: () => undefined,
+    held: () => null,
+    executedOf: () => [],
     poolAt: (address) =>
       Array.from(books.pools.values())
         .flat()

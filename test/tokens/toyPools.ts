@@ -47,6 +47,8 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
       leftOut: () => 0,
       lacking: (mint) => (toy.partial?.has(mint) === true ? "not_captured" : null),
       learn: () => undefined,
+      held: () => null,
+      executedOf: () => [],
       poolAt: (address) => toy.pools.find((pool) => pool.address === address) ?? null,
       graph: {
         partnersOf: (mint) =>

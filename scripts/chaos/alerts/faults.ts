@@ -58,6 +58,7 @@ export const unprovoked = {
   FathomAlertsMissed: "an evaluation that falls behind by more blocks than wait for it",
   FathomBusRefuses: "a service of several processes with a full Valkey",
   FathomDecoderDrifts: "a program that changes its instructions or events",
+  FathomExecutionRestarts: "a program whose execution ends its thread",
   FathomProgramUnproven: "an upgrade of a program while the service runs",
   FathomQuotesWrong: "an upgraded program whose swaps the service executes (PROVE)",
   FathomSharedStateLost: "a service of several processes with Valkey",

@@ -65,7 +65,11 @@ export class Hop extends Schema.Opaque<Hop>()(
     ),
     provenAtSlot: field(
       Schema.NullOr(Schema.Int),
-      "Slot of the newest state at which the venue's deployed program was shown to pay what is quoted; null where this deployment was not proven."
+      "Slot of the newest state at which the venue's deployed program was shown to pay what is quoted; null where this deployment was not proven. With computeUnits, the slot at which the program itself was executed for this quote."
+    ),
+    computeUnits: field(
+      Schema.optionalKey(Schema.Int),
+      "Compute units that the venue's program used when it was executed for this quote. Absent where the amounts are computed without the program."
     )
   }).annotate({ identifier: "Hop", description: "One swap of the route." })
 ) {}
@@ -164,5 +168,21 @@ export class RouteNotSupported extends Schema.TaggedError<RouteNotSupported>()("
   detail: Schema.String
 }) {}
 
+/** Only this pool trades the pair, and its program could not be executed; `detail` is the reason. */
+export class NotExecuted extends Schema.TaggedError<NotExecuted>()("NotExecuted", {
+  pool: Address,
+  dex: Schema.String,
+  detail: Schema.String,
+  /** Time until it may work; null when it will not for this trade. */
+  retryInMs: Schema.NullOr(Schema.Int)
+}) {}
+
 /** Every reason why a quote cannot be given. */
-export type QuoteRefusal = NoRoute | StateCold | TooManyColdMints | PoolsNotSearched | StateStale | RouteNotSupported
+export type QuoteRefusal =
+  | NoRoute
+  | StateCold
+  | TooManyColdMints
+  | PoolsNotSearched
+  | StateStale
+  | RouteNotSupported
+  | NotExecuted

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { CoverageReason } from "../../domain/Scalar.ts"
+import { ExecutedVenue } from "./ExecutedVenue.ts"
 import { ProgramDecoding } from "./ProgramDecoding.ts"
 import { ProgramState } from "./ProgramState.ts"
 import { field } from "../../domain/field.ts"
@@ -55,6 +56,10 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
       "Only for services that are called when a request needs them (EVM candles, perps venues, funding): time of the last failure; null before the first."
     ),
     programs: field(Schema.optionalKey(Schema.Array(ProgramState)), "Only for `programs`: every quoted AMM program."),
+    executed: field(
+      Schema.optionalKey(Schema.Array(ExecutedVenue)),
+      "Only for `execution`: every venue that is priced by executing its program."
+    ),
     decoding: field(
       Schema.optionalKey(Schema.Array(ProgramDecoding)),
       "Only for `decoding`: every AMM program with swaps since the process started, by label."

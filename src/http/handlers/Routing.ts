@@ -43,6 +43,10 @@ const routeProblem = (refusal: QuoteRefusal) => {
         : retryAfter(new UpstreamUnavailable({ error }), refusal.readyInMs / 1000)
     case "PoolsNotSearched":
       return retryAfter(new UpstreamUnavailable({ error }), NOT_SEARCHED_RETRY_MS / 1000)
+    case "NotExecuted":
+      return refusal.retryInMs === null
+        ? new RouteTypeNotServed({ error })
+        : retryAfter(new UpstreamUnavailable({ error }), refusal.retryInMs / 1000)
     default:
       return new UpstreamUnavailable({ error })
   }

@@ -68,7 +68,8 @@ const stateOf = {
   StateCold: "loading",
   TooManyColdMints: "deferred",
   PoolsNotSearched: "not_searched",
-  RouteNotSupported: "not_supported"
+  RouteNotSupported: "not_supported",
+  NotExecuted: "not_supported"
 } as const
 
 /** Milliseconds until the refused mint is probably loaded; null when unknown. */
@@ -211,6 +212,10 @@ const problemOf = (refusal: QuoteRefusal) => {
       return retryAfter(new DataUnavailable({ error }), NOT_SEARCHED_RETRY_MS / 1000)
     case "StateStale":
       return new StateTooOld({ error })
+    case "NotExecuted":
+      return refusal.retryInMs === null
+        ? new RouteTypeNotServed({ error })
+        : retryAfter(new DataUnavailable({ error }), refusal.retryInMs / 1000)
     case "RouteNotSupported":
       return new RouteTypeNotServed({ error })
   }

@@ -15,11 +15,12 @@ type Feed = Pick<ChainFeed["Service"], "freshness">
 
 /** Every source with the time of its last change of state and its last error. Records the states. */
 export const partsOf = (feed: Feed, monitor: SourceMonitor, nowMs: number): ReadonlyArray<PartState> =>
-  allSources(feed, monitor, nowMs).map(({ decoding, programs, source, status }) => ({
+  allSources(feed, monitor, nowMs).map(({ decoding, executed, programs, source, status }) => ({
     part: source,
     status,
     ...(decoding !== undefined && { decoding }),
     ...(programs !== undefined && { programs }),
+    ...(executed !== undefined && { executed }),
     ...monitor.history(source, status, nowMs)
   }))
 

@@ -16,14 +16,14 @@ import {
 import { SOL } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { numberText, plainDecimal, shareOf, toAtomic } from "../../domain/decimal.ts"
-import { programs } from "../../programs/registry.ts"
+import { executedPrograms, programs } from "../../programs/registry.ts"
 import type { BatchTrade } from "../../quotes/batchQuotes.ts"
 import { invalid } from "../problems.ts"
 
 const SOL_DECIMALS = 9
 
 /** Venue labels that a request may name. */
-const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
+const venueLabels: ReadonlySet<string> = new Set([...programs, ...executedPrograms].map(({ dex }) => dex))
 
 const venueFilters = ["venues", "excludeVenues"] as const
 

@@ -10,7 +10,18 @@ const onWire = (quote: SpotQuote) => ({
   minOutAmount: quote.minOutAmount.toString(),
   ...(quote.maxInAmount !== undefined && { maxInAmount: quote.maxInAmount.toString() }),
   route: quote.route.map(
-    ({ amountIn, amountOut, dex, inputMint, outputMint, percent, pool, priceImpactPct, provenAtSlot }) => ({
+    ({
+      amountIn,
+      amountOut,
+      computeUnits,
+      dex,
+      inputMint,
+      outputMint,
+      percent,
+      pool,
+      priceImpactPct,
+      provenAtSlot
+    }) => ({
       dex,
       inputMint,
       outputMint,
@@ -19,7 +30,8 @@ const onWire = (quote: SpotQuote) => ({
       amountIn: amountIn.toString(),
       amountOut: amountOut.toString(),
       priceImpactPct,
-      provenAtSlot
+      provenAtSlot,
+      ...(computeUnits !== undefined && { computeUnits })
     })
   )
 })

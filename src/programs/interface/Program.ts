@@ -127,6 +127,11 @@ export interface Program {
   /** Venue label of the program's pools. */
   readonly dex: string
   readonly programId: Address
+  /**
+   * True for a program that nothing here computes: its swaps are priced by running its bytes. `needs` then names every
+   * account of a swap, and `decode` never gives a pool.
+   */
+  readonly isExecuted?: true
   /** Filters for `getProgramAccounts`, one list per side. Each finds pools that trade `mint`. */
   readonly poolsOf: (mint: Mint) => ReadonlyArray<{
     readonly dataSize?: number

@@ -6,10 +6,13 @@ import type { Call } from "../../programs/transactions/Call.ts"
 import { compileMessage } from "../../programs/transactions/message.ts"
 import { wireOf } from "../../programs/transactions/wire.ts"
 
-/** The accounts after the call, or the program's error. */
+/** The accounts after the call, or the program's error, with the compute units that were used. */
 export type Execution =
-  | { readonly after: (address: Address) => Omit<OnChainAccount, "address" | "slot"> | undefined }
-  | { readonly error: string; readonly logs: ReadonlyArray<string> }
+  | {
+      readonly after: (address: Address) => Omit<OnChainAccount, "address" | "slot"> | undefined
+      readonly units: number
+    }
+  | { readonly error: string; readonly logs: ReadonlyArray<string>; readonly units: number }
 
 /** A separate chain with its own accounts and programs. */
 export interface Runtime {
@@ -23,6 +26,7 @@ export interface Runtime {
 
 interface Meta {
   logs(): ReadonlyArray<string>
+  computeUnitsConsumed(): bigint
 }
 
 interface PostAccount {
@@ -81,7 +85,9 @@ const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
       const signatures = Object.fromEntries(message.keys.slice(0, message.signers).map((signer) => [signer, null]))
       const result = svm.simulateTransaction({ messageBytes, signatures })
       if ("err" in result) {
-        return { error: errorIn(result.meta().logs()) ?? String(result.err()), logs: result.meta().logs() }
+        const meta = result.meta()
+        const units = Number(meta.computeUnitsConsumed())
+        return { error: errorIn(meta.logs()) ?? String(result.err()), logs: meta.logs(), units }
       }
       const accounts = new Map(
         result
@@ -91,7 +97,7 @@ const runtimeOf = ({ Clock, ComputeBudget, LiteSVM }: Package): Runtime => {
             { data, lamports, owner: Address.make(programAddress) }
           ])
       )
-      return { after: (address) => accounts.get(address) }
+      return { after: (address) => accounts.get(address), units: Number(result.meta().computeUnitsConsumed()) }
     }
   }
 }

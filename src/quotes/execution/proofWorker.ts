@@ -1,32 +1,17 @@
 /** Entry of the proof thread: executes swaps in LiteSVM and compares them with their quotes. */
 import { parentPort } from "node:worker_threads"
 import { lowerThreadPriority } from "../../chain/blocks/threadPriority.ts"
+import { makeCpuMs } from "./cpuTime.ts"
+import type { ThreadReady } from "./keptThread.ts"
 import type { PoolOutcome, ProofJob } from "./Prover.ts"
 import { obstacle, provePool, seededRandom } from "./provePool.ts"
 import { loadRuntime, type Runtime } from "./programRuntime.ts"
 import { venues } from "./swapVenues.ts"
 
-/** First message of the thread: why it cannot execute anything, or null. */
-export interface ProverReady {
-  readonly unavailable: string | null
-}
-
 /** Answer to a job. */
 export type ProverReply = PoolOutcome | { readonly failure: string; readonly cpuMs: number }
 
 const NONE = { executed: 0, exact: 0, refused: 0, wrong: 0, fixture: null }
-
-/** Processor time of this thread since the previous call, in milliseconds. */
-const makeCpuMs = (): (() => number) => {
-  let before = 0
-  return () => {
-    const { system, user } = process.threadCpuUsage()
-    const now = (system + user) / 1000
-    const used = now - before
-    before = now
-    return used
-  }
-}
 
 const serve = (makeRuntime: () => Runtime) => {
   const cpuMs = makeCpuMs()
@@ -70,7 +55,7 @@ const serve = (makeRuntime: () => Runtime) => {
 
 lowerThreadPriority()
 const makeRuntime = loadRuntime()
-const ready: ProverReady = { unavailable: typeof makeRuntime === "function" ? null : makeRuntime.reason }
+const ready: ThreadReady = { unavailable: typeof makeRuntime === "function" ? null : makeRuntime.reason }
 parentPort?.postMessage(ready, [])
 if (typeof makeRuntime === "function") {
   const answer = serve(makeRuntime)

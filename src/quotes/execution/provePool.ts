@@ -7,10 +7,11 @@ import { isUnpriceable } from "../../programs/interface/Program.ts"
 import { compareFixture, emptyTally, type Tally } from "./compareFixture.ts"
 import { parseFixture } from "./poolFixture.ts"
 import { derive } from "./decodeFixture.ts"
+import { executeSwap, feePayer, type SwapOrder } from "./executeSwap.ts"
 import { type PoolSnapshot, siteOf } from "./poolSnapshot.ts"
 import type { Execution, Runtime } from "./programRuntime.ts"
-import { balanceIn, FEE_PAYER, hasTransferHook, RENT, TRADER, traderAccount, wallet } from "./traderAccounts.ts"
-import type { Sides, Site, SwapCall, Venue } from "./swapVenue.ts"
+import { balanceIn, hasTransferHook, RENT } from "./traderAccounts.ts"
+import type { Sides, Site, Venue } from "./swapVenue.ts"
 
 /** Returns a random whole number below `limit`. */
 export type Random = (limit: number) => number
@@ -34,10 +35,6 @@ export interface PoolProof {
   readonly next: PoolSnapshot | null
 }
 
-/** The trader's balance. Every amount stays below it. */
-const BALANCE = 2n ** 62n
-/** Lamports of the trader's wallet while a swap moves tokens. */
-const WALLET = 1_000_000_000_000n
 /** How Anchor refuses bytes that name another program id. */
 const FOREIGN = "DeclaredProgramIdMismatch"
 const TOKEN_ACCOUNT_SIZE = 165
@@ -54,17 +51,11 @@ const amountUpTo = (limit: bigint, random: Random): bigint => {
   return amount
 }
 
-interface SwapPlan {
-  readonly aToB: boolean
-  readonly exactOut: boolean
-  readonly amount: bigint
-}
-
 /** Every fourth amount is an edge: one unit, two units, or the largest amount. */
 const edgeAt = (index: number, largest: bigint): bigint | null =>
   index % 4 === 3 ? ([1n, 2n, largest][Math.floor(index / 4) % 3] ?? null) : null
 
-const plans = (venue: Venue, site: Site, count: number, random: Random): ReadonlyArray<SwapPlan> => {
+const plans = (venue: Venue, site: Site, count: number, random: Random): ReadonlyArray<SwapOrder> => {
   const decoded = venue.program.decode(site.pool, site.accounts, derive, site.foundBy)
   const priced = isUnpriceable(decoded) ? null : decoded
   const [reserveA, reserveB] = priced?.reserves ?? [10n ** 12n, 10n ** 12n]
@@ -78,71 +69,26 @@ const plans = (venue: Venue, site: Site, count: number, random: Random): Readonl
   })
 }
 
-const must = (site: Site, address: Address, what: string): OnChainAccount => {
-  const account = site.accounts(address)
-  if (!account) {
-    throw new Error(`${what} ${address} of pool ${site.pool.address} is not there`)
-  }
-  return account
-}
-
 /** One executed swap as a fixture case: what the program took and paid, or its error. */
 type Executed = { readonly paid: boolean; readonly entry: object; readonly execution: Execution }
 
-/** What the trader holds on one side: a token account, or the wallet where the program moves lamports. */
-interface Purse {
-  readonly address: Address
-  readonly balance: (data: Uint8Array, lamports: bigint) => bigint
-}
-
-const tokens = ({ address }: OnChainAccount): Purse => ({ address, balance: balanceIn })
-const lamports: Purse = { address: TRADER, balance: (_, amount) => amount }
-
-/** What left the purse and what came into the other one, without the lamports that opened accounts. */
-const moved = (
-  execution: Exclude<Execution, { readonly error: string }>,
-  [from, to]: readonly [Purse, Purse],
-  [before, after]: readonly [bigint, bigint],
-  opens: ReadonlyArray<Address>
-) => {
-  const held = ({ address, balance }: Purse): bigint => {
-    const account = execution.after(address)
-    if (account === undefined) {
-      throw new Error("the runtime did not return the trader's accounts")
-    }
-    return balance(account.data, account.lamports)
-  }
-  const opened = opens.reduce((sum, address) => sum + (execution.after(address)?.lamports ?? 0n), 0n)
-  const own = (purse: Purse): bigint => held(purse) + (purse === lamports ? opened : 0n)
-  return { expectedIn: String(before - own(from)), expectedOut: String(own(to) - after) }
-}
-
-const execute = (runtime: Runtime, venue: Venue, site: Site, sides: Sides, plan: SwapPlan): Executed | null => {
-  const [input, output] = plan.aToB ? [sides.mintA, sides.mintB] : [sides.mintB, sides.mintA]
-  const from = traderAccount(derive, must(site, input, "mint"), BALANCE)
-  const to = traderAccount(derive, must(site, output, "mint"), 0n)
-  const built = venue.swap(site, { ...plan, trader: TRADER, from: from.address, to: to.address })
-  if (built === null) {
+const execute = (runtime: Runtime, venue: Venue, site: Site, sides: Sides, plan: SwapOrder): Executed | null => {
+  const executed = executeSwap(runtime, venue, site, sides, plan)
+  if (executed === null) {
     return null
   }
-  const { opens, ...instruction }: SwapCall = built
-  const paysLamports = opens !== undefined && input === SOL
-  const getsLamports = opens !== undefined && output === SOL
-  const purse = paysLamports ? BALANCE : WALLET
-  ;[from, to, wallet(TRADER, purse)].forEach(runtime.setAccount)
-  const call = { program: venue.program.programId, steps: [], units: 0, ...instruction }
-  const execution = runtime.simulate(FEE_PAYER, [call])
+  const { execution, result } = executed
+  const inputMint = plan.aToB ? sides.mintA : sides.mintB
   const request = plan.exactOut
-    ? { kind: "exactOut", inputMint: input, amountOut: String(plan.amount) }
-    : { inputMint: input, amountIn: String(plan.amount) }
-  if ("error" in execution) {
-    if (execution.error === FOREIGN) {
+    ? { kind: "exactOut", inputMint, amountOut: String(plan.amount) }
+    : { inputMint, amountIn: String(plan.amount) }
+  if ("error" in result) {
+    if (result.error === FOREIGN) {
       throw new Error("the program's bytes were built for another address")
     }
-    return { paid: false, entry: { ...request, programError: execution.error }, execution }
+    return { paid: false, entry: { ...request, programError: result.error }, execution }
   }
-  const purses = [paysLamports ? lamports : tokens(from), getsLamports ? lamports : tokens(to)] as const
-  const amounts = moved(execution, purses, [BALANCE, getsLamports ? purse : 0n], opens ?? [])
+  const amounts = { expectedIn: String(result.amountIn), expectedOut: String(result.amountOut) }
   return { paid: true, entry: { ...request, ...amounts }, execution }
 }
 
@@ -208,7 +154,7 @@ export const provePool = (
   if (sides === null) {
     throw new Error("an account that names its mints is missing")
   }
-  for (const account of [wallet(FEE_PAYER, BALANCE), ...accounts.values()].map(funded)) {
+  for (const account of [feePayer(), ...accounts.values()].map(funded)) {
     runtime.setAccount(account)
   }
   runtime.setClock(clock)

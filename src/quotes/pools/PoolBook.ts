@@ -1,6 +1,6 @@
 import { type Config, Context, Effect, Latch, Layer } from "effect"
 import type { Pool, Program, Rate } from "../../programs/interface/Program.ts"
-import { followedPrograms } from "../../programs/registry.ts"
+import { executedPrograms, followedPrograms } from "../../programs/registry.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { CoverageReason } from "../../domain/Scalar.ts"
 import { Readings } from "../../operations/Readings.ts"
@@ -9,7 +9,7 @@ import { ChainHub } from "../../chain/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../../chain/programAddress.ts"
 import { type Loading, makePoolDiscovery } from "./poolDiscovery.ts"
 import type { MintPools } from "./MintPools.ts"
-import { PoolCache } from "./PoolCache.ts"
+import { type HeldPool, PoolCache } from "./PoolCache.ts"
 import type { PoolGraph } from "./PoolGraph.ts"
 import { refreshPools } from "./refreshPools.ts"
 
@@ -62,6 +62,13 @@ export class PoolBook extends Context.Service<
      * requested.
      */
     readonly poolAt: (address: Address) => Pool | null
+    /**
+     * A pool with the accounts that are held for it, whether or not it can be priced. Null while it is not in memory.
+     * The same object until one of its accounts changes.
+     */
+    readonly held: (address: Address) => HeldPool | null
+    /** Pools in memory that trade the mint and are priced by executing their program. */
+    readonly executedOf: (mint: Mint) => ReadonlyArray<HeldPool>
     /** Every pool that can be priced as a graph, whichever mint it was loaded for. */
     readonly graph: PoolGraph
     /**
@@ -126,6 +133,8 @@ export class PoolBook extends Context.Service<
             return priced?.graduation ?? stated?.graduation ?? null
           },
           poolAt: (address) => cache.poolAt(address),
+          held: (address) => cache.held(address),
+          executedOf: (mint) => cache.executedOf(mint),
           graph: { partnersOf: (mint) => cache.partnersOf(mint), poolsBetween: (a, b) => cache.pairOf(a, b).pools },
           learn: discovery.learn,
           // SOL has no search of its own: its pools are loaded with the other mint.
@@ -133,6 +142,11 @@ export class PoolBook extends Context.Service<
         })
       })
     ).pipe(Layer.provide(ChainHub.layer))
+
+  /** Pools of every followed program, and of programs that are priced by executing them. */
+  static readonly layerExecuted: Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> = Layer.suspend(() =>
+    PoolBook.layerPrograms([...followedPrograms, ...executedPrograms])
+  )
 
   /** Pools of every followed program. */
   static readonly layer: Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> = Layer.suspend(() =>

@@ -20,6 +20,22 @@ export interface DecodeFault {
   readonly detail: string
 }
 
+/** A pool with the accounts that are held for it. */
+export interface HeldPool {
+  readonly program: Program
+  readonly address: Address
+  /** The mint that the address was derived from, as in `FoundPool`. */
+  readonly foundBy: Mint | undefined
+  /** Both mints of the pool. */
+  readonly mints: readonly [Mint, Mint]
+  /** Grows with each write to one of the accounts. */
+  readonly version: number
+  /** The pool and every account that its program needs. Null: the account does not exist. */
+  readonly accounts: ReadonlyMap<Address, OnChainAccount | null>
+  /** An account that has not been read yet; null when all have been. */
+  readonly missing: Address | null
+}
+
 interface CachedPool extends FoundPool, Indexed {
   /** Mints whose search found the pool. The pool is dropped when the set is empty. */
   readonly wantedFor: Set<Mint>
@@ -27,6 +43,9 @@ interface CachedPool extends FoundPool, Indexed {
   decoded: Pool | Unpriceable
   /** Null until the pool is first decoded. Until then the raw account narrows down what the pool may trade. */
   mints: readonly [Mint, Mint] | null
+  version: number
+  /** The accounts as `held` last gave them out. */
+  held: HeldPool | null
 }
 
 interface WarmMint {
@@ -76,6 +95,8 @@ export class PoolCache {
   readonly #wanted = new Map<Mint, WarmMint>()
   readonly #dirty = new Set<CachedPool>()
   readonly #index = new PairIndex<CachedPool, MintPools>()
+  /** Pools of executed programs, by mint. */
+  readonly #executed = new Map<Mint, Set<CachedPool>>()
   #faults: Array<DecodeFault> = []
   #uses = 0
 
@@ -285,6 +306,67 @@ export class PoolCache {
     return isUnpriceable(entry.decoded) ? null : entry.decoded
   }
 
+  /**
+   * A pool with its accounts, whether or not it can be priced; null while it is not in memory or its mints are not
+   * known. Returns the same object until one of the accounts changes.
+   */
+  held(address: Address): HeldPool | null {
+    const entry = this.#entries.get(address)
+    return entry === undefined ? null : this.#heldOf(entry)
+  }
+
+  /** Pools that trade the mint and are priced by executing their program. */
+  executedOf(mint: Mint): ReadonlyArray<HeldPool> {
+    const entries = this.#executed.get(mint)
+    return entries === undefined
+      ? []
+      : [...entries].flatMap((entry) => {
+          const held = this.#heldOf(entry)
+          // A pool that is closed or was removed cannot be executed either.
+          return held === null || !isUnpriceable(entry.decoded) || entry.decoded.reason !== "unsupported" ? [] : held
+        })
+  }
+
+  #heldOf(entry: CachedPool): HeldPool | null {
+    if (this.#dirty.has(entry)) {
+      this.#refresh(entry)
+    }
+    const { address, foundBy, mints, needs, program, version } = entry
+    if (mints === null) {
+      return null
+    }
+    if (entry.held?.version !== version || entry.held.missing !== null) {
+      const read = Array.from(needs, (one) => [one, this.#watched.read(one)] as const)
+      entry.held = {
+        program,
+        address,
+        foundBy,
+        mints,
+        version,
+        accounts: new Map(read.flatMap(([one, account]) => (account === undefined ? [] : [[one, account] as const]))),
+        missing: read.find(([, account]) => account === undefined)?.[0] ?? null
+      }
+    }
+    return entry.held
+  }
+
+  #indexExecuted(entry: CachedPool, [a, b]: readonly [Mint, Mint]): void {
+    for (const mint of [a, b]) {
+      const entries = this.#executed.get(mint) ?? new Set()
+      this.#executed.set(mint, entries.add(entry))
+    }
+  }
+
+  #unindexExecuted(entry: CachedPool): void {
+    for (const mint of entry.mints ?? []) {
+      const entries = this.#executed.get(mint)
+      entries?.delete(entry)
+      if (entries?.size === 0) {
+        this.#executed.delete(mint)
+      }
+    }
+  }
+
   #read(a: Mint, b: Mint | null): MintPools {
     const view = this.#index.view(a, b)
     if (view.value !== null) {
@@ -310,6 +392,8 @@ export class PoolCache {
       needs: NOTHING,
       decoded: NOT_READ,
       mints: null,
+      version: 0,
+      held: null,
       mayTrade: (a, b) => mayTrade(found, a, b)
     }
     this.#entries.set(entry.address, entry)
@@ -325,6 +409,7 @@ export class PoolCache {
         this.#watched.retarget(entry, entry.needs, NOTHING)
         this.#dirty.delete(entry)
         this.#index.remove(entry)
+        this.#unindexExecuted(entry)
         this.#entries.delete(entry.address)
       }
     }
@@ -332,6 +417,7 @@ export class PoolCache {
 
   #write(address: Address, account: OnChainAccount | null): void {
     for (const entry of this.#watched.write(address, account)) {
+      entry.version++
       this.#dirty.add(entry)
       this.#index.touch(entry)
     }
@@ -352,6 +438,9 @@ export class PoolCache {
     if (entry.mints === null && mints !== null) {
       entry.mints = mints
       this.#index.place(entry)
+      if (entry.program.isExecuted === true) {
+        this.#indexExecuted(entry, mints)
+      }
     }
   }
 

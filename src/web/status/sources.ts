@@ -17,6 +17,7 @@ const purposes: Readonly<Record<string, string>> = {
   block_feed: "The node that blocks are read from",
   pool_search: "Search for pools by program",
   pool_index: "Index of pools",
+  execution: "Quotes by executing programs",
   blocks: "Blocks, from which trades are decoded",
   decoding: "Swaps that events or balances confirm",
   trades: "Trades in memory: charts, windows, rankings",

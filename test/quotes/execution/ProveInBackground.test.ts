@@ -55,6 +55,8 @@ const book = PoolBook.of({
   leftOut: () => 0,
   lacking: () => null,
   graduationOf: () => null,
+  held: () => null,
+  executedOf: () => [],
   poolAt: () => null,
   graph: { partnersOf: () => [], poolsBetween: () => [] },
   warm: () => Effect.succeed({ _tag: "Loaded" }),

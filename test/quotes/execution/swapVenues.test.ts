@@ -203,10 +203,11 @@ const curveProgram = (snapshot: PoolSnapshot, extra = 0n): Runtime => {
       const exactOut = data.length === 24 && !sells
       const swap = exactOut ? pool.swapExactOut?.(false, amount, clock) : pool.swap(sells, amount, clock)
       if (swap === undefined || swap.ending !== "filled") {
-        return { error: "NotEnoughTokensToBuy", logs: [] }
+        return { error: "NotEnoughTokensToBuy", logs: [], units: 0 }
       }
       const lamports = (set.get(TRADER)?.lamports ?? 0n) + (sells ? swap.amountOut : -swap.amountIn - extra) - RENT
       return {
+        units: 0,
         after: (address) =>
           address === TRADER
             ? { data: new Uint8Array(0), lamports, owner: TOKEN_PROGRAM }
