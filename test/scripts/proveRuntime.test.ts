@@ -1,11 +1,12 @@
 /** Token-2022 as LiteSVM carries it, and real programs where they are at hand, against what is quoted. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, globSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readFixture } from "../../src/quotes/execution/poolFixture.ts"
 import { derive } from "../../src/quotes/execution/decodeFixture.ts"
+import { executeRecorded, type ExecutedSettings } from "../../scripts/exactness/executed.ts"
 import { folderSource } from "../../scripts/prove/folderSource.ts"
 import { type ProofSettings, proveAll } from "../../scripts/prove/proof.ts"
 import { seededRandom } from "../../src/quotes/execution/provePool.ts"
@@ -145,4 +146,34 @@ describe.skipIf(!here)(`real programs${why}`, () => {
     assert.isAbove(row?.wrong ?? 0, 0)
     assert.strictEqual(row?.fixtures.length, 1)
   })
+})
+
+describe.skipIf(makeRuntime === null)(`npm run exactness -- --executed${absent}`, () => {
+  const paths = globSync(join(vectors, "*.json")).toSorted()
+  const settings: ExecutedSettings = { states: 2, swaps: 8, random: seededRandom(3) }
+  const run = (programs: string) => {
+    const lines: Array<{ readonly program?: string; readonly left?: string | null }> = []
+    const code = executeRecorded(paths, programs, makeRuntime ?? (() => assert.fail("no runtime")), settings, (line) =>
+      lines.push(line)
+    )
+    return { code, lines }
+  }
+
+  it("names the files whose program is not there, and does not pass without a swap", () => {
+    const { code, lines } = run(folder)
+    assert.strictEqual(code, 1)
+    const left = lines.filter(({ program }) => program === undefined)
+    assert.strictEqual(left.length, paths.length)
+    assert.isTrue(left.every((line) => typeof line.left === "string"))
+  })
+
+  it.skipIf(!existsSync(join(binaries, `${programId}.so`)))(
+    "executes recorded and random swaps as they are quoted, to the unit",
+    () => {
+      const { code, lines } = run(binaries)
+      assert.strictEqual(code, 0)
+      assert.isTrue(lines.some(({ program }) => program === "meteora-damm-v2"))
+    },
+    120_000
+  )
 })

@@ -138,7 +138,8 @@ const stateAfter = (
 const LONGEST_PAUSE = 7200
 
 /**
- * Executes `count` random swaps on a pool, each from the state of the snapshot, and compares them with their quotes.
+ * Executes `count` random swaps on a pool, or the given ones, each from the state of the snapshot, and compares them with
+ * their quotes.
  * Also returns the state that one of the swaps leaves behind, at a later time; null when none was executed. Rethrows
  * errors of the runtime.
  */
@@ -146,7 +147,11 @@ export const provePool = (
   runtime: Runtime,
   venue: Venue,
   snapshot: PoolSnapshot,
-  { count, random }: { readonly count: number; readonly random: Random }
+  {
+    count,
+    orders,
+    random
+  }: { readonly count: number; readonly random: Random; readonly orders?: ReadonlyArray<SwapOrder> | undefined }
 ): PoolProof => {
   const { accounts, clock, pool } = snapshot
   const site = siteOf(snapshot)
@@ -158,7 +163,9 @@ export const provePool = (
     runtime.setAccount(account)
   }
   runtime.setClock(clock)
-  const executed = plans(venue, site, count, random).flatMap((plan) => execute(runtime, venue, site, sides, plan) ?? [])
+  const executed = (orders ?? plans(venue, site, count, random)).flatMap(
+    (plan) => execute(runtime, venue, site, sides, plan) ?? []
+  )
   const fileOf = (swaps: ReadonlyArray<Executed>) => ({
     dex: venue.program.dex,
     programId: venue.program.programId,
