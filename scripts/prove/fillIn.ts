@@ -96,7 +96,8 @@ export const fillIn = (venue: Venue, pool: OnChainAccount, fixture: Fixture): Po
       [mintB, sides.vaultB]
     ] as const) {
       // Recorded vaults may hold less than the pool believes. A curve that holds lamports is its own vault.
-      if (!accounts.has(vault) || (vault !== pool.address && !pricedByVaults.has(dex))) {
+      const isKept = vault === pool.address || pricedByVaults.has(dex) || venue.program.isExecuted === true
+      if (!accounts.has(vault) || !isKept) {
         accounts.set(vault, holding(vault, owner, mint, PLENTY))
       }
     }
