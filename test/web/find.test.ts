@@ -16,7 +16,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           const { complaints, page } = yield* visit("/", { width: 320 })
           yield* Effect.promise(async () => {
             const field = page.getByRole("combobox", FIELD)
-            const options = page.getByRole("option")
+            const options = page.getByRole("listbox", { name: "Tokens" }).getByRole("option")
             await field.fill(FERN.slice(0, 6))
             await options.first().waitFor(LONG)
             assert.include(await options.first().getAttribute("title"), FERN)
@@ -27,7 +27,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await field.press("Escape")
             assert.strictEqual(await options.count(), 0)
             await field.press("ArrowDown")
-            await page.getByRole("option", { selected: true }).waitFor()
+            await page.getByRole("listbox", { name: "Tokens" }).getByRole("option", { selected: true }).waitFor()
             const active = await field.getAttribute("aria-activedescendant")
             assert.strictEqual(await options.first().getAttribute("id"), active)
             await field.press("Enter")
@@ -65,7 +65,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await (await answered).finished()
             // The arrow key opens the list, which is still on the market page.
             await field.press("ArrowDown")
-            await page.getByRole("option").first().waitFor(LONG)
+            await page.getByRole("listbox", { name: "Tokens" }).getByRole("option").first().waitFor(LONG)
             assert.strictEqual(page.url(), `${url}/`)
             await page.unroute("**/api/v1/search?*")
           })
@@ -89,7 +89,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             assert.deepStrictEqual(await axeFaults(page), [])
             await page.unroute("**/api/v1/search?*")
             await field.fill(FERN.slice(0, 6))
-            await page.getByRole("option").first().click(LONG)
+            await page.getByRole("listbox", { name: "Tokens" }).getByRole("option").first().click(LONG)
             await page.waitForURL(/\/t\//u)
           })
         }),

@@ -118,7 +118,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
-          const { page } = yield* visit("/")
+          const { page } = yield* visit("/?tab=venues")
           yield* Effect.promise(async () => {
             let asked = 0
             const error = { code: "missing_scope", message: "The key lacks a scope.", details: null }

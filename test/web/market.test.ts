@@ -22,19 +22,104 @@ const expectTitle = async (page: Page, wanted: RegExp): Promise<void> => {
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the market", (it) => {
     it.effect(
-      "shows its windows, and opens a launched token",
+      "keeps window, order, limits and columns in the address, by pointer and by keyboard",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { complaints, page } = yield* visit("/")
+          yield* Effect.promise(async () => {
+            const head = (name: string) => page.getByRole("columnheader", { name })
+            await page.getByRole("button", { name: "24 h", exact: true }).first().click()
+            await page.getByLabel("Liquidity from").selectOption("Any")
+            await page.getByRole("button", { name: "Market cap" }).click()
+            await page.getByRole("button", { name: "Market cap" }).click()
+            await page.getByText("Columns", { exact: true }).click()
+            await page.getByRole("checkbox", { name: "Traders" }).uncheck()
+            await page.waitForURL(/columns=/u)
+            assert.deepStrictEqual(Object.fromEntries(new URL(page.url()).searchParams), {
+              window: "24h",
+              liquidity: "0",
+              sort: "cap",
+              order: "up",
+              columns: "price.5m.1h.6h.24h.volume.trades.liquidity.cap"
+            })
+            await page.reload()
+            await page.locator("tbody tr").first().waitFor(LONG)
+            assert.strictEqual(await head("Market cap").getAttribute("aria-sort"), "ascending")
+            assert.strictEqual(await head("Traders").count(), 0)
+            assert.strictEqual(
+              await page.getByRole("button", { name: "24 h", exact: true }).first().getAttribute("aria-pressed"),
+              "true"
+            )
+
+            const rows = page.locator("tbody th a")
+            await rows.first().focus()
+            await page.keyboard.press("ArrowDown")
+            assert.isTrue(await page.evaluate(`document.activeElement === document.querySelectorAll("tbody th a")[1]`))
+            await page.keyboard.press("/")
+            const isAtSearch = () => page.evaluate<boolean>(`document.activeElement.role === "combobox"`)
+            assert.isTrue(await isAtSearch())
+            await page.keyboard.press("Escape")
+            assert.isFalse(await isAtSearch())
+            await rows.nth(1).focus()
+            await page.keyboard.press("Enter")
+            await page.waitForURL(`${url}/t/*`)
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "has watchlists, a heat map and venues, each at an address of its own",
       () =>
         Effect.gen(function* () {
           const { visit } = yield* App
           const { complaints, page } = yield* visit("/")
           yield* Effect.promise(async () => {
-            await page.getByRole("button", { name: "24 h" }).click()
-            await page.getByRole("button", { name: "Volume" }).click()
-            await settled(page)
-            assert.strictEqual(await page.getByRole("button", { name: "24 h" }).getAttribute("aria-pressed"), "true")
-            const launches = page.getByRole("region", { name: "Launches", exact: true })
+            await page.getByRole("button", { name: "Watch FERN" }).click()
+            await page.getByRole("tab", { name: "Watchlists" }).click()
+            await page.getByRole("region", { name: "Watched" }).getByRole("link", { name: "FERN" }).waitFor(LONG)
+            await page.getByLabel("Name of a new list").fill("Later")
+            await page.getByRole("button", { name: "Add" }).click()
+            await page.getByText("No token is on this list.", { exact: false }).waitFor()
+            assert.match(page.url(), /tab=watchlists&list=Later/u)
+            await page.getByRole("button", { name: "Remove this list" }).click()
+            await page.getByRole("link", { name: "FERN" }).waitFor(LONG)
+            assert.deepStrictEqual(await axeFaults(page), [])
+            for (const [tab, title] of [
+              ["Heat map", "Heat map"],
+              ["Venues", "Venues and launchpads"]
+            ] as const) {
+              await page.getByRole("tab", { name: tab }).click()
+              await page.getByRole("heading", { level: 2, name: title }).waitFor()
+              await settled(page)
+              assert.deepStrictEqual(await axeFaults(page), [])
+            }
+            await page.setViewportSize({ width: 320, height: 800 })
+            assert.strictEqual(await overflowOf(page), 0)
+            await page.getByRole("button", { name: "Menu" }).click()
+            await page.getByRole("link", { name: "Tracker" }).waitFor()
+            await page.keyboard.press("Escape")
+            await page.getByRole("link", { name: "Tracker" }).waitFor({ state: "hidden" })
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "shows launches by stage with their first buyers, and opens one",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { complaints, page } = yield* visit("/?tab=launches&window=24h")
+          yield* Effect.promise(async () => {
+            const launches = page.getByRole("region", { name: "New", exact: true })
             const link = launches.getByRole("link").first()
             await link.waitFor(LONG)
+            await launches.getByText("First buyers").first().click()
+            await launches.locator("details[open]:not(:has(.loading)) :is(li, .empty)").first().waitFor(LONG)
             assert.deepStrictEqual(await axeFaults(page), [])
             await link.click()
             await page.waitForURL(/\/t\/[1-9A-HJ-NP-Za-km-z]{32,44}$/u)
@@ -117,8 +202,8 @@ describe.runIf(isAvailable)("in a browser", () => {
             const chart = await page.locator(".chart").first().boundingBox()
             assert.isBelow((chart?.y ?? 844) + 150, 844)
             assert.isBelow((await head.boundingBox())?.y ?? 844, 200)
-            await page.goto(url)
-            await page.getByRole("navigation", { name: "Watched tokens" }).getByRole("link", { name: "FERN" }).click()
+            await page.goto(`${url}/?tab=watchlists`)
+            await page.getByRole("region", { name: "Watched" }).getByRole("link", { name: "FERN" }).click(LONG)
             await page.waitForURL(`${url}/t/${FERN}`)
           })
           assert.deepStrictEqual(complaints, [])

@@ -2,7 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
 import { gather, GATHER_MS } from "../../src/web/data/gather.ts"
-import { shortDecimal } from "../../src/web/parts/numbers.ts"
+import { compareDecimals, separatorsOf, shortDecimal, tidyDecimal, written } from "../../src/web/parts/numbers.ts"
+import { withToken } from "../../src/web/data/watched.ts"
+import { inHeldOrder, type Line, rankOf, sorted } from "../../src/web/market/ranking.ts"
+import { tilesOf } from "../../src/web/market/tiles.ts"
 import { isolated } from "../../src/web/parts/words.ts"
 import { hourWords, shareWords } from "../../src/web/status/decoding.ts"
 import { extrasOf, stateWords } from "../../src/web/status/sources.ts"
@@ -80,17 +83,66 @@ describe("live events of a page", () => {
 
 describe("a short number", () => {
   it.each([
-    ["48608959.467613097", "48.6 M"],
-    ["-12345.6", "-12.34 K"],
-    ["1234.56", "1 234"],
+    ["48608959.467613097", "48.60M"],
+    ["-12345.6", "-12.34K"],
+    ["1234.56", "1.23K"],
+    ["999.999", "999.99"],
     ["15.7142857", "15.71"],
-    ["0.00486547", "0.004865"],
-    ["-0.5", "-0.5"],
+    ["0.0486547", "0.04"],
+    ["0.00486547", "0.0048"],
+    ["-0.5", "-0.50"],
+    ["0.00000712", "0.0₅71"],
     ["0", "0"],
-    ["1000000", "1 M"],
-    ["999999999999999999", "999 999 T"]
+    ["7", "7.00"],
+    ["1000000", "1.00M"],
+    ["999999999999999999", "999,999.99T"]
   ])("%s is %s, cut and not rounded", (exact, shown) => {
-    assert.strictEqual(shortDecimal(exact), shown)
+    assert.strictEqual(shortDecimal(exact, false, separatorsOf("en")), shown)
+  })
+
+  it("stays whole below a thousand where it is a count", () => {
+    assert.deepStrictEqual(
+      ["7", "999", "1000", "0.5"].map((text) => shortDecimal(text, true)),
+      ["7", "999", "1.00K", "0.50"]
+    )
+  })
+})
+
+describe("a number", () => {
+  it.each([
+    ["1234567.891", "en", "1,234,567.89"],
+    ["1234567.891", "de", "1.234.567,89"],
+    ["1234567.891", "en-IN", "12,34,567.89"],
+    ["-0.00012345678", "en", "-0.000123456"],
+    ["0.000012345678", "en", "0.0₄1234"],
+    ["0.000000000000012345", "en", "0.0₁₃1234"],
+    ["0", "de", "0"]
+  ])("%s is written in the locale %s as %s", (exact, locale, shown) => {
+    assert.strictEqual(tidyDecimal(exact, separatorsOf(locale)), shown)
+  })
+
+  it("has its place by its exact value", () => {
+    const numbers = ["10", "-1.5", "0.1", "9.99999999999999999999", "-20", "0", "0.09", "-1.25"]
+    assert.deepStrictEqual(numbers.toSorted(compareDecimals), [
+      "-20",
+      "-1.5",
+      "-1.25",
+      "0",
+      "0.09",
+      "0.1",
+      "9.99999999999999999999",
+      "10"
+    ])
+  })
+
+  it("has a sign where it is a change, and only there", () => {
+    const change = { short: true, signed: true }
+    assert.deepStrictEqual(
+      ["1.5", "-1.5", "0"].map((text) => written(text, "percent", change)),
+      ["+1.50 %", "-1.50 %", "0 %"]
+    )
+    assert.strictEqual(written("1.5", "usd"), "$1.5")
+    assert.strictEqual(written("-2500", "usd", change), "-$2.50K")
   })
 })
 
@@ -218,5 +270,73 @@ describe("the bars of a chart", () => {
     assert.deepStrictEqual(withBar([one, two], bar(2, 9)), [one, bar(2, 9)])
     assert.deepStrictEqual(withBar([one, three], two), [one, two, three])
     assert.deepStrictEqual(withBar([], one), [one])
+  })
+})
+
+const figure = (value: string | null) => ({
+  value,
+  unit: "usd",
+  status: "known" as const,
+  observedAtMs: null,
+  expiresAtMs: null,
+  coverage: { complete: true, reason: null }
+})
+const line = (symbol: string, volume: string | null) =>
+  ({ token: { symbol }, volumeUsd: figure(volume), changes: {} }) as unknown as Line
+const symbols = (of: ReadonlyArray<Line>) => of.map(({ token }) => token.symbol).join("")
+
+describe("lines of the market", () => {
+  const lines = [line("A", "2"), line("B", null), line("C", "10")]
+  it("are sorted by a figure, those of unknown value last", () => {
+    assert.strictEqual(symbols(sorted(lines, { key: "volume", isDown: true })), "CAB")
+    assert.strictEqual(symbols(sorted(lines, { key: "volume", isDown: false })), "ACB")
+  })
+
+  it("keep their places while they are held, and new ones come last", () => {
+    assert.deepStrictEqual(
+      inHeldOrder(["c", "x", "a", "b"], (key) => key, ["a", "b", "c"]),
+      ["a", "b", "c", "x"]
+    )
+  })
+
+  it("come from the ranking that has the top of a column", () => {
+    assert.strictEqual(rankOf({ key: "1h", isDown: true }, "1h"), "gainers")
+    assert.strictEqual(rankOf({ key: "1h", isDown: false }, "1h"), "losers")
+    assert.strictEqual(rankOf({ key: "24h", isDown: true }, "1h"), "volume")
+    assert.strictEqual(rankOf({ key: "trades", isDown: true }, "1h"), "trades")
+    assert.strictEqual(rankOf({ key: "trades", isDown: false }, "1h"), "volume")
+  })
+})
+
+describe("a heat map", () => {
+  it("fills its area with tiles in proportion to their weights, none of them a thin strip", () => {
+    const weights = [40, 20, 10, 10, 8, 6, 3, 2, 1]
+    const tiles = tilesOf(weights, 2)
+    tiles.forEach(({ height, width }, at) => {
+      assert.approximately((width * height) / 100, weights[at] ?? 0, 1e-9)
+      assert.isBelow(Math.max((2 * width) / height, height / (2 * width)), 4)
+    })
+    assert.isTrue(
+      tiles.every(({ height, width, x, y }) => x >= 0 && y >= 0 && x + width < 100.001 && y + height < 100.001)
+    )
+    assert.deepStrictEqual(tilesOf([], 2), [])
+  })
+})
+
+describe("a watchlist", () => {
+  const fern = { mint: "m", symbol: "FERN" }
+
+  it("has a token once, newest first, and other lists keep theirs apart", () => {
+    const lists = [
+      { name: "Watched", tokens: [{ mint: "n", symbol: "N" }] },
+      { name: "Later", tokens: [] }
+    ]
+    const once = withToken(lists, "Watched", fern, true)
+    assert.deepStrictEqual(
+      once.map(({ tokens }) => tokens.map(({ mint }) => mint)),
+      [["m", "n"], []]
+    )
+    assert.deepStrictEqual(withToken(once, "Watched", fern, true), once)
+    assert.deepStrictEqual(withToken(once, "Watched", fern, false)[0]?.tokens.length, 1)
   })
 })

@@ -1,6 +1,6 @@
 /** Conditions of alerts in words. */
 import type { Answer } from "../data/contract.ts"
-import { tidyDecimal, withUnit } from "../parts/numbers.ts"
+import { written } from "../parts/numbers.ts"
 
 export type Alert = Answer<"GET /api/v1/alerts">["data"][number]
 type Condition = Alert["condition"]
@@ -93,7 +93,7 @@ const unitOf = (metric: Metric): string => {
   }
 }
 
-const amountWords = (metric: Metric, amount: string): string => withUnit(tidyDecimal(amount), unitOf(metric))
+const amountWords = (metric: Metric, amount: string): string => written(amount, unitOf(metric))
 
 /** A value of the metric with its unit; a dash when it is unknown. */
 export const valueWords = (metric: Metric, value: string | null): string =>

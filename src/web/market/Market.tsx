@@ -1,47 +1,35 @@
-import { useState } from "preact/hooks"
-import { FindToken } from "./FindToken.tsx"
+import { HeatMap } from "./HeatMap.tsx"
 import { Launches } from "./Launches.tsx"
-import { Movers } from "./Movers.tsx"
 import { Overview } from "./Overview.tsx"
+import { Tokens } from "./Tokens.tsx"
+import { tabs, useMarketState } from "./useMarketState.ts"
 import { Venues } from "./Venues.tsx"
-import { type Span, spans } from "./windows.ts"
-import { watched } from "../data/watched.ts"
+import { Watchlists } from "./Watchlists.tsx"
+import { spans } from "./windows.ts"
 import { Choice } from "../parts/Choice.tsx"
-import { TokenLink } from "../parts/Links.tsx"
+import { Tabs } from "../parts/Tabs.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import "../style/market.css"
 
-/** Links to the tokens that this browser watches; nothing without any. */
-const WatchedTokens = () => {
-  const tokens = watched()
-  return tokens.length === 0 ? null : (
-    <nav class="row watched" aria-label="Watched tokens">
-      <span class="soft">Watched</span>
-      {tokens.map(({ mint, symbol }) => (
-        <TokenLink key={mint} mint={mint} symbol={symbol} />
-      ))}
-    </nav>
-  )
-}
-
-/** The market at a glance. */
+/** The market: its totals, and below them one of several lists. The address says which, and how it is sorted. */
 export const Market = () => {
   useTitle("Market")
-  const [span, setSpan] = useState<Span>("1h")
+  const state = useMarketState()
+  const { span, tab } = state
   return (
-    <>
+    <div class="market">
       <div class="row spread head">
         <h1>Market</h1>
-        <FindToken />
-        <Choice label="Window" options={spans} value={span} onChange={setSpan} />
+        <Choice label="Window" options={spans} value={span} onChange={state.setSpan} />
       </div>
-      <WatchedTokens />
-      <div class="board">
-        <Overview span={span} />
-        <Movers span={span} />
-        <Launches span={span} />
-        <Venues span={span} />
-      </div>
-    </>
+      <Overview span={span} />
+      <Tabs label="Parts of the market" tabs={tabs} chosen={tab} onChoose={state.setTab}>
+        {tab === "tokens" && <Tokens state={state} />}
+        {tab === "launches" && <Launches span={span} />}
+        {tab === "watchlists" && <Watchlists state={state} />}
+        {tab === "map" && <HeatMap state={state} />}
+        {tab === "venues" && <Venues span={span} />}
+      </Tabs>
+    </div>
   )
 }

@@ -1,4 +1,6 @@
+import { Disc } from "../parts/Disc.tsx"
 import { TokenLink } from "../parts/Links.tsx"
+import { Star } from "../parts/Star.tsx"
 import { shortAddress } from "../parts/words.ts"
 
 /** A token as answers name it. Symbol and name are unverified text and may run in any direction. */
@@ -12,14 +14,21 @@ export interface TokenJson {
 export const symbolOf = ({ address, symbol }: TokenJson): string =>
   symbol === null || symbol.trim() === "" ? shortAddress(address) : symbol
 
-/** A link to the page of a token, followed by its name. */
-export const TokenName = ({ token: { address, name, symbol } }: { readonly token: TokenJson }) => (
-  <span class="token">
-    <TokenLink mint={address} symbol={symbol} />
-    {name !== null && (
-      <bdi class="soft" title={name}>
-        {name}
-      </bdi>
-    )}
-  </span>
-)
+/** A token in a list: star, disc, and a link to its page followed by its name. */
+export const TokenName = ({ list, token }: { readonly token: TokenJson; readonly list?: string }) => {
+  const symbol = symbolOf(token)
+  return (
+    <span class="token-cell">
+      <Star mint={token.address} symbol={symbol} {...(list === undefined ? {} : { list })} />
+      <Disc mint={token.address} symbol={symbol} />
+      <span class="token">
+        <TokenLink mint={token.address} symbol={token.symbol} />
+        {token.name !== null && (
+          <bdi class="soft" title={token.name}>
+            {token.name}
+          </bdi>
+        )}
+      </span>
+    </span>
+  )
+}

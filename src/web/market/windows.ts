@@ -14,3 +14,6 @@ export const EVERY_MS = 10_000
 
 /** Milliseconds between two reads of a part that a socket keeps current. */
 export const LIVE_MS = 60_000
+
+/** Milliseconds between two reads of the changes in windows that are not the chosen one. */
+export const OTHERS_MS = 30_000

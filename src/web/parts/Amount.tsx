@@ -1,28 +1,29 @@
 /** Amounts that the API gives as decimal text or as JSON numbers. */
-import { directionOf, shortDecimal, tidyDecimal, withUnit } from "./numbers.ts"
+import { directionOf, type Writing, written } from "./numbers.ts"
 
 const SIGNIFICANT = 6
 const SIGNIFICANT_OF_RATIOS = 3
 
-/** Decimal text of a number, without exponent, rounded to `digits` significant digits. */
-export const textOf = (value: number, digits: number = SIGNIFICANT): string =>
-  new Intl.NumberFormat("en", { useGrouping: false, maximumSignificantDigits: digits }).format(value)
-
 /**
- * An amount with its unit. Null is a dash, with the reason in the title. `signed` colours gains and losses and puts a
- * plus before gains; `short` cuts the amount to about four digits.
+ * Decimal text of a number, without exponent, rounded to `digits` significant digits. A whole number keeps all of its
+ * digits.
  */
+export const textOf = (value: number, digits: number = SIGNIFICANT): string =>
+  new Intl.NumberFormat("en", {
+    useGrouping: false,
+    ...(Number.isInteger(value) ? {} : { maximumSignificantDigits: digits })
+  }).format(value)
+
+/** An amount with its unit. Null is a dash, with the reason in the title. `signed` also colours gains and losses. */
 export const Amount = ({
   of: amount,
   short = false,
   signed = false,
   unit,
   why = "unknown"
-}: {
+}: Writing & {
   readonly of: string | number | null
   readonly unit: "usd" | "sol" | "percent" | "bps" | "plain"
-  readonly short?: boolean
-  readonly signed?: boolean
   readonly why?: string
 }) => {
   if (amount === null) {
@@ -37,8 +38,7 @@ export const Amount = ({
   const direction = signed ? directionOf(text) : null
   return (
     <data class={`figure ${direction ?? ""}`} value={text} title={`${amount} ${unit}`}>
-      {direction === "up" && "+"}
-      {withUnit((short ? shortDecimal : tidyDecimal)(text), unit)}
+      {written(text, unit, { short, signed })}
     </data>
   )
 }

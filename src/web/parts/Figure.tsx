@@ -1,33 +1,23 @@
 /** Numbers of the API with how well they are known: a mark for the eye, words for a screen reader. */
-import { decimalText, directionOf, shortDecimal, tidyDecimal, withUnit } from "./numbers.ts"
+import { decimalText, directionOf, type ScalarJson, tidyDecimal, type Writing, written } from "./numbers.ts"
 import { useFlash } from "./useFlash.ts"
 import { ageWords, because } from "./words.ts"
 
-/** One number as the API gives it. */
-export interface ScalarJson {
-  readonly value: string | null
-  readonly unit: string
-  readonly status: "known" | "partial" | "stale" | "unavailable"
-  readonly observedAtMs: number | null
-  readonly expiresAtMs: number | null
-  readonly coverage: { readonly complete: boolean; readonly reason: string | null }
-}
+const states = { known: "complete", partial: "incomplete", stale: "out of date", unavailable: "unknown" } as const
 
 /** How well a number is known, in words. */
 export const knowledgeOf = ({ coverage, observedAtMs, status }: ScalarJson): string => {
-  const age = observedAtMs === null ? "" : `, observed ${ageWords(Date.now() - observedAtMs)} ago`
-  return `${status}${because(coverage)}${age}`
+  const age = observedAtMs === null ? "" : `, measured ${ageWords(Date.now() - observedAtMs)} ago`
+  return `${states[status]}${because(coverage)}${age}`
 }
 
-/** A number. An unknown one is a dash, never a zero. `short` cuts it to about four digits. */
+/** A number. An unknown one is a dash, never a zero. `signed` is for changes. */
 export const Figure = ({
   of: scalar,
   short = false,
   signed = false
-}: {
+}: Writing & {
   readonly of: ScalarJson
-  readonly signed?: boolean
-  readonly short?: boolean
 }) => {
   const words = knowledgeOf(scalar)
   const { status, unit, value } = scalar
@@ -39,7 +29,7 @@ export const Figure = ({
       value={value ?? ""}
       title={value === null ? words : `${value} ${unit}, ${words}`}
     >
-      {value === null ? "–" : withUnit((short ? shortDecimal : tidyDecimal)(value), unit)}
+      {value === null ? "–" : written(value, unit, { short, signed })}
       {status !== "known" && <span class="mark" aria-hidden="true" />}
       <span class="hidden">, {words}</span>
     </data>

@@ -1,13 +1,27 @@
 /** Tokens, wallets, pools and times as pages name them. */
 import type { ComponentChildren } from "preact"
+import { useSymbol } from "../data/tokenNames.ts"
 import { ageWords, shortAddress, timeText } from "./words.ts"
 
-/** A link to the page of a token, with its symbol where it has one. */
-export const TokenLink = ({ mint, symbol = null }: { readonly mint: string; readonly symbol?: string | null }) => (
-  <a href={`/t/${mint}`} title={mint}>
-    {symbol === null ? <span class="address">{shortAddress(mint)}</span> : <bdi title={symbol}>{symbol}</bdi>}
-  </a>
-)
+/** A link to the page of a token, with its symbol. Where the caller has none, the service is asked for it. */
+export const TokenLink = ({
+  mint,
+  symbol: given = null
+}: {
+  readonly mint: string
+  readonly symbol?: string | null
+}) => {
+  const symbol = useSymbol(mint, given)
+  return (
+    <a href={`/t/${mint}`} title={mint}>
+      {symbol === null || symbol.trim() === "" ? (
+        <span class="address">{shortAddress(mint)}</span>
+      ) : (
+        <bdi title={symbol}>{symbol}</bdi>
+      )}
+    </a>
+  )
+}
 
 /** A link to the page of a wallet, with its label where it has one. */
 export const WalletLink = ({

@@ -1,5 +1,6 @@
 /** Tables that scroll sideways on their own where the page is narrow. */
 import type { ComponentChildren } from "preact"
+import type { Sorting } from "./sorting.ts"
 import { Empty } from "./States.tsx"
 
 export interface Column<Row> {
@@ -8,6 +9,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean
   /** Shows the name to screen readers only. */
   readonly isUnnamed?: boolean
+  /** Key by which the table can be sorted; without one the head is plain text. */
+  readonly sort?: string
   readonly cell: (row: Row) => ComponentChildren
 }
 
@@ -19,22 +22,83 @@ export interface TableProps<Row> {
   readonly keyOf: (row: Row) => string
   /** Stands in place of a table without rows. By default the table shows its head alone. */
   readonly empty?: ComponentChildren
+  readonly sorting?: Sorting
+  /** Sorts by a column: downwards first, and the other way round the second time. */
+  readonly onSort?: (sorting: Sorting) => void
+  /** True for closer rows. */
+  readonly isDense?: boolean
+}
+
+const rowSteps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
+
+/** The arrow keys move between the links that name the rows. */
+const stepRows = (event: KeyboardEvent) => {
+  const step = rowSteps[event.key]
+  const { currentTarget: region, target } = event
+  if (step === undefined || !(region instanceof Element) || !(target instanceof HTMLAnchorElement)) {
+    return
+  }
+  const links = Array.from(region.querySelectorAll<HTMLElement>("tbody th a"))
+  const next = links[links.indexOf(target) + step]
+  if (links.includes(target) && next !== undefined) {
+    event.preventDefault()
+    next.focus()
+  }
+}
+
+const Head = <Row,>({
+  column: { isNumber, isUnnamed, name, sort },
+  onSort,
+  sorting
+}: Pick<TableProps<Row>, "onSort" | "sorting"> & { readonly column: Column<Row> }) => {
+  const isSorted = sort !== undefined && sort === sorting?.key
+  const isDown = isSorted && sorting.isDown
+  return (
+    <th
+      scope="col"
+      class={isNumber === true ? "number" : undefined}
+      aria-sort={isSorted ? (isDown ? "descending" : "ascending") : undefined}
+    >
+      {isUnnamed === true ? (
+        <span class="hidden">{name}</span>
+      ) : sort === undefined || onSort === undefined ? (
+        name
+      ) : (
+        <button type="button" class="sort" onClick={() => onSort({ key: sort, isDown: !isDown })}>
+          {name}
+          <span aria-hidden="true">{isSorted ? (isDown ? "▾" : "▴") : ""}</span>
+        </button>
+      )}
+    </th>
+  )
 }
 
 /** A table with a caption. The first column names the row. */
-export const Table = <Row,>({ caption, columns, empty, keyOf, rows }: TableProps<Row>) =>
+export const Table = <Row,>({
+  caption,
+  columns,
+  empty,
+  isDense = false,
+  keyOf,
+  onSort,
+  rows,
+  sorting
+}: TableProps<Row>) =>
   rows.length === 0 && empty !== undefined ? (
     <Empty>{empty}</Empty>
   ) : (
-    <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+    <div class="scroll" role="region" aria-label={caption} tabIndex={0} onKeyDown={stepRows}>
+      <table class={isDense ? "dense" : undefined}>
         <caption>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ isNumber, isUnnamed, name }) => (
-              <th key={name} scope="col" class={isNumber === true ? "number" : undefined}>
-                {isUnnamed === true ? <span class="hidden">{name}</span> : name}
-              </th>
+            {columns.map((column) => (
+              <Head
+                key={column.name}
+                column={column}
+                {...(sorting === undefined ? {} : { sorting })}
+                {...(onSort === undefined ? {} : { onSort })}
+              />
             ))}
           </tr>
         </thead>

@@ -1,4 +1,14 @@
-/** Exact decimal texts, made readable. Digits are cut and grouped as text; nothing becomes a float. */
+/** Exact decimal texts, made readable in the locale of the reader. Digits are cut as text; nothing becomes a float. */
+
+/** One number as the API gives it. */
+export interface ScalarJson {
+  readonly value: string | null
+  readonly unit: string
+  readonly status: "known" | "partial" | "stale" | "unavailable"
+  readonly observedAtMs: number | null
+  readonly expiresAtMs: number | null
+  readonly coverage: { readonly complete: boolean; readonly reason: string | null }
+}
 
 /** Atomic units as decimal text. */
 export const decimalText = (units: string, decimals: number): string => {
@@ -9,21 +19,60 @@ export const decimalText = (units: string, decimals: number): string => {
   return `${sign}${whole}${fraction === "" ? "" : `.${fraction}`}`
 }
 
-const grouped = (whole: string): string => whole.replaceAll(/\B(?=(?:\d{3})+$)/gu, " ")
+/** Separators of thousands and of decimals. */
+interface Separators {
+  readonly group: (whole: string) => string
+  readonly point: string
+}
 
-const SIGNIFICANT = 6
+/** How a locale writes numbers, always with the digits 0 to 9. By default the locale of the reader. */
+export const separatorsOf = (locale?: string): Separators => {
+  const format = new Intl.NumberFormat(locale, { numberingSystem: "latn" })
+  const point = format.formatToParts(1.5).find(({ type }) => type === "decimal")?.value ?? "."
+  return { group: (whole) => format.format(BigInt(whole)), point }
+}
 
-/**
- * Decimal text in groups of three digits, cut (not rounded) to about six significant digits. Show the exact text beside
- * it, in a title.
- */
-export const tidyDecimal = (text: string): string => {
+const ofReader = separatorsOf()
+
+const SUBSCRIPTS = Array.from("₀₁₂₃₄₅₆₇₈₉")
+/** Zeros after the point from which their number is written in place of them. */
+const MANY_ZEROS = 4
+
+/** A fraction whose many zeros at the beginning are counted: `00001234` becomes `0₄1234`. */
+const folded = (fraction: string): string => {
+  const zeros = /^0*/u.exec(fraction)?.[0].length ?? 0
+  return zeros < MANY_ZEROS || zeros === fraction.length
+    ? fraction
+    : `0${Array.from(String(zeros), (digit) => SUBSCRIPTS[Number(digit)] ?? digit).join("")}${fraction.slice(zeros)}`
+}
+
+/** Sign, digits before the point and digits after it. */
+const partsOf = (text: string): readonly [sign: string, whole: string, fraction: string] => {
   const sign = text.startsWith("-") ? "-" : ""
   const [whole = "0", fraction = ""] = text.slice(sign.length).split(".")
+  return [sign, whole, fraction]
+}
+
+const joined = (sign: string, whole: string, fraction: string, { group, point }: Separators): string =>
+  `${sign}${group(whole)}${fraction === "" ? "" : `${point}${folded(fraction)}`}`
+
+const SIGNIFICANT = 6
+const SIGNIFICANT_OF_TINY = 4
+
+/** Digits after the point that are shown of a number below 1 and above 0. */
+const keptBelowOne = (fraction: string, significant: number): number => {
   const zeros = /^0*/u.exec(fraction)?.[0].length ?? 0
-  const kept = whole === "0" ? zeros + SIGNIFICANT : Math.max(0, SIGNIFICANT - whole.length)
-  const shown = fraction.slice(0, Math.max(kept, whole === "0" ? 0 : 2)).replace(/0+$/u, "")
-  return `${sign}${grouped(whole)}${shown === "" ? "" : `.${shown}`}`
+  return zeros + (zeros < MANY_ZEROS ? significant : Math.min(significant, SIGNIFICANT_OF_TINY))
+}
+
+/**
+ * Decimal text with thousands, cut (not rounded) to about six significant digits. Many zeros after the point are
+ * counted: `0.0₅1234`. Show the exact text beside it, in a title.
+ */
+export const tidyDecimal = (text: string, separators: Separators = ofReader): string => {
+  const [sign, whole, fraction] = partsOf(text)
+  const kept = whole === "0" ? keptBelowOne(fraction, SIGNIFICANT) : Math.max(2, SIGNIFICANT - whole.length)
+  return joined(sign, whole, fraction.slice(0, kept).replace(/0+$/u, ""), separators)
 }
 
 /** Decimal text with its unit, such as `-$1.5` or `2 SOL`. Other units than these add nothing. */
@@ -48,18 +97,53 @@ export const withUnit = (text: string, unit: string): string => {
 export const directionOf = (text: string): "up" | "down" | null =>
   /^-?[0.]*$/u.test(text) ? null : text.startsWith("-") ? "down" : "up"
 
-const SCALES = ["", " K", " M", " B", " T"] as const
-const SHORT = 4
+/** Orders decimal texts from the least to the greatest, exactly. */
+export const compareDecimals = (one: string, other: string): number => {
+  const [[sign, whole, fraction], [otherSign, otherWhole, otherFraction]] = [partsOf(one), partsOf(other)]
+  if (sign !== otherSign) {
+    return sign === "-" ? -1 : 1
+  }
+  const places = Math.max(fraction.length, otherFraction.length)
+  const difference =
+    BigInt(whole + fraction.padEnd(places, "0")) - BigInt(otherWhole + otherFraction.padEnd(places, "0"))
+  const order = difference === 0n ? 0 : difference < 0n ? -1 : 1
+  return sign === "-" ? -order : order
+}
+
+const SCALES = ["", "K", "M", "B", "T"] as const
+/** Digits after the point of a short number, the same everywhere, so that numbers below one another align. */
+const PLACES = 2
 
 /**
- * Decimal text cut (not rounded) to about four digits, with K, M, B or T. For tables; show the exact text in a title.
+ * Decimal text cut (not rounded) to two digits after the point, with K, M, B or T from a thousand on. A whole number
+ * below a thousand stays whole when `isCount`. A number below 0.01 keeps two significant digits. For tables; show the
+ * exact text in a title.
  */
-export const shortDecimal = (text: string): string => {
-  const sign = text.startsWith("-") ? "-" : ""
-  const [whole = "0", fraction = ""] = text.slice(sign.length).split(".")
-  const scale = whole.length <= SHORT ? 0 : Math.min(SCALES.length - 1, Math.floor((whole.length - 1) / 3))
-  const point = whole.length - 3 * scale
-  const zeros = whole === "0" ? (/^0*/u.exec(fraction)?.[0].length ?? 0) : -point
-  const rest = `${whole.slice(point)}${fraction}`.slice(0, Math.max(0, zeros + SHORT)).replace(/0+$/u, "")
-  return `${sign}${grouped(whole.slice(0, point))}${rest === "" ? "" : `.${rest}`}${SCALES[scale]}`
+export const shortDecimal = (text: string, isCount = false, separators: Separators = ofReader): string => {
+  const [sign, whole, fraction] = partsOf(text)
+  const scale = Math.min(SCALES.length - 1, Math.floor((whole.length - 1) / 3))
+  const head = scale === 0 ? whole : whole.slice(0, -3 * scale)
+  if (scale === 0 && (directionOf(text) === null || (isCount && fraction === ""))) {
+    return joined(sign, whole, "", separators)
+  }
+  const isTiny = whole === "0" && fraction.startsWith("0".repeat(PLACES))
+  const rest = isTiny
+    ? fraction.slice(0, keptBelowOne(fraction, PLACES)).replace(/0+$/u, "")
+    : `${whole.slice(head.length)}${fraction}`.slice(0, PLACES).padEnd(PLACES, "0")
+  return `${joined(sign, head, rest, separators)}${SCALES[scale]}`
+}
+
+/** How a number is written. */
+export interface Writing {
+  /** Cuts it, see `shortDecimal`. */
+  readonly short?: boolean
+  /** Puts a plus before a gain. */
+  readonly signed?: boolean
+}
+
+/** Decimal text as pages show it: with its unit, and with its sign where it is a change. */
+export const written = (text: string, unit: string, { short = false, signed = false }: Writing = {}): string => {
+  const isCount = unit === "count" || unit === "plain"
+  const plus = signed && directionOf(text) === "up" ? "+" : ""
+  return `${plus}${withUnit(short ? shortDecimal(text, isCount) : tidyDecimal(text), unit)}`
 }

@@ -18,18 +18,18 @@ export const ageWords = (ms: number): string => {
 
 const reasons: Readonly<Record<string, string>> = {
   not_captured: "it was not recorded at the time",
-  backfill_running: "its history is still being read",
-  source_gap: "some blocks are missing",
+  backfill_running: "the history is still being read",
+  source_gap: "some blocks of the chain are missing",
   resolution_retention: "data this fine is no longer kept",
-  range_clipped: "only part of the range is covered",
-  limit_clipped: "there is more than the limit allows",
-  supply_unknown: "the supply is unknown",
-  basis_unknown: "a cost is unknown",
+  range_clipped: "only part of this time was recorded",
+  limit_clipped: "there is more than one answer holds",
+  supply_unknown: "the supply of the token is unknown",
+  basis_unknown: "what something cost is unknown",
   mark_unknown: "a price is unknown",
-  observed_swaps_only: "only observed swaps are counted",
-  source_stale: "the source is stale",
+  observed_swaps_only: "only trades that were seen are counted",
+  source_stale: "its source has been silent for too long",
   deadline: "reading it took too long",
-  budget: "it reached a limit of the service"
+  budget: "counting all of it would exceed a limit of the service"
 }
 
 /** Why a number is incomplete or unknown, in words. Takes a reason code of the contract. */

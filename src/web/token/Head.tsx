@@ -4,15 +4,16 @@ import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { useMarket } from "../data/useLive.ts"
 import { type Read, useRead } from "../data/useRead.ts"
-import { isWatched, setWatched } from "../data/watched.ts"
+import { useWatchlists } from "../data/watched.ts"
 import { symbolOf } from "../market/TokenName.tsx"
 import { type Span, spans } from "../market/windows.ts"
 import { Choice } from "../parts/Choice.tsx"
+import { Disc } from "../parts/Disc.tsx"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { Figure, type ScalarJson } from "../parts/Figure.tsx"
+import { Figure } from "../parts/Figure.tsx"
 import { When } from "../parts/Links.tsx"
-import { directionOf, shortDecimal, tidyDecimal, withUnit } from "../parts/numbers.ts"
+import { type ScalarJson, written } from "../parts/numbers.ts"
 import { useTitle } from "../parts/useTitle.ts"
 import { isolated, shortAddress } from "../parts/words.ts"
 import { namesOf, type RiskAnswer } from "./Risk.tsx"
@@ -49,22 +50,19 @@ const useLaunch = (mint: string): Found | null => {
 /** The title of the document: symbol, price and change. */
 const titleOf = (symbol: string, price: ScalarJson | null, change: ScalarJson | null): string => {
   const figures = [
-    ...(price === null || price.value === null ? [] : [withUnit(tidyDecimal(price.value), "usd")]),
+    ...(price === null || price.value === null ? [] : [written(price.value, "usd")]),
     ...(change === null || change.value === null
       ? []
-      : [`${directionOf(change.value) === "up" ? "+" : ""}${withUnit(shortDecimal(change.value), "percent")}`])
+      : [written(change.value, "percent", { short: true, signed: true })])
   ]
   return [isolated(symbol), figures.join(" ")].filter((part) => part !== "").join(" · ")
 }
 
 const Watch = ({ mint, symbol }: { readonly mint: string; readonly symbol: string }) => {
-  const [isOn, setOn] = useState(() => isWatched(mint))
-  const toggle = () => {
-    setWatched({ mint, symbol }, !isOn)
-    setOn(!isOn)
-  }
+  const { isWatched, setWatched } = useWatchlists()
+  const isOn = isWatched(mint)
   return (
-    <button type="button" aria-pressed={isOn} onClick={toggle}>
+    <button type="button" aria-pressed={isOn} onClick={() => setWatched({ mint, symbol }, !isOn)}>
       Watch
     </button>
   )
@@ -162,9 +160,7 @@ export const Head = ({
     <section class="card token-head" aria-label="Token at a glance">
       <div class="row spread">
         <div class="row names">
-          <span class="disc" aria-hidden="true">
-            {Array.from(symbol).slice(0, 2).join("").toUpperCase()}
-          </span>
+          <Disc mint={mint} symbol={symbol} />
           <h1>
             <bdi>{symbol}</bdi>{" "}
             {facts !== null && facts.token.name !== null && <bdi class="soft full-name">{facts.token.name}</bdi>}

@@ -3,7 +3,6 @@ import { useRef, useState } from "preact/hooks"
 import { isMissing } from "../data/request.ts"
 import { type Read, useRead } from "../data/useRead.ts"
 import { NotFound } from "../frame/NotFound.tsx"
-import { FindToken } from "../market/FindToken.tsx"
 import { symbolOf } from "../market/TokenName.tsx"
 import { Loading } from "../parts/States.tsx"
 import { Tabs } from "../parts/Tabs.tsx"
@@ -104,7 +103,6 @@ export const Token = () => {
           <Windows read={stats} />
         </div>
         <div class="stack">
-          <FindToken />
           <Trading read={facts} />
           <TokenFacts read={facts} />
         </div>

@@ -35,8 +35,8 @@ const sides = [
 const sizes = [
   ["", "Any size"],
   ["100", "$100"],
-  ["1000", "$1 K"],
-  ["10000", "$10 K"]
+  ["1000", "$1K"],
+  ["10000", "$10K"]
 ] as const
 
 const columnsOf = (denom: Denom): ReadonlyArray<Column<Trade>> => [

@@ -10,7 +10,7 @@ import {
   type Time,
   type UTCTimestamp
 } from "lightweight-charts"
-import { shortDecimal } from "../parts/numbers.ts"
+import { shortDecimal, tidyDecimal } from "../parts/numbers.ts"
 import { textOf } from "../parts/Amount.tsx"
 import type { DrawnBar } from "./bars.ts"
 
@@ -76,8 +76,11 @@ const tickText = (time: Time, kind: TickMarkType): string => {
   return kind !== TickMarkType.DayOfMonth ? clock : isMidnight ? day : `${day} ${clock}`
 }
 
-/** A price of any size in about four digits. */
-const priceText = (price: number): string => shortDecimal(textOf(price))
+/** From this price on a mark of the price axis is cut to thousands or millions. */
+const CUT_FROM = 100_000
+
+/** A price or a market value of any size, for the price axis. */
+const priceText = (price: number): string => (price < CUT_FROM ? tidyDecimal : shortDecimal)(textOf(price, 5))
 
 /**
  * The library's own style element and logo stay off: the content security policy allows no inline style, and the footer

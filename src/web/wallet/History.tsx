@@ -4,7 +4,7 @@ import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { SelectField } from "../parts/Field.tsx"
-import { tidyDecimal, withUnit } from "../parts/numbers.ts"
+import { written } from "../parts/numbers.ts"
 import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { daysDrawn } from "./days.ts"
@@ -48,7 +48,7 @@ const columns: ReadonlyArray<Column<Day>> = [
   }
 ]
 
-const dollars = (amount: string): string => withUnit(tidyDecimal(amount), "usd")
+const dollars = (amount: string): string => written(amount, "usd")
 
 const extremesOf = (amounts: ReadonlyArray<string>): string => {
   const sorted = amounts.toSorted((one, other) => Number(one) - Number(other))

@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso"
-import { useEffect, useId, useState } from "preact/hooks"
+import { useEffect, useId, useRef, useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { type Read, useRead } from "../data/useRead.ts"
 import { Figure } from "../parts/Figure.tsx"
@@ -93,13 +93,34 @@ const Options = ({
   </ul>
 )
 
+/** True where a key that is pressed is text. */
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
+
+/** The key `/` moves the focus to an input, on every page. */
+const useSlash = () => {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
+        event.preventDefault()
+        input.current?.focus()
+      }
+    }
+    document.addEventListener("keydown", press)
+    return () => document.removeEventListener("keydown", press)
+  }, [])
+  return input
+}
+
 /**
- * A field that finds tokens while the user types. The arrow keys choose a token, Enter opens it, Escape closes the
- * list.
+ * A field that finds tokens while the user types. `/` moves to it, the arrow keys choose a token, Enter opens it.
+ * Escape closes the list, and then leaves the field.
  */
 export const FindToken = () => {
   const { route, url } = useLocation()
   const id = useId()
+  const input = useSlash()
   const [text, setText] = useState("")
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
@@ -147,6 +168,10 @@ export const FindToken = () => {
       setActive(Math.min(rows.length - 1, Math.max(-1, next)))
     }
     if (event.key === "Escape") {
+      if (!isShown) {
+        setText("")
+        input.current?.blur()
+      }
       close()
       setActive(-1)
     }
@@ -161,13 +186,15 @@ export const FindToken = () => {
     <search class="find" onFocusOut={leave}>
       <form onSubmit={enter} noValidate>
         <input
+          ref={input}
           role="combobox"
+          aria-keyshortcuts="/"
           aria-label="Find a token by symbol, name or mint"
           aria-autocomplete="list"
           aria-expanded={isShown && rows.length > 0}
           aria-controls={`${id}-list`}
           aria-activedescendant={isShown && active >= 0 ? `${id}-${active}` : undefined}
-          placeholder="Symbol, name or mint"
+          placeholder="Search token or mint   /"
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}

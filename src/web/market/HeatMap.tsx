@@ -1,0 +1,62 @@
+import { Panel } from "../parts/Panel.tsx"
+import { written } from "../parts/numbers.ts"
+import { Empty } from "../parts/States.tsx"
+import { heatOf, type Line } from "./ranking.ts"
+import { tilesOf } from "./tiles.ts"
+import { symbolOf } from "./TokenName.tsx"
+import { useLines } from "./useLines.ts"
+import type { MarketState } from "./useMarketState.ts"
+import { EVERY_MS, type Span } from "./windows.ts"
+
+const MOST = 40
+const ASPECT = 2.6
+const no: ReadonlySet<string> = new Set()
+
+/** Weight of a volume for the eye: its square root, so that small tokens stay readable. */
+const weightOf = ({ volumeUsd }: Line): number => Math.sqrt(Number(volumeUsd?.value ?? 0))
+
+const Tiles = ({ lines, span }: { readonly lines: ReadonlyArray<Line>; readonly span: Span }) => {
+  const shown = lines.filter((line) => weightOf(line) > 0).slice(0, MOST)
+  const places = tilesOf(shown.map(weightOf), ASPECT)
+  return shown.length === 0 ? (
+    <Empty>No token was traded in this window.</Empty>
+  ) : (
+    <ul class="map plain-list">
+      {shown.map(({ changes, token, volumeUsd }, at) => {
+        const { height = 0, width = 0, x = 0, y = 0 } = places[at] ?? {}
+        const change = changes[span]?.value ?? null
+        const volume = volumeUsd?.value ?? null
+        return (
+          <li
+            key={token.address}
+            style={{ left: `${x}%`, top: `${y}%`, width: `${width}%`, height: `${height}%` }}
+            class={`heat${heatOf(change)}`}
+          >
+            <a
+              href={`/t/${token.address}`}
+              title={volume === null ? token.address : `Volume ${written(volume, "usd", { short: true })}`}
+            >
+              <bdi>{symbolOf(token)}</bdi>
+              <span>{change === null ? "–" : written(change, "percent", { short: true, signed: true })}</span>
+            </a>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** The most traded tokens as tiles: the larger the more volume, the stronger the colour the larger the change. */
+export const HeatMap = ({ state: { minLiquidityUsd, minVolumeUsd, span } }: { readonly state: MarketState }) => {
+  const { isLive, lines, read } = useLines({ span, rank: "volume", minLiquidityUsd, minVolumeUsd, columns: no })
+  return (
+    <Panel title="Heat map" read={read} everyMs={EVERY_MS} isLive={isLive} rows={16}>
+      {() => (
+        <>
+          <p class="note">Size by volume, colour by the change of the price in the window.</p>
+          <Tiles lines={lines} span={span} />
+        </>
+      )}
+    </Panel>
+  )
+}
