@@ -16,6 +16,7 @@ import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
 import { NoQuery } from "./parameters.ts"
 import { SpotQuote } from "./schemas/Quote.ts"
+import { RouteSimulation } from "./schemas/RouteSimulation.ts"
 import { TransactionReport } from "./schemas/TransactionReport.ts"
 import { tradeFields, twoMints } from "./Spot.ts"
 import { field } from "../domain/field.ts"
@@ -26,10 +27,21 @@ export const RouteBody = Schema.Struct({
     Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
     "Always solana."
   ),
+  simulate: field(
+    Schema.optionalKey(Schema.Boolean),
+    "`true`: also executes the hops as one transaction, with their programs on the accounts in memory, and answers what they took and paid. Costs 5 units."
+  ),
   ...tradeFields
 })
   .check(Schema.makeFilter(twoMints, { toJsonSchema: () => ({}) }))
   .annotate({ identifier: "RouteRequest", description: "One trade to route." })
+
+export class RouteAnswer extends Schema.Opaque<RouteAnswer>()(
+  Schema.Struct({
+    ...SpotQuote.fields,
+    simulation: field(Schema.optionalKey(RouteSimulation), "What the programs of the route did; with simulate only.")
+  }).annotate({ identifier: "RouteAnswer", description: "A routed trade." })
+) {}
 
 export class TransactionStatusAnswer extends Schema.Opaque<TransactionStatusAnswer>()(
   Schema.Struct({
@@ -51,7 +63,7 @@ export class RoutingGroup extends HttpApiGroup.make("routing")
     HttpApiEndpoint.post("route", "/api/v1/route", {
       query: NoQuery,
       payload: RouteBody,
-      success: SpotQuote,
+      success: RouteAnswer,
       error: [RouteNotFound, RouteTypeNotServed, RateLimited, UpstreamUnavailable]
     })
       .middleware(JsonBody)

@@ -1,6 +1,7 @@
 /** What quotes need from execution: a route over venues whose program is executed, where it pays more. */
-import { Context, type Effect, Layer } from "effect"
-import type { QuoteRefusal, QuoteRequest } from "../api/schemas/Quote.ts"
+import { Context, Effect, Layer } from "effect"
+import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
+import type { RouteSimulation } from "../api/schemas/RouteSimulation.ts"
 import type { PoolBook } from "./pools/PoolBook.ts"
 import type { Moment, PricedRoute } from "./spotQuote.ts"
 
@@ -27,26 +28,48 @@ export type Improve = (
   terms: ExecutedTerms
 ) => Effect.Effect<Found> | null
 
-/** The executions of this process. */
-export interface ExecutedQuotes {
+/** Runs the route of a quote with its programs, as one transaction. Never fails. */
+export type Simulate = (quote: SpotQuote) => Effect.Effect<RouteSimulation>
+
+/** What a process does that executes programs. */
+export interface Executions {
   readonly improve: Improve
-  readonly install: (improve: Improve) => void
+  readonly simulate: Simulate
 }
 
-const none: Improve = () => null
+/** The executions of this process. */
+export interface ExecutedQuotes extends Executions {
+  /** Replaces the executions; null removes them. */
+  readonly install: (executions: Executions | null) => void
+}
+
+const none: Executions = {
+  improve: () => null,
+  simulate: () =>
+    Effect.succeed({
+      state: "not_executed",
+      atSlot: null,
+      hops: [],
+      outAmount: null,
+      computeUnits: null,
+      differsAt: null,
+      detail: "This process executes no programs (EXECUTE_BUDGET)."
+    })
+}
 
 /** Without a layer, nothing is executed. */
 export const ExecutedQuotes = Context.Reference<ExecutedQuotes>("fathom/quotes/ExecutedQuotes", {
-  defaultValue: () => ({ improve: none, install: () => undefined })
+  defaultValue: () => ({ ...none, install: () => undefined })
 })
 
 /** Starts without executions. `install` adds them. */
 export const layer: Layer.Layer<never> = Layer.sync(ExecutedQuotes, () => {
   let installed = none
   return {
-    improve: (...given) => installed(...given),
-    install: (improve) => {
-      installed = improve
+    improve: (...given) => installed.improve(...given),
+    simulate: (quote) => installed.simulate(quote),
+    install: (executions) => {
+      installed = executions ?? none
     }
   }
 })

@@ -13,14 +13,16 @@ import {
   UpstreamUnavailable
 } from "../../api/errors/problems.ts"
 import type { RouteBody } from "../../api/Routing.ts"
-import type { QuoteRefusal } from "../../api/schemas/Quote.ts"
+import { Meter } from "../../api/middleware/Metering.ts"
+import type { QuoteRefusal, SpotQuote } from "../../api/schemas/Quote.ts"
 import type { ChainUnavailable } from "../../chain/ChainUnavailable.ts"
 import { TransactionStatus } from "../../chain/rpc/TransactionStatus.ts"
 import { isSignature, Signature } from "../../domain/Signature.ts"
 import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../../quotes/describeRefusal.ts"
+import { ExecutedQuotes } from "../../quotes/ExecutedQuotes.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { tooManyColdMints } from "../problems.ts"
-import { quoteResponse } from "../streams/wireQuote.ts"
+import { quoteResponse, simulatedResponse } from "../streams/wireQuote.ts"
 import { metaWith } from "./metaWith.ts"
 import { tradeRequest } from "./spotRequests.ts"
 
@@ -62,19 +64,32 @@ const upstreamProblems = {
 const upstreamProblem = ({ reason, retryAfterMs = 1000 }: ChainUnavailable) =>
   retryAfter(new upstreamProblems[reason](), retryAfterMs / 1000)
 
+/** Units of a route that is also executed. */
+const SIMULATION_UNITS = 5
+
 export const layer = HttpApiBuilder.group(
   Api,
   "routing",
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* QuoteEngine
+    const executions = yield* ExecutedQuotes
     const { find } = yield* TransactionStatus
 
+    /** The quote with what its programs did. Charged only once there is a quote. */
+    const simulated = Effect.fnUntraced(function* (quote: SpotQuote) {
+      const meter = yield* Meter
+      yield* meter.raiseTo(SIMULATION_UNITS)
+      const simulation = yield* executions.simulate(quote)
+      yield* simulation.state === "not_executed" ? meter.lowerTo(1) : Effect.void
+      return simulatedResponse(quote, simulation)
+    })
+
     const route = ({ payload }: { readonly payload: typeof RouteBody.Type }) => {
-      const { chain: _, ...trade } = payload
-      return tradeRequest(trade).pipe(
-        Effect.flatMap((request) => Effect.mapError(engine.quote(request), routeProblem)),
-        Effect.map(quoteResponse)
+      const { chain: _, simulate = false, ...trade } = payload
+      const quoted = tradeRequest(trade).pipe(
+        Effect.flatMap((request) => Effect.mapError(engine.quote(request), routeProblem))
       )
+      return simulate ? Effect.flatMap(quoted, simulated) : Effect.map(quoted, quoteResponse)
     }
 
     const status = Effect.fnUntraced(function* ({ params: { id } }: { readonly params: { readonly id: string } }) {

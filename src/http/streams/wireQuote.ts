@@ -1,6 +1,7 @@
 /** Encodes quotes and frames as JSON text. Written by hand, because every tick of every stream is encoded here. */
 import { HttpServerResponse } from "effect/http"
 import type { SpotQuote } from "../../api/schemas/Quote.ts"
+import type { RouteSimulation } from "../../api/schemas/RouteSimulation.ts"
 import type { Frame } from "../../api/schemas/QuoteStream.ts"
 
 const onWire = (quote: SpotQuote) => ({
@@ -42,6 +43,27 @@ export const quoteText = (quote: SpotQuote): string => JSON.stringify(onWire(quo
 /** The 200 response of a quote. */
 export const quoteResponse = (quote: SpotQuote): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(quoteText(quote), { contentType: "application/json" })
+
+/** The 200 response of a route that was also executed. */
+export const simulatedResponse = (
+  quote: SpotQuote,
+  { hops, outAmount, ...simulation }: RouteSimulation
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(
+    JSON.stringify({
+      ...onWire(quote),
+      simulation: {
+        ...simulation,
+        hops: hops.map(({ amountIn, amountOut, ...hop }) => ({
+          ...hop,
+          amountIn: amountIn.toString(),
+          amountOut: amountOut.toString()
+        })),
+        outAmount: outAmount?.toString() ?? null
+      }
+    }),
+    { contentType: "application/json" }
+  )
 
 /** Texts of quotes that several streams send. */
 const texts = new WeakMap<SpotQuote, string>()

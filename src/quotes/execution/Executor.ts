@@ -9,7 +9,7 @@ import { Readings } from "../../operations/Readings.ts"
 import { noteFailure } from "../../operations/SourceMonitor.ts"
 import type { HeldPool } from "../pools/PoolCache.ts"
 import { ExecutionBudget } from "./ExecutionBudget.ts"
-import type { ExecutionBatch, ExecutionReply } from "./executionWorker.ts"
+import type { ExecutionBatch, ExecutionJob, ExecutionReply, JobPool } from "./executionWorker.ts"
 import { executeBudget } from "./executionSettings.ts"
 import type { SwapOrder, SwapResult } from "./executeSwap.ts"
 import { executedVenues } from "./executedVenues.ts"
@@ -74,6 +74,15 @@ export class Executor extends Context.Service<
       clock: ChainClock,
       urgency?: Urgency
     ): Effect.Effect<ReadonlyArray<SwapResult>, ExecutionRefused>
+    /**
+     * Executes the swaps in one transaction. The trader has `amount` of the first input. Ends with the first hop that
+     * fails. The units of each result are those of the transaction up to that hop.
+     */
+    executePlan(
+      hops: ReadonlyArray<PlannedHop>,
+      amount: bigint,
+      clock: ChainClock
+    ): Effect.Effect<ReadonlyArray<SwapResult>, ExecutionRefused>
     /** Names the deployments that a pool is executed with. It changes with an upgrade. */
     readonly deploymentOf: (pool: HeldPool) => string
     readonly state: () => ExecutorState
@@ -82,11 +91,16 @@ export class Executor extends Context.Service<
   }
 >()("fathom/quotes/execution/Executor") {}
 
-interface Waiting {
+/** A hop of a plan: a pool with every account of its swap, and the swap. */
+export interface PlannedHop {
   readonly pool: HeldPool
+  readonly order: SwapOrder
+}
+
+interface Waiting {
+  readonly pools: ReadonlyArray<HeldPool>
   readonly programs: ReadonlyArray<Address>
-  readonly orders: ReadonlyArray<SwapOrder>
-  readonly clock: ChainClock
+  readonly job: ExecutionJob
   readonly done: Deferred.Deferred<ReadonlyArray<SwapResult>, ExecutionRefused>
   /** Forgets a result that failed, so that the next request tries again. */
   readonly forget: () => void
@@ -98,6 +112,12 @@ const programsOf = ({ program }: HeldPool): ReadonlyArray<Address> => [
   program.programId,
   ...(executedVenues.find((venue) => venue.program.programId === program.programId)?.calls ?? [])
 ]
+
+const jobPoolOf = ({ address, foundBy, program: { programId } }: HeldPool): JobPool => ({
+  programId,
+  pool: address,
+  foundBy
+})
 
 /** What the thread has been sent. */
 class Sent {
@@ -128,7 +148,7 @@ class Sent {
   /** The accounts of these jobs that the thread lacks or has in an older state. */
   accounts(jobs: ReadonlyArray<Waiting>): ExecutionBatch["accounts"] {
     const changed = new Map<Address, OnChainAccount | null>()
-    for (const { pool } of jobs) {
+    for (const pool of jobs.flatMap(({ pools }) => pools)) {
       for (const [address, account] of pool.accounts) {
         const known = this.#accounts.get(address)
         // Two jobs may hold different states of one account. The newer one counts.
@@ -261,9 +281,10 @@ const make = Effect.fnUntraced(function* (entry: URL) {
     counts.restarts += 1
     const blamed = jobs[Atomics.load(new Int32Array(progress), 0)]
     if (blamed !== undefined) {
-      const { dex, programId } = blamed.pool.program
-      stopped.add(programId, detail, monotonicMs(time))
-      yield* Effect.logError("An execution stopped its thread", { dex, pool: blamed.pool.address, detail })
+      for (const { address, program } of blamed.pools) {
+        stopped.add(program.programId, detail, monotonicMs(time))
+        yield* Effect.logError("An execution stopped its thread", { dex: program.dex, pool: address, detail })
+      }
     }
     yield* noteFailure(EXECUTION, detail)
     jobs.forEach((job) => fail(job, refuse(`the execution ended early: ${detail}`, 1000)))
@@ -295,13 +316,7 @@ const make = Effect.fnUntraced(function* (entry: URL) {
         return {
           programs: sent.programs(jobs, library),
           accounts: sent.accounts(jobs),
-          jobs: jobs.map(({ clock, orders, pool }) => ({
-            clock,
-            programId: pool.program.programId,
-            pool: pool.address,
-            foundBy: pool.foundBy,
-            orders
-          })),
+          jobs: jobs.map(({ job }) => job),
           progress
         }
       })
@@ -357,8 +372,7 @@ const make = Effect.fnUntraced(function* (entry: URL) {
       if (before !== undefined) {
         return Deferred.await(before)
       }
-      const programs = programsOf(pool)
-      const refusal = obstacle(pool, programs, urgency)
+      const refusal = obstacle(pool, programsOf(pool), urgency)
       if (refusal !== null) {
         return Effect.fail(refusal)
       }
@@ -366,13 +380,44 @@ const make = Effect.fnUntraced(function* (entry: URL) {
       if (state.results.size < MOST_RESULTS) {
         state.results.set(key, done)
       }
-      queues[urgency].push({ pool, programs, orders, clock, done, forget: () => void state.results.delete(key) })
+      queues[urgency].push({
+        pools: [pool],
+        programs: programsOf(pool),
+        job: { _tag: "Swaps", clock, orders, ...jobPoolOf(pool) },
+        done,
+        forget: () => void state.results.delete(key)
+      })
+      filled.openUnsafe()
+      return Deferred.await(done)
+    })
+
+  const executePlan: Executor["Service"]["executePlan"] = (hops, amount, clock) =>
+    Effect.suspend(() => {
+      const pools = hops.map(({ pool }) => pool)
+      const refusal = pools.map((pool) => obstacle(pool, programsOf(pool), "quote")).find((one) => one !== null)
+      if (refusal !== undefined) {
+        return Effect.fail(refusal)
+      }
+      const done = Deferred.makeUnsafe<ReadonlyArray<SwapResult>, ExecutionRefused>()
+      queues.quote.push({
+        pools,
+        programs: pools.flatMap(programsOf),
+        job: {
+          _tag: "Plan",
+          clock,
+          amount,
+          hops: hops.map(({ order, pool }) => ({ ...jobPoolOf(pool), order }))
+        },
+        done,
+        forget: () => undefined
+      })
       filled.openUnsafe()
       return Deferred.await(done)
     })
 
   return Executor.of({
     execute,
+    executePlan,
     deploymentOf,
     peek: library.peek,
     state: () => ({

@@ -2,17 +2,22 @@
 import { type Config, Effect, Layer } from "effect"
 import { Readings } from "../../operations/Readings.ts"
 import { SourceMonitor, type SourceState } from "../../operations/SourceMonitor.ts"
+import { ChainFeed } from "../../chain/ChainFeed.ts"
+import { PoolBook } from "../pools/PoolBook.ts"
 import { ExecutedQuotes } from "../ExecutedQuotes.ts"
 import { executedState } from "./executedStates.ts"
 import { executedVenues } from "./executedVenues.ts"
 import { EXECUTION, Executor } from "./Executor.ts"
 import { improveQuotes } from "./improveQuotes.ts"
+import { simulateRoutes } from "./simulateRoutes.ts"
 import { CurveBook } from "./PoolCurves.ts"
 
 const STATES = ["waiting", "executed", "refused"] as const
 
 const make = Effect.gen(function* () {
   const executor = yield* Executor
+  const feed = yield* ChainFeed
+  const book = yield* PoolBook
   const installed = yield* ExecutedQuotes
   const readings = yield* Readings
   const scope = yield* Effect.scope
@@ -46,10 +51,15 @@ const make = Effect.gen(function* () {
 
   const later = (sample: Effect.Effect<unknown>): void => void run(Effect.forkIn(sample, scope))
   yield* Effect.acquireRelease(
-    Effect.sync(() => installed.install(improveQuotes(executor, curves, later))),
-    () => Effect.sync(() => installed.install(() => null))
+    Effect.sync(() =>
+      installed.install({
+        improve: improveQuotes(executor, curves, later),
+        simulate: simulateRoutes(executor, feed, book)
+      })
+    ),
+    () => Effect.sync(() => installed.install(null))
   )
 })
 
 /** Lets the engine quote executed venues while the scope is open. */
-export const layer: Layer.Layer<never, Config.ConfigError, Executor> = Layer.effectDiscard(make)
+export const layer: Layer.Layer<never, Config.ConfigError, ChainFeed | Executor | PoolBook> = Layer.effectDiscard(make)

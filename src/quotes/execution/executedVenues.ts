@@ -50,7 +50,12 @@ const closedVenue = (amm: ClosedAmm): ExecutedVenue => {
     program: amm,
     calls: [],
     swapNeeds: () => [],
-    sides: ({ pool }) => poolAt(pool.address) ?? null,
+    sides: ({ pool }) => {
+      const known = poolAt(pool.address)
+      return known === undefined
+        ? null
+        : { mintA: known.mintA, mintB: known.mintB, vaultA: known.vaultA, vaultB: known.vaultB }
+    },
     vaultOwner: ({ pool }) => pool.address,
     swap: ({ pool }, { aToB, amount, exactOut, from, to, trader }) => {
       const known = poolAt(pool.address)

@@ -5,6 +5,7 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import { lowerThreadPriority } from "../../chain/blocks/threadPriority.ts"
 import { makeCpuMs } from "./cpuTime.ts"
 import { derive } from "./decodeFixture.ts"
+import { executePlan } from "./executePlan.ts"
 import { executeSwap, feePayer, type SwapOrder, type SwapResult } from "./executeSwap.ts"
 import { executedVenues } from "./executedVenues.ts"
 import type { ThreadReady } from "./keptThread.ts"
@@ -12,14 +13,23 @@ import { loadRuntime, type Runtime } from "./programRuntime.ts"
 import type { Site, Venue } from "./swapVenue.ts"
 import { venues } from "./swapVenues.ts"
 
-/** Swaps of one pool, each executed on the same accounts. */
-export interface ExecutionJob {
-  readonly clock: ChainClock
+/** A pool of a job. */
+export interface JobPool {
   readonly programId: Address
   readonly pool: Address
   readonly foundBy: Mint | undefined
-  readonly orders: ReadonlyArray<SwapOrder>
 }
+
+export type ExecutionJob =
+  /** Swaps of one pool, each executed on the same accounts. */
+  | ({ readonly _tag: "Swaps"; readonly clock: ChainClock; readonly orders: ReadonlyArray<SwapOrder> } & JobPool)
+  /** Swaps of several pools, one after the other in one transaction. The trader has this amount of the first input. */
+  | {
+      readonly _tag: "Plan"
+      readonly clock: ChainClock
+      readonly amount: bigint
+      readonly hops: ReadonlyArray<JobPool & { readonly order: SwapOrder }>
+    }
 
 /** What changed since the last batch, and the jobs. All jobs see the same accounts. */
 export interface ExecutionBatch {
@@ -104,7 +114,28 @@ class Chain {
     this.#runtime.setAccount(account ?? gone(address))
   }
 
-  run({ clock, foundBy, orders, pool: address, programId }: ExecutionJob): ReadonlyArray<SwapResult> {
+  run(job: ExecutionJob): ReadonlyArray<SwapResult> {
+    this.#runtime.setClock(job.clock)
+    if (job._tag === "Plan") {
+      const hops = job.hops.map(({ order, ...pool }) => ({ ...this.#place(pool), order }))
+      return executePlan(this.#runtime, hops, job.amount)
+    }
+    const { site, venue } = this.#place(job)
+    const sides = venue.sides(site)
+    if (sides === null) {
+      throw new Error("an account that names its mints is missing")
+    }
+    return job.orders.map((order) => {
+      const executed = executeSwap(this.#runtime, venue, site, sides, order)
+      if (executed === null) {
+        throw new Error("its program has no such swap")
+      }
+      return executed.result
+    })
+  }
+
+  /** The pool with its accounts. Throws when its program cannot be executed. */
+  #place({ foundBy, pool: address, programId }: JobPool): { readonly venue: Venue; readonly site: Site } {
     const venue = all.get(programId)
     const pool = this.#accounts.get(address)
     if (venue === undefined || !pool) {
@@ -114,19 +145,7 @@ class Chain {
     if (fault !== undefined) {
       throw new Error(fault)
     }
-    const site: Site = { pool, accounts: (one) => this.#accounts.get(one), derive, foundBy }
-    const sides = venue.sides(site)
-    if (sides === null) {
-      throw new Error("an account that names its mints is missing")
-    }
-    this.#runtime.setClock(clock)
-    return orders.map((order) => {
-      const executed = executeSwap(this.#runtime, venue, site, sides, order)
-      if (executed === null) {
-        throw new Error("its program has no such swap")
-      }
-      return executed.result
-    })
+    return { venue, site: { pool, accounts: (one) => this.#accounts.get(one), derive, foundBy } }
   }
 }
 

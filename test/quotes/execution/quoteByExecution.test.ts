@@ -122,6 +122,15 @@ describe.skipIf(makeRuntime === null)(`quotes by execution over HTTP${absent}`, 
         const [a, b] = reserves
         assert.strictEqual(bought.json("outAmount"), String(tinyAmmOut(7_777n, b, a, FEE_BPS)))
         assert.deepInclude(yield* venueState, { state: "executed", pools: 1, refusedPools: 0, detail: null })
+
+        const body = JSON.stringify({ inputMint: SOL, outputMint: USDC, amount: String(amount), simulate: true })
+        const headers = { "content-type": "application/json" }
+        const routed = yield* call("/api/v1/route", { method: "POST", body, headers })
+        assert.strictEqual(routed.status, 200, routed.text)
+        assert.strictEqual(routed.json("simulation.state"), "executed", routed.text)
+        assert.strictEqual(routed.json("simulation.outAmount"), routed.json("outAmount"))
+        assert.strictEqual(routed.json("simulation.hops.0.amountIn"), String(amount))
+        assert.isNull(routed.json("simulation.differsAt"))
       }).pipe(Effect.provide(serviceOver(node)))
     }).pipe(Effect.scoped)
   )
