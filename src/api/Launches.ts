@@ -9,7 +9,7 @@ import { LaunchDetail, LaunchRow } from "./schemas/LaunchView.ts"
 import { marketKnowledge } from "./schemas/MarketViews.ts"
 import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
-import { metaOf } from "./schemas/fields.ts"
+import { metaOf, tradersBasis } from "./schemas/fields.ts"
 
 /** Default number of launches of a page. */
 export const defaultLaunches = 20
@@ -35,6 +35,7 @@ export const LaunchesQuery = Schema.Struct({
 
 const meta = Schema.Struct({
   ...metaOf("public-launches-v1"),
+  tradersBasis: tradersBasis("net_trades"),
   ...marketKnowledge
 })
 

@@ -37,7 +37,7 @@ import {
 import { TokenStats } from "./schemas/TokenStats.ts"
 import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
-import { answerSlot, knowledgeOf, metaOf, methodVersion, requestId } from "./schemas/fields.ts"
+import { answerSlot, knowledgeOf, metaOf, methodVersion, requestId, tradersBasis } from "./schemas/fields.ts"
 
 export const TokenStatsQuery = Schema.Struct({
   from: optional(
@@ -53,6 +53,7 @@ export class TokenStatsAnswer extends Schema.Opaque<TokenStatsAnswer>()(
       Schema.Struct({
         ...metaOf("public-stats-v1"),
         slot: answerSlot,
+        tradersBasis: tradersBasis("net_trades"),
         ...knowledgeOf("Time of the newest block.")
       }),
       "How the answer was made, and how well it is known."
@@ -119,6 +120,7 @@ export class ChartAnswer extends Schema.Opaque<ChartAnswer>()(
         requestId,
         methodVersion: methodVersion("public-chart-v1"),
         chain: field(Schema.String, "The chain of the values."),
+        tradersBasis: tradersBasis("pool_swaps"),
         ...chartKnowledge
       }),
       "How the answer was made, and how well it is known."
@@ -161,8 +163,12 @@ export const DiscoveryQuery = Schema.Struct({
   cursor: PinnedCursor
 })
 
-const meta = <const Version extends string>(version: Version) => ({
+const meta = <const Version extends string, const Basis extends "net_trades" | "pool_swaps">(
+  version: Version,
+  basis: Basis
+) => ({
   ...metaOf(version),
+  tradersBasis: tradersBasis(basis),
   ...marketKnowledge
 })
 
@@ -171,7 +177,7 @@ export class LighthouseAnswer extends Schema.Opaque<LighthouseAnswer>()(
     data: Lighthouse,
     meta: field(
       Schema.Struct({
-        ...meta("public-lighthouse-v1"),
+        ...meta("public-lighthouse-v1", "pool_swaps"),
         staleAfterMs: field(
           Schema.Int,
           "Age from which an observation no longer counts, in milliseconds; null for never."
@@ -186,7 +192,10 @@ export class LighthouseAnswer extends Schema.Opaque<LighthouseAnswer>()(
 export class OverviewAnswer extends Schema.Opaque<OverviewAnswer>()(
   Schema.Struct({
     data: Overview,
-    meta: field(Schema.Struct(meta("public-overview-v1")), "How the answer was made, and how well it is known.")
+    meta: field(
+      Schema.Struct(meta("public-overview-v1", "pool_swaps")),
+      "How the answer was made, and how well it is known."
+    )
   }).annotate({
     identifier: "OverviewAnswer",
     description: "The whole market in one window."
@@ -204,7 +213,7 @@ export class MovementAnswer extends Schema.Opaque<MovementAnswer>()(
     nextCursor: NextCursor,
     meta: field(
       Schema.Struct({
-        ...meta("public-movement-v1"),
+        ...meta("public-movement-v1", "net_trades"),
         ranking: field(
           Schema.Struct({
             rank: field(MovementRank, "What tokens are ranked by."),
@@ -229,7 +238,7 @@ export class DiscoveryAnswer extends Schema.Opaque<DiscoveryAnswer>()(
     nextCursor: NextCursor,
     meta: field(
       Schema.Struct({
-        ...meta("public-discovery-v1"),
+        ...meta("public-discovery-v1", "net_trades"),
         ranking: field(
           Schema.Struct({
             stage: field(DiscoveryStage, "Stage of a token between its launch and the pool after its graduation."),

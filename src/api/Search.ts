@@ -8,7 +8,7 @@ import { marketKnowledge } from "./schemas/MarketViews.ts"
 import { FoundRow } from "./schemas/TokenSearch.ts"
 import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
-import { metaOf } from "./schemas/fields.ts"
+import { metaOf, tradersBasis } from "./schemas/fields.ts"
 
 /** Default number of rows of a page. */
 export const defaultFound = 20
@@ -69,6 +69,7 @@ export class SearchAnswer extends Schema.Opaque<SearchAnswer>()(
     meta: field(
       Schema.Struct({
         ...metaOf("public-search-v1"),
+        tradersBasis: tradersBasis("net_trades"),
         ...marketKnowledge,
         index: field(
           Schema.Struct({

@@ -58,7 +58,7 @@ export class ChartBar extends Schema.Opaque<ChartBar>()(
     sellVolume: field(Schema.NullOr(Schema.Finite), "Volume of sales, in the unit of the chart; null when unknown."),
     traders: field(
       Schema.NullOr(Schema.Int),
-      "Number of different wallets in bars of 1s and 1m; null in wider bars, because the numbers do not add up."
+      "Number of different owners of pool swaps in bars of 1s and 1m; null in wider bars, because the numbers do not add up."
     ),
     outliers: field(
       Schema.NullOr(Schema.Int),

@@ -43,7 +43,7 @@ export class MarketStats extends Schema.Opaque<MarketStats>()(
         approximate: field(Schema.Boolean, "True when the number of wallets is estimated."),
         changePct
       }),
-      "Different wallets that traded."
+      "Different owners of pool swaps."
     ),
     tokensCreated: field(
       Schema.Struct({ total: field(count, "The number; null where the window is not covered."), changePct }),

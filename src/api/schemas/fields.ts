@@ -47,6 +47,13 @@ export const tradeBasis = <const Basis extends "net_trades" | "pool_swaps">(basi
     "`pool_swaps`: swaps of single pools, as in candles and volumes. `net_trades`: what wallets gave and received in all, with fees. Sums of one are not sums of the other."
   )
 
+/** Whose wallets the field `traders` of an answer counts. */
+export const tradersBasis = <const Basis extends "net_trades" | "pool_swaps">(basis: Basis) =>
+  field(
+    Schema.Literal(basis),
+    "Which wallets `traders` counts. `pool_swaps`: owners of swaps of single pools, as `trades` and volumes count them. `net_trades`: wallets that gave or received the token in all. Compare `traders` only of answers with the same basis."
+  )
+
 export const mint = field(Address, "Mint of the token: base58 of 32 bytes.")
 export const wallet = field(Address, "The wallet: base58 of 32 bytes.")
 export const inputMint = field(Address, "Mint of the token that is given.")
@@ -64,7 +71,10 @@ export const priceUsd = field(Scalar, "Price of one whole token, in USD.")
 export const marketCapUsd = field(Scalar, "Price times supply, in USD.")
 export const liquidityUsd = field(Scalar, "Liquidity of the token's pools, in USD.")
 export const trades = field(Scalar, "Number of pool swaps.")
-export const traders = field(Scalar, "Number of different wallets with a net trade.")
+export const traders = field(
+  Scalar,
+  "Number of different wallets with a net trade (`tradersBasis`). Candles and the whole market count owners of pool swaps."
+)
 
 /** Where the price of a valuation comes from; null without a price. */
 export const markMethod = field(

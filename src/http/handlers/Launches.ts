@@ -30,6 +30,8 @@ const filterOf = ({ creator, from, graduated, launchpad, platform, to }: typeof 
   toMs: toMs(to)
 })
 
+const meta = { methodVersion: "public-launches-v1", chain: "solana", tradersBasis: "net_trades" } as const
+
 export const layer = HttpApiBuilder.group(
   Api,
   "launches",
@@ -46,7 +48,7 @@ export const layer = HttpApiBuilder.group(
       return {
         data,
         nextCursor: yield* nextOf(next === null ? null : [String(next.timeMs), next.mint], sealed),
-        meta: yield* metaWith({ methodVersion: "public-launches-v1", chain: "solana", ...knowledge })
+        meta: yield* metaWith({ ...meta, ...knowledge })
       }
     })
 
@@ -54,7 +56,7 @@ export const layer = HttpApiBuilder.group(
       const { data, ...knowledge } = yield* Effect.mapError(reader.launchOf(params.mint), (refusal) =>
         refusal._tag === "LaunchUnknown" ? new LaunchNotFound() : unavailable(refusal.detail)
       )
-      return { data, meta: yield* metaWith({ methodVersion: "public-launches-v1", chain: "solana", ...knowledge }) }
+      return { data, meta: yield* metaWith({ ...meta, ...knowledge }) }
     })
 
     return handlers.handleAll({ list, one })

@@ -124,10 +124,11 @@ const discoverySelectors = (query: typeof DiscoveryQuery.Type): DiscoverySelecto
   minHolders: query.minHolders === undefined ? null : whole(BigInt(query.minHolders))
 })
 
-const metaOf = <const Version extends string>(
+const metaOf = <const Version extends string, const Basis extends "net_trades" | "pool_swaps">(
   methodVersion: Version,
+  tradersBasis: Basis,
   { coverage, observedAtMs, slot, status }: MarketKnowledge
-) => metaWith({ methodVersion, chain: "solana", slot, observedAtMs, status, coverage })
+) => metaWith({ methodVersion, chain: "solana", slot, tradersBasis, observedAtMs, status, coverage })
 
 interface StatsInput extends TokenPath {
   readonly query: typeof TokenStatsQuery.Type
@@ -153,7 +154,12 @@ export const layer = HttpApiBuilder.group(
       ).pipe(Effect.mapError(chartProblem))
       return {
         data,
-        meta: yield* metaWith({ methodVersion: "public-chart-v1", chain: data.token.chain, ...knowledge })
+        meta: yield* metaWith({
+          methodVersion: "public-chart-v1",
+          chain: data.token.chain,
+          tradersBasis: "pool_swaps",
+          ...knowledge
+        })
       }
     })
 
@@ -164,12 +170,12 @@ export const layer = HttpApiBuilder.group(
         return yield* invalid({ in: "query", field: "from", issue: "out_of_range" }, "from must be in the past.")
       }
       const read = yield* Effect.mapError(reader.tokenStats(mint, from), chartProblem)
-      return { data: read.data, meta: yield* metaOf("public-stats-v1", read) }
+      return { data: read.data, meta: yield* metaOf("public-stats-v1", "net_trades", read) }
     })
 
     const lighthouse = Effect.fnUntraced(function* () {
       const read = yield* Effect.mapError(reader.lighthouse, marketUnavailable)
-      const meta = yield* metaOf("public-lighthouse-v1", read)
+      const meta = yield* metaOf("public-lighthouse-v1", "pool_swaps", read)
       return {
         data: read.data,
         meta: { ...meta, staleAfterMs: MARKET_STALE_MS, windowCoverage: read.windowCoverage }
@@ -179,7 +185,7 @@ export const layer = HttpApiBuilder.group(
     const overview = Effect.fnUntraced(function* ({ query }: { readonly query: typeof OverviewQuery.Type }) {
       const window = query.window ?? defaults.overviewWindow
       const read = yield* Effect.mapError(reader.overview(window), marketUnavailable)
-      return { data: read.data, meta: yield* metaOf("public-overview-v1", read) }
+      return { data: read.data, meta: yield* metaOf("public-overview-v1", "pool_swaps", read) }
     })
 
     const movement = Effect.fnUntraced(function* ({ query }: { readonly query: typeof MovementQuery.Type }) {
@@ -193,7 +199,7 @@ export const layer = HttpApiBuilder.group(
         data: page.data,
         nextCursor: page.next === null ? null : writePin(sealed, page.next),
         meta: {
-          ...(yield* metaOf("public-movement-v1", page)),
+          ...(yield* metaOf("public-movement-v1", "net_trades", page)),
           ranking: { rank, window, direction: directionOf(rank) },
           excluded: page.excluded
         }
@@ -211,7 +217,7 @@ export const layer = HttpApiBuilder.group(
         data: page.data,
         nextCursor: page.next === null ? null : writePin(sealed, page.next),
         meta: {
-          ...(yield* metaOf("public-discovery-v1", page)),
+          ...(yield* metaOf("public-discovery-v1", "net_trades", page)),
           ranking: { stage, window, order: orderOf[stage] },
           excluded: page.excluded
         }

@@ -44,6 +44,7 @@ export const layer = HttpApiBuilder.group(
           methodVersion: "public-search-v1",
           chain: "solana",
           slot,
+          tradersBasis: "net_trades",
           observedAtMs,
           status,
           coverage,

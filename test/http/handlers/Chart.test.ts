@@ -112,6 +112,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
       assert.deepStrictEqual(meta, {
         methodVersion: "public-chart-v1",
         chain: "solana",
+        tradersBasis: "pool_swaps",
         slot: 1000 + HOUR,
         observedAtMs: (MONDAY + HOUR) * 1000,
         status: "partial",

@@ -86,6 +86,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
         methodVersion: "public-lighthouse-v1",
         chain: "solana",
         slot: 1000 + now,
+        tradersBasis: "pool_swaps",
         observedAtMs: (MONDAY + now) * 1000,
         staleAfterMs: 30_000,
         status: "partial",

@@ -43,6 +43,16 @@ const answerOf = (path: string, options?: Parameters<typeof call>[1]) =>
 
 const nameOf = (path: string) => (path.split("?")[0] ?? "").replace(TOKEN, "{token}")
 
+/** The traders of a token in its statistics and in its newest candle, each by the basis that the answer names. */
+const countsOf = Effect.fnUntraced(function* (token: string) {
+  const stats = yield* call(`/api/v1/tokens/solana/${token}/stats`, { key: "j" })
+  const chart = yield* call(`/api/v1/market/chart/${token}`, { key: "j" })
+  return {
+    [String(stats.json("meta.tradersBasis"))]: stats.json("data.windows.0.traders.value"),
+    [String(chart.json("meta.tradersBasis"))]: chart.json("data.bars.0.traders")
+  }
+})
+
 layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
   for (const path of paths) {
     it.effect(`${nameOf(path)} answers what every endpoint answers`, () =>
@@ -134,6 +144,42 @@ layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
       )
       const nets = yield* call(`/api/v1/tokens/solana/${mint}/top-traders?window=1h`, { key: "j" })
       assert.deepStrictEqual([nets.json("meta.tradeBasis"), nets.json("data.0.boughtUsd")], ["net_trades", "29111.52"])
+    })
+  )
+
+  it.effect("counts traders by the basis that it names, so that equal names mean equal counts", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const [mint, hub] = [mintOf(5), mintOf(6)]
+      yield* setSecond(2200)
+      yield* tape.apply(block(2200))
+      // A window of five minutes later.
+      yield* setSecond(2560)
+      const swap = (wallet: number, index: number) =>
+        at(2560, { mint: hub, wallet: walletOf(wallet), signature: `s${index}`, role: "pool", index })
+      const net = (wallet: number, index: number) =>
+        at(2560, { mint, wallet: walletOf(wallet), signature: `n${index}`, role: "wallet", index })
+      const whole = at(2560, { mint, wallet: walletOf(20), signature: "w", role: "both", index: 9 })
+      // Two routes through the hub, three trades without a price here, and one trade that is both.
+      yield* tape.apply(block(2560, { trades: [swap(21, 1), swap(22, 2), net(23, 3), net(24, 4), net(25, 5), whole] }))
+      assert.deepStrictEqual(yield* countsOf(hub), { net_trades: "0", pool_swaps: 2 })
+      assert.deepStrictEqual(yield* countsOf(mint), { net_trades: "4", pool_swaps: 1 })
+      const rows = [
+        "/api/v1/market/movement?rank=traders&minLiquidityUsd=0&window=5m&limit=100",
+        "/api/v1/market/discovery?stage=trending&window=5m&limit=100"
+      ]
+      for (const path of rows) {
+        const { text } = yield* call(path, { key: "j" })
+        const { data, meta } = JSON.parse(text)
+        assert.strictEqual(meta.tradersBasis, "net_trades")
+        const row = data.find((each: { readonly token: { readonly address: string } }) => each.token.address === mint)
+        assert.strictEqual(row?.traders.value, "4", text)
+      }
+      const [overview, lighthouse] = [
+        yield* call("/api/v1/market/overview?window=5m", { key: "j" }),
+        yield* call("/api/v1/market/lighthouse", { key: "j" })
+      ]
+      assert.strictEqual(overview.json("meta.tradersBasis"), lighthouse.json("meta.tradersBasis"))
     })
   )
 
