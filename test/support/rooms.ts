@@ -110,6 +110,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "effect/socket": ["app", "chain", "client", "simulator"],
   "effect/sql": ["access", "alerts", "callouts", "market", "quotes", "storage", "wallets"],
   "@clickhouse/client": ["storage"],
+  "hyparquet-writer": ["storage"],
   "@grpc/grpc-js": ["chain", "simulator"],
   "@grpc/proto-loader": ["chain"],
   "@effect/platform-node": ["app", "http", "main.ts", "operations", "simulator", "storage", "testing"],
@@ -141,5 +142,5 @@ export const packages: Record<string, ReadonlyArray<string>> = {
 
 /** Folders of a room, each with imports only from folders to its left. */
 export const orderedFolders: Record<string, ReadonlyArray<string>> = {
-  market: ["columnar", "model", "memory", "history", "tape", "reads"]
+  market: ["columnar", "model", "memory", "history", "export", "tape", "reads"]
 }

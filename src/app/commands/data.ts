@@ -1,12 +1,16 @@
-/** `data`: backs the database up, restores and checks a backup. */
-import { Console, Effect } from "effect"
+/** `data`: backs the database up, restores and checks a backup, and exports trades and candles to files. */
+import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { backUp } from "../../storage/backup/backUp.ts"
 import type { BackupSummary } from "../../storage/backup/format.ts"
 import { verifyBackup } from "../../storage/backup/readBackup.ts"
 import { restore } from "../../storage/backup/restore.ts"
 import * as Database from "../../storage/Database.ts"
+import { ExportFailed, formats } from "../../storage/tableFile.ts"
 import { VERSION } from "../version.ts"
+
+// Other commands load nothing of the market.
+const market = Effect.promise(() => import("../../market/export/exportRows.ts"))
 
 const json = Flag.Boolean("json").pipe(
   Flag.withDescription("Print one line of JSON at the end instead of text"),
@@ -50,8 +54,66 @@ const verify = Command.make("verify", { file, json }, ({ file, json }) =>
   Effect.flatMap(verifyBackup(file), (summary) => report("Whole:", file, json, summary))
 ).pipe(Command.withDescription("Check that a file is whole and unaltered, without a database"))
 
-/** Backs up, restores and verifies. The exit code is 1 when anything is refused. */
+/** A moment in ISO 8601, or in seconds since the Unix epoch. */
+const momentOf = (name: string, text: Option.Option<string>): Effect.Effect<number | null, ExportFailed> => {
+  if (Option.isNone(text)) {
+    return Effect.succeed(null)
+  }
+  const ms = /^\d{1,11}$/u.test(text.value) ? Number(text.value) * 1000 : Date.parse(text.value)
+  return Number.isNaN(ms)
+    ? Effect.fail(new ExportFailed({ detail: `--${name}: ${text.value} is neither a date nor seconds since 1970` }))
+    : Effect.succeed(ms)
+}
+
+const exported = Command.make(
+  "export",
+  {
+    dataset: Argument.Literals("dataset", ["trades", "wallets", "bars"]).pipe(
+      Argument.withDescription("trades: pool swaps. wallets: net trades and transfers. bars: closed candles")
+    ),
+    file: Argument.String("file").pipe(Argument.withDescription("Path of the new file")),
+    format: Flag.Literals("format", formats).pipe(
+      Flag.withDescription("Kind of the file"),
+      Flag.withDefault("parquet" as const)
+    ),
+    from: Flag.String("from").pipe(Flag.withDescription("First moment, ISO 8601 or Unix seconds"), Flag.optional),
+    to: Flag.String("to").pipe(Flag.withDescription("First moment after the range"), Flag.optional),
+    width: Flag.Literals("width", ["1m", "1h", "1d"]).pipe(
+      Flag.withDescription("Width of candles"),
+      Flag.withDefault("1m" as const)
+    ),
+    genesis: Flag.String("genesis").pipe(
+      Flag.withDescription("Genesis hash of the chain; by default the chain written last"),
+      Flag.optional
+    ),
+    json
+  },
+  ({ file, from, genesis, json, to, ...request }) =>
+    Effect.gen(function* () {
+      const [fromMs, toMs] = [yield* momentOf("from", from), yield* momentOf("to", to)]
+      yield* Database.isThere
+      const { exportRows } = yield* market
+      const summary = yield* exportRows({
+        ...request,
+        file,
+        fromMs,
+        toMs,
+        genesis: Option.getOrNull(genesis)
+      }).pipe(Effect.provide(Database.layerAsIs))
+      const [first, last] = [summary.fromMs, summary.toMs].map((ms) => new Date(ms).toISOString())
+      const missing = summary.isWhole
+        ? "Every block of the range was read."
+        : `Not every block of the range was read: ${summary.gaps.length} gaps, and stored is what lies between these times.`
+      yield* Console.log(
+        json
+          ? JSON.stringify({ file, ...summary })
+          : `Written ${file}: ${summary.rows} rows from ${first} to ${last}. ${missing}`
+      )
+    })
+).pipe(Command.withDescription("Write stored trades or candles to a Parquet, CSV or NDJSON file"))
+
+/** Backs up, restores, verifies and exports. The exit code is 1 when anything is refused. */
 export const command = Command.make("data").pipe(
-  Command.withDescription("Back up and restore the database"),
-  Command.withSubcommands([backup, restored, verify])
+  Command.withDescription("Back up and restore the database, and export its trades"),
+  Command.withSubcommands([backup, restored, verify, exported])
 )

@@ -1,0 +1,209 @@
+/** Writes stored trades or candles of a time range to a file, beside a running service. */
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { type Column, ExportFailed, type Format, openTableFile } from "../../storage/tableFile.ts"
+import { transaction } from "../../storage/transaction.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
+import { makeChainTable } from "../history/chainTable.ts"
+import { makeTradeNames } from "../history/tradeNames.ts"
+import { roleNumber, ROW_COLUMNS } from "../history/tradeRows.ts"
+import { makeTradeTable } from "../history/tradeTable.ts"
+import { barColumns, type ExportedBar, tradeColumns, walletColumns } from "./columns.ts"
+
+/** Widths of stored candles in seconds. Minutes are kept for `MINUTE_BARS_KEPT`. */
+const barWidths = { "1m": 60, "1h": 3600, "1d": 86_400 } as const
+type BarWidth = keyof typeof barWidths
+
+export interface ExportRequest {
+  /** `trades`: swaps of pools. `wallets`: net trades and transfers of wallets. `bars`: closed candles of a token. */
+  readonly dataset: "trades" | "wallets" | "bars"
+  readonly file: string
+  readonly format: Format
+  /** From this moment on, and before `toMs`; null for everything that is stored. Milliseconds since the Unix epoch. */
+  readonly fromMs: number | null
+  readonly toMs: number | null
+  readonly width: BarWidth
+  /** Genesis hash of the chain; null for the chain that was written last. */
+  readonly genesis: string | null
+}
+
+/** What was written. Times are in milliseconds since the Unix epoch. */
+export interface ExportSummary {
+  readonly rows: number
+  readonly genesis: string
+  /** The range of the rows: what was asked for, within what is stored. */
+  readonly fromMs: number
+  readonly toMs: number
+  /** Stretches of the range whose blocks are missing. */
+  readonly gaps: ReadonlyArray<{ readonly fromSlot: number; readonly toSlot: number }>
+  /** True when every block of the requested range was read; for everything that is stored, from the first whole second. */
+  readonly isWhole: boolean
+}
+
+/** Rows per fetch. */
+const FETCHED = 5000
+const DAY_MS = 86_400_000
+
+const Chain = Schema.Struct({ id: Schema.Number, genesis: Schema.String })
+
+const numeric = Schema.BigIntFromString
+const price = Schema.NullOr(Schema.Number)
+const BarRow = Schema.Struct({
+  mint: Schema.String,
+  at: Schema.Date,
+  open: price,
+  high: price,
+  low: price,
+  close: price,
+  openSol: price,
+  highSol: price,
+  lowSol: price,
+  closeSol: price,
+  volumeUsdNanos: numeric,
+  volumeLamports: Schema.NullOr(numeric),
+  trades: numeric,
+  buys: Schema.NullOr(numeric),
+  traders: Schema.NullOr(Schema.Number),
+  revision: Schema.Number
+})
+
+const decodeBars = Schema.decodeUnknownEffect(Schema.Array(BarRow))
+
+/** The UTC days of a range, cut at its ends. */
+export const daysOf = (fromMs: number, toMs: number): ReadonlyArray<readonly [number, number]> => {
+  const days: Array<readonly [number, number]> = []
+  for (let at = fromMs; at < toMs;) {
+    const end = Math.min(toMs, (Math.floor(at / DAY_MS) + 1) * DAY_MS)
+    days.push([at, end])
+    at = end
+  }
+  return days
+}
+
+const roles = {
+  trades: `role in (${roleNumber("pool")}, ${roleNumber("both")})`,
+  wallets: `role in (${roleNumber("wallet")}, ${roleNumber("both")}, ${roleNumber("transfer")})`
+}
+
+const within = (chain: number, [fromMs, toMs]: readonly [number, number]): string =>
+  `chain = ${chain} and at >= to_timestamp(${fromMs / 1000}) and at < to_timestamp(${toMs / 1000})`
+
+/**
+ * Exports rows in the order of the chain; candles by mint and time. Reads everything at one moment, a cursor's page at a
+ * time, so memory holds one page and one group of the file. Fails when the file exists or no chain is stored.
+ */
+export const exportRows = Effect.fn("market.exportRows")(function* (request: ExportRequest) {
+  const sql = yield* SqlClient.SqlClient
+  const chains = makeChainTable(sql)
+  const table = makeTradeTable(sql, makeTradeNames(sql))
+  const findChain = SqlSchema.findAll({
+    Request: Schema.NullOr(Schema.String),
+    Result: Chain,
+    execute: (genesis) => sql`
+      select id, genesis from chains where ${genesis === null ? sql`true` : sql`genesis = ${genesis}`}
+      order by written_at desc limit 1
+    `
+  })
+
+  const pages = Effect.fnUntraced(function* <A, E>(
+    query: string,
+    take: (rows: ReadonlyArray<ReadonlyArray<unknown>>) => Effect.Effect<A, E>
+  ) {
+    yield* sql`declare exported_trades no scroll cursor for ${sql.literal(query)}`
+    while (true) {
+      const rows = yield* sql`fetch ${sql.literal(String(FETCHED))} from exported_trades`.values
+      yield* take(rows)
+      if (rows.length < FETCHED) {
+        break
+      }
+    }
+    yield* sql`close exported_trades`
+  })
+
+  const open = <Row>(columns: ReadonlyArray<Column<Row>>) => openTableFile(request.file, request.format, columns)
+
+  const trades = Effect.fnUntraced(function* (
+    chain: number,
+    range: readonly [number, number],
+    dataset: keyof typeof roles
+  ) {
+    const file = yield* open<TapeTrade>(dataset === "trades" ? tradeColumns : walletColumns)
+    let count = 0
+    // A day is a partition with an index in the order of the chain.
+    for (const day of daysOf(...range)) {
+      yield* pages(
+        `select ${ROW_COLUMNS} from trade_rows where ${within(chain, day)} and ${roles[dataset]} order by slot, place`,
+        (rows) =>
+          Effect.flatMap(table.readTrades(rows), (read) => {
+            count += read.length
+            return file.write(read)
+          })
+      )
+    }
+    return { count, finish: file.finish }
+  })
+
+  const bars = Effect.fnUntraced(function* (chain: number, range: readonly [number, number], width: BarWidth) {
+    const file = yield* open<ExportedBar>(barColumns)
+    let count = 0
+    // A cursor of its own name: the connection remembers the columns that a fetch of a name returns.
+    yield* sql`
+      declare exported_bars no scroll cursor for
+      select mint, at, open, high, low, close, open_sol, high_sol, low_sol, close_sol,
+        volume_usd_nanos::text, volume_lamports::text, trades::text, buys::text, traders, revision
+      from bars where ${sql.literal(within(chain, range))} and width = ${sql.literal(String(barWidths[width]))}
+      order by mint, at
+    `
+    while (true) {
+      const rows = yield* Effect.flatMap(sql`fetch ${sql.literal(String(FETCHED))} from exported_bars`, decodeBars)
+      count += rows.length
+      yield* file.write(rows)
+      if (rows.length < FETCHED) {
+        break
+      }
+    }
+    yield* sql`close exported_bars`
+    return { count, finish: file.finish }
+  })
+
+  const copy = Effect.gen(function* () {
+    yield* sql`set transaction isolation level repeatable read, read only`
+    const [chain] = yield* findChain(request.genesis)
+    const stored = chain === undefined ? null : yield* chains.read(chain.id)
+    if (chain === undefined || stored === null) {
+      return yield* new ExportFailed({ detail: "no trades of this chain are stored in PostgreSQL" })
+    }
+    const { closed, progress } = stored
+    const lastMs = { trades: progress.timeMs + 1, wallets: progress.timeMs + 1, bars: closedOf(closed, request) }
+    // Of the second before `readFrom` only some blocks may be stored.
+    const [wholeMs, endMs] = [progress.readFrom * 1000, lastMs[request.dataset]]
+    const grainMs = request.dataset === "bars" ? 1000 * barWidths[request.width] : 1000
+    const firstMs = Math.floor((wholeMs - 1000) / grainMs) * grainMs
+    const fromMs = Math.max(request.fromMs ?? firstMs, firstMs)
+    const toMs = Math.max(fromMs, Math.min(request.toMs ?? endMs, endMs))
+    const gaps = progress.gaps
+      .filter(({ fromSecond, toSecond }) => fromSecond * 1000 < toMs && toSecond * 1000 >= fromMs)
+      .map(({ fromSlot, toSlot }) => ({ fromSlot, toSlot }))
+    const isAll = (request.fromMs ?? wholeMs) >= wholeMs && (request.toMs ?? endMs) <= endMs
+    const { count, finish } =
+      request.dataset === "bars"
+        ? yield* bars(chain.id, [fromMs, toMs], request.width)
+        : yield* trades(chain.id, [fromMs, toMs], request.dataset)
+    const summary: ExportSummary = {
+      rows: count,
+      genesis: chain.genesis,
+      fromMs,
+      toMs,
+      gaps,
+      isWhole: isAll && gaps.length === 0
+    }
+    yield* finish({ fathom: JSON.stringify(summary) })
+    return summary
+  })
+  return yield* Effect.scoped(transaction(sql, copy))
+})
+
+const closedOf = (
+  closed: { readonly minutes: number; readonly hours: number; readonly days: number },
+  { width }: ExportRequest
+): number => 1000 * { "1m": closed.minutes, "1h": closed.hours, "1d": closed.days }[width]
