@@ -23,7 +23,7 @@ import * as Traces from "../operations/Traces.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../quotes/pools/poolDiscovery.ts"
 import { isIndexing } from "../quotes/pools/PoolIndex.ts"
-import { executeBudget } from "../quotes/execution/executionSettings.ts"
+import { executeBudget, learnVenues } from "../quotes/execution/executionSettings.ts"
 import * as proofSettings from "../quotes/execution/proofSettings.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../chain/accounts/chainSettings.ts"
@@ -85,6 +85,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   proofSettings.budget,
   proofSettings.policy,
   executeBudget,
+  learnVenues,
   TokenBook.settings,
   FetchDocuments.settings,
   priceSettings.settings,

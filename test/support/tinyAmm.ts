@@ -261,6 +261,8 @@ export const tinySwap = (
     readonly from: Address
     readonly to: Address
     readonly trader: Address
+    /** Offset of the amount in the data: 1 or more. */
+    readonly amountAt?: number
   }
 ): Call => {
   const [vaultIn, vaultOut] = swap.aToB ? [vaultA, vaultB] : [vaultB, vaultA]
@@ -272,7 +274,7 @@ export const tinySwap = (
       reads(authorityOf(programId).authority),
       reads(TOKEN_PROGRAM)
     ],
-    data: pack(u8(TAG), u64(swap.amount)),
+    data: pack(u8(TAG), new Uint8Array((swap.amountAt ?? 1) - 1), u64(swap.amount)),
     steps: [],
     units: 0
   }

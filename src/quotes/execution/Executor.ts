@@ -7,6 +7,7 @@ import { ChainFeed } from "../../chain/ChainFeed.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
 import { Readings } from "../../operations/Readings.ts"
 import { noteFailure } from "../../operations/SourceMonitor.ts"
+import { Learned } from "../pools/LearnedPools.ts"
 import type { HeldPool } from "../pools/PoolCache.ts"
 import { ExecutionBudget } from "./ExecutionBudget.ts"
 import type { ExecutionBatch, ExecutionJob, ExecutionReply, JobPool } from "./executionWorker.ts"
@@ -74,6 +75,8 @@ export class Executor extends Context.Service<
       clock: ChainClock,
       urgency?: Urgency
     ): Effect.Effect<ReadonlyArray<SwapResult>, ExecutionRefused>
+    /** Executes one swap on accounts of an earlier slot, for a comparison with what happened then. */
+    executePast(pool: HeldPool, order: SwapOrder, clock: ChainClock): Effect.Effect<SwapResult, ExecutionRefused>
     /**
      * Executes the swaps in one transaction. The trader has `amount` of the first input. Ends with the first hop that
      * fails. The units of each result are those of the transaction up to that hop.
@@ -101,23 +104,14 @@ interface Waiting {
   readonly pools: ReadonlyArray<HeldPool>
   readonly programs: ReadonlyArray<Address>
   readonly job: ExecutionJob
+  /** True for accounts of an earlier slot. Such a job has a batch of its own. */
+  readonly isPast?: true
   readonly done: Deferred.Deferred<ReadonlyArray<SwapResult>, ExecutionRefused>
   /** Forgets a result that failed, so that the next request tries again. */
   readonly forget: () => void
 }
 
 const refuse = (detail: string, retryInMs: number | null = null) => new ExecutionRefused({ detail, retryInMs })
-
-const programsOf = ({ program }: HeldPool): ReadonlyArray<Address> => [
-  program.programId,
-  ...(executedVenues.find((venue) => venue.program.programId === program.programId)?.calls ?? [])
-]
-
-const jobPoolOf = ({ address, foundBy, program: { programId } }: HeldPool): JobPool => ({
-  programId,
-  pool: address,
-  foundBy
-})
 
 /** What the thread has been sent. */
 class Sent {
@@ -148,11 +142,13 @@ class Sent {
   /** The accounts of these jobs that the thread lacks or has in an older state. */
   accounts(jobs: ReadonlyArray<Waiting>): ExecutionBatch["accounts"] {
     const changed = new Map<Address, OnChainAccount | null>()
+    const isPast = jobs.some((job) => job.isPast === true)
     for (const pool of jobs.flatMap(({ pools }) => pools)) {
       for (const [address, account] of pool.accounts) {
         const known = this.#accounts.get(address)
         // Two jobs may hold different states of one account. The newer one counts.
-        const isOlder = account !== null && known !== null && known !== undefined && account.slot < known.slot
+        const isOlder =
+          !isPast && account !== null && known !== null && known !== undefined && account.slot < known.slot
         if (known !== account && !isOlder) {
           this.#accounts.set(address, account)
           changed.set(address, account)
@@ -220,6 +216,23 @@ const make = Effect.fnUntraced(function* (entry: URL) {
   const time = yield* Clock.Clock
   const library = yield* programLibrary(feed, yield* refresh, EXECUTION)
   const thread = yield* lazyThread(entry)
+  const learnedPools = yield* Learned
+  const learnedOf = ({ address, program }: HeldPool) =>
+    program === learnedPools.program ? learnedPools.get(address) : undefined
+
+  const programsOf = (pool: HeldPool): ReadonlyArray<Address> => {
+    const learned = learnedOf(pool)
+    const { programId } = pool.program
+    return learned !== undefined
+      ? [learned.programId, ...learned.calls]
+      : [programId, ...(executedVenues.find((venue) => venue.program.programId === programId)?.calls ?? [])]
+  }
+
+  const jobPoolOf = (pool: HeldPool): JobPool => {
+    const { address, foundBy, program } = pool
+    const learned = learnedOf(pool)
+    return { programId: learned?.programId ?? program.programId, pool: address, foundBy, learned }
+  }
   const budget = new ExecutionBudget(Duration.toMillis(yield* executeBudget), monotonicMs(time))
   const sent = new Sent()
   const stopped = new Stopped()
@@ -281,8 +294,9 @@ const make = Effect.fnUntraced(function* (entry: URL) {
     counts.restarts += 1
     const blamed = jobs[Atomics.load(new Int32Array(progress), 0)]
     if (blamed !== undefined) {
-      for (const { address, program } of blamed.pools) {
-        stopped.add(program.programId, detail, monotonicMs(time))
+      for (const pool of blamed.pools) {
+        const { address, program } = pool
+        stopped.add(jobPoolOf(pool).programId, detail, monotonicMs(time))
         yield* Effect.logError("An execution stopped its thread", { dex: program.dex, pool: address, detail })
       }
     }
@@ -297,7 +311,9 @@ const make = Effect.fnUntraced(function* (entry: URL) {
     if (waitMs > 0) {
       return yield* Effect.sleep(waitMs)
     }
-    const jobs = (queues.quote.length > 0 ? queues.quote : queues.sample).splice(0, BATCH)
+    const queue = queues.quote.length > 0 ? queues.quote : queues.sample
+    const past = queue.findIndex((job) => job.isPast === true)
+    const jobs = queue.splice(0, past === 0 ? 1 : past === -1 ? BATCH : Math.min(past, BATCH))
     if (queues.quote.length + queues.sample.length === 0) {
       filled.closeUnsafe()
     }
@@ -326,15 +342,12 @@ const make = Effect.fnUntraced(function* (entry: URL) {
   yield* turn.pipe(Effect.forever, keepRunning("Executing swaps", EXECUTION), Effect.forkScoped)
 
   /** Why nothing of the pool can be executed now; null when it can. */
-  const obstacle = (
-    { missing, program }: HeldPool,
-    programs: ReadonlyArray<Address>,
-    urgency: Urgency
-  ): ExecutionRefused | null => {
+  const obstacle = (pool: HeldPool, programs: ReadonlyArray<Address>, urgency: Urgency): ExecutionRefused | null => {
     const unavailable = thread.unavailable()
     if (unavailable !== null) {
       return refuse(unavailable)
     }
+    const { missing } = pool
     if (missing !== null) {
       return refuse(`account ${missing} has not been read yet`, 1000)
     }
@@ -346,7 +359,7 @@ const make = Effect.fnUntraced(function* (entry: URL) {
           : refuse(`program ${programId} cannot be executed: ${bytes.detail}`, 10_000)
       }
     }
-    const refusal = stopped.refusal(program.programId, monotonicMs(time))
+    const refusal = stopped.refusal(jobPoolOf(pool).programId, monotonicMs(time))
     const isFull = queues[urgency].length >= MOST_WAITING[urgency]
     return refusal ?? (isFull ? refuse("the queue of executions is full", 1000) : null)
   }
@@ -372,7 +385,9 @@ const make = Effect.fnUntraced(function* (entry: URL) {
       if (before !== undefined) {
         return Deferred.await(before)
       }
-      const refusal = obstacle(pool, programsOf(pool), urgency)
+      const learned = learnedOf(pool)
+      const unproven = learned === undefined ? null : learnedPools.refusalOf(learned)
+      const refusal = unproven === null ? obstacle(pool, programsOf(pool), urgency) : refuse(unproven)
       if (refusal !== null) {
         return Effect.fail(refusal)
       }
@@ -389,6 +404,27 @@ const make = Effect.fnUntraced(function* (entry: URL) {
       })
       filled.openUnsafe()
       return Deferred.await(done)
+    })
+
+  const executePast: Executor["Service"]["executePast"] = (pool, order, clock) =>
+    Effect.suspend(() => {
+      const refusal = obstacle(pool, programsOf(pool), "sample")
+      if (refusal !== null) {
+        return Effect.fail(refusal)
+      }
+      const done = Deferred.makeUnsafe<ReadonlyArray<SwapResult>, ExecutionRefused>()
+      queues.sample.push({
+        pools: [pool],
+        programs: programsOf(pool),
+        job: { _tag: "Swaps", clock, orders: [order], ...jobPoolOf(pool) },
+        isPast: true,
+        done,
+        forget: () => undefined
+      })
+      filled.openUnsafe()
+      return Effect.flatMap(Deferred.await(done), ([result]) =>
+        result === undefined ? Effect.fail(refuse("the thread did not answer")) : Effect.succeed(result)
+      )
     })
 
   const executePlan: Executor["Service"]["executePlan"] = (hops, amount, clock) =>
@@ -417,6 +453,7 @@ const make = Effect.fnUntraced(function* (entry: URL) {
 
   return Executor.of({
     execute,
+    executePast,
     executePlan,
     deploymentOf,
     peek: library.peek,

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
+import type { LearnedPools } from "../pools/LearnedPools.ts"
 import type { HeldPool } from "../pools/PoolCache.ts"
 import { derive } from "./decodeFixture.ts"
 import { executedVenues } from "./executedVenues.ts"
@@ -21,11 +22,14 @@ export interface PoolCurves {
 /** How many pools keep their curves. The ones that were asked for longest ago are dropped. */
 const MOST_POOLS = 2000
 
-const vaultBalances = (pool: HeldPool): readonly [bigint, bigint] => {
+const vaultBalances = (pool: HeldPool, learned: LearnedPools): readonly [bigint, bigint] => {
   const account = pool.accounts.get(pool.address)
+  const known = pool.program === learned.program ? learned.get(pool.address) : undefined
   const venue = executedVenues.find(({ program }) => program.programId === pool.program.programId)
   const sides =
-    account && venue?.sides({ pool: account, accounts: (one) => pool.accounts.get(one), derive, foundBy: pool.foundBy })
+    known ??
+    (account &&
+      venue?.sides({ pool: account, accounts: (one) => pool.accounts.get(one), derive, foundBy: pool.foundBy }))
   const balance = (address: Address | undefined): bigint => {
     const data = address === undefined ? undefined : pool.accounts.get(address)?.data
     return data === undefined || data.length < 72 ? 0n : balanceIn(data)
@@ -36,12 +40,14 @@ const vaultBalances = (pool: HeldPool): readonly [bigint, bigint] => {
 /** Samples curves with an executor, and keeps the newest of each pool. */
 export class CurveBook {
   readonly #executor: Pick<Executor["Service"], "deploymentOf" | "execute">
+  readonly #learned: LearnedPools
   readonly #curves = new Map<Address, PoolCurves>()
   /** Pools whose curves are being sampled. */
   readonly #sampling = new Set<Address>()
 
-  constructor(executor: Pick<Executor["Service"], "deploymentOf" | "execute">) {
+  constructor(executor: Pick<Executor["Service"], "deploymentOf" | "execute">, learned: LearnedPools) {
     this.#executor = executor
+    this.#learned = learned
   }
 
   /** The curves of a pool, perhaps of an older state; undefined before the first sample. */
@@ -59,7 +65,7 @@ export class CurveBook {
   /** Executes the sampled amounts in both directions. */
   sample(pool: HeldPool, clock: ChainClock, urgency: Urgency): Effect.Effect<PoolCurves, ExecutionRefused> {
     return Effect.suspend(() => {
-      const [a, b] = vaultBalances(pool)
+      const [a, b] = vaultBalances(pool, this.#learned)
       const ofSide = (aToB: boolean) =>
         sampledAmounts(aToB ? a : b).map((amount) => ({ aToB, exactOut: false, amount }))
       const sides = [ofSide(true), ofSide(false)] as const

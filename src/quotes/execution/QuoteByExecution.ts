@@ -3,16 +3,20 @@ import { type Config, Effect, Layer } from "effect"
 import { Readings } from "../../operations/Readings.ts"
 import { SourceMonitor, type SourceState } from "../../operations/SourceMonitor.ts"
 import { ChainFeed } from "../../chain/ChainFeed.ts"
+import type { TransactionHistory } from "../../chain/rpc/TransactionHistory.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ExecutedQuotes } from "../ExecutedQuotes.ts"
 import { executedState } from "./executedStates.ts"
 import { executedVenues } from "./executedVenues.ts"
 import { EXECUTION, Executor } from "./Executor.ts"
 import { improveQuotes } from "./improveQuotes.ts"
+import { learnVenues } from "./executionSettings.ts"
+import { learnFrom } from "./learnVenues.ts"
+import { Learned } from "../pools/LearnedPools.ts"
 import { simulateRoutes } from "./simulateRoutes.ts"
 import { CurveBook } from "./PoolCurves.ts"
 
-const STATES = ["waiting", "executed", "refused"] as const
+const STATES = ["waiting", "executed", "refused", "learning", "proven"] as const
 
 const make = Effect.gen(function* () {
   const executor = yield* Executor
@@ -22,10 +26,11 @@ const make = Effect.gen(function* () {
   const readings = yield* Readings
   const scope = yield* Effect.scope
   const run = Effect.runForkWith(yield* Effect.context())
-  const curves = new CurveBook(executor)
+  const curves = new CurveBook(executor, yield* Learned)
+  const learnedStates = yield* learnFrom(executor, yield* learnVenues)
   const states = () => {
     const sampled = [...curves.all()]
-    return executedVenues.map((venue) => executedState(venue, executor, sampled))
+    return [...executedVenues.map((venue) => executedState(venue, executor, sampled)), ...learnedStates()]
   }
 
   yield* (yield* SourceMonitor).report(EXECUTION, (nowMs): SourceState => {
@@ -62,4 +67,5 @@ const make = Effect.gen(function* () {
 })
 
 /** Lets the engine quote executed venues while the scope is open. */
-export const layer: Layer.Layer<never, Config.ConfigError, ChainFeed | Executor | PoolBook> = Layer.effectDiscard(make)
+export const layer: Layer.Layer<never, Config.ConfigError, ChainFeed | Executor | PoolBook | TransactionHistory> =
+  Layer.effectDiscard(make)

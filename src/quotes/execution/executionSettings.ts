@@ -1,5 +1,7 @@
 /** Settings of quotes by execution. */
-import { Config, Duration, Option } from "effect"
+import { Config, Duration, Option, Schema } from "effect"
+import { type Address, addressOf } from "../../domain/Address.ts"
+import { executedPrograms, swapDecoders } from "../../programs/registry.ts"
 import { durationSetting } from "../../domain/countSetting.ts"
 import { rpcUrlSetting } from "../../chain/rpc/rpcSettings.ts"
 
@@ -16,6 +18,33 @@ export const executeBudget: Config.Config<Duration.Duration> = Config.all({
   Config.map(({ budget, node }) =>
     Option.getOrElse(budget, () => (Option.isSome(node) ? BESIDE_A_NODE : Duration.zero))
   )
+)
+
+const listed = (list: string): ReadonlyArray<string> => list.split(",").flatMap((part) => part.trim() || [])
+
+const ProgramList = Schema.String.check(
+  Schema.makeFilter(
+    (list) =>
+      ["on", "off"].includes(list) ||
+      listed(list).every((part) => addressOf(part) !== undefined) ||
+      "must be on, off, or addresses of programs with commas between"
+  )
+)
+
+/** Programs whose swaps are decoded and which nothing here prices. */
+const charted = swapDecoders.flatMap(({ programId, quotable }) =>
+  quotable === false && !executedPrograms.some((program) => program.programId === programId) ? programId : []
+)
+
+/**
+ * `LEARN_VENUES` (off): programs whose swaps are learned from real ones, and quoted once that is proven. `on`: those whose
+ * swaps are decoded and that nothing here prices.
+ */
+export const learnVenues: Config.Config<ReadonlyArray<Address>> = Config.schema(ProgramList, "LEARN_VENUES").pipe(
+  Config.map((list) =>
+    list === "off" ? [] : list === "on" ? charted : listed(list).flatMap((part) => addressOf(part) ?? [])
+  ),
+  Config.withDefault<ReadonlyArray<Address>>([])
 )
 
 /** True when some venues are quoted by executing their programs. */

@@ -8,6 +8,8 @@ import { derive } from "./decodeFixture.ts"
 import { executePlan } from "./executePlan.ts"
 import { executeSwap, feePayer, type SwapOrder, type SwapResult } from "./executeSwap.ts"
 import { executedVenues } from "./executedVenues.ts"
+import { type LearnedPool, LearnedPools } from "../pools/LearnedPools.ts"
+import { learnedVenue } from "./learnedVenue.ts"
 import type { ThreadReady } from "./keptThread.ts"
 import { loadRuntime, type Runtime } from "./programRuntime.ts"
 import type { Site, Venue } from "./swapVenue.ts"
@@ -18,6 +20,8 @@ export interface JobPool {
   readonly programId: Address
   readonly pool: Address
   readonly foundBy: Mint | undefined
+  /** How to swap in a pool of a program that nothing here has code for. */
+  readonly learned?: LearnedPool | undefined
 }
 
 export type ExecutionJob =
@@ -52,6 +56,9 @@ export interface ExecutionReply {
 const all: ReadonlyMap<Address, Venue> = new Map(
   [...venues, ...executedVenues].map((venue) => [venue.program.programId, venue])
 )
+
+/** Only its label matters here. */
+const LEARNED = new LearnedPools().program
 
 /** A removed account: the runtime drops an account without lamports. */
 const gone = (address: Address): OnChainAccount => ({
@@ -127,21 +134,18 @@ class Chain {
     }
     return job.orders.map((order) => {
       const executed = executeSwap(this.#runtime, venue, site, sides, order)
-      if (executed === null) {
-        throw new Error("its program has no such swap")
-      }
-      return executed.result
+      return executed?.result ?? { error: "its program has no such swap, or none is known", units: 0 }
     })
   }
 
   /** The pool with its accounts. Throws when its program cannot be executed. */
-  #place({ foundBy, pool: address, programId }: JobPool): { readonly venue: Venue; readonly site: Site } {
-    const venue = all.get(programId)
+  #place({ foundBy, learned, pool: address, programId }: JobPool): { readonly venue: Venue; readonly site: Site } {
+    const venue = learned === undefined ? all.get(programId) : learnedVenue(learned, LEARNED)
     const pool = this.#accounts.get(address)
     if (venue === undefined || !pool) {
       throw new Error(venue === undefined ? "its swap instruction is not known" : `there is no pool ${address}`)
     }
-    const fault = [programId, ...callsOf(venue)].flatMap((one) => this.#faults.get(one) ?? [])[0]
+    const fault = [programId, ...(learned?.calls ?? callsOf(venue))].flatMap((one) => this.#faults.get(one) ?? [])[0]
     if (fault !== undefined) {
       throw new Error(fault)
     }

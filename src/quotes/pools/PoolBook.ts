@@ -5,6 +5,7 @@ import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { CoverageReason } from "../../domain/Scalar.ts"
 import { Readings } from "../../operations/Readings.ts"
 import { type ChainEvent, ChainFeed } from "../../chain/ChainFeed.ts"
+import { Learned } from "./LearnedPools.ts"
 import { ChainHub } from "../../chain/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../../chain/programAddress.ts"
 import { type Loading, makePoolDiscovery } from "./poolDiscovery.ts"
@@ -144,8 +145,8 @@ export class PoolBook extends Context.Service<
     ).pipe(Layer.provide(ChainHub.layer))
 
   /** Pools of every followed program, and of programs that are priced by executing them. */
-  static readonly layerExecuted: Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> = Layer.suspend(() =>
-    PoolBook.layerPrograms([...followedPrograms, ...executedPrograms])
+  static readonly layerExecuted: Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> = Layer.unwrap(
+    Effect.map(Learned, ({ program }) => PoolBook.layerPrograms([...followedPrograms, ...executedPrograms, program]))
   )
 
   /** Pools of every followed program. */

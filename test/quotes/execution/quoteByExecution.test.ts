@@ -12,6 +12,8 @@ import { EXECUTION } from "../../../src/quotes/execution/Executor.ts"
 import * as QuoteByExecution from "../../../src/quotes/execution/QuoteByExecution.ts"
 import { loadRuntime } from "../../../src/quotes/execution/programRuntime.ts"
 import { TRADER, wallet } from "../../../src/quotes/execution/traderAccounts.ts"
+import { TransactionHistory } from "../../../src/chain/rpc/TransactionHistory.ts"
+import * as LearnedPools from "../../../src/quotes/pools/LearnedPools.ts"
 import { PoolBook } from "../../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../../src/quotes/QuoteEngine.ts"
 import { call, running } from "../../support/http.ts"
@@ -60,7 +62,8 @@ const serviceOver = ({ rpcUrl, wsUrl }: LitesvmNode) => {
     Layer.provideMerge(QuoteEngine.layerNative),
     Layer.provideMerge(PoolBook.layerExecuted),
     Layer.provideMerge(feed),
-    Layer.provideMerge([ExecutedQuotes.layer, SourceMonitor.layer])
+    Layer.provideMerge([ExecutedQuotes.layer, SourceMonitor.layer, LearnedPools.layer]),
+    Layer.provide(TransactionHistory.layerUnreachable)
   )
   return Layer.unwrap(
     Effect.map(Layer.build(quotes), (built) => {
