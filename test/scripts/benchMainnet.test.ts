@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeBlock } from "../../src/chain/decoding/decodeBlock.ts"
+import { unpackBlock } from "../../src/chain/decoding/PackedTransactions.ts"
+import { slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
 import { subscribeMethod } from "../../src/chain/geyser/geyserService.ts"
-import { type GeyserTransaction, isUpdate } from "../../src/chain/geyser/geyserUpdates.ts"
+import { readUpdate } from "../../src/chain/geyser/readUpdate.ts"
 import { SlotAssembly } from "../../src/chain/geyser/SlotAssembly.ts"
-import { blockAnswer, partOf } from "../../src/chain/geyser/slotParts.ts"
 import { failuresOf, lagOf, type RunFigures } from "../../scripts/bench/mainnet/figures.ts"
 import { FrameReader, frameOf, writeVarint5 } from "../../scripts/bench/mainnet/frames.ts"
 import { record } from "../../scripts/bench/mainnet/recording.ts"
@@ -13,14 +13,17 @@ const recording = record({ slots: 2, swapsPerSecond: 250, coins: 7, poolsPerCoin
 
 /** The block that the decoder makes of the frames of a slot. */
 const decoded = (slot: ReplayedSlot) => {
-  const assembly = new SlotAssembly<GeyserTransaction>()
+  const assembly = new SlotAssembly<ReturnType<typeof slotDecoder.decode>>()
   const messages = new FrameReader().read(Buffer.concat([slot.frames, frameOf(headOf(["heads"], slot))]))
   for (const message of messages) {
-    const update = subscribeMethod.responseDeserialize(Buffer.from(message))
-    const part = isUpdate(update) ? partOf(update) : null
-    const whole = part === null ? null : assembly.add(part)
-    if (whole !== null) {
-      return decodeBlock(whole.head.slot, blockAnswer(whole))
+    const { head, transaction } = readUpdate(message)
+    if (transaction !== null) {
+      const { index, info, slot } = transaction
+      const decoded = info === null ? null : slotDecoder.decode(slot, index, info)
+      assembly.add({ _tag: "transaction", slot, index, transaction: decoded })
+    } else if (head !== null) {
+      const whole = assembly.add({ _tag: "head", head })
+      return whole === null ? null : unpackBlock(slotDecoder.pack(whole).message)
     }
   }
   return null
@@ -151,8 +154,7 @@ describe("a number of five bytes", () => {
       const update = { filters: [], transaction: { slot: String(300_000_000), transaction: {} } }
       const bytes = Buffer.from(subscribeMethod.responseSerialize(update))
       writeVarint5(bytes, slot, bytes.length - 5)
-      const read = subscribeMethod.responseDeserialize(bytes)
-      assert.strictEqual(isUpdate(read) ? read.transaction?.slot : null, String(slot))
+      assert.strictEqual(readUpdate(bytes).transaction?.slot, slot)
     }
   })
 })

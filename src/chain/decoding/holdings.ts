@@ -14,27 +14,40 @@ export interface BlockHoldings {
   readonly changes: ReadonlyArray<string>
 }
 
-/** Sums the changes of holdings over the transactions that are added. */
+/** What one owner of a token gained in a transaction; negative for a loss. */
+export interface HoldingChange {
+  readonly mint: Mint
+  readonly owner: Address
+  readonly delta: bigint
+}
+
+/** The changes of a transaction. An account with a new owner moves from the old owner to the new one. */
+export const holdingChangesOf = ({
+  tokenAccounts
+}: Pick<Transaction, "tokenAccounts">): ReadonlyArray<HoldingChange> => {
+  const changes: Array<HoldingChange> = []
+  for (const { after, before, mint, owner, ownerAfter } of tokenAccounts.values()) {
+    if (owner === null || isMoney(mint)) {
+      continue
+    }
+    if (ownerAfter !== undefined) {
+      changes.push({ mint, owner, delta: -before }, { mint, owner: ownerAfter, delta: after })
+    } else if (before !== after) {
+      changes.push({ mint, owner, delta: after - before })
+    }
+  }
+  return changes
+}
+
+/** Sums the changes of holdings that are added, in the order of the block. */
 export const makeHoldings = () => {
   const sums = new Map<Mint, Map<Address, bigint>>()
-  const add = (mint: Mint, owner: Address, delta: bigint): void => {
-    const owners = sums.get(mint) ?? new Map<Address, bigint>()
-    sums.set(mint, owners)
-    owners.set(owner, (owners.get(owner) ?? 0n) + delta)
-  }
   return {
-    /** Adds the balances of a transaction. An account with a new owner moves from the old owner to the new one. */
-    add: ({ tokenAccounts }: Pick<Transaction, "tokenAccounts">): void => {
-      for (const { after, before, mint, owner, ownerAfter } of tokenAccounts.values()) {
-        if (owner === null || isMoney(mint)) {
-          continue
-        }
-        if (ownerAfter !== undefined) {
-          add(mint, owner, -before)
-          add(mint, ownerAfter, after)
-        } else if (before !== after) {
-          add(mint, owner, after - before)
-        }
+    add: (changes: ReadonlyArray<HoldingChange>): void => {
+      for (const { delta, mint, owner } of changes) {
+        const owners = sums.get(mint) ?? new Map<Address, bigint>()
+        sums.set(mint, owners)
+        owners.set(owner, (owners.get(owner) ?? 0n) + delta)
       }
     },
     /** The changes of every mint in which some owner holds a different amount than before. */

@@ -48,10 +48,11 @@ interface Position {
 
 const NO_ACCOUNTS: ReadonlyArray<Address> = []
 
-const transfersBy = (
+/** What an instruction did to tokens or lamports. `data` is only called for programs that move them. */
+export const transfersBy = (
   program: Address,
-  data: string | Uint8Array,
-  accounts: ReadonlyArray<Address>
+  accounts: ReadonlyArray<Address>,
+  data: () => Uint8Array | null
 ): ReadonlyArray<TokenTransfer> => {
   const read =
     program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
@@ -59,14 +60,13 @@ const transfersBy = (
       : program === SYSTEM_PROGRAM
         ? systemTransfers
         : null
-  const bytes = read === null ? null : bytesOf(data)
+  const bytes = read === null ? null : data()
   return read === null || bytes === null ? NO_TRANSFERS : read(bytes, accounts)
 }
 
-/** Reads accounts: indexes in encoding `json`, bytes of indexes from a Geyser, addresses in `jsonParsed`. */
+/** Reads accounts: indexes in encoding `json`, addresses in `jsonParsed`. */
 const readAccounts = (list: unknown, keys: ReadonlyArray<Address>): ReadonlyArray<Address> | null => {
-  const isBytes = list instanceof Uint8Array
-  if (!isBytes && (!Array.isArray(list) || typeof list[0] === "string")) {
+  if (!Array.isArray(list) || typeof list[0] === "string") {
     return isAddresses(list) ? list : null
   }
   const accounts: Array<Address> = []
@@ -99,10 +99,10 @@ const readInstruction = (entry: unknown, keys: ReadonlyArray<Address>, position:
   }
   const accounts = readAccounts(entry["accounts"], keys)
   const { data } = entry
-  if (accounts === null || !(typeof data === "string" || data instanceof Uint8Array)) {
+  if (accounts === null || typeof data !== "string") {
     return null
   }
-  return { ...position, program, accounts, data, transfers: transfersBy(program, data, accounts) }
+  return { ...position, program, accounts, data, transfers: transfersBy(program, accounts, () => bytesOf(data)) }
 }
 
 /** Inner instructions by the index of their outer one; null when malformed. */

@@ -20,7 +20,8 @@ export interface TokenAccount {
   readonly after: bigint
 }
 
-interface Balance {
+/** A balance before or after the transaction, with its account. */
+export interface Balance {
   readonly address: Address
   readonly mint: Mint
   readonly owner: Address | null
@@ -50,40 +51,18 @@ const readBalance = (entry: unknown, keys: ReadonlyArray<Address>): Balance | nu
   }
 }
 
-const isAnother = (before: Address | null | undefined, after: Address | null): after is Address =>
-  (before ?? null) !== null && after !== null && before !== after
+const isAnother = (before: Address | null, after: Address | null): after is Address =>
+  before !== null && after !== null && before !== after
 
-/** Adds one list of balances. False when it is malformed. */
-const addBalances = (
-  accounts: Map<Address, TokenAccount>,
-  list: unknown,
-  keys: ReadonlyArray<Address>,
-  when: "before" | "after"
-): boolean => {
-  if (!Array.isArray(list)) {
-    return false
-  }
-  for (const entry of list) {
-    const balance = readBalance(entry, keys)
-    if (balance === null) {
-      return false
-    }
-    const { amount, ...account } = balance
-    const known = accounts.get(account.address)
-    accounts.set(
-      account.address,
-      when === "before"
-        ? { ...account, before: amount, after: 0n }
-        : {
-            ...account,
-            owner: known?.owner ?? account.owner,
-            before: known?.before ?? 0n,
-            after: amount,
-            ...(isAnother(known?.owner, account.owner) && { ownerAfter: account.owner })
-          }
-    )
-  }
-  return true
+/** The account of a balance after the transaction, which `known` had before it. */
+const accountAfter = (
+  { address, amount, decimals, mint, owner, program }: Balance,
+  known: TokenAccount | undefined
+): TokenAccount => {
+  const before = known?.before ?? 0n
+  const ownerBefore = known?.owner ?? null
+  const account = { address, mint, owner: ownerBefore ?? owner, decimals, program, before, after: amount }
+  return isAnother(ownerBefore, owner) ? { ...account, ownerAfter: owner } : account
 }
 
 /** Adds accounts that only live inside the transaction, which no balance lists: their opening names the owner. */
@@ -99,19 +78,47 @@ const addOpened = (accounts: Map<Address, TokenAccount>, instructions: ReadonlyA
   }
 }
 
-/** The token accounts by address; null when malformed. Null balances, as some nodes send, are an empty list. */
+/** The token accounts by address, from the balances before and after the transaction and from its instructions. */
+export const tokenAccountsOf = (
+  before: ReadonlyArray<Balance>,
+  after: ReadonlyArray<Balance>,
+  instructions: ReadonlyArray<Instruction>
+): ReadonlyMap<Address, TokenAccount> => {
+  const accounts = new Map<Address, TokenAccount>()
+  for (const { address, amount, decimals, mint, owner, program } of before) {
+    accounts.set(address, { address, mint, owner, decimals, program, before: amount, after: 0n })
+  }
+  for (const balance of after) {
+    accounts.set(balance.address, accountAfter(balance, accounts.get(balance.address)))
+  }
+  addOpened(accounts, instructions)
+  return accounts
+}
+
+/** The balances of a list; null when it is malformed. Null, as some nodes send, is an empty list. */
+const readBalances = (list: unknown, keys: ReadonlyArray<Address>): ReadonlyArray<Balance> | null => {
+  const listed = list ?? []
+  if (!Array.isArray(listed)) {
+    return null
+  }
+  const balances: Array<Balance> = []
+  for (const entry of listed) {
+    const balance = readBalance(entry, keys)
+    if (balance === null) {
+      return null
+    }
+    balances.push(balance)
+  }
+  return balances
+}
+
+/** The token accounts by address; null when the balances are malformed. */
 export const readTokenAccounts = (
   meta: Fields,
   keys: ReadonlyArray<Address>,
   instructions: ReadonlyArray<Instruction>
 ): ReadonlyMap<Address, TokenAccount> | null => {
-  const accounts = new Map<Address, TokenAccount>()
-  if (
-    !addBalances(accounts, meta["preTokenBalances"] ?? [], keys, "before") ||
-    !addBalances(accounts, meta["postTokenBalances"] ?? [], keys, "after")
-  ) {
-    return null
-  }
-  addOpened(accounts, instructions)
-  return accounts
+  const before = readBalances(meta["preTokenBalances"], keys)
+  const after = readBalances(meta["postTokenBalances"], keys)
+  return before === null || after === null ? null : tokenAccountsOf(before, after, instructions)
 }

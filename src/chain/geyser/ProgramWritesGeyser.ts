@@ -6,8 +6,9 @@ import { rpcSettings } from "../rpc/rpcSettings.ts"
 import type { GeyserAccountFeedOptions } from "./ChainFeedGeyser.ts"
 import { geyserCommitment } from "./geyserCommitment.ts"
 import { geyserEndpoints, targetAt } from "./geyserSettings.ts"
-import { countOf, type GeyserAccountFilter, type GeyserUpdate } from "./geyserUpdates.ts"
+import type { GeyserAccountFilter } from "./geyserUpdates.ts"
 import { type ProgramListener, ProgramWrites, ReplayUnavailable, STREAM_SILENCE_MS } from "./ProgramWrites.ts"
+import type { StreamUpdate } from "./readUpdate.ts"
 
 /** How often to check whether the stream is silent. */
 const LOOK_EVERY = "1 second"
@@ -22,27 +23,21 @@ const filterOf = ({ dataSize, matches, programId }: ProgramQuery): GeyserAccount
 })
 
 const take = (
-  { account, filters, slot }: GeyserUpdate,
+  { account, filters, slot }: StreamUpdate,
   places: ReadonlyMap<string, number>,
   commitment: number,
   listener: ProgramListener
 ): void => {
-  const written = account?.account
-  if (written?.pubkey?.length === 32) {
+  if (account?.pubkey.length === 32) {
     for (const name of filters) {
       const query = places.get(name)
       if (query !== undefined) {
-        listener.onWrite({
-          query,
-          slot: countOf(account?.slot),
-          address: written.pubkey,
-          lamports: BigInt(written.lamports ?? 0),
-          data: written.data ?? new Uint8Array(0)
-        })
+        const { data, lamports, pubkey } = account
+        listener.onWrite({ query, slot: account.slot, address: pubkey, lamports, data })
       }
     }
   } else if (slot?.status === commitment) {
-    listener.onSlot(countOf(slot.slot))
+    listener.onSlot(slot.slot)
   }
 }
 
@@ -82,7 +77,7 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
     const accounts = Object.fromEntries(queries.map((query, index) => [`p${index}`, filterOf(query)]))
     const client = yield* connect(target)
     const { listener: noting, silent } = watched(listener, yield* Clock.Clock)
-    const onUpdate = (update: GeyserUpdate) => take(update, places, commitment, noting)
+    const onUpdate = (update: StreamUpdate) => take(update, places, commitment, noting)
     const streamed = stream(
       client,
       target,

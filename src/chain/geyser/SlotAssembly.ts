@@ -1,11 +1,4 @@
-/** The head of a slot. `executed` counts its transactions, including votes. */
-export interface SlotHead {
-  readonly slot: number
-  readonly parentSlot: number
-  /** Seconds since the Unix epoch; null when it is not known. */
-  readonly blockTime: number | null
-  readonly executed: number
-}
+import type { SlotHead } from "./readUpdate.ts"
 
 /** A part of a slot. A null transaction is a vote, which is counted but not kept. */
 export type SlotPart<Transaction> =
@@ -67,6 +60,11 @@ export class SlotAssembly<Transaction> {
       open.parts.set(part.index, part.transaction)
     }
     return open.head !== null && isWhole(open.head, open.parts) ? this.#close(open.head, open.parts) : null
+  }
+
+  /** True for a place of a slot that is still open, and has not arrived yet. */
+  wants(slot: number, index: number): boolean {
+    return slot >= this.#below && !this.#whole.has(slot) && this.#open.get(slot)?.parts.has(index) !== true
   }
 
   /** Slots before this one are no longer wanted. */

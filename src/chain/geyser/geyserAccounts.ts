@@ -6,7 +6,8 @@ import type { AccountState } from "../AccountState.ts"
 import type { Listener, Subscriptions } from "../accounts/subscriptions.ts"
 import type { GeyserTarget } from "./geyserMessages.ts"
 import { connect, openCall, type StreamEnd } from "./geyserStream.ts"
-import { countOf, type GeyserAccount, type GeyserRequest, type GeyserUpdate } from "./geyserUpdates.ts"
+import type { GeyserRequest } from "./geyserUpdates.ts"
+import type { AccountWrite, StreamUpdate } from "./readUpdate.ts"
 
 /** Settings of one stream. */
 export interface GeyserAccountsOptions {
@@ -32,20 +33,19 @@ const keyOf = (bytes: Uint8Array): string =>
 /** The state of the account after the write; undefined when the message is not an account. */
 const stateOf = (
   address: Address,
-  { slot, stream }: Pick<AccountState, "slot" | "stream">,
-  { data, lamports, owner, writeVersion }: GeyserAccount,
+  stream: number,
+  { data, lamports, owner, slot, writeVersion }: AccountWrite,
   ownerOf: (bytes: Uint8Array) => Address
 ): AccountState | undefined => {
-  const version = { slot, stream, writeVersion: countOf(writeVersion) }
-  const held = BigInt(lamports ?? 0)
-  if (held === 0n) {
+  const version = { slot, stream, writeVersion }
+  if (lamports === 0n) {
     return { ...version, account: null }
   }
-  return owner?.length === 32
+  return owner.length === 32
     ? {
         ...version,
         // A copy: the bytes are a view into the message.
-        account: { address, owner: ownerOf(owner), lamports: held, data: new Uint8Array(data ?? []), slot }
+        account: { address, owner: ownerOf(owner), lamports, data: data.slice(), slot }
       }
     : undefined
 }
@@ -106,11 +106,11 @@ class FollowedAccounts {
   }
 
   /** Takes an update of the stream. */
-  take({ account, filters, slot }: GeyserUpdate): void {
-    if (account?.account !== undefined) {
-      this.#write(countOf(account.slot), account.account)
+  take({ account, filters, slot }: StreamUpdate): void {
+    if (account !== null) {
+      this.#write(account)
     } else if (slot?.status === this.#commitment) {
-      this.#listener.onCommitted(countOf(slot.slot))
+      this.#listener.onCommitted(slot.slot)
     }
     for (const name of this.#waiting.size === 0 ? [] : filters) {
       const inEffect = this.#waiting.get(name)
@@ -121,10 +121,10 @@ class FollowedAccounts {
     }
   }
 
-  #write(slot: number, account: GeyserAccount): void {
-    const address = account.pubkey === undefined ? undefined : this.#addresses.get(keyOf(account.pubkey))
+  #write(account: AccountWrite): void {
+    const address = this.#addresses.get(keyOf(account.pubkey))
     if (address !== undefined) {
-      const state = stateOf(address, { slot, stream: this.#stream }, account, (bytes) => this.#ownerOf(bytes))
+      const state = stateOf(address, this.#stream, account, (bytes) => this.#ownerOf(bytes))
       if (state === undefined) {
         this.#listener.onMalformed(address)
       } else {

@@ -3,7 +3,8 @@ import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/
 import { Effect, type Scope } from "effect"
 import type { GeyserTarget } from "./geyserMessages.ts"
 import { replayInfoMethod, subscribeMethod } from "./geyserService.ts"
-import { type GeyserRequest, type GeyserUpdate, isUpdate } from "./geyserUpdates.ts"
+import type { GeyserRequest } from "./geyserUpdates.ts"
+import { readUpdate, type StreamUpdate } from "./readUpdate.ts"
 
 /** The end of a stream. `range`: cannot replay from the requested slot. `refused`: such streams are not offered. */
 export interface StreamEnd {
@@ -108,20 +109,20 @@ export interface StreamCall extends StreamFlow {
 export const openCall = (
   client: Client,
   { from, target }: { readonly target: GeyserTarget; readonly from: number | null },
-  { onEnd, onUpdate }: { readonly onUpdate: (update: GeyserUpdate) => void; readonly onEnd: (end: StreamEnd) => void }
+  { onEnd, onUpdate }: { readonly onUpdate: (update: StreamUpdate) => void; readonly onEnd: (end: StreamEnd) => void }
 ): StreamCall => {
-  const { path, requestSerialize, responseDeserialize } = subscribeMethod
-  const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadataOf(target))
+  const { path, requestSerialize } = subscribeMethod
+  const call = client.makeBidiStreamRequest(path, requestSerialize, readUpdate, metadataOf(target))
   let isOpen = true
-  call.on("data", (message: unknown) => {
-    if (!isOpen || !isUpdate(message)) {
+  call.on("data", (update: StreamUpdate) => {
+    if (!isOpen) {
       return
     }
-    if (message.ping !== undefined) {
+    if (update.isPing) {
       // Load balancers close a connection whose client is silent.
       call.write({ ping: { id: 1 } })
     }
-    onUpdate(message)
+    onUpdate(update)
   })
   call.on("error", (error: ServiceError) => onEnd(endOf(error, from)))
   call.on("end", () => onEnd({ reason: "failure", detail: "without an error" }))
@@ -147,7 +148,7 @@ export const stream = (
   {
     onStart,
     onUpdate
-  }: { readonly onStart: (flow: StreamFlow) => void; readonly onUpdate: (update: GeyserUpdate) => void },
+  }: { readonly onStart: (flow: StreamFlow) => void; readonly onUpdate: (update: StreamUpdate) => void },
   request: GeyserRequest = blocksFrom(range)
 ): Effect.Effect<StreamEnd> =>
   Effect.callback<StreamEnd>((resume) => {

@@ -111,10 +111,3 @@ export interface GeyserRequest {
   readonly fromSlot?: string
   readonly ping?: { readonly id: number }
 }
-
-/** True for a message that the schema decoded: it has a list of filters. */
-export const isUpdate = (message: unknown): message is GeyserUpdate =>
-  typeof message === "object" && message !== null && "filters" in message
-
-/** The value of decimal digits. Absent digits are 0, because the protocol leaves zeros out. */
-export const countOf = (digits: string | undefined): number => Number(digits ?? 0)

@@ -5,12 +5,15 @@ import type { PackedReply } from "../blocks/blockMessages.ts"
 import { lowerThreadPriority } from "../blocks/threadPriority.ts"
 import { connect, firstAvailable, stream, type StreamEnd, type StreamFlow, type StreamRange } from "./geyserStream.ts"
 import type { GeyserCommand, GeyserEvent, GeyserTarget, GeyserWorkerSettings } from "./geyserMessages.ts"
-import type { GeyserTransaction, GeyserUpdate } from "./geyserUpdates.ts"
+import type { PlacedTransaction, StreamUpdate } from "./readUpdate.ts"
 import { SlotAssembly, type WholeSlot } from "./SlotAssembly.ts"
-import { blockAnswer, linkOf, partOf } from "./slotParts.ts"
 
-/** Decodes and packs the answer of `getBlock`; null when it is not a block. Pure. */
-export type DecodeSlot<Message> = (slot: number, answer: unknown) => PackedReply<Message> | null
+/** Decodes transactions while they arrive, and packs whole slots. Pure. */
+export interface SlotDecoder<Decoded, Message> {
+  /** `info` is the message `TransactionInfo`. What is returned must not refer to its bytes. */
+  readonly decode: (slot: number, index: number, info: Uint8Array) => Decoded
+  readonly pack: (whole: WholeSlot<Decoded>) => PackedReply<Message>
+}
 
 /** With more slots than this sent but not taken, the stream pauses; at half as many it goes on. */
 const MOST_UNTAKEN = 64
@@ -19,11 +22,25 @@ const RANGE_MARGIN = 8
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
+/** Stands for a transaction whose decoder threw. */
+const UNREADABLE = Symbol("unreadable")
+
+/** A confirmed slot and its parent; null for other updates. */
+const linkOf = (
+  { head, slot }: StreamUpdate,
+  commitment: number
+): { slot: number; parentSlot: number | null } | null => {
+  if (head !== null) {
+    return { slot: head.slot, parentSlot: head.parentSlot }
+  }
+  return slot?.status === commitment ? { slot: slot.slot, parentSlot: slot.parent } : null
+}
+
 /** One reading, from one `follow` to the next. */
-class GeyserRun<Message> {
-  readonly #assembly = new SlotAssembly<GeyserTransaction>()
+class GeyserRun<Decoded, Message> {
+  readonly #assembly = new SlotAssembly<Decoded | typeof UNREADABLE>()
   readonly #post: (event: GeyserEvent<Message>, transfer?: Array<ArrayBuffer>) => void
-  readonly #decode: DecodeSlot<Message>
+  readonly #decoder: SlotDecoder<Decoded, Message>
   readonly #run: number
   readonly #start: number | null
   readonly #commitment: number
@@ -34,13 +51,13 @@ class GeyserRun<Message> {
 
   constructor(
     { commitment, from, run }: StreamRange & { readonly run: number },
-    decode: DecodeSlot<Message>,
+    decoder: SlotDecoder<Decoded, Message>,
     post: (event: GeyserEvent<Message>, transfer?: Array<ArrayBuffer>) => void
   ) {
     this.#run = run
     this.#start = from
     this.#commitment = commitment
-    this.#decode = decode
+    this.#decoder = decoder
     this.#post = post
   }
 
@@ -60,10 +77,10 @@ class GeyserRun<Message> {
   }
 
   /** Takes an update of a stream that was requested from this slot on. */
-  take(update: GeyserUpdate, { host }: GeyserTarget, from: number | null): void {
+  take(update: StreamUpdate, { host }: GeyserTarget, from: number | null): void {
+    const { head, transaction } = update
     const link = linkOf(update, this.#commitment)
-    const part = partOf(update)
-    const slot = link?.slot ?? (part?._tag === "transaction" ? part.slot : null)
+    const slot = link?.slot ?? transaction?.slot ?? null
     if (slot !== null) {
       this.heard += 1
       if (this.heard === 1) {
@@ -73,7 +90,12 @@ class GeyserRun<Message> {
     if (link !== null) {
       this.#post({ _tag: "slot", run: this.#run, ...link })
     }
-    const whole = part === null ? null : this.#assembly.add(part)
+    const whole =
+      transaction === null
+        ? head === null
+          ? null
+          : this.#assembly.add({ _tag: "head", head })
+        : this.#add(transaction)
     if (whole !== null) {
       this.#send(whole)
       this.#regulate()
@@ -90,9 +112,30 @@ class GeyserRun<Message> {
     this.#post({ _tag: "ended", run: this.#run, host, detail })
   }
 
-  #send(whole: WholeSlot<GeyserTransaction>): void {
-    const { slot } = whole.head
-    const packed = this.#packed(whole)
+  /** Decodes the transaction, unless it is not wanted. */
+  #add({ index, info, slot }: PlacedTransaction): WholeSlot<Decoded | typeof UNREADABLE> | null {
+    if (!this.#assembly.wants(slot, index)) {
+      return null
+    }
+    const transaction = info === null ? null : this.#decoded(slot, index, info)
+    return this.#assembly.add({ _tag: "transaction", slot, index, transaction })
+  }
+
+  #decoded(slot: number, index: number, info: Uint8Array): Decoded | typeof UNREADABLE {
+    try {
+      return this.#decoder.decode(slot, index, info)
+    } catch {
+      // A decoder that throws costs one block, which is then read from a node.
+      return UNREADABLE
+    }
+  }
+
+  #send({ head, transactions }: WholeSlot<Decoded | typeof UNREADABLE>): void {
+    const { slot } = head
+    const decoded = transactions.flatMap(([index, transaction]) =>
+      transaction === UNREADABLE ? [] : [[index, transaction] as const]
+    )
+    const packed = decoded.length < transactions.length ? null : this.#packed({ head, transactions: decoded })
     if (packed === null) {
       this.#post({ _tag: "unreadable", run: this.#run, slot })
     } else {
@@ -100,11 +143,10 @@ class GeyserRun<Message> {
     }
   }
 
-  #packed(whole: WholeSlot<GeyserTransaction>): PackedReply<Message> | null {
+  #packed(whole: WholeSlot<Decoded>): PackedReply<Message> | null {
     try {
-      return this.#decode(whole.head.slot, blockAnswer(whole))
+      return this.#decoder.pack(whole)
     } catch {
-      // A decoder that throws costs one block, which is then read from a node.
       return null
     }
   }
@@ -122,7 +164,10 @@ class GeyserRun<Message> {
 }
 
 /** Returns when the stream has had no update for `silenceMs`, unless it is paused. */
-const silence = Effect.fnUntraced(function* (run: Pick<GeyserRun<never>, "heard" | "isPaused">, silenceMs: number) {
+const silence = Effect.fnUntraced(function* (
+  run: Pick<GeyserRun<never, never>, "heard" | "isPaused">,
+  silenceMs: number
+) {
   let known = -1
   while (run.isPaused || run.heard !== known) {
     known = run.heard
@@ -132,8 +177,8 @@ const silence = Effect.fnUntraced(function* (run: Pick<GeyserRun<never>, "heard"
 })
 
 /** Runs one stream to its end. */
-const readOnce = <Message>(
-  run: GeyserRun<Message>,
+const readOnce = <Decoded, Message>(
+  run: GeyserRun<Decoded, Message>,
   target: GeyserTarget,
   range: StreamRange,
   silenceMs: number
@@ -153,8 +198,8 @@ const readOnce = <Message>(
   )
 
 /** Runs one stream after the other, each from where the previous one stopped if it can. Never returns. */
-const readForever = Effect.fnUntraced(function* <Message>(
-  run: GeyserRun<Message>,
+const readForever = Effect.fnUntraced(function* <Decoded, Message>(
+  run: GeyserRun<Decoded, Message>,
   { commitment, silenceMs, targets }: GeyserWorkerSettings
 ): Effect.fn.Return<never> {
   let place = 0
@@ -179,7 +224,7 @@ const readForever = Effect.fnUntraced(function* <Message>(
 })
 
 /** Reads a Geyser for the thread that started this one, until it is terminated. Only the entry of a worker calls it. */
-export const serveGeyser = <Message>(decode: DecodeSlot<Message>): void => {
+export const serveGeyser = <Decoded, Message>(decoder: SlotDecoder<Decoded, Message>): void => {
   const port = parentPort
   if (port === null) {
     return
@@ -187,7 +232,7 @@ export const serveGeyser = <Message>(decode: DecodeSlot<Message>): void => {
   lowerThreadPriority()
   const settings: GeyserWorkerSettings = workerData
   let targets = settings.targets
-  let run: GeyserRun<Message> | null = null
+  let run: GeyserRun<Decoded, Message> | null = null
   let reading: Fiber.Fiber<never> | null = null
   const start = () => {
     const previous = reading
@@ -200,7 +245,7 @@ export const serveGeyser = <Message>(decode: DecodeSlot<Message>): void => {
   port.on("message", (command: GeyserCommand) => {
     switch (command._tag) {
       case "follow":
-        run = new GeyserRun({ ...command, commitment: settings.commitment }, decode, (event, transfer = []) =>
+        run = new GeyserRun({ ...command, commitment: settings.commitment }, decoder, (event, transfer = []) =>
           port.postMessage(event, transfer)
         )
         return start()

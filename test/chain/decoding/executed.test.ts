@@ -10,7 +10,10 @@ import { fileURLToPath } from "node:url"
 import type { Leg, NetTrade, Quantity } from "../../../src/api/schemas/Trade.ts"
 import { swapDecoders } from "../../../src/programs/registry.ts"
 import { decodeTrades } from "../../../src/chain/decoding/decodeTrades.ts"
+import { decodeTransaction } from "../../../src/chain/decoding/decodeBlock.ts"
 import { readTransaction } from "../../../src/chain/decoding/transaction.ts"
+import { readWireTransaction } from "../../../src/chain/decoding/wireTransaction.ts"
+import { infoOf, type JsonTransaction } from "./wireForm.ts"
 
 interface ExpectedSwap {
   readonly inputMint: string
@@ -31,7 +34,7 @@ interface Vector {
     >
     readonly net: (ExpectedSwap & { readonly wallet: string }) | null
   }
-  readonly transaction: unknown
+  readonly transaction: JsonTransaction & { readonly slot: number; readonly blockTime: number | null }
 }
 
 const files = globSync(fileURLToPath(new URL("../../vectors/transactions/*.json", import.meta.url))).toSorted()
@@ -76,7 +79,13 @@ describe("transactions executed by the real programs", () => {
     "have the legs that the vaults show and the wallet's net trade: %s",
     (_name, path) => {
       const { expect, transaction }: Vector = JSON.parse(readFileSync(path, "utf8"))
-      const { legs, nets } = decodeTrades(Result.getOrThrow(readTransaction(transaction)))
+      const read = Result.getOrThrow(readTransaction(transaction))
+      const { legs, nets } = decodeTrades(read)
+      // The same from the bytes that a Geyser sends.
+      const { blockTime, slot } = transaction
+      const place = { slot, blockTime, indexInBlock: read.indexInBlock }
+      const fromBytes = Result.getOrThrow(readWireTransaction(infoOf(transaction), place))
+      assert.deepStrictEqual(decodeTransaction(fromBytes, 0).kept, decodeTransaction(read, 0).kept)
       if (expect.net === null) {
         assert.isAtMost(Object.keys(totalOf(nets)).length, 1)
       } else {

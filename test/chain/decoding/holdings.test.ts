@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Address, SOL, USDC } from "../../../src/domain/Address.ts"
-import { makeHoldings, readHoldings } from "../../../src/chain/decoding/holdings.ts"
+import { holdingChangesOf, makeHoldings, readHoldings } from "../../../src/chain/decoding/holdings.ts"
 import type { TokenAccount } from "../../../src/chain/decoding/tokenAccounts.ts"
 import { mintOf, walletOf } from "../../market/tape/tape.ts"
 
@@ -26,7 +26,7 @@ const account = (
 const changesOf = (...transactions: ReadonlyArray<ReadonlyArray<TokenAccount>>) => {
   const holdings = makeHoldings()
   for (const accounts of transactions) {
-    holdings.add({ tokenAccounts: new Map(accounts.map((each) => [each.address, each])) })
+    holdings.add(holdingChangesOf({ tokenAccounts: new Map(accounts.map((each) => [each.address, each])) }))
   }
   const { changes, mints } = holdings.all()
   return mints.map((mint, place) => {

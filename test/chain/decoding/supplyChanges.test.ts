@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Address } from "../../../src/domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
-import { makeSupplyChanges } from "../../../src/chain/decoding/supplyChanges.ts"
+import { makeSupplyChanges, supplyChangesOf } from "../../../src/chain/decoding/supplyChanges.ts"
 import { readTransaction } from "../../../src/chain/decoding/transaction.ts"
 import { bytesOf, type Call, encoded, little, named, TOKEN, TRADER } from "./transactions.ts"
 
@@ -24,7 +24,7 @@ const burnChecked = (mint: Address, amount: bigint) => call("0f", [ACCOUNT, mint
 const changesOf = (calls: ReadonlyArray<Call>, error: unknown = null) => {
   const changes = makeSupplyChanges()
   const read = Result.getOrThrow(readTransaction(encoded({ signers: [TRADER], calls, holdings: [] })))
-  changes.add({ ...read, error })
+  changes.add(supplyChangesOf({ ...read, error }))
   return changes.all()
 }
 
@@ -58,7 +58,7 @@ describe("the changes of supply of a block", () => {
     const changes = makeSupplyChanges()
     for (const amount of [2n, 2n ** 64n - 1n]) {
       const plan = { signers: [TRADER], calls: [mintTo(TOKEN, amount)], holdings: [] }
-      changes.add(Result.getOrThrow(readTransaction(encoded(plan))))
+      changes.add(supplyChangesOf(Result.getOrThrow(readTransaction(encoded(plan)))))
     }
     assert.deepStrictEqual(changes.all(), [{ mint: TOKEN, change: 2n ** 64n + 1n }])
   })

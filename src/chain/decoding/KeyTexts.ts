@@ -1,0 +1,122 @@
+/**
+ * Base58 texts of account keys, found by the key's 32 bytes, or by the bytes of its text. The same keys come again and
+ * again, and spelling one takes microseconds. A key has one text object however it is found, whose hash is known to
+ * every map that has seen it.
+ */
+import type { Address } from "../../domain/Address.ts"
+import { toBase58 } from "../../domain/base58.ts"
+
+const KEY_BYTES = 32
+/** Places of a table: a power of two. */
+const PLACES = 2 ** 17
+/** The tables start anew with so many keys: more than a minute of a busy chain has. */
+const MOST_KEYS = PLACES / 2
+/** A key that finds no place near its hash is spelled each time, so that chosen keys cannot make a search long. */
+const MOST_STEPS = 16
+const LONGEST_TEXT = 44
+
+/** Multipliers of the hashes: odd, and different in each process. */
+const seeds = crypto.getRandomValues(new Uint32Array(3)).map((seed) => seed | 1)
+const [FIRST = 1, SECOND = 1, THIRD = 1] = seeds
+
+const wordAt = (bytes: Uint8Array, at: number): number =>
+  (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
+
+/** The place where the search begins. Three words differ for nearly all keys. */
+const placeOf = (bytes: Uint8Array, from: number, to: number): number => {
+  const hash =
+    Math.imul(wordAt(bytes, from), FIRST) ^
+    Math.imul(wordAt(bytes, from + 12), SECOND) ^
+    Math.imul(wordAt(bytes, to - 4), THIRD)
+  return (hash ^ (hash >>> 15)) & (PLACES - 1)
+}
+
+/** Texts by rows of bytes that all have at most this width: open addressing with bounded steps. */
+class Table {
+  readonly #width: number
+  readonly #rows: Uint8Array
+  readonly #lengths = new Uint8Array(PLACES)
+  #texts: Array<Address | undefined> = Array.from({ length: PLACES })
+  #count = 0
+
+  constructor(width: number) {
+    this.#width = width
+    this.#rows = new Uint8Array(PLACES * width)
+  }
+
+  find(bytes: Uint8Array, from: number, to: number): Address | undefined {
+    const first = placeOf(bytes, from, to)
+    for (let step = 0; step < MOST_STEPS; step++) {
+      const place = (first + step) & (PLACES - 1)
+      const text = this.#texts[place]
+      if (text === undefined || this.#isAt(place, bytes, from, to)) {
+        return text
+      }
+    }
+    return undefined
+  }
+
+  put(bytes: Uint8Array, from: number, to: number, text: Address): void {
+    if (this.#count >= MOST_KEYS) {
+      this.#texts = Array.from({ length: PLACES })
+      this.#count = 0
+    }
+    const first = placeOf(bytes, from, to)
+    for (let step = 0; step < MOST_STEPS; step++) {
+      const place = (first + step) & (PLACES - 1)
+      if (this.#texts[place] === undefined) {
+        this.#texts[place] = text
+        this.#lengths[place] = to - from
+        for (let i = from; i < to; i++) {
+          this.#rows[place * this.#width + i - from] = bytes[i] ?? 0
+        }
+        this.#count += 1
+        return
+      }
+    }
+  }
+
+  #isAt(place: number, bytes: Uint8Array, from: number, to: number): boolean {
+    if (this.#lengths[place] !== to - from) {
+      return false
+    }
+    const row = place * this.#width - from
+    for (let i = from; i < to; i++) {
+      if (this.#rows[row + i] !== bytes[i]) {
+        return false
+      }
+    }
+    return true
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** Texts of the keys of the last minutes. */
+export class KeyTexts {
+  readonly #byKey = new Table(KEY_BYTES)
+  readonly #byText = new Table(LONGEST_TEXT)
+
+  /** The text of the key of 32 bytes that begins here. */
+  ofKey(bytes: Uint8Array, from: number): Address {
+    const known = this.#byKey.find(bytes, from, from + KEY_BYTES)
+    if (known !== undefined) {
+      return known
+    }
+    const spelled = encoder.encode(toBase58(bytes.subarray(from, from + KEY_BYTES)))
+    const text = this.ofText(spelled, 0, spelled.length)
+    this.#byKey.put(bytes, from, from + KEY_BYTES, text)
+    return text
+  }
+
+  /** The text that stands here: 32 to 44 letters, which the caller trusts to be base58. */
+  ofText(bytes: Uint8Array, from: number, to: number): Address {
+    const known = this.#byText.find(bytes, from, to)
+    if (known !== undefined) {
+      return known
+    }
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1") as Address
+    this.#byText.put(bytes, from, to, text)
+    return text
+  }
+}
