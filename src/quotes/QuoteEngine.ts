@@ -23,14 +23,17 @@ import { VenueProofs } from "./VenueProofs.ts"
 /** A priced trade, or the reason why it has no price. */
 export type Priced = Result.Result<SpotQuote, QuoteRefusal>
 
-/** Prices a trade against the pools in memory. Never waits for the chain. */
+/**
+ * Prices a trade against the pools in memory. Never waits for the chain. Waits for executed programs only where such a
+ * venue trades the pair, for a tenth of a second, or a second when nothing else does.
+ */
 export class QuoteEngine extends Context.Service<
   QuoteEngine,
   {
     quote(request: QuoteRequest): Effect.Effect<SpotQuote, QuoteRefusal>
     /**
      * Prices several trades in order at one moment, then the trades that `next` names after it saw the answers. Nothing
-     * changes in memory in between.
+     * changes in memory in between, unless programs are executed for one of them.
      */
     quoteAll(
       requests: ReadonlyArray<QuoteRequest>,
