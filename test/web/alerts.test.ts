@@ -79,7 +79,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await dialog.getByText("must be one of the tracked wallets", { exact: false }).waitFor()
           await ofWallet.getByRole("button", { name: "Track this wallet" }).click()
           await ofWallet.getByRole("button", { name: "Track it" }).click()
-          await ofWallet.getByRole("heading", { name: "Trades since tracking began" }).waitFor()
+          await ofWallet.getByRole("button", { name: "Edit tracking" }).waitFor()
           await dialog.getByRole("button", { name: "Set the alert" }).click()
           await alerts.getByText("Wallet trade in dollars of at least $500").waitFor()
           await alerts.getByText("watches trades").waitFor()

@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
 import { gather, GATHER_MS } from "../../src/web/data/gather.ts"
-import { compareDecimals, separatorsOf, shortDecimal, tidyDecimal, written } from "../../src/web/parts/numbers.ts"
+import {
+  compareDecimals,
+  separatorsOf,
+  shortDecimal,
+  sumOf,
+  tidyDecimal,
+  written
+} from "../../src/web/parts/numbers.ts"
 import { withToken } from "../../src/web/data/watched.ts"
 import { inHeldOrder, type Line, rankOf, sorted } from "../../src/web/market/ranking.ts"
 import { tilesOf } from "../../src/web/market/tiles.ts"
@@ -121,6 +128,12 @@ describe("a number", () => {
     assert.strictEqual(tidyDecimal(exact, separatorsOf(locale)), shown)
   })
 
+  it("adds up exactly", () => {
+    assert.strictEqual(sumOf(["0.1", "0.2", "12345678901234567890", "-0.05"]), "12345678901234567890.25")
+    assert.strictEqual(sumOf(["-1.5", "1.5"]), "0")
+    assert.strictEqual(sumOf([]), "0")
+  })
+
   it("has its place by its exact value", () => {
     const numbers = ["10", "-1.5", "0.1", "9.99999999999999999999", "-20", "0", "0.09", "-1.25"]
     assert.deepStrictEqual(numbers.toSorted(compareDecimals), [
@@ -206,6 +219,8 @@ describe("days of a wallet", () => {
   it("stand above or hang below one zero line, and leave unknown days out", () => {
     assert.deepStrictEqual(daysDrawn(["3", "-1", null, "0"], 100), {
       zero: 75,
+      top: 3,
+      bottom: -1,
       bars: [{ y: 0, height: 75 }, { y: 75, height: 25 }, null, { y: 75, height: 0 }]
     })
   })
@@ -213,7 +228,12 @@ describe("days of a wallet", () => {
   it("stand on the bottom when nothing was lost, and hang from the top when nothing was won", () => {
     assert.strictEqual(daysDrawn(["2", "1"], 100).zero, 100)
     assert.strictEqual(daysDrawn(["-2"], 100).zero, 0)
-    assert.deepStrictEqual(daysDrawn([null, "0"], 100), { zero: 100, bars: [null, { y: 100, height: 0 }] })
+    assert.deepStrictEqual(daysDrawn([null, "0"], 100), {
+      zero: 100,
+      top: 0,
+      bottom: 0,
+      bars: [null, { y: 100, height: 0 }]
+    })
   })
 })
 

@@ -165,7 +165,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit(`/w/${WALLETS[0]}`)
         yield* Effect.promise(async () => {
-          await page.getByText("No trade of this wallet is stored.", { exact: false }).waitFor()
+          await page.getByText("No trade of this wallet is stored.", { exact: false }).first().waitFor()
           await page.getByRole("button", { name: "Track this wallet" }).click()
           await page.getByRole("dialog").getByLabel("Label").fill("x".repeat(65))
           await page.getByRole("button", { name: "Track it" }).click()
@@ -173,7 +173,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("dialog").getByLabel("Label").fill("From its page")
           await page.getByRole("button", { name: "Track it" }).click()
           await page.getByText("From its page").waitFor()
-          await page.getByRole("heading", { name: "Trades since tracking began" }).waitFor()
+          await page.getByRole("button", { name: "Edit tracking" }).waitFor()
         })
       })
     )

@@ -41,11 +41,17 @@ export const useMarket = (terms: MarketTerms | null, take: (event: MarketEvent) 
   return isLive
 }
 
-/** Follows the tracker's stream of a group, or of all groups for null, again with each new `turn`. */
-export const useTracker = (group: string | null, take: (event: TrackerEvent) => void, turn = 0): void => {
+/**
+ * Follows the tracker's stream of a group, or of all groups for null, again with each new `turn`. Follows nothing for
+ * undefined.
+ */
+export const useTracker = (group: string | null | undefined, take: (event: TrackerEvent) => void, turn = 0): void => {
   const latest = useRef(take)
   latest.current = take
   useEffect(() => {
+    if (group === undefined) {
+      return undefined
+    }
     const gathered = gather<TrackerEvent>((events) => events.forEach((event) => latest.current(event)))
     const stop = follow({ source: "tracker", group }, (event) => gathered.push(event as TrackerEvent))
     return () => {

@@ -110,6 +110,16 @@ export const compareDecimals = (one: string, other: string): number => {
   return sign === "-" ? -order : order
 }
 
+/** The exact sum of decimal texts. */
+export const sumOf = (texts: ReadonlyArray<string>): string => {
+  const places = Math.max(0, ...texts.map((text) => partsOf(text)[2].length))
+  const units = texts.map((text) => {
+    const [sign, whole, fraction] = partsOf(text)
+    return BigInt(`${sign}${whole}${fraction.padEnd(places, "0")}`)
+  })
+  return decimalText(String(units.reduce((sum, each) => sum + each, 0n)), places)
+}
+
 const SCALES = ["", "K", "M", "B", "T"] as const
 /** Digits after the point of a short number, the same everywhere, so that numbers below one another align. */
 const PLACES = 2

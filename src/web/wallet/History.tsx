@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
-import { Amount } from "../parts/Amount.tsx"
+import { Amount, textOf } from "../parts/Amount.tsx"
 import { SelectField } from "../parts/Field.tsx"
 import { written } from "../parts/numbers.ts"
 import { Empty, Shown } from "../parts/States.tsx"
@@ -14,8 +14,9 @@ type Day = Answer<"GET /api/v1/wallets/:wallet/pnl/history">["data"]["days"][num
 const READ_MS = 60_000
 const WIDTH = 600
 const HEIGHT = 100
-/** Share of a day's width that its bar fills. */
+/** Share of a day's width that its bar fills, and the most that a bar is wide. */
 const FILLED = 0.8
+const WIDEST = 60
 
 const spans = [
   ["30", "30 days"],
@@ -64,24 +65,65 @@ const wordsOf = (what: string, days: ReadonlyArray<Day>, amounts: ReadonlyArray<
   return `${what} by day from ${days[0]?.day} to ${days.at(-1)?.day}: ${range}${missing === 0 ? "" : `, unknown on ${missing} days`}.`
 }
 
-/** Amounts by day as bars. A day with an unknown amount is a pale column of full height. */
+/** A UTC day as the reader writes dates. */
+const dayText = (day: string | undefined): string =>
+  day === undefined
+    ? ""
+    : new Date(`${day}T00:00:00Z`).toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC" })
+
+/** What a day's bar stands for: the amount, or its known part where the rest is unknown. */
+interface Measure {
+  readonly amount: string | null
+  readonly isPart: boolean
+}
+
+const realizedOf = ({ knownRealized, realized }: Day): Measure => ({
+  amount: realized ?? knownRealized,
+  isPart: realized === null
+})
+
+const valueOf = ({ valueUsd }: Day): Measure => ({ amount: valueUsd, isPart: false })
+
+const measureWords = ({ amount, isPart }: Measure): string =>
+  amount === null ? "unknown" : `${dollars(amount)}${isPart ? " known, the rest unknown" : ""}`
+
+const toneOf = ({ amount, isPart }: Measure, signed: boolean): string => {
+  if (amount === null) {
+    return "missing"
+  }
+  return `${signed ? (amount.startsWith("-") ? "lost" : "won") : "held"}${isPart ? " part" : ""}`
+}
+
+/** Names of the axes: amounts beside the bars, days below them. */
+const axisText = (amount: number): string => written(textOf(amount, 4), "usd", { short: true })
+
+/**
+ * Amounts by day as bars between axes. A day with an unknown amount is a pale column of full height; a pale bar is the
+ * known part of an amount.
+ */
 const Drawn = ({
-  amountOf,
   days,
+  measureOf,
   name,
   signed
 }: {
   readonly days: ReadonlyArray<Day>
   readonly name: string
   readonly signed: boolean
-  readonly amountOf: (day: Day) => string | null
+  readonly measureOf: (day: Day) => Measure
 }) => {
-  const amounts = days.map(amountOf)
-  const { bars, zero } = daysDrawn(amounts, HEIGHT)
+  const measures = days.map(measureOf)
+  const amounts = measures.map(({ amount }) => amount)
+  const { bars, bottom, top, zero } = daysDrawn(amounts, HEIGHT)
   const step = WIDTH / days.length
   return (
-    <figure>
+    <figure class="days">
       <figcaption>{name}</figcaption>
+      <div class="axis-y" aria-hidden="true">
+        {top > 0 && <span style={{ top: "0" }}>{axisText(top)}</span>}
+        <span style={{ top: `${zero}%` }}>$0</span>
+        {bottom < 0 && <span style={{ top: "100%" }}>{axisText(bottom)}</span>}
+      </div>
       <svg
         class="day-bars"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -89,25 +131,30 @@ const Drawn = ({
         role="img"
         aria-label={wordsOf(name, days, amounts)}
       >
+        <line class="line" x1={0} x2={WIDTH} y1={0} y2={0} />
+        <line class="line" x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
         {days.map((day, place) => {
-          const [bar, amount] = [bars[place] ?? null, amounts[place] ?? null]
-          const lost = amount?.startsWith("-") === true
-          const tone = bar === null ? "missing" : signed ? (lost ? "lost" : "won") : "held"
+          const [bar, measure] = [bars[place] ?? null, measures[place] ?? { amount: null, isPart: false }]
           return (
             <rect
               key={day.day}
-              class={tone}
+              class={toneOf(measure, signed)}
               x={place * step}
               y={bar?.y ?? 0}
-              width={step * FILLED}
+              width={Math.min(WIDEST, step * FILLED)}
               height={bar?.height ?? HEIGHT}
             >
-              <title>{`${day.day}: ${amount === null ? "unknown" : dollars(amount)}`}</title>
+              <title>{`${day.day}: ${measureWords(measure)}`}</title>
             </rect>
           )
         })}
         <line class="zero" x1={0} x2={WIDTH} y1={zero} y2={zero} />
       </svg>
+      <div class="axis-x soft" aria-hidden="true">
+        <span>{dayText(days[0]?.day)}</span>
+        {days.length > 2 && <span>{dayText(days[Math.floor(days.length / 2)]?.day)}</span>}
+        <span>today (UTC)</span>
+      </div>
     </figure>
   )
 }
@@ -118,11 +165,9 @@ const Days = ({ of: days }: { readonly of: ReadonlyArray<Day> }) => {
   }
   return (
     <>
-      <Drawn name="Realized profit" days={days} amountOf={({ realized }) => realized} signed />
-      <Drawn name="Value" days={days} amountOf={({ valueUsd }) => valueUsd} signed={false} />
-      <div class="row spread soft">
-        <span>{days[0]?.day}</span>
-        <span>today (UTC)</span>
+      <div class="pair">
+        <Drawn name="Realized profit" days={days} measureOf={realizedOf} signed />
+        <Drawn name="Value" days={days} measureOf={valueOf} signed={false} />
       </div>
       <details>
         <summary>The days as a table</summary>

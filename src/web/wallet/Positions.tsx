@@ -3,48 +3,80 @@ import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import type { Read } from "../data/useRead.ts"
 import { Amount } from "../parts/Amount.tsx"
+import { Choice } from "../parts/Choice.tsx"
 import { Units } from "../parts/Figure.tsx"
 import { TokenLink, When } from "../parts/Links.tsx"
 import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { Tabs } from "../parts/Tabs.tsx"
+import { type Sorting, sortedBy } from "../parts/sorting.ts"
+import { usePaged } from "../parts/usePaged.tsx"
 
 export type PositionsAnswer = Answer<"GET /api/v1/wallets/:wallet/positions">
 type Position = PositionsAnswer["data"]["positions"][number]
 
 const UNKNOWN = "the cost of something bought or held is unknown"
 
-const origins = [
+const lots = [
+  ["known", "bought at a known price"],
   ["inherited", "held before the first trade seen"],
   ["received", "received without a trade"],
   ["unpriced", "bought at an unknown price"]
 ] as const
 
-/** How units with an unknown cost reached the wallet; empty when the cost of all units is known. */
-const originWords = ({ quantities }: Position): ReadonlyArray<string> =>
-  origins.flatMap(([key, words]) => (quantities[key] === "0" ? [] : [words]))
-
-const Holding = ({ position }: { readonly position: Position }) => {
-  const words = originWords(position)
-  return (
-    <>
-      <Units amount={position.holding} decimals={position.decimals} />
-      {words.length > 0 && <div class="soft">partly {words.join(", ")}</div>}
-    </>
+/** Held units by their origin. */
+const Lots = ({ of: { decimals, known, quantities } }: { readonly of: Position }) => {
+  const held = lots.filter(([key]) => quantities[key] !== "0")
+  return held.length === 0 ? null : (
+    <details>
+      <summary>Lots</summary>
+      <ul class="plain-list soft">
+        {held.map(([key, words]) => (
+          <li key={key}>
+            <Units amount={quantities[key]} decimals={decimals} /> {words}
+            {key === "known" && known.avgCostUsd !== null && (
+              <>
+                , <Amount of={known.avgCostUsd} unit="usd" /> on average
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 
-/** A strict figure. When it is unknown, the known part of it stands below. */
+const Holding = ({ position }: { readonly position: Position }) => (
+  <>
+    <Units amount={position.holding} decimals={position.decimals} />
+    <Lots of={position} />
+  </>
+)
+
+/** A strict figure; its known part in grey while it is not wholly known. */
 const Pair = ({ known, strict }: { readonly strict: string | null; readonly known: string | null }) => (
   <>
-    <Amount of={strict} unit="usd" signed why={UNKNOWN} />
-    {strict === null && known !== null && (
-      <div class="soft">
-        known: <Amount of={known} unit="usd" signed />
-      </div>
+    {strict === null && known !== null ? (
+      <span class="known-part" title={`The known part; ${UNKNOWN}`}>
+        <Amount of={known} unit="usd" signed short />
+        <span class="hidden">, the known part</span>
+      </span>
+    ) : (
+      <Amount of={strict} unit="usd" signed short why={UNKNOWN} />
     )}
   </>
 )
+
+/** The figure that a column is sorted by: the strict one, or its known part. */
+const figures: Readonly<Record<string, (position: Position) => string | null>> = {
+  value: ({ valueUsd }) => valueUsd,
+  total: ({ known, total }) => total ?? known.total,
+  realized: ({ known, realized }) => realized ?? known.realized,
+  unrealized: ({ known, unrealized }) => unrealized ?? known.unrealized,
+  return: ({ roiPct }) => roiPct,
+  buys: ({ buys }) => String(buys),
+  sells: ({ sells }) => String(sells),
+  last: ({ lastAtMs }) => (lastAtMs === null ? null : String(lastAtMs))
+}
 
 const columns: ReadonlyArray<Column<Position>> = [
   { name: "Token", cell: ({ mint }) => <TokenLink mint={mint} /> },
@@ -52,52 +84,74 @@ const columns: ReadonlyArray<Column<Position>> = [
   {
     name: "Value",
     isNumber: true,
-    cell: ({ valueUsd }) => <Amount of={valueUsd} unit="usd" why="a price or the balance is unknown" />
+    sort: "value",
+    cell: ({ valueUsd }) => <Amount of={valueUsd} unit="usd" why="a price or the balance is unknown" short />
   },
-  { name: "Total", isNumber: true, cell: ({ known, total }) => <Pair strict={total} known={known.total} /> },
+  {
+    name: "Total",
+    isNumber: true,
+    sort: "total",
+    cell: ({ known, total }) => <Pair strict={total} known={known.total} />
+  },
   {
     name: "Realized",
     isNumber: true,
+    sort: "realized",
     cell: ({ known, realized }) => <Pair strict={realized} known={known.realized} />
   },
   {
     name: "Unrealized",
     isNumber: true,
+    sort: "unrealized",
     cell: ({ known, unrealized }) => <Pair strict={unrealized} known={known.unrealized} />
   },
-  { name: "Return", isNumber: true, cell: ({ roiPct }) => <Amount of={roiPct} unit="percent" signed why={UNKNOWN} /> },
-  { name: "Buys", isNumber: true, cell: ({ buys }) => buys },
-  { name: "Sells", isNumber: true, cell: ({ sells }) => sells },
-  { name: "Last trade", cell: ({ lastAtMs }) => <When atMs={lastAtMs} /> }
+  {
+    name: "Return",
+    isNumber: true,
+    sort: "return",
+    cell: ({ roiPct }) => <Amount of={roiPct} unit="percent" signed short why={UNKNOWN} />
+  },
+  { name: "Buys", isNumber: true, sort: "buys", cell: ({ buys }) => buys },
+  { name: "Sells", isNumber: true, sort: "sells", cell: ({ sells }) => sells },
+  { name: "Last trade", isNumber: true, sort: "last", cell: ({ lastAtMs }) => <When atMs={lastAtMs} /> }
 ]
+
+const ROWS = 25
+
+type Kind = "open" | "closed"
 
 const List = ({ of: { data } }: { readonly of: PositionsAnswer }) => {
   const open = data.positions.filter((position) => position.open)
   const closed = data.positions.filter((position) => !position.open)
-  const [kind, setKind] = useState<"open" | "closed">(open.length === 0 && closed.length > 0 ? "closed" : "open")
-  const rows = kind === "open" ? open : closed
+  const [kind, setKind] = useState<Kind>(open.length === 0 && closed.length > 0 ? "closed" : "open")
+  const [sorting, setSorting] = useState<Sorting>({ key: "value", isDown: true })
+  const rows = sortedBy(kind === "open" ? open : closed, figures[sorting.key] ?? (() => null), sorting.isDown)
+  const { shown, turn } = usePaged(rows, ROWS, "Pages of positions")
   if (data.status === "unavailable") {
     return <Empty>No trade of this wallet is stored, so there are no positions to show.</Empty>
   }
   return (
     <>
-      <Tabs
+      <Choice
         label="Positions"
-        tabs={[
-          ["open", `Open, ${open.length}`],
-          ["closed", `Closed, ${closed.length}`]
+        options={[
+          ["open", `Open ${open.length}`],
+          ["closed", `Closed ${closed.length}`]
         ]}
-        chosen={kind}
-        onChoose={setKind}
-      >
-        <Table
-          caption="Traded tokens, last traded first"
-          columns={columns}
-          rows={rows}
-          keyOf={({ mint }) => mint}
-          empty={`No ${kind} positions.`}
-        />
-      </Tabs>
+        value={kind}
+        onChange={setKind}
+      />
+      <Table
+        isDense
+        caption="A figure in grey is the known part of one that is not wholly known."
+        columns={columns}
+        rows={shown}
+        keyOf={({ mint }) => mint}
+        sorting={sorting}
+        onSort={setSorting}
+        empty={`No ${kind} positions.`}
+      />
+      {turn}
       {data.truncated && <p class="soft">Older positions are left out.</p>}
     </>
   )

@@ -2,40 +2,93 @@
 import { useRoute } from "preact-iso"
 import { useState } from "preact/hooks"
 import { call, isMissing } from "../data/request.ts"
-import { useLiveTrades } from "../data/useLiveTrades.ts"
-import { useRead, useReading } from "../data/useRead.ts"
+import { useAddress } from "../data/useAddress.ts"
+import { type Read, useRead, useReading } from "../data/useRead.ts"
 import { NotFound } from "../frame/NotFound.tsx"
+import { Amount } from "../parts/Amount.tsx"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
-import { Failed, Shown } from "../parts/States.tsx"
+import { sumOf } from "../parts/numbers.ts"
+import { Failed, Loading, Shown } from "../parts/States.tsx"
+import { Tabs } from "../parts/Tabs.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { shortAddress } from "../parts/words.ts"
 import { AddOne } from "../tracker/AddWallets.tsx"
 import { EditWallet } from "../tracker/EditWallet.tsx"
 import { labelsOf, type Snapshot } from "../tracker/tracked.ts"
-import { LiveState, TradeTable } from "../tracker/TradeTable.tsx"
 import { History } from "./History.tsx"
 import { Identity } from "./Identity.tsx"
 import { Made } from "./Made.tsx"
-import { Positions } from "./Positions.tsx"
+import { WalletTrades, WalletTransfers } from "./Movements.tsx"
+import { Positions, type PositionsAnswer } from "./Positions.tsx"
+import { Results } from "./Results.tsx"
+import "../style/market.css"
 
 const READ_MS = 15_000
 const IDENTITY_MS = 60_000
 
-const Trades = ({ wallet }: { readonly wallet: string }) => {
-  const live = useLiveTrades(null)
+/** The value of what the wallet holds: the known part, and beside it what is not in it. */
+const Value = ({ of: { data } }: { readonly of: PositionsAnswer }) => {
+  const open = data.positions.filter((position) => position.open)
+  const known = open.flatMap(({ valueUsd }) => valueUsd ?? [])
+  const unknown = open.length - known.length
+  if (data.status === "unavailable") {
+    return <p>No trade of this wallet is stored. It may have traded before the stored history begins.</p>
+  }
   return (
-    <section class="card" aria-labelledby="live-trades">
-      <div class="head">
-        <h2 id="live-trades">Trades since tracking began</h2>
-        <LiveState state={live.state} gap={live.gap} />
-      </div>
-      <TradeTable
-        trades={live.trades.filter((trade) => trade.wallet === wallet)}
-        isLoading={live.isLoading}
-        labels={null}
-      />
-    </section>
+    <p>
+      <strong>
+        <Amount of={known.length === 0 && open.length > 0 ? null : sumOf(known)} unit="usd" why="no value is known" />
+      </strong>{" "}
+      <span class="soft">
+        {unknown === 0
+          ? `in ${open.length} traded tokens`
+          : `known, in ${known.length} of ${open.length} traded tokens. The value of ${unknown} is unknown and not in it.`}
+      </span>
+    </p>
+  )
+}
+
+type Tab = "positions" | "trades" | "transfers"
+
+const tabs: ReadonlyArray<readonly [Tab, string]> = [
+  ["positions", "Positions"],
+  ["trades", "Trades"],
+  ["transfers", "Transfers"]
+]
+
+/** Positions, trades and transfers. The address names the list that is shown. */
+const Lists = ({
+  isTracked,
+  positions,
+  wallet
+}: {
+  readonly wallet: string
+  readonly isTracked: boolean
+  readonly positions: Read<PositionsAnswer>
+}) => {
+  const { query, set } = useAddress()
+  const tab = tabs.find(([key]) => key === query["tab"])?.[0] ?? "positions"
+  return (
+    <Tabs
+      label="Lists of the wallet"
+      tabs={tabs}
+      chosen={tab}
+      onChoose={(next) => set({ tab: next === "positions" ? "" : next })}
+    >
+      {tab === "positions" ? (
+        <Positions read={positions} />
+      ) : (
+        <section class="card" aria-labelledby="movements">
+          <h2 id="movements">{tab === "trades" ? "Trades" : "Transfers"}</h2>
+          {tab === "trades" ? (
+            <WalletTrades wallet={wallet} isTracked={isTracked} />
+          ) : (
+            <WalletTransfers wallet={wallet} />
+          )}
+        </section>
+      )}
+    </Tabs>
   )
 }
 
@@ -92,7 +145,7 @@ export const Wallet = () => {
   )
   const positions = useRead(
     "GET /api/v1/wallets/:wallet/positions",
-    { path: { wallet }, query: { limit: 200 } },
+    { path: { wallet }, query: { limit: 500 } },
     READ_MS
   )
   const tracker = useRead("GET /api/v1/tracker/snapshot", {}, READ_MS)
@@ -104,26 +157,40 @@ export const Wallet = () => {
   return (
     <div class="stack">
       <section class="card">
-        <h1>Wallet</h1>
-        <p class="row">
+        <div class="row">
+          <h1 class="plain-head">Wallet</h1>
           <span class="address">{wallet}</span>
           <CopyText text={wallet} what="the address" />
-        </p>
+        </div>
+        <div class="worth">
+          <Shown read={positions} what="its value" rows={1}>
+            {(answer) => <Value of={answer} />}
+          </Shown>
+        </div>
         {row !== undefined && row.identity !== null && <Identity of={row.identity} />}
         {identity.failure !== null && <Failed failure={identity.failure} isRetrying={identity.isRetrying} />}
-        <Shown read={tracker} what="the tracking" rows={1}>
-          {(snapshot) => <Tracking wallet={wallet} snapshot={snapshot} again={tracker.again} />}
-        </Shown>
+        <div class="tracking">
+          <Shown read={tracker} what="the tracking" rows={1}>
+            {(snapshot) => <Tracking wallet={wallet} snapshot={snapshot} again={tracker.again} />}
+          </Shown>
+        </div>
       </section>
-      <section class="card" aria-labelledby="made">
-        <h2 id="made">Profit</h2>
-        <Shown read={positions} what="its profit" rows={5}>
-          {({ data }) => <Made of={data.summary} />}
-        </Shown>
-      </section>
-      <History key={wallet} wallet={wallet} />
-      <Positions read={positions} />
-      {isTracked && <Trades key={wallet} wallet={wallet} />}
+      {positions.answer === null && positions.failure === null && <Loading what="the wallet" rows={24} />}
+      {positions.answer !== null && positions.answer.data.status !== "unavailable" && (
+        <>
+          <div class="pair">
+            <section class="card" aria-labelledby="made">
+              <h2 id="made">Profit</h2>
+              <Shown read={positions} what="its profit" rows={8}>
+                {({ data }) => <Made of={data.summary} />}
+              </Shown>
+            </section>
+            <Results key={wallet} wallet={wallet} />
+          </div>
+          <History key={wallet} wallet={wallet} />
+          <Lists key={wallet} wallet={wallet} isTracked={isTracked} positions={positions} />
+        </>
+      )}
     </div>
   )
 }
