@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { App, isAvailable } from "./app.ts"
+import type { Page } from "playwright-core"
+import { App, axeFaults, FERN, isAvailable } from "./app.ts"
 
 const firing = {
   eventId: "evt_one",
@@ -21,6 +22,21 @@ const ofTrade = {
   eventId: "evt_two",
   condition: { ...firing.condition, metric: "wallet_trade_usd", operator: "at_least", threshold: "500" },
   trade: { signature: "s", slot: 1, index: 0, wallet: WALLET, side: "sell", amount: "5", leftOut: 3 }
+}
+
+const PATIENCE_MS = 240_000
+
+/** Moves the pointer down the chart until it is over the line of an alert. */
+const findLine = async (page: Page): Promise<{ readonly x: number; readonly y: number }> => {
+  const box = await page.locator(".chart").boundingBox()
+  const { height, width, x, y } = box ?? { x: 0, y: 0, width: 0, height: 0 }
+  for (let down = 0; down < height; down += 4) {
+    await page.mouse.move(x + width / 3, y + down)
+    if ((await page.locator(".chart.grab").count()) > 0) {
+      return { x: x + width / 3, y: y + down }
+    }
+  }
+  return findLine(page)
 }
 
 describe.runIf(isAvailable)("in a browser", () => {
@@ -52,6 +68,15 @@ describe.runIf(isAvailable)("in a browser", () => {
           await firings.getByText("Price in dollars crosses above $2").waitFor()
           await firings.getByText("Wallet trade in dollars of at least $500").waitFor()
           await firings.getByText("3 earlier trades did not fire").waitFor()
+          // The bell of every page tells it, once.
+          await page.getByRole("status", { name: "Alert" }).getByText("Wallet trade in dollars").waitFor()
+          await page.getByRole("button", { name: "Fired alerts, 2 new" }).click()
+          const bell = page.getByRole("dialog", { name: "Fired alerts" })
+          await bell.getByText("Price in dollars crosses above $2, now $2.5").waitFor()
+          assert.deepStrictEqual(await axeFaults(page), [])
+          await page.keyboard.press("Escape")
+          await bell.waitFor({ state: "detached" })
+          await page.getByRole("button", { name: "Fired alerts", exact: true }).waitFor()
 
           await page.getByRole("button", { name: "Pause: Price in dollars" }).click()
           await alerts.getByText("paused").waitFor()
@@ -89,6 +114,46 @@ describe.runIf(isAvailable)("in a browser", () => {
           await alerts.getByText("Change in percent").waitFor({ state: "detached" })
         })
       })
+    )
+
+    it.effect(
+      "sets an alert from the page of a token by picking a level, and moves it by dragging its line",
+      () =>
+        Effect.gen(function* () {
+          const { page } = yield* (yield* App).visit(`/t/${FERN}`)
+          yield* Effect.promise(async () => {
+            const head = page.getByRole("region", { name: "Token at a glance" })
+            const price = head.locator(".price data").first()
+            await price.getByText(/\$/u).waitFor()
+            const dialog = page.getByRole("dialog", { name: /Alert on/u })
+            await head.getByRole("button", { name: "Alert" }).click()
+            await dialog.getByRole("button", { name: "-10 %" }).click()
+            await dialog.getByText(/^Fires when the price falls below \$[\d.]+\.$/u).waitFor()
+            await dialog.getByRole("button", { name: "+5 %" }).click()
+            await dialog.getByText(/^Fires when the price rises above/u).waitFor()
+            // A level inside of the drawn prices, so that its line is in sight.
+            const level = Number((await price.getAttribute("value")) ?? "1").toPrecision(4)
+            await dialog.getByLabel("Level in dollars").fill(level)
+            assert.deepStrictEqual(await axeFaults(page), [])
+            await dialog.getByRole("button", { name: "Set the alert" }).click()
+            await head.getByRole("button", { name: "Alert 1" }).waitFor()
+
+            const { x, y } = await findLine(page)
+            await page.mouse.down()
+            await page.mouse.move(x, y + 30, { steps: 4 })
+            const [request] = await Promise.all([
+              page.waitForRequest((each) => each.method() === "PATCH"),
+              page.mouse.up()
+            ])
+            const { condition } = request.postDataJSON() as { condition: { threshold: string } }
+            assert.isBelow(Number(condition.threshold), Number(level))
+            await request.response()
+            await head.getByRole("button", { name: "Alert 1" }).click()
+            await dialog.getByRole("button", { name: /^Remove: Price in dollars/u }).click()
+            await head.getByRole("button", { name: "Alert", exact: true }).waitFor()
+          })
+        }),
+      PATIENCE_MS
     )
   })
 })

@@ -4,7 +4,7 @@ import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts
 
 const LONG = { timeout: 60_000 }
 const PATIENCE_MS = 240_000
-const FIELD = { name: "Find a token by symbol, name or mint" }
+const FIELD = { name: "Search the market" }
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the token search", (it) => {

@@ -5,6 +5,7 @@ import { gather, GATHER_MS } from "../../src/web/data/gather.ts"
 import {
   compareDecimals,
   separatorsOf,
+  shiftedBy,
   shortDecimal,
   sumOf,
   tidyDecimal,
@@ -16,6 +17,7 @@ import { tilesOf } from "../../src/web/market/tiles.ts"
 import { isolated } from "../../src/web/parts/words.ts"
 import { hourWords, shareWords } from "../../src/web/status/decoding.ts"
 import { extrasOf, stateWords } from "../../src/web/status/sources.ts"
+import { stagesOf } from "../../src/web/token/stages.ts"
 import { type Bar, continuous, mergedBars, withBar } from "../../src/web/token/bars.ts"
 import { daysDrawn } from "../../src/web/wallet/days.ts"
 
@@ -126,6 +128,14 @@ describe("a number", () => {
     ["0", "de", "0"]
   ])("%s is written in the locale %s as %s", (exact, locale, shown) => {
     assert.strictEqual(tidyDecimal(exact, separatorsOf(locale)), shown)
+  })
+
+  it("is a level at a distance in percent, cut to about four digits", () => {
+    assert.strictEqual(shiftedBy("0.889211", 10), "0.9781")
+    assert.strictEqual(shiftedBy("0.0000012345678", -25), "0.0000009259")
+    assert.strictEqual(shiftedBy("150", 5), "157.5")
+    assert.strictEqual(shiftedBy("748460000.5", -10), "673614000.45")
+    assert.strictEqual(shiftedBy("100", 0), "100")
   })
 
   it("adds up exactly", () => {
@@ -358,5 +368,28 @@ describe("a watchlist", () => {
     )
     assert.deepStrictEqual(withToken(once, "Watched", fern, true), once)
     assert.deepStrictEqual(withToken(once, "Watched", fern, false)[0]?.tokens.length, 1)
+  })
+})
+
+const hop = (inputMint: string, outputMint: string, pool: string) => ({ inputMint, outputMint, pool })
+
+describe("the drawing of a route", () => {
+  it("has stages of pools that share an amount, one after the other", () => {
+    const route = [hop("usdc", "fern", "d"), hop("sol", "usdc", "b"), hop("sol", "usdc", "c"), hop("sol", "fern", "a")]
+    assert.deepStrictEqual(
+      stagesOf(route, "sol").map(({ hops, inputMint }) => [inputMint, hops.map(({ pool }) => pool).join("")]),
+      [
+        ["sol", "bca"],
+        ["usdc", "d"]
+      ]
+    )
+  })
+
+  it("leaves no pool out, and ends on a circle", () => {
+    const circle = [hop("a", "b", "1"), hop("b", "a", "2"), hop("x", "y", "3")]
+    assert.deepStrictEqual(
+      stagesOf(circle, "a").map(({ hops }) => hops.length),
+      [1, 1, 1]
+    )
   })
 })

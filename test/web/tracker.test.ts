@@ -134,8 +134,8 @@ describe.runIf(isAvailable)("in a browser", () => {
           const trades = page.getByRole("region", { name: "Newest trades first" })
           await trades.getByRole("link", { name: "BEFORE" }).waitFor()
           await page.getByText("Live", { exact: true }).waitFor()
-          assert.include(await trades.innerText(), "50 000 000")
-          assert.include(await trades.innerText(), "$0.00000025")
+          assert.include(await trades.innerText(), "50,000,000")
+          assert.include(await trades.innerText(), "$0.0₆25")
 
           await sockets[0]?.close({ code: 1012, reason: "the service restarts" })
           await trades.getByRole("link", { name: "AFTER" }).waitFor()

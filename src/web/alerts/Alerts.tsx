@@ -13,7 +13,7 @@ import { timeText } from "../parts/words.ts"
 import { EditAlert, RemoveAlert } from "./ChangeAlert.tsx"
 import { Firings } from "./Firings.tsx"
 import { NewAlert } from "./NewAlert.tsx"
-import { type Alert, conditionWords, valueWords } from "./words.ts"
+import { type Alert, conditionWords, valueWords } from "../parts/conditions.ts"
 
 const READ_MS = 5000
 
@@ -100,6 +100,7 @@ const columns: ReadonlyArray<Column<Alert>> = [
   { name: "Token", cell: ({ mint }) => (mint === null ? "any" : <TokenLink mint={mint} />) },
   {
     name: "Condition",
+    isWords: true,
     cell: ({ condition, note, side, wallet }) => (
       <>
         {conditionWords(condition)}

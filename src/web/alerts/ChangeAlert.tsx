@@ -4,7 +4,7 @@ import { useAction } from "../data/useAction.ts"
 import { Confirm, Dialog } from "../parts/Dialog.tsx"
 import { Form, textsOf } from "../parts/Form.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
-import { type Alert, conditionWords } from "./words.ts"
+import { type Alert, conditionWords } from "../parts/conditions.ts"
 
 interface AlertProps {
   readonly alert: Alert

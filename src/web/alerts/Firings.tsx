@@ -7,7 +7,7 @@ import { usePages } from "../data/usePages.ts"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { PagedTable } from "../parts/More.tsx"
 import type { Column } from "../parts/Table.tsx"
-import { conditionWords, valueWords } from "./words.ts"
+import { conditionWords, valueWords } from "../parts/conditions.ts"
 
 type Firing = Answer<"GET /api/v1/alerts/events">["data"][number]
 
@@ -20,6 +20,7 @@ const columns: ReadonlyArray<Column<Firing>> = [
   { name: "Token", cell: ({ mint }) => <TokenLink mint={mint} /> },
   {
     name: "Condition",
+    isWords: true,
     cell: ({ condition, trade }) => (
       <>
         {conditionWords(condition)}

@@ -6,7 +6,7 @@ import { Dialog } from "../parts/Dialog.tsx"
 import { Field, SelectField } from "../parts/Field.tsx"
 import { Form, textsOf } from "../parts/Form.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
-import { hasSource, hasWindow, isOfWallet, metrics, operatorsOf, sides, windowsOf } from "./words.ts"
+import { hasSource, hasWindow, isOfWallet, metrics, operatorsOf, sides, windowsOf } from "../parts/conditions.ts"
 
 type Body = BodyOf<"POST /api/v1/alerts">
 type Condition = Body["condition"]

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import type { BodyOf } from "../data/contract.ts"
 import type { RequestFailed } from "../data/request.ts"
 import { Field, SelectField } from "../parts/Field.tsx"
-import type { Alert } from "./words.ts"
+import type { Alert } from "../parts/conditions.ts"
 
 const recurrences = [
   ["once", "Once"],

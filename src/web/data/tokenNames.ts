@@ -72,6 +72,8 @@ export const useSymbol = (mint: string, given: string | null): string | null => 
     want(mint)
     const listener = () => setTurn((turn) => turn + 1)
     listeners.add(listener)
+    // The answer may have come between the render and this effect.
+    listener()
     return () => {
       listeners.delete(listener)
     }

@@ -189,7 +189,7 @@ export const FindToken = () => {
           ref={input}
           role="combobox"
           aria-keyshortcuts="/"
-          aria-label="Find a token by symbol, name or mint"
+          aria-label="Search the market"
           aria-autocomplete="list"
           aria-expanded={isShown && rows.length > 0}
           aria-controls={`${id}-list`}

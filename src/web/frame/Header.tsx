@@ -1,6 +1,7 @@
 import { useLocation } from "preact-iso"
 import { useEffect, useState } from "preact/hooks"
 import { useSession } from "../data/session.tsx"
+import { Bell } from "./Bell.tsx"
 import { FindToken } from "./FindToken.tsx"
 import logo from "./logo.svg"
 
@@ -65,6 +66,7 @@ export const Header = () => {
         <Account path={path} />
       </div>
       <div class="search">{state === "in" && <FindToken />}</div>
+      {state === "in" && <Bell />}
       <button
         type="button"
         class="menu"

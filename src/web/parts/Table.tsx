@@ -7,6 +7,8 @@ export interface Column<Row> {
   readonly name: string
   /** Aligns the cells to the right. */
   readonly isNumber?: boolean
+  /** Keeps the cells wide enough for words. */
+  readonly isWords?: boolean
   /** Shows the name to screen readers only. */
   readonly isUnnamed?: boolean
   /** Key by which the table can be sorted; without one the head is plain text. */
@@ -105,13 +107,13 @@ export const Table = <Row,>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ cell, isNumber, name }, at) =>
+              {columns.map(({ cell, isNumber, isWords, name }, at) =>
                 at === 0 ? (
                   <th key={name} scope="row" class="name">
                     {cell(row)}
                   </th>
                 ) : (
-                  <td key={name} class={isNumber === true ? "number" : undefined}>
+                  <td key={name} class={isNumber === true ? "number" : isWords === true ? "phrase" : undefined}>
                     {cell(row)}
                   </td>
                 )

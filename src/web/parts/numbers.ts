@@ -120,6 +120,19 @@ export const sumOf = (texts: ReadonlyArray<string>): string => {
   return decimalText(String(units.reduce((sum, each) => sum + each, 0n)), places)
 }
 
+/**
+ * A positive decimal text changed by whole percent, cut to about four significant digits, such as a level that somebody
+ * picks. Exact until it is cut.
+ */
+export const shiftedBy = (text: string, percent: number): string => {
+  const [, , fraction] = partsOf(text)
+  const units = BigInt(text.replace(".", "")) * BigInt(100 + percent)
+  const [, whole, rest] = partsOf(decimalText(String(units), fraction.length + 2))
+  const kept = whole === "0" ? (/^0*/u.exec(rest)?.[0].length ?? 0) + 4 : Math.max(2, 5 - whole.length)
+  const shown = rest.slice(0, kept).replace(/0+$/u, "")
+  return shown === "" ? whole : `${whole}.${shown}`
+}
+
 const SCALES = ["", "K", "M", "B", "T"] as const
 /** Digits after the point of a short number, the same everywhere, so that numbers below one another align. */
 const PLACES = 2

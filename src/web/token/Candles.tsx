@@ -1,13 +1,17 @@
 import { useEffect, useRef, useState } from "preact/hooks"
+import { call } from "../data/request.ts"
+import { useAction } from "../data/useAction.ts"
+import { useRead } from "../data/useRead.ts"
 import { Choice } from "../parts/Choice.tsx"
 import { Amount, textOf } from "../parts/Amount.tsx"
+import type { Alert } from "../parts/conditions.ts"
 import { SelectField } from "../parts/Field.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { Empty } from "../parts/States.tsx"
+import { Empty, Failed } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { because, shortAddress, timeText } from "../parts/words.ts"
 import { type Bar, type ChartChoice, continuous } from "./bars.ts"
-import { type Drawing, draw } from "./drawing.ts"
+import { type Drawing, draw, type Level, type Mark } from "./drawing.ts"
 import type { Pool } from "./usePools.ts"
 import { type Bars, useBars } from "./useBars.ts"
 
@@ -29,6 +33,8 @@ const modes = [
   ["price", "Price"],
   ["mcap", "Market cap"]
 ] as const
+
+const FILLS_MS = 30_000
 
 /** Bars in the table below the drawing. */
 const LISTED = 20
@@ -61,8 +67,34 @@ const noteOf = ({ meta: { coverage, openBarMs, status } }: Bars): string => {
   return `The bars are ${status}${because(coverage)}. ${open} A grey line is a bar without a trade, at the close before it. Times are yours.`
 }
 
+/** The metric of alerts that are levels of a chart; null for a chart in SOL of market values. */
+const metricOf = ({ denom, mode }: ChartChoice): Alert["condition"]["metric"] | null =>
+  mode === "mcap" ? (denom === "usd" ? "market_cap_usd" : null) : denom === "usd" ? "price_usd" : "price_sol"
+
+const levelsOf = (alerts: ReadonlyArray<Alert>, choice: ChartChoice): ReadonlyArray<Level> =>
+  alerts.flatMap(({ condition: { metric, operator, threshold }, id }) =>
+    metric === metricOf(choice)
+      ? [{ id, value: Number(threshold), title: operator === "crosses_above" ? "alert above" : "alert below" }]
+      : []
+  )
+
+/** Fills of the reader's own copies of trades of this token. */
+const useFills = (mint: string): ReadonlyArray<Mark> => {
+  const { answer } = useRead("GET /api/v1/copy/fills", { query: { mint, status: "filled", limit: 200 } }, FILLS_MS)
+  return (answer?.data ?? [])
+    .map(({ execution, leader, side }) => ({
+      atMs: execution?.atMs ?? leader.atMs,
+      side,
+      text: side === "buy" ? "B" : "S"
+    }))
+    .toSorted((one, other) => one.atMs - other.atMs)
+}
+
 const Canvas = ({
+  alerts,
   choice,
+  fills,
+  onMove,
   of: {
     bars,
     meta: {
@@ -74,6 +106,10 @@ const Canvas = ({
 }: {
   readonly of: Bars
   readonly choice: ChartChoice
+  readonly alerts: ReadonlyArray<Alert>
+  readonly fills: ReadonlyArray<Mark>
+  /** Called when a level was dragged. */
+  readonly onMove: (alert: string, value: number) => void
 }) => {
   const untilMs = openBarMs ?? coveredToMs ?? 0
   const element = useRef<HTMLDivElement>(null)
@@ -92,17 +128,25 @@ const Canvas = ({
     drawing.current?.show(continuous(bars, stepMs, untilMs), shown.current !== key)
     shown.current = key
   }, [bars, key, stepMs, untilMs])
+  useEffect(() => drawing.current?.levels(levelsOf(alerts, choice), onMove), [alerts, key])
+  useEffect(() => drawing.current?.marks(fills), [fills])
   return <div class="chart" role="img" aria-label={wordsOf(bars, choice)} ref={element} />
 }
 
 /** Live candles of one token, over all its pools or in one pool. */
 export const Candles = ({
   mint,
+  alerts,
+  onAlerts,
   onPool,
   pool,
   pools
 }: {
   readonly mint: string
+  /** Alerts of the token that can still fire. */
+  readonly alerts: ReadonlyArray<Alert>
+  /** Called after an alert was changed. */
+  readonly onAlerts: () => void
   readonly pools: ReadonlyArray<Pool>
   /** Address of the chosen pool; empty for all pools. */
   readonly pool: string
@@ -113,6 +157,13 @@ export const Candles = ({
   const [mode, setMode] = useState<ChartChoice["mode"]>("price")
   const choice = { mint, resolution, denom, mode, pool }
   const { everyMs, isLive, read } = useBars(choice)
+  const fills = useFills(mint)
+  const moving = useAction()
+  const move = (id: string, value: number) =>
+    moving.run(
+      () => call("PATCH /api/v1/alerts/:id", { path: { id }, body: { condition: { threshold: textOf(value, 5) } } }),
+      onAlerts
+    )
   return (
     <Panel
       title="Chart"
@@ -121,7 +172,7 @@ export const Candles = ({
       isLive={isLive}
       rows={12}
       controls={
-        <div class="row chart-controls">
+        <div class="row controls chart-controls">
           <Choice label="Length of a bar" options={resolutions} value={resolution} onChange={setResolution} />
           <Choice label="Unit" options={denoms} value={denom} onChange={setDenom} />
           <Choice label="Price or market cap" options={modes} value={mode} onChange={setMode} />
@@ -143,7 +194,8 @@ export const Candles = ({
           <Empty>No bars of this length are kept for this {pool === "" ? "token" : "pool"}.</Empty>
         ) : (
           <>
-            <Canvas of={answer} choice={choice} />
+            <Canvas of={answer} choice={choice} alerts={alerts} fills={fills} onMove={move} />
+            {moving.failure !== null && <Failed failure={moving.failure} />}
             <p class="note">{noteOf(answer)}</p>
             <details>
               <summary>The last bars as a table</summary>

@@ -9,6 +9,7 @@ import { symbolOf } from "../market/TokenName.tsx"
 import { type Span, spans } from "../market/windows.ts"
 import { Choice } from "../parts/Choice.tsx"
 import { Disc } from "../parts/Disc.tsx"
+import type { Alert } from "../parts/conditions.ts"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { Figure } from "../parts/Figure.tsx"
@@ -16,6 +17,7 @@ import { When } from "../parts/Links.tsx"
 import { type ScalarJson, written } from "../parts/numbers.ts"
 import { useTitle } from "../parts/useTitle.ts"
 import { isolated, shortAddress } from "../parts/words.ts"
+import { PickAlert } from "./PickAlert.tsx"
 import { namesOf, type RiskAnswer } from "./Risk.tsx"
 import type { FactsAnswer } from "./TokenFacts.tsx"
 import type { StatsAnswer } from "./Windows.tsx"
@@ -133,14 +135,20 @@ const Figures = ({
 
 /** The head: name, price with its change, and the figures that a trader compares. */
 export const Head = ({
+  alerts,
   facts,
   mint,
+  onAlerts,
   onRisk,
   risk,
   stats,
   venue
 }: {
   readonly mint: string
+  /** Alerts of the token that can still fire. */
+  readonly alerts: ReadonlyArray<Alert>
+  /** Called after an alert was set or removed. */
+  readonly onAlerts: () => void
   readonly facts: TokenFactsJson | null
   readonly stats: StatsAnswer | null
   readonly risk: Read<RiskAnswer>
@@ -150,6 +158,7 @@ export const Head = ({
   readonly onRisk: () => void
 }) => {
   const [span, setSpan] = useState<Span>("24h")
+  const [isPicking, setPicking] = useState(false)
   const price = usePrice(mint, facts)
   const launch = useLaunch(mint)
   const window = stats?.data.windows.find((each) => each.window === span) ?? null
@@ -178,12 +187,26 @@ export const Head = ({
           <Choice label="Window of the change" options={spans} value={span} onChange={setSpan} />
         </div>
         <div class="row acts">
-          <a class="button" href={`/alerts?mint=${mint}`}>
-            Alert
-          </a>
+          <button type="button" class="main" onClick={() => setPicking(true)}>
+            Alert{alerts.length > 0 && ` ${alerts.length}`}
+          </button>
           <Watch key={`${mint} ${symbol}`} mint={mint} symbol={symbol} />
         </div>
       </div>
+      {isPicking && (
+        <PickAlert
+          mint={mint}
+          symbol={symbol}
+          priceUsd={price?.value ?? null}
+          marketCapUsd={facts?.marketCapUsd.value ?? null}
+          alerts={alerts}
+          onClose={() => setPicking(false)}
+          onDone={() => {
+            setPicking(false)
+            onAlerts()
+          }}
+        />
+      )}
       <Figures facts={facts} launch={launch} volume={window?.volumeUsd} venue={venue} marks={marks} />
     </section>
   )

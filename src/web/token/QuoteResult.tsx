@@ -1,9 +1,11 @@
 import { Facts } from "../parts/Facts.tsx"
 import { Units } from "../parts/Figure.tsx"
 import { Amount } from "../parts/Amount.tsx"
-import { PoolName } from "../parts/Links.tsx"
+import { PoolName, TokenLink } from "../parts/Links.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { ageWords, shortAddress, timeText } from "../parts/words.ts"
+import { Fragment } from "preact"
+import { stagesOf } from "./stages.ts"
 import type { Counterpart } from "./counterpart.ts"
 import type { Quote } from "./useQuote.ts"
 
@@ -42,6 +44,43 @@ const columnsOf = (input: Counterpart, output: Counterpart): ReadonlyArray<Colum
   ]
 }
 
+const Mint = ({ mint, sides }: { readonly mint: string; readonly sides: ReadonlyArray<Counterpart> }) => (
+  <span class="node">
+    <TokenLink mint={mint} symbol={sides.find((each) => each.mint === mint)?.symbol ?? null} />
+  </span>
+)
+
+const FULL = 100
+
+/** The route as a drawing: a box for each pool, as high as its share. The table below it has the figures. */
+const Drawn = ({
+  input,
+  output,
+  route
+}: {
+  readonly route: Quote["route"]
+  readonly input: Counterpart
+  readonly output: Counterpart
+}) => (
+  <div class="route" role="group" aria-label="The route from pool to pool">
+    {stagesOf(route, input.mint).map(({ hops, inputMint }) => (
+      <Fragment key={inputMint}>
+        <Mint mint={inputMint} sides={[input, output]} />
+        <span aria-hidden="true">→</span>
+        <div class="hops">
+          {hops.map(({ dex, percent, pool }) => (
+            <span key={pool} class="hop" title={pool} style={{ flexGrow: String(percent ?? FULL) }}>
+              {dex} <span class="soft">{percent} %</span>
+            </span>
+          ))}
+        </div>
+        <span aria-hidden="true">→</span>
+      </Fragment>
+    ))}
+    <Mint mint={output.mint} sides={[input, output]} />
+  </div>
+)
+
 /** A quote in whole tokens, with its route and its age. */
 export const QuoteResult = ({
   input,
@@ -70,6 +109,7 @@ export const QuoteResult = ({
         ]
       ]}
     />
+    <Drawn route={quote.route} input={input} output={output} />
     <Table caption="Route" columns={columnsOf(input, output)} rows={quote.route} keyOf={({ pool }) => pool} />
     <p class="note">
       {quote.feeBasis !== undefined && `${fees[quote.feeBasis]} `}

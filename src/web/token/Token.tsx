@@ -18,6 +18,7 @@ import { QuoteBox } from "./QuoteBox.tsx"
 import { Risk, RISK_EVERY_MS } from "./Risk.tsx"
 import { Trades } from "./Trades.tsx"
 import { TopTraders } from "./Traders.tsx"
+import { useAlerts } from "./useAlerts.ts"
 import { usePools } from "./usePools.ts"
 import { STATS_EVERY_MS, Windows } from "./Windows.tsx"
 
@@ -72,6 +73,7 @@ export const Token = () => {
   const stats = useRead("GET /api/v1/tokens/:chain/:address/stats", solana(mint), STATS_EVERY_MS)
   const risk = useRead("GET /api/v1/tokens/:chain/:address/risk", solana(mint), RISK_EVERY_MS)
   const pools = usePools(mint)
+  const { again: readAlerts, alerts } = useAlerts(mint)
   const [chosen, setChosen] = useState({ mint, pool: "" })
   const [tab, setTab] = useState<Tab>("trades")
   const lists = useRef<HTMLDivElement>(null)
@@ -96,10 +98,12 @@ export const Token = () => {
         risk={risk}
         venue={known[0]?.dex ?? null}
         onRisk={showRisk}
+        alerts={alerts}
+        onAlerts={readAlerts}
       />
       <div class="token-board">
         <div class="stack">
-          <Candles mint={mint} pools={known} pool={pool} onPool={setPool} />
+          <Candles mint={mint} pools={known} pool={pool} onPool={setPool} alerts={alerts} onAlerts={readAlerts} />
           <Windows read={stats} />
         </div>
         <div class="stack">

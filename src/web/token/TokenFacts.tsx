@@ -21,7 +21,7 @@ const Authority = ({ address, known }: { readonly address: string | null; readon
 
 /** Facts of one token, each with how well it is known. */
 export const TokenFacts = ({ read }: { readonly read: Read<FactsAnswer> }) => (
-  <Panel title="Token" read={read} everyMs={FACTS_EVERY_MS} rows={5}>
+  <Panel title="Token" read={read} everyMs={FACTS_EVERY_MS} rows={9}>
     {({ data }) => (
       <>
         <Facts

@@ -37,7 +37,7 @@ const Extreme = ({ of: { barMs, priceUsd } }: { readonly of: Stats["range"]["hig
 /** Activity of one token in trailing windows, with its highest and lowest recorded price. */
 export const Windows = ({ read }: { readonly read: Read<StatsAnswer> }) => {
   return (
-    <Panel title="Statistics" read={read} everyMs={STATS_EVERY_MS} rows={5}>
+    <Panel title="Statistics" read={read} everyMs={STATS_EVERY_MS} rows={7}>
       {({ data: { range, windows } }) => (
         <>
           <Table

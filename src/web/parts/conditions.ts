@@ -1,6 +1,6 @@
 /** Conditions of alerts in words. */
 import type { Answer } from "../data/contract.ts"
-import { written } from "../parts/numbers.ts"
+import { written } from "./numbers.ts"
 
 export type Alert = Answer<"GET /api/v1/alerts">["data"][number]
 type Condition = Alert["condition"]
