@@ -5,6 +5,9 @@ import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts
 
 const LONG = { timeout: 60_000 }
 const PATIENCE_MS = 240_000
+/** A service that has just started lists tokens once it has read the newest hour. */
+const LISTED = { timeout: 240_000 }
+const LISTED_MS = 480_000
 
 /** True while the head of a token is inside the window of a page that was scrolled. */
 const IN_SIGHT = `(() => {
@@ -29,6 +32,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           const { complaints, page } = yield* visit("/")
           yield* Effect.promise(async () => {
             const head = (name: string) => page.getByRole("columnheader", { name })
+            await page.locator("tbody tr").first().waitFor(LISTED)
             await page.getByRole("button", { name: "24 h", exact: true }).first().click()
             await page.getByLabel("Liquidity from").selectOption("Any")
             await page.getByRole("button", { name: "Market cap" }).click()
@@ -67,7 +71,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           })
           assert.deepStrictEqual(complaints, [])
         }),
-      PATIENCE_MS
+      LISTED_MS
     )
 
     it.effect(
@@ -77,7 +81,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           const { visit } = yield* App
           const { complaints, page } = yield* visit("/")
           yield* Effect.promise(async () => {
-            await page.getByRole("button", { name: "Watch FERN" }).click()
+            await page.getByRole("button", { name: "Watch FERN" }).click(LISTED)
             await page.getByRole("tab", { name: "Watchlists" }).click()
             await page.getByRole("region", { name: "Watched" }).getByRole("link", { name: "FERN" }).waitFor(LONG)
             await page.getByLabel("Name of a new list").fill("Later")
@@ -105,7 +109,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           })
           assert.deepStrictEqual(complaints, [])
         }),
-      PATIENCE_MS
+      LISTED_MS
     )
 
     it.effect(
@@ -320,7 +324,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           const { visit } = yield* App
           const { complaints, page } = yield* visit("/status", { signedIn: false })
           yield* Effect.promise(async () => {
-            for (const source of ["chain", "blocks", "database", "trades"]) {
+            for (const source of ["Chain", "Blocks", "Database", "Trades"]) {
               await page.getByRole("row", { name: new RegExp(`^${source} `, "u") }).waitFor()
             }
             await page.getByText(/^Ready/u).waitFor()
@@ -336,7 +340,7 @@ describe.runIf(isAvailable)("in a browser", () => {
               .getByText(/^Stale: read/u)
               .first()
               .waitFor(LONG)
-            assert.isTrue(await page.getByRole("row", { name: /^chain /u }).isVisible())
+            assert.isTrue(await page.getByRole("row", { name: /^Chain /u }).isVisible())
           })
         }),
       PATIENCE_MS

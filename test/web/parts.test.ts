@@ -3,6 +3,7 @@ import { vi } from "vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
 import { gather, GATHER_MS } from "../../src/web/data/gather.ts"
 import {
+  changePctOf,
   compareDecimals,
   separatorsOf,
   shiftedBy,
@@ -16,7 +17,7 @@ import { inHeldOrder, type Line, rankOf, sorted } from "../../src/web/market/ran
 import { tilesOf } from "../../src/web/market/tiles.ts"
 import { isolated } from "../../src/web/parts/words.ts"
 import { hourWords, shareWords } from "../../src/web/status/decoding.ts"
-import { extrasOf, stateWords } from "../../src/web/status/sources.ts"
+import { extrasOf, nameOf, noteOf, stateWords } from "../../src/web/status/sources.ts"
 import { stagesOf } from "../../src/web/token/stages.ts"
 import { type Bar, continuous, mergedBars, withBar } from "../../src/web/token/bars.ts"
 import { daysDrawn } from "../../src/web/wallet/days.ts"
@@ -138,6 +139,12 @@ describe("a number", () => {
     assert.strictEqual(shiftedBy("100", 0), "100")
   })
 
+  it("has a change in percent from another number", () => {
+    assert.strictEqual(changePctOf("0.8", "1"), "25")
+    assert.strictEqual(changePctOf("0.00003", "0.00002"), "-33.33")
+    assert.strictEqual(changePctOf("0", "1"), null)
+  })
+
   it("adds up exactly", () => {
     assert.strictEqual(sumOf(["0.1", "0.2", "12345678901234567890", "-0.05"]), "12345678901234567890.25")
     assert.strictEqual(sumOf(["-1.5", "1.5"]), "0")
@@ -205,6 +212,20 @@ describe("a source", () => {
     ])
   })
 
+  it("says where it is and what it lacks in words, and nothing that is usual", () => {
+    const source = { source: "blocks", observedAtMs: 1, lagMs: 2, status: "known" } as const
+    assert.deepStrictEqual(noteOf({ ...source, failedAtMs: null, reason: null }), [])
+    const late = { ...source, slot: 528_715_973, head: 528_715_973, gapsOpen: 1, share: 0.404, leftMs: 120_000 }
+    assert.deepStrictEqual(noteOf({ ...late, reason: "source_gap" }), [
+      `at slot ${tidyDecimal("528715973")}`,
+      "40 % read, about 2 min left",
+      "1 gap open",
+      "some blocks of the chain are missing"
+    ])
+    assert.deepStrictEqual(nameOf("block_feed"), ["Block feed", "the node that blocks are read from"])
+    assert.deepStrictEqual(nameOf("new_source"), ["New source", null])
+  })
+
   it("counts as not asked yet while no request has needed it", () => {
     const venue = { source: "perps_hl", observedAtMs: null, lagMs: null, status: "unavailable" } as const
     assert.strictEqual(stateWords({ ...venue, failedAtMs: null }), "Not asked yet")
@@ -263,7 +284,7 @@ describe("the decoding of a program", () => {
       unknown: 0,
       unknownInstructions: {}
     }
-    assert.strictEqual(hourWords(hour), "10 seen, 10 confirmed")
+    assert.strictEqual(hourWords(hour), "all 10 confirmed")
     assert.strictEqual(
       hourWords({ ...hour, confirmed: 5, leftOut: { oneSided: 1, unmoved: 1 }, unknown: 3 }),
       "10 seen, 5 confirmed, 2 left out, 3 of unknown instructions"

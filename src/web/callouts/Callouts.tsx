@@ -3,8 +3,11 @@ import { useLocation, useRoute } from "preact-iso"
 import type { Answer } from "../data/contract.ts"
 import { call, type RequestFailed, urlOf } from "../data/request.ts"
 import { type Pages, usePages } from "../data/usePages.ts"
-import { Amount } from "../parts/Amount.tsx"
+import { useRead } from "../data/useRead.ts"
+import { Amount, textOf } from "../parts/Amount.tsx"
 import { Facts } from "../parts/Facts.tsx"
+import { Figure } from "../parts/Figure.tsx"
+import { changePctOf, type ScalarJson } from "../parts/numbers.ts"
 import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
 import { textsOf } from "../parts/Form.tsx"
 import { TokenLink, When } from "../parts/Links.tsx"
@@ -16,6 +19,8 @@ import { ageWords } from "../parts/words.ts"
 type Callout = Answer<"GET /api/v1/callouts/feed">["callouts"][number]
 
 const READ_MS = 15_000
+/** Most tokens whose price is asked for. */
+const MOST_PRICES = 100
 
 const sorts = [
   ["recent", "Newest first"],
@@ -27,7 +32,21 @@ const untilWords = (at: string): string => {
   return leftMs <= 0 ? "expired" : `${ageWords(leftMs)} left`
 }
 
-const Entry = ({ of: callout }: { readonly of: Callout }) => (
+/** The price now and the return since the call; dashes while a price is unknown. */
+const sinceFacts = (called: number | null, price: ScalarJson | null) => {
+  const now = price?.value ?? null
+  const change = called === null || now === null ? null : changePctOf(textOf(called), now)
+  return [
+    [
+      "Return since the call",
+      <Amount of={change} unit="percent" signed short why="one of the two prices is unknown" />
+    ],
+    ["Price when called", <Amount of={called} unit="usd" why="no price was known" />],
+    ["Price now", price === null ? "–" : <Figure of={price} />]
+  ] as const
+}
+
+const Entry = ({ of: callout, price }: { readonly of: Callout; readonly price: ScalarJson | null }) => (
   <li class="card">
     <div class="row spread">
       <h2>
@@ -49,8 +68,8 @@ const Entry = ({ of: callout }: { readonly of: Callout }) => (
     </p>
     <Facts
       of={[
-        ["Price when posted", <Amount of={callout.priceUsdAtCreate} unit="usd" />],
-        ["Volume since", <Amount of={callout.attributedVolumeUsd} unit="usd" />],
+        ...sinceFacts(callout.priceUsdAtCreate, price),
+        ["Volume since", <Amount of={callout.attributedVolumeUsd} unit="usd" short />],
         ["Traders", callout.traderCount],
         ["Clicks", callout.clickCount]
       ]}
@@ -116,19 +135,28 @@ const Choice = ({
   )
 }
 
-const Entries = ({ of: pages }: { readonly of: Pages<Callout> }) =>
-  pages.items.length === 0 ? (
+/** Current prices of the tokens of callouts. */
+const usePrices = (mints: ReadonlySet<string>): ReadonlyMap<string, ScalarJson> => {
+  const addresses = Array.from(mints).slice(0, MOST_PRICES).join(",")
+  const { answer } = useRead("GET /api/v1/tokens", addresses === "" ? null : { query: { addresses } }, READ_MS)
+  return new Map(answer?.data.flatMap(({ address, facts }) => (facts === null ? [] : [[address, facts.priceUsd]])))
+}
+
+const Entries = ({ of: pages }: { readonly of: Pages<Callout> }) => {
+  const prices = usePrices(new Set(pages.items.map(({ mint }) => mint)))
+  return pages.items.length === 0 ? (
     <Empty>No callout is active.</Empty>
   ) : (
     <>
-      <ul class="stack plain-list">
+      <ul class="grid plain-list callouts">
         {pages.items.map((callout) => (
-          <Entry key={callout.id} of={callout} />
+          <Entry key={callout.id} of={callout} price={prices.get(callout.mint) ?? null} />
         ))}
       </ul>
       <More of={pages} />
     </>
   )
+}
 
 /** The page of callouts. `?mint=` shows one token, `?sort=top` orders by volume. */
 export const Callouts = () => {

@@ -77,7 +77,7 @@ export const Copy = () => {
         <PagedTable
           pages={pages}
           what="follows"
-          height={3}
+          height={7}
           caption="Wallets that are copied"
           columns={columns}
           keyOf={({ id }) => id}

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { call } from "../data/request.ts"
 import { usePages } from "../data/usePages.ts"
-import { Amount } from "../parts/Amount.tsx"
+import { Amount, textOf } from "../parts/Amount.tsx"
 import { SelectField } from "../parts/Field.tsx"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { PagedTable } from "../parts/More.tsx"
@@ -13,6 +13,7 @@ import { isolated } from "../parts/words.ts"
 type Fill = Answer<"GET /api/v1/copy/fills">["data"][number]
 
 const READ_MS = 10_000
+const MILLIS = 1000
 
 const statuses = [
   ["", "All outcomes"],
@@ -32,6 +33,19 @@ const reasons: Readonly<Record<string, string>> = {
   other: "another reason"
 }
 
+/** How much later a copy was than its leader's trade. The chain gives both times by their blocks. */
+const laterWords = (leader: Fill["leader"], execution: Fill["execution"]): string => {
+  if (execution === null) {
+    return "–"
+  }
+  const slots = execution.slot - leader.slot
+  if (slots === 0) {
+    return "same block"
+  }
+  const seconds = (execution.atMs - leader.atMs) / MILLIS
+  return `${slots} ${slots === 1 ? "slot" : "slots"}, ${textOf(seconds, 2)} s`
+}
+
 const columns: ReadonlyArray<Column<Fill>> = [
   { name: "Leader's trade", cell: ({ leader }) => <When atMs={leader.atMs} /> },
   { name: "Leader", cell: ({ leader }) => <WalletLink wallet={leader.wallet} /> },
@@ -41,29 +55,30 @@ const columns: ReadonlyArray<Column<Fill>> = [
     name: "Outcome",
     cell: ({ reason, status }) => (reason === null ? status : `${status}: ${reasons[reason] ?? reason}`)
   },
-  { name: "Leader's value", isNumber: true, cell: ({ leader }) => <Amount of={leader.valueUsd} unit="usd" /> },
+  { name: "Leader's value", isNumber: true, cell: ({ leader }) => <Amount of={leader.valueUsd} unit="usd" short /> },
   {
     name: "Copy's value",
     isNumber: true,
     cell: ({ execution }) => (
-      <Amount of={execution?.valueUsd ?? null} unit="usd" why={execution === null ? "there is no copy" : "unknown"} />
+      <Amount
+        of={execution?.valueUsd ?? null}
+        unit="usd"
+        short
+        why={execution === null ? "there is no copy" : "unknown"}
+      />
     )
   },
   {
     name: "Worse than the leader",
     isNumber: true,
-    cell: ({ slippageVsLeaderPct }) => <Amount of={slippageVsLeaderPct} unit="percent" />
+    cell: ({ slippageVsLeaderPct }) => <Amount of={slippageVsLeaderPct} unit="percent" short />
   },
-  {
-    name: "Later by",
-    isNumber: true,
-    cell: ({ latencyMs }) => (latencyMs === null ? "–" : `${latencyMs} ms`)
-  },
+  { name: "Later by", isNumber: true, cell: ({ execution, leader }) => laterWords(leader, execution) },
   {
     name: "Realized",
     isNumber: true,
     cell: ({ realized, side }) => (
-      <Amount of={realized} unit="usd" signed why={side === "buy" ? "a purchase realizes nothing" : "unknown"} />
+      <Amount of={realized} unit="usd" signed short why={side === "buy" ? "a purchase realizes nothing" : "unknown"} />
     )
   }
 ]
@@ -104,7 +119,8 @@ export const Fills = ({
       <PagedTable
         pages={pages}
         what="fills"
-        height={8}
+        height={30}
+        isDense
         caption="Trades of leaders and their copies, newest first"
         columns={columns}
         keyOf={({ id }) => id}

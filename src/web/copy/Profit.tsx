@@ -32,7 +32,7 @@ const groupings = [
 const UNKNOWN = "a cost or a price is unknown"
 
 const Usd = ({ of: amount, signed = false }: { readonly of: string | null; readonly signed?: boolean }) => (
-  <Amount of={amount} unit="usd" signed={signed} why={UNKNOWN} />
+  <Amount of={amount} unit="usd" signed={signed} short why={UNKNOWN} />
 )
 
 const totalFacts = (pnl: Pnl) =>
@@ -40,13 +40,13 @@ const totalFacts = (pnl: Pnl) =>
     ["Total", <Usd of={pnl.total} signed />],
     ["Realized", <Usd of={pnl.realized} signed />],
     ["Unrealized", <Usd of={pnl.unrealized} signed />],
-    ["Return", <Amount of={pnl.roiPct} unit="percent" signed why={UNKNOWN} />],
+    ["Return", <Amount of={pnl.roiPct} unit="percent" signed short why={UNKNOWN} />],
     ["Spent on purchases", <Usd of={pnl.costUsd} />],
     ["Cost of tokens sold", <Usd of={pnl.soldCostUsd} />],
     ["Proceeds", <Usd of={pnl.proceedsUsd} />],
     ["Fees, included above", <Usd of={pnl.feesUsd} />],
     ["Fills", pnl.fills],
-    ["Sales won and lost", `${pnl.wins} and ${pnl.losses}`],
+    ["Sales", `${pnl.wins} won, ${pnl.losses} lost`],
     ["Sales with unknown cost", pnl.unknownBasis],
     ["Open positions", pnl.openPositions]
   ] as const
@@ -88,7 +88,7 @@ export const Profit = ({
           Only copies of <bdi>{names.get(followId) ?? followId}</bdi>, as chosen below.
         </p>
       )}
-      <Shown read={read} what="profit and loss" rows={4}>
+      <Shown read={read} what="profit and loss" rows={5}>
         {({ data: { groups, total } }) => (
           <div class="stack">
             {!total.coverage.complete && <p class="warn">These figures are incomplete{because(total.coverage)}.</p>}

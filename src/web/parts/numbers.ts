@@ -133,6 +133,17 @@ export const shiftedBy = (text: string, percent: number): string => {
   return shown === "" ? whole : `${whole}.${shown}`
 }
 
+/** Change from one positive decimal text to another in percent, cut to two digits after the point; null from zero. */
+export const changePctOf = (from: string, to: string): string | null => {
+  const places = Math.max(partsOf(from)[2].length, partsOf(to)[2].length)
+  const unitsOf = (text: string): bigint => {
+    const [, whole, fraction] = partsOf(text)
+    return BigInt(whole + fraction.padEnd(places, "0"))
+  }
+  const before = unitsOf(from)
+  return before === 0n ? null : decimalText(String(((unitsOf(to) - before) * 10_000n) / before), 2)
+}
+
 const SCALES = ["", "K", "M", "B", "T"] as const
 /** Digits after the point of a short number, the same everywhere, so that numbers below one another align. */
 const PLACES = 2

@@ -5,7 +5,7 @@ import { type Column, Table } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { ageWords } from "../parts/words.ts"
 import { type DecodingJson, hourWords, shareWords } from "./decoding.ts"
-import { extrasOf, isUnasked, purposeOf, type SourceJson, stateWords } from "./sources.ts"
+import { isUnasked, nameOf, noteOf, type SourceJson, stateWords } from "./sources.ts"
 import "../style/market.css"
 
 const EVERY_MS = 3000
@@ -13,12 +13,15 @@ const EVERY_MS = 3000
 const columns: ReadonlyArray<Column<SourceJson>> = [
   {
     name: "Source",
-    cell: ({ source }) => (
-      <span class="token">
-        {source}
-        {purposeOf(source) !== null && <span class="soft">{purposeOf(source)}</span>}
-      </span>
-    )
+    cell: ({ source }) => {
+      const [name, purpose] = nameOf(source)
+      return (
+        <span class="token" title={source}>
+          {name}
+          {purpose !== null && <span class="soft">{purpose}</span>}
+        </span>
+      )
+    }
   },
   {
     name: "State",
@@ -34,8 +37,8 @@ const columns: ReadonlyArray<Column<SourceJson>> = [
   {
     name: "Gaps and progress",
     cell: (source) => {
-      const extras = extrasOf(source)
-      return extras.length === 0 ? "–" : extras.map(([name, value]) => `${name} ${value}`).join(", ")
+      const notes = noteOf(source)
+      return notes.length === 0 ? "–" : notes.join(", ")
     }
   }
 ]
@@ -54,7 +57,7 @@ const Readiness = () => {
   if (answer === null) {
     return <p class="soft">Checking whether the service is ready.</p>
   }
-  const behind = answer.lagging.map(({ source }) => source)
+  const behind = answer.lagging.map(({ source }) => nameOf(source)[0])
   return (
     <p class={behind.length === 0 ? "state known" : "state stale"} role="status">
       {behind.length === 0 ? "Ready: every source is current." : `Ready, but behind with ${behind.join(", ")}.`}
@@ -82,12 +85,13 @@ export const Status = () => {
   useTitle("Status")
   const read = useRead("GET /freshness", {}, EVERY_MS)
   return (
-    <>
-      <h1>Status</h1>
+    <div class="stack">
+      <h1 class="plain-head">Status</h1>
       <Readiness />
-      <Panel title="Sources" read={read} everyMs={EVERY_MS} rows={7}>
+      <Panel title="Sources" read={read} everyMs={EVERY_MS} rows={46}>
         {({ data }) => (
           <Table
+            isDense
             caption="A stale source has been silent for longer than it should."
             columns={columns}
             rows={data}
@@ -96,9 +100,10 @@ export const Status = () => {
           />
         )}
       </Panel>
-      <Panel title="Decoded swaps" read={read} everyMs={EVERY_MS} rows={7}>
+      <Panel title="Decoded swaps" read={read} everyMs={EVERY_MS} rows={12}>
         {({ data }) => (
           <Table
+            isDense
             caption="A swap is confirmed when the program's event or the balances of its vaults agree with what was decoded."
             columns={decodingColumns}
             rows={data.flatMap(({ decoding }) => decoding ?? [])}
@@ -107,6 +112,6 @@ export const Status = () => {
           />
         )}
       </Panel>
-    </>
+    </div>
   )
 }

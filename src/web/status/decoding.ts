@@ -8,7 +8,7 @@ export type DecodingJson = typeof ProgramDecoding.Encoded
 export const shareWords = (share: number | null): string =>
   share === null ? "–" : `${Math.floor(share * 1000) / 10} %`
 
-/** The swaps of an hour: all of them, and those that were not confirmed by reason. */
+/** The swaps of an hour: that all were confirmed, or how many were, and why the others were not. */
 export const hourWords = ({
   confirmed,
   contradicted,
@@ -16,8 +16,11 @@ export const hourWords = ({
   seen,
   unchecked,
   unknown
-}: DecodingJson["hours"][number]): string =>
-  [
+}: DecodingJson["hours"][number]): string => {
+  if (seen > 0 && confirmed === seen) {
+    return `all ${seen} confirmed`
+  }
+  return [
     ["seen", seen],
     ["confirmed", confirmed],
     ["contradicted", contradicted],
@@ -27,3 +30,4 @@ export const hourWords = ({
   ]
     .flatMap(([name, count], i) => (count === 0 && i > 1 ? [] : [`${count} ${name}`]))
     .join(", ")
+}
