@@ -115,9 +115,11 @@ describe.runIf(isAvailable)("in a browser", () => {
         })
       })
     )
+  })
 
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("an alert on the page of a token", (it) => {
     it.effect(
-      "sets an alert from the page of a token by picking a level, and moves it by dragging its line",
+      "is set by picking a level, and moves when its line is dragged",
       () =>
         Effect.gen(function* () {
           const { page } = yield* (yield* App).visit(`/t/${FERN}`)

@@ -177,7 +177,8 @@ export const Alerts = () => {
         </div>
         <List pages={pages} open={open} />
       </section>
-      <Firings />
+      {/* Below the alerts, whose number is unknown until they are read: it would move. */}
+      {(pages.read.answer !== null || pages.read.failure !== null) && <Firings />}
       {opened?.kind === "new" && <NewAlert mint={mint} onClose={close} onDone={done} />}
       {opened?.kind === "edit" && <EditAlert alert={opened.alert} onClose={close} onDone={done} />}
       {opened?.kind === "remove" && <RemoveAlert alert={opened.alert} onClose={close} onDone={done} />}

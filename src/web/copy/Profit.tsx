@@ -75,7 +75,7 @@ export const Profit = ({
   const [groupBy, setGroupBy] = useState<"none" | "follow" | "mint">("none")
   const read = useRead("GET /api/v1/copy/pnl", { query: { window, groupBy, followId } }, READ_MS)
   return (
-    <section class="card">
+    <section class="card profit">
       <div class="head">
         <h1>Copy trading</h1>
         <div class="row">

@@ -204,7 +204,7 @@ export const Keys = ({ read, onChange }: { readonly read: Read<KeyList>; readonl
         </div>
       )}
       {action.failure !== null && chosen === null && <Failed failure={action.failure} />}
-      <Shown read={read} what="the keys" rows={6}>
+      <Shown read={read} what="the keys" rows={24}>
         {({ data, meta: { limit } }) => (
           <>
             <p class="soft" role="status">

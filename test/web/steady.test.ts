@@ -1,0 +1,86 @@
+/** What every page keeps: it stays in place while it loads, and its targets are large enough for a finger. */
+import { assert, describe, layer } from "@effect/vitest"
+import axe from "axe-core"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { App, FERN, isAvailable, settled } from "./app.ts"
+
+const PATIENCE_MS = 480_000
+/** Most that a page may shift while it loads, by the measure of browsers. */
+const MOST = 0.05
+
+const PAGES = [
+  "/",
+  "/?tab=launches",
+  "/?tab=map",
+  `/t/${FERN}`,
+  "/w/9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin",
+  "/tracker",
+  "/alerts",
+  "/copy",
+  "/callouts",
+  "/perps",
+  "/docs",
+  "/status",
+  "/settings/developer"
+]
+
+/** The sum of all shifts so far, and what moved. */
+const SHIFTS = `new Promise((resolve) => {
+  let sum = 0
+  const moved = []
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (!entry.hadRecentInput) {
+        sum += entry.value
+        moved.push(...entry.sources.map(({ node }) => node?.className ?? node?.nodeName))
+      }
+    }
+  }).observe({ type: "layout-shift", buffered: true })
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve({ sum, moved }))))
+})`
+
+interface Shifts {
+  readonly sum: number
+  readonly moved: ReadonlyArray<string>
+}
+
+/** Targets that are smaller than 24 pixels and have no room around them. */
+const smallTargets = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(axe.source)
+  const options = JSON.stringify({ runOnly: ["target-size"], rules: { "target-size": { enabled: true } } })
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${options})`)
+  return violations.flatMap(({ nodes }) => nodes.map(({ html }) => html))
+}
+
+describe.runIf(isAvailable)("in a browser", () => {
+  layer(App.layerWelcome, { timeout: "2 minutes", excludeTestServices: true })("every page", (it) => {
+    it.effect.each([1280, 390])(
+      "stays in place while it loads, and has targets of at least 24 pixels, in a window of %d pixels",
+      (width) =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { page } = yield* visit("/sign-in", { width })
+          // A market that is being read says so in every panel. That it was read at last is another test's.
+          yield* Effect.promise(async () => {
+            await page.route(/\/freshness$/u, async (route) => {
+              const response = await route.fetch()
+              const { data, meta } = (await response.json()) as {
+                data: ReadonlyArray<{ source: string }>
+                meta: object
+              }
+              await route.fulfill({ json: { data: data.filter(({ source }) => source !== "block_feed"), meta } })
+            })
+            for (const path of PAGES) {
+              await page.goto(url + path)
+              await settled(page)
+              const { moved, sum } = await page.evaluate<Shifts>(SHIFTS)
+              assert.isAtMost(sum, MOST, `${path}: ${moved.join(", ")}`)
+              assert.deepStrictEqual(await smallTargets(page), [], path)
+            }
+          })
+        }),
+      PATIENCE_MS
+    )
+  })
+})
