@@ -20,6 +20,7 @@ const names: Readonly<Record<string, readonly [name: string, purpose: string]>> 
   block_feed: ["Block feed", "the node that blocks are read from"],
   pool_search: ["Pool search", "pools found by their program"],
   pool_index: ["Pool index", "all pools of the quoted programs"],
+  execution: ["Execution", "quotes by running their programs"],
   blocks: ["Blocks", "what trades are decoded from"],
   decoding: ["Decoding", "swaps that events or balances confirm"],
   programs: ["Programs", "whether quoted programs were upgraded"],
