@@ -50,6 +50,13 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("region", { name: "Profit by token" }).waitFor()
           await page.getByLabel("Leader", { exact: true }).selectOption({ label: "\u2068Mira Tides\u2069" })
           await page.getByText("Only copies of Mira Tides").waitFor()
+          // Fills name a mint only. The page asks for the symbols.
+          const fills = page.getByRole("region", { name: "Trades of leaders and their copies, newest first" })
+          await fills.locator("a[href^='/t/'] bdi").first().waitFor()
+          await fills
+            .getByText(/^(?:same block|\d+ slots?, )/u)
+            .first()
+            .waitFor()
           await page.getByRole("region", { name: "Trades of leaders and their copies, newest first" }).waitFor()
         })
         assert.deepStrictEqual(complaints, [])
@@ -61,6 +68,7 @@ describe.runIf(isAvailable)("in a browser", () => {
         const app = yield* App
         const { page } = yield* app.visit("/callouts")
         yield* Effect.promise(async () => {
+          await page.getByText("Return since the call").first().waitFor()
           await page.getByRole("link", { name: "More callouts of this token" }).first().click()
           await page.getByRole("link", { name: "All tokens" }).waitFor()
           await page.getByRole("searchbox", { name: "Token" }).fill("not-a-mint")

@@ -12,6 +12,7 @@ import {
   tidyDecimal,
   written
 } from "../../src/web/parts/numbers.ts"
+import { type Firing, newFirings } from "../../src/web/data/useFirings.ts"
 import { withToken } from "../../src/web/data/watched.ts"
 import { inHeldOrder, type Line, rankOf, sorted } from "../../src/web/market/ranking.ts"
 import { tilesOf } from "../../src/web/market/tiles.ts"
@@ -412,5 +413,18 @@ describe("the drawing of a route", () => {
       stagesOf(circle, "a").map(({ hops }) => hops.length),
       [1, 1, 1]
     )
+  })
+})
+
+describe("fired alerts", () => {
+  const firings = ["evt_2", "evt_1"].map((eventId) => ({ eventId }) as Firing)
+
+  it("are told when they are new since the last read, and not when a page opens", () => {
+    assert.deepStrictEqual(newFirings(null, firings), [])
+    assert.deepStrictEqual(
+      newFirings(new Set(["evt_1"]), firings).map(({ eventId }) => eventId),
+      ["evt_2"]
+    )
+    assert.deepStrictEqual(newFirings(new Set(["evt_1", "evt_2"]), firings), [])
   })
 })

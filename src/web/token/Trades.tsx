@@ -185,6 +185,7 @@ export const Trades = ({ mint, pool }: { readonly mint: string; readonly pool: s
         ) : (
           <>
             <Table
+              isDense
               caption={captionOf(meta, pool)}
               columns={columnsOf(denom)}
               rows={pages.items}

@@ -26,21 +26,21 @@ const sums = [
   ["Unrealized", "unrealized"]
 ] as const
 
-/** Strict sums, beside sums over the units with a known cost. */
+/** Sums over the units with a known cost, and beside them the strict sums, which are unknown once any part is. */
 const Sums = ({ of: { known, wallet } }: { readonly of: Summary }) => (
   <Table
     caption="Profit in dollars"
     columns={[
       { name: "Profit", cell: ([name]) => name },
       {
-        name: "All units",
-        isNumber: true,
-        cell: ([, key]) => <Amount of={wallet[key]} unit="usd" signed why={COST} />
-      },
-      {
         name: "Units of known cost",
         isNumber: true,
         cell: ([, key]) => <Amount of={known[key]} unit="usd" signed why="a price is unknown" />
+      },
+      {
+        name: "All units",
+        isNumber: true,
+        cell: ([, key]) => <Amount of={wallet[key]} unit="usd" signed why={COST} />
       }
     ]}
     rows={sums}
