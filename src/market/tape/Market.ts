@@ -1,4 +1,5 @@
 import { Cause, type Config, Context, Effect, Layer, type Scope } from "effect"
+import { keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
@@ -46,14 +47,15 @@ export class Market extends Context.Service<Market, MarketReads>()("fathom/marke
         const parts = { feed: yield* TradeFeed, stores: yield* marketStores, prices: yield* PriceBook, tape }
         yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(market, nowMs))
         yield* reportDecoding(market.decoding)
-        yield* drive(parts, bounds, {
+        const settings = {
           record: yield* recordSettings,
           repair: yield* repairSettings,
           snapshots: yield* snapshotSettings
-        }).pipe(
-          Effect.tapCause((cause) =>
-            Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The tape stopped", cause)
-          ),
+        }
+        // What was applied and not stored is read again: the market begins from the store, as after a restart.
+        yield* Effect.suspend(() => Effect.scoped(drive(parts, bounds, settings))).pipe(
+          Effect.onError((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.sync(tape.startAnew))),
+          keepRunning("The tape", "blocks"),
           Effect.forkScoped({ startImmediately: true })
         )
         return market

@@ -7,6 +7,7 @@ import type { ChainIdentity } from "../model/ChainIdentity.ts"
 import type { PricedBatch } from "../model/TradeBatch.ts"
 import { followChain } from "./followTape.ts"
 import { leadChain, relayBlocks } from "./leadTape.ts"
+import { keepTrying } from "../../operations/keepRunning.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { type BlockLine, makeHalves, resumeStored, type TapeParts, type TapeSettings } from "./tapeParts.ts"
 
@@ -60,7 +61,12 @@ export const driveTape = (
       const name = chain?.genesis ?? ""
       const lead =
         chain === null
-          ? relayBlocks(feed, line, { name, after: 0 }, makeBlockPricing(prices), halves.applied.reached)
+          ? bus.newest(name).pipe(
+              Effect.flatMap((newest) =>
+                relayBlocks(feed, line, { name, after: newest ?? 0 }, makeBlockPricing(prices), halves.applied.reached)
+              ),
+              keepTrying("Filling the bus of blocks")
+            )
           : leadChain(parts, line, chain, limits, settings, halves, begun?.slot ?? 0)
       return yield* Effect.raceFirst(
         followChain(parts, line, { name, begun }, limits, halves),

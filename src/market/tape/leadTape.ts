@@ -6,6 +6,7 @@ import { Clock, Deferred, Effect, Stream } from "effect"
 import { ownTurn } from "../../domain/loopTime.ts"
 import { keepRunning, keepTrying } from "../../operations/keepRunning.ts"
 import type { BusEntry } from "../../storage/bus/BlockBus.ts"
+import type { AppendRefused } from "../../storage/bus/busLog.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
 import type { TradeBatch } from "../model/TradeBatch.ts"
@@ -195,10 +196,11 @@ export const leadChain = Effect.fnUntraced(function* <Body>(
     yield* from === 0 ? Effect.void : recallSoon(stores.trades, next, from)
     yield* relayBlocks(feed, line, { name: chain.genesis, after: from }, next, taken)
   }).pipe(Effect.scoped)
-  // A failed append may have reached the bus: begin again behind the newest block of the bus.
+  // A failed append may have reached the bus: begin again behind the newest block of the bus. On a shared bus a refused
+  // append means that another process leads. On an own bus there is nobody else.
   const refused = yield* relay.pipe(
     Effect.catchIf(
-      (failure) => failure !== "waiting" && failure._tag === "AppendRefused",
+      (failure): failure is AppendRefused => isShared && failure !== "waiting" && failure._tag === "AppendRefused",
       (failure) => Effect.succeed(failure)
     ),
     keepTrying("Filling the bus of blocks", { every: RETRY_EVERY })

@@ -1,10 +1,11 @@
 /** A market whose process has a bus of its own. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Stream } from "effect"
+import { ConfigProvider, Context, Deferred, Effect, Layer, Schedule, Stream } from "effect"
 import type { PricedBatch, TradeBatch } from "../../../src/market/model/TradeBatch.ts"
 import { driveTape } from "../../../src/market/tape/driveTape.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
+import { AppendRefused } from "../../../src/storage/bus/busLog.ts"
 import { type Blocks, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
 import { layerOf, memory } from "../../support/marketStores.ts"
 import { becomes, Chain, noPrices, slotsTo, storedTrades, tradesOf } from "./growingChain.ts"
@@ -31,6 +32,12 @@ interface Faults {
   readonly bus?: ReadonlyArray<Set<number>>
   /** Slots whose append to the bus dies, once each. */
   readonly append?: Set<number>
+  /** Slots whose append to the bus is refused, once each. */
+  readonly refused?: Set<number>
+  /** The node does not report its genesis hash. */
+  readonly hasNoName?: boolean
+  /** Ends the first writer of the tape. */
+  readonly dies?: Deferred.Deferred<never>
   /** Slots whose block cannot be priced. */
   readonly unpriceable?: ReadonlySet<number>
 }
@@ -44,12 +51,20 @@ const started = Effect.fnUntraced(function* (chain: Chain, faults: Faults = {}) 
   const dying: Blocks<PricedBatch> = {
     ...bus,
     append: (name, entry) =>
-      faults.append?.delete(entry.slot) === true ? Effect.die(new Error("dead bus")) : bus.append(name, entry),
+      faults.append?.delete(entry.slot) === true
+        ? Effect.die(new Error("dead bus"))
+        : faults.refused?.delete(entry.slot) === true
+          ? Effect.fail(new AppendRefused({ newest: entry.slot }))
+          : bus.append(name, entry),
     follow: (name, after) => dyingAt(readers.shift() ?? new Set(), bus.follow(name, after))
   }
   const stores = yield* memory
+  let lives = 0
   const context = yield* Layer.build(
-    Market.layerDriven((parts, limits, settings) => driveTape(parts, limits, settings, () => dying)).pipe(
+    Market.layerDriven((parts, limits, settings) => {
+      const driven = driveTape(parts, limits, settings, () => dying)
+      return lives++ === 0 && faults.dies !== undefined ? Effect.raceFirst(driven, Deferred.await(faults.dies)) : driven
+    }).pipe(
       Layer.provide(layerOf(stores)),
       Layer.provide(noPrices),
       Layer.provide(
@@ -57,6 +72,7 @@ const started = Effect.fnUntraced(function* (chain: Chain, faults: Faults = {}) 
           TradeFeed,
           TradeFeed.useSync((feed) => ({
             ...feed,
+            ...(faults.hasNoName === true && { chain: Effect.succeed(null) }),
             batches: (after: number) =>
               dyingAt(faults.feed ?? new Set(), feed.batches(after)).pipe(
                 Stream.tap(({ slot }) => Effect.sync(() => (given.slot = slot))),
@@ -114,6 +130,52 @@ describe("a tape with a bus of its own", () => {
       yield* becomes(() => process.tape.gaps().length === 0)
       yield* becomes(() => !process.tape.isRestoring())
       assert.deepStrictEqual(yield* storedTrades(process.stores), tradesOf(slotsTo(6)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on behind the newest block of its bus after a refused append", () =>
+    Effect.gen(function* () {
+      const chain = new Chain()
+      chain.grow(6)
+      const refused = new Set([3, 5])
+      const process = yield* started(chain, { refused })
+      yield* settledAt(process, 6)
+      chain.grow(2)
+      yield* settledAt(process, 8)
+      assert.strictEqual(refused.size, 0)
+      yield* becomes(() => process.tape.gaps().length === 0)
+      assert.deepStrictEqual(yield* storedTrades(process.stores), tradesOf(slotsTo(8)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on after a refused append on a chain that the node cannot name", () =>
+    Effect.gen(function* () {
+      const chain = new Chain()
+      chain.grow(6)
+      const refused = new Set([3])
+      const process = yield* started(chain, { refused, hasNoName: true })
+      yield* becomes(() => process.applied.at(-1) === 6)
+      assert.strictEqual(refused.size, 0)
+      chain.grow(2)
+      yield* becomes(() => process.applied.at(-1) === 8)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("begins again from its store when the writer of the tape dies", () =>
+    Effect.gen(function* () {
+      const chain = new Chain()
+      chain.grow(6)
+      const dies = yield* Deferred.make<never>()
+      const process = yield* started(chain, { dies })
+      yield* settledAt(process, 6)
+      yield* Deferred.die(dies, new Error("dead tape"))
+      chain.grow(2)
+      yield* settledAt(process, 8)
+      const { progress } = process.stores.blocks
+      yield* Effect.repeat(progress, { until: (found) => found?.slot === 8, schedule: Schedule.spaced("20 millis") })
+      assert.deepStrictEqual(process.tape.gaps(), [])
+      assert.deepStrictEqual(yield* storedTrades(process.stores), tradesOf(slotsTo(8)))
+      assert.strictEqual(process.tape.state.window(mintOf(0), "5m")?.trades, 2)
     }).pipe(Effect.scoped)
   )
 
