@@ -115,11 +115,11 @@ export class FakeNode {
     }
   }
 
-  /** Begins a slot on top of the previous one. */
-  begin(slot: number, root = slot - 32): void {
+  /** Begins a slot, on top of the previous one unless a parent is given. */
+  begin(slot: number, root = slot - 32, parent = slot - 1): void {
     for (const client of this.#clients) {
       if (client.slots !== null) {
-        const params = { result: { slot, parent: slot - 1, root }, subscription: client.slots }
+        const params = { result: { slot, parent, root }, subscription: client.slots }
         client.send(JSON.stringify({ jsonrpc: "2.0", method: "slotNotification", params }))
       }
     }

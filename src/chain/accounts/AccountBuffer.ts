@@ -100,6 +100,28 @@ export class AccountBuffer {
     }
   }
 
+  /**
+   * The chain has left out the blocks of the slots between these two. Drops what waits from them, and marks every
+   * account with a state from them to be read again. False when there is none.
+   */
+  dropBlocks(after: number, before: number): boolean {
+    const isDropped = ({ slot }: AccountState) => slot > after && slot < before
+    const emitted = Array.from(this.#emitted).flatMap(([address, state]) => (isDropped(state) ? [address] : []))
+    const early = Array.from(this.#unread).flatMap(([address, unread]) =>
+      unread.early !== undefined && isDropped(unread.early) ? [address] : []
+    )
+    const read = this.#answers.filter(({ slot }) => slot > after && slot < before)
+    this.#answers = this.#answers.filter((answer) => !read.includes(answer))
+    early.forEach((address) => this.#unread.set(address, { early: undefined, answered: false }))
+    const waiting = [
+      ...this.#open.dropBetween(after, before),
+      ...read.flatMap(({ states }) => Array.from(states.keys()))
+    ]
+    emitted.forEach((address) => this.doubt(address, { missed: true }))
+    waiting.forEach((address) => this.doubt(address, { missed: false }))
+    return emitted.length + early.length + waiting.length > 0
+  }
+
   /** Drops the waiting writes of a lost connection, because they may be only half of a slot. */
   dropWaiting(): void {
     this.#open.clear()

@@ -23,6 +23,9 @@ const CLOCK_PATIENCE_MS = 2000
 const MOST_AWAY_MS = 1000
 const MOST_LOADING_MS = 3000
 
+/** Dropped blocks are recent. */
+const DROPPED_SPANS = 32
+
 /** The state of a feed. The fibers of the connection write it; its consumers read it synchronously. */
 export class ChainState implements Listener {
   /** Opened when there are accounts to follow, unfollow or read. */
@@ -51,6 +54,11 @@ export class ChainState implements Listener {
   /** True while writes are known to wait at the source. */
   #isBehind = false
   readonly #replay = new StreamReplay()
+  /**
+   * At the commitment `processed`: slots between a block and its parent. The chain has no block there, or has dropped
+   * it, also when writes of it arrive later.
+   */
+  readonly #dropped: Array<{ readonly after: number; readonly before: number }> = []
   // Durations are measured with the monotonic clock.
   #followedAt: number
   #connectedAt: number
@@ -202,6 +210,7 @@ export class ChainState implements Listener {
   /** Begins another chain: nothing that is known of the old chain holds. */
   startAnew(): void {
     this.#buffer.startAnew()
+    this.#dropped.length = 0
     this.heard.startAnew()
     this.committedSlot = 0
     this.#polled = null
@@ -241,6 +250,11 @@ export class ChainState implements Listener {
 
   onSlot({ slot, parent, root }: SlotInfo): void {
     this.heard.take(slot)
+    if (this.#commitment === "processed" && parent < slot - 1) {
+      this.#dropped.push({ after: parent, before: slot })
+      this.#dropped.splice(0, this.#dropped.length - DROPPED_SPANS)
+      this.#dropBlocks(parent, slot)
+    }
     this.settle(Math.min(this.#commitment === "processed" ? parent : root, this.heard.reached - 1))
     const now = this.heard.nowMs()
     if (now - this.#clockAt > CLOCK_PATIENCE_MS) {
@@ -249,7 +263,7 @@ export class ChainState implements Listener {
     }
   }
 
-  onCommitted(slot: number): void {
+  onCommitted(slot: number, parent = slot - 1): void {
     this.#checkOverlap(slot)
     this.committedSlot = Math.max(this.committedSlot, slot)
     if (!this.#reportsSlots && this.#buffer.size > 0) {
@@ -257,7 +271,7 @@ export class ChainState implements Listener {
       this.#hasArrived()
     }
     // Its own writes may still follow.
-    this.onSlot({ slot, parent: slot - 1, root: slot - 1 })
+    this.onSlot({ slot, parent, root: slot - 1 })
   }
 
   onWrite(address: Address, state: AccountState): void {
@@ -273,6 +287,10 @@ export class ChainState implements Listener {
     if (outcome === "kept" || isRelayed) {
       this.#hasArrived()
       this.#settleBefore(state.slot)
+    }
+    const dropped = this.#dropped.find(({ after, before }) => state.slot > after && state.slot < before)
+    if (dropped !== undefined) {
+      this.#dropBlocks(dropped.after, dropped.before)
     }
     if (outcome === "older" && state.writeVersion === undefined) {
       // The write is dropped, but the account is read: the node may have reported a wrong slot.
@@ -369,6 +387,12 @@ export class ChainState implements Listener {
   #checkOverlap(slot: number): void {
     if (this.#replay.beginsLate(slot)) {
       this.#buffer.doubtAll()
+      this.changed.openUnsafe()
+    }
+  }
+
+  #dropBlocks(after: number, before: number): void {
+    if (this.#buffer.dropBlocks(after, before)) {
       this.changed.openUnsafe()
     }
   }

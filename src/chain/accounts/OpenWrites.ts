@@ -53,6 +53,16 @@ export class OpenWrites {
     return ended
   }
 
+  /** Drops the writes of the slots between these two, and returns their accounts. */
+  dropBetween(after: number, before: number): ReadonlyArray<Address> {
+    const dropped = Array.from(this.#slots).filter(([open]) => open > after && open < before)
+    for (const [open, writes] of dropped) {
+      this.#slots.delete(open)
+      this.#size -= writes.size
+    }
+    return dropped.flatMap(([, writes]) => Array.from(writes.keys()))
+  }
+
   clear(): void {
     this.#slots.clear()
     this.#size = 0

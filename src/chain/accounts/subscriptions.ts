@@ -15,8 +15,8 @@ export type SlotInfo = typeof SlotInfo.Type
 /** Callbacks. They run synchronously, in order of arrival. */
 export interface Listener {
   readonly onSlot: (info: SlotInfo) => void
-  /** A slot has reached the feed's commitment. */
-  readonly onCommitted: (slot: number) => void
+  /** A slot has reached the feed's commitment. Without `parent` its parent is the slot before it. */
+  readonly onCommitted: (slot: number, parent?: number) => void
   readonly onWrite: (address: Address, state: AccountState) => void
   /** These accounts are no longer followed, while others still are. */
   readonly onLost: (addresses: ReadonlyArray<Address>) => void

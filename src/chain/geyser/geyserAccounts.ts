@@ -110,7 +110,7 @@ class FollowedAccounts {
     if (account !== null) {
       this.#write(account)
     } else if (slot?.status === this.#commitment) {
-      this.#listener.onCommitted(slot.slot)
+      this.#listener.onCommitted(slot.slot, slot.parent ?? undefined)
     }
     for (const name of this.#waiting.size === 0 ? [] : filters) {
       const inEffect = this.#waiting.get(name)

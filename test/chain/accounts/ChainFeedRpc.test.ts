@@ -86,6 +86,32 @@ describe("writes from a node", () => {
     )
   )
 
+  it.live("of a block that the chain dropped do not last at commitment processed", () =>
+    scene(
+      Effect.fnUntraced(function* ({ node, reader }) {
+        node.write(101, holding(A, [1]), holding(B, [1]))
+        node.begin(102)
+        yield* until("slot 101 is emitted", () => reader.bytes(A)?.[0] === 1 && reader.bytes(B)?.[0] === 1)
+        node.write(102, holding(A, [2]))
+        node.begin(103)
+        yield* until("slot 102 is emitted", () => reader.bytes(A)?.[0] === 2)
+        // Another block replaces 102 and 103. The node has A as it was.
+        node.slot = 104
+        node.put(holding(A, [1]))
+        node.begin(104, 72, 101)
+        node.begin(105)
+        yield* until("A is read again", () => reader.bytes(A)?.[0] === 1)
+        // A write of the dropped block that comes late.
+        node.tell(103, B, json(holding(B, [3])))
+        node.write(105, holding(A, [5]))
+        node.begin(106)
+        yield* until("slot 105 is emitted", () => reader.bytes(A)?.[0] === 5)
+        yield* until("B is as the node has it", () => reader.bytes(B)?.[0] === 1)
+      }),
+      { commitment: "processed" }
+    )
+  )
+
   it.live("that come late never overwrite newer ones, but make the feed read the account again", () =>
     scene(
       Effect.fnUntraced(function* ({ node, reader }) {

@@ -136,7 +136,7 @@ describe("a decoder of September 2026", () => {
 
   it("that does not know the second part of a completing purchase is noticed within ten minutes", () => {
     september.ignoresPostComplete = true
-    // One swap in a hundred completes a curve.
+    // Six swaps in a hundred complete a curve.
     const found = replay(0.06, () => checksOf(completing, 80n))
     assert.isNotNull(found)
     assert.isBelow(found?.minute ?? Infinity, 10)
