@@ -92,6 +92,7 @@ export class Metrics {
   startAnew(): void {
     this.#inSol.clear()
     this.#inUsdAt.clear()
+    this.#unknown.startAnew()
     this.#activity.follow(new Set(), 0)
   }
 

@@ -20,6 +20,11 @@ export class UnknownSpans {
     this.#since = since
   }
 
+  /** Another chain follows: nothing was looked at there. */
+  startAnew(): void {
+    this.#since = new Map()
+  }
+
   /** Null while the value is known; undefined when it was not looked at. */
   sinceMs(mint: Mint, measure: Measure): number | null | undefined {
     return this.#since.get(keyOf(mint, measure))

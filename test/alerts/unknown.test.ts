@@ -5,6 +5,7 @@ import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import type { AlertCondition } from "../../src/api/schemas/Alert.ts"
 import { mintOf, MONDAY } from "../market/tape/tape.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alerting, EVERY, fired, priced, set, settle } from "./world.ts"
 
@@ -63,6 +64,22 @@ describe("an unknown value", () => {
       yield* settle
       assert.isNull(evaluator.unknownSince(mintOf(1), on({})))
       assert.isTrue(evaluator.hasSeen(mintOf(1), (MONDAY + 8) * 1000))
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("has been unknown only since another chain began", () =>
+    Effect.gen(function* () {
+      const evaluator = yield* Evaluator
+      yield* priced(0, [9], { mint: mintOf(2) })
+      yield* set("al_price", { condition: on({}) })
+      yield* TestClock.setTime((MONDAY + 4) * 1000)
+      yield* settle
+      assert.isAtMost(evaluator.unknownSince(mintOf(1), on({})) ?? Infinity, (MONDAY + 4) * 1000)
+      ;(yield* Tape).startAnew()
+      yield* priced(60, [9], { mint: mintOf(2) })
+      yield* TestClock.setTime((MONDAY + 64) * 1000)
+      yield* settle
+      assert.isAtLeast(evaluator.unknownSince(mintOf(1), on({})) ?? 0, (MONDAY + 60) * 1000)
     }).pipe(Effect.provide(memory()))
   )
 
