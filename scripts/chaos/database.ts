@@ -11,6 +11,9 @@ import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { KeyStore } from "../../src/access/KeyStore.ts"
+import { COMMAND_LINE } from "../../src/api/schemas/KeyAudit.ts"
+import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
 import { addressFromBytes } from "../../src/domain/Address.ts"
 import { packSignature, unpackText } from "../../src/market/history/tradeRows.ts"
 import * as Processes from "../../src/storage/processes.ts"
@@ -44,6 +47,9 @@ const SETTINGS = { SOLANA_BLOCK_CATCH_UP: "5000", DISCOVERY_RATE: "500", KEY_ENV
 const LOOKS = 240
 /** Default of `DRAIN_LIMIT`, and half as much for a busy machine. */
 const SHUTDOWN_WITHIN_MS = 30_000
+
+/** On a busy machine the kills take so long that writers go far beyond the default plan. */
+const PLAN = { ...DEFAULT_PLAN, name: "chaos", trackedWallets: 10_000, alerts: 10_000 }
 
 const stops = flagNumber("stops", 50, { whole: true, least: 0 })
 const kills = flagNumber("kills", 50, { whole: true, least: 0 })
@@ -257,9 +263,11 @@ const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
   const asked: Service = { running: yield* start, lives: 1 }
   const record = makeRecord()
   return yield* Effect.gen(function* () {
+    yield* KeyStore.use((keys) => keys.setPlan(PLAN, COMMAND_LINE))
     const callers = yield* Effect.forEach(
       Array.from({ length: ACCOUNTS }, (_, i) => `chaos_${i}`),
-      (accountId) => Effect.map(issue(accountId), ({ secret }) => ({ accountId, secret: Redacted.value(secret) }))
+      (accountId) =>
+        Effect.map(issue(accountId, PLAN.name), ({ secret }) => ({ accountId, secret: Redacted.value(secret) }))
     )
     const readers = callers.slice(0, READERS)
     const isWatched = yield* watch(asked, readers, yield* activeWallets(server.url))
