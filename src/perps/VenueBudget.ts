@@ -1,4 +1,4 @@
-/** The requests that this process may send to a venue, within what the venue's documents allow to one address. */
+/** The requests that this process may send to a venue: what its documents allow to one address, or a limit of our own. */
 
 /** Units of a venue's own weights. */
 export interface VenueLimit {
@@ -9,14 +9,15 @@ export interface VenueLimit {
 }
 
 /**
- * Limits by venue, as of November 2026, less a twentieth for clocks that differ.
+ * Limits by venue. Where the venue's documents state one (November 2026), it is theirs less a twentieth for clocks that
+ * differ.
  *
  * - `hl`: 1,200 by weight a minute, `l2Book` 2 and most other reads 20 (Rate limits, hyperliquid.gitbook.io).
  * - `dydx`: 100 in 10 seconds for the indexer.
  * - `paradex`: 1,500 a minute for public reads (docs.paradex.trade/api/general-information/rate-limits).
  * - `lighter`: 60 a minute without an account (apidocs.lighter.xyz/docs/rate-limits).
  * - `aster`: 2,400 by weight a minute (`rateLimits` of `exchangeInfo`).
- * - `velocity`: its documents state none; the limit is this service's own.
+ * - `velocity`: its documents state none. The limit is our own choice, as strict as for dYdX.
  */
 export const venueLimits = {
   hl: { perMinute: 1140, burst: 240 },
