@@ -31,17 +31,20 @@ const placeOf = (bytes: Uint8Array, from: number, to: number): number => {
   return (hash ^ (hash >>> 15)) & (PLACES - 1)
 }
 
-/** Texts by rows of bytes that all have at most this width: open addressing with bounded steps. */
+/**
+ * Texts by bytes: open addressing with bounded steps. Bytes are kept and compared as words; the last word overlaps the
+ * one before it where the length is not a multiple of four.
+ */
 class Table {
   readonly #width: number
-  readonly #rows: Uint8Array
+  readonly #rows: Int32Array
   readonly #lengths = new Uint8Array(PLACES)
   #texts: Array<Address | undefined> = Array.from({ length: PLACES })
   #count = 0
 
-  constructor(width: number) {
-    this.#width = width
-    this.#rows = new Uint8Array(PLACES * width)
+  constructor(longest: number) {
+    this.#width = Math.ceil(longest / 4)
+    this.#rows = new Int32Array(PLACES * this.#width)
   }
 
   find(bytes: Uint8Array, from: number, to: number): Address | undefined {
@@ -67,8 +70,8 @@ class Table {
       if (this.#texts[place] === undefined) {
         this.#texts[place] = text
         this.#lengths[place] = to - from
-        for (let i = from; i < to; i++) {
-          this.#rows[place * this.#width + i - from] = bytes[i] ?? 0
+        for (let at = from, row = place * this.#width; at < to; at += 4, row++) {
+          this.#rows[row] = wordAt(bytes, Math.min(at, to - 4))
         }
         this.#count += 1
         return
@@ -80,9 +83,8 @@ class Table {
     if (this.#lengths[place] !== to - from) {
       return false
     }
-    const row = place * this.#width - from
-    for (let i = from; i < to; i++) {
-      if (this.#rows[row + i] !== bytes[i]) {
+    for (let at = from, row = place * this.#width; at < to; at += 4, row++) {
+      if (this.#rows[row] !== wordAt(bytes, at > to - 4 ? to - 4 : at)) {
         return false
       }
     }

@@ -1,32 +1,39 @@
 /** What each wallet of a transaction held before and after, and why it changed. */
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
-import type { BalanceCause, BalanceChange } from "../../api/schemas/Trade.ts"
+import type { BalanceCause, BalanceChange, Leg, NetTrade } from "../../api/schemas/Trade.ts"
 import type { DecodedTrades } from "./decodeTrades.ts"
 import type { Transaction } from "./transaction.ts"
 
-type Holding = `${Address} ${Mint}`
+/** The cause of a change of one holding. */
+interface Moved {
+  readonly owner: Address
+  readonly mint: Mint
+  readonly cause: BalanceCause
+}
 
-const holding = (owner: Address, mint: Mint): Holding => `${owner} ${mint}`
-
-/** The causes of balance changes that the instructions show. `lamports` has the accounts that exchanged lamports. */
+/**
+ * The causes of balance changes that the instructions show. A transaction has few holdings, so they are searched one by
+ * one: that takes less time than making keys of them. `lamports` has the accounts that exchanged lamports.
+ */
 interface Reasons {
-  readonly traded: ReadonlySet<Holding>
-  readonly moved: ReadonlyMap<Holding, BalanceCause>
+  readonly trades: DecodedTrades
+  readonly moved: ReadonlyArray<Moved>
   readonly lamports: ReadonlySet<Address>
 }
 
-const tradedHoldings = ({ legs, nets }: DecodedTrades): ReadonlySet<Holding> =>
-  new Set(
-    [...legs, ...nets].flatMap(({ wallet, token, quote }) => [holding(wallet, token.mint), holding(wallet, quote.mint)])
-  )
+const isTradedIn = (trades: ReadonlyArray<Leg | NetTrade>, owner: Address, mint: Mint): boolean =>
+  trades.some(({ quote, token, wallet }) => wallet === owner && (token.mint === mint || quote.mint === mint))
+
+const isTraded = ({ trades }: Reasons, owner: Address, mint: Mint): boolean =>
+  isTradedIn(trades.legs, owner, mint) || isTradedIn(trades.nets, owner, mint)
 
 const reasonsOf = ({ instructions, tokenAccounts }: Transaction, trades: DecodedTrades): Reasons => {
-  const moved = new Map<Holding, BalanceCause>()
+  const moved: Array<Moved> = []
   const lamports = new Set<Address>()
   const note = (account: Address, cause: BalanceCause) => {
     const known = tokenAccounts.get(account)
     if (known !== undefined && known.owner !== null) {
-      moved.set(holding(known.owner, known.mint), cause)
+      moved.push({ owner: known.owner, mint: known.mint, cause })
     }
   }
   for (const { transfers } of instructions) {
@@ -41,18 +48,23 @@ const reasonsOf = ({ instructions, tokenAccounts }: Transaction, trades: Decoded
       }
     }
   }
-  return { traded: tradedHoldings(trades), moved, lamports }
+  return { trades, moved, lamports }
 }
 
-const tokenChanges = (transaction: Transaction, { traded, moved }: Reasons): ReadonlyArray<BalanceChange> => {
-  const sums = new Map<Holding, BalanceChange>()
+const tokenCause = (reasons: Reasons, owner: Address, mint: Mint): BalanceCause =>
+  isTraded(reasons, owner, mint)
+    ? "trade"
+    : (reasons.moved.findLast((moved) => moved.owner === owner && moved.mint === mint)?.cause ?? "unknown")
+
+const tokenChanges = (transaction: Transaction, reasons: Reasons): ReadonlyArray<BalanceChange> => {
+  const sums: Array<BalanceChange> = []
   for (const { owner, mint, decimals, before, after } of transaction.tokenAccounts.values()) {
     if (owner === null || (before === 0n && after === 0n)) {
       continue
     }
-    const key = holding(owner, mint)
-    const sum = sums.get(key)
-    sums.set(key, {
+    const at = sums.findIndex((sum) => sum.owner === owner && sum.mint === mint)
+    const sum = sums[at]
+    const total: BalanceChange = {
       owner,
       mint,
       before: before + (sum?.before ?? 0n),
@@ -60,25 +72,26 @@ const tokenChanges = (transaction: Transaction, { traded, moved }: Reasons): Rea
       delta: after - before + (sum?.delta ?? 0n),
       decimals: sum?.decimals ?? decimals,
       native: false,
-      cause: traded.has(key) ? "trade" : (moved.get(key) ?? "unknown")
-    })
+      cause: sum?.cause ?? tokenCause(reasons, owner, mint)
+    }
+    sums[at === -1 ? sums.length : at] = total
   }
-  return Array.from(sums.values()).filter(({ delta }) => delta !== 0n)
+  return sums.filter(({ delta }) => delta !== 0n)
 }
 
 const nativeCause = (
   { feeLamports, keys }: Transaction,
-  { traded, lamports }: Reasons,
+  reasons: Reasons,
   owner: Address,
   delta: bigint
 ): BalanceCause => {
   if (owner === keys[0] && delta === -feeLamports) {
     return "fee"
   }
-  if (traded.has(holding(owner, SOL))) {
+  if (isTraded(reasons, owner, SOL)) {
     return "trade"
   }
-  return lamports.has(owner) ? "transfer" : "unknown"
+  return reasons.lamports.has(owner) ? "transfer" : "unknown"
 }
 
 /** Changes of lamports by account. Lamports of token accounts are rent, or wrapped and listed as tokens. */

@@ -239,16 +239,27 @@ const partsOf = (swap: PoolSwap, report: CallReport | null): ReadonlyArray<PoolS
         ]
   ) ?? [swap]
 
-/** Hands a program's log events out to its calls, provided there are as many events as hops. */
+/**
+ * Hands a program's log events out to its calls, provided there are as many events as hops. Each call takes its turn, but
+ * the log is only read for a call that needs it.
+ */
 const makeDealer = (transaction: Transaction, calls: ReadonlyArray<SwapCall>) => {
   const needed = calls.some(({ program }) => program.logged !== undefined)
-  const logged = needed && transaction.logs !== null ? loggedReports(transaction.logs) : null
   const dealt = new Map<Address, number>()
-  return ({ program, hops }: SwapCall): ReadonlyArray<CallReport> => {
-    const reports = logged?.get(program.programId) ?? []
-    const expected = calls.reduce((sum, call) => sum + (call.program === program ? call.hops.length : 0), 0)
+  let logged: ReadonlyMap<Address, ReadonlyArray<CallReport>> | null = null
+  const reportsOf = (program: Address) => {
+    const logs = logged === null && needed ? transaction.logs : null
+    logged ??= logs === null ? new Map() : loggedReports(logs)
+    return logged.get(program) ?? []
+  }
+  return ({ program, hops }: SwapCall, sent: ReadonlyArray<CallReport>): ReadonlyArray<CallReport> => {
     const from = dealt.get(program.programId) ?? 0
     dealt.set(program.programId, from + hops.length)
+    if (sent.length > 0) {
+      return sent
+    }
+    const reports = reportsOf(program.programId)
+    const expected = calls.reduce((sum, call) => sum + (call.program === program ? call.hops.length : 0), 0)
     return reports.length === expected ? reports.slice(from, from + hops.length) : []
   }
 }
@@ -291,9 +302,7 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   let unresolved = 0
   for (const call of calls) {
     const transfers = transfersIn(transaction, call)
-    const sent = reportsIn(transaction, call)
-    const fromLog = deal(call)
-    const reports = sent.length > 0 ? sent : fromLog
+    const reports = deal(call, reportsIn(transaction, call))
     // A price update, which begins like a swap.
     if (call.program.quotable === false && transfers.length === 0) {
       continue

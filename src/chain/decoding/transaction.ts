@@ -29,7 +29,7 @@ export interface Transaction {
   readonly tokenAccounts: ReadonlyMap<Address, TokenAccount>
   /** Outer and inner instructions, in the order in which they ran. */
   readonly instructions: ReadonlyArray<Instruction>
-  /** Null when the node does not keep them. */
+  /** At least the lines that name calls, returns and events. Null when the node does not keep them. */
   readonly logs: ReadonlyArray<string> | null
 }
 

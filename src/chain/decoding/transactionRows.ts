@@ -63,9 +63,19 @@ interface Sheet<Row> {
   readonly rows: ReadonlyArray<Row>
 }
 
+const isShared = (a: Occurrence, b: Occurrence): boolean =>
+  a.signature === b.signature &&
+  a.slot === b.slot &&
+  a.blockTime === b.blockTime &&
+  a.indexInBlock === b.indexInBlock &&
+  a.feeLamports === b.feeLamports
+
 class Writer {
   readonly addresses = new Map<Address, number>()
-  readonly shared = new Map<string, readonly [number, SharedRow]>()
+  readonly shared: Array<SharedRow> = []
+  readonly #sharedAt = new Map<string, number>()
+  #newest: Occurrence | null = null
+  #newestAt = 0
 
   address(address: Address): number {
     const place = this.addresses.get(address) ?? this.addresses.size
@@ -73,14 +83,23 @@ class Writer {
     return place
   }
 
-  place({ blockTime, feeLamports, indexInBlock, inner, outer, signature, slot }: Occurrence): PlaceRow {
+  place(occurrence: Occurrence): PlaceRow {
+    // Trades of a transaction follow each other.
+    if (this.#newest === null || !isShared(this.#newest, occurrence)) {
+      this.#newest = occurrence
+      this.#newestAt = this.#placeOf(occurrence)
+    }
+    return [this.#newestAt, occurrence.outer, occurrence.inner]
+  }
+
+  #placeOf({ blockTime, feeLamports, indexInBlock, signature, slot }: Occurrence): number {
     const key = `${signature} ${slot} ${blockTime} ${indexInBlock} ${feeLamports}`
-    const known = this.shared.get(key) ?? [
-      this.shared.size,
-      [signature, slot, blockTime, indexInBlock, `${feeLamports}`] as const
-    ]
-    this.shared.set(key, known)
-    return [known[0], outer, inner]
+    const known = this.#sharedAt.get(key)
+    if (known !== undefined) {
+      return known
+    }
+    this.#sharedAt.set(key, this.shared.length)
+    return this.shared.push([signature, slot, blockTime, indexInBlock, `${feeLamports}`]) - 1
   }
 
   quantity({ amount, decimals, mint }: Quantity): QuantityRow {
@@ -134,7 +153,7 @@ class Writer {
   sheet<Row>(rows: ReadonlyArray<Row>): string {
     const sheet: Sheet<Row> = {
       addresses: Array.from(this.addresses.keys()),
-      shared: Array.from(this.shared.values(), ([, row]) => row),
+      shared: this.shared,
       rows
     }
     return JSON.stringify(sheet)

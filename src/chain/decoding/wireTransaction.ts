@@ -451,10 +451,39 @@ class WireTransaction implements Transaction {
     }
     const { buffer, byteLength, byteOffset } = this.#info
     const bytes = Buffer.from(buffer, byteOffset, byteLength)
-    return Array.from({ length: places.length / 2 }, (_, i) =>
-      bytes.toString("utf8", places[2 * i] ?? 0, places[2 * i + 1] ?? 0)
-    )
+    const lines: Array<string> = []
+    for (let i = 0; i < places.length; i += 2) {
+      const [from, to] = [places[i] ?? 0, places[i + 1] ?? 0]
+      if (isRead(bytes, from, to)) {
+        lines.push(bytes.toString("utf8", from, to))
+      }
+    }
+    return lines
   }
+}
+
+const startsAt = (bytes: Uint8Array, at: number, codes: Uint8Array): boolean => {
+  for (let i = 0; i < codes.length; i++) {
+    if (bytes[at + i] !== codes[i]) {
+      return false
+    }
+  }
+  return true
+}
+
+const PROGRAM = Buffer.from("Program ")
+const LOG = Buffer.from("log: ")
+const RAY_LOG = Buffer.from("ray_log: ")
+const UNITS = Buffer.from(" units")
+
+/** False for lines of a log that no decoder reads: what programs say in words, and the units that they used. */
+const isRead = (bytes: Uint8Array, from: number, to: number): boolean => {
+  const name = from + PROGRAM.length
+  return (
+    startsAt(bytes, from, PROGRAM) &&
+    (!startsAt(bytes, name, LOG) || startsAt(bytes, name + LOG.length, RAY_LOG)) &&
+    !startsAt(bytes, to - UNITS.length, UNITS)
+  )
 }
 
 const malformed = (detail: string): Result.Result<never, MalformedTransaction> =>

@@ -96,7 +96,15 @@ const balance = (random: Random, keys: number): GeyserTokenBalance => {
   }
 }
 
-const LINES = ["Program log: ray_log: AAAA", "Programa é: größer", "", "Program data: AQID"]
+const LINES = [
+  "Program log: ray_log: AAAA",
+  "Program log: é: größer",
+  "Program data: AQID",
+  "Program é invoke [2]",
+  "Program A consumed 3 of 4 compute units",
+  "",
+  "Pro"
+]
 
 const meta = (random: Random, keys: number, outers: number): GeyserMeta => {
   const lamports = () => Array.from({ length: keys }, () => count(random))
