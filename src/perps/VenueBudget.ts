@@ -48,8 +48,8 @@ export class VenueBudget {
   }
 
   /**
-   * Takes units if that leaves at least `reserve` of them. False takes nothing. Times are those of a clock that never
-   * goes back.
+   * Takes units and returns true, or takes nothing and returns false when fewer than `reserve` units would be left.
+   * `nowMs` comes from the monotonic clock.
    */
   take(units: number, reserve: number, nowMs: number): boolean {
     this.#count(nowMs)

@@ -40,7 +40,7 @@ const sideOf = (answer: Priced): QuoteSide => {
   return { quote: null, error: { code, message, retryable } }
 }
 
-/** The answer. `answers` are those of the trades in order, then those of the trades back. */
+/** The answer of a batch. `answers` has one entry for each trade, in order, then one for each trade back. */
 export const batchAnswer = (trades: ReadonlyArray<BatchTrade>, answers: ReadonlyArray<Priced>): SpotQuotes => {
   const backs = answers.slice(trades.length).map(sideOf)
   const quotes = answers.slice(0, trades.length).map((answer, i) => {

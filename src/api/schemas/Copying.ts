@@ -253,7 +253,7 @@ export interface FollowSelection {
   readonly after: CopyPlace | null
 }
 
-/** Selects fills of an account. Null selects all. Times are those of the leader's trades. */
+/** Selects fills of an account. Null selects all. A fill has the time of the leader's trade. */
 export interface FillSelection {
   readonly accountId: string
   readonly followId: string | null

@@ -199,7 +199,7 @@ export class TokenMalformed extends Schema.TaggedError<TokenMalformed>()("TokenM
 /** Every reason why a token cannot be described. */
 export type TokenRefusal = UnknownToken | TokenNotLoaded | TooManyColdMints | TokenMalformed
 
-/** A token of which only the address is known. */
+/** A token whose address is all that is known. */
 export const bareToken = (address: Mint): TokenRef => ({
   chain: "solana",
   address,

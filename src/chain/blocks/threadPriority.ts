@@ -1,7 +1,7 @@
 import { constants, getPriority, setPriority } from "node:os"
 
 /**
- * How much lower the priority of a decoding thread is than that of the process, as a nice value. Linux divides a core
+ * Added to the nice value of the process for a decoding thread, which lowers its priority. Linux divides a core
  * by weights, here 335 to 1024 (`sched_prio_to_weight`), so the decoder gets a third of the processor time of a request
  * thread that wants the same core.
  */

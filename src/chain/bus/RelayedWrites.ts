@@ -105,12 +105,12 @@ export class RelayedWrites implements Relay {
     }
   }
 
-  /** Revisions of the known leases. */
+  /** The revision of each known lease, by its owner. */
   known(): ReadonlyMap<string, number> {
     return new Map(Array.from(this.#leases, ([owner, { revision }]) => [owner, revision]))
   }
 
-  /** Takes the current leases. */
+  /** Replaces the known leases. A lease whose `accounts` are null is unchanged and keeps its accounts. */
   list(listed: ReadonlyMap<string, ListedLease>): void {
     const isSame =
       listed.size === this.#leases.size &&

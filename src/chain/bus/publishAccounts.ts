@@ -1,4 +1,4 @@
-/** What the process that fills the bus of account writes does. */
+/** Fills the bus of account writes: the leader reads the leases of other processes and appends what its feed hears. */
 import { Effect, Layer, Schedule } from "effect"
 import { SecretSource } from "../../domain/randomText.ts"
 import { keepRunning, keepTrying } from "../../operations/keepRunning.ts"

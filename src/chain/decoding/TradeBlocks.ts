@@ -27,8 +27,8 @@ export class TradeBlocks extends Context.Service<TradeBlocks, BlockFeed<TradeBlo
     Layer.effect(TradeBlocks, makeBlockFeed({ worker: blockWorker, ...options }, unpackBlock))
 
   /**
-   * The blocks that Geyser endpoints stream: those at `GEYSER_URL`, or those of the options. Blocks that they do not
-   * have are read from the nodes.
+   * The blocks that Geyser endpoints stream. The endpoints come from the options or from `GEYSER_URL`. Blocks that they do
+   * not have are read from the nodes.
    */
   static readonly layerGeyser = (
     options: Partial<GeyserFeedOptions> = {}

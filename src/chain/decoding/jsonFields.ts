@@ -28,7 +28,7 @@ export const isAddressText = (value: unknown): value is Address => hasLengthOfAd
 export const isSignatureText = (value: unknown): value is Signature =>
   typeof value === "string" && value.length >= 64 && value.length <= 88 && BASE58.test(value)
 
-/** True for text as long as an address. Enough for repeated account keys, of which a transaction has hundreds. */
+/** True for text as long as an address. Enough for account keys: a transaction repeats them hundreds of times. */
 export const looksLikeAddress = (value: unknown): value is Address => hasLengthOfAddress(value)
 
 /** True when every item is as long as an address. */

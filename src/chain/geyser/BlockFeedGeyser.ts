@@ -20,8 +20,8 @@ export const geyserPatience: Config.Config<Duration.Duration> = durationSetting(
 )
 
 /**
- * The blocks that the Geyser endpoints stream: those at `GEYSER_URL`, or those of the options. Blocks that they do not
- * have, or not in time, are read from the nodes as `makeBlockFeed` does, and so are single blocks.
+ * The blocks that Geyser endpoints stream. The endpoints come from the options or from `GEYSER_URL`. Blocks that they
+ * do not have, or not in time, are read from the nodes as `makeBlockFeed` does, and so are single blocks.
  */
 export const makeGeyserFeed = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
   { geyser, geyserWorker, ...options }: GeyserFeedOptions,

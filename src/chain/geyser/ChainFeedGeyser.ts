@@ -56,8 +56,8 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
 })
 
 /**
- * Follows the writes that Geyser endpoints stream, one endpoint at a time: the endpoints at `GEYSER_URL`, or those of
- * the options. Accounts are read from the nodes at `SOLANA_RPC_URL`. Builds at once, and connects as soon as both can
+ * Follows the writes that Geyser endpoints stream, one endpoint at a time. The endpoints come from the options or from
+ * `GEYSER_URL`. Accounts are read from the nodes at `SOLANA_RPC_URL`. Builds at once, and connects as soon as both can
  * be reached.
  */
 export const layer = (

@@ -106,8 +106,8 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
 })
 
 /**
- * The program writes that Geyser endpoints stream, one endpoint at a time: the endpoints at `GEYSER_URL`, or those of
- * the options. At `confirmed`, or `finalized` where `SOLANA_COMMITMENT` is.
+ * The program writes that Geyser endpoints stream, one endpoint at a time. The endpoints come from the options or from
+ * `GEYSER_URL`. At `confirmed`, or `finalized` where `SOLANA_COMMITMENT` is.
  */
 export const layer = (options: GeyserAccountFeedOptions = {}): Layer.Layer<never, Config.ConfigError> =>
   Layer.effect(ProgramWrites, make(options))

@@ -56,8 +56,8 @@ const endpoints = (addresses: ReadonlyArray<string>, secrets: ReadonlyArray<stri
   })
 
 /**
- * The endpoints at `GEYSER_URL` with the tokens of `GEYSER_TOKEN` in the same order, or those of the options. The
- * preferred endpoint comes first. Empty when neither is set.
+ * The endpoints of the options, or else the endpoints at `GEYSER_URL` with the tokens of `GEYSER_TOKEN` in the same
+ * order. The preferred endpoint comes first. Empty when neither is set.
  */
 export const geyserEndpoints = ({ token, url }: GeyserOptions = {}): Config.Config<ReadonlyArray<GeyserEndpoint>> =>
   Config.flatMap(Config.option(givenOr(url === undefined ? undefined : split(url), urls)), (addresses) =>

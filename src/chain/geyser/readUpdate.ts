@@ -1,6 +1,6 @@
 /**
- * Reads the updates of a stream from their bytes, only the fields that are used. The numbers are those of
- * `geyser.proto`. A transaction stays bytes: its decoder reads them.
+ * Reads the updates of a stream from their bytes, only the fields that are used. The numbers of fields come
+ * from `geyser.proto`. A transaction stays bytes: its decoder reads them.
  */
 import { bytesField, varintField, WireReader } from "./wire.ts"
 

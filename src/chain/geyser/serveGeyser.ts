@@ -15,9 +15,9 @@ export interface SlotDecoder<Decoded, Message> {
   readonly pack: (whole: WholeSlot<Decoded>) => PackedReply<Message>
 }
 
-/** With more slots than this sent but not taken, the stream pauses; at half as many it goes on. */
+/** The stream pauses while the main thread has this many slots still to take, and goes on at half as many. */
 const MOST_UNTAKEN = 64
-/** How many slots may pass between the answer that says what can be replayed and the request for it. */
+/** A server tells its oldest slot. It may drop this many slots before the request for them arrives. */
 const RANGE_MARGIN = 8
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000

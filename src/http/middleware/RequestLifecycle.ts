@@ -30,7 +30,7 @@ const pageTest = (pages: ReadonlyArray<`/${string}`>): ((url: string) => boolean
   }
 }
 
-/** Logs defects of routes outside the contract. ErrorEnvelope logs those of endpoints. */
+/** Logs defects of routes outside the contract. ErrorEnvelope logs defects of endpoints. */
 const reportDefect = (cause: Cause.Cause<unknown>) =>
   Cause.hasDies(cause)
     ? Effect.flatMap(RequestContext, ({ id }) =>

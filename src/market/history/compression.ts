@@ -6,7 +6,7 @@ import { constants, zstdCompress, zstdDecompress } from "node:zlib"
 import { PART_BYTES } from "../columnar/StateImage.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 
-/** Raise it with every change of an `image` method, and when the layout or meaning of written cells changes. */
+/** Version of the encoding. Raise it when an `image` method changes, or when cells get another layout or meaning. */
 const VERSION = 4
 
 const ORDER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? "LE" : "BE"

@@ -67,7 +67,7 @@ export interface TapedChain {
   backfillFromMs: number | null
 }
 
-/** A chain of which no block was read. */
+/** A chain without a block. */
 export const emptyChain = (bounds: MarketLimits): TapedChain => {
   const state = new MarketState(bounds, crypto.randomUUID())
   return {

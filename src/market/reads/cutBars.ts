@@ -1,4 +1,4 @@
-/** Bars of which blocks are missing, at the edges of the record or in a gap. */
+/** Bars that lack blocks, at the edges of the record or in a gap. */
 import type { Mint } from "../../domain/Address.ts"
 import type { Gaps } from "../model/Gaps.ts"
 import { nextBucket } from "./chartWindow.ts"
@@ -33,7 +33,7 @@ export const barRecord = (
   }
 }
 
-/** The first seconds of the bars, oldest first, of which blocks or trades are missing. */
+/** Returns the bars that lack blocks or trades, by their first second. `starts` come oldest first. */
 export const cutBars = (
   starts: ReadonlyArray<number>,
   resolution: Resolution,

@@ -195,7 +195,7 @@ const suppliesOf = (
         bars.map(({ second }) => nextBucket(resolution, second))
       )
 
-/** The bars of which the record has only a part. */
+/** Starts of the bars that the record has only in part. */
 const cutOf = (
   sources: ChartSources,
   mint: Mint,

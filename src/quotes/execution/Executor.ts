@@ -79,7 +79,7 @@ export class Executor extends Context.Service<
     executePast(pool: HeldPool, order: SwapOrder, clock: ChainClock): Effect.Effect<SwapResult, ExecutionRefused>
     /**
      * Executes the swaps in one transaction. The trader has `amount` of the first input. Ends with the first hop that
-     * fails. The units of each result are those of the transaction up to that hop.
+     * fails. Each result has the compute units that the transaction has used up to and including its hop.
      */
     executePlan(
       hops: ReadonlyArray<PlannedHop>,

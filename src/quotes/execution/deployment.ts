@@ -108,7 +108,7 @@ export interface DeployedProgram {
   readonly sha256: string
 }
 
-/** A program of which only the bytes are known. */
+/** A program made from its bytes alone, without its account. */
 export const programOf = (elf: Uint8Array, slot: number | null = null): DeployedProgram => ({
   elf,
   slot,

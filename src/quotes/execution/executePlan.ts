@@ -58,7 +58,7 @@ const withBalance = (account: OnChainAccount, amount: bigint): OnChainAccount =>
 /**
  * Executes the first swap alone, then the first two as one transaction, and so on to all of them. The difference between
  * two of these is what one swap took and paid. The trader has `amount` of the first input and nothing else. Ends with the
- * first error. The units of each result are those of the transaction up to it.
+ * first error. Each result has the compute units of the transaction that ends with its swap.
  */
 export const executePlan = (
   runtime: Runtime,

@@ -52,7 +52,7 @@ export class LearnedPools {
   /** Why a program's pools are not quoted; absent for a proven program. */
   readonly #refused = new Map<Address, string>()
 
-  /** Finds and decodes the learned pools like those of any other program. */
+  /** Finds and decodes the learned pools, as other programs do with their pools. */
   readonly program: Program = {
     dex: "learned",
     programId: LEARNED,

@@ -24,7 +24,7 @@ export interface Ailment {
    * accounts (-32602). `disabled`: the method is disabled (HTTP 410). `forbidden`: HTTP 403.
    */
   readonly searches: "ok" | "excluded" | "too_many" | "disabled" | "forbidden"
-  /** Sends the notifications of every other slot after those of the next slot. */
+  /** Swaps the notifications of slots in pairs: a slot's notifications come after the next slot's. */
   readonly reorder: boolean
   /** `truncated`: accounts have half their data. `garbled`: the data is not in the encoding that it claims. */
   readonly accounts: "ok" | "truncated" | "garbled"

@@ -15,7 +15,7 @@ import { EVERY_MS, spans } from "./windows.ts"
 /** Figures that facts of a token do not have. */
 const unlisted: ReadonlySet<string> = new Set(["trades", "traders"])
 
-/** The tokens of a list as lines. The volume is that of 24 hours. */
+/** The tokens of a list as lines. The volume covers 24 hours. */
 const useListed = ({ tokens }: Watchlist, columns: ReadonlySet<string>) => {
   const addresses = tokens.map(({ mint }) => mint).join(",")
   const read = useRead("GET /api/v1/tokens", addresses === "" ? null : { query: { addresses } }, EVERY_MS)
