@@ -9,8 +9,8 @@ const importsOf = (file: string) =>
   Array.from(readFileSync(file, "utf8").matchAll(/(?:from |import |import\()"([^"]+)"/g), ([, path]) => path ?? "")
 
 const allows = (from: string, file: string, path: string) => {
-  // The pages show two documents of docs/ as they are.
-  if (from === "web" && /^(?:\.\.\/)+docs\/\w+\.md\?raw$/u.test(path)) {
+  // The pages show documents of docs/ as they are.
+  if (from === "web" && /^(?:\.\.\/)+docs\/(?:coming-from\/)?\w+\.md\?raw$/u.test(path)) {
     return true
   }
   if (path.startsWith(".")) {

@@ -36,8 +36,9 @@ const commands = fences("")
   .flatMap((code) => code.split("\n\n"))
   .filter((code) => code.includes("curl "))
 
-/** Names shaped like settings that belong to Node, its parser or PostgreSQL. */
-const NOT_OURS = /^(?:ERR|HPE|MODULE|PG)_|^(?:INVALID_REQUEST_PARAMETER|NOT_FOUND|(?:MARKET_)?LOT_SIZE|MIN_NOTIONAL)$/u
+/** Names shaped like settings that belong to Node, its parser, PostgreSQL, Parquet or another service. */
+const NOT_OURS =
+  /^(?:ERR|HPE|MODULE|PG)_|^(?:INVALID_REQUEST_PARAMETER|NOT_FOUND|(?:MARKET_)?LOT_SIZE|MIN_NOTIONAL|(?:FIXED_LEN_)?BYTE_ARRAY|TIMESTAMP_MILLIS|COULD_NOT_FIND_ANY_ROUTE|TOKEN_NOT_TRADABLE|ROUTE_PLAN_DOES_NOT_CONSUME_ALL_THE_AMOUNT)$/u
 
 describe("the readme", () => {
   it("names only commands that the package has", () => {

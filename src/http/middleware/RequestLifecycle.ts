@@ -52,13 +52,13 @@ const nameSpan = (services: Context.Context<never>, context: RequestContext): vo
 
 /**
  * Global middleware around every request, routed or not. It opens the request context, answers OPTIONS, too long
- * URLs and too many requests for pages, and registers `finalizeResponse`. `pages` are the paths outside the contract, `ownErrors` the paths whose
- * errors have their own form.
+ * URLs and too many requests for pages, and registers `finalizeResponse`. `pages` are the paths outside the contract, `hasOwnErrors` tells the
+ * paths whose errors have their own form.
  */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   pages: ReadonlyArray<`/${string}`>,
-  ownErrors: ReadonlySet<string> = new Set()
+  hasOwnErrors: (path: string) => boolean = () => false
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | UsageStore | Drain | Settings> =>
   HttpRouter.middleware(
     Effect.gen(function* () {
@@ -72,7 +72,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
         usage: yield* UsageStore,
         closing: begun,
         isPage,
-        hasOwnErrors: (url: string) => ownErrors.has(url.split("?", 1)[0] ?? ""),
+        hasOwnErrors: (url: string) => hasOwnErrors(url.split("?", 1)[0] ?? ""),
         routes: routesOf(api, pages)
       }
 

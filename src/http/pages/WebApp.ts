@@ -26,7 +26,18 @@ const routed = [
 ] as const
 
 /** Pages of the reference that describe no operation. */
-const GUIDES = ["errors", "limits", "numbers", "live"]
+const GUIDES = [
+  "errors",
+  "limits",
+  "numbers",
+  "live",
+  "coming-from",
+  "from-jupiter",
+  "from-dexscreener",
+  "from-geckoterminal",
+  "from-tradingview",
+  "from-solanatracker"
+]
 
 interface Operations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>

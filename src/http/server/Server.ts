@@ -61,7 +61,8 @@ import * as TopTraders from "../handlers/TopTraders.ts"
 import * as Tracker from "../handlers/Tracker.ts"
 import * as Trades from "../handlers/Trades.ts"
 import * as Wallets from "../handlers/Wallets.ts"
-import { InnerApp } from "../mcp/innerRequests.ts"
+import { InnerApp } from "../middleware/innerRequests.ts"
+import * as CompatRoutes from "../compat/CompatRoutes.ts"
 import { layer as mcp } from "../mcp/McpRoute.ts"
 import { MCP_PATH } from "../mcp/paths.ts"
 import { routerConfig } from "../middleware/routes.ts"
@@ -132,7 +133,7 @@ export const surroundings = <Id extends string, Groups extends HttpApiGroup.Cons
     ProviderSignIn.layer,
     WebApp.layer,
     ReferencePages.layer,
-    RequestLifecycle.layer(api, pages, new Set([MCP_PATH]))
+    RequestLifecycle.layer(api, pages, (path) => path === MCP_PATH || CompatRoutes.isCompat(path))
   )
 
 /** Services that every served contract requires. */
@@ -174,6 +175,7 @@ const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)),
   ApiDocument.layer,
   mcp,
+  CompatRoutes.layer,
   surroundings(Api)
 ).pipe(Layer.provide(middleware))
 

@@ -3,6 +3,7 @@ import { Context, Effect, Metric } from "effect"
 import { FindMyWay, type HttpRouter } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { Handle } from "./fastQuotePath.ts"
+import { compatPaths } from "../compat/CompatRoutes.ts"
 import { MCP_PATH } from "../mcp/paths.ts"
 import { routerConfig } from "../middleware/routes.ts"
 import { contextOf } from "../middleware/RequestContext.ts"
@@ -22,7 +23,7 @@ const isPath = (path: string): path is Path => path.startsWith("/")
 
 /**
  * Returns the operation name of a method and URL. Paths outside the contract are `page`, the endpoint for models is
- * `mcp`, unknown paths are `none`.
+ * `mcp`, reads in the form of another service are `compat`, unknown paths are `none`.
  */
 export const operationNames = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -41,6 +42,7 @@ export const operationNames = <Id extends string, Groups extends HttpApiGroup.Co
     table.on("GET", page, "page")
   }
   table.on(["GET", "POST", "DELETE"], MCP_PATH, "mcp")
+  compatPaths.forEach((path) => table.on("GET", path, "compat"))
   const known = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"])
   return (method, url) => {
     const asked = method === "HEAD" ? "GET" : method

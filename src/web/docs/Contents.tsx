@@ -8,7 +8,8 @@ export const guides = [
   ["errors", "Errors"],
   ["limits", "Limits"],
   ["numbers", "Numbers"],
-  ["live", "Sockets and streams"]
+  ["live", "Sockets and streams"],
+  ["coming-from", "From another service"]
 ] as const
 
 const groupWords: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { useRoute } from "preact-iso"
+import { ComingFrom, isComingFrom } from "./comingFrom.tsx"
 import { Contents } from "./Contents.tsx"
 import type { Reference } from "./document.ts"
 import { Errors, Limits, Numbers, Start } from "./guides.tsx"
@@ -24,6 +25,9 @@ const Content = ({ page, reference }: { readonly page: string; readonly referenc
   }
   if (page === "live") {
     return <Live />
+  }
+  if (isComingFrom(page)) {
+    return <ComingFrom page={page} />
   }
   if (page !== "" && operation === undefined) {
     return <NotFound />

@@ -1,8 +1,7 @@
-/** Requests that the service sends to itself for a caller of `/mcp`, without a network. */
+/** Requests that the service sends to itself for a caller of `/mcp` or `/compat`, without a network. */
 import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
 import { HttpEffect, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { KEY_HEADER } from "../middleware/bearer.ts"
-import { MCP_PATH, SESSION_HEADER } from "./paths.ts"
+import { KEY_HEADER } from "./bearer.ts"
 
 /** The whole service as an effect. */
 export type App = Effect.Effect<
@@ -13,24 +12,26 @@ export type App = Effect.Effect<
 
 /** The service that answers inner requests. It is set once its routes are built. */
 export class InnerApp extends Context.Service<InnerApp, { app: App | null }>()(
-  "fathom/http/mcp/innerRequests/InnerApp"
+  "fathom/http/middleware/innerRequests/InnerApp"
 ) {
   static readonly layer = Layer.sync(InnerApp, () => ({ app: null }))
 }
 
 /** Headers of the caller that an inner request also has, because admission needs them. */
-const PASSED = ["authorization", KEY_HEADER, "x-forwarded-for"]
+const PASSED = ["authorization", KEY_HEADER, "cookie", "x-forwarded-for"]
 
 /** One inner request, with a JSON body if there is one. */
 export interface Inner {
   readonly method: string
   readonly url: string
   readonly body?: string | null
+  /** A key that the caller sent under another name than the two of the contract. */
+  readonly key?: string | undefined
 }
 
 const requestOf = (
   outer: HttpServerRequest.HttpServerRequest,
-  { body = null, method, url }: Inner
+  { body = null, key, method, url }: Inner
 ): HttpServerRequest.HttpServerRequest => {
   const headers = new Headers({ accept: "application/json" })
   for (const name of PASSED) {
@@ -38,6 +39,9 @@ const requestOf = (
     if (value !== undefined) {
       headers.set(name, value)
     }
+  }
+  if (key !== undefined && !headers.has("authorization") && !headers.has(KEY_HEADER)) {
+    headers.set(KEY_HEADER, key)
   }
   if (body !== null) {
     headers.set("content-type", "application/json")
@@ -55,7 +59,7 @@ const requestOf = (
  * The answer of the service, including everything that happens after a handler. Dies with the cause when there is no
  * answer.
  */
-const answerTo = (
+export const answerTo = (
   app: App,
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
@@ -76,19 +80,3 @@ export const answerOf = (
   outer: HttpServerRequest.HttpServerRequest,
   inner: Inner
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => answerTo(app, requestOf(outer, inner))
-
-const ENDING = Symbol("EndedByTheService")
-
-/** True for a request with which the service itself ends a session. */
-export const isEnding = ({ source }: HttpServerRequest.HttpServerRequest): boolean => ENDING in source
-
-/** Ends a session in the protocol's runtime, whoever holds it. */
-export const endSession = (app: App, id: string): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const source = new Request(`http://fathom.invalid${MCP_PATH}`, {
-      method: "DELETE",
-      headers: { [SESSION_HEADER]: id }
-    })
-    const request = HttpServerRequest.fromWeb(Object.assign(source, { [ENDING]: true })).modify({ url: MCP_PATH })
-    return Effect.asVoid(answerTo(app, request))
-  })
