@@ -55,7 +55,7 @@ const smallTargets = async (page: Page): Promise<ReadonlyArray<string>> => {
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layerWelcome, { timeout: "2 minutes", excludeTestServices: true })("every page", (it) => {
-    it.effect.each([1280, 390])(
+    it.effect.each([1440, 1024, 390])(
       "stays in place while it loads, and has targets of at least 24 pixels, in a window of %d pixels",
       (width) =>
         Effect.gen(function* () {

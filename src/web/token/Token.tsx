@@ -37,7 +37,7 @@ const Trading = ({ read }: { readonly read: Read<FactsAnswer> }) => {
       <section class="card">
         <h2>Quote</h2>
         {read.isLoading ? (
-          <Loading what="the token" rows={8} />
+          <Loading what="the token" rows={18} />
         ) : (
           <p class="soft">Amounts cannot be typed until the decimals of the token are known.</p>
         )}
