@@ -84,7 +84,10 @@ export const Copy = () => {
           empty="This account follows no wallet."
         />
       </section>
-      <Fills follows={names} followId={followId} onChoose={setFollowId} />
+      {/* Below the follows, whose number is unknown until they are read: it would move. */}
+      {(pages.read.answer !== null || pages.read.failure !== null) && (
+        <Fills follows={names} followId={followId} onChoose={setFollowId} />
+      )}
     </div>
   )
 }
