@@ -15,12 +15,14 @@ const put = <A>(map: Map<string, A>, name: string, value: A): A | undefined => {
 
 /**
  * Cache of keys by the hash of their secret. A negative cache keeps unknown hashes for 60 s. Each holds 10,000 entries
- * and drops the oldest first.
+ * and drops the oldest first. The hash of a secret is kept as long as its key is, so that a busy key is hashed once.
  */
 export class KeyCache {
   readonly #keys = new Map<string, ApiKey>()
   readonly #hashes = new Map<string, string>()
   readonly #unknownUntilMs = new Map<string, number>()
+  readonly #hashesBySecret = new Map<string, string>()
+  readonly #secretsByHash = new Map<string, string>()
   #changes = 0
 
   /** Grows with every change of a key. Read it before you read the store, and pass it to `remember`. */
@@ -31,6 +33,19 @@ export class KeyCache {
   /** Number of cached keys, and of hashes known to belong to no key. */
   get sizes(): { readonly known: number; readonly unknown: number } {
     return { known: this.#keys.size, unknown: this.#unknownUntilMs.size }
+  }
+
+  /** The hash of the secret of a cached key. */
+  hashOf(secret: string): string | undefined {
+    return this.#hashesBySecret.get(secret)
+  }
+
+  /** Keeps the hash of a secret until its key leaves the cache. Keeps nothing for a hash without a cached key. */
+  rememberHash(secret: string, hash: string): void {
+    if (this.#keys.has(hash)) {
+      this.#hashesBySecret.set(secret, hash)
+      this.#secretsByHash.set(hash, secret)
+    }
   }
 
   /** The key of the hash; null when the store has none, undefined when it is not cached. */
@@ -57,7 +72,7 @@ export class KeyCache {
     }
     const evicted = put(this.#keys, hash, key)
     if (evicted !== undefined) {
-      this.#hashes.delete(evicted.id)
+      this.#forgetHash(evicted.id)
     }
     this.#hashes.set(key.id, hash)
   }
@@ -73,7 +88,7 @@ export class KeyCache {
   drop(id: string): void {
     this.#changes++
     this.#keys.delete(this.#hashes.get(id) ?? "")
-    this.#hashes.delete(id)
+    this.#forgetHash(id)
   }
 
   /** Removes everything, because changes may have been missed. */
@@ -82,5 +97,14 @@ export class KeyCache {
     this.#keys.clear()
     this.#hashes.clear()
     this.#unknownUntilMs.clear()
+    this.#hashesBySecret.clear()
+    this.#secretsByHash.clear()
+  }
+
+  #forgetHash(id: string): void {
+    const hash = this.#hashes.get(id) ?? ""
+    this.#hashesBySecret.delete(this.#secretsByHash.get(hash) ?? "")
+    this.#secretsByHash.delete(hash)
+    this.#hashes.delete(id)
   }
 }

@@ -1,5 +1,5 @@
 /** Admits requests by their key: from the cache while it may be trusted, otherwise from the store. */
-import { Clock, Duration, Effect, type Redacted, Result } from "effect"
+import { Clock, Duration, Effect, Redacted, Result } from "effect"
 import { type ApiKey, type KeyStoreUnavailable, UnknownKey } from "../api/schemas/ApiKey.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import type { KeyCache } from "./KeyCache.ts"
@@ -53,12 +53,17 @@ export const makeAdmission = ({ cache, cached, lastUsed, peppers, read }: Admiss
   // Plain functions, because every request passes here.
   return (secret: Redacted.Redacted) =>
     Clock.clockWith((clock) => {
-      if (!Format.isWellFormed(secret)) {
+      const text = Redacted.value(secret)
+      const kept = cache.hashOf(text)
+      if (kept === undefined && !Format.isWellFormed(secret)) {
         return Effect.fail(new UnknownKey())
       }
       const nowMs = clock.currentTimeMillisUnsafe()
-      const hash = peppers.hash(secret)
+      const hash = kept ?? peppers.hash(secret)
       const known = cached(hash, nowMs)
+      if (kept === undefined) {
+        cache.rememberHash(text, hash)
+      }
       return known === undefined
         ? Effect.flatMap(read(hash, peppers.earlierHashes(secret)), (found) =>
             Effect.fromResult(admit(hash, found, nowMs))

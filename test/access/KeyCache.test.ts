@@ -36,6 +36,28 @@ describe("KeyCache", () => {
     assert.isUndefined(cache.get("never asked", 0))
   })
 
+  it("keeps the hash of a secret as long as its key", () => {
+    const cache = new KeyCache()
+    const admit = (n: number) => {
+      cache.remember(`hash ${n}`, key(`k${n}`), cache.version, 0)
+      cache.rememberHash(`secret ${n}`, `hash ${n}`)
+    }
+    cache.rememberHash("secret 1", "hash 1")
+    assert.isUndefined(cache.hashOf("secret 1"), "its key is not cached")
+    admit(1)
+    admit(2)
+    assert.strictEqual(cache.hashOf("secret 1"), "hash 1")
+    cache.drop("k1")
+    assert.isUndefined(cache.hashOf("secret 1"), "its key was revoked")
+    assert.strictEqual(cache.hashOf("secret 2"), "hash 2")
+    for (let n = 3; n < CAPACITY + 3; n++) {
+      admit(n)
+    }
+    assert.isUndefined(cache.hashOf("secret 2"), "its key was the oldest of a full cache")
+    cache.clear()
+    assert.isUndefined(cache.hashOf("secret 3"))
+  })
+
   it("drops a key by its id", () => {
     const cache = new KeyCache()
     cache.remember("h", key("k"), cache.version, 0)
