@@ -12,7 +12,7 @@ import { typeFaults } from "./client/typeFaults.ts"
 import { packageFaults } from "./release/packageFaults.ts"
 
 /** Most bytes of the tarball, and of its files. */
-const LARGEST = { size: 150_000, unpackedSize: 450_000 }
+const LARGEST = { size: 150_000, unpackedSize: 470_000 }
 
 const folder = mkdtempSync(join(tmpdir(), "fathom-client-"))
 const destination = process.argv[2] === "--check" ? folder : resolve(process.argv[2] ?? ".")
