@@ -62,7 +62,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start, after another process", () =>
       for (const file of [join(path, "data", "postmaster.pid"), join(path, ".s.PGSQL.5432.lock")]) {
         writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/u, String(other.pid)))
       }
-      const server = yield* EmbeddedServer.start({ folder: path }).pipe(Effect.timeout("20 seconds"))
+      const server = yield* EmbeddedServer.start({ folder: path }).pipe(Effect.timeout("1 minute"))
       assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) > 50 from numbers"), [[true]])
       assert.isFalse(Processes.hasEnded(other))
     })

@@ -33,7 +33,7 @@ const readers = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pr
   Layer.provideMerge(SimulatedMarket.layer({ seed: "readers", swapsPerSecond: 0, hardships: true }))
 )
 
-layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("a reader of a market with hardships", (it) => {
+layer(readers, { excludeTestServices: true, timeout: "4 minutes" })("a reader of a market with hardships", (it) => {
   it.effect("sees who can freeze accounts, and which extensions a mint has", () =>
     Effect.gen(function* () {
       const tokens = yield* TokenReader
@@ -95,7 +95,7 @@ const forked = SimulatedMarket.layerWithTrades({
   hardships: true
 })
 
-layer(forked, { excludeTestServices: true, timeout: "180 seconds" })("a market with forks and missed slots", (it) => {
+layer(forked, { excludeTestServices: true, timeout: "4 minutes" })("a market with forks and missed slots", (it) => {
   it.effect("counts no trade of a dropped block, and every trade around it and around missed slots", () =>
     Effect.gen(function* () {
       const { advance, rpcUrl, wsUrl } = yield* Simulator

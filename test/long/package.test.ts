@@ -71,7 +71,7 @@ const saidBy = Effect.fnUntraced(function* (program: string) {
   const mint = mints().find(({ address }) => address !== SOL)?.address ?? SOL
   yield* book.warm(mint)
   const request = { inputMint: SOL, outputMint: mint, amount: 1_000_000_000n, slippageBps: 50 }
-  yield* engine.quote(request).pipe(Effect.eventually, Effect.timeout("10 seconds"))
+  yield* engine.quote(request).pipe(Effect.eventually, Effect.timeout("1 minute"))
   const { stdout } = yield* Effect.promise(() =>
     run(process.execPath, [join(folder, program), url, secretOf("a"), SOL, mint], { cwd: folder })
   )
@@ -82,7 +82,7 @@ const saidBy = Effect.fnUntraced(function* (program: string) {
 
 layer(Layer.merge(project, service).pipe(Layer.provideMerge(NodeServices.layer), Layer.orDie), {
   excludeTestServices: true,
-  timeout: "60 seconds"
+  timeout: "4 minutes"
 })("the packed package, in another project", (it) => {
   it.effect("contains the build and nothing else, and starts threads from the build", () =>
     Effect.gen(function* () {

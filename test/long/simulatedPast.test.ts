@@ -75,7 +75,7 @@ describe("the past of a chain", () => {
       assert.isAbove(timeMs, Date.now() - 60_000)
     }).pipe(
       Effect.provide(Simulator.layer({ seed: "running", speed: 1, history: 0.005, swapsPerSecond: 1 })),
-      Effect.timeout("15 seconds")
+      Effect.timeout("1 minute")
     )
   )
 })

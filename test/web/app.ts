@@ -125,7 +125,12 @@ const makeApp = Effect.fnUntraced(function* (account: string) {
           reducedMotion: "reduce"
         })
       ),
-      (opened) => Effect.promise(() => opened.close())
+      (opened) =>
+        Effect.promise(async () => {
+          // A request of the page may be on its way through a route of the test.
+          await Promise.all(opened.pages().map((page) => page.unrouteAll({ behavior: "ignoreErrors" })))
+          await opened.close()
+        })
     )
     return yield* Effect.promise(async () => {
       await context.addCookies(signedIn ? [cookie] : [])
