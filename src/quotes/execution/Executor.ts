@@ -304,19 +304,7 @@ const make = Effect.fnUntraced(function* (entry: URL) {
     jobs.forEach((job) => fail(job, refuse(`the execution ended early: ${detail}`, 1000)))
   })
 
-  /** Executes one batch. Waits until there is something to do and the budget has room. */
-  const turn = Effect.gen(function* () {
-    yield* filled.await
-    const waitMs = budget.waitMs(monotonicMs(time))
-    if (waitMs > 0) {
-      return yield* Effect.sleep(waitMs)
-    }
-    const queue = queues.quote.length > 0 ? queues.quote : queues.sample
-    const past = queue.findIndex((job) => job.isPast === true)
-    const jobs = queue.splice(0, past === 0 ? 1 : past === -1 ? BATCH : Math.min(past, BATCH))
-    if (queues.quote.length + queues.sample.length === 0) {
-      filled.closeUnsafe()
-    }
+  const batch = Effect.fnUntraced(function* (jobs: ReadonlyArray<Waiting>) {
     const opened = yield* Effect.result(thread.open)
     if (Result.isFailure(opened)) {
       return jobs.forEach((job) => fail(job, refuse(opened.failure.detail)))
@@ -338,6 +326,30 @@ const make = Effect.fnUntraced(function* (entry: URL) {
       })
     )
     return Result.isSuccess(reply) ? settle(jobs, reply.success) : yield* restarted(jobs, reply.failure, progress)
+  })
+
+  /** Executes the next batch. Waits until there is something to do and the budget has room. */
+  const turn = Effect.gen(function* () {
+    yield* filled.await
+    const waitMs = budget.waitMs(monotonicMs(time))
+    if (waitMs > 0) {
+      return yield* Effect.sleep(waitMs)
+    }
+    const queue = queues.quote.length > 0 ? queues.quote : queues.sample
+    const past = queue.findIndex((job) => job.isPast === true)
+    const jobs = queue.splice(0, past === 0 ? 1 : past === -1 ? BATCH : Math.min(past, BATCH))
+    if (queues.quote.length + queues.sample.length === 0) {
+      filled.closeUnsafe()
+    }
+    yield* batch(jobs).pipe(
+      Effect.onError(() =>
+        Effect.sync(() => {
+          // Nobody else would answer those who wait, and the thread may lack what was to be sent.
+          sent.clear()
+          jobs.forEach((job) => fail(job, refuse("the execution ended early", 1000)))
+        })
+      )
+    )
   })
   yield* turn.pipe(Effect.forever, keepRunning("Executing swaps", EXECUTION), Effect.forkScoped)
 

@@ -7,10 +7,11 @@ import { TransactionHistory } from "../../chain/rpc/TransactionHistory.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { Signature } from "../../domain/Signature.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
+import { noteFailure } from "../../operations/SourceMonitor.ts"
 import { Learned } from "../pools/LearnedPools.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import type { HeldPool } from "../pools/PoolCache.ts"
-import type { Executor } from "./Executor.ts"
+import { EXECUTION, type Executor } from "./Executor.ts"
 import { learnDirection, learnedPool, type SeenSwap, seenSwap } from "./learnSwap.ts"
 
 /** Pause between looks at the newest transactions of the learned programs. */
@@ -19,6 +20,8 @@ const LOOKS = Duration.millis(500)
 const READ_AT_ONCE = 20
 /** Observed swaps in a row that execution must give to the unit. */
 const NEEDED = 5
+/** Pools and directions of a program that wait for their second swap. */
+const MOST_EXAMPLES = 1000
 /** States of a pool that are remembered for swaps that are read later. */
 const REMEMBERED = 64
 
@@ -28,6 +31,8 @@ interface Study {
   newest: Signature | null
   /** Slots of its transactions, newest last. */
   slots: Array<number>
+  /** No transaction after this slot was left out of `slots`. */
+  wholeFrom: number
   /** The first swap of each pool and direction. */
   readonly examples: Map<string, SeenSwap>
   /** The account that stands for a pool, by its vaults. */
@@ -44,6 +49,7 @@ const newStudy = (programId: Address): Study => ({
   programId,
   newest: null,
   slots: [],
+  wholeFrom: 0,
   examples: new Map(),
   pools: new Map(),
   states: new Map(),
@@ -56,6 +62,8 @@ const slotOf = ({ accounts }: HeldPool): number =>
   Array.from(accounts.values()).reduce((newest, account) => Math.max(newest, account?.slot ?? 0), 0)
 
 const vaultsOf = ({ vaultIn, vaultOut }: SeenSwap): string => [vaultIn, vaultOut].toSorted().join()
+
+const exampleOf = (swap: SeenSwap): string => `${vaultsOf(swap)} ${swap.mintIn}`
 
 const progress = ({ exact }: Study): string => `${exact} of ${NEEDED} observed swaps were executed to the unit`
 
@@ -75,10 +83,16 @@ const stateOf = (study: Study, slot: number | null): ExecutedVenue => {
 
 /**
  * The state of the pool just before the swap: the newest one that is older, if no other transaction of the program
- * happened since or in the same slot.
+ * happened since or in the same slot, as far as every transaction since then was listed.
  */
-const stateBefore = ({ slots, states }: Study, pool: Address, { slot }: SeenSwap): HeldPool | null => {
-  const held = (states.get(pool) ?? []).findLast((one) => one.missing === null && slotOf(one) < slot)
+export const stateBefore = (
+  { slots, states, wholeFrom }: Pick<Study, "slots" | "states" | "wholeFrom">,
+  pool: Address,
+  { slot }: Pick<SeenSwap, "slot">
+): HeldPool | null => {
+  const held = (states.get(pool) ?? []).findLast(
+    (one) => one.missing === null && slotOf(one) < slot && slotOf(one) >= wholeFrom
+  )
   const since = held === undefined ? [] : slots.filter((one) => one > slotOf(held) && one <= slot)
   return held !== undefined && since.length === 1 ? held : null
 }
@@ -131,6 +145,7 @@ export const learnFrom = Effect.fnUntraced(function* (
       return
     }
     learned.set(learnedPool(swap, pool, direction, learned.get(pool)))
+    study.examples.delete(exampleOf(swap))
     yield* Effect.forEach([swap.mintIn, swap.mintOut], book.warm, { discard: true })
   })
 
@@ -163,10 +178,12 @@ export const learnFrom = Effect.fnUntraced(function* (
       const before = stateBefore(study, address, swap)
       return before === null ? undefined : yield* compare(study, before, swap)
     }
-    const key = `${vaultsOf(swap)} ${swap.mintIn}`
+    const key = exampleOf(swap)
     const example = study.examples.get(key)
     if (example === undefined) {
-      study.examples.set(key, swap)
+      if (study.examples.size < MOST_EXAMPLES) {
+        study.examples.set(key, swap)
+      }
       return
     }
     return yield* learn(study, example, swap)
@@ -198,8 +215,12 @@ export const learnFrom = Effect.fnUntraced(function* (
       until: study.newest,
       limit: READ_AT_ONCE
     })
-    study.newest = listed[0]?.signature ?? study.newest
     const oldestFirst = listed.toReversed()
+    if (study.newest === null || listed.length === READ_AT_ONCE) {
+      // There may be transactions between these and the ones before, which a busy program makes by the dozen.
+      study.wholeFrom = oldestFirst[0]?.slot ?? study.wholeFrom
+    }
+    study.newest = listed[0]?.signature ?? study.newest
     study.slots.push(...oldestFirst.map(({ slot }) => slot))
     study.slots = study.slots.slice(-500)
     for (const { err, signature } of oldestFirst) {
@@ -217,10 +238,15 @@ export const learnFrom = Effect.fnUntraced(function* (
 
   studies.forEach(publish)
   if (studies.length > 0) {
-    yield* Effect.forEach(studies, (study) => Effect.ignore(look(study)), { discard: true }).pipe(
+    const looked = (study: Study) =>
+      look(study).pipe(
+        Effect.tapError((error) => noteFailure(EXECUTION, `learning ${study.programId}: ${String(error)}`)),
+        Effect.ignore
+      )
+    yield* Effect.forEach(studies, looked, { discard: true }).pipe(
       Effect.andThen(Effect.sleep(LOOKS)),
       Effect.forever,
-      keepRunning("Learning venues", "execution"),
+      keepRunning("Learning venues", EXECUTION),
       Effect.forkScoped
     )
   }

@@ -111,6 +111,19 @@ describe("the executor", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("answers those who wait for a batch that cannot be sent, and goes on", () =>
+    Effect.gen(function* () {
+      const executor = yield* opened(thread(paying))
+      // No thread can be sent a proxy.
+      const data = new Proxy(new Uint8Array(1), {})
+      const broken = { ...pool(), accounts: new Map([[at(1), account(at(1), data)]]) }
+      const past = yield* Effect.forkChild(Effect.flip(executor.executePast(broken, order(3n), clock)))
+      assert.strictEqual((yield* Fiber.join(past)).detail, "the execution ended early")
+      const again = yield* Effect.eventually(executor.execute(pool(), [order(4n)], clock))
+      assert.lengthOf(again, 1)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("refuses all venues by name where the runtime is missing", () =>
     Effect.gen(function* () {
       const executor = yield* opened(thread("", `"no litesvm here"`))

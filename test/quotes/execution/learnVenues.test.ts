@@ -10,11 +10,13 @@ import { plainMint } from "../../../src/programs/layout/tokenAccount.ts"
 import { readU64 } from "../../../src/programs/layout/bytes.ts"
 import * as ExecutedQuotes from "../../../src/quotes/ExecutedQuotes.ts"
 import * as Executor from "../../../src/quotes/execution/Executor.ts"
+import { stateBefore } from "../../../src/quotes/execution/learnVenues.ts"
 import { learnDirection, type SeenSwap } from "../../../src/quotes/execution/learnSwap.ts"
 import * as QuoteByExecution from "../../../src/quotes/execution/QuoteByExecution.ts"
 import { loadRuntime } from "../../../src/quotes/execution/programRuntime.ts"
 import { holding, wallet } from "../../../src/quotes/execution/traderAccounts.ts"
 import * as LearnedPools from "../../../src/quotes/pools/LearnedPools.ts"
+import type { HeldPool } from "../../../src/quotes/pools/PoolCache.ts"
 import { PoolBook } from "../../../src/quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../../../src/quotes/QuoteEngine.ts"
 import { type LitesvmNode, litesvmNode } from "../../support/litesvmNode.ts"
@@ -36,6 +38,33 @@ const place = {
   reserves: [1_000_000_000n, 5_000_000_000n] as const
 }
 const traders = [41, 42, 43].map((n) => ({ trader: at(n), a: at(n + 10), b: at(n + 20) }))
+
+describe("the state before an observed swap", () => {
+  const stateAt = (slot: number): HeldPool => ({
+    program: new LearnedPools.LearnedPools().program,
+    address: place.pool,
+    foundBy: undefined,
+    mints: [place.mintA, place.mintB],
+    version: slot,
+    accounts: new Map([
+      [place.pool, { address: place.pool, owner: PROGRAM, lamports: 1n, data: new Uint8Array(0), slot }]
+    ]),
+    missing: null
+  })
+  const states = new Map([[place.pool, [10, 20].map(stateAt)]])
+
+  it("is the newest older one, while every transaction since then was listed and was no other", () => {
+    const found = (slot: number, slots: ReadonlyArray<number>, wholeFrom: number) =>
+      stateBefore({ slots: [...slots], states, wholeFrom }, place.pool, { slot })?.version ?? null
+    assert.strictEqual(found(25, [9, 19, 25], 0), 20)
+    assert.strictEqual(found(20, [20], 0), 10)
+    assert.isNull(found(25, [22, 25], 0))
+    assert.isNull(found(25, [25, 25], 0))
+    // A busy program made more transactions than one look lists, so those after slot 20 may lack some.
+    assert.isNull(found(25, [25], 24))
+    assert.strictEqual(found(25, [25], 20), 20)
+  })
+})
 
 const quotesOver = ({ rpcUrl, wsUrl }: LitesvmNode) =>
   QuoteByExecution.layer.pipe(
