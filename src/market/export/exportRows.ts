@@ -1,6 +1,6 @@
 /** Writes stored trades or candles of a time range to a file, beside a running service. */
 import { Effect, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { type Column, ExportFailed, type Format, openTableFile } from "../../storage/tableFile.ts"
 import { transaction } from "../../storage/transaction.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
@@ -70,7 +70,7 @@ const BarRow = Schema.Struct({
 const decodeBars = Schema.decodeUnknownEffect(Schema.Array(BarRow))
 
 /** The UTC days of a range, cut at its ends. */
-export const daysOf = (fromMs: number, toMs: number): ReadonlyArray<readonly [number, number]> => {
+const daysOf = (fromMs: number, toMs: number): ReadonlyArray<readonly [number, number]> => {
   const days: Array<readonly [number, number]> = []
   for (let at = fromMs; at < toMs;) {
     const end = Math.min(toMs, (Math.floor(at / DAY_MS) + 1) * DAY_MS)
@@ -105,19 +105,28 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
     `
   })
 
-  const pages = Effect.fnUntraced(function* <A, E>(
+  /**
+   * Reads a query page by page and returns the number of rows. Each form of rows has a cursor of its own name, because
+   * the connection remembers the columns that a fetch of a name returns.
+   */
+  const pages = Effect.fnUntraced(function* <Row, E1, E2>(
+    cursor: string,
     query: string,
-    take: (rows: ReadonlyArray<ReadonlyArray<unknown>>) => Effect.Effect<A, E>
+    read: (page: Statement.Statement<object>) => Effect.Effect<ReadonlyArray<Row>, E1>,
+    write: (rows: ReadonlyArray<Row>) => Effect.Effect<void, E2>
   ) {
-    yield* sql`declare exported_trades no scroll cursor for ${sql.literal(query)}`
+    yield* sql`declare ${sql.literal(cursor)} no scroll cursor for ${sql.literal(query)}`
+    let count = 0
     while (true) {
-      const rows = yield* sql`fetch ${sql.literal(String(FETCHED))} from exported_trades`.values
-      yield* take(rows)
+      const rows = yield* read(sql<object>`fetch ${sql.literal(String(FETCHED))} from ${sql.literal(cursor)}`)
+      yield* write(rows)
+      count += rows.length
       if (rows.length < FETCHED) {
         break
       }
     }
-    yield* sql`close exported_trades`
+    yield* sql`close ${sql.literal(cursor)}`
+    return count
   })
 
   const open = <Row>(columns: ReadonlyArray<Column<Row>>) => openTableFile(request.file, request.format, columns)
@@ -127,43 +136,26 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
     range: readonly [number, number],
     dataset: keyof typeof roles
   ) {
-    const file = yield* open<TapeTrade>(dataset === "trades" ? tradeColumns : walletColumns)
+    const { finish, write } = yield* open<TapeTrade>(dataset === "trades" ? tradeColumns : walletColumns)
+    const condition = roles[dataset]
     let count = 0
     // A day is a partition with an index in the order of the chain.
     for (const day of daysOf(...range)) {
-      yield* pages(
-        `select ${ROW_COLUMNS} from trade_rows where ${within(chain, day)} and ${roles[dataset]} order by slot, place`,
-        (rows) =>
-          Effect.flatMap(table.readTrades(rows), (read) => {
-            count += read.length
-            return file.write(read)
-          })
-      )
+      const query = `select ${ROW_COLUMNS} from trade_rows where ${within(chain, day)} and ${condition} order by slot, place`
+      count += yield* pages("exported_trades", query, (page) => Effect.flatMap(page.values, table.readTrades), write)
     }
-    return { count, finish: file.finish }
+    return { count, finish }
   })
 
   const bars = Effect.fnUntraced(function* (chain: number, range: readonly [number, number], width: BarWidth) {
-    const file = yield* open<ExportedBar>(barColumns)
-    let count = 0
-    // A cursor of its own name: the connection remembers the columns that a fetch of a name returns.
-    yield* sql`
-      declare exported_bars no scroll cursor for
+    const { finish, write } = yield* open<ExportedBar>(barColumns)
+    const query = `
       select mint, at, open, high, low, close, open_sol, high_sol, low_sol, close_sol,
         volume_usd_nanos::text, volume_lamports::text, trades::text, buys::text, traders, revision
-      from bars where ${sql.literal(within(chain, range))} and width = ${sql.literal(String(barWidths[width]))}
-      order by mint, at
+      from bars where ${within(chain, range)} and width = ${barWidths[width]} order by mint, at
     `
-    while (true) {
-      const rows = yield* Effect.flatMap(sql`fetch ${sql.literal(String(FETCHED))} from exported_bars`, decodeBars)
-      count += rows.length
-      yield* file.write(rows)
-      if (rows.length < FETCHED) {
-        break
-      }
-    }
-    yield* sql`close exported_bars`
-    return { count, finish: file.finish }
+    const count = yield* pages("exported_bars", query, (page) => Effect.flatMap(page, decodeBars), write)
+    return { count, finish }
   })
 
   const copy = Effect.gen(function* () {
