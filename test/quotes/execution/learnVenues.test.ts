@@ -53,9 +53,10 @@ describe("the state before an observed swap", () => {
   })
   const states = new Map([[place.pool, [10, 20].map(stateAt)]])
 
+  const found = (slot: number, slots: ReadonlyArray<number>, wholeFrom: number) =>
+    stateBefore({ slots: [...slots], states, wholeFrom }, place.pool, { slot })?.version ?? null
+
   it("is the newest older one, while every transaction since then was listed and was no other", () => {
-    const found = (slot: number, slots: ReadonlyArray<number>, wholeFrom: number) =>
-      stateBefore({ slots: [...slots], states, wholeFrom }, place.pool, { slot })?.version ?? null
     assert.strictEqual(found(25, [9, 19, 25], 0), 20)
     assert.strictEqual(found(20, [20], 0), 10)
     assert.isNull(found(25, [22, 25], 0))
