@@ -6,6 +6,7 @@ import { exitMessage, teardown } from "./app/commands/exitMessage.ts"
 import { accountStoreBeside } from "./app/accountStore.ts"
 import { command as accounts } from "./app/commands/accounts.ts"
 import { command as data } from "./app/commands/data.ts"
+import * as invocation from "./app/commands/invocation.ts"
 import { command as keys } from "./app/commands/keys.ts"
 import { command as plans } from "./app/commands/plans.ts"
 import { command as openapi } from "./app/commands/openapi.ts"
@@ -28,6 +29,6 @@ serve.pipe(
     const message = exitMessage(cause)
     return message === null ? Effect.void : Console.error(message)
   }),
-  Effect.provide(NodeServices.layer),
+  Effect.provide([NodeServices.layer, invocation.layer]),
   NodeRuntime.runMain({ disableErrorReporting: true, teardown })
 )

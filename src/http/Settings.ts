@@ -1,4 +1,4 @@
-import { Config, Context, Duration, Effect, Layer } from "effect"
+import { Config, Context, Duration, Effect, Layer, Schema } from "effect"
 import { durationSetting, rangeSetting } from "../domain/countSetting.ts"
 
 /** Settings of the HTTP server. */
@@ -21,7 +21,18 @@ export interface SettingsShape {
   readonly keepAliveTimeout: Duration.Duration
   /** Pages, documents and static files that one address may request in any minute. */
   readonly pageRequests: number
+  /** Whom to tell about a vulnerability of this service: a `mailto:` or `https:` address; null when nobody is named. */
+  readonly securityContact: string | null
 }
+
+/** An address in one line, as `security.txt` wants it. */
+const ContactUri = Schema.String.check(
+  Schema.makeFilter(
+    (text) =>
+      (/^(?:mailto:\S+@\S+|https:\/\/\S+)$/u.test(text) && URL.canParse(text)) ||
+      "must be an address that starts with mailto: or https://"
+  )
+)
 
 const PORT = 3000
 
@@ -38,14 +49,15 @@ export const defaults: SettingsShape = {
   // Longer than the idle time of common load balancers. They then close an idle connection first, and no request meets
   // a closing socket.
   keepAliveTimeout: Duration.seconds(65),
-  pageRequests: 600
+  pageRequests: 600,
+  securityContact: null
 }
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("fathom/http/Settings") {
   static readonly layer = (settings: Partial<SettingsShape> = {}): Layer.Layer<Settings> =>
     Layer.succeed(Settings, { ...defaults, ...settings })
 
-  /** Reads `HOST`, `PORT`, `TRUST_PROXY`, `PUBLIC_URL`, `DRAIN_QUIET`, `DRAIN_LIMIT` and `PAGE_REQUESTS`. */
+  /** Reads `HOST`, `PORT`, `TRUST_PROXY`, `PUBLIC_URL`, `DRAIN_QUIET`, `DRAIN_LIMIT`, `PAGE_REQUESTS` and `SECURITY_CONTACT`. */
   static readonly layerConfig: Layer.Layer<Settings, Config.ConfigError> = Layer.effect(
     Settings,
     Effect.gen(function* () {
@@ -57,7 +69,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("fathom
         publicUrl: yield* Config.String("PUBLIC_URL").pipe(Config.withDefault(null)),
         drainQuiet: yield* durationSetting("DRAIN_QUIET").pipe(Config.withDefault(defaults.drainQuiet)),
         drainLimit: yield* durationSetting("DRAIN_LIMIT").pipe(Config.withDefault(defaults.drainLimit)),
-        pageRequests: yield* rangeSetting("PAGE_REQUESTS", defaults.pageRequests, { minimum: 1, maximum: 1_000_000 })
+        pageRequests: yield* rangeSetting("PAGE_REQUESTS", defaults.pageRequests, { minimum: 1, maximum: 1_000_000 }),
+        securityContact: yield* Config.schema(ContactUri, "SECURITY_CONTACT").pipe(Config.withDefault(null))
       }
     })
   )

@@ -1,5 +1,5 @@
 /** Settings of the nodes. The address of a node may hold a key, so addresses are redacted. */
-import { Array, Config, Duration, Option, Redacted, Schema } from "effect"
+import { Array, Config, ConfigProvider, Duration, Option, Redacted, Schema } from "effect"
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { givenOr } from "../../operations/urlSettings.ts"
 import { Commitment } from "../Commitment.ts"
@@ -47,7 +47,9 @@ const isUrl = (text: string, protocols: ReadonlyArray<string>) =>
 /** A comma-separated list of addresses. The message of a bad one does not repeat it, because it may hold a key. */
 const urls = (name: string, protocols: ReadonlyArray<string>, count?: number): Config.Config<ReadonlyArray<string>> =>
   Config.schema(
-    Schema.String.check(
+    Schema.String.annotate({
+      message: "is missing: the address of a Solana node, or several with commas between"
+    }).check(
       Schema.makeFilter((list) => {
         const parts = split(list)
         if (!parts.every((part) => isUrl(part, protocols))) {
@@ -62,6 +64,14 @@ const urls = (name: string, protocols: ReadonlyArray<string>, count?: number): C
     ),
     name
   ).pipe(Config.map((list) => split(list).map((part) => new URL(part).href)))
+
+/** Addresses given in code, checked like the setting, and refused by its name. */
+const givenAddresses = (
+  name: string,
+  list: string,
+  setting: Config.Config<ReadonlyArray<string>>
+): Config.Config<ReadonlyArray<string>> =>
+  Config.mapEffect(Config.succeed(ConfigProvider.fromUnknown({ [name]: list })), (provider) => setting.parse(provider))
 
 const seconds = (name: string, byDefault: number) =>
   durationSetting(name).pipe(Config.withDefault(Duration.seconds(byDefault)))
@@ -102,17 +112,20 @@ const pairs = (rpcUrls: ReadonlyArray<string>, wsUrls: ReadonlyArray<string>): A
  * events).
  */
 export const rpcSettings = (given: RpcOptions): Config.Config<RpcSettings> => {
-  const rpcUrls = givenOr(given.rpcUrl === undefined ? undefined : split(given.rpcUrl), rpcUrlSetting)
-  const wsUrls = (count: number) =>
-    given.rpcUrl !== undefined && given.wsUrl === undefined
-      ? Config.succeed<ReadonlyArray<string>>([])
-      : givenOr(
-          given.wsUrl === undefined ? undefined : split(given.wsUrl),
-          urls("SOLANA_WS_URL", ["ws:", "wss:"], count).pipe(
-            Config.option,
-            Config.map(Option.getOrElse((): ReadonlyArray<string> => []))
-          )
+  const rpcUrls =
+    given.rpcUrl === undefined ? rpcUrlSetting : givenAddresses("SOLANA_RPC_URL", given.rpcUrl, rpcUrlSetting)
+  const wsUrls = (count: number) => {
+    const setting = urls("SOLANA_WS_URL", ["ws:", "wss:"], count)
+    if (given.wsUrl !== undefined) {
+      return givenAddresses("SOLANA_WS_URL", given.wsUrl, setting)
+    }
+    return given.rpcUrl === undefined
+      ? Config.map(
+          Config.option(setting),
+          Option.getOrElse((): ReadonlyArray<string> => [])
         )
+      : Config.succeed<ReadonlyArray<string>>([])
+  }
   return Config.all({
     nodes: Config.flatMap(rpcUrls, (rpc) => Config.map(wsUrls(rpc.length), (ws) => pairs(rpc, ws))),
     commitment: givenOr(

@@ -75,6 +75,7 @@ import * as ProviderSignIn from "../pages/ProviderSignIn.ts"
 import * as ReferencePages from "../pages/ReferencePages.ts"
 import * as SharePage from "../pages/SharePage.ts"
 import * as WebApp from "../pages/WebApp.ts"
+import * as WellKnown from "../pages/WellKnown.ts"
 import type { Settings } from "../Settings.ts"
 import { liveSockets } from "../streams/LiveSocket.ts"
 import { marketSocket } from "../streams/marketSocket.ts"
@@ -122,7 +123,13 @@ export type Capabilities =
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
 /** Paths that answer GET outside a contract. */
-const pages = [...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages, ...ReferencePages.pages()]
+const pages = [
+  ...SharePage.pages,
+  ...ProviderSignIn.pages,
+  ...WebApp.pages,
+  ...WellKnown.pages,
+  ...ReferencePages.pages()
+]
 
 /** Routes beside a contract: its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -132,6 +139,7 @@ export const surroundings = <Id extends string, Groups extends HttpApiGroup.Cons
     SharePage.layer,
     ProviderSignIn.layer,
     WebApp.layer,
+    WellKnown.layer,
     ReferencePages.layer,
     RequestLifecycle.layer(api, pages, (path) => path === MCP_PATH || CompatRoutes.isCompat(path))
   )

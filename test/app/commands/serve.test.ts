@@ -133,4 +133,13 @@ describe("fathom", () => {
       assert.strictEqual(code, 2)
     })
   )
+
+  it.live("says first which word it does not know, then shows the help, both on standard error", () =>
+    Effect.gen(function* () {
+      const { code, output } = yield* run(["keys", "lsit"])
+      assert.match(output, /^ERROR\n {2}Unknown subcommand "lsit" for "fathom keys"\n/u)
+      assert.isAbove(output.indexOf("SUBCOMMANDS"), output.indexOf("lsit"))
+      assert.strictEqual(code, 2)
+    })
+  )
 })

@@ -56,6 +56,27 @@ describe("the settings of a node", () => {
     })
   )
 
+  it.effect.each([
+    [{}, "is missing: the address of a Solana node"],
+    [{ rpcUrl: "" }, "is missing: the address of a Solana node"],
+    [{ rpcUrl: "node.test:8899" }, "must be a URL"]
+  ] as const)("fail with the name of the setting for the options %j", ([options, reason]) =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(settingsOf({}, options))
+      assert.include(message, reason)
+      assert.include(message, '["SOLANA_RPC_URL"]')
+    })
+  )
+
+  it.effect("check addresses of WebSockets given in code, and count them", () =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(
+        settingsOf({}, { rpcUrl: "http://one.test,http://two.test", wsUrl: "ws://one.test" })
+      )
+      assert.include(message, "must have as many addresses as SOLANA_RPC_URL, which has 2")
+    })
+  )
+
   it.effect("do not repeat a bad address, which may hold a key", () =>
     Effect.gen(function* () {
       const refusal = yield* Effect.flip(settingsOf({ SOLANA_RPC_URL: "https://one.test,htp://two.test/5ecret" }))
@@ -71,8 +92,8 @@ describe("the settings of a node", () => {
         { SOLANA_RPC_URL: URL, SOLANA_COMMITMENT: "processed" },
         { rpcUrl: "http://127.0.0.1:9", commitment: "finalized" }
       )
-      assert.strictEqual(Redacted.value(settings.nodes[0].rpcUrl), "http://127.0.0.1:9")
-      assert.strictEqual(Redacted.value(settings.nodes[0].wsUrl), "ws://127.0.0.1:9")
+      assert.strictEqual(Redacted.value(settings.nodes[0].rpcUrl), "http://127.0.0.1:9/")
+      assert.strictEqual(Redacted.value(settings.nodes[0].wsUrl), "ws://127.0.0.1:9/")
       assert.strictEqual(settings.commitment, "finalized")
     })
   )
