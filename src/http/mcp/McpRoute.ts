@@ -7,18 +7,20 @@ import { Context, Effect, Layer } from "effect"
 import { McpProtocol, McpSchema, McpServer } from "effect/ai"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { answerBytes, type ReadTool } from "./tools.ts"
-import { answerText, listLength } from "./answerText.ts"
+import { listLength, showAnswer, type ShownAnswer } from "./answerText.ts"
 import { addDocuments } from "./documents.ts"
 import { guardSessions } from "./guardSessions.ts"
 import { answerOf, InnerApp } from "../middleware/innerRequests.ts"
 import { MCP_PATH } from "./paths.ts"
+import { addPrompts } from "./prompts.ts"
 import { argumentFault } from "./toolArguments.ts"
 import { tools } from "./toolCalls.ts"
 
 const INSTRUCTIONS =
-  "Solana market data, wallets, quotes and perps. Amounts are integers of atomic units as text. Each number states how well it is " +
+  "Solana market data, wallets, quotes and perps. Most tools take addresses: begin with search_tokens. Amounts are integers of atomic units as text. Each number states how well it is " +
   "known: `status` known, partial, stale or unavailable, with its coverage; null means unknown, never zero. Send the key as " +
-  "Authorization: Bearer or X-API-Key. The reference is in the resources, from fathom:///llms.txt on."
+  "Authorization: Bearer or X-API-Key. The reference is in the resources, from fathom:///llms.txt on. " +
+  "This list is the usual dozen; the address of the server with ?tools=all, or ?tools=usual,wallets,perps, has more."
 
 /** The parsed body of an answer; its text when it is not JSON. */
 const bodyOf = (response: HttpServerResponse.HttpServerResponse): Effect.Effect<unknown> =>
@@ -30,6 +32,14 @@ const bodyOf = (response: HttpServerResponse.HttpServerResponse): Effect.Effect<
 
 const result = (text: string, isError: boolean) =>
   new McpSchema.CallToolResult({ content: [McpSchema.TextContent.make({ text })], isError })
+
+/** The text for a model, and the same in parts for programs. */
+const answered = ({ known, leftOut, shown, text }: ShownAnswer) =>
+  new McpSchema.CallToolResult({
+    content: [McpSchema.TextContent.make({ text })],
+    isError: false,
+    structuredContent: { ...(known !== "" && { known }), ...shown, ...(leftOut !== "" && { leftOut }) }
+  })
 
 interface Problem {
   readonly error: { readonly code: string; readonly message: string }
@@ -65,7 +75,7 @@ const call = Effect.fnUntraced(function* (tool: ReadTool, args: Readonly<Record<
   const elements = listLength(body)
   return fromElement > 0 && fromElement >= elements
     ? result(`400 invalid_request: fromElement is out of range: the longest list has ${elements} elements.`, true)
-    : result(answerText(body, { maxBytes, fromElement }), false)
+    : answered(showAnswer(body, { maxBytes, fromElement }))
 })
 
 const registrations = Layer.effectDiscard(
@@ -73,12 +83,14 @@ const registrations = Layer.effectDiscard(
     const server = yield* McpServer.McpServer
     const inner = yield* InnerApp
     yield* addDocuments
+    yield* addPrompts
     for (const tool of tools().values()) {
       yield* server.addTool({
         tool: new McpSchema.Tool({
           name: tool.name,
           description: tool.description,
           inputSchema: tool.inputSchema,
+          ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
           annotations: { readOnlyHint: true, openWorldHint: true }
         }),
         annotations: Context.empty(),

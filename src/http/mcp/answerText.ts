@@ -1,4 +1,4 @@
-/** Shortens a JSON answer to a text for a model, and states how well its numbers are known. */
+/** Shortens a JSON answer for a model, and states how well its numbers are known. */
 
 /** The part of the answer that is wanted. */
 export interface TextBounds {
@@ -112,16 +112,35 @@ const longestList = (answer: unknown): LongList | undefined =>
 /** The number of elements of the longest list; 0 without a list. */
 export const listLength = (answer: unknown): number => longestList(answer)?.list.length ?? 0
 
-/** The text of an answer: the state of its numbers, its JSON, and which elements are left out. */
-export const answerText = (answer: unknown, { fromElement, maxBytes }: TextBounds): string => {
+/** An answer of a tool in its parts. */
+export interface ShownAnswer {
+  /** The states of its numbers; empty when it has none. */
+  readonly known: string
+  /** The answer without the elements that are left out; null when it had to be cut inside an element. */
+  readonly shown: { readonly answer: unknown } | null
+  /** Which elements are shown; empty when all are. */
+  readonly leftOut: string
+  /** All of it as text. */
+  readonly text: string
+}
+
+/** An answer within bounds: the state of its numbers, its JSON, and which elements are left out. */
+export const showAnswer = (answer: unknown, { fromElement, maxBytes }: TextBounds): ShownAnswer => {
   const head = knowledge(answer)
+  const known = head.trimEnd()
   const room = maxBytes - Buffer.byteLength(head)
   if (sizeOf(answer) <= room && fromElement === 0) {
-    return head + JSON.stringify(answer)
+    return { known, shown: { answer }, leftOut: "", text: head + JSON.stringify(answer) }
+  }
+  const cutTo = (value: unknown, note: string): ShownAnswer => {
+    const json = JSON.stringify(value)
+    const text = cut(json, room - Buffer.byteLength(note))
+    const leftOut = text === json ? note.trimStart() : `The answer is longer than maxBytes.${note.replace("\n", " ")}`
+    return { known, shown: text === json ? { answer: value } : null, leftOut, text: head + text + note }
   }
   const longest = longestList(answer)
   if (longest === undefined) {
-    return head + cut(JSON.stringify(answer), room)
+    return cutTo(answer, "")
   }
   const { list, path } = longest
   const others = sizeOf(replaced(answer, path, []))
@@ -129,6 +148,8 @@ export const answerText = (answer: unknown, { fromElement, maxBytes }: TextBound
   const end = fromElement + shown.length
   const name = path.length === 0 ? "the answer" : path.join(".")
   const more = end < list.length ? `; call again with fromElement ${end} for more` : ""
-  const note = `\nElements ${fromElement} to ${end - 1} of ${list.length} of ${name}${more}.`
-  return head + cut(JSON.stringify(replaced(answer, path, shown)), room - Buffer.byteLength(note)) + note
+  return cutTo(
+    replaced(answer, path, shown),
+    `\nElements ${fromElement} to ${end - 1} of ${list.length} of ${name}${more}.`
+  )
 }

@@ -23,6 +23,7 @@ import { endSession, isEnding } from "./endSession.ts"
 import { makeListTexts } from "./listTexts.ts"
 import { faultResponse, type Message, messageOf, rpcCodes } from "./messages.ts"
 import { SESSION_HEADER } from "./paths.ts"
+import { type Selection, selectionOf } from "./selection.ts"
 import { SessionList } from "./SessionList.ts"
 import { callOf } from "./toolCalls.ts"
 
@@ -123,7 +124,13 @@ export const guardSessions = HttpRouter.middleware(
     })
 
     /** Passes a message on, or answers it here: a list whose text is known, and an id in use. */
-    const pass = <E, R>(route: Effect.Effect<Response, E, R>, key: ApiKey, request: Request, message: Message) => {
+    const pass = <E, R>(
+      route: Effect.Effect<Response, E, R>,
+      key: ApiKey,
+      request: Request,
+      message: Message,
+      selection: Selection
+    ) => {
       const name = request.headers[SESSION_HEADER]
       const { id, method, text } = message
       const routed = Effect.provideService(route, HttpServerRequest.HttpServerRequest, withText(request, text))
@@ -137,7 +144,7 @@ export const guardSessions = HttpRouter.middleware(
         return session === null ? Effect.succeed(noSession(id)) : routed
       }
       return Effect.map(
-        running.run(name, id, answerList(request, message, session.version, routed)),
+        running.run(name, id, answerList(request, message, session.version, selection, routed)),
         (response) =>
           response ??
           faultResponse({
@@ -180,7 +187,15 @@ export const guardSessions = HttpRouter.middleware(
             if (message === null) {
               return remove(route, key, request)
             }
-            return "text" in message ? pass(route, key, request, message) : Effect.succeed(faultResponse(message))
+            if (!("text" in message)) {
+              return Effect.succeed(faultResponse(message))
+            }
+            const selection = selectionOf(request.url)
+            return typeof selection === "string"
+              ? Effect.succeed(
+                  faultResponse({ status: 400, code: rpcCodes.invalid, message: selection, id: message.id })
+                )
+              : pass(route, key, request, message, selection)
           }
         })
       })

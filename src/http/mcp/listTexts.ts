@@ -1,24 +1,36 @@
-/** Answers `tools/list` and `resources/list` from texts that are made once. They are the same for every caller. */
+/**
+ * Answers `tools/list`, `resources/list` and `prompts/list` from texts that are made once. They are the same for every
+ * caller; a caller may ask for a selection of the tools.
+ */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Message } from "./messages.ts"
+import type { Selection } from "./selection.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-const LISTS = new Set(["tools/list", "resources/list"])
+const LISTS = new Set(["tools/list", "resources/list", "prompts/list"])
 
 /** True when the answer depends on nothing but the list and the version of the session. */
-const isPlain = ({ headers }: Request, { method, params }: Message, version: string): boolean =>
-  LISTS.has(method) &&
+const isPlain = ({ headers }: Request, { params }: Message, version: string): boolean =>
   Object.keys(params).every((name) => name === "_meta") &&
   (headers["mcp-protocol-version"] ?? version) === version &&
   headers["origin"] === undefined &&
   headers["content-type"]?.startsWith("application/json") === true &&
   ["application/json", "text/event-stream"].every((type) => headers["accept"]?.includes(type))
 
-/** The `result` of an answer as JSON; null when it is not a whole list. */
-const resultOf = ({ body, headers, status }: Response): string | null => {
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A whole list: the text of each tool by its name, and the text of a result without tools. */
+interface KnownList {
+  readonly tools: ReadonlyArray<readonly [name: string, text: string]>
+  readonly others: string
+}
+
+/** The list in an answer; null when it is not a whole list. */
+const listIn = ({ body, headers, status }: Response): KnownList | null => {
   if (
     status !== 200 ||
     body._tag !== "Uint8Array" ||
@@ -27,8 +39,25 @@ const resultOf = ({ body, headers, status }: Response): string | null => {
     return null
   }
   const answer: unknown = JSON.parse(Buffer.from(body.body).toString("utf8"))
-  const result = typeof answer === "object" && answer !== null && "result" in answer ? answer.result : null
-  return typeof result === "object" && result !== null && !("nextCursor" in result) ? JSON.stringify(result) : null
+  const result = isRecord(answer) ? answer["result"] : null
+  if (!isRecord(result) || "nextCursor" in result) {
+    return null
+  }
+  const { tools = [], ...others } = result
+  const each: ReadonlyArray<unknown> = Array.isArray(tools) ? tools : []
+  return {
+    tools: each.map((tool) => [isRecord(tool) ? String(tool["name"]) : "", JSON.stringify(tool)] as const),
+    others: JSON.stringify("tools" in result ? others : result)
+  }
+}
+
+/** The answer to a request for a list. */
+const answerWith = ({ id, method }: Message, { others, tools }: KnownList, selection: Selection): Response => {
+  const seen = tools.flatMap(([name, text]) => (selection === null || selection.has(name) ? text : []))
+  const rest = others === "{}" ? "}" : `,${others.slice(1)}`
+  const result = method === "tools/list" ? `{"tools":[${seen.join()}]${rest}` : others
+  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
+  return HttpServerResponse.text(text, { contentType: "application/json" })
 }
 
 /** Answers a message from a known text, and by `routed` otherwise. */
@@ -36,29 +65,36 @@ export type ListAnswer = <E, R>(
   request: Request,
   message: Message,
   version: string,
+  selection: Selection,
   routed: Effect.Effect<Response, E, R>
 ) => Effect.Effect<Response, E, R>
 
-/** Keeps the texts by method and version of the protocol. */
+/** Keeps whole lists by method and version of the protocol. */
 export const makeListTexts = (): ListAnswer => {
-  const texts = new Map<string, string>()
-  return (request, message, version, routed) => {
-    if (!isPlain(request, message, version)) {
+  const lists = new Map<string, KnownList>()
+  return (request, message, version, selection, routed) => {
+    if (!LISTS.has(message.method)) {
       return routed
     }
+    const isKept = isPlain(request, message, version)
     const name = `${version} ${message.method}`
-    const known = texts.get(name)
-    if (known === undefined) {
-      return Effect.tap(routed, (response) =>
-        Effect.sync(() => {
-          const result = resultOf(response)
-          if (result !== null) {
-            texts.set(name, result)
+    const known = isKept ? lists.get(name) : undefined
+    return known === undefined
+      ? Effect.map(routed, (response) => {
+          const list = listIn(response)
+          if (list === null) {
+            return response
           }
+          if (isKept) {
+            lists.set(name, list)
+          }
+          return message.method === "tools/list"
+            ? HttpServerResponse.setHeaders(answerWith(message, list, selection), {
+                ...response.headers,
+                "content-length": undefined
+              })
+            : response
         })
-      )
-    }
-    const text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${known}}`
-    return Effect.succeed(HttpServerResponse.text(text, { contentType: "application/json" }))
+      : Effect.succeed(answerWith(message, known, selection))
   }
 }

@@ -1,4 +1,6 @@
 /** Makes the reads of the contract into tools of the Model Context Protocol, from the OpenAPI document. */
+import { guides } from "./guides.ts"
+import { outputSchemaOf } from "./outputs.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,6 +23,8 @@ export interface ReadTool {
     readonly required: ReadonlyArray<string>
     readonly additionalProperties: false
   }
+  /** Schema of the structured answer, which stands beside the text. Only usual tools have one: it makes lists long. */
+  readonly outputSchema?: Json
   readonly requestOf: (args: Json) => ToolRequest
 }
 
@@ -30,6 +34,9 @@ interface Operation extends Json {
   readonly summary?: string
   readonly description?: string
   readonly parameters?: ReadonlyArray<Parameter>
+  readonly responses?: {
+    readonly "200"?: { readonly content?: { readonly "application/json"?: { readonly schema: unknown } } }
+  }
   readonly requestBody?: { readonly content: { readonly "application/json"?: { readonly schema: unknown } } }
 }
 
@@ -67,6 +74,9 @@ const isRead = (method: string, { operationId = "" }: Operation): boolean =>
 
 const REF = "#/components/schemas/"
 
+/** Bounds that descriptions say in words and the endpoint checks. A model would read them for nothing. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["pattern", "maxLength", "minLength"])
+
 /** A schema with its references resolved. A schema that contains itself stays open at that point. */
 const inlined = (
   schema: unknown,
@@ -83,7 +93,8 @@ const inlined = (
   if (name !== null) {
     return open.includes(name) ? {} : inlined(schemas[name] ?? {}, schemas, [...open, name])
   }
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, inlined(value, schemas, open)]))
+  const kept = Object.entries(schema).filter(([key, value]) => !LEFT_OUT.has(key) || typeof value === "object")
+  return Object.fromEntries(kept.map(([key, value]) => [key, inlined(value, schemas, open)]))
 }
 
 /** Limits of the text of an answer, in bytes. */
@@ -94,13 +105,12 @@ const ofAnswer = {
     type: "integer",
     minimum: answerBytes.least,
     maximum: answerBytes.most,
-    description: `Most bytes of the answer's text; ${answerBytes.usual} by default. Beyond that, elements of the longest list are left out.`
+    description: `Most bytes of the answer; ${answerBytes.usual} by default.`
   },
   fromElement: {
     type: "integer",
     minimum: 0,
-    description:
-      "Index of the first shown element of the longest list. An answer that leaves out elements states the next index."
+    description: "Where to go on in the longest list of an answer that left elements out."
   }
 }
 
@@ -118,6 +128,17 @@ const requestWith = (method: string, path: string, parameters: ReadonlyArray<Par
   return { method: method.toUpperCase(), url, body: args["body"] === undefined ? null : JSON.stringify(args["body"]) }
 }
 
+/** What a call costs, from the end of an operation's description. */
+const costIn = (description = ""): string => /Costs .*$|Free of charge\.$/u.exec(description)?.[0] ?? ""
+
+/** When to use the tool, where that is written down; what the contract says otherwise. */
+const aboutOf = (name: string, { description, summary }: Operation): string => {
+  const guide = guides.get(name)
+  return (
+    guide === undefined ? [summary, description].filter(Boolean).join(". ") : `${guide} ${costIn(description)}`
+  ).trim()
+}
+
 const toolOf = (path: string, method: string, operation: Operation, document: ContractDocument): ReadTool => {
   const parameters = (operation.parameters ?? []).filter((each) => each.in === "path" || each.in === "query")
   const body = operation.requestBody?.content["application/json"]?.schema
@@ -126,9 +147,10 @@ const toolOf = (path: string, method: string, operation: Operation, document: Co
     { ...(inlined(schema, document.components.schemas) as Json), ...(description !== undefined && { description }) }
   ])
   const required = parameters.filter((each) => each.required === true || each.in === "path").map(({ name }) => name)
+  const name = (operation.operationId ?? "").replace(".", "_")
   return {
-    name: (operation.operationId ?? "").replace(".", "_"),
-    description: [operation.summary, operation.description].filter(Boolean).join(". "),
+    name,
+    description: aboutOf(name, operation),
     inputSchema: {
       type: "object",
       properties: {
@@ -139,6 +161,12 @@ const toolOf = (path: string, method: string, operation: Operation, document: Co
       required: body === undefined ? required : [...required, "body"],
       additionalProperties: false
     },
+    ...(guides.has(name) && {
+      outputSchema: outputSchemaOf(
+        operation.responses?.["200"]?.content?.["application/json"]?.schema,
+        document.components.schemas
+      )
+    }),
     requestOf: (args) => requestWith(method, path, parameters, args)
   }
 }

@@ -21,14 +21,16 @@ interface ToolAnswer {
   readonly content: ReadonlyArray<{ readonly type: string; readonly text: string }>
 }
 
-/** A client of the public SDK, connected with the key of that letter. */
-const connected = Effect.fnUntraced(function* (key: string) {
+/** A client of the public SDK, connected with the key of that letter. `query` selects tools. */
+const connected = Effect.fnUntraced(function* (key: string, query = "") {
   const { url } = yield* Listening
   return yield* Effect.acquireRelease(
     Effect.promise(async () => {
       const headers = { authorization: `Bearer ${secretOf(key)}` }
       const client = new Client({ name: "test", version: "1" })
-      await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), { requestInit: { headers } })
+      )
       return client
     }),
     (client) => Effect.promise(() => client.close())
@@ -88,9 +90,86 @@ const world = reading({
 const jsonOf = (text: string): unknown => JSON.parse(text.split("\n").find((line) => line.startsWith("{")) ?? "")
 
 layer(world)("/mcp", (it) => {
-  it.effect("lists a tool for every read, with the schema of its question", () =>
+  it.effect(
+    "lists a dozen tools, the search first, each with when to use it and the schemas of question and answer",
+    () =>
+      Effect.gen(function* () {
+        const client = yield* connected("a")
+        const { tools } = yield* Effect.promise(() => client.listTools())
+        assert.isAtMost(tools.length, 12)
+        assert.strictEqual(tools[0]?.name, "search_tokens")
+        assert.isEmpty(tools.filter(({ outputSchema }) => outputSchema === undefined))
+        assert.isEmpty(
+          tools.filter(({ description }) => !/^.{60,500}Costs 1 of the \w+ budget\.$/u.test(description ?? ""))
+        )
+        const bytes = JSON.stringify(tools).length
+        assert.isBelow(bytes, 26_500, "a model reads the list with every conversation")
+      })
+  )
+
+  it.effect(
+    "lists the tools that the address selects, by group and by name, and refuses a word that selects none",
+    () =>
+      Effect.gen(function* () {
+        const listed = Effect.fnUntraced(function* (query: string) {
+          const client = yield* connected("a", query)
+          return (yield* Effect.promise(() => client.listTools())).tools.map(({ name }) => name)
+        })
+        assert.deepStrictEqual(yield* listed("?tools=perps,spot_quote"), ["spot_quote", "perps_quote"])
+        assert.includeMembers(yield* listed("?tools=usual,wallets"), ["search_tokens", "wallets_trades"])
+        assert.isAbove((yield* listed("?tools=all")).length, 45)
+        const refused = yield* call("/mcp?tools=perps,trading", {
+          method: "POST",
+          body: INITIALIZE,
+          headers: { "content-type": "application/json", accept: "application/json, text/event-stream" }
+        })
+        assert.strictEqual(refused.status, 400)
+        assert.match(
+          String(refused.json("error.message")),
+          /^tools: "trading" is unknown. It takes all, usual, a tool, or a group: /u
+        )
+      })
+  )
+
+  it.effect("answers in parts beside the text, as the schema says", () =>
     Effect.gen(function* () {
       const client = yield* connected("a")
+      // The client of the SDK refuses an answer that its listed schema does not allow.
+      yield* Effect.promise(() => client.listTools())
+      const { content, structuredContent } = (yield* Effect.promise(() =>
+        client.callTool({ name: "spot_quote", arguments: quote })
+      )) as unknown as ToolAnswer & { readonly structuredContent: { readonly answer: { readonly outAmount: string } } }
+      assert.deepStrictEqual<unknown>(structuredContent.answer, jsonOf(content[0]?.text ?? ""))
+    })
+  )
+
+  it.effect("has prompts for common tasks, which name the tools to use", () =>
+    Effect.gen(function* () {
+      const client = yield* connected("a")
+      const { prompts } = yield* Effect.promise(() => client.listPrompts())
+      assert.isAtLeast(prompts.length, 5)
+      for (const { arguments: args = [], name } of prompts) {
+        const values = Object.fromEntries(args.map((argument) => [argument.name, `the ${argument.name}`]))
+        const { messages } = yield* Effect.promise(() => client.getPrompt({ name, arguments: values }))
+        const { content } = messages[0] ?? assert.fail("there is no message")
+        const text = content.type === "text" ? content.text : ""
+        assert.isEmpty(args.filter((argument) => !text.includes(`the ${argument.name}`)))
+        const named = Array.from(text.matchAll(/\b[a-z]\w*_[a-zA-Z]+\b/gu), ([tool]) => tool)
+        const { tools } = yield* Effect.promise(() => client.listTools())
+        assert.isAtLeast(named.length, 2, text)
+        assert.includeMembers(
+          tools.map((tool) => tool.name),
+          named
+        )
+      }
+      const missing = Effect.tryPromise(() => client.getPrompt({ name: "judge-wallet", arguments: { wallet: " " } }))
+      assert.include(String((yield* Effect.flip(missing)).cause), "wallet is missing")
+    })
+  )
+
+  it.effect("lists a tool for every read, with the schema of its question", () =>
+    Effect.gen(function* () {
+      const client = yield* connected("a", "?tools=all")
       assert.strictEqual(client.getServerVersion()?.name, "fathom")
       const { tools } = yield* Effect.promise(() => client.listTools())
       const names = tools.map(({ name }) => name)

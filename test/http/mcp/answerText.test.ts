@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { answerText } from "../../../src/http/mcp/answerText.ts"
+import { showAnswer, type TextBounds } from "../../../src/http/mcp/answerText.ts"
+
+const answerText = (given: unknown, bounds: TextBounds) => showAnswer(given, bounds).text
 
 const row = (n: number) => ({
   n,
@@ -63,5 +65,21 @@ describe("the text of an answer", () => {
         assert.isAtMost(Buffer.byteLength(answerText(shape, { maxBytes: 1000, fromElement })), 1000)
       }
     }
+  })
+
+  it("has the same parts beside the text, and no answer where even one element had to be cut", () => {
+    assert.deepStrictEqual(showAnswer({ a: 1 }, whole), {
+      known: "",
+      shown: { answer: { a: 1 } },
+      leftOut: "",
+      text: '{"a":1}'
+    })
+    const page = showAnswer(answer, { maxBytes: 1500, fromElement: 10 })
+    const [known, json = "", leftOut] = page.text.split("\n")
+    assert.deepStrictEqual(page.shown, { answer: JSON.parse(json) })
+    assert.deepStrictEqual([page.known, page.leftOut], [known, leftOut])
+    const long = showAnswer(["x".repeat(5000)], { maxBytes: 1000, fromElement: 0 })
+    assert.isNull(long.shown)
+    assert.match(long.leftOut, /^The answer is longer than maxBytes\./u)
   })
 })

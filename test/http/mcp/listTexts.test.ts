@@ -18,17 +18,42 @@ it.effect("lists are made once for each version, and never with a cursor", () =>
     let made = 0
     const answer = makeListTexts()
     const routed = Effect.sync(() =>
-      HttpServerResponse.jsonUnsafe({ jsonrpc: "2.0", id: ++made, result: { tools: [made] } })
+      HttpServerResponse.jsonUnsafe({
+        jsonrpc: "2.0",
+        id: ++made,
+        result: { tools: [{ name: "a", made }, { name: "b" }] }
+      })
     )
     const texts: Array<string> = []
     for (const version of ["2025-06-18", "2025-11-25", "2025-06-18", "2025-11-25"]) {
-      const response = yield* answer(asked(), list(7), version, routed)
+      const response = yield* answer(asked(), list(7), version, null, routed)
       texts.push(yield* Effect.promise(() => HttpServerResponse.toWeb(response).text()))
     }
     assert.strictEqual(made, 2)
-    assert.deepStrictEqual(JSON.parse(texts[2] ?? ""), { jsonrpc: "2.0", id: 7, result: { tools: [1] } })
-    yield* answer(asked(), list(8, { cursor: "x" }), "2025-06-18", routed)
-    yield* answer(asked({ "mcp-protocol-version": "2025-11-25" }), list(9), "2025-06-18", routed)
+    assert.deepStrictEqual(JSON.parse(texts[2] ?? ""), {
+      jsonrpc: "2.0",
+      id: 7,
+      result: { tools: [{ name: "a", made: 1 }, { name: "b" }] }
+    })
+    yield* answer(asked(), list(8, { cursor: "x" }), "2025-06-18", null, routed)
+    yield* answer(asked({ "mcp-protocol-version": "2025-11-25" }), list(9), "2025-06-18", null, routed)
     assert.strictEqual(made, 4, "the runtime answers what is not plain")
+  })
+)
+
+it.effect("a selection of the tools is answered from the same text, also to a request that the runtime answers", () =>
+  Effect.gen(function* () {
+    const answer = makeListTexts()
+    const result = { tools: [{ name: "a" }, { name: "b" }], _meta: { kept: true } }
+    const routed = Effect.sync(() => HttpServerResponse.jsonUnsafe({ jsonrpc: "2.0", id: 7, result }))
+    const names = Effect.fnUntraced(function* (params: object) {
+      const response = yield* answer(asked(), list(7, params), "2025-06-18", new Set(["b"]), routed)
+      return JSON.parse(yield* Effect.promise(() => HttpServerResponse.toWeb(response).text())).result
+    })
+    const selected = { tools: [{ name: "b" }], _meta: { kept: true } }
+    assert.deepStrictEqual(
+      [yield* names({}), yield* names({}), yield* names({ odd: 1 })],
+      [selected, selected, selected]
+    )
   })
 )
