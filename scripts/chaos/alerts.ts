@@ -14,7 +14,7 @@ import { parseArgs } from "node:util"
 import { WebSocket } from "ws"
 import { report } from "../bench/report.ts"
 import { makeProbe, type Probe, quoteQuery } from "../soak/quotes.ts"
-import { type FaultKind, faults, unprovoked } from "./alerts/faults.ts"
+import { DISK_MIB, type FaultKind, faults, unprovoked } from "./alerts/faults.ts"
 import { firedIn, INTERVAL_SECONDS, metricsOf, parseScrape, type Scrape, testOf } from "./alerts/series.ts"
 import { ask, type ServiceAccess, at } from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
@@ -26,7 +26,6 @@ const rules = readFileSync(RULES, "utf8")
 const names = metricsOf(rules)
 
 const HELD_SECONDS = 2400
-const DISK = "260m"
 /** Steps in which memory is taken. */
 const BALLASTS = 9
 const READERS = 4
@@ -250,7 +249,7 @@ const smallDisk = (folder: string) =>
     Effect.sync(() => {
       const disk = join(folder, "disk")
       mkdirSync(disk)
-      const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK}`, "tmpfs", disk])
+      const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", disk])
       return status === 0 ? disk : null
     }),
     (disk) => Effect.sync(() => disk !== null && execFileSync("umount", ["-l", disk]))

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { faults, unprovoked } from "../../scripts/chaos/alerts/faults.ts"
+import { DISK_MIB, faults, unprovoked } from "../../scripts/chaos/alerts/faults.ts"
 import { firedIn, metricsOf, parseScrape, rulesOf, type Scrape, testOf } from "../../scripts/chaos/alerts/series.ts"
 
 const RULES = "scripts/deploy/monitoring/alerts.yml"
@@ -40,6 +40,11 @@ describe("faults that are provoked", () => {
     assert.deepStrictEqual([...covered, ...Object.keys(unprovoked)].toSorted(), rulesOf(rules).toSorted())
   })
 
+  it("keep the disk of the run above the bound of the rule until it is filled", () => {
+    const [, bound] = /fathom_data_disk_free_bytes < (\S+)/u.exec(rules) ?? []
+    assert.isAbove(DISK_MIB * 2 ** 20, 1.2 * Number(bound))
+  })
+
   /** A rule on a counter needs two samples, and has a test of its own. */
   const written: Record<
     Exclude<
@@ -49,7 +54,6 @@ describe("faults that are provoked", () => {
     string
   > = {
     FathomBackupOld: "fathom_backup_age_seconds 180000",
-    FathomDiskFull: "fathom_data_disk_free_bytes 9000000000\nfathom_data_disk_size_bytes 100000000000",
     FathomMemoryLimit: "process_resident_memory_bytes 950000000\nprocess_memory_limit_bytes 1000000000",
     FathomAlertsMissed: state("alerts", "partial"),
     FathomDecoderDrifts: [

@@ -23,6 +23,9 @@ export interface FaultKind {
   readonly stretch?: number
 }
 
+/** The disk of the database. Large enough that the rule on free bytes fires only once it is filled. */
+export const DISK_MIB = 1300
+
 /** In the order in which they are provoked. */
 export const faults: ReadonlyArray<FaultKind> = [
   { fault: "none", fires: [], seconds: 15 },
@@ -44,14 +47,13 @@ export const faults: ReadonlyArray<FaultKind> = [
     scaled: { metric: "fathom_market_unsent_bytes", by: 1000 }
   },
   { fault: "memory taken", fires: ["FathomMemoryGrows"], seconds: 50, stretch: 60 },
-  { fault: "disk of the database full", fires: ["FathomStoreLags"], seconds: 40 },
+  { fault: "disk of the database full", fires: ["FathomDiskFull", "FathomStoreLags"], seconds: 40 },
   { fault: "killed process", fires: ["FathomDown"], seconds: 15 }
 ]
 
 /** Rules that no fault of this run provokes, and the reason. Each is evaluated on written samples by a test. */
 export const unprovoked = {
   FathomBackupOld: "a backup that was written days ago",
-  FathomDiskFull: "a full disk of DATA_DIR: the database of this run has another one",
   FathomMemoryLimit: "a container with a limit",
   FathomRestarts: "a process that ends again and again",
   FathomServerErrors: "answers of 500, which are faults of the program",
