@@ -5,7 +5,7 @@
  * Random parameters and bodies for every operation, odd bytes on the socket, races for budgets and names, keys of other scopes and
  * forged changes, odd messages of /mcp, sockets that misbehave, and floods. `memory.kind` says what bounded the memory: `cgroup`, with
  * the database inside, or `heap` where no control group can be made or `--bound heap` asks for it; then the resident memory of the service is compared with the limit.
- * Needs Node and npm alone. Exits with 1 when a guarantee is broken, and with 2 for an argument that is wrong.
+ * The service starts as `npm start` starts it, from its bundle, which is made first where it is missing or old. Needs Node and npm alone. Exits with 1 when a guarantee is broken, and with 2 for an argument that is wrong.
  */
 import { Effect, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -28,6 +28,23 @@ import { ask, type Keys, seeded, type Target, useOf, verdict, type Verdict } fro
 import { report } from "./bench/report.ts"
 import { embedded, keyStore, service } from "./chaos/service.ts"
 import { numberOption } from "./options.ts"
+
+/** What `bundle.mjs` offers. */
+interface Bundle {
+  readonly bundleService: () => Promise<void>
+  /** The address of the bundle; null when it is missing or older than its sources. */
+  readonly freshBundle: () => string | null
+}
+
+const BUNDLE = new URL("bundle.mjs", import.meta.url).href
+
+/** Makes the bundle of the service where there is none of these sources. */
+const bundle = async (): Promise<void> => {
+  const { bundleService, freshBundle }: Bundle = await import(BUNDLE)
+  if (freshBundle() === null) {
+    await bundleService()
+  }
+}
 
 /** Floods come last: they spend the budget of pages. */
 const parts = { fuzz, raw, access, races, mcp, sockets, floods }
@@ -101,12 +118,11 @@ const run = Effect.fnUntraced(function* (folder: string) {
   const database = embedded(folder)
   const settings = {
     ...database.settings,
-    ...bound.settings,
     SIMULATOR_HISTORY: "0",
     LOG_FORMAT: "json",
     PAGE_REQUESTS: String(pageLimit)
   }
-  const running = yield* service(folder, settings, bound.flags)
+  const running = yield* service(folder, settings, { ...bound, entry: "scripts/start.mjs" })
   const keys = yield* issueKeys.pipe(Effect.provide(keyStore(database.url)), Effect.orDie)
   const target: Target = {
     baseUrl: running.baseUrl,
@@ -133,6 +149,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
 
 const folder = mkdtempSync(join(tmpdir(), "fathom-attack-"))
 try {
+  await bundle()
   const { memory, seconds, verdicts } = await Effect.runPromise(Effect.scoped(run(folder)))
   const broken = verdicts.filter(({ holds }) => !holds).map(({ property }) => property)
   report("attack", { seed: values.seed, short: values.short, memory, seconds, broken, verdicts })

@@ -115,7 +115,11 @@ const run = Effect.fnUntraced(function* (folder: string) {
   )
   progress("the chain is live")
   const flags = ["--expose-gc", "--memory-saver-mode", "--import", new URL("soak/probe.ts", import.meta.url).href]
-  const running = yield* service(folder, { ...database.settings, ...settings, SOLANA_RPC_URL: chain.ailingUrl }, flags)
+  const running = yield* service(
+    folder,
+    { ...database.settings, ...settings, SOLANA_RPC_URL: chain.ailingUrl },
+    { flags }
+  )
   const { baseUrl, child } = running
   const [reader = { baseUrl, secret: "" }, ...writers] = yield* callers(baseUrl).pipe(
     Effect.provide(keyStore(database.url)),

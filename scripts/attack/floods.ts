@@ -1,7 +1,18 @@
 /** Many requests at once, with the memory and the processor time that they take. */
 import { request } from "node:http"
 import { checksum } from "../../src/access/keyFormat.ts"
-import { ask, many, none, processorSeconds, tally, type Target, useOf, verdict, type Verdict } from "./target.ts"
+import {
+  ask,
+  many,
+  none,
+  processorSeconds,
+  type Reply,
+  tally,
+  type Target,
+  useOf,
+  verdict,
+  type Verdict
+} from "./target.ts"
 
 /** Growth of the service's memory that 300 readers of one document may take. It was 366 MiB when each compressed it. */
 const MOST_GROWTH_MB = 150
@@ -38,6 +49,19 @@ const growth = async <A>({ pid }: Target, task: () => Promise<A>) => {
 /** Pages that an address may request of this service, which is fewer than usual, so that the flood is short. */
 export const pageLimit = 400
 
+/** Rounds of requests until a budget of a minute must be spent, however slow the machine is. */
+const PAGE_ROUNDS = 50
+
+/** Requests pages until one is refused, and returns the answers. */
+const readPages = async (target: Target) => {
+  const answers: Array<Reply> = []
+  for (let round = 0; round < PAGE_ROUNDS && !answers.some(({ status }) => status === 429); round++) {
+    const more = await many(64, 64, () => ask(target, "/llms.txt", { headers: { "if-none-match": "*" } }))
+    answers.push(...more)
+  }
+  return answers
+}
+
 /** Everybody reads one document, then one address reads too much, and invented keys knock. */
 export const floods = async (target: Target): Promise<ReadonlyArray<Verdict>> => {
   const documents = await growth(target, () =>
@@ -47,7 +71,7 @@ export const floods = async (target: Target): Promise<ReadonlyArray<Verdict>> =>
   const invented = await many(target.isShort ? 300 : 3000, 64, (index) =>
     ask(target, "/api/v1/account/key", { key: unknownKey(index) })
   )
-  const pages = await many(pageLimit, 64, () => ask(target, "/llms.txt", { headers: { "if-none-match": "*" } }))
+  const pages = await readPages(target)
   const refused = pages.filter(({ status }) => status === 429)
   const probe = await ask(target, "/livez")
   return [

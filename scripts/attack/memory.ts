@@ -8,7 +8,8 @@ export interface MemoryBound {
   readonly kind: "cgroup" | "heap"
   /** Flags of Node for the service. */
   readonly flags: ReadonlyArray<string>
-  readonly settings: Readonly<Record<string, string>>
+  /** A command that is followed by the service and becomes it. */
+  readonly within: ReadonlyArray<string>
   /** Most memory in use so far in MiB; null where only the process itself can be measured. */
   readonly peakMiB: () => number | null
   readonly remove: () => void
@@ -47,8 +48,9 @@ const group = (mib: number): MemoryBound | null => {
       tryTo(() => writeFileSync(join(folder, swap), swap === "memory.swap.max" ? "0" : String(mib * MIB)))
       return {
         kind: "cgroup",
-        flags: ["--import", new URL("joinGroup.ts", import.meta.url).href],
-        settings: { ATTACK_GROUP: folder },
+        flags: [],
+        // Inside before Node starts, as in a container: V8 sizes its heaps by the limit, which it reads only once.
+        within: ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', folder],
         peakMiB: () => Math.round(Number(readFileSync(join(folder, peak), "utf8")) / MIB),
         remove: () => void tryTo(() => rmdirSync(folder))
       }
@@ -64,7 +66,7 @@ const group = (mib: number): MemoryBound | null => {
 export const heapOf = (mib: number): MemoryBound => ({
   kind: "heap",
   flags: [`--max-old-space-size=${Math.floor(mib / 2)}`],
-  settings: {},
+  within: [],
   peakMiB: () => null,
   remove: () => undefined
 })

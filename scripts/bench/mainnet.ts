@@ -156,7 +156,7 @@ const start = Effect.gen(function* () {
       ADMIN_PORT: String(adminPort),
       KEY_ENVIRONMENT: "test"
     },
-    values.profile ? profileFlags(profiles) : []
+    { flags: values.profile ? profileFlags(profiles) : [] }
   )
   return { chain, database, running, profiles, variants, metricsUrl: `http://127.0.0.1:${adminPort}/metrics` }
 })

@@ -268,7 +268,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
       ADMIN_PORT: "0",
       LOG_FORMAT: "json"
     },
-    ["--import", new URL("../soak/probe.ts", import.meta.url).href]
+    { flags: ["--import", new URL("../soak/probe.ts", import.meta.url).href] }
   )
   const { secret } = yield* issueUnlimited("alerts").pipe(Effect.provide(keyStore(database.url)), Effect.orDie)
   const metrics = running

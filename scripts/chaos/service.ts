@@ -141,24 +141,33 @@ interface Ready {
 /** This checkout. */
 export const HERE = new URL("../..", import.meta.url).pathname
 
-/**
- * The service of a checkout as a process of its own, with flags of Node and a channel for messages; its output goes to
- * `service.log`.
- */
+/** How the process of a service is started. */
+interface StartOptions {
+  /** Flags of Node. With flags the process has a channel for messages. */
+  readonly flags?: ReadonlyArray<string>
+  /** A command that becomes the one that follows it, such as a shell that enters a control group first. */
+  readonly within?: ReadonlyArray<string>
+  /** The checkout. */
+  readonly tree?: string
+  /** The module in it: `scripts/start.mjs` starts the bundle as `npm start` does. */
+  readonly entry?: string
+}
+
+/** A service as a process of its own; its output goes to `service.log`. */
 export const service = Effect.fnUntraced(function* (
   folder: string,
   settings: Readonly<Record<string, string>>,
-  flags: ReadonlyArray<string> = [],
-  tree: string = HERE
+  { entry = "src/main.ts", flags = [], tree = HERE, within = [] }: StartOptions = {}
 ) {
   const file = join(folder, "ready.json")
   // That of a process that was killed.
   rmSync(file, { force: true })
   const log = openSync(join(folder, "service.log"), "a")
-  const main = join(tree, "src/main.ts")
+  const words = [...within, process.execPath, ...flags, join(tree, entry), "--port", "0", "--ready-file", file]
+  const [command = process.execPath, ...args] = words
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [...flags, main, "--port", "0", "--ready-file", file], {
+      spawn(command, args, {
         env: { PATH: process.env["PATH"], SIMULATOR_HISTORY: "1", ...settings },
         stdio: flags.length === 0 ? ["ignore", log, log] : ["ignore", log, log, "ipc"]
       })

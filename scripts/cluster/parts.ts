@@ -104,7 +104,7 @@ export const startParts = Effect.fnUntraced(function* (
     const own = join(folder, `${role}-${place}`)
     mkdirSync(own, { recursive: true })
     const url = place === behindProxy ? { VALKEY_URL: valkeyUrl(proxy.port) } : {}
-    const started = service(own, { ...shared, ...ofPlace(place), ...url, DATA_DIR: own, ROLE: role }, [], tree)
+    const started = service(own, { ...shared, ...ofPlace(place), ...url, DATA_DIR: own, ROLE: role }, { tree })
     return Effect.map(started, (running) => ({ role, ...running }))
   }
   const [firstRole = "ingest", ...others] = roles

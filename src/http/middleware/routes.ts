@@ -13,14 +13,16 @@ export const routerConfig = {
   maxParamLength: 8192
 }
 
-const isDecodable = (segment: string): boolean => {
+/** A segment of a path without its escapes; null when one is broken. A bundler drops the call if its result is unused. */
+const decoded = (segment: string): string | null => {
   try {
-    decodeURIComponent(segment)
-    return true
+    return decodeURIComponent(segment)
   } catch {
-    return false
+    return null
   }
 }
+
+const isDecodable = (segment: string): boolean => decoded(segment) !== null
 
 /** What is known of the paths of a contract and of the pages beside it. */
 export interface Routes {
