@@ -1,10 +1,12 @@
 // Plain JavaScript, so that an old Node can read it and say what is missing.
+import { spawnSync } from "node:child_process"
 import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import v8 from "node:v8"
 import { freshBundle } from "./bundle.mjs"
-import { buildPages, isBuilt } from "./web.mjs"
+import { isBuilt } from "./web.mjs"
 
 /**
  * Milliseconds after which a service writes its compiled code, so that even a service that is killed later keeps it.
@@ -37,12 +39,16 @@ const keepCompiled = () => {
 /** Keeps the heaps of all threads small once the service has started. */
 const saveMemory = () => setTimeout(() => v8.setFlagsFromString("--memory-saver-mode"), SAVE_AFTER_MS).unref()
 
+/** Builds the pages in a process of its own: the builder takes 150 MB, which the service would keep. */
+const buildPages = () =>
+  spawnSync(process.execPath, [fileURLToPath(new URL("web.mjs", import.meta.url))], { stdio: "inherit" })
+
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   keepCompiled()
   saveMemory()
   // Commands other than the service need no pages.
   const [first] = process.argv.slice(2)
-  if ((first === undefined || first.startsWith("-")) && !isBuilt()) await buildPages()
+  if ((first === undefined || first.startsWith("-")) && !isBuilt()) buildPages()
   await import(freshBundle() ?? "../src/main.ts")
 } else {
   process.stderr.write(

@@ -1,8 +1,19 @@
 import { assert, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 
 const PATIENCE_MS = 60_000
@@ -79,6 +90,28 @@ it("does not start from a bundle that is missing or older than a source, even a 
     }
     rmSync(join(folder, "bundle.js"))
     assert.isFalse(isFresh())
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it("builds missing pages without keeping the builder in the process of the service", { timeout: PATIENCE_MS }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fathom-pages-"))
+  try {
+    mkdirSync(join(folder, "scripts"))
+    for (const name of ["start.mjs", "web.mjs", "bundle.mjs"]) {
+      copyFileSync(join("scripts", name), join(folder, "scripts", name))
+    }
+    symlinkSync(resolve("node_modules"), join(folder, "node_modules"))
+    mkdirSync(join(folder, "src/web"), { recursive: true })
+    writeFileSync(join(folder, "src/web/index.html"), "<!doctype html><title>Pages</title>")
+    const libraries = "process.report.getReport().sharedObjects.filter((name) => name.includes('rolldown')).length"
+    writeFileSync(join(folder, "src/main.ts"), `process.stdout.write(\`builders: \${${libraries}}\`)`)
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
+    const env = { PATH: process.env["PATH"], HOME: folder, XDG_CACHE_HOME: folder }
+    const output = execFileSync(process.execPath, [join(folder, "scripts/start.mjs")], { encoding: "utf8", env })
+    assert.include(output, "builders: 0")
+    assert.isTrue(existsSync(join(folder, "dist/web/index.html")))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
