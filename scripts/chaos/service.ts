@@ -186,7 +186,9 @@ export const service = Effect.fnUntraced(function* (
   closeSync(log)
   yield* Effect.suspend(() => {
     if (Processes.hasEnded(child)) {
-      return Effect.die(new Error(`the service ended: ${linesOf(join(folder, "service.log")).slice(-20).join("\n")}`))
+      const last = linesOf(join(folder, "service.log")).slice(-20).join("\n")
+      // A signal from elsewhere ends a start without a line.
+      return Effect.die(new Error(`the service ended with ${child.signalCode ?? `code ${child.exitCode}`}: ${last}`))
     }
     return Effect.succeed(existsSync(file))
   }).pipe(
