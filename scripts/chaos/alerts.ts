@@ -3,18 +3,19 @@
  * `npm run alerts:check -- [--json] [--only "node lost"]`. Needs promtool, and for the full disk the right to mount a tmpfs.
  *
  * Every fault is scraped every 5 s; afterwards the state of the last scrape goes on for 40 minutes in a test of promtool, so that
- * the `for` of a rule passes. Exits with 1 unless every rule that must fire does, and none fires without a fault.
+ * the `for` of a rule passes. Exits with 1 unless every rule that must fire does, and none fires without a fault. Rules of speed
+ * may, where the service waited for a processor (`waitedShare`).
  */
 import { Clock, Effect, Fiber, Logger, Redacted, Schedule } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { WebSocket } from "ws"
 import { report } from "../bench/report.ts"
 import { makeProbe, type Probe, quoteQuery } from "../soak/quotes.ts"
-import { DISK_MIB, type FaultKind, faults, unprovoked } from "./alerts/faults.ts"
+import { DISK_MIB, type FaultKind, faults, unexplained, unprovoked } from "./alerts/faults.ts"
 import { firedIn, INTERVAL_SECONDS, metricsOf, parseScrape, type Scrape, testOf } from "./alerts/series.ts"
 import { ask, type ServiceAccess, at } from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
@@ -48,6 +49,14 @@ interface Scene {
   /** Folder of a small disk that holds the database; null where none can be mounted. */
   readonly disk: string | null
   readonly kill: Effect.Effect<void>
+  /** The service. */
+  readonly pid: number
+}
+
+/** Seconds for which the first thread of a process has waited for a processor; 0 where the system does not tell. */
+const waitedSeconds = (pid: number): number => {
+  const file = `/proc/${pid}/schedstat`
+  return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[1]) / 1e9 : 0
 }
 
 const scrapeOf = (url: string): Effect.Effect<Scrape> =>
@@ -213,6 +222,8 @@ const isCurrent = ({ asked }: Scene) =>
   })
 
 const check = Effect.fnUntraced(function* (scene: Scene, kind: FaultKind, folder: string) {
+  const beganMs = yield* Clock.currentTimeMillis
+  const waitedBefore = waitedSeconds(scene.pid)
   const before = yield* scrapeFor(scene.metrics, 2 * INTERVAL_SECONDS)
   const startedMs = yield* Clock.currentTimeMillis
   const end = yield* provoke(scene, kind)
@@ -220,7 +231,9 @@ const check = Effect.fnUntraced(function* (scene: Scene, kind: FaultKind, folder
     return { fault: kind.fault, provoked: false, fires: kind.fires, fired: [], holds: null }
   }
   const during = yield* scrapeFor(scene.metrics, kind.seconds)
-  const seconds = Math.round(((yield* Clock.currentTimeMillis) - startedMs) / 1000)
+  const endedMs = yield* Clock.currentTimeMillis
+  const seconds = Math.round((endedMs - startedMs) / 1000)
+  const waited = Math.max(0, waitedSeconds(scene.pid) - waitedBefore) / ((endedMs - beganMs) / 1000)
   yield* end
   const { scaled, stretch = 1 } = kind
   if (scaled !== undefined && !during.some((scrape) => hasValue(scrape, scaled.metric))) {
@@ -232,8 +245,9 @@ const check = Effect.fnUntraced(function* (scene: Scene, kind: FaultKind, folder
     scrapes.flatMap((scrape) => Array.from({ length: stretch }, () => scrape))
   )
   const missing = kind.fires.filter((rule) => !fired.includes(rule))
-  const holds = missing.length === 0 && (kind.fires.length > 0 || fired.length === 0)
-  const result = { fault: kind.fault, provoked: true, seconds, fires: kind.fires, fired, holds }
+  const holds = missing.length === 0 && (kind.fires.length > 0 || unexplained(fired, waited).length === 0)
+  const waitedShare = Math.round(waited * 100) / 100
+  const result = { fault: kind.fault, provoked: true, seconds, waitedShare, fires: kind.fires, fired, holds }
   if (kind.fault !== "killed process") {
     yield* isCurrent(scene).pipe(
       Effect.repeat({ until: (current) => current, schedule: Schedule.spaced("500 millis") }),
@@ -283,7 +297,8 @@ const run = Effect.fnUntraced(function* (folder: string) {
     chain,
     database,
     disk,
-    kill: Effect.asVoid(running.kill)
+    kill: Effect.asVoid(running.kill),
+    pid: running.child.pid ?? 0
   }
   yield* Effect.forkChild(load(scene))
   const wanted = faults.filter(({ fault }) => values.only === undefined || values.only === fault)

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { DISK_MIB, faults, unprovoked } from "../../scripts/chaos/alerts/faults.ts"
+import { DISK_MIB, faults, unexplained, unprovoked } from "../../scripts/chaos/alerts/faults.ts"
 import { firedIn, metricsOf, parseScrape, rulesOf, type Scrape, testOf } from "../../scripts/chaos/alerts/series.ts"
 
 const RULES = "scripts/deploy/monitoring/alerts.yml"
@@ -43,6 +43,11 @@ describe("faults that are provoked", () => {
   it("keep the disk of the run above the bound of the rule until it is filled", () => {
     const [, bound] = /fathom_data_disk_free_bytes < (\S+)/u.exec(rules) ?? []
     assert.isAbove(DISK_MIB * 2 ** 20, 1.2 * Number(bound))
+  })
+
+  it("explain rules of speed, and no others, by a machine that keeps the service waiting", () => {
+    assert.deepStrictEqual(unexplained(["FathomLoopDelayed", "FathomDown"], 0.4), ["FathomDown"])
+    assert.deepStrictEqual(unexplained(["FathomLoopDelayed"], 0.01), ["FathomLoopDelayed"])
   })
 
   /** A rule on a counter needs two samples, and has a test of its own. */

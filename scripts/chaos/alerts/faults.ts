@@ -51,6 +51,16 @@ export const faults: ReadonlyArray<FaultKind> = [
   { fault: "killed process", fires: ["FathomDown"], seconds: 15 }
 ]
 
+/** Rules on the speed of the service, which a busy machine fires without a fault. */
+const rulesOfSpeed: ReadonlySet<string> = new Set(["FathomLoopDelayed", "FathomSlowQuotes"])
+
+/** Share of the time for which the service may wait for a processor on a machine that counts as quiet. */
+const QUIET_SHARE = 0.05
+
+/** The rules that fired without a reason, where no fault was provoked. A busy machine is a reason for rules of speed. */
+export const unexplained = (fired: ReadonlyArray<string>, waitedShare: number): ReadonlyArray<string> =>
+  waitedShare > QUIET_SHARE ? fired.filter((rule) => !rulesOfSpeed.has(rule)) : fired
+
 /** Rules that no fault of this run provokes, and the reason. Each is evaluated on written samples by a test. */
 export const unprovoked = {
   FathomBackupOld: "a backup that was written days ago",
