@@ -86,7 +86,9 @@ const makeBlocks = Effect.fnUntraced(function* (
   const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
     const afterGap = batch.afterGap || isBehind
     const { newestMs } = progress
+    ledgers.repaired()
     if (afterGap) {
+      ledgers.noteGaps(watched.wallets())
       ledgers.missed(Array.from(watched.wallets()).filter((wallet) => typeof accounts.of(wallet) === "object"))
     }
     ledgers.relink(newestMs)

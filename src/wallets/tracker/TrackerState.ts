@@ -113,6 +113,11 @@ export class TrackerState {
     this.#gapMs = Math.max(this.#gapMs, beforeMs)
   }
 
+  /** Replaces the time of `noteGap`: ledgers are restored from trades that lack no later block. */
+  gapIs(beforeMs: number): void {
+    this.#gapMs = beforeMs
+  }
+
   /**
    * Applies a block. Events are in chain order per wallet, a trade before its balance changes. Figures are queued for
    * `due`.

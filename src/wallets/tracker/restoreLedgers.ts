@@ -1,6 +1,7 @@
 /** Brings ledgers of tracked wallets up to the next block, from stored trades and reads of token accounts. */
 import { Clock, Duration, Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
+import type { Gaps, MissingBlocks } from "../../market/model/Gaps.ts"
 import type { Market } from "../../market/tape/Market.ts"
 import type { WalletAccounts } from "../WalletAccounts.ts"
 import { RestoreReads } from "./RestoreReads.ts"
@@ -32,6 +33,8 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
   let linksRevision = 0
   /** After a failed restore, no restore is tried before this time. */
   let pausedUntilMs = 0
+  /** The gaps in the blocks that each ledger was built from. */
+  const lacking = new Map<Address, Gaps>()
 
   /** Restores these wallets from a new read of their accounts, because changes were missed. */
   const missed = (wallets: ReadonlyArray<Address>) => {
@@ -42,6 +45,27 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
       if (!restored.has(wallet)) {
         state.unread(wallet, "backfill_running")
       }
+    }
+  }
+
+  /** Notes that the ledgers of these wallets lack the blocks of the gaps as they are now. */
+  const noteGaps = (wallets: Iterable<Address>) => {
+    const gaps = tape.gaps()
+    for (const wallet of gaps.length > 0 ? wallets : []) {
+      lacking.set(wallet, gaps)
+    }
+  }
+
+  /** Restores wallets again once a gap of their ledgers is closed: its blocks were read and stored. */
+  const repaired = () => {
+    const open = tape.gaps()
+    const isOpen = ({ fromSlot, toSlot }: MissingBlocks) =>
+      open.some((gap) => gap.fromSlot <= toSlot && gap.toSlot >= fromSlot)
+    const found = Array.from(lacking).flatMap(([wallet, gaps]) => (gaps.every(isOpen) ? [] : [wallet]))
+    if (found.length > 0) {
+      found.forEach((wallet) => lacking.delete(wallet))
+      missed(found.filter((wallet) => watched.has(wallet)))
+      state.gapIs(storedGapMs(tape))
     }
   }
 
@@ -86,6 +110,8 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
     }
     // Marked first, so that the ledger counts as whole once it is read.
     restored.restored({ sinceMs, wallet })
+    lacking.delete(wallet)
+    noteGaps([wallet])
     const fits = state.restore(wallet, own.stored, own.accounts, others)
     groupOf(wallet).forEach((each) => reads.done(each))
     if (!fits) {
@@ -124,5 +150,10 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
     )
   })
 
-  return { missed, relink, restore, startAnew: () => reads.startAnew() }
+  const startAnew = () => {
+    lacking.clear()
+    reads.startAnew()
+  }
+
+  return { missed, noteGaps, relink, repaired, restore, startAnew }
 }

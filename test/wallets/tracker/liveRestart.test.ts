@@ -76,13 +76,17 @@ const until = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (is) => is, schedule: Schedule.spaced("2 millis") })
 
 /** A process on a store: `read` passes blocks to its tape, and returns once they are stored and tracked. */
-const start = Effect.fnUntraced(function* (store: MarketStores, watches: ReadonlyArray<Watch>) {
+const start = Effect.fnUntraced(function* (
+  store: MarketStores,
+  watches: ReadonlyArray<Watch>,
+  again: TradeFeed["Service"]["again"] = () => Effect.never
+) {
   const scope = yield* Scope.make()
   const queue = yield* Queue.unbounded<TradeBatch>()
   const feed = Layer.succeed(TradeFeed, {
     chain: Effect.succeed({ genesis: "restarted", isSandbox: true }),
     batches: () => Stream.fromQueue(queue),
-    again: () => Effect.never,
+    again,
     list: () => Effect.succeed([])
   })
   const prices = Layer.succeed(PriceBook, { at: (nowMs) => pricesOf({ usd: 2n }, nowMs), warm: () => Effect.void })
@@ -120,7 +124,7 @@ const start = Effect.fnUntraced(function* (store: MarketStores, watches: Readonl
       schedule: Schedule.spaced("2 millis")
     })
   })
-  return { track, read, tracker, end: Scope.close(scope, Exit.void) }
+  return { track, read, tape, tracker, end: Scope.close(scope, Exit.void) }
 })
 
 /** Two accounts: one tracks every wallet from the beginning, one some of them later. */
@@ -162,6 +166,37 @@ const restarts = (name: string, stores: Layer.Layer<MarketStorePorts>) => {
         assert.deepStrictEqual(shown(after.tracker), expected)
         yield* steady.end
         yield* after.end
+      }).pipe(Effect.scoped)
+    )
+
+    it.live("have the same figures once missed blocks were read again", () =>
+      Effect.gen(function* () {
+        const chain = chainOf(9)
+        const [whole, cut] = [yield* service, yield* service]
+        const steady = yield* start(whole, watches)
+        steady.track()
+        yield* steady.read(chain)
+        const node = { isWhole: false }
+        const again: TradeFeed["Service"]["again"] = (slot) =>
+          Effect.sync(() => {
+            const batch = node.isWhole ? chain.find((block) => block.slot === slot) : undefined
+            return batch === undefined
+              ? { _tag: "Missing", reason: "missing" }
+              : { _tag: "Block", batch, parentSlot: slot - 1 }
+          })
+        const gapped = yield* start(cut, watches, again)
+        gapped.track()
+        const [before, after, last] = [chain.slice(0, 150), chain.slice(160, -1), chain.slice(-1)]
+        yield* gapped.read(before)
+        yield* gapped.read(after.map((block, at) => (at === 0 ? { ...block, afterGap: true } : block)))
+        const told = gapped.tracker.pnlSnapshotOf(sinces, 1000, timeOf(BLOCKS))
+        assert.isTrue(told.summaries.every(({ coverage }) => coverage.reason === "source_gap"))
+        node.isWhole = true
+        yield* until(() => gapped.tape.gaps().length === 0)
+        yield* gapped.read(last)
+        assert.deepStrictEqual(shown(gapped.tracker), shown(steady.tracker))
+        yield* steady.end
+        yield* gapped.end
       }).pipe(Effect.scoped)
     )
 
