@@ -76,12 +76,13 @@ const main = async (rpc: string, caller: Caller): Promise<number> => {
   const wanted = (await tradersOf(rpc, walletCount)).filter((wallet) => !before.has(wallet))
   const begun = await newestSlot(rpc)
   await track(caller, wanted)
+  const tracked = await newestSlot(rpc)
   try {
     // Figures of wallets that were tracked before come from blocks that the node may no longer have.
     const sinces = new Map(Array.from(await trackedSince(caller)).filter(([wallet]) => !before.has(wallet)))
     const live = new LiveFigures(caller)
     await live.open()
-    const chain = new ChainFigures(rpc, sinces, begun)
+    const chain = new ChainFigures(rpc, sinces, { from: begun, tracked })
     const reports = await watch({ caller, rpc, chain, live }, Array.from(sinces.keys()), begun)
     live.close()
     const last = reports.at(-1)

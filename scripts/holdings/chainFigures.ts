@@ -28,19 +28,29 @@ export const newestSlot = async (rpc: string): Promise<number> =>
 export const isWhole = ({ holding, lots, realized }: RawPosition): boolean =>
   realized !== null && holding === lots.known
 
+/** Slots of a check: the first that is read, and the newest when the service answered that it tracks the wallets. */
+export interface CheckedSlots {
+  readonly from: number
+  readonly tracked: number
+}
+
 /** Reads the blocks from a slot on. Each wallet counts from its own second on. */
 export class ChainFigures {
   readonly #rpc: string
   readonly #sinces: ReadonlyMap<string, number>
   /** A reading for each second. */
   readonly #readings: ReadonlyMap<number, ReturnType<typeof makeReading>>
+  /** Transactions of each reading up to the slot at which the wallets were tracked. */
+  readonly #untracked = new Map<number, number>()
+  readonly #tracked: number
   #from: number
 
-  constructor(rpc: string, sinces: ReadonlyMap<string, number>, from: number) {
+  constructor(rpc: string, sinces: ReadonlyMap<string, number>, { from, tracked }: CheckedSlots) {
     this.#rpc = rpc
     this.#sinces = sinces
     this.#readings = new Map(Array.from(sinces.values(), (sinceMs) => [sinceMs, makeReading()] as const))
     this.#from = from
+    this.#tracked = tracked
   }
 
   /** Reads the blocks up to the newest. */
@@ -50,6 +60,9 @@ export class ChainFigures {
       for (const [sinceMs, reading] of this.#readings) {
         if (block.blockTime * 1000 >= sinceMs) {
           reading.add(block)
+          if (block.slot <= this.#tracked) {
+            this.#untracked.set(sinceMs, reading.counts.transactions)
+          }
         }
       }
     }
@@ -60,6 +73,19 @@ export class ChainFigures {
   counts() {
     const [oldest] = Array.from(this.#readings).toSorted(([a], [b]) => a - b)
     return oldest?.[1].counts ?? makeReading().counts
+  }
+
+  /**
+   * Mints that a wallet sent or received before the service knew that it is tracked. Trades of that time are known to
+   * the service, transfers are not.
+   */
+  unseenTransfers(wallet: string): ReadonlySet<string> {
+    const sinceMs = this.#sinces.get(wallet) ?? 0
+    const untracked = this.#untracked.get(sinceMs) ?? 0
+    const events = this.#readings.get(sinceMs)?.events.get(wallet) ?? []
+    return new Set(
+      events.flatMap(({ mint, trades, transaction }) => (transaction < untracked && trades.length === 0 ? [mint] : []))
+    )
   }
 
   /** The positions that a wallet traded since its second, from the blocks read. */

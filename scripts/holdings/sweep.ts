@@ -49,7 +49,7 @@ const compared = async (
   { listed, ...of }: Awaited<ReturnType<typeof figuresNow>>,
   isRead: boolean
 ): Promise<WalletVerdict> => {
-  const verdict = verdictOf({ ...of, book: chain.bookOf(of.wallet, listed) })
+  const verdict = verdictOf({ ...of, book: chain.bookOf(of.wallet, listed), unseen: chain.unseenTransfers(of.wallet) })
   if (!isRead || verdict.differences.length > 0) {
     return verdict
   }

@@ -1,5 +1,5 @@
 /** Compares the figures of one wallet with the chain. Pure. */
-import type { Book } from "../recompute/book.ts"
+import type { Book, RawPosition } from "../recompute/book.ts"
 import { type HeldUnits, isWhole } from "./chainFigures.ts"
 import type { LivePosition, LiveSummary } from "./liveFigures.ts"
 
@@ -25,6 +25,8 @@ export interface WalletFigures {
   readonly units: HeldUnits
   /** Positions by the blocks since the wallet is tracked. */
   readonly book: Book
+  /** Mints with transfers that the service cannot have seen. */
+  readonly unseen: ReadonlySet<string>
   readonly live: ReadonlyMap<string, LivePosition>
   readonly summary: LiveSummary | null
 }
@@ -63,28 +65,33 @@ export const readDifferences = (
   read: ReadonlyArray<ReadPosition>
 ): ReadonlyArray<HoldingDifference> => different(holdingsOf(of, "holding", read))
 
-const kindOf = ({ book, summary }: WalletFigures): WalletKind => {
-  const positions = Array.from(book.values())
+/** True where the service has seen every cost. */
+const isSeenWhole = ({ unseen }: Pick<WalletFigures, "unseen">, mint: string, position: RawPosition): boolean =>
+  !unseen.has(mint) && isWhole(position)
+
+const kindOf = ({ book, summary, unseen }: WalletFigures): WalletKind => {
+  const positions = Array.from(book)
   if (positions.length === 0) {
     return "idle"
   }
-  if (!positions.every(isWhole)) {
+  if (!positions.every(([mint, position]) => isSeenWhole({ unseen }, mint, position))) {
     return "partly"
   }
   return (summary?.known.unmarkedPositions ?? 0) > 0 ? "unmarked" : "strict"
 }
 
 /** Sums that have to be known and are null. */
-const unknownSums = ({ book, live, summary, wallet }: WalletFigures, kind: WalletKind) => {
+const unknownSums = ({ book, live, summary, unseen, wallet }: WalletFigures, kind: WalletKind) => {
   const missing = (mint: string | null, field: string) => ({ wallet, mint, field, service: null, chain: "known" })
   const positions = Array.from(book).flatMap(([mint, position]) => {
     const shown = live.get(mint)
     if (shown === undefined) {
       return [missing(mint, "live position")]
     }
-    const isRealized = !isWhole(position) || shown.realized !== null
+    const isKnown = isSeenWhole({ unseen }, mint, position)
+    const isRealized = !isKnown || shown.realized !== null
     const isMarked = shown.markUsd !== null || shown.holding === "0"
-    const isTotal = !isWhole(position) || !isMarked || shown.total !== null
+    const isTotal = !isKnown || !isMarked || shown.total !== null
     return [...(isRealized ? [] : [missing(mint, "realized")]), ...(isTotal ? [] : [missing(mint, "total")])]
   })
   if (kind === "idle") {

@@ -10,13 +10,20 @@ import { eventsOf, type WalletEvent } from "./walletEvents.ts"
 import { compareResults, compareTrades, type ServiceResults, type ServiceTrade } from "./walletRows.ts"
 
 /**
- * The events of wallets in the order of the chain, and counts: of blocks, of events, of those that are transfers of a traded
+ * The events of wallets in the order of the chain, and counts: of blocks, of transactions, of events, of those that are transfers of a traded
  * mint, of those that leave another sum over the accounts they name than the wallet has, and of swaps of two tokens.
  */
 export interface WalletReading {
   readonly events: ReadonlyMap<string, ReadonlyArray<WalletEvent>>
   readonly accounts: NamedAccounts
-  readonly counts: { blocks: number; events: number; transfers: number; partial: number; tokenSwaps: number }
+  readonly counts: {
+    blocks: number
+    transactions: number
+    events: number
+    transfers: number
+    partial: number
+    tokenSwaps: number
+  }
 }
 
 /** A reading that has begun with no block. `add` takes them in order. */
@@ -24,9 +31,8 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
   const byWallet = new Map<string, Array<WalletEvent>>()
   const traded = new Set<string>()
   const accounts = new NamedAccounts()
-  const counts = { blocks: 0, events: 0, transfers: 0, partial: 0, tokenSwaps: 0 }
+  const counts = { blocks: 0, transactions: 0, events: 0, transfers: 0, partial: 0, tokenSwaps: 0 }
   const price = makeSolPrice()
-  const state = { transactions: 0 }
   const take = (event: WalletEvent): void => {
     const { mint, trades, wallet } = event
     accounts.add(wallet, mint, event.accounts)
@@ -50,7 +56,7 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
     price.add(read.flatMap(({ legs }) => solSwapsOf(legs, blockTime)))
     const rate = price.at(blockTime)
     for (const { legs, read: each } of read) {
-      const events = eventsOf(each, legs, { rate, transaction: state.transactions++ })
+      const events = eventsOf(each, legs, { rate, transaction: counts.transactions++ })
       events.forEach(take)
       counts.tokenSwaps +=
         new Set(events.filter(({ trades }) => trades.length > 0).map(({ mint }) => mint)).size > 1 ? 1 : 0

@@ -69,12 +69,13 @@ describe.runIf(TestDatabase.isAvailable)("the figures of tracked wallets over th
         const followed = wallets.flatMap(({ address, label }) => (label === "validator" ? [] : [address]))
         const live = new LiveFigures(caller)
         yield* Effect.addFinalizer(() => Effect.sync(() => live.close()))
-        const sinces = yield* Effect.promise(async () => {
+        const { sinces, tracked } = yield* Effect.promise(async () => {
           await track(caller, followed)
+          const tracked = await newestSlot(rpcUrl)
           await live.open()
-          return trackedSince(caller)
+          return { sinces: await trackedSince(caller), tracked }
         })
-        const chain = new ChainFigures(rpcUrl, sinces, begun)
+        const chain = new ChainFigures(rpcUrl, sinces, { from: begun, tracked })
         const reads = new Set(followed.slice(0, READS))
         // Blocks that were missed under load are read again once there are further blocks.
         const look = Effect.gen(function* () {
