@@ -16,6 +16,7 @@ const entries = {
   main: pathOf("../src/main.ts"),
   simulatorWorker: pathOf("../src/simulator/simulatorWorker.ts"),
   blockWorker: pathOf("../src/chain/decoding/blockWorker.ts"),
+  rawBlockWorker: pathOf("../src/chain/recording/rawBlockWorker.ts"),
   proofWorker: pathOf("../src/quotes/execution/proofWorker.ts"),
   geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts")
 }

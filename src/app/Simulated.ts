@@ -18,6 +18,7 @@ import * as AccountScanRpc from "../chain/rpc/AccountScanRpc.ts"
 import * as ChainFeedRpc from "../chain/accounts/ChainFeedRpc.ts"
 import * as ChainFeedGeyser from "../chain/geyser/ChainFeedGeyser.ts"
 import * as ProgramWritesGeyser from "../chain/geyser/ProgramWritesGeyser.ts"
+import { recordedWhereAsked } from "../chain/recording/Recorder.ts"
 import * as TokenAccountsRpc from "../chain/rpc/TokenAccountsRpc.ts"
 import * as TransactionHistoryRpc from "../chain/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../chain/rpc/TransactionStatusRpc.ts"
@@ -45,7 +46,7 @@ export const market = Layer.unwrap(
   Effect.map(SimulatorThread, (place) => {
     const { geyserUrl, mints, pastSlots, rpcUrl } = place
     return Layer.mergeAll(
-      accountsOf(place),
+      accountsOf(place).pipe(recordedWhereAsked({ rpcUrl })),
       Layer.succeed(DefaultSearchRate, null),
       AccountScanRpc.layer({ rpcUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),

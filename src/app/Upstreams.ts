@@ -24,6 +24,7 @@ import * as AccountScanRpc from "../chain/rpc/AccountScanRpc.ts"
 import type { ChainFeed } from "../chain/ChainFeed.ts"
 import type { ChainUnavailable } from "../chain/ChainUnavailable.ts"
 import * as ChainFeedDump from "../chain/accounts/ChainFeedDump.ts"
+import { recordedWhereAsked } from "../chain/recording/Recorder.ts"
 import { TokenAccounts } from "../chain/rpc/TokenAccounts.ts"
 import * as TokenAccountsRpc from "../chain/rpc/TokenAccountsRpc.ts"
 import { TransactionHistory } from "../chain/rpc/TransactionHistory.ts"
@@ -52,7 +53,7 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
  * `GEYSER_URL` where it is set.
  */
 const node = Layer.mergeAll(
-  accounts,
+  accounts.pipe(recordedWhereAsked()),
   AccountScanRpc.layer(),
   TransactionStatusRpc.layer(),
   TransactionHistoryRpc.layer(),

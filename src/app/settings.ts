@@ -31,6 +31,7 @@ import { blockSettings } from "../chain/blocks/BlockFeedRpc.ts"
 import { geyserPatience } from "../chain/geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../chain/geyser/geyserSettings.ts"
 import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../chain/rpc/rpcSettings.ts"
+import { isRecording, recordBounds, recordDir } from "../chain/recording/recordSettings.ts"
 import { statusTimeout } from "../chain/rpc/TransactionStatusRpc.ts"
 import { busMib } from "../storage/bus/BlockBus.ts"
 import { clickHouseSettings, clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
@@ -72,6 +73,9 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   Config.flatMap(geyserEndpoints(), ({ length }) => (length === 0 ? Config.succeed([]) : rpcUrlSetting)),
   geyserPatience,
   statusTimeout,
+  isRecording,
+  recordBounds,
+  recordDir,
   staleAfter,
   quoteEngine,
   preloadedMints([]),

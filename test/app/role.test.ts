@@ -30,6 +30,14 @@ it.effect.each(["ingest", "api", "live", "keeper"])(
     })
 )
 
+it.effect("refuses to record in a part of a service", () =>
+  Effect.gen(function* () {
+    const settings = { ROLE: "ingest", RECORD: "on", DATABASE_URL, VALKEY_URL, SOLANA_RPC_URL }
+    assert.include(yield* refusal(settings), "fathom: RECORD=on needs ROLE=all")
+    yield* checkRole.pipe(withEnv({ RECORD: "on" }))
+  })
+)
+
 it.effect("refuses an unknown role", () =>
   Effect.map(refusal({ ROLE: "reader" }), (message) => assert.match(`${message}`, /^fathom: ROLE: /u))
 )

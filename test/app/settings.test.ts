@@ -146,6 +146,7 @@ describe("checkedSettings", () => {
         "DATABASE_URL",
         "DATA_DIR",
         "DATABASE_DIRECT_URL",
+        "RECORD_DIR",
         "CLICKHOUSE_SPOOL",
         "SIMULATOR_SEED",
         "SIMULATOR_FUNDING_UNREAD"

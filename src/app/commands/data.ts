@@ -1,6 +1,8 @@
-/** `data`: backs the database up, restores and checks a backup, and exports trades and candles to files. */
+/** `data`: backs the database up, restores and checks a backup, exports trades and candles, and reads recordings. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { summarizeRecording } from "../../chain/recording/readRecording.ts"
+import { recordDir } from "../../chain/recording/recordSettings.ts"
 import { backUp } from "../../storage/backup/backUp.ts"
 import type { BackupSummary } from "../../storage/backup/format.ts"
 import { verifyBackup } from "../../storage/backup/readBackup.ts"
@@ -112,8 +114,41 @@ const exported = Command.make(
     })
 ).pipe(Command.withDescription("Write stored trades or candles to a Parquet, CSV or NDJSON file"))
 
+const KIB = 1024
+
+/** Size for reading. */
+const sizeText = (bytes: number): string =>
+  bytes < KIB * KIB ? `${(bytes / KIB).toFixed(1)} KiB` : `${(bytes / KIB / KIB).toFixed(1)} MiB`
+
+const recording = Command.make(
+  "recording",
+  {
+    folder: Argument.String("folder").pipe(
+      Argument.withDescription("Folder of the recording; by default RECORD_DIR"),
+      Argument.optional
+    ),
+    json
+  },
+  ({ folder, json }) =>
+    Effect.gen(function* () {
+      const path = Option.isSome(folder) ? folder.value : yield* recordDir
+      const summary = yield* summarizeRecording(path)
+      const { accountBytes, accounts, blockBytes, blocks, bytes, covered, files, gaps, torn, writes } = summary
+      const slots = covered.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+      const share = (part: number, count: number) => (count === 0 ? "unknown" : sizeText(part / count))
+      const lines = [
+        `${path}: ${files} files, ${sizeText(bytes)}, ${accounts} accounts, ${writes} writes, ${blocks} blocks`,
+        `Slots with the state of every followed account: ${covered.map(({ from, to }) => `${from} to ${to}`).join(", ") || "none"}`,
+        `The accounts of a slot take ${share(accountBytes, slots)}, a block takes ${share(blockBytes, blocks)}`,
+        ...(gaps > 0 ? [`Blocks are missing in ${gaps} places`] : []),
+        ...(torn > 0 ? [`${torn} files end in the middle of an entry and are read up to it`] : [])
+      ]
+      yield* Console.log(json ? JSON.stringify({ folder: path, slots, ...summary }) : lines.join("\n"))
+    })
+).pipe(Command.withDescription("Say which slots a recording covers and what a slot takes"))
+
 /** Backs up, restores, verifies and exports. The exit code is 1 when anything is refused. */
 export const command = Command.make("data").pipe(
-  Command.withDescription("Back up and restore the database, and export its trades"),
-  Command.withSubcommands([backup, restored, verify, exported])
+  Command.withDescription("Back up and restore the database, export its trades, and look at recordings"),
+  Command.withSubcommands([backup, restored, verify, exported, recording])
 )
