@@ -24,6 +24,9 @@ import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
 import { callsOf, ticketPolicy } from "../src/live/tickets.ts"
 import { MOST_MESSAGES } from "../src/live/market/MarketHub.ts"
 import { WalletTradesQuery, WalletTransfersQuery } from "../src/api/Wallets.ts"
+import { MOST_RANGES, MOST_SCREENED_ROWS, MOST_SHOWN } from "../src/api/Screen.ts"
+import { MOST_ROWS } from "../src/market/reads/movement.ts"
+import { MOST_EXAMINED } from "../src/market/reads/screenView.ts"
 import { shareOfBatch } from "../src/wallets/walletShare.ts"
 import { MOST_EXACT_OUT_HOPS } from "../src/quotes/exactOutPath.ts"
 
@@ -104,6 +107,7 @@ describe("docs/limits.md", () => {
     ["exit check", itemsOf("ExitCheckRequest", "ladder")],
     ["several quotes", itemsOf("SpotQuotesRequest", "quotes")],
     ["quote of an exact output", [MOST_EXACT_OUT_HOPS]],
+    ["screen of tokens", [MOST_RANGES, MOST_SHOWN, 1, MOST_SCREENED_ROWS, MOST_EXAMINED, MOST_ROWS]],
     ["cursor of top traders", [LIMITS.lifeMs / 1000]]
   ] as const)("has the numbers of %s", (name, numbers) => {
     assert.deepStrictEqual(numbersIn(rows.get(name)), [...numbers])
@@ -174,6 +178,7 @@ describe("docs/limits.md", () => {
       "exit check of a wallet",
       "cursor of top traders",
       "slippage",
+      "screen of tokens",
       "text of a search",
       "quote stream",
       "usage"

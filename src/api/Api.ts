@@ -16,6 +16,7 @@ import { PerpsGroup } from "./Perps.ts"
 import { PoolsGroup } from "./Pools.ts"
 import { PriceHistoryGroup } from "./PriceHistory.ts"
 import { RoutingGroup } from "./Routing.ts"
+import { ScreenGroup } from "./Screen.ts"
 import { SearchGroup } from "./Search.ts"
 import { SessionsGroup } from "./Sessions.ts"
 import { SpotGroup } from "./Spot.ts"
@@ -50,6 +51,7 @@ const contract = HttpApi.make("fathom")
   .add(PoolsGroup)
   .add(PriceHistoryGroup)
   .add(TokenBatchGroup)
+  .add(ScreenGroup)
   .add(LaunchesGroup)
   .add(SearchGroup)
   .add(WalletsGroup)

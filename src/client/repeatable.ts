@@ -16,6 +16,7 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "tokens.prices": "reads",
   "priceHistory.atMany": "reads",
   "tokenBatch.read": "reads",
+  "screen.tokens": "reads",
   "wallets.summary": "reads",
   "tracker.track": "with-key",
   "tracker.trackBatch": "with-key",

@@ -17,6 +17,14 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "priceHistory.atMany": ({ mint }) => ({ body: { points: [{ mint, at: 1_700_000_000 }] } }),
   "tokenBatch.list": ({ mint }) => ({ query: { addresses: `${mint},${nowhere}` } }),
   "tokenBatch.read": ({ mint }) => ({ body: { addresses: [mint, nowhere] } }),
+  "screen.tokens": () => ({
+    body: {
+      ranges: [{ statistic: "trades.5m", min: "2", unknown: "include" }],
+      sort: { statistic: "volumeUsd.5m", direction: "desc" },
+      show: ["liquidityUsd", "holders"],
+      limit: 2
+    }
+  }),
   "launches.list": () => ({ query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
   "search.tokens": () => ({ query: { q: "usdc", limit: "5" } }),
@@ -33,6 +41,7 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },
   "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
   "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
+  "screen.tokens": { 409: onTape({ body: { limit: 1 } }, 63) },
   "search.tokens": { 409: onTape({ query: { q: "xmpl", limit: "1" } }, 63) },
   "tokens.holders": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "tokens.metadata": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },

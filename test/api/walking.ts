@@ -78,7 +78,12 @@ export const walk = Effect.fnUntraced(function* (operation: Operation, way: Way,
     const first = yield* send(operation, request)
     judge(operation, first)
     yield* setSecond(NOW + way.staleCursorAfter)
-    const old = yield* send(operation, { ...request, query: { ...request.query, cursor: cursorIn(first.text) } })
+    const cursor = cursorIn(first.text)
+    const next =
+      request.body === undefined
+        ? { ...request, query: { ...request.query, cursor } }
+        : { ...request, body: { ...Object(request.body), cursor } }
+    const old = yield* send(operation, next)
     yield* setSecond(NOW)
     return old
   }

@@ -9,6 +9,7 @@ const titles: Readonly<Record<string, string>> = {
   marketStreams: "Market event streams",
   tokens: "Tokens",
   tokenBatch: "Tokens in batches",
+  screen: "Tokens by statistics",
   priceHistory: "Prices in the past",
   launches: "Launches",
   search: "Search",

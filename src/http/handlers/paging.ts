@@ -5,9 +5,9 @@ import { InvalidCursor } from "../../api/errors/problems.ts"
 import type { Pin } from "../../market/memory/PinnedViews.ts"
 import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
 
-const malformed = () =>
+const malformed = (place: "body" | "query" = "query") =>
   new InvalidCursor({
-    error: { message: catalogue.invalid_cursor.message, details: [{ in: "query", field: "cursor", issue: "format" }] }
+    error: { message: catalogue.invalid_cursor.message, details: [{ in: place, field: "cursor", issue: "format" }] }
   })
 
 /**
@@ -48,13 +48,17 @@ const TIMELESS = 0
 export const writePin = (sealed: Selectors, { origin, place, untilMs, view }: Pin): string =>
   writeCursor(sealed, [origin, String(view), String(place), String(untilMs)], TIMELESS)
 
-/** The page that a cursor names; null without a cursor, for the first page. */
-export const readPin = (sealed: Selectors, cursor: string | undefined): Effect.Effect<Pin | null, InvalidCursor> => {
+/** The page that a cursor names; null without a cursor, for the first page. `place`: where the caller sent it. */
+export const readPin = (
+  sealed: Selectors,
+  cursor: string | undefined,
+  place: "body" | "query" = "query"
+): Effect.Effect<Pin | null, InvalidCursor> => {
   if (cursor === undefined) {
     return Effect.succeed(null)
   }
-  const [origin, view, place, untilMs] = readCursor(cursor, sealed, TIMELESS) ?? []
+  const [origin, view, row, untilMs] = readCursor(cursor, sealed, TIMELESS) ?? []
   return origin === undefined
-    ? Effect.fail(malformed())
-    : Effect.succeed({ origin, view: Number(view), place: Number(place), untilMs: Number(untilMs) })
+    ? Effect.fail(malformed(place))
+    : Effect.succeed({ origin, view: Number(view), place: Number(row), untilMs: Number(untilMs) })
 }

@@ -58,6 +58,7 @@ export interface ContractDocument {
 const READS_BY_POST = new Set([
   "routing.route",
   "spot.exitCheck",
+  "screen.tokens",
   "spot.quotes",
   "tokenBatch.read",
   "tokens.prices",

@@ -51,6 +51,7 @@ import * as Perps from "../handlers/Perps.ts"
 import * as Pools from "../handlers/Pools.ts"
 import * as PriceAt from "../handlers/PriceHistory.ts"
 import * as Routing from "../handlers/Routing.ts"
+import * as Screen from "../handlers/Screen.ts"
 import * as Search from "../handlers/Search.ts"
 import * as Sessions from "../handlers/Sessions.ts"
 import * as Spot from "../handlers/Spot.ts"
@@ -168,6 +169,7 @@ const handlers = Layer.mergeAll(
   Pools.layer,
   PriceAt.layer,
   TokenBatch.layer,
+  Screen.layer,
   Launches.layer,
   Search.layer,
   Tracker.layer,

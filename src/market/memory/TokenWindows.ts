@@ -63,6 +63,7 @@ export interface TokenWindow {
 /** One token in one rolling window in plain numbers, for scans. The same object is filled for every token. */
 export class TokenGlance {
   trades = 0
+  buys = 0
   traders = 0
   /** Trades whose volume is unknown. */
   unpriced = 0
@@ -343,6 +344,7 @@ export class TokenWindows {
     const at = this.records.at(token)
     const left = at + LEFT + window * LEFT_CELLS
     glance.trades = (cells[at + TRADES] ?? 0) - (cells[left + TRADES] ?? 0)
+    glance.buys = (cells[at + BUYS] ?? 0) - (cells[left + BUYS] ?? 0)
     glance.unpriced = (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0)
     glance.volume = wideDifference(cells, at + VOLUME, left + VOLUME)
     glance.traders = cells[at + TRADERS + window] ?? 0

@@ -13,6 +13,7 @@ import {
 } from "../../api/schemas/MarketViews.ts"
 import type { LaunchUnknown } from "../../api/schemas/LaunchView.ts"
 import type { PriceAt, PriceMoment } from "../../api/schemas/PriceAt.ts"
+import type { ScreenRow } from "../../api/schemas/TokenScreen.ts"
 import type { TokenStats } from "../../api/schemas/TokenStats.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
 import { PoolBook } from "../../quotes/pools/PoolBook.ts"
@@ -33,8 +34,12 @@ import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
 import { largestTrades } from "./largestTrades.ts"
 import { largestWindows, rangeRequest, statsCoverage, tokenStats as statsOf, withLargest } from "./tokenStats.ts"
-import { discoveryRow, movementRow, type RankedPage, statusOf } from "./pages.ts"
+import { discoveryRow, movementRow, screenRow, type RankedPage, statusOf } from "./pages.ts"
+import { type ScreenSelectors, screenView } from "./screenView.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
+
+/** Most screens that pages can be read of at once. Their rows are wider than those of other rankings. */
+const MOST_SCREENS = 64
 
 /** Data with its status, coverage and observation time. */
 export interface MarketAnswer<A> extends MarketKnowledge {
@@ -91,6 +96,11 @@ export class MarketReader extends Context.Service<
       selectors: MovementSelectors,
       page: PageRequest
     ): Effect.Effect<RankedPage<MovementRow>, MarketUnavailable | ViewExpired>
+    /** Tokens in ranges of their statistics. */
+    screen(
+      selectors: ScreenSelectors,
+      page: PageRequest
+    ): Effect.Effect<RankedPage<ScreenRow>, MarketUnavailable | ViewExpired>
     /** Tokens by the stage of their launch. */
     discovery(
       selectors: DiscoverySelectors,
@@ -115,6 +125,7 @@ export class MarketReader extends Context.Service<
           Effect.forEach(mints, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), { discard: true })
         const movements = yield* makeRankedPages<MovementRow>(warm)
         const discoveries = yield* makeRankedPages<DiscoveryRow>(warm)
+        const screens = yield* makeRankedPages<ScreenRow>(warm, MOST_SCREENS)
 
         const nowAtOnce = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
           tape.heardAtMs() === null
@@ -153,6 +164,16 @@ export class MarketReader extends Context.Service<
           return { ...page, ...stateNow(page, views.coverage(selectors.window, nowMs), lackingNow(tape, nowMs)), data }
         })
 
+        const screen = Effect.fnUntraced(function* (selectors: ScreenSelectors, request: PageRequest) {
+          const nowMs = yield* now
+          const make = Effect.suspend(() =>
+            screenView(sources, selectors, views.contextAt(nowMs), views.coverage("24h", nowMs))
+          )
+          const page = yield* screens(selectors, request, nowMs, make)
+          const data = page.data.map((row) => screenRow(row, nowMs))
+          return { ...page, ...stateNow(page, views.coverage("24h", nowMs), lackingNow(tape, nowMs)), data }
+        })
+
         const { chartWith, ...charts } = makeCharts(tape, tokens, yield* EvmCandles)
 
         const tokenStats = Effect.fnUntraced(function* (mint: Mint, from: number | null) {
@@ -185,6 +206,7 @@ export class MarketReader extends Context.Service<
           overview: (window) => Effect.map(now, (nowMs) => views.overview(window, nowMs)),
           movement: (selectors, request) => Effect.andThen(tape.restored, movementNow(selectors, request)),
           movementNow,
+          screen,
           discovery
         })
       })

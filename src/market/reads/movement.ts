@@ -38,6 +38,8 @@ export interface RankedView<Row> {
   readonly expiresAtMs: number | null
   /** Tokens whose names, supply or pools are not loaded. */
   readonly unloaded: ReadonlyArray<Mint>
+  /** How many tokens there were, and how many of them were examined; only for screens. */
+  readonly screened?: { readonly tokens: number; readonly examined: number }
 }
 
 /** The most rows of a ranking, and the most tokens that are examined for them. */

@@ -18,11 +18,15 @@ const LIMITS = { lifeMs: 60_000, most: 256, sharedMs: 2000 }
 const keyOf = (selectors: object): string =>
   JSON.stringify(selectors, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
 
-/** Pages of pinned rankings. `warm` gets the tokens of a new view whose pools are not loaded. */
+/**
+ * Pages of pinned rankings, at most `most` rankings at once. `warm` gets the tokens of a new view whose pools are not
+ * loaded.
+ */
 export const makeRankedPages = Effect.fnUntraced(function* <Row>(
-  warm: (mints: ReadonlyArray<Mint>) => Effect.Effect<void>
+  warm: (mints: ReadonlyArray<Mint>) => Effect.Effect<void>,
+  most = LIMITS.most
 ) {
-  const views = new PinnedViews<RankedView<Row>>(crypto.randomUUID(), LIMITS)
+  const views = new PinnedViews<RankedView<Row>>(crypto.randomUUID(), { ...LIMITS, most })
   // A view is made once for all callers that wait for it.
   const making = yield* Semaphore.make(1)
 

@@ -13,6 +13,7 @@ import {
   type Scalar,
   unavailable
 } from "../../domain/Scalar.ts"
+import type { TokenWindow } from "../memory/TokenWindows.ts"
 import type { Market } from "../tape/Market.ts"
 import { tokenRef, type TokenSources } from "./tokenRef.ts"
 import { windowNames, type WindowName } from "../model/windows.ts"
@@ -53,13 +54,46 @@ interface StatsSums extends Omit<TokenStats, "windows"> {
   readonly windows: ReadonlyArray<WindowSums>
 }
 
-/** One window of a token. */
-const windowStats = (tape: Market["Service"], mint: Mint, window: WindowName, { life, nowMs }: Now): WindowSums => {
+/** Everything in one window of a token that blocks change. */
+export interface WindowReading {
+  readonly window: WindowName
+  readonly from: number
+  readonly covered: Coverage
+  readonly held: TokenWindow
+  readonly isYoung: boolean
+  /** Nano-dollars bought; null when unknown, or not read. */
+  readonly bought: bigint | null
+}
+
+/** Reads one window of a token. `withSides` also reads what was bought, from its bars. */
+export const readWindow = (
+  tape: Market["Service"],
+  mint: Mint,
+  window: WindowName,
+  { nowMs, withSides }: { readonly nowMs: number; readonly withSides: boolean }
+): WindowReading => {
   const from = windowStart(tape, window)
-  // A swap for USDC is counted for the other token, so none is counted for USDC itself.
-  const covered = mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, window, nowMs)
   const held = tape.state.window(mint, window) ?? NOTHING
-  const bought = held.trades === 0 ? 0n : tape.state.boughtSince(mint, window === "5m" ? "1s" : "1m", from)
+  return {
+    window,
+    from,
+    // A swap for USDC is counted for the other token, so none is counted for USDC itself.
+    covered: mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, window, nowMs),
+    held,
+    isYoung: isYoungIn(tape, mint, window),
+    bought: !withSides
+      ? null
+      : held.trades === 0
+        ? 0n
+        : tape.state.boughtSince(mint, window === "5m" ? "1s" : "1m", from)
+  }
+}
+
+/** One window of a token. */
+export const windowStats = (
+  { bought, covered, from, held, isYoung, window }: WindowReading,
+  life: Lifetime
+): WindowSums => {
   const price = (value: number | null) => {
     const rational = priceRational(value)
     return measured("usd", rational === null ? null : decimalText(rational), covered, life)
@@ -74,7 +108,7 @@ const windowStats = (tape: Market["Service"], mint: Mint, window: WindowName, { 
     )
   const count = (value: number) => measured("count", String(value), covered, life)
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
-  const change = changeIn({ held, isYoung: isYoungIn(tape, mint, window) })
+  const change = changeIn({ held, isYoung })
   const isUnknown = bought === null || (held.unpriced > 0 && held.unpriced === held.trades)
   return {
     window,
@@ -151,7 +185,9 @@ export const tokenStats = (
   const { complete, reason, requestedFromMs } = chart.knowledge.coverage
   return {
     token: tokenRef(sources, mint),
-    windows: windowNames.map((window) => windowStats(sources.tape, mint, window, { life, nowMs })),
+    windows: windowNames.map((window) =>
+      windowStats(readWindow(sources.tape, mint, window, { nowMs, withSides: true }), life)
+    ),
     range: {
       fromMs: requestedFromMs,
       resolutionMs: chart.data.resolutionMs,

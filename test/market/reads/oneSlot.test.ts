@@ -8,6 +8,8 @@ import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import { discoveryView } from "../../../src/market/reads/discovery.ts"
+import { screenView } from "../../../src/market/reads/screenView.ts"
+import { HolderReader } from "../../../src/tokens/HolderReader.ts"
 import { movementView } from "../../../src/market/reads/movement.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { bareViews, tokens } from "./bareViews.ts"
@@ -100,6 +102,39 @@ describe("a view of the market", () => {
       const { rows } = yield* meanwhile(view, next)
       assert.lengthOf(rows, TOKENS)
       assert.deepStrictEqual(valuesOf(rows), ["2 1 1"])
+    })
+  )
+
+  it.effect("shows every screened token at one slot", () =>
+    Effect.gen(function* () {
+      const { next, nowMs, sources, views } = yield* world
+      const selectors = {
+        ranges: [],
+        mints: null,
+        launchpads: null,
+        platforms: null,
+        venues: null,
+        creator: null,
+        graduated: null,
+        mintAuthority: null,
+        freezeAuthority: null,
+        sort: { statistic: "trades.5m", direction: "desc" },
+        show: ["priceUsd", "traders.5m"]
+      } as const
+      const screened = { ...sources, holders: Context.get(Context.empty(), HolderReader) }
+      const view = Effect.suspend(() =>
+        screenView(screened, selectors, views.contextAt(nowMs), views.coverage("24h", nowMs))
+      )
+      const { rows } = yield* meanwhile(view, next)
+      assert.lengthOf(rows, TOKENS)
+      const seen = new Set(
+        rows.map(({ values }) =>
+          Object.values(values)
+            .map(({ value }) => value)
+            .join(" ")
+        )
+      )
+      assert.deepStrictEqual(Array.from(seen), ["1 2 1"])
     })
   )
 
