@@ -9,6 +9,7 @@ import {
   type Recomputed
 } from "./compare.ts"
 import { compareMarketValues } from "./compareSupply.ts"
+import { compareScreen } from "./compareScreen.ts"
 import { compareLiquidity, comparePoolVolumes } from "./comparePools.ts"
 import type { Findings } from "./differences.ts"
 import { SOL } from "./legs.ts"
@@ -35,6 +36,7 @@ export const comparisons = (mints: ReadonlyArray<string>): ReadonlyArray<Compari
         (service, found, findings) =>
           compareMovement(service, found, findings, window, rank)
     ),
+    (service, found, findings) => compareScreen(service, found, findings, window),
     (service, found, findings) => compareOverview(service, found, findings, window),
     (service, found, findings) => compareLighthouse(service, found, findings, window, keys)
   ]),

@@ -114,6 +114,18 @@ export interface WireMarketValues {
   readonly supply: { readonly applied: string; readonly value: string | null } | null
 }
 
+/** Body of a screen of tokens. */
+export interface ScreenQuery {
+  readonly ranges: ReadonlyArray<{ readonly statistic: string; readonly min: string }>
+  readonly sort: { readonly statistic: string; readonly direction: string }
+  readonly show: ReadonlyArray<string>
+}
+
+export interface WireScreened {
+  readonly token: { readonly address: string }
+  readonly values: Readonly<Record<string, WireScalar>>
+}
+
 /** A running service, or one in the same process. */
 export interface Service {
   /** The newest slot that its answers show: no older than at the time of the call. */
@@ -121,6 +133,7 @@ export interface Service {
   bars(mint: string, query: BarsQuery): Promise<ReadonlyArray<WireBar>>
   marketValues(mint: string, query: BarsQuery): Promise<WireMarketValues>
   movement(window: WindowName, rank: string): Promise<ReadonlyArray<WireMovement>>
+  screen(query: ScreenQuery): Promise<ReadonlyArray<WireScreened>>
   overview(window: WindowName): Promise<WireOverview>
   lighthouse(): Promise<ReadonlyArray<WireMarket>>
   topTraders(mint: string, window: RankedWindow): Promise<ReadonlyArray<WireTrader>>
@@ -195,6 +208,21 @@ export const httpService = (api: string, key: string): Service => {
       (await pages(
         `market/movement?window=${window}&rank=${rank}&minLiquidityUsd=0&minVolumeUsd=0&limit=100`
       )) as ReadonlyArray<WireMovement>,
+    screen: async (query) => {
+      const rows: Array<unknown> = []
+      for (let cursor: unknown = null; ;) {
+        const page = await ask("tokens/screen", {
+          ...query,
+          limit: 100,
+          ...(typeof cursor === "string" && { cursor })
+        })
+        rows.push(...(page["data"] as ReadonlyArray<unknown>))
+        cursor = page["nextCursor"]
+        if (typeof cursor !== "string") {
+          return rows as ReadonlyArray<WireScreened>
+        }
+      }
+    },
     overview: async (window) => (await dataOf(`market/overview?window=${window}`)) as WireOverview,
     lighthouse: async () => ((await dataOf("market/lighthouse")) as { markets: ReadonlyArray<WireMarket> }).markets,
     topTraders: async (mint, window) =>

@@ -38,6 +38,18 @@ const clockAt = (ms: number): Clock.Clock => ({
   sleep: () => Effect.never
 })
 
+/** A screen without filters. */
+const ANY = {
+  mints: null,
+  launchpads: null,
+  platforms: null,
+  venues: null,
+  creator: null,
+  graduated: null,
+  mintAuthority: null,
+  freezeAuthority: null
+}
+
 const NOTHING = { numerator: 0n, denominator: 1n }
 
 const mintOf = (mint: string) => Address.make(mint)
@@ -79,6 +91,26 @@ const readsAt = (ms: number) =>
           Effect.map(
             reader.movement(
               { window, rank: rank as "volume", minLiquidityUsd: NOTHING, minVolumeUsd: NOTHING },
+              { limit: 200, pin: null }
+            ),
+            ({ data }) => data
+          )
+        ),
+      screen: ({ ranges, show, sort }) =>
+        run(
+          Effect.map(
+            reader.screen(
+              {
+                ...ANY,
+                ranges: ranges.map(({ min, statistic }) => ({
+                  statistic: statistic as "trades.5m",
+                  min: { numerator: BigInt(min), denominator: 1n },
+                  max: null,
+                  takesUnknown: false
+                })),
+                sort: sort as { readonly statistic: "trades.5m"; readonly direction: "desc" },
+                show: show as ReadonlyArray<"trades.5m">
+              },
               { limit: 200, pin: null }
             ),
             ({ data }) => data
@@ -166,6 +198,7 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       assert.deepStrictEqual(findings.differences.slice(0, 10), [])
       assert.isAbove(findings.compared.get("windows") ?? 0, 300)
       assert.isAbove(findings.compared.get("ranks") ?? 0, 100)
+      assert.isAbove(findings.compared.get("screens") ?? 0, 100)
       assert.isAbove(findings.compared.get("totals") ?? 0, 100)
       assert.isAbove(findings.compared.get("traders") ?? 0, 1000)
       assert.isAbove(findings.compared.get("pool volumes") ?? 0, 30)
