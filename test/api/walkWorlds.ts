@@ -218,7 +218,7 @@ const Pools = Schema.fromJsonString(
   Schema.Struct({ data: Schema.Struct({ pools: Schema.Array(Schema.Struct({ pool: Schema.String })) }) })
 )
 
-const Traders = Schema.Struct({ data: Schema.Array(Schema.Struct({ wallet: Schema.String })) })
+const Traders = Schema.Struct({ data: Schema.NonEmptyArray(Schema.Struct({ wallet: Schema.String })) })
 
 const Follows = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
@@ -258,11 +258,15 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
     // Few calls: the key has a budget.
     Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 60 })
   )
-  const traders = yield* Schema.decodeUnknownEffect(Traders)(yield* ask(`/api/v1/tokens/solana/${mint}/top-traders`))
+  // The mint's first trade may come after the service is ready.
+  const traders = yield* ask(`/api/v1/tokens/solana/${mint}/top-traders`).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Traders)),
+    Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 60 })
+  )
   return {
     mint,
     launched: launches.data[0].token.address,
-    trader: traders.data[0]?.wallet ?? "",
+    trader: traders.data[0].wallet,
     pool: liquidity.data.pools[0]?.pool ?? "",
     wallet,
     network: entry?.network.id ?? "",
