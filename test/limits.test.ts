@@ -23,7 +23,7 @@ import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
 import { callsOf, ticketPolicy } from "../src/live/tickets.ts"
 import { MOST_MESSAGES } from "../src/live/market/MarketHub.ts"
-import { WalletTradesQuery, WalletTransfersQuery } from "../src/api/Wallets.ts"
+import { PositionsQuery, WalletTradesQuery, WalletTransfersQuery } from "../src/api/Wallets.ts"
 import { MOST_RANGES, MOST_SCREENED_ROWS, MOST_SHOWN } from "../src/api/Screen.ts"
 import { MOST_ROWS } from "../src/market/reads/movement.ts"
 import { MOST_EXAMINED } from "../src/market/reads/screenView.ts"
@@ -122,6 +122,8 @@ describe("docs/limits.md", () => {
     assertBounds(WalletTradesQuery, "limit", leastRows, mostRowsOfWallet)
     assertBounds(WalletTransfersQuery, "limit", leastRows, mostRowsOfWallet)
     assert.strictEqual(held, shareOfBatch(1).events)
+    const [leastPositions = 0, mostPositions = 0] = numbersIn(rows.get("positions of a wallet"))
+    assertBounds(PositionsQuery, "limit", leastPositions, mostPositions)
     const [fewest = 0, most = 0] = numbersIn(rows.get("holders of a token"))
     assertBounds(HoldersQuery, "limit", fewest, most)
     const [leastBps = 0, mostBps = 0] = numbersIn(rows.get("slippage"))
@@ -173,6 +175,7 @@ describe("docs/limits.md", () => {
       "holders of a token",
       "several quotes",
       "trades and transfers of a wallet",
+      "positions of a wallet",
       "quote of an exact output",
       "exit check",
       "exit check of a wallet",

@@ -269,3 +269,27 @@ export const compareWallet = (
       }))
   }
 }
+
+/**
+ * Compares the order of positions by their cost over several pages, greatest first and unknown ones last, with the recomputed
+ * costs.
+ */
+export const compareOrder = (
+  wallet: string,
+  positions: ReadonlyMap<string, RawPosition>,
+  given: ReadonlyArray<{ readonly mint: string }>
+): { readonly figures: number; readonly differences: ReadonlyArray<WalletDifference> } => {
+  const costOf = (mint: string): bigint => positions.get(mint)?.bought ?? -1n
+  const own = Array.from(positions.keys()).toSorted((a, b) => {
+    const [x, y] = [costOf(a), costOf(b)]
+    return x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1
+  })
+  const differences = Array.from({ length: Math.max(own.length, given.length) }, (_, place): WalletDifference => {
+    const [service, recomputed] = [given[place]?.mint ?? null, own[place] ?? null]
+    return { wallet, mint: service, field: `place ${place + 1} by cost`, service, recomputed }
+  })
+  return {
+    figures: differences.length,
+    differences: differences.filter(({ recomputed, service }) => recomputed !== service)
+  }
+}

@@ -1,7 +1,13 @@
 /** Positions of all wallets from raw blocks, and their comparison with a service. */
 import { type Book, type BookedEvent, booksOf } from "./book.ts"
 import type { RawBlock } from "./chain.ts"
-import { compareWallet, type ServiceHistory, type ServicePositions, type WalletDifference } from "./compareWallets.ts"
+import {
+  compareOrder,
+  compareWallet,
+  type ServiceHistory,
+  type ServicePositions,
+  type WalletDifference
+} from "./compareWallets.ts"
 import { firstUnits, type ListedAccount, NamedAccounts, sumsAround } from "./heldAccounts.ts"
 import { legsOf, readTransaction } from "./legs.ts"
 import { solSwapsOf } from "./record.ts"
@@ -79,11 +85,15 @@ export const busiest = ({ events }: Pick<WalletReading, "events">, most: number)
 export type ReadService = (path: string) => Promise<{ readonly data: unknown; readonly nextCursor?: string | null }>
 
 /** All pages of a list. */
-const readPages = async (read: ReadService, path: string): Promise<ReadonlyArray<unknown>> => {
+const readPages = async (
+  read: ReadService,
+  path: string,
+  rowsOf = (data: unknown) => data as ReadonlyArray<unknown>
+): Promise<ReadonlyArray<unknown>> => {
   const rows: Array<unknown> = []
   for (let cursor: string | null | undefined = ""; typeof cursor === "string";) {
     const page = await read(cursor === "" ? path : `${path}&cursor=${cursor}`)
-    rows.push(...(page.data as ReadonlyArray<unknown>))
+    rows.push(...rowsOf(page.data))
     cursor = page.nextCursor
   }
   return rows
@@ -136,22 +146,29 @@ export const checkWallet = async (
     readonly results: ServiceResults | null
   }
   const rows = (await readPages(read, `/api/v1/wallets/${wallet}/trades?limit=200`)) as ReadonlyArray<ServiceTrade>
+  const byCost = await readPages(
+    read,
+    `/api/v1/wallets/${wallet}/positions?sort=cost&limit=10`,
+    (data) => (data as ServicePositions).positions
+  )
   const listed = await list(wallet)
   const linked = await Promise.all(linkedTo(wallet).map(async (other) => [other, await list(other)] as const))
   const book = bookOf(reading, wallet, listed, new Map(linked))
   const compared = compareWallet(wallet, book, positions, history)
   const trades = compareTrades(wallet, reading.events.get(wallet) ?? [], rows)
   const results = compareResults(wallet, book, performance.results)
+  const order = compareOrder(wallet, book, byCost as ServicePositions["positions"])
   const chain = positions.positions.map(({ holding, mint }): WalletDifference => {
     const sum = listed.filter((each) => each.mint === mint).reduce((all, each) => all + each.units, 0n)
     return { wallet, mint, field: "holding on the chain", service: holding, recomputed: sum.toString() }
   })
   return {
-    figures: compared.figures + trades.figures + results.figures + chain.length,
+    figures: compared.figures + trades.figures + results.figures + order.figures + chain.length,
     differences: [
       ...compared.differences,
       ...trades.differences,
       ...results.differences,
+      ...order.differences,
       ...chain.filter(({ recomputed, service }) => service !== recomputed)
     ]
   }

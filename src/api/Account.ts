@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DataUnavailable, InvalidCursor } from "./errors/problems.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { pageOf, pageParameters, RequestId } from "./pages.ts"
+import { CsvText, FormatParameter, pageOf, pageParameters, RequestId } from "./pages.ts"
 import { NoQuery, optional, refuse } from "./parameters.ts"
 import { ApiScope } from "./schemas/ApiKey.ts"
 import { Plan } from "./schemas/Plan.ts"
@@ -69,10 +69,7 @@ export const UsageQuery = Schema.Struct({
     `First UTC day, such as 2026-11-22. By default the ${usageDefaults.days} days up to \`to\` are read.`
   ),
   to: optional(DayParameter, "Last UTC day, included; today by default."),
-  format: optional(
-    Schema.Literals(["json", "csv"]),
-    "`csv` answers like `Accept: text/csv`: every row, without pages."
-  ),
+  format: optional(FormatParameter, "`csv` answers like `Accept: text/csv`: every row, without pages."),
   ...pageParameters(1000, usageDefaults.limit)
 }).check(
   Schema.makeFilter(
@@ -121,11 +118,6 @@ export class UsageReport extends Schema.Opaque<UsageReport>()(
   )
 ) {}
 
-const UsageCsv = Schema.String.annotate({
-  description:
-    "RFC 4180 with a header line. A cell that a spreadsheet could mistake for a formula begins with an apostrophe."
-}).pipe(HttpApiSchema.asText({ contentType: "text/csv" }))
-
 /** The key of the caller. */
 export class AccountGroup extends HttpApiGroup.make("account")
   .add(
@@ -135,7 +127,7 @@ export class AccountGroup extends HttpApiGroup.make("account")
       .annotate(OpenApi.Summary, "The key of this request and its budgets"),
     HttpApiEndpoint.get("usage", "/api/v1/account/usage", {
       query: UsageQuery,
-      success: [UsageReport, UsageCsv],
+      success: [UsageReport, CsvText],
       error: [InvalidCursor, DataUnavailable]
     })
       .annotate(Scope, [])

@@ -4,14 +4,22 @@ import { Address } from "../domain/Address.ts"
 import { DataUnavailable, InvalidCursor, RateLimited } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { pageOf, pageParameters } from "./pages.ts"
-import { BooleanParameter, IntegerParameter, NoQuery, optional, UniqueList, UnixSecond } from "./parameters.ts"
+import { CsvText, FormatParameter, NextCursor, pageOf, pageParameters } from "./pages.ts"
+import {
+  BooleanParameter,
+  DecimalParameter,
+  IntegerParameter,
+  NoQuery,
+  optional,
+  UniqueList,
+  UnixSecond
+} from "./parameters.ts"
 import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
 import { TradeSide } from "./schemas/TokenTrade.ts"
 import { WalletTrade, WalletTransfer } from "./schemas/WalletTrades.ts"
 import { isOrdered } from "./Trades.ts"
 import { WalletPerformance } from "./schemas/WalletPerformance.ts"
-import { WalletPnlHistory, WalletPositions } from "./schemas/WalletPositions.ts"
+import { PositionSort, WalletPnlHistory, WalletPositions } from "./schemas/WalletPositions.ts"
 import { WalletRows } from "./schemas/WalletSummary.ts"
 import { field } from "../domain/field.ts"
 
@@ -33,7 +41,7 @@ export class WalletSummaryAnswer extends Schema.Opaque<WalletSummaryAnswer>()(
 const source = Schema.String.annotate({ description: "Always `local`: from data of this service." })
 
 export class WalletPositionsAnswer extends Schema.Opaque<WalletPositionsAnswer>()(
-  Schema.Struct({ data: WalletPositions, source }).annotate({
+  Schema.Struct({ data: WalletPositions, nextCursor: NextCursor, source }).annotate({
     identifier: "WalletPositionsAnswer",
     description: "Positions of one wallet."
   })
@@ -65,9 +73,18 @@ const backfill = Schema.optional(
 )
 
 export const PositionsQuery = Schema.Struct({
-  limit: Schema.optional(
-    field(IntegerParameter(1, 500, defaultPositions), `Most positions of the answer; ${defaultPositions} by default.`)
+  mint: optional(Address, "Only the position in this token."),
+  open: optional(
+    BooleanParameter,
+    "`true`: only positions that hold something, or may. `false`: only positions that certainly hold nothing."
   ),
+  minValueUsd: optional(
+    DecimalParameter,
+    "Least value in dollars. Positions whose value is unknown are left out and counted in `unknownValue`."
+  ),
+  sort: optional(PositionSort, "What positions are ordered by; `lastTrade` by default."),
+  order: optional(Schema.Literals(["asc", "desc"]), "`desc`, the default: the greatest figure first."),
+  ...pageParameters(500, defaultPositions),
   backfill
 })
 
@@ -87,15 +104,20 @@ const rowFilters = {
   to: optional(UnixSecond, "Only rows before this Unix second; now by default.")
 }
 
+const CSV =
+  "`csv` answers like `Accept: text/csv`: every row that passes, without pages. How well the wallet is known is in the JSON answer."
+
 export const WalletTradesQuery = Schema.Struct({
   ...rowFilters,
   side: optional(TradeSide, "Only purchases or only sales."),
+  format: optional(FormatParameter, CSV),
   ...pageParameters(200, defaultRows)
 }).check(isOrdered)
 
 export const WalletTransfersQuery = Schema.Struct({
   ...rowFilters,
   direction: optional(Schema.Literals(["in", "out"]), "Only what came in, or only what left."),
+  format: optional(FormatParameter, CSV),
   ...pageParameters(200, defaultRows)
 }).check(isOrdered)
 
@@ -112,7 +134,8 @@ const rowsMeta = <const Version extends string>(version: Version) =>
 
 export const WalletTradesAnswer = pageOf(WalletTrade, rowsMeta("public-wallet-trades-v1"), {
   identifier: "WalletTradesAnswer",
-  description: "Trades of one wallet, newest first. The newest 10,000 trades and transfers of a wallet are held."
+  description:
+    "Trades of one wallet, newest first. The newest 10,000 trades and transfers of a wallet are held. The pages after the first show the rows as the first page read them, for a minute."
 })
 
 export const WalletTransfersAnswer = pageOf(WalletTransfer, rowsMeta("public-wallet-transfers-v1"), {
@@ -141,11 +164,16 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       params: walletParams,
       query: PositionsQuery,
       success: WalletPositionsAnswer,
-      error: [RateLimited, DataUnavailable]
-    }).annotate(
-      OpenApi.Summary,
-      "Positions of one wallet with their lots, strict and known profit; counts as a wallet-batch read of its caller"
-    ),
+      error: [InvalidCursor, RateLimited, DataUnavailable]
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Positions of one wallet with their lots, strict and known profit; counts as a wallet-batch read of its caller"
+      )
+      .annotate(
+        OpenApi.Description,
+        "In any order, with filters and a cursor. A page begins after the figure and the mint of the last position: a position whose figure changes between two pages may be on both or on neither."
+      ),
     HttpApiEndpoint.get("pnlHistory", "/api/v1/wallets/:wallet/pnl/history", {
       params: walletParams,
       query: PnlHistoryQuery,
@@ -167,13 +195,13 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
     HttpApiEndpoint.get("trades", "/api/v1/wallets/:wallet/trades", {
       params: walletParams,
       query: WalletTradesQuery,
-      success: WalletTradesAnswer,
+      success: [WalletTradesAnswer, CsvText],
       error: [InvalidCursor, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Trades of any wallet, newest first; counts as a wallet-batch read of its caller"),
     HttpApiEndpoint.get("transfers", "/api/v1/wallets/:wallet/transfers", {
       params: walletParams,
       query: WalletTransfersQuery,
-      success: WalletTransfersAnswer,
+      success: [WalletTransfersAnswer, CsvText],
       error: [InvalidCursor, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Transfers of any wallet, newest first; counts as a wallet-batch read of its caller")
   )

@@ -1,5 +1,6 @@
 /** The parameters of a page, the page itself, and the id in the meta of answers. */
 import { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
 import { IntegerParameter } from "./parameters.ts"
 import { field } from "../domain/field.ts"
 
@@ -38,6 +39,15 @@ export const pageOf = <Item extends Schema.Constraint, Meta extends Schema.Top>(
     nextCursor: NextCursor,
     meta: field(meta, "How the answer was made, and how well it is known.")
   }).annotate(annotations)
+
+/** A list as comma-separated values. */
+export const CsvText = Schema.String.annotate({
+  description:
+    "RFC 4180 with a header line. A cell that a spreadsheet could mistake for a formula begins with an apostrophe."
+}).pipe(HttpApiSchema.asText({ contentType: "text/csv" }))
+
+/** The parameter that requests a list as comma-separated values. */
+export const FormatParameter = Schema.Literals(["json", "csv"])
 
 /** A request id that the document declares as a UUID. */
 export const RequestId = Schema.String.annotate({

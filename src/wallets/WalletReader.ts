@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
 import type { WalletPerformance } from "../api/schemas/WalletPerformance.ts"
@@ -21,6 +21,7 @@ import { shareOfBatch } from "./walletShare.ts"
 import { makeHoldings, type WalletReadOptions } from "./readHoldings.ts"
 import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
 import { walletResults } from "./walletResults.ts"
+import { type PositionsPage, positionsPage, type PositionsRequest } from "./positionPages.ts"
 import { walletPosition } from "./walletPositions.ts"
 import { tradesPage, transfersPage, type WalletRowsPage, type WalletRowsRequest } from "./walletTrades.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
@@ -29,6 +30,10 @@ const MOST_MARKS = 64
 /** At most this many open mints are marked when a single wallet is read. */
 const MOST_MARKS_OF_ONE = 1000
 const DAYS_OF_DRAWDOWN = 365
+/** Wallets whose rows are kept for the next page: at most 16, each with at most 4 MiB. */
+const MOST_KEPT = 16
+const KEPT_FOR = Duration.minutes(1)
+
 /**
  * Identities and profits of wallets, from data already held. Reading does not start to track a wallet, and loads
  * nothing unless a backfill is requested.
@@ -41,12 +46,12 @@ export class WalletReader extends Context.Service<
      * out of their row. Fails when the trades of no wallet can be read in that time.
      */
     rowsOf(wallets: ReadonlyArray<Address>, options?: WalletReadOptions): Effect.Effect<WalletRows, WalletsUnavailable>
-    /** The most recently traded positions of a wallet, at most `limit`. Fails when they cannot be read within 1.5 s. */
+    /** A page of the positions of a wallet. Fails when they cannot be read within 1.5 s. */
     positionsOf(
       wallet: Address,
-      limit: number,
+      request: PositionsRequest,
       options?: WalletReadOptions
-    ): Effect.Effect<WalletPositions, WalletsUnavailable>
+    ): Effect.Effect<WalletPositions & Pick<PositionsPage, "next">, WalletsUnavailable>
     /** Results of the closed positions of a wallet. Same deadline and failure. */
     performanceOf(wallet: Address): Effect.Effect<WalletPerformance, WalletsUnavailable>
     /** A page of the trades that are held of a wallet, newest first. Same deadline and failure. */
@@ -78,7 +83,7 @@ const make = Effect.gen(function* () {
   const identities = yield* IdentityStore
   const prices = yield* PriceBook
   const tape = yield* Market
-  const { begin, holdingsOfAll } = yield* makeHoldings
+  const { begin, holdingsOfAll, rowsOf: rowsOfWallet } = yield* makeHoldings
 
   const rowsOf = Effect.fn("WalletReader.rowsOf")(
     function* (wallets: ReadonlyArray<Address>, options: WalletReadOptions = {}) {
@@ -132,16 +137,15 @@ const make = Effect.gen(function* () {
 
   const positionsOf = Effect.fn("WalletReader.positionsOf")(function* (
     wallet: Address,
-    limit: number,
+    request: PositionsRequest,
     options: WalletReadOptions = {}
   ) {
     const { holdings, marks, state } = yield* stateOf(wallet, options)
-    const all = positionsThatCount(holdings)
-    const positions = all
-      .toSorted((a, b) => (b.lastAtMs ?? 0) - (a.lastAtMs ?? 0) || (a.mint < b.mint ? -1 : 1))
-      .slice(0, limit)
-      .map((position) => walletPosition(position, marks.get(position.mint) ?? null, lastTradeMark(tape, position.mint)))
-    return { ...state, positions, truncated: all.length > limit }
+    const all = positionsThatCount(holdings).map((position) =>
+      walletPosition(position, marks.get(position.mint) ?? null, lastTradeMark(tape, position.mint))
+    )
+    const page = positionsPage(all, request)
+    return { ...state, ...page, truncated: page.next !== null }
   })
 
   const pnlHistoryOf = Effect.fn("WalletReader.pnlHistoryOf")(function* (
@@ -165,20 +169,21 @@ const make = Effect.gen(function* () {
     return { ...state, results: state.summary && walletResults(positionsThatCount(holdings), days) }
   })
 
-  const heldOf = Effect.fnUntraced(
-    function* (wallet: Address) {
-      const found = yield* holdingsOfAll([wallet], shareOfBatch(1), yield* Clock.currentTimeMillis)
-      return yield* Effect.fromNullishOr(found.get(wallet))
-    },
-    Effect.mapError((cause) => new WalletsUnavailable({ cause }))
+  const kept = yield* Cache.makeWith(
+    (wallet: Address) => Effect.mapError(rowsOfWallet(wallet), (cause) => new WalletsUnavailable({ cause })),
+    { capacity: MOST_KEPT, timeToLive: (exit) => (Exit.isSuccess(exit) ? KEPT_FOR : Duration.zero) }
   )
 
+  /** The first page reads the wallet. Later pages find the rows as the first page read them. */
+  const heldOf = (wallet: Address, { before }: WalletRowsRequest) =>
+    before === null ? Cache.refresh(kept, wallet) : Cache.get(kept, wallet)
+
   const tradesOf = Effect.fn("WalletReader.tradesOf")(function* (wallet: Address, request: WalletRowsRequest) {
-    return tradesPage(yield* heldOf(wallet), request)
+    return tradesPage(yield* heldOf(wallet, request), request)
   })
 
   const transfersOf = Effect.fn("WalletReader.transfersOf")(function* (wallet: Address, request: WalletRowsRequest) {
-    return transfersPage(yield* heldOf(wallet), request)
+    return transfersPage(yield* heldOf(wallet, request), request)
   })
 
   return WalletReader.of({ rowsOf, positionsOf, performanceOf, tradesOf, transfersOf, pnlHistoryOf })

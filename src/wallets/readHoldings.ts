@@ -10,7 +10,7 @@ import { faultOf, LedgerReader, type LedgerUnavailable } from "./LedgerReader.ts
 import { linkedEvents } from "./ownerLinks.ts"
 import { WalletAccounts } from "./WalletAccounts.ts"
 import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
-import type { WalletShare } from "./walletShare.ts"
+import { shareOfBatch, type WalletShare } from "./walletShare.ts"
 import type { Holdings } from "./walletSummary.ts"
 
 const CONCURRENT_READS = 4
@@ -133,5 +133,9 @@ export const makeHoldings = Effect.gen(function* () {
     return new Map(found)
   })
 
-  return { begin, holdingsOfAll }
+  /** The trades and transfers of one wallet, without its positions and balances. Fails when they were not read in time. */
+  const rowsOf = (wallet: Address) =>
+    historyWith(wallet, shareOfBatch(1)).pipe(within(DEADLINE, () => new DeadlinePassed()))
+
+  return { begin, holdingsOfAll, rowsOf }
 })

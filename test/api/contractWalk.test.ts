@@ -96,6 +96,21 @@ describe.runIf(isAvailable)("of a whole service", () => {
         record({ ...usage, id: "account.usage csv" }, request, answer, "")
       })
     )
+    for (const id of ["wallets.trades", "wallets.transfers"]) {
+      const list = operations.find((each) => each.id === id)
+      it.effect(`${id} answers 200 as text/csv`, () =>
+        Effect.gen(function* () {
+          const { offer } = yield* ReceivedCall
+          assert.isDefined(list)
+          assert.isNotNull(offer)
+          const request = { params: { wallet: offer.trader }, query: { format: "csv" } }
+          const answer = yield* send(list, request)
+          judge(list, answer)
+          assert.match(answer.text, /^signature,/u)
+          record({ ...list, id: `${id} csv` }, request, answer, "")
+        })
+      )
+    }
     const exit = operations.find(({ id }) => id === "spot.exitCheck")
     it.effect("spot.exitCheck answers 200 of a wallet", () =>
       Effect.gen(function* () {

@@ -93,7 +93,10 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   ...readCalls,
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "wallets.summary": ({ trader }) => ({ body: { wallets: [trader] } }),
-  "wallets.positions": ({ trader }) => ({ params: { wallet: trader } }),
+  "wallets.positions": ({ trader }) => ({
+    params: { wallet: trader },
+    query: { sort: "value", minValueUsd: "0.01", limit: "2" }
+  }),
   "wallets.performance": ({ trader }) => ({ params: { wallet: trader } }),
   "wallets.trades": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),
   "wallets.transfers": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),

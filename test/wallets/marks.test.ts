@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { allPositions } from "../../src/wallets/positionPages.ts"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Market } from "../../src/market/tape/Market.ts"
@@ -28,7 +29,7 @@ const read = (findings: Findings, lateMs = 1000) =>
     yield* TestClock.setTime(START + 5000 + lateMs)
     const market = Layer.succeed(Market, yield* Market)
     return yield* WalletReader.use((reader) =>
-      Effect.all([reader.positionsOf(WALLET, 10), reader.pnlHistoryOf(WALLET, 1)])
+      Effect.all([reader.positionsOf(WALLET, allPositions(10)), reader.pnlHistoryOf(WALLET, 1)])
     ).pipe(Effect.provide(readerOver({ trades: { [WALLET]: [bought] }, tape: market, ...findings })))
   }).pipe(Effect.provide(Market.layerManual()))
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { allPositions } from "../../src/wallets/positionPages.ts"
 import { Effect, Schema } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
 import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
@@ -145,7 +146,7 @@ describe("a transfer between wallets of one owner", () => {
       [OTHER]: example.filter(({ wallet }) => wallet === OTHER).toReversed()
     }
     const shown = (owner: string | null) =>
-      WalletReader.use((reader) => reader.positionsOf(OTHER, 10)).pipe(
+      WalletReader.use((reader) => reader.positionsOf(OTHER, allPositions(10))).pipe(
         Effect.map(({ positions }) => positions[0]),
         Effect.provide(
           readerOver({ trades, identities: [recordOf({ owner: "ann" }), recordOf({ wallet: OTHER, owner })] })

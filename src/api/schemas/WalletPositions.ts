@@ -11,6 +11,23 @@ import { decimals, markMethod, mint, wallet } from "./fields.ts"
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
 const time = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
 
+/** What positions are ordered by. */
+export const PositionSort = Schema.Literals([
+  "lastTrade",
+  "firstTrade",
+  "value",
+  "realized",
+  "unrealized",
+  "total",
+  "cost",
+  "roi"
+]).annotate({
+  identifier: "PositionSort",
+  description:
+    "`lastTrade`, `firstTrade`: `lastAtMs`, `firstAtMs`. `value`, `cost`: `valueUsd`, `costUsd`. `roi`: `roiPct`. The others are figures of the same name. Unknown figures come last."
+})
+export type PositionSort = typeof PositionSort.Type
+
 /** What every answer about one wallet begins with. */
 export const walletState = {
   wallet,
@@ -70,8 +87,16 @@ export class WalletPosition extends Schema.Opaque<WalletPosition>()(
 export class WalletPositions extends Schema.Opaque<WalletPositions>()(
   Schema.Struct({
     ...walletState,
-    positions: field(Schema.Array(WalletPosition), "Most recently traded first."),
-    truncated: field(Schema.Boolean, "True when positions beyond the limit were left out.")
+    positions: field(
+      Schema.Array(WalletPosition),
+      "In the order of the request; most recently traded first by default."
+    ),
+    truncated: field(Schema.Boolean, "True when positions beyond the limit were left out; `nextCursor` leads to them."),
+    matching: field(Schema.Int, "Positions that pass the filters, on all pages together."),
+    unknownValue: field(
+      Schema.Int,
+      "Positions that are on no page because `minValueUsd` was sent and their value is unknown."
+    )
   }).annotate({ identifier: "WalletPositions", description: "Positions of one wallet." })
 ) {}
 

@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { isSession } from "../../access/accounts/SessionStore.ts"
 import { RateLimiter } from "../../access/RateLimiter.ts"
@@ -15,6 +15,7 @@ import type { OrderKey } from "../middleware/cursor.ts"
 import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
 import { rawHeader } from "../middleware/rawHeader.ts"
 import { invalid, storeUnavailable } from "../problems.ts"
+import { csvResponse, csvText, prefersCsv, unpaged } from "./csv.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, startOf } from "./paging.ts"
 
@@ -29,42 +30,6 @@ const COLUMNS = [
   "bytes",
   "streamMinutes"
 ] as const satisfies ReadonlyArray<keyof UsageItem>
-
-/** First characters that make a spreadsheet read a cell as a formula, including tab and carriage return. */
-const FORMULA = /^[=+\-@\t\r]/u
-const QUOTED = /[",\r\n]/u
-
-/** One cell; empty for null. An apostrophe is put before text that a spreadsheet could read as a formula. */
-export const csvCell = (value: string | number | null): string => {
-  if (value === null || typeof value === "number") {
-    return String(value ?? "")
-  }
-  const text = FORMULA.test(value) ? `'${value}` : value
-  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** The rows with a header line. Lines end with CRLF. */
-const usageCsv = (rows: ReadonlyArray<UsageItem>): string =>
-  [COLUMNS.join(","), ...rows.map((row) => COLUMNS.map((column) => csvCell(row[column])).join(","))]
-    .map((line) => `${line}\r\n`)
-    .join("")
-
-/** True when `Accept` gives CSV a greater weight than JSON. */
-export const prefersCsv = (accept: string | undefined): boolean => {
-  const weightOf = (types: ReadonlyArray<string>): number => {
-    for (const type of types) {
-      for (const part of (accept ?? "").toLowerCase().split(",")) {
-        const [name = "", ...parameters] = part.split(";").map((text) => text.trim())
-        if (name === type) {
-          const weight = Number(parameters.find((text) => text.startsWith("q="))?.slice(2) ?? 1)
-          return Number.isFinite(weight) ? weight : 0
-        }
-      }
-    }
-    return 0
-  }
-  return weightOf(["text/csv", "text/*"]) > weightOf(["application/json", "application/*", "*/*"])
-}
 
 const DAY_MS = 86_400_000
 const HUNDREDTH_OF_A_MINUTE_MS = 600
@@ -107,16 +72,6 @@ const tooManyRows = (): InvalidRequest =>
     { in: "query", field: "from", issue: "out_of_range" },
     `from and to span more than ${usageDefaults.csvRows} rows, the most that a CSV answer may have: request fewer days.`
   )
-
-/** Rejects the parameters of a page, because a CSV answer has no pages. */
-const unpaged = ({ cursor, limit }: typeof UsageQuery.Type): Effect.Effect<void, InvalidRequest> => {
-  const field = cursor === undefined ? "limit" : "cursor"
-  return cursor === undefined && limit === undefined
-    ? Effect.void
-    : Effect.fail(
-        invalid({ in: "query", field, issue: "conflict" }, `${field} must be left out: a CSV answer has no pages.`)
-      )
-}
 
 const unavailable = () => new LimiterUnavailable()
 const usageUnavailable = storeUnavailable("The usage store is unavailable", "Usage is unavailable: try again.")
@@ -172,10 +127,7 @@ export const layer = HttpApiBuilder.group(
       if (next !== null) {
         return yield* tooManyRows()
       }
-      return HttpServerResponse.text(usageCsv(rows.map(wireRow)), {
-        contentType: "text/csv; charset=utf-8",
-        headers: { "content-disposition": `attachment; filename="usage-${days.from}-${days.to}.csv"`, vary: "accept" }
-      })
+      return csvResponse(csvText(COLUMNS, rows.map(wireRow)), `usage-${days.from}-${days.to}`)
     })
 
     const usage = Effect.fnUntraced(function* ({ query, request }: UsageInput) {

@@ -46,6 +46,7 @@ import {
   type WalletExitTerms
 } from "../../quotes/walletExit.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
+import { allPositions } from "../../wallets/positionPages.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { admittedSession } from "../middleware/sessionCookie.ts"
@@ -175,7 +176,7 @@ const makeWalletExit = Effect.gen(function* () {
     yield* enterBatch(batch)
     const stated = quoteDecimalsOf(body)
     const terms = termsOf(body, stated ?? (yield* tokens.decimalsOf(body.quoteMint ?? SOL)))
-    const held = yield* Effect.catch(reader.positionsOf(body.wallet, ALL_POSITIONS), unavailable)
+    const held = yield* Effect.catch(reader.positionsOf(body.wallet, allPositions(ALL_POSITIONS)), unavailable)
     const { open, planned } = plannedExits(held.positions, terms)
     const meter = yield* chargeRungs(planned)
     const outcomes = yield* price(planned)

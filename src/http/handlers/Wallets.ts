@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
@@ -17,12 +18,17 @@ import {
   type WalletTradesQuery,
   type WalletTransfersQuery
 } from "../../api/Wallets.ts"
+import type { WalletTrade, WalletTransfer } from "../../api/schemas/WalletTrades.ts"
 import type { Address } from "../../domain/Address.ts"
+import { fractionOf } from "../../domain/rational.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
+import { shareOfBatch } from "../../wallets/walletShare.ts"
+import { rawHeader } from "../middleware/rawHeader.ts"
 import { storeUnavailable } from "../problems.ts"
+import { csvResponse, csvText, prefersCsv, unpaged } from "./csv.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
-import { keyOfPlace, walletPlaceOfKey } from "./tradeRequests.ts"
+import { keyOfPlace, positionPlaceOfKey, walletPlaceOfKey } from "./tradeRequests.ts"
 import { enterBatch } from "./walletBatch.ts"
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
@@ -31,8 +37,11 @@ interface OfWallet {
   readonly params: { readonly wallet: Address }
 }
 type PositionsRequest = OfWallet & { readonly query: typeof PositionsQuery.Type }
-type TradesRequest = OfWallet & { readonly query: typeof WalletTradesQuery.Type }
-type TransfersRequest = OfWallet & { readonly query: typeof WalletTransfersQuery.Type }
+interface OfRequest extends OfWallet {
+  readonly request: HttpServerRequest.HttpServerRequest
+}
+type TradesRequest = OfRequest & { readonly query: typeof WalletTradesQuery.Type }
+type TransfersRequest = OfRequest & { readonly query: typeof WalletTransfersQuery.Type }
 type PnlHistoryRequest = OfWallet & { readonly query: typeof PnlHistoryQuery.Type }
 
 const rowFilter = ({ from, mint, to }: Pick<typeof WalletTradesQuery.Type, "from" | "mint" | "to">) => ({
@@ -40,6 +49,56 @@ const rowFilter = ({ from, mint, to }: Pick<typeof WalletTradesQuery.Type, "from
   fromMs: from === undefined ? null : from * 1000,
   toMs: to === undefined ? null : to * 1000
 })
+
+const tradeFilter = ({ side, ...rest }: typeof WalletTradesQuery.Type) => ({ ...rowFilter(rest), side: side ?? null })
+
+const transferFilter = ({ direction, ...rest }: typeof WalletTransfersQuery.Type) => {
+  const side = direction === undefined ? null : direction === "in" ? ("buy" as const) : ("sell" as const)
+  return { ...rowFilter(rest), side }
+}
+
+const isCsv = (
+  { format }: { readonly format?: "csv" | "json" | undefined },
+  request: HttpServerRequest.HttpServerRequest
+): boolean => (format === undefined ? prefersCsv(rawHeader(request, "accept")) : format === "csv")
+
+/** Rows of a CSV answer: all that are held. */
+const MOST_ROWS = shareOfBatch(1).events
+
+const TRADE_COLUMNS = [
+  "signature",
+  "slot",
+  "index",
+  "timeMs",
+  "side",
+  "mint",
+  "amount",
+  "decimals",
+  "quoteMint",
+  "quoteAmount",
+  "priceUsd",
+  "priceSol",
+  "volumeUsd",
+  "volumeSol",
+  "frontEndFeeUsd",
+  "pool",
+  "dex",
+  "launchpad"
+] as const
+
+const tradeCells = ({ frontEndFee, legs: { quote, token }, ...row }: WalletTrade) => ({
+  ...row,
+  mint: token.mint,
+  amount: token.amount.toString(),
+  decimals: token.decimals,
+  quoteMint: quote?.mint ?? null,
+  quoteAmount: quote?.amount.toString() ?? null,
+  frontEndFeeUsd: frontEndFee?.usd ?? null
+})
+
+const TRANSFER_COLUMNS = ["signature", "slot", "index", "timeMs", "direction", "mint", "amount", "decimals"] as const
+
+const transferCells = (row: WalletTransfer) => ({ ...row, amount: row.amount.toString() })
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -58,14 +117,21 @@ export const layer = HttpApiBuilder.group(
       return WalletSummaryAnswer.make({ data, source: "local" })
     }, Effect.scoped)
 
-    const positions = Effect.fnUntraced(function* ({ params, query }: PositionsRequest) {
+    const positions = Effect.fnUntraced(function* ({ params: { wallet }, query }: PositionsRequest) {
+      const { backfill, cursor, limit = defaultPositions, ...filters } = query
+      const { minValueUsd, mint = null, open = null, order = "desc", sort = "lastTrade" } = filters
+      const sealed = sealedBy("wallets.positions", { wallet, mint, open, minValueUsd, order, sort }, limit)
+      const after = yield* startOf(cursor, sealed, positionPlaceOfKey)
       yield* enterBatch(batch)
       const { id: caller } = yield* CurrentKey
-      const read = reader.positionsOf(params.wallet, query.limit ?? defaultPositions, {
-        backfill: query.backfill,
-        caller
-      })
-      return WalletPositionsAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
+      const least = minValueUsd === undefined ? null : fractionOf(minValueUsd)
+      const request = { mint, open, minValueUsd: least, order, sort, after, limit }
+      const { next, ...data } = yield* Effect.catch(
+        reader.positionsOf(wallet, request, { backfill, caller }),
+        unavailable
+      )
+      const nextCursor = yield* nextOf(next && [next.value ?? "", next.mint], sealed)
+      return WalletPositionsAnswer.make({ data, nextCursor, source: "local" })
     }, Effect.scoped)
 
     const pnlHistory = Effect.fnUntraced(function* ({ params, query }: PnlHistoryRequest) {
@@ -81,9 +147,9 @@ export const layer = HttpApiBuilder.group(
       return WalletPerformanceAnswer.make({ data, source: "local" })
     }, Effect.scoped)
 
-    const trades = Effect.fnUntraced(function* ({ params: { wallet }, query }: TradesRequest) {
-      const { cursor, limit = defaultRows, side = null, ...rest } = query
-      const filter = { ...rowFilter(rest), side }
+    const tradesPage = Effect.fnUntraced(function* (wallet: Address, query: typeof WalletTradesQuery.Type) {
+      const { cursor, limit = defaultRows } = query
+      const filter = tradeFilter(query)
       const sealed = sealedBy("wallets.trades", { wallet, ...filter }, limit)
       const before = yield* startOf(cursor, sealed, walletPlaceOfKey)
       yield* enterBatch(batch)
@@ -93,10 +159,21 @@ export const layer = HttpApiBuilder.group(
       return { data, nextCursor: yield* nextOf(next && keyOfPlace(next), sealed), meta: yield* metaWith(meta) }
     }, Effect.scoped)
 
-    const transfers = Effect.fnUntraced(function* ({ params: { wallet }, query }: TransfersRequest) {
-      const { cursor, direction, limit = defaultRows, ...rest } = query
-      const side = direction === undefined ? null : direction === "in" ? "buy" : "sell"
-      const filter = { ...rowFilter(rest), side } as const
+    const tradesText = Effect.fnUntraced(function* (wallet: Address, query: typeof WalletTradesQuery.Type) {
+      yield* unpaged(query)
+      yield* enterBatch(batch)
+      const request = { ...tradeFilter(query), before: null, limit: MOST_ROWS }
+      const { rows } = yield* Effect.catch(reader.tradesOf(wallet, request), unavailable)
+      return csvResponse(csvText(TRADE_COLUMNS, rows.map(tradeCells)), `trades-${wallet}`)
+    }, Effect.scoped)
+
+    const trades = Effect.fnUntraced(function* ({ params: { wallet }, query, request }: TradesRequest) {
+      return yield* isCsv(query, request) ? tradesText(wallet, query) : tradesPage(wallet, query)
+    })
+
+    const transfersPage = Effect.fnUntraced(function* (wallet: Address, query: typeof WalletTransfersQuery.Type) {
+      const { cursor, limit = defaultRows } = query
+      const filter = transferFilter(query)
       const sealed = sealedBy("wallets.transfers", { wallet, ...filter }, limit)
       const before = yield* startOf(cursor, sealed, walletPlaceOfKey)
       yield* enterBatch(batch)
@@ -105,6 +182,18 @@ export const layer = HttpApiBuilder.group(
       const meta = { methodVersion: "public-wallet-transfers-v1", chain: "solana", wallet, ...knowledge } as const
       return { data, nextCursor: yield* nextOf(next && keyOfPlace(next), sealed), meta: yield* metaWith(meta) }
     }, Effect.scoped)
+
+    const transfersText = Effect.fnUntraced(function* (wallet: Address, query: typeof WalletTransfersQuery.Type) {
+      yield* unpaged(query)
+      yield* enterBatch(batch)
+      const request = { ...transferFilter(query), before: null, limit: MOST_ROWS }
+      const { rows } = yield* Effect.catch(reader.transfersOf(wallet, request), unavailable)
+      return csvResponse(csvText(TRANSFER_COLUMNS, rows.map(transferCells)), `transfers-${wallet}`)
+    }, Effect.scoped)
+
+    const transfers = Effect.fnUntraced(function* ({ params: { wallet }, query, request }: TransfersRequest) {
+      return yield* isCsv(query, request) ? transfersText(wallet, query) : transfersPage(wallet, query)
+    })
 
     return handlers.handleAll({ summary, positions, pnlHistory, performance, trades, transfers })
   })

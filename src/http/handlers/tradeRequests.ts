@@ -4,6 +4,7 @@ import { fractionOf } from "../../domain/rational.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
 import type { TradeFilter, TradePlace } from "../../market/model/TradesRequest.ts"
 import { addressOf } from "../../domain/Address.ts"
+import type { PositionPlace } from "../../wallets/positionPages.ts"
 import type { WalletPlace } from "../../wallets/walletTrades.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
 
@@ -46,4 +47,14 @@ export const walletPlaceOfKey = ([slot = "", index = "", signature = "", mint = 
   const place = placeOfKey([slot, index, ...more])
   const address = addressOf(mint)
   return place === null || address === undefined || signature === "" ? null : { ...place, signature, mint: address }
+}
+
+const FIGURE = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/u
+
+/** The place among the positions of a wallet in a cursor's key; null when it is malformed. */
+export const positionPlaceOfKey = ([value = "", mint = "", ...more]: OrderKey): PositionPlace | null => {
+  const address = addressOf(mint)
+  return address === undefined || more.length > 0 || (value !== "" && !FIGURE.test(value))
+    ? null
+    : { value: value === "" ? null : value, mint: address }
 }

@@ -23,9 +23,9 @@ type EncodedOf<S> = [S] extends [never]
     ? Encoded
     : undefined
 
-/** The JSON of a successful answer. */
+/** The JSON of a successful answer. Lists that are also answered as CSV have that text beside it. */
 export type Answer<Name extends Operation> =
-  EndpointOf<Name> extends { readonly "~Success": infer Success } ? EncodedOf<Success> : never
+  EndpointOf<Name> extends { readonly "~Success": infer Success } ? Exclude<EncodedOf<Success>, string> : never
 
 /** The query parameters of an operation as text; undefined when it takes none. */
 export type QueryOf<Name extends Operation> =

@@ -106,6 +106,44 @@ describe("GET /api/v1/wallets/{wallet}", () => {
       })
     )
 
+    it.effect("gives each position once over pages, in the order of the request", () =>
+      Effect.gen(function* () {
+        const path = `${OTHER}/positions?sort=value&order=asc&limit=1`
+        const first = yield* decodePositions((yield* read(path)).text)
+        assert.deepStrictEqual(
+          first.data.positions.map(({ valueUsd }) => valueUsd),
+          ["0"]
+        )
+        assert.deepStrictEqual([first.data.truncated, first.data.matching], [true, 2])
+        const second = yield* decodePositions((yield* read(`${path}&cursor=${first.nextCursor}`)).text)
+        assert.deepStrictEqual(
+          second.data.positions.map(({ valueUsd }) => valueUsd),
+          ["51"]
+        )
+        assert.deepStrictEqual([second.data.truncated, second.nextCursor], [false, null])
+      })
+    )
+
+    it.effect("filters positions, and refuses a cursor of another request", () =>
+      Effect.gen(function* () {
+        const found = (query: string) =>
+          Effect.map(
+            Effect.flatMap(read(`${OTHER}/positions?${query}`), ({ text }) => decodePositions(text)),
+            ({ data }) => data.positions.map(({ mint }) => mint)
+          )
+        assert.deepStrictEqual(yield* found("open=true"), [MINT])
+        assert.deepStrictEqual(yield* found("open=false"), [walletOf(5)])
+        assert.deepStrictEqual(yield* found(`mint=${MINT}`), [MINT])
+        assert.deepStrictEqual(yield* found("minValueUsd=51"), [MINT])
+        assert.deepStrictEqual(yield* found("minValueUsd=51.01"), [])
+        const { nextCursor } = yield* decodePositions((yield* read(`${OTHER}/positions?limit=1`)).text)
+        for (const query of ["limit=1&sort=value", "limit=1&order=asc", "limit=1&open=true"]) {
+          const refused = yield* read(`${OTHER}/positions?${query}&cursor=${nextCursor}`)
+          assert.deepStrictEqual([refused.status, refused.json("error.code")], [400, "invalid_cursor"], query)
+        }
+      })
+    )
+
     it.effect("gives profit by day through today", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START + 10_000)
@@ -143,6 +181,8 @@ describe("GET /api/v1/wallets/{wallet}", () => {
         for (const [path, field] of [
           ["nonsense/positions", "wallet"],
           [`${WALLET}/positions?limit=0`, "limit"],
+          [`${WALLET}/positions?sort=luck`, "sort"],
+          [`${WALLET}/positions?minValueUsd=-1`, "minValueUsd"],
           [`${WALLET}/pnl/history?days=366`, "days"]
         ] as const) {
           const answer = yield* read(path)
