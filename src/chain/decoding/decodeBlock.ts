@@ -14,14 +14,18 @@ import { readBlock, type Transaction } from "./transaction.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 import { walletTransfersOf } from "./walletTransfers.ts"
 
-/** What a block keeps of one of its transactions. */
-export interface DecodedTransaction {
-  /** Null when nothing moved. */
-  readonly kept: BlockTransaction | null
+/** What a block sums over its transactions. */
+export interface Findings {
   readonly launches: ReadonlyArray<Launch>
   readonly supply: ReadonlyArray<SupplyChange>
   readonly holdings: ReadonlyArray<HoldingChange>
   readonly checks: ReadonlyArray<SwapCheck>
+}
+
+/** What a block keeps of one of its transactions. */
+export interface DecodedTransaction extends Findings {
+  /** Null when nothing moved. */
+  readonly kept: BlockTransaction | null
 }
 
 const NO_CHECKS: ReadonlyArray<SwapCheck> = []
@@ -54,35 +58,30 @@ export interface BlockPlace {
   readonly blockTime: number | null
 }
 
-/** Puts a block together from its transactions, in order. Null stands for one that is malformed. */
-export const blockOf = (
+/** Everything of a block but its transactions, from what was found in them, in order. Null stands for a malformed one. */
+export const headOf = (
   { blockTime, parentSlot, slot }: BlockPlace,
-  transactions: Iterable<DecodedTransaction | null>
-): TradeBlock => {
-  const kept: Array<BlockTransaction> = []
+  transactions: Iterable<Findings | null>
+): Omit<TradeBlock, "transactions"> => {
   const launches: Array<Launch> = []
   const supply = makeSupplyChanges()
   const holdings = makeHoldings()
   const checks: Array<SwapCheck> = []
   let malformed = 0
-  for (const transaction of transactions) {
-    if (transaction === null) {
+  for (const found of transactions) {
+    if (found === null) {
       malformed += 1
       continue
     }
-    if (transaction.kept !== null) {
-      kept.push(transaction.kept)
-    }
-    launches.push(...transaction.launches)
-    supply.add(transaction.supply)
-    holdings.add(transaction.holdings)
-    checks.push(...transaction.checks)
+    launches.push(...found.launches)
+    supply.add(found.supply)
+    holdings.add(found.holdings)
+    checks.push(...found.checks)
   }
   return {
     slot,
     parentSlot,
     blockTimeMs: blockTime === null ? null : blockTime * 1000,
-    transactions: kept,
     launches,
     supply: supply.all(),
     // The holdings of a block that was only read in part would be wrong.
@@ -91,6 +90,12 @@ export const blockOf = (
     malformed
   }
 }
+
+/** Puts a block together from its transactions, in order. Null stands for one that is malformed. */
+export const blockOf = (place: BlockPlace, transactions: ReadonlyArray<DecodedTransaction | null>): TradeBlock => ({
+  ...headOf(place, transactions),
+  transactions: transactions.flatMap((transaction) => transaction?.kept ?? [])
+})
 
 /** Decodes the result of `getBlock`; null when it is not a block. */
 export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null => {

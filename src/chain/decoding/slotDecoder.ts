@@ -1,31 +1,47 @@
 /** Decodes the transactions of a Geyser while they arrive, and packs slots that are whole. */
 import { Result } from "effect"
 import type { SlotDecoder } from "../geyser/serveGeyser.ts"
-import { blockOf, type DecodedTransaction, decodeTransaction } from "./decodeBlock.ts"
-import { packBlock, type PackedBlock } from "./PackedTransactions.ts"
-import type { BlockTransaction } from "./TradeBlock.ts"
+import { decodeTransaction, type Findings, headOf } from "./decodeBlock.ts"
+import { type PackedBlock, replyOf } from "./PackedTransactions.ts"
+import { RowWriter } from "./rowWriter.ts"
 import { readWireTransaction } from "./wireTransaction.ts"
 
-/** The head of a slot comes last, and with it the time of its block. */
-const atTime = (transaction: BlockTransaction, blockTime: number | null): BlockTransaction => ({
-  ...transaction,
-  legs: transaction.legs.map((leg) => ({ ...leg, blockTime })),
-  nets: transaction.nets.map((net) => ({ ...net, blockTime })),
-  transfers: transaction.transfers.map((transfer) => ({ ...transfer, blockTime }))
-})
+/** A decoded transaction, whose trades and movements are packed. */
+export interface PackedRow {
+  /** The number of its row; null when nothing moved. */
+  readonly row: number | null
+  readonly found: Findings
+}
 
 /** A transaction that is malformed is null. */
-export const slotDecoder: SlotDecoder<{ readonly decoded: DecodedTransaction | null }, PackedBlock> = {
-  decode: (slot, index, info) => {
-    const read = readWireTransaction(info, { slot, blockTime: null, indexInBlock: index })
-    return { decoded: Result.isFailure(read) ? null : decodeTransaction(read.success, index) }
-  },
-  pack: ({ head, transactions }) => {
-    const block = blockOf(
-      head,
-      transactions.map(([, { decoded }]) => decoded)
-    )
-    const { blockTime } = head
-    return packBlock({ ...block, transactions: Array.from(block.transactions, (each) => atTime(each, blockTime)) })
+export const slotDecoder: SlotDecoder<PackedRow | null, PackedBlock> = {
+  open: (slot) => {
+    // The head of a slot comes last, and with it the time of its block.
+    const writer = new RowWriter("block")
+    return {
+      decode: (index, info) => {
+        const read = readWireTransaction(info, { slot, blockTime: null, indexInBlock: index })
+        if (Result.isFailure(read)) {
+          return null
+        }
+        const { kept, ...found } = decodeTransaction(read.success, index)
+        return { row: kept === null ? null : writer.add(kept), found }
+      },
+      pack: ({ head, transactions }) => {
+        const rows: Array<number> = []
+        for (const [, decoded] of transactions) {
+          if (decoded !== null && decoded.row !== null) {
+            rows.push(decoded.row)
+          }
+        }
+        return replyOf({
+          head: headOf(
+            head,
+            transactions.map(([, decoded]) => decoded?.found ?? null)
+          ),
+          packed: writer.block(rows, head.blockTime)
+        })
+      }
+    }
   }
 }

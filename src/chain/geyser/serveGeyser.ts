@@ -8,11 +8,17 @@ import type { GeyserCommand, GeyserEvent, GeyserTarget, GeyserWorkerSettings } f
 import type { PlacedTransaction, StreamUpdate } from "./readUpdate.ts"
 import { SlotAssembly, type WholeSlot } from "./SlotAssembly.ts"
 
-/** Decodes transactions while they arrive, and packs whole slots. Pure. */
-export interface SlotDecoder<Decoded, Message> {
+/** Decodes the transactions of one slot while they arrive, and packs them once the slot is whole. */
+export interface SlotDecoding<Decoded, Message> {
   /** `info` is the message `TransactionInfo`. What is returned must not refer to its bytes. */
-  readonly decode: (slot: number, index: number, info: Uint8Array) => Decoded
+  readonly decode: (index: number, info: Uint8Array) => Decoded
+  /** Packs what was decoded, and nothing besides: a transaction of an older stream may be left out. */
   readonly pack: (whole: WholeSlot<Decoded>) => PackedReply<Message>
+}
+
+/** Begins a slot. */
+export interface SlotDecoder<Decoded, Message> {
+  readonly open: (slot: number) => SlotDecoding<Decoded, Message>
 }
 
 /** The stream pauses while the main thread has this many slots still to take, and goes on at half as many. */
@@ -41,6 +47,7 @@ class GeyserRun<Decoded, Message> {
   readonly #assembly = new SlotAssembly<Decoded | typeof UNREADABLE>()
   readonly #post: (event: GeyserEvent<Message>, transfer?: Array<ArrayBuffer>) => void
   readonly #decoder: SlotDecoder<Decoded, Message>
+  readonly #decodings = new Map<number, SlotDecoding<Decoded, Message>>()
   readonly #run: number
   readonly #start: number | null
   readonly #commitment: number
@@ -104,6 +111,11 @@ class GeyserRun<Decoded, Message> {
 
   taken(below: number): void {
     this.#assembly.forgetBefore(below)
+    for (const slot of this.#decodings.keys()) {
+      if (slot < below) {
+        this.#decodings.delete(slot)
+      }
+    }
     this.#regulate()
   }
 
@@ -123,11 +135,21 @@ class GeyserRun<Decoded, Message> {
 
   #decoded(slot: number, index: number, info: Uint8Array): Decoded | typeof UNREADABLE {
     try {
-      return this.#decoder.decode(slot, index, info)
+      return this.#decodingOf(slot).decode(index, info)
     } catch {
       // A decoder that throws costs one block, which is then read from a node.
       return UNREADABLE
     }
+  }
+
+  #decodingOf(slot: number): SlotDecoding<Decoded, Message> {
+    const known = this.#decodings.get(slot)
+    if (known !== undefined) {
+      return known
+    }
+    const decoding = this.#decoder.open(slot)
+    this.#decodings.set(slot, decoding)
+    return decoding
   }
 
   #send({ head, transactions }: WholeSlot<Decoded | typeof UNREADABLE>): void {
@@ -141,11 +163,12 @@ class GeyserRun<Decoded, Message> {
     } else {
       this.#post({ _tag: "block", run: this.#run, slot, message: packed.message }, packed.transfer)
     }
+    this.#decodings.delete(slot)
   }
 
   #packed(whole: WholeSlot<Decoded>): PackedReply<Message> | null {
     try {
-      return this.#decoder.pack(whole)
+      return this.#decodingOf(whole.head.slot).pack(whole)
     } catch {
       return null
     }

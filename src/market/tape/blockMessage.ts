@@ -1,19 +1,19 @@
 /**
- * A priced block as bytes: a version, then compressed lines of JSON. The first line is the block with its priced
- * trades, so that every process has the same prices. Then come two lines for each part of its transactions: trades and
- * movements.
+ * A priced block as bytes: a version, then compressed the length of the head, the head as JSON, and the transactions as
+ * packed rows. The head is the block with its priced trades, so that every process has the same prices.
  */
 import { Schema } from "effect"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
-import { packedParts, type PackedPart, PackedTransactions } from "../../chain/decoding/PackedTransactions.ts"
+import { packedBytes, PackedTransactions } from "../../chain/decoding/PackedTransactions.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import type { PricedBatch } from "../model/TradeBatch.ts"
+import { transactionsOfLines } from "./secondRows.ts"
 
 /**
  * Version of the encoding, the first byte of a message. Two versions meet during a deploy: readers are deployed before
  * writers, and also read the version of the release before. No release has written version 1.
  */
-export const VERSION = 2
+export const VERSION = 3
 
 /** The bytes are not a block, or they have a version that this process cannot read. */
 export class UnreadableBlock extends Schema.TaggedError<UnreadableBlock>()("UnreadableBlock", {
@@ -34,13 +34,17 @@ type Text<A> = A extends bigint
       : A
 type Head = Text<Omit<PricedBatch, "transactions">>
 
+const LENGTH_BYTES = 4
+/** Ends the lines of version 2. */
 const NEWLINE = 10
 
 export const encodeBlock = ({ transactions, ...head }: PricedBatch): Uint8Array => {
   const first = JSON.stringify(head, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value))
-  const pieces = packedParts(transactions).flatMap(({ movements, trading }) => [trading, movements])
-  const lines = [Buffer.from(first), ...pieces].flatMap((line) => [line, Buffer.of(NEWLINE)])
-  return Buffer.concat([Buffer.of(VERSION), zstdCompressSync(Buffer.concat(lines), fast)])
+  const json = Buffer.from(first)
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt32LE(json.length)
+  const body = Buffer.concat([length, json, packedBytes(transactions)])
+  return Buffer.concat([Buffer.of(VERSION), zstdCompressSync(body, fast)])
 }
 
 const amountOf = (text: string | null): bigint | null => (text === null ? null : BigInt(text))
@@ -88,16 +92,28 @@ const linesOf = (bytes: Buffer<ArrayBuffer>): ReadonlyArray<Buffer<ArrayBuffer>>
 }
 
 const decodeSecond = (body: Uint8Array): PricedBatch => {
-  const [first = Buffer.of(), ...pieces] = linesOf(zstdDecompressSync(body))
-  const parts = pieces.flatMap((trading, place): ReadonlyArray<PackedPart> => {
+  const [first = "", ...pieces] = linesOf(zstdDecompressSync(body)).map((line) => line.toString())
+  const transactions = pieces.flatMap((trading, place) => {
     const movements = pieces[place + 1]
-    return place % 2 === 0 && movements !== undefined ? [{ trading, movements }] : []
+    return place % 2 === 0 && movements !== undefined ? transactionsOfLines(trading, movements) : []
   })
-  return { ...headOf(first.toString()), transactions: new PackedTransactions(parts) }
+  return { ...headOf(first), transactions }
+}
+
+const decodeThird = (body: Uint8Array): PricedBatch => {
+  const bytes = zstdDecompressSync(body)
+  const end = LENGTH_BYTES + bytes.readUInt32LE(0)
+  return {
+    ...headOf(bytes.toString("utf8", LENGTH_BYTES, end)),
+    transactions: new PackedTransactions(bytes.subarray(end))
+  }
 }
 
 /** The versions that this process reads. */
-const decoders: Readonly<Record<number, (body: Uint8Array) => PricedBatch>> = { 2: decodeSecond }
+const decoders: Readonly<Record<number, (body: Uint8Array) => PricedBatch>> = {
+  2: decodeSecond,
+  3: decodeThird
+}
 
 /** Decodes a message. Throws `UnreadableBlock`. */
 export const decodeBlock = (bytes: Uint8Array): PricedBatch => {

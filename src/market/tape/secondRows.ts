@@ -1,7 +1,6 @@
 /**
- * Decoded transactions as JSON rows, to pass between threads and processes. Every address stands once in a table, and
- * so do the fields that all trades of a transaction share. Amounts are decimal text. `deserialize` of `node:v8` is not
- * used: everything it makes stays reachable until the garbage collection after the next one, which then copies it.
+ * Reads the transactions of a block of version 2: JSON rows in which every address stands once in a table, and so do the
+ * fields that all trades of a transaction share. Amounts are decimal text. To be removed with version 2.
  */
 import type { Address } from "../../domain/Address.ts"
 import type {
@@ -15,12 +14,10 @@ import type {
   TradeFee,
   Transfer
 } from "../../api/schemas/Trade.ts"
-import type { BlockTransaction } from "./TradeBlock.ts"
+import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
 
-/** The part of a transaction that every reader visits. */
-export type Trading = Pick<BlockTransaction, "index" | "legs" | "moves" | "nets" | "signature" | "unresolved">
-/** The part that few readers visit. */
-export type Movements = Pick<BlockTransaction, "changes" | "transfers">
+type Trading = Pick<BlockTransaction, "index" | "legs" | "moves" | "nets" | "signature" | "unresolved">
+type Movements = Pick<BlockTransaction, "changes" | "transfers">
 
 type Count = number | null
 /** The place of an address in the table of addresses. */
@@ -62,105 +59,6 @@ interface Sheet<Row> {
   readonly shared: ReadonlyArray<SharedRow>
   readonly rows: ReadonlyArray<Row>
 }
-
-const isShared = (a: Occurrence, b: Occurrence): boolean =>
-  a.signature === b.signature &&
-  a.slot === b.slot &&
-  a.blockTime === b.blockTime &&
-  a.indexInBlock === b.indexInBlock &&
-  a.feeLamports === b.feeLamports
-
-class Writer {
-  readonly addresses = new Map<Address, number>()
-  readonly shared: Array<SharedRow> = []
-  readonly #sharedAt = new Map<string, number>()
-  #newest: Occurrence | null = null
-  #newestAt = 0
-
-  address(address: Address): number {
-    const place = this.addresses.get(address) ?? this.addresses.size
-    this.addresses.set(address, place)
-    return place
-  }
-
-  place(occurrence: Occurrence): PlaceRow {
-    // Trades of a transaction follow each other.
-    if (this.#newest === null || !isShared(this.#newest, occurrence)) {
-      this.#newest = occurrence
-      this.#newestAt = this.#placeOf(occurrence)
-    }
-    return [this.#newestAt, occurrence.outer, occurrence.inner]
-  }
-
-  #placeOf({ blockTime, feeLamports, indexInBlock, signature, slot }: Occurrence): number {
-    const key = `${signature} ${slot} ${blockTime} ${indexInBlock} ${feeLamports}`
-    const known = this.#sharedAt.get(key)
-    if (known !== undefined) {
-      return known
-    }
-    this.#sharedAt.set(key, this.shared.length)
-    return this.shared.push([signature, slot, blockTime, indexInBlock, `${feeLamports}`]) - 1
-  }
-
-  quantity({ amount, decimals, mint }: Quantity): QuantityRow {
-    return [this.address(mint), `${amount}`, decimals]
-  }
-
-  trade(trade: Trade): TradeRow {
-    const { quote, side, token, wallet } = trade
-    return [this.place(trade), this.address(wallet), side, this.quantity(token), this.quantity(quote)]
-  }
-
-  leg(leg: Leg): LegRow {
-    const { confirmed, dex, index, pool, transferFees: fees } = leg
-    return [
-      this.trade(leg),
-      index,
-      this.address(pool),
-      dex,
-      confirmed,
-      fees === null ? null : [`${fees.token}`, `${fees.quote}`]
-    ]
-  }
-
-  net(net: NetTrade): NetRow {
-    const { dex, fees, held, index, legs, pool, priorityLamports } = net
-    return [
-      this.trade(net),
-      index,
-      legs,
-      pool === null ? null : this.address(pool),
-      dex,
-      [spanRow(held.token), spanRow(held.quote)],
-      fees.map((fee) => this.fee(fee)),
-      priorityLamports === null ? null : `${priorityLamports}`
-    ]
-  }
-
-  fee(fee: TradeFee): FeeRow {
-    return [this.quantity(fee), fee.kind, this.address(fee.recipient), fee.included, fee.outer, fee.inner]
-  }
-
-  change({ after, before, cause, decimals, delta, mint, native, owner }: BalanceChange): ChangeRow {
-    return [this.address(owner), this.address(mint), `${before}`, `${after}`, `${delta}`, decimals, native, cause]
-  }
-
-  transfer(transfer: Transfer): TransferRow {
-    const { from, native, to } = transfer
-    return [this.place(transfer), this.address(from), this.address(to), this.quantity(transfer), native]
-  }
-
-  sheet<Row>(rows: ReadonlyArray<Row>): string {
-    const sheet: Sheet<Row> = {
-      addresses: Array.from(this.addresses.keys()),
-      shared: this.shared,
-      rows
-    }
-    return JSON.stringify(sheet)
-  }
-}
-
-const spanRow = (span: HeldSpan | null): SpanRow => (span === null ? null : [`${span.before}`, `${span.after}`])
 
 const spanOf = (row: SpanRow): HeldSpan | null =>
   row === null ? null : { before: BigInt(row[0]), after: BigInt(row[1]) }
@@ -265,23 +163,7 @@ const at = <A>(items: ReadonlyArray<A>, place: number): A => {
   return item
 }
 
-/** Writes the trades of transactions as JSON. */
-export const writeTrading = (transactions: ReadonlyArray<Trading>): string => {
-  const to = new Writer()
-  return to.sheet(
-    transactions.map(({ index, legs, moves, nets, signature, unresolved }): TradingRow => [
-      signature,
-      index,
-      unresolved,
-      legs.map((leg) => to.leg(leg)),
-      nets.map((net) => to.net(net)),
-      moves.map((move) => to.change(move))
-    ])
-  )
-}
-
-/** Reads what `writeTrading` wrote. */
-export const readTrading = (json: string): ReadonlyArray<Trading> => {
+const tradingOf = (json: string): ReadonlyArray<Trading> => {
   const sheet: Sheet<TradingRow> = JSON.parse(json)
   const from = new Reader(sheet)
   return sheet.rows.map(([signature, index, unresolved, legs, nets, moves]) => ({
@@ -294,23 +176,17 @@ export const readTrading = (json: string): ReadonlyArray<Trading> => {
   }))
 }
 
-/** Writes the transfers and balance changes of transactions as JSON. */
-export const writeMovements = (transactions: ReadonlyArray<Movements>): string => {
-  const to = new Writer()
-  return to.sheet(
-    transactions.map(({ changes, transfers }): MovementsRow => [
-      transfers.map((transfer) => to.transfer(transfer)),
-      changes.map((change) => to.change(change))
-    ])
-  )
-}
-
-/** Reads what `writeMovements` wrote. */
-export const readMovements = (json: string): ReadonlyArray<Movements> => {
+const movementsOf = (json: string): ReadonlyArray<Movements> => {
   const sheet: Sheet<MovementsRow> = JSON.parse(json)
   const from = new Reader(sheet)
   return sheet.rows.map(([transfers, changes]) => ({
     transfers: transfers.map((transfer) => from.transfer(transfer)),
     changes: changes.map((change) => from.change(change))
   }))
+}
+
+/** The transactions of one part, from its line of trades and its line of movements. */
+export const transactionsOfLines = (trading: string, movements: string): ReadonlyArray<BlockTransaction> => {
+  const moved = movementsOf(movements)
+  return tradingOf(trading).map((transaction, place) => ({ ...transaction, ...at(moved, place) }))
 }
