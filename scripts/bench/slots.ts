@@ -1,0 +1,108 @@
+/**
+ * Processor time of the Geyser thread for a slot of mainnet: `npm run bench:slots -- --json [--swaps 3000] [--rounds 6]`.
+ *
+ * Reads, decodes and packs slots as they are sent, message by message, with tokens and wallets that change from slot to
+ * slot, without the connection. `threadMs` is the time of the one thread, `processMs` that of the process with its
+ * collector, both for a slot of 400 ms at this rate. `writeUs` is an account write, read and copied. Exits with 1 when
+ * `threadMs` is above 60.
+ */
+import { parseArgs } from "node:util"
+import { type PackedRow, slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
+import { readUpdate } from "../../src/chain/geyser/readUpdate.ts"
+import { SLOT_MS } from "../../src/simulator/chain/Bank.ts"
+import { numberOption } from "../options.ts"
+import { FrameReader } from "./mainnet/frames.ts"
+import { record } from "./mainnet/recording.ts"
+import { Replay, type ReplayedSlot } from "./mainnet/replay.ts"
+import { report } from "./report.ts"
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean" },
+    swaps: { type: "string", default: "3000" },
+    rounds: { type: "string", default: "6" }
+  }
+})
+const swapsPerSecond = numberOption("--swaps", values.swaps)
+const rounds = numberOption("--rounds", values.rounds, { whole: true })
+
+const SLOTS = 8
+/** Rounds in which code is compiled. */
+const WARM = 2
+const MOST_THREAD_MS = 60
+
+/** What the thread makes of a slot. */
+const decode = ({ slot, unixTimestamp }: ReplayedSlot, messages: ReadonlyArray<Buffer>) => {
+  const transactions: Array<readonly [number, PackedRow | null]> = []
+  const decoding = slotDecoder.open(slot)
+  for (const message of messages) {
+    const { transaction } = readUpdate(message)
+    if (transaction !== null && transaction.info !== null) {
+      transactions.push([transaction.index, decoding.decode(transaction.index, transaction.info)])
+    }
+  }
+  const head = { slot, parentSlot: slot - 1, blockTime: unixTimestamp, executed: transactions.length }
+  return decoding.pack({ head, transactions })
+}
+
+const readWrites = ({ writes }: ReplayedSlot): void => {
+  for (const { body } of writes) {
+    readUpdate(body).account?.data.slice()
+  }
+}
+
+const sums = { threadUs: 0, processUs: 0, writesUs: 0, swaps: 0, transactions: 0, writes: 0, packedBytes: 0 }
+
+const measure = (slot: ReplayedSlot): void => {
+  const messages = new FrameReader().read(slot.frames)
+  const [thread, whole] = [process.threadCpuUsage(), process.cpuUsage()]
+  const { transfer } = decode(slot, messages)
+  const [threadUsed, wholeUsed] = [process.threadCpuUsage(thread), process.cpuUsage(whole)]
+  const before = process.threadCpuUsage()
+  readWrites(slot)
+  const writesUsed = process.threadCpuUsage(before)
+  sums.threadUs += threadUsed.user + threadUsed.system
+  sums.processUs += wholeUsed.user + wholeUsed.system
+  sums.writesUs += writesUsed.user + writesUsed.system
+  sums.swaps += slot.swaps
+  sums.transactions += slot.transactions
+  sums.writes += slot.writes.length
+  sums.packedBytes += transfer.reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+const replay = new Replay(record({ slots: SLOTS, swapsPerSecond, coins: 200, poolsPerCoin: 3 }), {
+  tokens: 120,
+  wallets: 400
+})
+replay.begin()
+for (let round = 0; round < WARM + rounds; round++) {
+  if (round === WARM) {
+    Object.assign(sums, {
+      threadUs: 0,
+      processUs: 0,
+      writesUs: 0,
+      swaps: 0,
+      transactions: 0,
+      writes: 0,
+      packedBytes: 0
+    })
+  }
+  for (let i = 0; i < SLOTS; i++) {
+    measure(replay.advance(1_790_000_000 + round))
+  }
+}
+
+const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
+/** Slots of this rate that were measured. */
+const slots = sums.swaps / ((swapsPerSecond * SLOT_MS) / 1000)
+const threadMs = rounded(sums.threadUs / slots / 1000, 1)
+report("slots", {
+  swapsPerSecond,
+  threadMs,
+  processMs: rounded(sums.processUs / slots / 1000, 1),
+  transactionUs: rounded(sums.threadUs / sums.transactions, 1),
+  writeUs: rounded(sums.writesUs / sums.writes, 2),
+  packedBytesPerSwap: Math.round(sums.packedBytes / sums.swaps),
+  mostThreadMs: MOST_THREAD_MS
+})
+process.exit(threadMs <= MOST_THREAD_MS ? 0 : 1)
