@@ -104,9 +104,15 @@ const issueKeys = Effect.gen(function* () {
 const survived = async (target: Target, hasEnded: boolean, bound: MemoryBound): Promise<ReadonlyArray<Verdict>> => {
   const { status } = await ask(target, "/livez")
   const peakMiB = bound.peakMiB() ?? Math.round(useOf(target.pid)?.peakMb ?? 0)
+  const kills = bound.kills()
   return [
     verdict("the service survives", !hasEnded && status === 200, { hasEnded, livez: status }),
-    verdict("its memory stays within the limit", peakMiB <= limitMiB, { kind: bound.kind, limitMiB, peakMiB })
+    verdict("its memory stays within the limit", peakMiB <= limitMiB && (kills ?? 0) === 0, {
+      kind: bound.kind,
+      limitMiB,
+      peakMiB,
+      kills
+    })
   ]
 }
 

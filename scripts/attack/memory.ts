@@ -12,6 +12,8 @@ export interface MemoryBound {
   readonly within: ReadonlyArray<string>
   /** Most memory in use so far in MiB; null where only the process itself can be measured. */
   readonly peakMiB: () => number | null
+  /** Processes that the system has killed for memory, PostgreSQL included; null where it does not count them. */
+  readonly kills: () => number | null
   readonly remove: () => void
 }
 
@@ -19,12 +21,19 @@ const MIB = 2 ** 20
 
 /** Names of the files of a control group, version 2 and version 1. */
 const versions = [
-  { root: "/sys/fs/cgroup", limit: "memory.max", swap: "memory.swap.max", peak: "memory.peak" },
+  {
+    root: "/sys/fs/cgroup",
+    limit: "memory.max",
+    swap: "memory.swap.max",
+    peak: "memory.peak",
+    events: "memory.events"
+  },
   {
     root: "/sys/fs/cgroup/memory",
     limit: "memory.limit_in_bytes",
     swap: "memory.memsw.limit_in_bytes",
-    peak: "memory.max_usage_in_bytes"
+    peak: "memory.max_usage_in_bytes",
+    events: "memory.oom_control"
   }
 ] as const
 
@@ -39,7 +48,7 @@ const tryTo = (act: () => void): boolean => {
 
 /** A group with this limit; null where this user may not make one. */
 const group = (mib: number): MemoryBound | null => {
-  for (const { limit, peak, root, swap } of versions) {
+  for (const { events, limit, peak, root, swap } of versions) {
     const folder = join(root, `fathom-attack-${process.pid}`)
     const isMade = tryTo(() => mkdirSync(folder))
     // A folder elsewhere than in a file system of groups has no files of its own.
@@ -52,6 +61,7 @@ const group = (mib: number): MemoryBound | null => {
         // Inside before Node starts, as in a container: V8 sizes its heaps by the limit, which it reads only once.
         within: ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', folder],
         peakMiB: () => Math.round(Number(readFileSync(join(folder, peak), "utf8")) / MIB),
+        kills: () => Number(/^oom_kill (\d+)$/mu.exec(readFileSync(join(folder, events), "utf8"))?.[1] ?? 0),
         remove: () => void tryTo(() => rmdirSync(folder))
       }
     }
@@ -68,6 +78,7 @@ export const heapOf = (mib: number): MemoryBound => ({
   flags: [`--max-old-space-size=${Math.floor(mib / 2)}`],
   within: [],
   peakMiB: () => null,
+  kills: () => null,
   remove: () => undefined
 })
 
