@@ -27,6 +27,8 @@ const rules = readFileSync(RULES, "utf8")
 const names = metricsOf(rules)
 
 const HELD_SECONDS = 2400
+/** Longest time for a scrape: on a busy machine a slow answer is no process that is down. */
+const SCRAPE_MS = 60_000
 /** Steps in which memory is taken. */
 const BALLASTS = 9
 const READERS = 4
@@ -62,7 +64,7 @@ const waitedSeconds = (pid: number): number => {
 const scrapeOf = (url: string): Effect.Effect<Scrape> =>
   Effect.promise(async () => {
     try {
-      return parseScrape(await (await fetch(url, { signal: AbortSignal.timeout(10_000) })).text(), names)
+      return parseScrape(await (await fetch(url, { signal: AbortSignal.timeout(SCRAPE_MS) })).text(), names)
     } catch {
       return null
     }
