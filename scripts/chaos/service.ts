@@ -32,6 +32,9 @@ export interface Server {
   readonly start: Effect.Effect<void>
 }
 
+/** The longest wait for a start. It takes seconds, and minutes on a busy machine after many blocks were missed. */
+const PATIENCE = "15 minutes"
+
 const linesOf = (file: string): ReadonlyArray<string> =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
 
@@ -46,7 +49,7 @@ export const readyPid = (data: string): number | null => {
 export const ready = (data: string, before: number | null) =>
   Effect.sync(() => readyPid(data)).pipe(
     Effect.repeat({ until: (pid) => pid !== null && pid !== before, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeout("30 seconds"),
+    Effect.timeout(PATIENCE),
     Effect.orDie
   )
 
@@ -193,7 +196,7 @@ export const service = Effect.fnUntraced(function* (
     return Effect.succeed(existsSync(file))
   }).pipe(
     Effect.repeat({ until: (isThere) => isThere, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeout("3 minutes"),
+    Effect.timeout(PATIENCE),
     Effect.orDie
   )
   const content: Ready = JSON.parse(readFileSync(file, "utf8"))
