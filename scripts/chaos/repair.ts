@@ -179,10 +179,9 @@ const run = Effect.fnUntraced(function* (folder: string) {
     "the history is read",
     Effect.zipWith(isRead(disturbed.asked), isRead(undisturbed.asked), (a, b) => a && b)
   )
-  yield* until(
-    "nothing is missing",
-    Effect.zipWith(isRepaired(disturbed.asked), isRepaired(undisturbed.asked), (a, b) => a && b)
-  )
+  // In turn: on a busy machine both are rarely without a gap at once.
+  yield* until("nothing is missing", isRepaired(disturbed.asked))
+  yield* until("the other service misses nothing", isRepaired(undisturbed.asked))
 
   const nulls = new Map<string, number>()
   const isThere = Effect.promise(async () => {
@@ -211,16 +210,16 @@ const run = Effect.fnUntraced(function* (folder: string) {
   const open = yield* Effect.promise(() => sourceState(disturbed.asked, "blocks"))
   yield* disturbed.kill
   disturbed = yield* other.start
+  // A slow machine reads missing blocks again, but may never keep up with the chain as well.
+  const mints = yield* chain.command({ healthy: { halted: true } })
   yield* until("everything is read again", isRepaired(disturbed.asked))
-
-  const mints = yield* chain.command({ healthy: { halted: true }, ailing: { blockFailures: 0 } })
+  yield* chain.command({ ailing: { blockFailures: 0 } })
   const last = yield* chain.newest
   const isAtEnd = (asked: ServiceAccess) => hasState(asked, "blocks", "slot", (slot) => slot === last)
-  yield* until(
-    "the last block",
-    Effect.zipWith(isAtEnd(disturbed.asked), isAtEnd(undisturbed.asked), (a, b) => a && b)
-  )
-  yield* until("the last gap is closed", isRepaired(disturbed.asked))
+  for (const { asked } of [disturbed, undisturbed]) {
+    yield* until("the last block", isAtEnd(asked))
+    yield* until("the last gap is closed", isRepaired(asked))
+  }
   const results = yield* compareAll([undisturbed.asked, disturbed.asked], mints, wallets)
   yield* Fiber.interrupt(watcher)
   const nullAnswers = Object.fromEntries(nulls)
