@@ -145,3 +145,91 @@ export declare const watchMarket: (
   subscriptions: ReadonlyArray<MarketSubscription>,
   options?: SocketOptions
 ) => AsyncIterable<MarketEvent>
+
+/** A bar as TradingView's charting library has it: `time` in milliseconds, prices and volume in USD. */
+export interface DatafeedBar {
+  readonly time: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+}
+
+/** A symbol as the charting library describes it. Its `ticker` is the mint. */
+export interface DatafeedSymbol {
+  readonly name: string
+  readonly ticker: string
+  readonly full_name: string
+  readonly description: string
+  readonly type: "crypto"
+  readonly session: "24x7"
+  readonly timezone: "Etc/UTC"
+  readonly exchange: string
+  readonly listed_exchange: string
+  readonly format: "price"
+  readonly minmov: 1
+  readonly pricescale: number
+  readonly has_intraday: true
+  readonly has_seconds: true
+  readonly seconds_multipliers: ReadonlyArray<string>
+  readonly intraday_multipliers: ReadonlyArray<string>
+  readonly has_daily: true
+  readonly has_weekly_and_monthly: true
+  readonly has_empty_bars: false
+  readonly supported_resolutions: ReadonlyArray<string>
+  readonly volume_precision: 2
+  readonly data_status: "streaming"
+  readonly currency_code: "USD"
+}
+
+/** The interface that TradingView's charting library calls a datafeed. */
+export interface Datafeed {
+  onReady(done: (configuration: object) => void): void
+  searchSymbols(
+    text: string,
+    exchange: string,
+    type: string,
+    done: (
+      rows: ReadonlyArray<{
+        readonly symbol: string
+        readonly full_name: string
+        readonly description: string
+        readonly exchange: string
+        readonly ticker: string
+        readonly type: string
+      }>
+    ) => void
+  ): void
+  resolveSymbol(symbol: string, done: (info: DatafeedSymbol) => void, fail: (reason: string) => void): void
+  getBars(
+    symbol: { readonly ticker?: string; readonly name: string },
+    resolution: string,
+    period: { readonly from: number; readonly to: number; readonly countBack?: number },
+    done: (bars: ReadonlyArray<DatafeedBar>, meta: { readonly noData: boolean; readonly nextTime?: number }) => void,
+    fail: (reason: string) => void
+  ): void
+  subscribeBars(
+    symbol: { readonly ticker?: string; readonly name: string },
+    resolution: string,
+    onTick: (bar: DatafeedBar) => void,
+    listener: string,
+    onReset: () => void
+  ): void
+  unsubscribeBars(listener: string): void
+  getServerTime(done: (second: number) => void): void
+  /** Ends the socket. The library has no call for it. */
+  close(): void
+}
+
+/** Options of a datafeed. */
+export interface DatafeedOptions extends SocketOptions {
+  /** Hears why live bars ended for good, such as a revoked key. A later subscription tries again. */
+  readonly onError?: (failure: unknown) => void
+}
+
+/** The datafeed of a chart: bars and search by calls, live bars of all charts over one market socket. */
+export declare const createDatafeed: (
+  client: Pick<Client, "market" | "marketRealtime" | "search" | "tokens">,
+  options?: DatafeedOptions
+) => Datafeed

@@ -13,6 +13,7 @@ export {
   type ThrottledFrame
 } from "../api/schemas/QuoteStream.ts"
 export { type CallOptions, type Client, type ClientOptions, createClient } from "./createClient.ts"
+export { createDatafeed, type Datafeed, type DatafeedOptions } from "./createDatafeed.ts"
 export { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
 export { type ClientCode, FathomError } from "./FathomError.ts"
 export { framesOf, quoteStream } from "./quoteFrames.ts"

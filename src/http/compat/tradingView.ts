@@ -2,44 +2,19 @@
 import { Effect } from "effect"
 import type { ChartAnswer } from "../../api/Market.ts"
 import type { SearchAnswer } from "../../api/Search.ts"
+import {
+  EXCHANGE,
+  MOST_BARS,
+  resolutionOf,
+  searchRowOf,
+  supported,
+  symbolInfoOf,
+  withoutExchange
+} from "../../api/tradingView.ts"
 import { addressOf } from "../../domain/Address.ts"
 import { numberOf } from "./figures.ts"
 import { type Call, invalid, refuse, type Service } from "./service.ts"
 import { type Facts, factsOf } from "./tokens.ts"
-
-const EXCHANGE = "Solana"
-
-/** The most bars of one answer. */
-const MOST_BARS = 1500
-
-/** Our resolution of each of theirs. A number is minutes. */
-const resolutions: Readonly<Record<string, string>> = {
-  "1S": "1s",
-  "5S": "5s",
-  "15S": "15s",
-  "30S": "30s",
-  "1": "1m",
-  "3": "3m",
-  "5": "5m",
-  "15": "15m",
-  "30": "30m",
-  "60": "1h",
-  "120": "2h",
-  "240": "4h",
-  "360": "6h",
-  "480": "8h",
-  "720": "12h",
-  "1D": "1d",
-  "1W": "1w",
-  "1M": "1mn"
-}
-
-const supported = Object.keys(resolutions)
-const intraday = supported.filter((resolution) => /^\d+$/u.test(resolution))
-const seconds = supported.filter((resolution) => resolution.endsWith("S")).map((resolution) => resolution.slice(0, -1))
-
-/** `D` means `1D`, as in older versions of the library. */
-const resolutionOf = (text: string): string | undefined => resolutions[/^[DWMS]$/u.test(text) ? `1${text}` : text]
 
 const config = {
   supports_search: true,
@@ -52,40 +27,7 @@ const config = {
   symbols_types: [{ name: "Token", value: "crypto" }]
 }
 
-/** Digits after the point that show six significant digits of a price, at least two and at most sixteen. */
-const digitsOf = (price: number | null): number =>
-  price === null || price <= 0 ? 9 : Math.min(16, Math.max(2, 5 - Math.floor(Math.log10(price))))
-
-const symbolInfo = ({ priceUsd, token }: Facts) => {
-  const name = token.symbol ?? token.address
-  return {
-    name,
-    ticker: token.address,
-    full_name: `${EXCHANGE}:${name}`,
-    description: token.name ?? token.address,
-    type: "crypto",
-    session: "24x7",
-    timezone: "Etc/UTC",
-    exchange: EXCHANGE,
-    listed_exchange: EXCHANGE,
-    format: "price",
-    minmov: 1,
-    pricescale: 10 ** digitsOf(numberOf(priceUsd)),
-    has_intraday: true,
-    has_seconds: true,
-    seconds_multipliers: seconds,
-    intraday_multipliers: intraday,
-    has_daily: true,
-    has_weekly_and_monthly: true,
-    has_empty_bars: false,
-    supported_resolutions: supported,
-    volume_precision: 2,
-    data_status: "streaming",
-    currency_code: "USD"
-  }
-}
-
-const withoutExchange = (symbol: string): string => symbol.slice(symbol.lastIndexOf(":") + 1)
+const symbolInfo = ({ priceUsd, token }: Facts) => symbolInfoOf(token, numberOf(priceUsd))
 
 const found = (ask: Call["ask"], q: string, limit: number) =>
   Effect.map(
@@ -118,14 +60,7 @@ const search = ({ ask, query }: Call) =>
     const text = withoutExchange(query.get("query") ?? "").trim()
     const limit = Math.min(Math.max(Number(query.get("limit") ?? 30) || 30, 1), 100)
     const rows = text === "" ? [] : yield* found(ask, text, limit)
-    return rows.map(({ token }) => ({
-      symbol: token.symbol ?? token.address,
-      full_name: `${EXCHANGE}:${token.address}`,
-      description: token.name ?? token.address,
-      exchange: EXCHANGE,
-      ticker: token.address,
-      type: "crypto"
-    }))
+    return rows.map(({ token }) => searchRowOf(token))
   })
 
 const secondIn = (query: URLSearchParams, name: string): number | null => {
