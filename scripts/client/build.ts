@@ -1,4 +1,7 @@
-/** Builds the package `fathom-client` into a folder: one bundled module, its declarations, readme and license. */
+/**
+ * Builds the package `fathom-client` into a folder: readable modules, declarations, readme and license. A module holds what
+ * is used together, so that a bundler can leave the others out.
+ */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -7,7 +10,19 @@ import { declarations } from "./declarations.ts"
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-const ENTRY = pathOf("../../src/client/standalone.ts")
+const client = (name: string) => pathOf(`../../src/client/${name}.ts`)
+
+/** `index.js`, which only names the others, and a module for each thing that a caller may need alone. */
+const ENTRIES = {
+  index: client("standalone"),
+  amounts: pathOf("../../src/domain/decimal.ts"),
+  client: client("createClient"),
+  datafeed: client("createDatafeed"),
+  errors: client("FathomError"),
+  market: client("watchMarket"),
+  quotes: client("createQuoteClient"),
+  tracker: client("watchTracker")
+}
 /** The module that makes the OpenAPI document, which no client needs. */
 const DOCUMENT = "/src/api/document/admission.ts"
 
@@ -110,10 +125,13 @@ export const buildClient = async (folder: string): Promise<void> => {
       outDir: folder,
       emptyOutDir: true,
       target: "es2022",
-      minify: true,
+      minify: false,
       reportCompressedSize: false,
-      lib: { entry: ENTRY, formats: ["es"], fileName: () => "index.js" },
-      rolldownOptions: { treeshake: { moduleSideEffects: false }, output: { minify: true } }
+      lib: { entry: ENTRIES, formats: ["es"], fileName: (_, name) => `${name}.js` },
+      rolldownOptions: {
+        treeshake: { moduleSideEffects: false },
+        output: { chunkFileNames: "[name].js", comments: false }
+      }
     }
   })
   const { license, version } = JSON.parse(readFileSync(pathOf("../../package.json"), "utf8"))
@@ -126,7 +144,7 @@ export const buildClient = async (folder: string): Promise<void> => {
     engines: { node: ">=22" },
     sideEffects: false,
     exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
-    files: ["index.js", "index.d.ts"]
+    files: ["*.js", "index.d.ts"]
   }
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   writeFileSync(join(folder, "index.d.ts"), declarations())

@@ -9,7 +9,10 @@ export type ClientCode =
   | "tracker_closed"
   | "market_closed"
 
-/** The error of a failed call: a problem of the contract, or a failure that the client detected. */
+/**
+ * The error of a failed call: a problem of the contract, or a failure that the client detected. `cause` is what the
+ * platform threw, such as an ECONNREFUSED.
+ */
 export declare class FathomError extends Error {
   readonly _tag: "FathomError"
   /** Status of the response; null without a response. */
@@ -132,6 +135,14 @@ export declare const fromAtomic: (amount: bigint, decimals: number) => string
 
 /** A client of the service. Nothing is sent before the first call. */
 export declare const createClient: (options: ClientOptions) => Client
+
+/** What `spot.quote` is asked. */
+export type QuoteQuery = Parameters<Client["spot"]["quote"]>[0]["query"]
+
+/** A client for quotes alone: a few kilobytes of a bundle instead of the whole client. It checks no answers against schemas. */
+export declare const createQuoteClient: (options: ClientOptions) => {
+  readonly quote: (query: QuoteQuery, options?: CallOptions) => Promise<SpotQuote>
+}
 
 /** Live events of the tracked wallets, each trade once, across reconnections. Throws a `TypeError` when there is no WebSocket to use. */
 export declare const watchTracker: (

@@ -3,7 +3,8 @@ import { type HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/middleware/Authorization.ts"
-import { defaultPolicy, retrying, type RetryPolicy } from "./retry.ts"
+import { retrying } from "./retry.ts"
+import { defaultPolicy, type RetryPolicy } from "./retryPolicy.ts"
 
 export interface FathomClientOptions {
   /** Base URL of the service, without `/api/v1`. */

@@ -5,7 +5,7 @@ import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, HttpApiSche
 import type { Api } from "../api/Api.ts"
 import type { StreamFrame } from "../api/Spot.ts"
 import type { Frame } from "../api/schemas/QuoteStream.ts"
-import { withFathomError } from "./FathomError.ts"
+import { withFathomError } from "./withFathomError.ts"
 import { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
 import { eventsOf, streamDecoders } from "./quoteFrames.ts"
 

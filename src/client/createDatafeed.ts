@@ -100,6 +100,10 @@ const barsOf = async (client: Calls, token: string, resolution: ChartResolution,
   return { bars, meta: { noData: isEmpty, ...(isEmpty && meta.prevTo !== null && { nextTime: meta.prevTo }) } }
 }
 
+/** Calls back once an answer is there: never before the call has returned, as the library wants it. */
+const answer = <A>(asked: Promise<A>, done: (value: A) => void, fail: (reason: string) => void): void =>
+  void asked.then(done, (failure: unknown) => fail(reasonOf(failure)))
+
 /**
  * Makes the datafeed of a chart: `new TradingView.widget({ datafeed: createDatafeed(client), symbol: mint })`. Prices and
  * volumes are in USD. All charts share one market socket, which resumes after a lost connection; when bars could not be
@@ -110,9 +114,6 @@ export const createDatafeed = (
   { onError = () => undefined, ...options }: DatafeedOptions = {}
 ): Datafeed => {
   const live = new LiveBars(client, options, onError)
-  /** The library wants its callbacks after the call has returned. */
-  const answer = <A>(asked: Promise<A>, done: (value: A) => void, fail: (reason: string) => void): void =>
-    void asked.then(done, (failure: unknown) => fail(reasonOf(failure)))
   return {
     onReady: (done) =>
       answer(

@@ -33,7 +33,9 @@ const silent = () =>
   )
 
 const broken = (cause: unknown) =>
-  cause instanceof FathomError ? cause : clientError("stream_broken", "The connection of the stream was lost.")
+  cause instanceof FathomError
+    ? cause
+    : clientError("stream_broken", "The connection of the stream was lost.", { cause })
 
 const events = (text: Stream.Stream<string, FathomError>): Stream.Stream<Sse.Event, FathomError> =>
   Stream.suspend(() => {
@@ -46,7 +48,7 @@ const events = (text: Stream.Stream<string, FathomError>): Stream.Stream<Sse.Eve
         const fault = parser.feed(chunk)
         return fault === undefined
           ? Effect.succeed(parsed.splice(0))
-          : Effect.fail(clientError("invalid_answer", fault.message, 200))
+          : Effect.fail(clientError("invalid_answer", fault.message, { status: 200 }))
       }),
       Stream.flattenIterable
     )
@@ -67,7 +69,7 @@ export const eventsOf = <A extends AnyFrame, E>(
     Stream.decodeText,
     events,
     Stream.mapEffect((event) =>
-      Effect.mapError(decode(event), ({ message }) => clientError("invalid_answer", message, 200))
+      Effect.mapError(decode(event), ({ message }) => clientError("invalid_answer", message, { status: 200 }))
     ),
     Stream.concat(Stream.fail(clientError("stream_broken", "The stream ended without its last frame."))),
     Stream.takeUntil(({ event }) => event === "close")

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { Socket } from "effect/socket"
 import { type CallOptions, iterableOf } from "./createClient.ts"
-import { withFathomError } from "./FathomError.ts"
+import { withFathomError } from "./withFathomError.ts"
 
 export interface SocketOptions {
   /** Ends the loop with the reason of the signal. */

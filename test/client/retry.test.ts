@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { Api } from "../../src/api/Api.ts"
 import { isRepeatable, posts } from "../../src/client/repeatable.ts"
 import { FathomClient } from "../../src/client/FathomClient.ts"
-import { defaultPolicy, delayMs, retryAfterMs } from "../../src/client/retry.ts"
+import { defaultPolicy, delayMs, retryAfterMs } from "../../src/client/retryPolicy.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 
 const declared: Array<{ readonly id: string; readonly method: string; readonly keyed: boolean }> = []

@@ -7,7 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { buildClient } from "../../scripts/client/build.ts"
@@ -105,12 +105,19 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
       const { folder, inside } = yield* Project
       const manifest = JSON.parse(readFileSync(join(inside, "package.json"), "utf8"))
       assert.notProperty(manifest, "dependencies")
-      assert.sameMembers(readdirSync(inside), ["LICENSE", "README.md", "index.d.ts", "index.js", "package.json"])
+      const modules = readdirSync(inside).filter((name) => name.endsWith(".js"))
+      assert.sameMembers(
+        readdirSync(inside).filter((name) => !modules.includes(name)),
+        ["LICENSE", "README.md", "index.d.ts", "package.json"]
+      )
       const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? ""
       assert.isAtMost(statSync(join(folder, tarball)).size, 300_000)
-      const [code, types] = ["index.js", "index.d.ts"].map((name) => readFileSync(join(inside, name), "utf8"))
-      assert.notMatch(code ?? "", /(?:^|[;}])import\b|\brequire\s*\(/u)
-      assert.notMatch(types ?? "", /\bfrom "|import\(|\bunknown\b.*Promise|: any\b/u)
+      const code = modules.map((name) => readFileSync(join(inside, name), "utf8")).join("\n")
+      assert.notMatch(code, /^import .*from "(?!\.\/)|\brequire\s*\(/mu)
+      assert.notMatch(
+        readFileSync(join(inside, "index.d.ts"), "utf8"),
+        /\bfrom "|import\(|\bunknown\b.*Promise|: any\b/u
+      )
     })
   )
 
@@ -132,7 +139,10 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
   it.effect("contains none of the descriptions of the contract", () =>
     Effect.gen(function* () {
       const { inside } = yield* Project
-      const code = readFileSync(join(inside, "index.js"), "utf8")
+      const code = readdirSync(inside)
+        .filter((name) => name.endsWith(".js"))
+        .map((name) => readFileSync(join(inside, name), "utf8"))
+        .join("\n")
       const { description } = ErrorDetail.ast.annotations ?? {}
       assert.isString(description)
       assert.notInclude(code, String(description))
@@ -148,11 +158,31 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
     })
   )
 
+  it.effect("keeps the name and the cause of an error, which prints in a screenful when nobody catches it", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* Project
+      const file = join(folder, "uncaught.mjs")
+      writeFileSync(
+        file,
+        'import { createClient } from "fathom-client"\n' +
+          'await createClient({ baseUrl: "http://127.0.0.1:49151", key: "x", retry: { tries: 1 } }).account.key()\n'
+      )
+      const { stderr } = yield* Effect.promise(() =>
+        run(process.execPath, [file], { cwd: folder }).catch((failure: { readonly stderr: string }) => failure)
+      )
+      assert.match(
+        stderr,
+        /^FathomError: No response arrived: fetch failed: connect ECONNREFUSED 127\.0\.0\.1:49151\.$/mu
+      )
+      assert.match(stderr, /\[cause\]: (?:Type)?Error: /u)
+      assert.isBelow(stderr.length, 4000)
+    })
+  )
+
   it.effect("says what is missing on a platform without WebSocket, and takes the WebSocket of ws", () =>
     Effect.gen(function* () {
       const { runExample } = yield* examples
       const without = yield* runExample(1, "--no-experimental-websocket")
-      // Node prints the failing line of the module before the message, and the module has few lines.
       assert.match(without.stderr, /^TypeError: This platform has no WebSocket\. Use Node 22 or later, or pass one/mu)
       const given = yield* runExample(2, "--no-experimental-websocket")
       assert.match(given.stdout, /^(?:buy|sell) \d+ of \w+$/mu)
@@ -169,8 +199,8 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
         (opened) => Effect.promise(() => opened.close())
       )
       const said = yield* Effect.promise(async () => {
-        await page.route(`${url}/installed/index.js`, (route) =>
-          route.fulfill({ path: join(inside, "index.js"), contentType: "text/javascript" })
+        await page.route(`${url}/installed/*.js`, (route) =>
+          route.fulfill({ path: join(inside, basename(route.request().url())), contentType: "text/javascript" })
         )
         // A page of the service itself: the browser keeps other pages from sockets of a local address.
         await page.goto(`${url}/llms.txt`)

@@ -202,7 +202,7 @@ describe("trackerEvents", () => {
   it.effect("fails when a session is rejected permanently or has no wallets", () =>
     Effect.gen(function* () {
       const refused = yield* listening()
-      refused.tracker.refusals.push(clientError("invalid_answer", "", 403))
+      refused.tracker.refusals.push(clientError("invalid_answer", "", { status: 403 }))
       yield* refused.end(4401)
       assert.strictEqual(yield* failureOf(refused.fiber), "invalid_answer")
       const empty = yield* listening()
