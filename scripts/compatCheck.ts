@@ -2,72 +2,15 @@
  * Runs the public TypeScript clients of other services against a sandbox of its own, and compiles the answers against
  * the types that their packages publish. Installs the packages into a temporary folder, so it needs a registry.
  */
-import { execFileSync, spawn } from "node:child_process"
-import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { clients, type PublicClient, types } from "./compat/clients.ts"
+import { type Ready, startSandbox, type Subjects, subjectsOf } from "./compat/sandbox.ts"
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-
-/** Seconds until the sandbox has read its history. */
-const PATIENCE = 400
-
-interface Ready {
-  readonly baseUrl: string
-  readonly keys: { readonly all: string }
-}
-
-const startSandbox = async (folder: string) => {
-  const readyFile = join(folder, "ready.json")
-  const service = spawn(process.execPath, [pathOf("start.mjs")], {
-    env: {
-      PATH: process.env["PATH"],
-      HOME: process.env["HOME"],
-      DATA_DIR: join(folder, "data"),
-      PORT: "0",
-      READY_FILE: readyFile
-    },
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-  for (let waited = 0; waited < PATIENCE && service.exitCode === null; waited++) {
-    try {
-      return { service, ready: JSON.parse(readFileSync(readyFile, "utf8")) as Ready }
-    } catch {
-      await sleep(1000)
-    }
-  }
-  throw new Error("The sandbox did not start.")
-}
-
-const asker =
-  ({ baseUrl, keys }: Ready) =>
-  async (path: string) => {
-    const response = await fetch(baseUrl + path, { headers: { "x-api-key": keys.all } })
-    return { status: response.status, body: await response.json() }
-  }
-
-/** A token with whole windows, its deepest pool, and a wallet that traded it. */
-const subjects = async (ready: Ready) => {
-  const ask = asker(ready)
-  for (let waited = 0; waited < PATIENCE; waited += 5) {
-    const { body } = await ask("/api/v1/search?q=otter&limit=1")
-    const mint = body.data?.[0]?.token.address
-    const windows = mint && (await ask(`/api/v1/tokens/solana/${mint}/stats`)).body.data?.windows
-    if (windows?.every(({ trades }: { trades: { status: string } }) => trades.status === "known")) {
-      const { pools } = (await ask(`/api/v1/tokens/solana/${mint}/liquidity`)).body.data
-      const trades = (await ask(`/api/v1/tokens/solana/${mint}/trades?limit=1`)).body.data
-      return { mint, pool: pools[0].pool, wallet: trades[0].wallet }
-    }
-    await sleep(5000)
-  }
-  throw new Error("The sandbox did not read its history.")
-}
-
-type Subjects = Awaited<ReturnType<typeof subjects>>
 
 /** Asks every question of one client in a process of its own. Returns the answers as JSON by name. */
 const askAll = (folder: string, client: PublicClient, ready: Ready, subjects: Subjects): Record<string, unknown> => {
@@ -128,18 +71,13 @@ const typeFaults = (folder: string, typed: ReadonlyArray<readonly [type: string,
 const folder = mkdtempSync(join(tmpdir(), "fathom-compat-"))
 let stop = async (): Promise<void> => undefined
 try {
-  const { ready, service } = await startSandbox(folder)
-  stop = async () => {
-    if (service.exitCode === null) {
-      const ended = once(service, "exit")
-      service.kill("SIGTERM")
-      await ended
-    }
-  }
+  const sandbox = await startSandbox(folder)
+  stop = sandbox.stop
+  const { ready } = sandbox
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
   const wanted = clients.map(({ package: name, version }) => `${name}@${version}`)
   execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...wanted], { cwd: folder })
-  const chosen = await subjects(ready)
+  const chosen = await subjectsOf(ready)
   const typed: Array<readonly [string, unknown]> = []
   for (const client of clients) {
     const answers = askAll(folder, client, ready, chosen)
