@@ -116,7 +116,15 @@ export const clients: ReadonlyArray<PublicClient> = [
       {
         name: "trades of a wallet",
         ask: "tracker.getWalletTrades(wallet)",
-        type: "{ trades: import('@solana-tracker/data-api').WalletTrade[]; nextCursor: number | string | null }"
+        type: "{ trades: import('@solana-tracker/data-api').WalletTrade[]; nextCursor: number | string | null }",
+        // What was paid with is unknown in a swap of several tokens at once.
+        unknown: Object.fromEntries(
+          ["from", "to"].flatMap((side) => [
+            [`trades.*.${side}.address`, SOL],
+            [`trades.*.${side}.amount`, 0],
+            [`trades.*.${side}.priceUsd`, 0]
+          ])
+        )
       },
       {
         name: "stats",
