@@ -25,6 +25,7 @@ import type { ChainFeed } from "../chain/ChainFeed.ts"
 import type { ChainUnavailable } from "../chain/ChainUnavailable.ts"
 import * as ChainFeedDump from "../chain/accounts/ChainFeedDump.ts"
 import { recordedWhereAsked } from "../chain/recording/Recorder.ts"
+import * as Replay from "../chain/recording/Replay.ts"
 import { TokenAccounts } from "../chain/rpc/TokenAccounts.ts"
 import * as TokenAccountsRpc from "../chain/rpc/TokenAccountsRpc.ts"
 import { TransactionHistory } from "../chain/rpc/TransactionHistory.ts"
@@ -62,6 +63,15 @@ const node = Layer.mergeAll(
   sourceOf({ description: "a Solana node", sandbox: false }, [USDC])
 )
 
+/** Reads that neither a recording nor a replay can answer. */
+const withoutNode = Layer.mergeAll(
+  Layer.succeed(DefaultSearchRate, null),
+  AccountScan.layerUnreachable,
+  TransactionStatus.layerUnreachable,
+  TransactionHistory.layerUnreachable,
+  TokenAccounts.layerUnreachable
+)
+
 /** A recorded market: a folder of account dumps. */
 const recording = (folder: string) =>
   Layer.effect(
@@ -70,16 +80,22 @@ const recording = (folder: string) =>
       MarketSource.of({ description: `the recording in ${folder}`, sandbox: true, mints })
     )
   ).pipe(
-    Layer.provideMerge([
-      ChainFeedDump.layer(folder, { complete: standInMints }),
-      Layer.succeed(DefaultSearchRate, null),
-      AccountScan.layerUnreachable,
-      TransactionStatus.layerUnreachable,
-      TransactionHistory.layerUnreachable,
-      TokenAccounts.layerUnreachable,
-      TradeFeed.layerSilent
-    ])
+    Layer.provideMerge([ChainFeedDump.layer(folder, { complete: standInMints }), withoutNode, TradeFeed.layerSilent])
   )
+
+/** A recording that is played: accounts and blocks. */
+const replay = Layer.effect(
+  MarketSource,
+  Effect.gen(function* () {
+    const opened = yield* Replay.CurrentReplay
+    const mints = yield* recordedMints
+    return MarketSource.of({
+      description: `the recording in ${opened?.folder ?? "no folder"} from slot ${opened?.from ?? 0} on`,
+      sandbox: true,
+      mints
+    })
+  })
+).pipe(Layer.provideMerge([withoutNode, TradeFeed.layerSandbox]), Layer.provideMerge(Replay.layer))
 
 type Market = Layer.Layer<
   AccountScan | ChainFeed | TokenAccounts | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
@@ -87,12 +103,14 @@ type Market = Layer.Layer<
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >
 
-/** The chain: a recording when `ACCOUNTS_DIR` is set, a node when `SOLANA_RPC_URL` is set, otherwise the simulator. */
+/** The chain: a replay when `REPLAY` is `on`, a recording when `ACCOUNTS_DIR` is set, a node when `SOLANA_RPC_URL` is set, otherwise the simulator. */
 export const market: Market = Layer.unwrap(
   Effect.map(chosenMarket, (chosen): Market => {
     switch (chosen.kind) {
       case "recording":
         return recording(chosen.folder)
+      case "replay":
+        return replay
       case "node":
         return node
       case "simulated":

@@ -1,12 +1,16 @@
 import { Config, Effect, Option, Schema } from "effect"
 import { addressOf, type Mint } from "../domain/Address.ts"
+import { isReplaying } from "../chain/recording/replaySettings.ts"
 import { rpcUrlSetting } from "../chain/rpc/rpcSettings.ts"
 
 /** Endpoint of a Solana node: `SOLANA_RPC_URL`. */
 export const nodeUrl = Config.option(rpcUrlSetting)
 
-/** The market that the settings choose: a recording in `ACCOUNTS_DIR`, otherwise a node, otherwise the simulator. */
+/** The market that the settings choose: a replay, a recording in `ACCOUNTS_DIR`, otherwise a node, otherwise the simulator. */
 export const chosenMarket = Effect.gen(function* () {
+  if (yield* isReplaying) {
+    return { kind: "replay" } as const
+  }
   const folder = yield* Config.option(Config.String("ACCOUNTS_DIR"))
   if (Option.isSome(folder)) {
     return { kind: "recording", folder: folder.value } as const

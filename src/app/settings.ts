@@ -32,6 +32,7 @@ import { geyserPatience } from "../chain/geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../chain/geyser/geyserSettings.ts"
 import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../chain/rpc/rpcSettings.ts"
 import { isRecording, recordBounds, recordDir } from "../chain/recording/recordSettings.ts"
+import { isReplaying, replaySettings } from "../chain/recording/replaySettings.ts"
 import { statusTimeout } from "../chain/rpc/TransactionStatusRpc.ts"
 import { busMib } from "../storage/bus/BlockBus.ts"
 import { clickHouseSettings, clickHouseUrl } from "../storage/clickhouse/ClickHouse.ts"
@@ -76,6 +77,8 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   isRecording,
   recordBounds,
   recordDir,
+  isReplaying,
+  replaySettings,
   staleAfter,
   quoteEngine,
   preloadedMints([]),

@@ -1,5 +1,7 @@
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import { recordDir } from "../../chain/recording/recordSettings.ts"
+import { isReplaying, replaySettings } from "../../chain/recording/replaySettings.ts"
 import * as Logs from "../../operations/Logs.ts"
 import { withStartLine } from "../startLine.ts"
 import { accounts, settings } from "./flags.ts"
@@ -26,6 +28,26 @@ const shownStart = withStartLine(
   process.uptime() * 1000
 )
 
+/** Runs the service on the time of the recording that it plays, when it plays one. */
+const inItsTime = <A, E, R>(service: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    if (!(yield* isReplaying)) {
+      return yield* service
+    }
+    const { CurrentReplay, openReplay } = yield* Effect.promise(() => import("../../chain/recording/Replay.ts"))
+    const { from, speed, to } = yield* replaySettings
+    const opened = yield* openReplay({
+      folder: yield* recordDir,
+      from: Option.getOrNull(from),
+      to: Option.getOrNull(to),
+      speed
+    })
+    return yield* service.pipe(
+      Effect.provideService(CurrentReplay, opened),
+      Effect.provideService(Clock.Clock, opened.clock)
+    )
+  })
+
 const flags = {
   port: Flag.Int("port").pipe(
     Flag.withDescription("Port to listen on; 0 takes a free one (PORT, 3000)"),
@@ -44,34 +66,52 @@ const flags = {
     Flag.withDescription("Folder of the embedded database (DATA_DIR, .fathom)"),
     Flag.optional
   ),
-  source: Flag.Literals("source", ["rpc", "geyser"]).pipe(
+  source: Flag.Literals("source", ["rpc", "geyser", "replay"]).pipe(
     Flag.withDescription(
-      "How blocks of the simulated market are read: by calls, or as a gRPC stream (SIMULATOR_SOURCE)"
+      "replay: play the recording in RECORD_DIR (REPLAY). Otherwise how blocks of the simulated market are read: by calls, or as a gRPC stream (SIMULATOR_SOURCE)"
     ),
+    Flag.optional
+  ),
+  from: Flag.Int("from").pipe(Flag.withDescription("First slot of a replay (REPLAY_FROM)"), Flag.optional),
+  to: Flag.Int("to").pipe(Flag.withDescription("Last slot of a replay (REPLAY_TO)"), Flag.optional),
+  speed: Flag.String("speed").pipe(
+    Flag.withDescription("Speed of a replay: 1 to 100, or max (REPLAY_SPEED, 1)"),
     Flag.optional
   ),
   accounts
 }
 
 /** The service: the command without a name. */
-export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile, role, source }) =>
-  preflight.pipe(
-    Effect.andThen(Logs.settings),
-    Effect.flatMap(({ format }) =>
-      process.stdout.isTTY && format === "pretty" ? shownStart(Layer.launch(service)) : Layer.launch(service)
-    ),
-    Effect.provide(
-      settings({
-        PORT: port,
-        HOST: host,
-        READY_FILE: readyFile,
-        DATA_DIR: dataDir,
-        ROLE: role,
-        ACCOUNTS_DIR: accounts,
-        SIMULATOR_SOURCE: source
-      })
+export const command = Command.make(
+  "fathom",
+  flags,
+  ({ accounts, dataDir, from, host, port, readyFile, role, source, speed, to }) =>
+    preflight.pipe(
+      Effect.andThen(Logs.settings),
+      Effect.flatMap(({ format }) =>
+        inItsTime(
+          process.stdout.isTTY && format === "pretty" ? shownStart(Layer.launch(service)) : Layer.launch(service)
+        )
+      ),
+      Effect.provide(
+        settings({
+          PORT: port,
+          HOST: host,
+          READY_FILE: readyFile,
+          DATA_DIR: dataDir,
+          ROLE: role,
+          ACCOUNTS_DIR: accounts,
+          SIMULATOR_SOURCE: Option.filter(source, (chosen) => chosen !== "replay"),
+          REPLAY: Option.as(
+            Option.filter(source, (chosen) => chosen === "replay"),
+            "on"
+          ),
+          REPLAY_FROM: from,
+          REPLAY_TO: to,
+          REPLAY_SPEED: speed
+        })
+      )
     )
-  )
 ).pipe(
   Command.withDescription("Serve the developer API. Without settings: a simulated market and an embedded database")
 )

@@ -4,7 +4,8 @@ import { join } from "node:path"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type AccountDump, mergeDumps, readDump } from "./accountDump.ts"
-import { ChainFeed, type DataSlice, type Freshness, type ProgramQuery, type Snapshot } from "../ChainFeed.ts"
+import { ChainFeed, type Freshness } from "../ChainFeed.ts"
+import { fixedReads } from "./fixedReads.ts"
 import { makeOutbox } from "./outbox.ts"
 
 /** A folder of account dumps cannot be used, or a file in it cannot. */
@@ -38,14 +39,6 @@ const readFolder = Effect.fnUntraced(function* (folder: string) {
   return mergeDumps(yield* Effect.forEach(files, (name) => readFile(join(folder, name)), { concurrency: 8 }))
 })
 
-const matches = ({ programId, dataSize, matches }: ProgramQuery, { owner, data }: OnChainAccount): boolean =>
-  owner === programId &&
-  (dataSize === undefined || data.length === dataSize) &&
-  matches.every(
-    ({ offset, bytes }) =>
-      offset + bytes.length <= data.length && bytes.every((byte, index) => data[offset + index] === byte)
-  )
-
 const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
   const { accounts: recorded, clock } = yield* readFolder(folder)
   const added = complete(recorded)
@@ -57,33 +50,20 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
   }
   const watched = new Set<Address>()
 
-  const stateOf = (address: Address, slice?: DataSlice): OnChainAccount | null => {
-    const account = accounts.get(address) ?? null
-    return account === null || slice === undefined
-      ? account
-      : { ...account, data: account.data.subarray(slice.offset, slice.offset + slice.length) }
-  }
-  const snapshotOf = (addresses: Iterable<Address>, slice?: DataSlice): Snapshot => ({
-    slot: clock.slot,
-    accounts: new Map(Array.from(addresses, (address) => [address, stateOf(address, slice)]))
-  })
-  const outbox = yield* makeOutbox(BACKLOG, () => snapshotOf(watched))
+  const reads = fixedReads(accounts, () => clock.slot)
+  const outbox = yield* makeOutbox(BACKLOG, () => reads.snapshotOf(watched))
   const freshness: Freshness = { slot: clock.slot, heardAtMs: yield* Clock.currentTimeMillis, state: "recorded" }
   yield* Effect.logDebug("Read a recorded market", { folder, accounts: accounts.size, slot: clock.slot })
 
   return ChainFeed.of({
-    accountsOf: (query) =>
-      Effect.sync(() => {
-        const found = Array.from(accounts.values()).filter((account) => matches(query, account))
-        return { slot: clock.slot, accounts: new Map(found.map((account) => [account.address, account])) }
-      }),
-    read: (addresses, slice) => Effect.sync(() => snapshotOf(addresses, slice)),
+    accountsOf: reads.accountsOf,
+    read: reads.read,
     watch: (addresses) =>
       Effect.sync(() => {
         const added = Array.from(new Set(addresses)).filter((address) => !watched.has(address))
         if (added.length > 0) {
           added.forEach((address) => watched.add(address))
-          outbox.offer({ _tag: "Snapshot", snapshot: snapshotOf(added) })
+          outbox.offer({ _tag: "Snapshot", snapshot: reads.snapshotOf(added) })
         }
       }),
     unwatch: (addresses) =>

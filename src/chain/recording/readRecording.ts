@@ -102,6 +102,11 @@ export class Coverage {
     }
   }
 
+  /** True while the newest stretch goes on. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   get stretches(): ReadonlyArray<Stretch> {
     return this.#stretches
   }
