@@ -40,6 +40,7 @@ const names: Readonly<Record<string, readonly [name: string, purpose: string]>> 
   repair: ["Repair", "blocks that were missed"],
   backfill: ["History", "blocks from before the start"],
   history_feed: ["History feed", "the node that old blocks are read from"],
+  replay: ["Replay", "a recording that is played"],
   recording: ["Recording", "account writes and blocks in files"],
   evm_candles: ["EVM candles", "tokens of other chains"],
   funding: ["Funding", "deposits and balances"],
